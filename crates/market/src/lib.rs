@@ -1,0 +1,30 @@
+//! The words of the market: decimals, symbols, intervals, bars, quotes, freshness, time, and the
+//! ports through which services reach venues and history.
+//!
+//! No I/O and no serialisation happens here: venues translate their payloads into these types, and
+//! services translate these types into their contracts.
+
+mod bar;
+mod calendar;
+mod clock;
+mod decimal;
+mod freshness;
+mod interval;
+mod ports;
+mod quote;
+mod symbol;
+mod time;
+
+pub use bar::{Bar, BarBatch, Series};
+pub use calendar::Calendar;
+pub use clock::{Clock, SystemClock};
+pub use decimal::{Decimal, DecimalError};
+pub use freshness::{Delay, Freshness};
+pub use interval::Interval;
+pub use ports::{
+    ArchivePage, BarArchive, BarSource, Kline, KlineEvent, KlineSource, LiveKlines, Listing,
+    PageRequest, QuoteSource, SymbolSource, VenueHealth,
+};
+pub use quote::Quote;
+pub use symbol::{Symbol, Ticker, Venue, closest};
+pub use time::{DAY_MS, Millis, Span, parse_date};

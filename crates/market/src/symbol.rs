@@ -1,0 +1,166 @@
+//! What is traded, and where: `BTCUSDT`, `BINANCE:BTCUSDT`, `MOEX:SBER`, `FILE:NAME`.
+
+use std::fmt;
+
+use fault::Fault;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Venue {
+    Binance,
+    Moex,
+    /// Bars imported from files.
+    File,
+}
+
+impl Venue {
+    pub const ALL: [Self; 3] = [Self::Binance, Self::Moex, Self::File];
+
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Self::Binance => "BINANCE",
+            Self::Moex => "MOEX",
+            Self::File => "FILE",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|venue| venue.prefix() == text)
+    }
+}
+
+/// A symbol at a venue, upper case.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Symbol {
+    pub venue: Venue,
+    pub code: String,
+}
+
+impl fmt::Display for Symbol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.venue.prefix(), self.code)
+    }
+}
+
+/// A symbol together with the spelling it was asked for in, which answers repeat.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ticker {
+    /// Upper case; with the venue's prefix exactly when the caller wrote one.
+    pub name: String,
+    pub symbol: Symbol,
+}
+
+impl Ticker {
+    /// Longer than any venue's symbols, with a prefix.
+    pub const LENGTH_MAX: usize = 40;
+
+    /// Reads a ticker in any case. The fault's problem names no field: the caller knows which.
+    pub fn parse(text: &str, default_venue: Venue) -> Result<Self, Fault> {
+        let refuse = |expected: &str| {
+            let shown: String = text.chars().take(Self::LENGTH_MAX).collect();
+            Fault::invalid("invalid_ticker", format!("ticker {shown:?} is not valid"))
+                .problem("", expected)
+        };
+        let name = text.trim().to_uppercase();
+        if name.is_empty() {
+            return Err(refuse("a symbol such as BTCUSDT or BINANCE:BTCUSDT"));
+        }
+        if name.chars().count() > Self::LENGTH_MAX {
+            return Err(refuse("at most 40 characters"));
+        }
+        let (venue, code) = match name.split_once(':') {
+            None => (default_venue, name.as_str()),
+            Some((prefix, code)) => match Venue::parse(prefix) {
+                Some(venue) => (venue, code),
+                None => return Err(refuse("one of the venues BINANCE, MOEX, FILE before the colon")),
+            },
+        };
+        // Exchanges have begun to list symbols outside ASCII, so only what could never be part of
+        // a symbol is refused here; whether it is traded is for the venue to say.
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if code.is_empty() || !code.chars().all(plain) {
+            return Err(refuse("letters, digits, '-', '_' and '.' only"));
+        }
+        let symbol = Symbol { venue, code: code.to_owned() };
+        Ok(Self { name, symbol })
+    }
+}
+
+/// Up to `limit` of the known codes that `asked` may have been meant as, nearest first.
+pub fn closest<'a>(
+    asked: &str,
+    known: impl Iterator<Item = &'a str>,
+    limit: usize,
+) -> Vec<&'a str> {
+    let asked: Vec<char> = asked.chars().collect();
+    let tolerance = (asked.len() / 3).clamp(1, 3);
+    let mut near: Vec<(usize, &str)> = known
+        .filter_map(|code| {
+            let letters: Vec<char> = code.chars().collect();
+            let contained = asked.len() >= 2 && letters.starts_with(&asked);
+            let distance = if contained { 1 } else { edit_distance(&asked, &letters, tolerance)? };
+            Some((distance, code))
+        })
+        .collect();
+    near.sort_unstable();
+    near.into_iter().take(limit).map(|(_, code)| code).collect()
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn one into the other;
+/// `None` above the tolerance.
+fn edit_distance(left: &[char], right: &[char], tolerance: usize) -> Option<usize> {
+    if left.len().abs_diff(right.len()) > tolerance {
+        return None;
+    }
+    let width = right.len() + 1;
+    let mut before: Vec<usize> = vec![0; width];
+    let mut above: Vec<usize> = (0..width).collect();
+    for (row, &from) in left.iter().enumerate() {
+        let mut current = vec![row + 1; width];
+        for (column, &to) in right.iter().enumerate() {
+            let replace = above[column] + usize::from(from != to);
+            let mut best = replace.min(above[column + 1] + 1).min(current[column] + 1);
+            if row > 0 && column > 0 && from == right[column - 1] && left[row - 1] == to {
+                best = best.min(before[column - 1] + 1);
+            }
+            current[column + 1] = best;
+        }
+        before = std::mem::replace(&mut above, current);
+    }
+    (above[width - 1] <= tolerance).then_some(above[width - 1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, name: &str, symbol: &str) {
+        let ticker = Ticker::parse(text, Venue::Binance).unwrap();
+        assert_eq!((ticker.name.as_str(), ticker.symbol.to_string().as_str()), (name, symbol));
+    }
+
+    #[test]
+    fn any_case_and_any_known_venue() {
+        check("btcusdt", "BTCUSDT", "BINANCE:BTCUSDT");
+        check(" ethUSDT ", "ETHUSDT", "BINANCE:ETHUSDT");
+        check("moex:sber", "MOEX:SBER", "MOEX:SBER");
+        check("FILE:my-bars.v2", "FILE:MY-BARS.V2", "FILE:MY-BARS.V2");
+    }
+
+    #[test]
+    fn what_cannot_be_a_ticker_is_refused() {
+        for text in ["", "  ", "NYSE:IBM", "MOEX:", "A B", "A/B", "A\0", &"A".repeat(41)] {
+            let fault = Ticker::parse(text, Venue::Binance).unwrap_err();
+            assert_eq!(fault.code(), "invalid_ticker", "{text:?}");
+        }
+    }
+
+    #[test]
+    fn suggestions_are_near_and_ordered() {
+        let known = ["BTCUSDT", "ETHUSDT", "BTCUSDC", "BNBUSDT"];
+        assert_eq!(closest("BTCUST", known.into_iter(), 2), ["BTCUSDC", "BTCUSDT"]);
+        assert_eq!(closest("BCTUSDT", known.into_iter(), 1), ["BTCUSDT"]);
+        assert_eq!(closest("ETH", known.into_iter(), 3), ["ETHUSDT"]);
+        assert!(closest("ZZZZZZZZ", known.into_iter(), 3).is_empty());
+    }
+}
