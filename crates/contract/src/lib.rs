@@ -1,1 +1,25 @@
-//! contract
+//! What is promised, and the one path every call takes to have it kept.
+//!
+//! Contract files (`contracts/<service>/*.json`) are the only source of schemas. A service binds
+//! its handlers to them in a [`Tools`] table, a [`Catalog`] holds the tables, and the [`Pipeline`]
+//! carries a call through them. Transports and services meet here and nowhere else.
+
+mod call;
+mod catalog;
+mod envelope;
+mod files;
+mod pipeline;
+mod reply;
+mod schema;
+mod spec;
+mod table;
+
+pub use call::{Call, Caller, Credential, Cx, Progress, Scope};
+pub use catalog::{Catalog, Listed, View, host_safe};
+pub use envelope::{Envelope, Failure, FailureContext};
+pub use files::{ContractError, paths, text};
+pub use pipeline::{CallRecord, Gate, Meter, Outcome, Pipeline};
+pub use reply::{HttpReply, Reply};
+pub use schema::Schema;
+pub use spec::{Contract, Document, ErrorRow, ErrorTable, HttpBinding, ToolSpec};
+pub use table::{Service, ToolRow, Tools};

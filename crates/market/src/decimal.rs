@@ -175,7 +175,8 @@ mod tests {
 
     #[test]
     fn what_is_not_a_decimal_is_refused() {
-        for text in ["", "-", "+", ".", ".5", "5.", "1e5", "NaN", "1.2.3", " 1", "1 ", "0x1", "٣"] {
+        for text in ["", "-", "+", ".", ".5", "5.", "1e5", "NaN", "1.2.3", " 1", "1 ", "0x1", "٣"]
+        {
             check_refused(text, DecimalError::Malformed);
         }
         check_refused(&"9".repeat(31), DecimalError::TooLong);

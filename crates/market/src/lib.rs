@@ -22,7 +22,7 @@ pub use decimal::{Decimal, DecimalError};
 pub use freshness::{Delay, Freshness};
 pub use interval::Interval;
 pub use ports::{
-    ArchivePage, BarArchive, BarSource, Kline, KlineEvent, KlineSource, LiveKlines, Listing,
+    ArchivePage, BarArchive, BarSource, Kline, KlineEvent, KlineSource, Listing, LiveKlines,
     PageRequest, QuoteSource, SymbolSource, VenueHealth,
 };
 pub use quote::Quote;

@@ -61,8 +61,12 @@ pub struct Kline {
 /// Recent candles, the forming one included and marked.
 #[async_trait]
 pub trait KlineSource: Send + Sync {
-    async fn klines(&self, code: &str, interval: Interval, limit: usize)
-    -> Result<Vec<Kline>, Fault>;
+    async fn klines(
+        &self,
+        code: &str,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<Vec<Kline>, Fault>;
 }
 
 /// What a live subscription tells. Closed candles come in order, once each, without gaps.

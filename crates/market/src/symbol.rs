@@ -71,7 +71,9 @@ impl Ticker {
             None => (default_venue, name.as_str()),
             Some((prefix, code)) => match Venue::parse(prefix) {
                 Some(venue) => (venue, code),
-                None => return Err(refuse("one of the venues BINANCE, MOEX, FILE before the colon")),
+                None => {
+                    return Err(refuse("one of the venues BINANCE, MOEX, FILE before the colon"));
+                }
             },
         };
         // Exchanges have begun to list symbols outside ASCII, so only what could never be part of

@@ -1,0 +1,135 @@
+//! A call on its way in: who asks for what, and what a handler is given.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// What a caller must be allowed to do before a tool runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scope {
+    Read,
+    Write,
+    Collect,
+    Import,
+    Propose,
+    Apply,
+    Admin,
+}
+
+impl Scope {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Collect => "collect",
+            Self::Import => "import",
+            Self::Propose => "propose",
+            Self::Apply => "apply",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+/// What came with the request to prove who is asking. Never printed.
+#[derive(Clone, Default)]
+pub enum Credential {
+    #[default]
+    None,
+    Bearer(Arc<str>),
+}
+
+impl std::fmt::Debug for Credential {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::None => "None",
+            Self::Bearer(_) => "Bearer(..)",
+        })
+    }
+}
+
+/// Who is asking, once the credential has been looked at.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    pub subject: Arc<str>,
+    pub scopes: Arc<[String]>,
+}
+
+impl Caller {
+    pub fn may(&self, scope: Scope) -> bool {
+        self.scopes.iter().any(|held| held == scope.word())
+    }
+}
+
+/// Where a long call reports how far it is. Reports may be dropped; nothing depends on them.
+#[derive(Clone, Default)]
+pub struct Progress(Option<Arc<ProgressSink>>);
+
+type ProgressSink = dyn Fn(f64, Option<f64>, &str) + Send + Sync;
+
+impl Progress {
+    pub fn to(sink: impl Fn(f64, Option<f64>, &str) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(sink)))
+    }
+
+    pub fn report(&self, done: f64, total: Option<f64>, message: &str) {
+        if let Some(sink) = &self.0 {
+            sink(done, total, message);
+        }
+    }
+}
+
+impl std::fmt::Debug for Progress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Progress(..)" } else { "Progress" })
+    }
+}
+
+/// A call as a transport decoded it.
+#[derive(Debug)]
+pub struct Call {
+    /// The tool's name in any spelling; see [`crate::Catalog::find`].
+    pub tool: String,
+    /// The service the caller addressed, where the transport's path names one.
+    pub service: Option<Arc<str>>,
+    pub args: Map<String, Value>,
+    pub credential: Credential,
+    /// `http`, `mcp` or `stdio`, for the metrics.
+    pub transport: &'static str,
+    pub request_id: Arc<str>,
+    /// Set when the client has used up its rate; says when to come back.
+    pub refused_for: Option<Duration>,
+    pub cancel: CancellationToken,
+    pub progress: Progress,
+}
+
+impl Call {
+    /// A call with nothing but a name and arguments, from this process itself.
+    pub fn new(tool: impl Into<String>, args: Map<String, Value>) -> Self {
+        Self {
+            tool: tool.into(),
+            service: None,
+            args,
+            credential: Credential::None,
+            transport: "local",
+            request_id: Arc::from("local"),
+            refused_for: None,
+            cancel: CancellationToken::new(),
+            progress: Progress::default(),
+        }
+    }
+}
+
+/// What a handler is given beside its arguments. Owned, so that a plain `async fn` is a handler.
+#[derive(Debug)]
+pub struct Cx<S> {
+    pub service: Arc<S>,
+    pub caller: Caller,
+    pub request_id: Arc<str>,
+    /// When the answer stops being of use.
+    pub deadline: Instant,
+    pub cancel: CancellationToken,
+    pub progress: Progress,
+}

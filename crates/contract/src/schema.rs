@@ -1,0 +1,189 @@
+//! One compiled JSON Schema, and its complaints as problems a caller can act on.
+
+use fault::Fault;
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::paths::{Location, LocationSegment};
+use serde_json::{Map, Value};
+
+use crate::files::ContractError;
+
+/// How many problems of one input are told; the rest would only repeat.
+const PROBLEMS_MAX: usize = 8;
+
+#[derive(Debug)]
+pub struct Schema {
+    json: Value,
+    validator: jsonschema::Validator,
+    /// Top-level properties that have a default, filled in before a handler sees the arguments.
+    defaults: Vec<(String, Value)>,
+}
+
+impl Schema {
+    pub fn compile(json: Value) -> Result<Self, ContractError> {
+        let validator = jsonschema::options()
+            .should_validate_formats(true)
+            .build(&json)
+            .map_err(|e| ContractError(format!("a schema does not compile: {e}")))?;
+        let defaults = json["properties"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, rule)| Some((name.clone(), rule.get("default")?.clone())))
+            .collect();
+        Ok(Self { json, validator, defaults })
+    }
+
+    pub fn json(&self) -> &Value {
+        &self.json
+    }
+
+    /// Refuses what the schema does not allow, naming each field and what was expected there.
+    pub fn check(&self, value: &Value) -> Result<(), Fault> {
+        if self.validator.is_valid(value) {
+            return Ok(());
+        }
+        let mut problems: Vec<(String, String)> = Vec::new();
+        for error in self.validator.iter_errors(value).take(PROBLEMS_MAX) {
+            problems.extend(describe(&error));
+        }
+        let told: Vec<String> = problems
+            .iter()
+            .map(|(field, expected)| match field.as_str() {
+                "" => format!("expected {expected}"),
+                _ => format!("{field}: expected {expected}"),
+            })
+            .collect();
+        let fault = Fault::invalid("invalid_input", format!("invalid input: {}", told.join("; ")));
+        Err(problems
+            .into_iter()
+            .fold(fault, |fault, (field, expected)| fault.problem(field, expected)))
+    }
+
+    /// Checks arguments and fills in the contract's defaults.
+    pub fn accept(&self, args: Map<String, Value>) -> Result<Map<String, Value>, Fault> {
+        let value = Value::Object(args);
+        self.check(&value)?;
+        let Value::Object(mut args) = value else { return Ok(Map::new()) };
+        for (name, default) in &self.defaults {
+            if !args.contains_key(name) {
+                args.insert(name.clone(), default.clone());
+            }
+        }
+        Ok(args)
+    }
+}
+
+/// The field and the phrase that completes "expected …". Values are never repeated: they may be
+/// secrets, or megabytes.
+fn describe(error: &jsonschema::ValidationError<'_>) -> Vec<(String, String)> {
+    let at = dotted(error.instance_path());
+    let below = |name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
+    let phrase = match error.kind() {
+        ValidationErrorKind::Required { property } => {
+            let name = property.as_str().unwrap_or_default();
+            return vec![(below(name), "a value: the field is required".to_owned())];
+        }
+        ValidationErrorKind::AdditionalProperties { unexpected } => {
+            let nothing = |name: &String| {
+                let shown: String = name.chars().take(64).collect();
+                (below(&shown), "no such field".to_owned())
+            };
+            return unexpected.iter().take(PROBLEMS_MAX).map(nothing).collect();
+        }
+        ValidationErrorKind::Type { kind: TypeKind::Single(kind) } => a_type(&kind.to_string()),
+        ValidationErrorKind::Type { kind: TypeKind::Multiple(kinds) } => {
+            let kinds: Vec<String> = kinds.iter().map(|kind| a_type(&kind.to_string())).collect();
+            kinds.join(" or ")
+        }
+        ValidationErrorKind::MinItems { limit } => format!("at least {limit} items"),
+        ValidationErrorKind::MaxItems { limit } => format!("at most {limit} items"),
+        ValidationErrorKind::MinLength { limit } => format!("at least {limit} characters"),
+        ValidationErrorKind::MaxLength { limit } => format!("at most {limit} characters"),
+        ValidationErrorKind::Minimum { limit } => format!("at least {limit}"),
+        ValidationErrorKind::Maximum { limit } => format!("at most {limit}"),
+        ValidationErrorKind::ExclusiveMinimum { limit } => format!("more than {limit}"),
+        ValidationErrorKind::ExclusiveMaximum { limit } => format!("less than {limit}"),
+        ValidationErrorKind::Enum { options } => format!("one of {options}"),
+        ValidationErrorKind::Constant { expected_value } => format!("{expected_value}"),
+        ValidationErrorKind::Format { format } if format == "date" => {
+            "a date as YYYY-MM-DD".to_owned()
+        }
+        ValidationErrorKind::Format { format } => format!("a valid {format}"),
+        ValidationErrorKind::Pattern { pattern } => format!("a text matching {pattern}"),
+        ValidationErrorKind::UniqueItems => "no repeated items".to_owned(),
+        other => format!("what the contract's {} allows", other.keyword()),
+    };
+    vec![(at, phrase)]
+}
+
+fn a_type(name: &str) -> String {
+    match name {
+        "array" | "object" | "integer" => format!("an {name}"),
+        "null" => "null".to_owned(),
+        other => format!("a {other}"),
+    }
+}
+
+fn dotted(location: &Location) -> String {
+    let mut path = String::new();
+    for segment in location {
+        match segment {
+            LocationSegment::Index(index) => path.push_str(&format!("[{index}]")),
+            LocationSegment::Property(name) => {
+                if !path.is_empty() {
+                    path.push('.');
+                }
+                path.extend(name.chars().take(64));
+            }
+        }
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn schema() -> Schema {
+        Schema::compile(json!({
+            "type": "object", "required": ["tickers"], "additionalProperties": false,
+            "properties": {
+                "tickers": { "type": "array", "items": { "type": "string" }, "minItems": 1, "maxItems": 2 },
+                "from": { "type": "string", "format": "date" },
+                "interval": { "enum": ["1d", "1m"] },
+                "volume": { "type": ["integer", "null"] },
+                "page": { "type": "integer", "minimum": 1, "default": 1 }
+            }
+        }))
+        .unwrap()
+    }
+
+    #[track_caller]
+    fn check(args: Value, field: &str, expected: &str) {
+        let Value::Object(args) = args else { panic!("arguments are an object") };
+        let fault = schema().accept(args).unwrap_err();
+        let problem = &fault.problems()[0];
+        assert_eq!((problem.field.as_str(), problem.expected.as_str()), (field, expected));
+    }
+
+    #[test]
+    fn every_problem_names_its_field_and_what_was_expected() {
+        check(json!({}), "tickers", "a value: the field is required");
+        check(json!({"tickers": "A"}), "tickers", "an array");
+        check(json!({"tickers": ["A", 5]}), "tickers[1]", "a string");
+        check(json!({"tickers": []}), "tickers", "at least 1 items");
+        check(json!({"tickers": ["A", "B", "C"]}), "tickers", "at most 2 items");
+        check(json!({"tickers": ["A"], "from": "tomorrow"}), "from", "a date as YYYY-MM-DD");
+        check(json!({"tickers": ["A"], "interval": "2d"}), "interval", r#"one of ["1d","1m"]"#);
+        check(json!({"tickers": ["A"], "page": 0}), "page", "at least 1");
+        check(json!({"tickers": ["A"], "volume": "x"}), "volume", "an integer or null");
+        check(json!({"tickers": ["A"], "limit": 5}), "limit", "no such field");
+    }
+
+    #[test]
+    fn defaults_come_from_the_contract() {
+        let Value::Object(args) = json!({"tickers": ["A"]}) else { unreachable!() };
+        assert_eq!(schema().accept(args).unwrap()["page"], 1);
+    }
+}

@@ -1,0 +1,223 @@
+//! A service's contract as read from its files: tools, documents, and the table of errors.
+
+use std::collections::BTreeMap;
+
+use fault::{Fault, Kind};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::files::{ContractError, follow, json, text};
+use crate::schema::Schema;
+
+#[derive(Debug)]
+pub struct Contract {
+    pub service: String,
+    pub title: String,
+    pub version: String,
+    pub summary: String,
+    /// What a model is told about this service before its first call.
+    pub instructions: String,
+    pub documents: Vec<Document>,
+    pub tools: Vec<ToolSpec>,
+    pub errors: ErrorTable,
+}
+
+/// A file of the contract that is served as it is.
+#[derive(Debug)]
+pub struct Document {
+    pub uri: String,
+    pub title: String,
+    pub text: &'static str,
+    /// Where it is also served over plain HTTP.
+    pub http: Option<String>,
+}
+
+#[derive(Debug)]
+pub struct ToolSpec {
+    pub name: String,
+    pub title: String,
+    pub description: String,
+    pub input: Schema,
+    pub output: Schema,
+    /// The MCP hints, as listed.
+    pub annotations: Value,
+    pub read_only: bool,
+    pub http: Option<HttpBinding>,
+}
+
+/// How a tool is reached over plain HTTP: its arguments are the query, its reply the body.
+#[derive(Debug)]
+pub struct HttpBinding {
+    pub method: String,
+    pub path: String,
+    pub body: Schema,
+    /// Whether 206 is a possible answer.
+    pub partial: bool,
+}
+
+/// How a fault is spelled by this contract.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ErrorRow {
+    /// The contract's word.
+    pub r#type: String,
+    pub http_status: u16,
+    pub retryable: bool,
+}
+
+#[derive(Debug)]
+pub struct ErrorTable {
+    kinds: BTreeMap<String, ErrorRow>,
+    codes: BTreeMap<String, ErrorRow>,
+    /// What a failed tool call must look like.
+    pub envelope: Schema,
+    /// What a failed HTTP request must look like.
+    pub http_envelope: Schema,
+}
+
+impl ErrorTable {
+    /// The row of the fault's own code, else of its kind. Every kind has one; see [`Contract::load`].
+    pub fn row(&self, fault: &Fault) -> &ErrorRow {
+        static LAST_RESORT: std::sync::LazyLock<ErrorRow> = std::sync::LazyLock::new(|| ErrorRow {
+            r#type: "INTERNAL_ERROR".to_owned(),
+            http_status: 500,
+            retryable: false,
+        });
+        self.codes
+            .get(fault.code())
+            .or_else(|| self.kinds.get(fault.kind().word()))
+            .unwrap_or(&LAST_RESORT)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ContractFile {
+    service: String,
+    title: String,
+    version: String,
+    summary: String,
+    instructions: String,
+    #[serde(default)]
+    documents: Vec<DocumentFile>,
+    tools: Vec<ToolFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DocumentFile {
+    uri: String,
+    file: String,
+    title: String,
+    http: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToolFile {
+    name: String,
+    title: String,
+    description: String,
+    input: String,
+    output: String,
+    annotations: Value,
+    http: Option<HttpFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HttpFile {
+    method: String,
+    path: String,
+    body: String,
+    #[serde(default)]
+    partial: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ErrorsFile {
+    envelope: String,
+    http_envelope: String,
+    kinds: BTreeMap<String, ErrorRow>,
+    codes: BTreeMap<String, ErrorRow>,
+}
+
+impl Contract {
+    /// Reads `contracts/<service>/contract.json` and everything it refers to.
+    pub fn load(service: &str) -> Result<Self, ContractError> {
+        let path = format!("{service}/contract.json");
+        let file: ContractFile = read(&path)?;
+        if file.service != service {
+            return Err(ContractError(format!("contracts/{path} calls itself {}", file.service)));
+        }
+        let tools = file.tools.into_iter().map(|tool| tool.load(service));
+        let documents = file.documents.into_iter().map(|document| document.load(service));
+        Ok(Self {
+            tools: tools.collect::<Result<_, _>>()?,
+            documents: documents.collect::<Result<_, _>>()?,
+            errors: load_errors(service)?,
+            service: file.service,
+            title: file.title,
+            version: file.version,
+            summary: file.summary,
+            instructions: file.instructions,
+        })
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(path: &str) -> Result<T, ContractError> {
+    serde_json::from_value(json(path)?).map_err(|e| ContractError(format!("contracts/{path}: {e}")))
+}
+
+fn load_errors(service: &str) -> Result<ErrorTable, ContractError> {
+    let path = format!("{service}/errors.json");
+    let file: ErrorsFile = read(&path)?;
+    if let Some(kind) = Kind::ALL.iter().find(|kind| !file.kinds.contains_key(kind.word())) {
+        return Err(ContractError(format!("contracts/{path} has no row for {}", kind.word())));
+    }
+    Ok(ErrorTable {
+        envelope: Schema::compile(follow(service, &file.envelope)?)?,
+        http_envelope: Schema::compile(follow(service, &file.http_envelope)?)?,
+        kinds: file.kinds,
+        codes: file.codes,
+    })
+}
+
+impl DocumentFile {
+    fn load(self, service: &str) -> Result<Document, ContractError> {
+        let path = format!("{service}/{}", self.file);
+        let text =
+            text(&path).ok_or_else(|| ContractError(format!("contracts/{path} is missing")))?;
+        Ok(Document { uri: self.uri, title: self.title, http: self.http, text })
+    }
+}
+
+impl ToolFile {
+    fn load(self, service: &str) -> Result<ToolSpec, ContractError> {
+        // A description may stand in the document that the service publishes, so that it is
+        // written once.
+        let description = match self.description.contains(".json#/") {
+            true => follow(service, &self.description)?.as_str().unwrap_or_default().to_owned(),
+            false => self.description,
+        };
+        let http = self.http.map(|http| http.load(service)).transpose()?;
+        Ok(ToolSpec {
+            input: Schema::compile(follow(service, &self.input)?)?,
+            output: Schema::compile(follow(service, &self.output)?)?,
+            read_only: self.annotations["readOnlyHint"] == Value::Bool(true),
+            annotations: self.annotations,
+            name: self.name,
+            title: self.title,
+            description,
+            http,
+        })
+    }
+}
+
+impl HttpFile {
+    fn load(self, service: &str) -> Result<HttpBinding, ContractError> {
+        let body = Schema::compile(follow(service, &self.body)?)?;
+        Ok(HttpBinding { method: self.method, path: self.path, body, partial: self.partial })
+    }
+}
