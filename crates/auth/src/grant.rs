@@ -1,0 +1,133 @@
+//! What a verified token allows: the intersection of its root and of every narrowing.
+
+use fault::Fault;
+
+use crate::faults;
+use crate::revocation::RevocationId;
+use crate::scope::Scopes;
+
+/// What the bearer may do, until when, and on what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grant {
+    /// The root's random id in hexadecimal: the name of the token in logs.
+    pub id: String,
+    /// Whom the token was minted for.
+    pub subject: String,
+    pub scopes: Scopes,
+    /// Unix seconds; the token is refused from this second on.
+    pub expires_at: i64,
+    pub limits: Limits,
+    /// One id per level, root first; revoking any of them revokes this grant.
+    pub chain: Vec<RevocationId>,
+}
+
+impl Grant {
+    /// Fails with `scope_missing` unless the grant carries this scope.
+    pub fn require(&self, scope: &str) -> Result<(), Fault> {
+        if self.scopes.contains(scope) { Ok(()) } else { Err(faults::scope_missing(scope)) }
+    }
+
+    /// Fails with `limit_exceeded` unless the limits reach this SKU.
+    pub fn require_sku(&self, sku: &str) -> Result<(), Fault> {
+        if self.limits.allow_sku(sku) { Ok(()) } else { Err(faults::limit_exceeded("SKU", sku)) }
+    }
+
+    /// Fails with `limit_exceeded` unless the limits reach this market.
+    pub fn require_market(&self, market: &str) -> Result<(), Fault> {
+        if self.limits.allow_market(market) {
+            Ok(())
+        } else {
+            Err(faults::limit_exceeded("market", market))
+        }
+    }
+}
+
+/// On what a grant may be used. `None` sets no limit; an empty list reaches nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Limits {
+    pub sku_prefix: Option<Vec<String>>,
+    pub market: Option<Vec<String>>,
+}
+
+impl Limits {
+    pub fn allow_sku(&self, sku: &str) -> bool {
+        self.sku_prefix
+            .as_ref()
+            .is_none_or(|prefixes| prefixes.iter().any(|prefix| sku.starts_with(prefix.as_str())))
+    }
+
+    pub fn allow_market(&self, market: &str) -> bool {
+        self.market.as_ref().is_none_or(|markets| markets.iter().any(|it| it == market))
+    }
+
+    /// What both allow, exactly: of two prefixes, one of which begins with the other, the longer
+    /// one is their intersection, and any two others have none.
+    #[must_use]
+    pub fn intersect(&self, other: &Self) -> Self {
+        Self {
+            sku_prefix: both(self.sku_prefix.as_deref(), other.sku_prefix.as_deref(), |a, b| {
+                a.starts_with(b)
+            }),
+            market: both(self.market.as_deref(), other.market.as_deref(), |a, b| a == b),
+        }
+    }
+}
+
+/// The elements of either list that lie within an element of the other.
+fn both(
+    left: Option<&[String]>,
+    right: Option<&[String]>,
+    within: impl Fn(&str, &str) -> bool,
+) -> Option<Vec<String>> {
+    let (left, right) = match (left, right) {
+        (None, None) => return None,
+        (Some(only), None) | (None, Some(only)) => (only, only),
+        (Some(left), Some(right)) => (left, right),
+    };
+    let kept_left = left.iter().filter(|a| right.iter().any(|b| within(a, b)));
+    let kept_right = right.iter().filter(|b| left.iter().any(|a| within(b, a)));
+    let mut kept: Vec<_> = kept_left.chain(kept_right).cloned().collect();
+    kept.sort();
+    kept.dedup();
+    Some(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(words: &[&str]) -> Option<Vec<String>> {
+        Some(words.iter().map(|&word| word.to_owned()).collect())
+    }
+
+    #[track_caller]
+    fn check(left: Option<Vec<String>>, right: Option<Vec<String>>, expected: Option<Vec<String>>) {
+        let of = |sku_prefix: &Option<Vec<String>>| Limits {
+            sku_prefix: sku_prefix.clone(),
+            market: None,
+        };
+        assert_eq!(of(&left).intersect(&of(&right)).sku_prefix, expected);
+        assert_eq!(of(&right).intersect(&of(&left)).sku_prefix, expected);
+    }
+
+    #[test]
+    fn prefixes_intersect_to_the_longer_one() {
+        check(None, None, None);
+        check(None, list(&["A-"]), list(&["A-"]));
+        check(list(&["A-"]), list(&["A-1", "B"]), list(&["A-1"]));
+        check(list(&["A"]), list(&["B"]), list(&[]));
+        check(list(&[""]), list(&["B"]), list(&["B"]));
+        check(list(&["A", "BC"]), list(&["AB", "B"]), list(&["AB", "BC"]));
+        check(list(&[]), None, list(&[]));
+    }
+
+    #[test]
+    fn limits_reach_what_they_name() {
+        let limits = Limits { sku_prefix: list(&["TOY-"]), market: list(&["DE", "FR"]) };
+        assert!(limits.allow_sku("TOY-1") && !limits.allow_sku("TOY") && !limits.allow_sku(""));
+        assert!(limits.allow_market("FR") && !limits.allow_market("F"));
+        assert!(Limits::default().allow_sku("any") && Limits::default().allow_market("any"));
+        let nothing = Limits { sku_prefix: list(&[]), market: list(&[]) };
+        assert!(!nothing.allow_sku("TOY-1") && !nothing.allow_market("DE"));
+    }
+}

@@ -1,0 +1,158 @@
+//! Scopes: the lower-case words that say what a token may be used for.
+//!
+//! The set of words is open, because each service names its own; no word implies another, `admin`
+//! included.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use fault::Fault;
+
+/// Longest scope word, in bytes.
+const WORD_MAX: usize = 32;
+/// Most scopes one token may carry.
+const SCOPES_MAX: usize = 32;
+
+/// One permission, such as `read`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Scope(Cow<'static, str>);
+
+impl Scope {
+    pub const READ: Self = Self(Cow::Borrowed("read"));
+    pub const WRITE: Self = Self(Cow::Borrowed("write"));
+    pub const COLLECT: Self = Self(Cow::Borrowed("collect"));
+    pub const IMPORT: Self = Self(Cow::Borrowed("import"));
+    pub const PROPOSE: Self = Self(Cow::Borrowed("propose"));
+    pub const EXPLAIN: Self = Self(Cow::Borrowed("explain"));
+    pub const APPLY: Self = Self(Cow::Borrowed("apply"));
+    pub const ADMIN: Self = Self(Cow::Borrowed("admin"));
+
+    /// Accepts a letter followed by letters, digits, `_` or `-`, all lower case.
+    pub fn new(word: &str) -> Result<Self, Fault> {
+        let starts_well = word.as_bytes().first().is_some_and(u8::is_ascii_lowercase);
+        let rest_is_plain = word
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-');
+        if starts_well && rest_is_plain && word.len() <= WORD_MAX {
+            return Ok(Self(Cow::Owned(word.to_owned())));
+        }
+        let shown: String = word.chars().take(WORD_MAX).collect();
+        Err(Fault::invalid(
+            "invalid_scope",
+            format!("scope {shown:?} is not a lower-case word such as read, write or admin"),
+        ))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A small sorted set of scopes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Scopes(Vec<Scope>);
+
+impl Scopes {
+    /// Reads `read,write`; spaces around words are ignored, an empty list is refused.
+    pub fn parse(list: &str) -> Result<Self, Fault> {
+        Self::from_words(list.split(',').map(str::trim))
+    }
+
+    pub(crate) fn from_words<'a>(words: impl Iterator<Item = &'a str>) -> Result<Self, Fault> {
+        let mut scopes = Vec::new();
+        for word in words {
+            if scopes.len() == SCOPES_MAX {
+                return Err(Fault::invalid(
+                    "invalid_scope",
+                    format!("a token carries at most {SCOPES_MAX} scopes"),
+                ));
+            }
+            scopes.push(Scope::new(word)?);
+        }
+        Ok(scopes.into_iter().collect())
+    }
+
+    pub fn contains(&self, word: &str) -> bool {
+        self.0.iter().any(|scope| scope.as_str() == word)
+    }
+
+    #[must_use]
+    pub fn intersect(&self, other: &Self) -> Self {
+        Self(self.0.iter().filter(|scope| other.contains(scope.as_str())).cloned().collect())
+    }
+
+    pub fn is_subset(&self, other: &Self) -> bool {
+        self.0.iter().all(|scope| other.contains(scope.as_str()))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Scope> {
+        self.0.iter()
+    }
+}
+
+impl FromIterator<Scope> for Scopes {
+    fn from_iter<I: IntoIterator<Item = Scope>>(scopes: I) -> Self {
+        let mut scopes: Vec<_> = scopes.into_iter().collect();
+        scopes.sort();
+        scopes.dedup();
+        Self(scopes)
+    }
+}
+
+impl fmt::Display for Scopes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, scope) in self.0.iter().enumerate() {
+            if at > 0 {
+                f.write_str(",")?;
+            }
+            f.write_str(scope.as_str())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(list: &str, expected: Option<&str>) {
+        let read = Scopes::parse(list).ok().map(|scopes| scopes.to_string());
+        assert_eq!(read.as_deref(), expected, "{list:?}");
+    }
+
+    #[test]
+    fn lists_are_sorted_checked_and_bounded() {
+        check("read", Some("read"));
+        check("write, read", Some("read,write"));
+        check("read,read", Some("read"));
+        check("a-b_2", Some("a-b_2"));
+        check("", None);
+        check("read,", None);
+        check("Read", None);
+        check("2read", None);
+        check("read write", None);
+        check("чтение", None);
+        check(&"a".repeat(32), Some(&"a".repeat(32)));
+        check(&"a".repeat(33), None);
+        check(&vec!["read"; 33].join(","), None);
+    }
+
+    #[test]
+    fn admin_implies_nothing() {
+        let admin: Scopes = [Scope::ADMIN].into_iter().collect();
+        assert!(admin.contains("admin"));
+        assert!(!admin.contains("read"));
+        assert!(!admin.contains("adm"));
+    }
+}

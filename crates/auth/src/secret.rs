@@ -1,0 +1,110 @@
+//! Text that must never be shown, and the comparison of secrets.
+
+use std::fmt;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+
+/// A token or password. It has no `Display`, and its `Debug` shows nothing of it; `reveal` is the
+/// one way out, so that every place where a secret leaves the house can be found by name.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(***)")
+    }
+}
+
+/// Whether two secrets are the same, in a time that tells neither where they differ nor how long
+/// the expected one is: only their digests are compared.
+pub fn same_secret(given: &str, expected: &str) -> bool {
+    let given = Sha256::digest(given.as_bytes());
+    let expected = Sha256::digest(expected.as_bytes());
+    let mac = keyed(&[0; 32]).chain_update(given);
+    mac.verify_slice(&sign(&[0; 32], &expected)).is_ok()
+}
+
+/// HMAC-SHA256 ready for data. A key shorter than the block is padded with zeros by definition, so
+/// padding it here gives the same code and leaves no length to check.
+pub(crate) fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
+    let mut block = [0_u8; 64];
+    block[..32].copy_from_slice(key);
+    Hmac::new(&block.into())
+}
+
+pub(crate) fn sign(key: &[u8; 32], data: &[u8]) -> [u8; 32] {
+    keyed(key).chain_update(data).finalize().into_bytes().into()
+}
+
+pub(crate) fn sha256(data: &[u8]) -> [u8; 32] {
+    Sha256::digest(data).into()
+}
+
+pub(crate) fn to_hex(bytes: &[u8]) -> String {
+    const DIGITS: [char; 16] =
+        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+    let digit = |nibble: u8| DIGITS[usize::from(nibble)];
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// Exactly `N` bytes from lower-case hexadecimal, or nothing.
+pub(crate) fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let nibble = |digit: u8| match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    };
+    let digits = text.as_bytes();
+    if digits.len() != 2 * N {
+        return None;
+    }
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = nibble(pair[0])? << 4 | nibble(pair[1])?;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hmac_matches_the_published_vector() {
+        // RFC 4231, test case 2; its key is shorter than 32 bytes and padded by definition.
+        let mut key = [0; 32];
+        key[..4].copy_from_slice(b"Jefe");
+        assert_eq!(
+            to_hex(&sign(&key, b"what do ya want for nothing?")),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
+    }
+
+    #[test]
+    fn secrets_compare_by_value_and_show_nothing() {
+        assert!(same_secret("hunter2", "hunter2"));
+        for other in ["", "hunter", "hunter22", "Hunter2"] {
+            assert!(!same_secret(other, "hunter2"), "{other:?}");
+        }
+        assert_eq!(format!("{:?}", Secret::new("hunter2")), "Secret(***)");
+    }
+
+    #[test]
+    fn hexadecimal_goes_there_and_back() {
+        assert_eq!(from_hex::<3>(&to_hex(&[0, 0x5f, 0xff])), Some([0, 0x5f, 0xff]));
+        for bad in ["", "00", "00ff0", "00FF00", "00fg00", "00ffé"] {
+            assert_eq!(from_hex::<3>(bad), None, "{bad:?}");
+        }
+    }
+}

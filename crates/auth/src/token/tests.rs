@@ -1,0 +1,242 @@
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+
+use super::*;
+use crate::scope::Scope;
+use crate::wire::{Claims, TOKEN_BYTES_MAX};
+
+const KEY: [u8; 32] = [9; 32];
+
+fn root(scopes: &[&str], expires: i64, limits: Option<LimitsBlock>) -> RootBlock {
+    RootBlock {
+        id: "00112233445566778899aabbccddeeff".to_owned(),
+        subject: "ops".to_owned(),
+        scopes: scopes.iter().map(ToString::to_string).collect(),
+        issued: 1_000,
+        expires,
+        limits,
+    }
+}
+
+fn token() -> String {
+    mint(&KEY, &root(&["read", "write"], 2_000, None)).unwrap().reveal().to_owned()
+}
+
+fn verified(token: &str) -> Result<Claims, Fault> {
+    let frames = decode(token)?;
+    check(&frames, &KEY)?;
+    frames.claims()
+}
+
+fn signed(blocks: &[&str]) -> String {
+    let blocks: Vec<Vec<u8>> = blocks.iter().map(|block| block.as_bytes().to_vec()).collect();
+    let tail = blocks.iter().fold(KEY, |key, block| sign(&key, block));
+    Frames { blocks, tail }.encode().unwrap()
+}
+
+#[test]
+fn a_token_narrowed_without_the_key_verifies() {
+    let narrowing = Narrowing {
+        scopes: Some([Scope::READ].into_iter().collect()),
+        expires_at: Some(1_500),
+        limits: Limits { sku_prefix: Some(vec!["TOY-".to_owned()]), market: None },
+        note: Some("for the dashboard".to_owned()),
+    };
+    let narrowed = attenuate(&token(), &narrowing).unwrap();
+    let claims = verified(narrowed.reveal()).unwrap();
+    assert_eq!(claims.scopes.to_string(), "read");
+    assert_eq!((claims.issued_at, claims.expires_at), (1_000, 1_500));
+    assert!(claims.limits.allow_sku("TOY-1") && !claims.limits.allow_sku("CAR-1"));
+    assert_eq!(claims.notes, ["for the dashboard"]);
+}
+
+#[test]
+fn narrowing_to_a_scope_that_is_not_there_says_so() {
+    let narrowing =
+        Narrowing { scopes: Some(Scopes::parse("admin").unwrap()), ..Default::default() };
+    let refused = attenuate(&token(), &narrowing).unwrap_err();
+    assert_eq!(refused.code(), "scope_missing");
+    assert!(refused.message().contains("admin"));
+}
+
+#[test]
+fn every_flipped_bit_missing_and_truncated_byte_is_refused() {
+    let token = attenuate(&token(), &Narrowing::default()).unwrap().reveal().to_owned();
+    assert!(verified(&token).is_ok());
+    for at in 0..token.len() {
+        for bit in 0..7 {
+            let mut bytes = token.clone().into_bytes();
+            bytes[at] ^= 1 << bit;
+            let altered = String::from_utf8(bytes).unwrap();
+            assert!(verified(&altered).is_err(), "bit {bit} of byte {at} flipped");
+        }
+        let mut shorter = token.clone();
+        shorter.remove(at);
+        assert!(verified(&shorter).is_err(), "byte {at} removed");
+        assert!(verified(&token[..at]).is_err(), "cut at {at}");
+    }
+}
+
+#[test]
+fn a_narrowing_cannot_be_taken_off_swapped_or_lengthened() {
+    let first = decode(&token()).unwrap();
+    let narrowed = attenuate(&token(), &Narrowing::default()).unwrap();
+    let narrowing = Narrowing { expires_at: Some(1), ..Default::default() };
+    let twice = decode(attenuate(narrowed.reveal(), &narrowing).unwrap().reveal()).unwrap();
+    assert!(check(&twice, &KEY).is_ok());
+
+    let without_last = Frames { blocks: twice.blocks[..2].to_vec(), tail: twice.tail };
+    let without_middle =
+        Frames { blocks: vec![twice.blocks[0].clone(), twice.blocks[2].clone()], tail: twice.tail };
+    let mut swapped = twice.clone();
+    swapped.blocks.swap(1, 2);
+    let appended = Frames { blocks: twice.blocks.clone(), tail: first.tail };
+    for (name, forged) in [
+        ("without the last", without_last),
+        ("without the middle", without_middle),
+        ("swapped", swapped),
+        ("with an older tail", appended),
+    ] {
+        assert_eq!(check(&forged, &KEY).unwrap_err().code(), "token_signature", "{name}");
+    }
+    assert_eq!(check(&first, &[8; 32]).unwrap_err().code(), "token_signature");
+}
+
+#[test]
+fn what_is_not_understood_is_refused_although_it_is_signed() {
+    const ROOT: &str = r#"{"id":"00112233445566778899aabbccddeeff","subject":"ops",
+        "scopes":["read"],"issued":1,"expires":2}"#;
+    assert!(verified(&signed(&[ROOT, "{}"])).is_ok());
+    let ahead = ROOT.replace("\"issued\"", "\"ip\":\"10.0.0.1\",\"issued\"");
+    let short_id = ROOT.replace("00112233", "");
+    for blocks in [
+        vec![ROOT, r#"{"ip":"10.0.0.1"}"#],
+        vec![ROOT, r#"{"limits":{"weekday":["mon"]}}"#],
+        vec![ROOT, r#"{"scopes":["READ"]}"#],
+        vec![ROOT, r#"{"expires":5,"expires":9}"#],
+        vec![ROOT, r#"{"expires":"soon"}"#],
+        vec![ROOT, "{} {}"],
+        vec![ROOT, ""],
+        vec![ROOT, ROOT],
+        vec![ahead.as_str()],
+        vec![short_id.as_str()],
+        vec!["{}"],
+    ] {
+        let refused = verified(&signed(&blocks)).err().map(|fault| fault.code());
+        assert_eq!(refused, Some("token_malformed"), "{blocks:?}");
+    }
+}
+
+#[track_caller]
+fn refuse(text: &str, code: &str) {
+    let refused = verified(text).err().unwrap();
+    assert_eq!(refused.code(), code, "{text:?}");
+    assert_eq!(refused.kind(), fault::Kind::Unauthenticated);
+}
+
+#[test]
+fn what_is_no_token_is_malformed_or_missing() {
+    refuse("", "token_missing");
+    refuse(" ", "token_malformed");
+    refuse("stoa1_", "token_malformed");
+    refuse("stoa2_AAAA", "token_malformed");
+    refuse("stoa1_!!!!", "token_malformed");
+    refuse(&format!("{}=", token()), "token_malformed");
+    refuse(&format!("{} ", token()), "token_malformed");
+    refuse(&format!("stoa1_{}", "A".repeat(44)), "token_malformed");
+    refuse(&format!("stoa1_{}", "A".repeat(1_000_000)), "token_malformed");
+    refuse("жетон", "token_malformed");
+}
+
+#[test]
+fn size_and_depth_are_bounded() {
+    let mut deep = token();
+    for _ in 0..16 {
+        deep = attenuate(&deep, &Narrowing::default()).unwrap().reveal().to_owned();
+    }
+    assert!(verified(&deep).is_ok());
+    let refused = attenuate(&deep, &Narrowing::default()).unwrap_err();
+    assert_eq!(refused.code(), "token_too_large");
+
+    let limits = Limits { sku_prefix: Some(vec!["A".repeat(TOKEN_BYTES_MAX)]), market: None };
+    let wide = Narrowing { limits, ..Default::default() };
+    assert_eq!(attenuate(&token(), &wide).unwrap_err().code(), "token_too_large");
+    let noted = Narrowing { note: Some("n".repeat(129)), ..Default::default() };
+    assert_eq!(attenuate(&token(), &noted).unwrap_err().code(), "invalid_note");
+}
+
+#[test]
+fn inspecting_reads_forged_tokens_and_says_that_it_checked_nothing() {
+    let forged = mint(&[1; 32], &root(&["admin"], 5, None)).unwrap();
+    let seen = inspect(forged.reveal()).unwrap();
+    assert_eq!((seen.subject.as_str(), seen.narrowings, seen.expires_at), ("ops", 0, 5));
+    assert!(seen.to_string().ends_with("signature   not checked"));
+    assert!(!format!("{seen:?} {seen}").contains(forged.reveal()));
+}
+
+const WORDS: [&str; 4] = ["read", "write", "apply", "admin"];
+
+fn scopes() -> impl Strategy<Value = Scopes> {
+    proptest::sample::subsequence(WORDS.to_vec(), 0..=4)
+        .prop_map(|words| Scopes::from_words(words.into_iter()).unwrap())
+}
+
+fn limits() -> impl Strategy<Value = Limits> {
+    let prefixes = option::of(vec("[AB]{0,3}", 0..3));
+    let markets = option::of(vec("[XYZ]", 0..3));
+    (prefixes, markets).prop_map(|(sku_prefix, market)| Limits { sku_prefix, market })
+}
+
+fn narrowing() -> impl Strategy<Value = Narrowing> {
+    (option::of(scopes()), option::of(0_i64..100), limits(), option::of(".{0,8}")).prop_map(
+        |(scopes, expires_at, limits, note)| Narrowing { scopes, expires_at, limits, note },
+    )
+}
+
+proptest! {
+    #[test]
+    fn narrowing_never_widens(
+        own in scopes(),
+        expires in 0_i64..100,
+        own_limits in limits(),
+        steps in vec(narrowing(), 0..6),
+        sku in "[ABC]{0,4}",
+        market in "[XYZ]",
+    ) {
+        let words: Vec<&str> = own.iter().map(Scope::as_str).collect();
+        let first = root(&words, expires, LimitsBlock::from_limits(&own_limits));
+        let mut text = mint(&KEY, &first).unwrap();
+        for step in &steps {
+            text = append(&decode(text.reveal()).unwrap(), step).unwrap();
+        }
+        let claims = verified(text.reveal()).unwrap();
+
+        for word in WORDS {
+            let everywhere = own.contains(word)
+                && steps.iter().filter_map(|s| s.scopes.as_ref()).all(|s| s.contains(word));
+            prop_assert_eq!(claims.scopes.contains(word), everywhere);
+        }
+        prop_assert!(claims.scopes.is_subset(&own));
+        let earliest = steps.iter().filter_map(|s| s.expires_at).fold(expires, i64::min);
+        prop_assert_eq!(claims.expires_at, earliest);
+        let all: Vec<&Limits> =
+            std::iter::once(&own_limits).chain(steps.iter().map(|s| &s.limits)).collect();
+        prop_assert_eq!(claims.limits.allow_sku(&sku), all.iter().all(|l| l.allow_sku(&sku)));
+        prop_assert_eq!(
+            claims.limits.allow_market(&market),
+            all.iter().all(|l| l.allow_market(&market))
+        );
+    }
+
+    #[test]
+    fn no_text_panics(text in ".{0,64}", bytes in vec(any::<u8>(), 0..200)) {
+        prop_assert!(verified(&text).is_err());
+        let frames = Frames { blocks: vec![bytes], tail: [0; 32] };
+        let forged = frames.encode().unwrap();
+        prop_assert!(verified(&forged).is_err());
+        // Inspecting may fail or not; it must only return.
+        drop(inspect(&forged));
+        drop(inspect(&format!("{TOKEN_PREFIX}{text}")));
+    }
+}
