@@ -1,0 +1,143 @@
+//! The two pools behind one type.
+
+use std::time::Duration;
+
+use fault::Fault;
+use sqlx::postgres::PgPool;
+use sqlx::sqlite::SqlitePool;
+use sqlx::{Executor as _, query_with};
+
+use crate::error::fault;
+use crate::row::{Inner, Row};
+use crate::sql::{Sql, sql};
+use crate::tx::Tx;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+impl Engine {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgresql",
+        }
+    }
+}
+
+/// A handle to the database; cloning it is cheap.
+#[derive(Clone)]
+pub struct Db(Pools);
+
+#[derive(Clone)]
+enum Pools {
+    Sqlite { writer: SqlitePool, reader: SqlitePool },
+    Postgres(PgPool),
+}
+
+impl Db {
+    pub(crate) fn from_sqlite(writer: SqlitePool, reader: SqlitePool) -> Self {
+        Self(Pools::Sqlite { writer, reader })
+    }
+
+    pub(crate) fn from_postgres(pool: PgPool) -> Self {
+        Self(Pools::Postgres(pool))
+    }
+
+    pub fn engine(&self) -> Engine {
+        match self.0 {
+            Pools::Sqlite { .. } => Engine::Sqlite,
+            Pools::Postgres(_) => Engine::Postgres,
+        }
+    }
+
+    /// The statement for the engine at hand, where one text cannot serve both.
+    pub fn choose<T>(&self, sqlite: T, postgres: T) -> T {
+        match self.0 {
+            Pools::Sqlite { .. } => sqlite,
+            Pools::Postgres(_) => postgres,
+        }
+    }
+
+    pub async fn fetch_all(&self, statement: Sql) -> Result<Vec<Row>, Fault> {
+        match &self.0 {
+            Pools::Sqlite { reader, .. } => {
+                let (text, values) = statement.sqlite().map_err(fault)?;
+                let rows = reader.fetch_all(query_with(text, values)).await.map_err(fault)?;
+                Ok(rows.into_iter().map(|row| Row(Inner::Sqlite(row))).collect())
+            }
+            Pools::Postgres(pool) => {
+                let (text, values) = statement.postgres().map_err(fault)?;
+                let rows = pool.fetch_all(query_with(text, values)).await.map_err(fault)?;
+                Ok(rows.into_iter().map(|row| Row(Inner::Postgres(row))).collect())
+            }
+        }
+    }
+
+    pub async fn fetch_optional(&self, statement: Sql) -> Result<Option<Row>, Fault> {
+        Ok(self.fetch_all(statement).await?.into_iter().next())
+    }
+
+    /// Runs one writing statement in a transaction of its own and says how many rows it touched.
+    pub async fn execute(&self, statement: Sql) -> Result<u64, Fault> {
+        match &self.0 {
+            Pools::Sqlite { writer, .. } => {
+                let (text, values) = statement.sqlite().map_err(fault)?;
+                let done = writer.execute(query_with(text, values)).await.map_err(fault)?;
+                Ok(done.rows_affected())
+            }
+            Pools::Postgres(pool) => {
+                let (text, values) = statement.postgres().map_err(fault)?;
+                let done = pool.execute(query_with(text, values)).await.map_err(fault)?;
+                Ok(done.rows_affected())
+            }
+        }
+    }
+
+    /// A transaction that may write. On SQLite it holds the only writer until it ends, so nothing
+    /// slow belongs inside. Dropping it rolls back.
+    pub async fn begin(&self) -> Result<Tx, Fault> {
+        match &self.0 {
+            // Immediate, because a transaction that reads first and then finds another writer
+            // ahead of it could only fail.
+            Pools::Sqlite { writer, .. } => {
+                writer.begin_with("BEGIN IMMEDIATE").await.map(Tx::sqlite).map_err(fault)
+            }
+            Pools::Postgres(pool) => pool.begin().await.map(Tx::postgres).map_err(fault),
+        }
+    }
+
+    /// A transaction whose reads all see the same moment.
+    pub async fn snapshot(&self) -> Result<Tx, Fault> {
+        match &self.0 {
+            Pools::Sqlite { reader, .. } => reader.begin().await.map(Tx::sqlite).map_err(fault),
+            Pools::Postgres(pool) => pool
+                .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                .await
+                .map(Tx::postgres)
+                .map_err(fault),
+        }
+    }
+
+    /// Whether the database answers, for health checks.
+    pub async fn ping(&self) -> Result<(), Fault> {
+        let answer = self.fetch_all(sql("SELECT CAST(1 AS BIGINT)"));
+        match tokio::time::timeout(Duration::from_secs(3), answer).await {
+            Ok(rows) => rows.map(drop),
+            Err(_) => Err(Fault::unavailable("store_unavailable", "the database does not answer")),
+        }
+    }
+
+    /// Waits for what is running and closes the files.
+    pub async fn close(&self) {
+        match &self.0 {
+            Pools::Sqlite { writer, reader } => {
+                reader.close().await;
+                writer.close().await;
+            }
+            Pools::Postgres(pool) => pool.close().await,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! A row of an answer, read by column position, whatever engine it came from.
+
+use fault::Fault;
+use sqlx::Row as _;
+use sqlx::postgres::PgRow;
+use sqlx::sqlite::SqliteRow;
+
+use crate::error::fault;
+
+pub struct Row(pub(crate) Inner);
+
+pub(crate) enum Inner {
+    Sqlite(SqliteRow),
+    Postgres(PgRow),
+}
+
+macro_rules! getters {
+    ($($name:ident, $name_or_null:ident -> $type:ty;)*) => {$(
+        pub fn $name_or_null(&self, column: usize) -> Result<Option<$type>, Fault> {
+            match &self.0 {
+                Inner::Sqlite(row) => row.try_get(column),
+                Inner::Postgres(row) => row.try_get(column),
+            }
+            .map_err(fault)
+        }
+
+        /// A null is a fault: the SQLite driver would read it as zero.
+        pub fn $name(&self, column: usize) -> Result<$type, Fault> {
+            self.$name_or_null(column)?.ok_or_else(|| null_at(column))
+        }
+    )*};
+}
+
+fn null_at(column: usize) -> Fault {
+    Fault::internal(format!("column {column} of the answer is null"))
+}
+
+impl Row {
+    getters! {
+        int, int_or_null -> i64;
+        real, real_or_null -> f64;
+        text, text_or_null -> String;
+        bytes, bytes_or_null -> Vec<u8>;
+        flag, flag_or_null -> bool;
+        // Without a copy, for rows that come by the thousand.
+        text_ref, text_ref_or_null -> &str;
+        bytes_ref, bytes_ref_or_null -> &[u8];
+    }
+
+    /// A whole number that cannot be negative; a negative one means that the table was damaged.
+    pub fn count(&self, column: usize) -> Result<u64, Fault> {
+        u64::try_from(self.int(column)?).map_err(Fault::internal)
+    }
+}
