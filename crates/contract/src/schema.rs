@@ -16,6 +16,8 @@ pub struct Schema {
     validator: jsonschema::Validator,
     /// Top-level properties that have a default, filled in before a handler sees the arguments.
     defaults: Vec<(String, Value)>,
+    /// Top-level properties that are integers. JSON Schema calls `1.0` one; Rust does not.
+    integers: Vec<String>,
 }
 
 impl Schema {
@@ -24,13 +26,15 @@ impl Schema {
             .should_validate_formats(true)
             .build(&json)
             .map_err(|e| ContractError(format!("a schema does not compile: {e}")))?;
-        let defaults = json["properties"]
-            .as_object()
-            .into_iter()
-            .flatten()
+        let properties = || json["properties"].as_object().into_iter().flatten();
+        let defaults = properties()
             .filter_map(|(name, rule)| Some((name.clone(), rule.get("default")?.clone())))
             .collect();
-        Ok(Self { json, validator, defaults })
+        let integers = properties()
+            .filter(|(_, rule)| rule["type"] == "integer")
+            .map(|(name, _)| name.clone())
+            .collect();
+        Ok(Self { json, validator, defaults, integers })
     }
 
     pub fn json(&self) -> &Value {
@@ -59,7 +63,7 @@ impl Schema {
             .fold(fault, |fault, (field, expected)| fault.problem(field, expected)))
     }
 
-    /// Checks arguments and fills in the contract's defaults.
+    /// Checks arguments, fills in the contract's defaults and spells integers as integers.
     pub fn accept(&self, args: Map<String, Value>) -> Result<Map<String, Value>, Fault> {
         let value = Value::Object(args);
         self.check(&value)?;
@@ -69,8 +73,19 @@ impl Schema {
                 args.insert(name.clone(), default.clone());
             }
         }
+        for name in &self.integers {
+            if let Some(value) = args.get_mut(name).filter(|value| value.is_f64()) {
+                *value = whole(value.as_f64().unwrap_or_default());
+            }
+        }
         Ok(args)
     }
+}
+
+/// A float that is a whole number, as the integer nearest to it that a handler can take. Casting
+/// saturates, which is what an absurdly large page number deserves.
+fn whole(value: f64) -> Value {
+    if value < 0.0 { Value::from(value as i64) } else { Value::from(value as u64) }
 }
 
 /// The field and the phrase that completes "expected …". Values are never repeated: they may be
@@ -177,8 +192,18 @@ mod tests {
         check(json!({"tickers": ["A"], "from": "tomorrow"}), "from", "a date as YYYY-MM-DD");
         check(json!({"tickers": ["A"], "interval": "2d"}), "interval", r#"one of ["1d","1m"]"#);
         check(json!({"tickers": ["A"], "page": 0}), "page", "at least 1");
-        check(json!({"tickers": ["A"], "volume": "x"}), "volume", "an integer or null");
+        check(json!({"tickers": ["A"], "volume": "x"}), "volume", "null or an integer");
         check(json!({"tickers": ["A"], "limit": 5}), "limit", "no such field");
+    }
+
+    #[test]
+    fn an_integer_may_be_written_as_a_float() {
+        for (written, read) in [(json!(3.0), json!(3)), (json!(1e300), json!(u64::MAX))] {
+            let Value::Object(args) = json!({"tickers": ["A"], "page": written}) else {
+                unreachable!()
+            };
+            assert_eq!(schema().accept(args).unwrap()["page"], read);
+        }
     }
 
     #[test]

@@ -164,6 +164,16 @@ impl Contract {
             instructions: file.instructions,
         })
     }
+
+    /// Another file of the same contract.
+    pub fn json(&self, file: &str) -> Result<Value, ContractError> {
+        json(&format!("{}/{file}", self.service))
+    }
+
+    pub fn tool(&self, name: &str) -> Result<&ToolSpec, ContractError> {
+        let found = self.tools.iter().find(|tool| tool.name == name);
+        found.ok_or_else(|| ContractError(format!("{} has no tool {name}", self.service)))
+    }
 }
 
 fn read<T: serde::de::DeserializeOwned>(path: &str) -> Result<T, ContractError> {

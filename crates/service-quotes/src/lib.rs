@@ -1,1 +1,44 @@
-//! service-quotes
+//! The quotes contract: latest prices and closed bars, behind the manifest in `contracts/quotes`.
+//!
+//! The tools are an adapter over a quotes HTTP API, as the manifest says: by default that API runs
+//! in this process ([`LocalApi`]), and it can be somebody else's ([`RemoteApi`]). Venues and the bar
+//! archive are reached through ports; no exchange is named here.
+
+mod answer;
+mod envelope;
+mod fill;
+mod local;
+mod ports;
+mod remote;
+mod tools;
+mod wire;
+
+use std::sync::Arc;
+
+use contract::{Contract, ContractError, Scope, Service, Tools};
+
+pub use answer::{BarRow, Check, Health, History, HistoryQuery, Live, Metadata, Missing, QuoteRow, Status};
+pub use local::{LocalApi, LocalParts, VenuePorts};
+pub use ports::{ApiCx, QuotesApi};
+pub use remote::RemoteApi;
+
+/// The longest span of days one request for history may cover: ten years.
+pub const RANGE_DAYS_MAX: i32 = 3660;
+
+pub struct Quotes {
+    pub(crate) api: Box<dyn QuotesApi>,
+    pub(crate) metadata: Metadata,
+}
+
+/// The service with its tool table, ready for the catalogue.
+pub fn service(api: impl QuotesApi + 'static) -> Result<Service, ContractError> {
+    let contract = Contract::load("quotes")?;
+    let metadata = Metadata::of(&contract)?;
+    let quotes = Arc::new(Quotes { api: Box::new(api), metadata });
+    Tools::of(quotes)
+        .tool("quotes.live", Scope::Read, tools::live::call)
+        .tool("quotes.historical", Scope::Read, tools::historical::call)
+        .tool("system.health", Scope::Read, tools::health::call)
+        .tool("system.metadata", Scope::Read, tools::metadata::call)
+        .bind(contract, envelope::Arche)
+}

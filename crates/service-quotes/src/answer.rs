@@ -1,0 +1,184 @@
+//! What the quotes API answers, before any transport has a say in it.
+
+use std::sync::Arc;
+
+use contract::{Contract, ContractError};
+use fault::Fault;
+use jiff::civil::Date;
+use market::{Freshness, Interval, parse_date};
+use serde_json::Value;
+
+use crate::RANGE_DAYS_MAX;
+
+/// A ticker of the batch that could not be served, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    pub ticker: String,
+    pub reason: String,
+    pub retryable: bool,
+}
+
+impl Missing {
+    pub(crate) fn of(ticker: &str, fault: &Fault) -> Self {
+        Self {
+            ticker: ticker.to_owned(),
+            reason: fault.message().to_owned(),
+            retryable: fault.kind().is_retryable(),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct QuoteRow {
+    pub ticker: String,
+    /// Exactly as the venue wrote it.
+    pub price: String,
+    pub currency: String,
+    pub as_of: String,
+    pub volume: Option<i64>,
+}
+
+#[derive(Debug)]
+pub struct Live {
+    /// Ordered by ticker.
+    pub quotes: Vec<QuoteRow>,
+    pub missing: Vec<Missing>,
+    /// Of the oldest quote: an answer is as fresh as its stalest part.
+    pub freshness: Option<Freshness>,
+    pub request_id: Arc<str>,
+}
+
+#[derive(Debug, Clone)]
+pub struct BarRow {
+    pub ticker: Arc<str>,
+    pub timestamp: String,
+    pub open: String,
+    pub high: String,
+    pub low: String,
+    pub close: String,
+    pub volume: Option<String>,
+}
+
+#[derive(Debug)]
+pub struct History {
+    /// Ordered by ticker, then time.
+    pub bars: Vec<BarRow>,
+    pub total: u64,
+    pub missing: Vec<Missing>,
+    pub freshness: Option<Freshness>,
+    /// Bars the calendar would expect and the venue does not have; `None` where nobody can tell.
+    pub gaps: Option<u64>,
+    pub request_id: Arc<str>,
+}
+
+/// A request for history that has been found to make sense.
+#[derive(Debug, Clone)]
+pub struct HistoryQuery {
+    pub tickers: Vec<String>,
+    pub from: Date,
+    pub to: Date,
+    pub interval: Interval,
+    pub page: u64,
+    pub page_size: usize,
+}
+
+impl HistoryQuery {
+    /// The dates, when they are dates, in order, and no further apart than the contract allows.
+    pub(crate) fn dates(from: &str, to: &str) -> Result<(Date, Date), Fault> {
+        let read = |field: &str, text: &str| {
+            parse_date(text).ok_or_else(|| {
+                Fault::invalid("invalid_date", format!("{field}: expected a date as YYYY-MM-DD"))
+                    .problem(field, "a date as YYYY-MM-DD")
+            })
+        };
+        let (first, last) = (read("from", from)?, read("to", to)?);
+        if first > last {
+            let message = format!("from: expected a date not after `to` ({from} is after {to})");
+            return Err(Fault::invalid("reversed_dates", message)
+                .problem("from", format!("a date not after {to}")));
+        }
+        let days = last.since(first).map_or(i32::MAX, |span| span.get_days()).saturating_add(1);
+        if days > RANGE_DAYS_MAX {
+            let message = format!(
+                "from: expected at most {RANGE_DAYS_MAX} days between `from` and `to`, both \
+                 included; {from} to {to} is {days}"
+            );
+            return Err(Fault::invalid("range_too_long", message)
+                .problem("from", format!("at most {RANGE_DAYS_MAX} days before `to`")));
+        }
+        Ok((first, last))
+    }
+
+    /// How many bars lie on the pages before this one.
+    pub(crate) fn offset(&self) -> u64 {
+        self.page.saturating_sub(1).saturating_mul(self.page_size as u64)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    Ok,
+    Degraded,
+    Down,
+}
+
+impl Status {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Degraded => "degraded",
+            Self::Down => "down",
+        }
+    }
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone)]
+pub struct Check {
+    pub name: String,
+    pub status: Status,
+    pub detail: Option<String>,
+}
+
+#[derive(Debug)]
+pub struct Health {
+    pub status: Status,
+    pub checks: Vec<Check>,
+    pub request_id: Arc<str>,
+}
+
+impl Health {
+    /// Down when every venue is, degraded when anything is not well.
+    pub fn of(checks: Vec<Check>, request_id: Arc<str>) -> Self {
+        let worst = checks.iter().map(|check| check.status).max().unwrap_or(Status::Ok);
+        let all_down = !checks.is_empty() && checks.iter().all(|it| it.status == Status::Down);
+        let status = if worst == Status::Down && !all_down { Status::Degraded } else { worst };
+        Self { status, checks, request_id }
+    }
+}
+
+/// Limits and versions, all read from the contract files so that they cannot disagree with them.
+#[derive(Debug, Clone)]
+pub struct Metadata {
+    pub mcp_version: String,
+    pub quotes_contract_version: String,
+    pub supported_intervals: Vec<String>,
+    pub page_size_max: i64,
+    pub tickers_max: i64,
+}
+
+impl Metadata {
+    pub(crate) fn of(contract: &Contract) -> Result<Self, ContractError> {
+        let manifest = contract.json("mcp.json")?;
+        let historical = contract.tool("quotes.historical")?.input.json();
+        let rule = |pointer: &str| historical.pointer(pointer).cloned().unwrap_or(Value::Null);
+        let intervals = rule("/properties/interval/enum");
+        Ok(Self {
+            mcp_version: manifest["version"].as_str().unwrap_or_default().to_owned(),
+            quotes_contract_version: contract.version.clone(),
+            supported_intervals: serde_json::from_value(intervals).unwrap_or_default(),
+            page_size_max: rule("/properties/page_size/maximum").as_i64().unwrap_or_default(),
+            tickers_max: rule("/properties/tickers/maxItems").as_i64().unwrap_or_default(),
+        })
+    }
+}

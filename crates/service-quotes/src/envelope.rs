@@ -1,0 +1,64 @@
+//! A fault in the manifest's words: `type, message, retryable, http_status, http_code, trace_id,
+//! retry_after_s`, over MCP as it is and over HTTP under `error`.
+
+use contract::{Envelope, FailureContext};
+use fault::Fault;
+use serde_json::{Value, json};
+
+pub(crate) struct Arche;
+
+impl Envelope for Arche {
+    fn tool_error(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
+        // Whole milliseconds: nobody waits for less, and floats print their dust.
+        let retry_after_s = fault.retry_wait().map(|wait| wait.as_millis() as f64 / 1000.0);
+        json!({
+            "type": cx.row.r#type,
+            "message": fault.message(),
+            "retryable": cx.row.retryable,
+            "http_status": cx.row.http_status,
+            "http_code": reason_phrase(cx.row.http_status),
+            "trace_id": cx.request_id,
+            "retry_after_s": retry_after_s,
+        })
+    }
+
+    fn http_body(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
+        json!({ "error": self.tool_error(fault, cx) })
+    }
+}
+
+/// The statuses of `contracts/quotes/errors.json`; a test walks that table.
+fn reason_phrase(status: u16) -> Option<&'static str> {
+    Some(match status {
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        409 => "Conflict",
+        413 => "Content Too Large",
+        429 => "Too Many Requests",
+        499 => "Client Closed Request",
+        500 => "Internal Server Error",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_of_the_error_table_has_its_phrase() {
+        let table: Value =
+            serde_json::from_str(contract::text("quotes/errors.json").unwrap()).unwrap();
+        for part in ["kinds", "codes"] {
+            for (name, row) in table[part].as_object().unwrap() {
+                let status = row["http_status"].as_u64().unwrap();
+                assert!(reason_phrase(status as u16).is_some(), "{name}: {status}");
+            }
+        }
+    }
+}

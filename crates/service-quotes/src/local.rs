@@ -1,0 +1,330 @@
+//! The quotes API in this process: live quotes from the venue a ticker belongs to, history from
+//! the bar archive, completed from the venue first.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use fault::{Fault, Kind};
+use market::{
+    Bar, BarArchive, BarSource, Clock, Delay, Freshness, PageRequest, Quote, QuoteSource,
+    Series, Span, SymbolSource, Ticker, Venue, VenueHealth, closest,
+};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::answer::{
+    BarRow, Check, Health, History, HistoryQuery, Live, Missing, QuoteRow, Status,
+};
+use crate::fill::Filler;
+use crate::ports::{ApiCx, QuotesApi};
+
+/// How many spellings an unknown ticker is answered with.
+const SUGGESTIONS_MAX: usize = 3;
+
+/// A venue as this service needs it.
+pub struct VenuePorts {
+    /// The name its bars are kept under.
+    pub source: String,
+    pub quotes: Arc<dyn QuoteSource>,
+    pub symbols: Arc<dyn SymbolSource>,
+    /// Absent where the archive is all there is, as for imported files.
+    pub bars: Option<Arc<dyn BarSource>>,
+    pub health: Box<dyn Fn() -> VenueHealth + Send + Sync>,
+}
+
+pub struct LocalParts {
+    pub venues: BTreeMap<Venue, VenuePorts>,
+    /// Where a bare ticker belongs.
+    pub default_venue: Venue,
+    pub archive: Arc<dyn BarArchive>,
+    pub clock: Arc<dyn Clock>,
+    /// Fills go on after the request that started them has given up, until shutdown.
+    pub tasks: TaskTracker,
+    pub shutdown: CancellationToken,
+}
+
+pub struct LocalApi {
+    venues: BTreeMap<Venue, VenuePorts>,
+    default_venue: Venue,
+    archive: Arc<dyn BarArchive>,
+    clock: Arc<dyn Clock>,
+    filler: Filler,
+}
+
+/// A ticker that can be served, with where its bars are kept.
+struct Served<'a> {
+    ticker: &'a Ticker,
+    series: Series,
+    /// How many bars the calendar expects, where anybody can tell.
+    expected: Option<u64>,
+}
+
+impl LocalApi {
+    pub fn new(parts: LocalParts) -> Self {
+        let LocalParts { venues, default_venue, archive, clock, tasks, shutdown } = parts;
+        let filler = Filler::new(Arc::clone(&archive), Arc::clone(&clock), tasks, shutdown);
+        Self { venues, default_venue, archive, clock, filler }
+    }
+
+    /// Upper case, ordered, each once; a fault names the first that is none.
+    fn tickers(&self, names: &[String]) -> Result<Vec<Ticker>, Fault> {
+        let mut tickers = Vec::with_capacity(names.len());
+        for (at, name) in names.iter().enumerate() {
+            let ticker = Ticker::parse(name, self.default_venue).map_err(|fault| {
+                let expected = fault.problems().first().map_or("a ticker", |it| &it.expected);
+                let message = format!("{}: expected {expected}", fault.message());
+                Fault::invalid("invalid_ticker", message).problem(format!("tickers[{at}]"), expected)
+            })?;
+            tickers.push(ticker);
+        }
+        tickers.sort_unstable();
+        tickers.dedup();
+        Ok(tickers)
+    }
+
+    fn venue(&self, ticker: &Ticker) -> Result<&VenuePorts, Fault> {
+        self.venues.get(&ticker.symbol.venue).ok_or_else(|| {
+            let served: Vec<&str> = self.venues.keys().map(|venue| venue.prefix()).collect();
+            Fault::not_found(
+                "unknown_venue",
+                format!(
+                    "the venue of {:?} is not served here; served: {}",
+                    ticker.name,
+                    served.join(", ")
+                ),
+            )
+        })
+    }
+
+    /// Makes sure that the archive holds everything the venue has for this ticker and span.
+    async fn prepare<'a>(
+        &self,
+        cx: &ApiCx,
+        ticker: &'a Ticker,
+        query: &HistoryQuery,
+        span: Span,
+    ) -> Result<Served<'a>, Fault> {
+        let venue = self.venue(ticker)?;
+        let series = Series {
+            source: venue.source.clone(),
+            symbol: ticker.symbol.clone(),
+            interval: query.interval,
+        };
+        let Some(bars) = &venue.bars else {
+            known(venue, ticker).await?;
+            return Ok(Served { ticker, series, expected: None });
+        };
+        if !self.archive.missing(&series, span).await?.is_empty() {
+            known(venue, ticker).await?;
+            self.filler.complete(bars, &series, span, cx).await?;
+        }
+        let first = bars.first_open(&ticker.symbol.code, query.interval).await.ok().flatten();
+        let expected = first.and_then(|first| {
+            let listed = span.overlap(Span::new(first, span.to.max(first)));
+            bars.calendar().expected_bars(query.interval, listed)
+        });
+        Ok(Served { ticker, series, expected })
+    }
+
+    async fn history_freshness(&self, served: &[Served<'_>], span: Span) -> Option<Freshness> {
+        let series: Vec<Series> = served.iter().map(|it| it.series.clone()).collect();
+        let received = self.archive.received_at(&series).await.ok()?;
+        let mut sources: Vec<&str> =
+            series.iter().filter_map(|it| it.source.split(':').next()).collect();
+        sources.dedup();
+        let imported = series.iter().all(|it| it.symbol.venue == Venue::File);
+        Some(Freshness {
+            source: sources.join(", "),
+            as_of: span.to,
+            received_at: received.into_iter().flatten().min().unwrap_or(span.to),
+            delay: if imported { Delay::Static } else { Delay::RealTime },
+            stale: false,
+            fallback: None,
+        })
+    }
+}
+
+/// Refuses a ticker that its venue does not list, with what may have been meant.
+async fn known(venue: &VenuePorts, ticker: &Ticker) -> Result<(), Fault> {
+    let listing = venue.symbols.listing().await?;
+    let code = ticker.symbol.code.as_str();
+    if listing.quote_assets.contains_key(code) {
+        return Ok(());
+    }
+    let near = closest(code, listing.quote_assets.keys().map(String::as_str), SUGGESTIONS_MAX);
+    let mut message = format!("ticker {:?} is not known", ticker.name);
+    if !near.is_empty() {
+        message.push_str(&format!("; did you mean {}?", near.join(", ")));
+    }
+    Err(Fault::not_found("unknown_symbol", message))
+}
+
+/// Why nothing could be served: the one reason there is, or all of them under the kind that gives
+/// the caller most to hope for.
+fn nothing_served(faults: Vec<(String, Fault)>) -> Fault {
+    let hopeful = faults.iter().position(|(_, fault)| fault.kind().is_retryable());
+    let mut faults = faults;
+    match (faults.len(), hopeful) {
+        (0, _) => Fault::internal("no tickers were asked for"),
+        (1, _) => faults.swap_remove(0).1,
+        (_, Some(at)) => faults.swap_remove(at).1,
+        (_, None) => {
+            let told: Vec<&str> = faults.iter().map(|(_, fault)| fault.message()).collect();
+            Fault::new(Kind::NotFound, "unknown_symbol", told.join("; "))
+        }
+    }
+}
+
+fn quote_row(ticker: &Ticker, quote: &Quote) -> QuoteRow {
+    QuoteRow {
+        ticker: ticker.name.clone(),
+        price: quote.price.to_string(),
+        currency: quote.currency.clone(),
+        as_of: quote.freshness.as_of.to_rfc3339(),
+        volume: quote.volume.and_then(market::Decimal::round_to_integer),
+    }
+}
+
+fn bar_row(ticker: &Arc<str>, bar: &Bar) -> BarRow {
+    BarRow {
+        ticker: Arc::clone(ticker),
+        timestamp: bar.open_time.to_rfc3339(),
+        open: bar.open.to_string(),
+        high: bar.high.to_string(),
+        low: bar.low.to_string(),
+        close: bar.close.to_string(),
+        volume: bar.volume.map(|volume| volume.to_string()),
+    }
+}
+
+/// The freshness of the whole answer: that of its oldest quote, stale when any part is.
+fn merge(oldest: Option<Freshness>, quote: &Quote) -> Option<Freshness> {
+    let Some(mut oldest) = oldest else { return Some(quote.freshness.clone()) };
+    let stale = oldest.stale || quote.freshness.stale;
+    if quote.freshness.as_of < oldest.as_of {
+        oldest = quote.freshness.clone();
+    }
+    oldest.stale = stale;
+    Some(oldest)
+}
+
+#[async_trait]
+impl QuotesApi for LocalApi {
+    async fn live(&self, cx: &ApiCx, names: &[String]) -> Result<Live, Fault> {
+        let tickers = self.tickers(names)?;
+        let mut found: BTreeMap<&str, QuoteRow> = BTreeMap::new();
+        let mut faults: BTreeMap<&str, Fault> = BTreeMap::new();
+        let mut freshness = None;
+        let mut by_venue: BTreeMap<Venue, Vec<&Ticker>> = BTreeMap::new();
+        for ticker in &tickers {
+            by_venue.entry(ticker.symbol.venue).or_default().push(ticker);
+        }
+        for asked in by_venue.into_values() {
+            let venue = match self.venue(asked[0]) {
+                Ok(venue) => venue,
+                Err(fault) => {
+                    faults.extend(asked.iter().map(|it| (it.name.as_str(), fault.shared())));
+                    continue;
+                }
+            };
+            let symbols: Vec<_> = asked.iter().map(|it| it.symbol.clone()).collect();
+            match venue.quotes.latest(&symbols).await {
+                Err(fault) => {
+                    faults.extend(asked.iter().map(|it| (it.name.as_str(), fault.shared())));
+                }
+                Ok(quotes) => {
+                    for (ticker, quote) in asked.into_iter().zip(quotes) {
+                        match quote {
+                            Err(fault) => _ = faults.insert(&ticker.name, fault),
+                            Ok(quote) => {
+                                freshness = merge(freshness, &quote);
+                                found.insert(&ticker.name, quote_row(ticker, &quote));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        if found.is_empty() {
+            let faults = faults.into_iter().map(|(name, fault)| (name.to_owned(), fault));
+            return Err(nothing_served(faults.collect()));
+        }
+        Ok(Live {
+            missing: faults.iter().map(|(name, fault)| Missing::of(name, fault)).collect(),
+            quotes: found.into_values().collect(),
+            freshness,
+            request_id: Arc::clone(&cx.request_id),
+        })
+    }
+
+    async fn historical(&self, cx: &ApiCx, query: &HistoryQuery) -> Result<History, Fault> {
+        let tickers = self.tickers(&query.tickers)?;
+        let asked = Span::of_days(query.from, query.to);
+        // A bar that is still forming is not history yet.
+        let forming = query.interval.open_of(self.clock.now());
+        let span = Span::new(asked.from, asked.to.min(forming.max(asked.from)));
+        let mut served = Vec::new();
+        let mut faults = Vec::new();
+        for (ticker, prepared) in self.prepare_all(cx, &tickers, query, span).await {
+            match prepared {
+                Ok(ready) => served.push(ready),
+                Err(fault) => faults.push((ticker.name.clone(), fault)),
+            }
+        }
+        if served.is_empty() {
+            return Err(nothing_served(faults));
+        }
+        let series: Vec<Series> = served.iter().map(|it| it.series.clone()).collect();
+        let offset = query.offset();
+        let request = PageRequest { series: &series, span, offset, limit: query.page_size };
+        let page = self.archive.page(&request).await?;
+        let names: Vec<Arc<str>> =
+            served.iter().map(|it| Arc::from(it.ticker.name.as_str())).collect();
+        let expected: Option<u64> = served.iter().map(|it| it.expected).sum();
+        Ok(History {
+            bars: page.bars.iter().map(|(at, bar)| bar_row(&names[*at], bar)).collect(),
+            total: page.total,
+            missing: faults.iter().map(|(name, fault)| Missing::of(name, fault)).collect(),
+            freshness: self.history_freshness(&served, span).await,
+            gaps: expected.map(|expected| expected.saturating_sub(page.total)),
+            request_id: Arc::clone(&cx.request_id),
+        })
+    }
+
+    async fn health(&self, cx: &ApiCx) -> Result<Health, Fault> {
+        let mut checks = Vec::new();
+        for (venue, ports) in &self.venues {
+            // Looking at the listing makes a venue that nobody has asked yet show its state; it is
+            // cached, so a health check does not cost the venue a request each time.
+            let listed = ports.symbols.listing().await;
+            let status = match ((ports.health)(), &listed) {
+                (VenueHealth::Down, _) | (_, Err(_)) => Status::Down,
+                (VenueHealth::Degraded, Ok(_)) => Status::Degraded,
+                (VenueHealth::Up, Ok(_)) => Status::Ok,
+            };
+            let detail = listed.err().map(|fault| fault.message().to_owned());
+            checks.push(Check { name: venue.prefix().to_lowercase(), status, detail });
+        }
+        let archive = self.archive.codes("file").await;
+        let status = if archive.is_ok() { Status::Ok } else { Status::Down };
+        checks.push(Check { name: "archive".to_owned(), status, detail: None });
+        Ok(Health::of(checks, Arc::clone(&cx.request_id)))
+    }
+}
+
+impl LocalApi {
+    /// Completes all tickers at once: the filler keeps how many really run in bounds.
+    async fn prepare_all<'a>(
+        &self,
+        cx: &ApiCx,
+        tickers: &'a [Ticker],
+        query: &HistoryQuery,
+        span: Span,
+    ) -> Vec<(&'a Ticker, Result<Served<'a>, Fault>)> {
+        let prepared = tickers.iter().map(|ticker| async move {
+            (ticker, self.prepare(cx, ticker, query, span).await)
+        });
+        futures_util::future::join_all(prepared).await
+    }
+}

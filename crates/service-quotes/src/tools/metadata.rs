@@ -1,0 +1,12 @@
+//! `system.metadata`: versions and limits. It never leaves the process.
+
+use contract::Cx;
+use fault::Fault;
+
+use crate::Quotes;
+use crate::answer::Metadata;
+use crate::wire::NoArgs;
+
+pub(crate) async fn call(cx: Cx<Quotes>, _: NoArgs) -> Result<Metadata, Fault> {
+    Ok(cx.service.metadata.clone())
+}

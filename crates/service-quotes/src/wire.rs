@@ -1,0 +1,363 @@
+//! Arguments and replies in the manifest's shapes, over MCP and over HTTP.
+
+use std::fmt::Write as _;
+
+use contract::{Cx, HttpReply, Reply};
+use fault::Fault;
+use market::{Freshness, Interval};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::answer::{BarRow, Health, History, HistoryQuery, Live, Metadata, Missing, Status};
+use crate::ports::ApiCx;
+use crate::{Quotes, RANGE_DAYS_MAX};
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct LiveArgs {
+    pub(crate) tickers: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct NoArgs {}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct HistoricalArgs {
+    tickers: Vec<String>,
+    from: String,
+    to: String,
+    interval: String,
+    page: u64,
+    page_size: usize,
+}
+
+impl TryFrom<HistoricalArgs> for HistoryQuery {
+    type Error = Fault;
+
+    fn try_from(args: HistoricalArgs) -> Result<Self, Fault> {
+        let (from, to) = Self::dates(&args.from, &args.to)?;
+        let interval = Interval::parse(&args.interval)
+            .ok_or_else(|| Fault::internal("the schema let an unknown interval through"))?;
+        let HistoricalArgs { tickers, page, page_size, .. } = args;
+        Ok(Self { tickers, from, to, interval, page, page_size })
+    }
+}
+
+pub(crate) fn api_cx(cx: &Cx<Quotes>) -> ApiCx {
+    ApiCx {
+        request_id: cx.request_id.clone(),
+        deadline: cx.deadline,
+        progress: cx.progress.clone(),
+    }
+}
+
+/// 206 says that some of the batch is missing.
+fn status(missing: &[Missing]) -> u16 {
+    if missing.is_empty() { 200 } else { 206 }
+}
+
+fn missing_json(missing: &[Missing]) -> Value {
+    let row = |it: &Missing| json!({ "ticker": it.ticker, "reason": it.reason, "retryable": it.retryable });
+    missing.iter().map(row).collect()
+}
+
+fn missing_text(missing: &[Missing], text: &mut String) {
+    for it in missing {
+        _ = writeln!(text, "missing {}: {}", it.ticker, it.reason);
+    }
+}
+
+fn freshness_json(freshness: &Freshness) -> Value {
+    json!({
+        "source": freshness.source,
+        "as_of": freshness.as_of.to_rfc3339(),
+        "received_at": freshness.received_at.to_rfc3339(),
+        "delay": freshness.delay.word(),
+        "stale": freshness.stale,
+        "fallback": freshness.fallback,
+    })
+}
+
+fn freshness_headers(freshness: Option<&Freshness>) -> Vec<(&'static str, String)> {
+    let Some(freshness) = freshness else { return Vec::new() };
+    vec![
+        ("x-stoa-source", freshness.source.clone()),
+        ("x-stoa-as-of", freshness.as_of.to_rfc3339()),
+        ("x-stoa-received-at", freshness.received_at.to_rfc3339()),
+        ("x-stoa-delay", freshness.delay.word().to_owned()),
+        ("x-stoa-stale", freshness.stale.to_string()),
+    ]
+}
+
+fn freshness_text(freshness: Option<&Freshness>, text: &mut String) {
+    let Some(freshness) = freshness else { return };
+    _ = write!(text, "source: {}, {}", freshness.source, freshness.delay.word());
+    if freshness.stale {
+        text.push_str(", STALE");
+    }
+    if let Some(reason) = &freshness.fallback {
+        _ = write!(text, " ({reason})");
+    }
+    text.push('\n');
+}
+
+fn meta(freshness: Option<&Freshness>, missing: &[Missing]) -> Map<String, Value> {
+    let mut meta = Map::new();
+    if let Some(freshness) = freshness {
+        meta.insert("stoa/freshness".to_owned(), freshness_json(freshness));
+    }
+    if !missing.is_empty() {
+        meta.insert("stoa/missing".to_owned(), missing_json(missing));
+    }
+    meta
+}
+
+impl Live {
+    fn quotes_json(&self) -> Value {
+        let row = |it: &crate::answer::QuoteRow| {
+            json!({
+                "ticker": it.ticker, "price": it.price, "currency": it.currency,
+                "as_of": it.as_of, "volume": it.volume,
+            })
+        };
+        self.quotes.iter().map(row).collect()
+    }
+}
+
+impl Reply for Live {
+    fn result(&self) -> Value {
+        json!({
+            "quotes": self.quotes_json(),
+            "request_id": &*self.request_id,
+            "source_status": status(&self.missing),
+        })
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for it in &self.quotes {
+            _ = write!(text, "{} {} {} as of {}", it.ticker, it.price, it.currency, it.as_of);
+            if let Some(volume) = it.volume {
+                _ = write!(text, ", 24 h volume {volume}");
+            }
+            text.push('\n');
+        }
+        missing_text(&self.missing, &mut text);
+        freshness_text(self.freshness.as_ref(), &mut text);
+        text
+    }
+
+    fn meta(&self) -> Map<String, Value> {
+        meta(self.freshness.as_ref(), &self.missing)
+    }
+
+    fn http(&self) -> HttpReply {
+        let mut body = json!({ "quotes": self.quotes_json() });
+        if !self.missing.is_empty() {
+            body["missing"] = missing_json(&self.missing);
+        }
+        HttpReply {
+            status: status(&self.missing),
+            body,
+            max_age_s: Some(1),
+            headers: freshness_headers(self.freshness.as_ref()),
+        }
+    }
+}
+
+/// A page of history with the question it answers, so that the next one can be named.
+#[derive(Debug)]
+pub(crate) struct HistoryPage {
+    pub(crate) history: History,
+    pub(crate) query: HistoryQuery,
+}
+
+/// Two hundred bars of long decimals would not fit a model's patience; past this the text stops and
+/// names the call that goes on.
+const TEXT_MAX: usize = 20_000;
+
+impl HistoryPage {
+    fn items_json(&self) -> Value {
+        let interval = self.query.interval.as_str();
+        let row = |bar: &BarRow| {
+            json!({
+                "ticker": &*bar.ticker, "timestamp": bar.timestamp, "open": bar.open,
+                "high": bar.high, "low": bar.low, "close": bar.close, "volume": bar.volume,
+                "interval": interval,
+            })
+        };
+        self.history.bars.iter().map(row).collect()
+    }
+
+    fn body(&self) -> Value {
+        json!({
+            "items": self.items_json(),
+            "page": self.query.page,
+            "page_size": self.query.page_size,
+            "total": self.history.total,
+        })
+    }
+
+    fn same_call(&self, page: u64, page_size: usize) -> String {
+        let args = json!({
+            "tickers": self.query.tickers, "from": self.query.from.to_string(),
+            "to": self.query.to.to_string(), "interval": self.query.interval.as_str(),
+            "page": page, "page_size": page_size,
+        });
+        format!("quotes_historical {args}")
+    }
+
+    /// Past history does not change from one minute to the next; the edge of it does.
+    fn max_age_s(&self) -> u32 {
+        let edge = self.history.freshness.as_ref().is_none_or(|it| {
+            market::Span::of_days(self.query.from, self.query.to).to > it.received_at
+        });
+        if edge { 1 } else { 60 }
+    }
+}
+
+/// `1.50000000` as `1.5`: the text is for reading; the exact spelling is in the structured content.
+fn short(decimal: &str) -> &str {
+    match decimal.contains('.') {
+        true => decimal.trim_end_matches('0').trim_end_matches('.'),
+        false => decimal,
+    }
+}
+
+impl Reply for HistoryPage {
+    fn result(&self) -> Value {
+        let mut body = self.body();
+        body["request_id"] = Value::from(&*self.history.request_id);
+        body["source_status"] = Value::from(status(&self.history.missing));
+        body
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::from("time open high low close volume\n");
+        let mut current = "";
+        let mut told = 0;
+        for bar in &self.history.bars {
+            if text.len() > TEXT_MAX {
+                break;
+            }
+            if *bar.ticker != *current {
+                _ = writeln!(text, "# {} {}", bar.ticker, self.query.interval);
+                current = &bar.ticker;
+            }
+            let time = bar.timestamp.trim_end_matches("T00:00:00Z").trim_end_matches(":00Z");
+            let prices = [&bar.open, &bar.high, &bar.low, &bar.close].map(|it| short(it));
+            let volume = bar.volume.as_deref().map_or("-", short);
+            _ = writeln!(text, "{time} {} {volume}", prices.join(" "));
+            told += 1;
+        }
+        let History { bars, total, .. } = &self.history;
+        let (page, size) = (self.query.page, self.query.page_size);
+        _ = writeln!(text, "page {page}: {} of {total} bars", bars.len());
+        if told < bars.len() {
+            let smaller = (told / 2).max(1);
+            let first = self.query.offset() / smaller as u64 + 1;
+            _ = writeln!(text, "cut here; all of it: {}", self.same_call(first, smaller));
+        }
+        if self.query.offset().saturating_add(bars.len() as u64) < *total && !bars.is_empty() {
+            _ = writeln!(text, "next: {}", self.same_call(page + 1, size));
+        }
+        missing_text(&self.history.missing, &mut text);
+        freshness_text(self.history.freshness.as_ref(), &mut text);
+        text
+    }
+
+    fn meta(&self) -> Map<String, Value> {
+        let mut meta = meta(self.history.freshness.as_ref(), &self.history.missing);
+        let completeness = json!({ "bars": self.history.total, "gaps": self.history.gaps });
+        meta.insert("stoa/completeness".to_owned(), completeness);
+        meta
+    }
+
+    fn http(&self) -> HttpReply {
+        let mut body = self.body();
+        if !self.history.missing.is_empty() {
+            body["missing"] = missing_json(&self.history.missing);
+        }
+        let mut headers = freshness_headers(self.history.freshness.as_ref());
+        if let Some(gaps) = self.history.gaps {
+            headers.push(("x-stoa-gaps", gaps.to_string()));
+        }
+        let status = status(&self.history.missing);
+        HttpReply { status, body, max_age_s: Some(self.max_age_s()), headers }
+    }
+}
+
+impl Health {
+    fn http_status(&self) -> u16 {
+        if self.status == Status::Down { 503 } else { 200 }
+    }
+}
+
+impl Reply for Health {
+    fn result(&self) -> Value {
+        json!({
+            "status": self.status.word(),
+            "request_id": &*self.request_id,
+            "source_status": self.http_status(),
+        })
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("quotes are {}\n", self.status.word());
+        for check in &self.checks {
+            _ = write!(text, "{}: {}", check.name, check.status.word());
+            if let Some(detail) = &check.detail {
+                _ = write!(text, " ({detail})");
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    fn http(&self) -> HttpReply {
+        let check = |it: &crate::answer::Check| {
+            json!({ "name": it.name, "status": it.status.word(), "detail": it.detail })
+        };
+        let checks: Value = self.checks.iter().map(check).collect();
+        HttpReply {
+            status: self.http_status(),
+            body: json!({ "status": self.status.word(), "checks": checks }),
+            max_age_s: None,
+            headers: Vec::new(),
+        }
+    }
+}
+
+impl Reply for Metadata {
+    fn result(&self) -> Value {
+        json!({
+            "mcp_version": self.mcp_version,
+            "api_version": "v1",
+            "quotes_contract_version": self.quotes_contract_version,
+            "supported_intervals": self.supported_intervals,
+            "max_page_size": self.page_size_max,
+            "max_range_days": RANGE_DAYS_MAX,
+            "max_tickers_per_request": self.tickers_max,
+        })
+    }
+
+    fn text(&self) -> String {
+        format!(
+            "manifest {}, API v1, contract {}; intervals {}; at most {} tickers a request, {} bars \
+             a page, {RANGE_DAYS_MAX} days a range\n",
+            self.mcp_version,
+            self.quotes_contract_version,
+            self.supported_intervals.join(", "),
+            self.tickers_max,
+            self.page_size_max,
+        )
+    }
+
+    fn http(&self) -> HttpReply {
+        HttpReply {
+            status: 200,
+            body: self.result(),
+            max_age_s: Some(3600),
+            headers: Vec::new(),
+        }
+    }
+}
