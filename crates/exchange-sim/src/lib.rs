@@ -1,1 +1,18 @@
-//! exchange-sim
+//! A simulated exchange: a seeded market behind the real wire protocol of Binance, its errors,
+//! limits and quirks included, which can be told to misbehave.
+//!
+//! Real adapters run against it unchanged. It keeps no history: any bar of any time is computed
+//! from the seed when it is asked for.
+
+mod binance;
+mod dice;
+mod faults;
+mod instruments;
+mod outages;
+mod price_tree;
+mod server;
+mod sim;
+
+pub use binance::Endpoint;
+pub use faults::{Fault, FaultKind, Faults};
+pub use sim::{Sim, SimConfig};

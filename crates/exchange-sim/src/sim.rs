@@ -1,0 +1,148 @@
+//! The exchange as a whole: its state, its routes, and the control endpoints beside them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, put};
+use market::Clock;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::binance::{self, Endpoint, Limits};
+use crate::faults::{Fault, Faults};
+use crate::instruments::Instruments;
+use crate::server;
+
+/// What a simulated exchange is made from.
+#[derive(Clone)]
+pub struct SimConfig {
+    /// The same seed gives the same market.
+    pub seed: u64,
+    pub clock: Arc<dyn Clock>,
+    /// Request weight a minute; Binance's own is 6,000.
+    pub weight_limit: u32,
+}
+
+impl SimConfig {
+    pub const WEIGHT_LIMIT: u32 = 6_000;
+
+    pub fn new(seed: u64, clock: Arc<dyn Clock>) -> Self {
+        Self { seed, clock, weight_limit: Self::WEIGHT_LIMIT }
+    }
+}
+
+/// What the handlers share.
+pub(crate) struct Shared {
+    pub(crate) seed: u64,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) instruments: Instruments,
+    pub(crate) limits: Limits,
+    pub(crate) faults: Faults,
+    /// Ends stalled answers when the server stops.
+    pub(crate) stopped: CancellationToken,
+    requests: [AtomicU64; Endpoint::ALL.len()],
+}
+
+impl Shared {
+    /// Counts a request and says how many came before it.
+    pub(crate) fn count(&self, endpoint: Endpoint) -> u64 {
+        self.requests[endpoint as usize].fetch_add(1, Ordering::Relaxed);
+        self.requests.iter().map(|count| count.load(Ordering::Relaxed)).sum()
+    }
+}
+
+/// A seeded market behind the wire protocol of a real exchange. Clones are handles to the same one.
+#[derive(Clone)]
+pub struct Sim {
+    shared: Arc<Shared>,
+}
+
+impl Sim {
+    pub fn new(config: SimConfig) -> Self {
+        let shared = Shared {
+            seed: config.seed,
+            clock: config.clock,
+            instruments: Instruments::new(),
+            limits: Limits::new(config.weight_limit),
+            faults: Faults::default(),
+            stopped: CancellationToken::new(),
+            requests: std::array::from_fn(|_| AtomicU64::new(0)),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    pub fn router(&self) -> Router {
+        binance::router().merge(control()).with_state(Arc::clone(&self.shared))
+    }
+
+    /// Serves until cancelled. Connections that are open then are closed.
+    pub async fn serve(self, listener: TcpListener, cancel: CancellationToken) {
+        server::serve(listener, self.router(), cancel).await;
+        self.shared.stopped.cancel();
+    }
+
+    pub fn faults(&self) -> &Faults {
+        &self.shared.faults
+    }
+
+    /// How many requests this endpoint has had, refused ones included.
+    pub fn requests(&self, endpoint: Endpoint) -> u64 {
+        self.shared.requests[endpoint as usize].load(Ordering::Relaxed)
+    }
+
+    pub fn set_weight_limit(&self, weight_per_minute: u32) {
+        self.shared.limits.set_limit(weight_per_minute);
+    }
+}
+
+fn control() -> Router<Arc<Shared>> {
+    let faults = get(list_faults).post(add_fault).delete(clear_faults);
+    Router::new().route("/sim/faults", faults).route("/sim/limits", put(set_limits))
+}
+
+async fn list_faults(State(shared): State<Arc<Shared>>) -> Response {
+    axum::Json(json!({"faults": shared.faults.list()})).into_response()
+}
+
+async fn add_fault(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
+    let added = serde_json::from_slice::<Fault>(&body)
+        .map_err(|error| error.to_string())
+        .and_then(|fault| shared.faults.add(fault));
+    match added {
+        Ok(()) => (StatusCode::CREATED, axum::Json(json!({"faults": shared.faults.list()})))
+            .into_response(),
+        Err(reason) => refuse(&reason),
+    }
+}
+
+async fn clear_faults(State(shared): State<Arc<Shared>>) -> StatusCode {
+    shared.faults.clear();
+    StatusCode::NO_CONTENT
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitsBody {
+    request_weight_per_minute: u32,
+}
+
+async fn set_limits(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
+    match serde_json::from_slice::<LimitsBody>(&body) {
+        Ok(limits) => {
+            shared.limits.set_limit(limits.request_weight_per_minute);
+            StatusCode::NO_CONTENT.into_response()
+        }
+        Err(error) => refuse(&error.to_string()),
+    }
+}
+
+fn refuse(reason: &str) -> Response {
+    (StatusCode::BAD_REQUEST, axum::Json(json!({"error": reason}))).into_response()
+}
