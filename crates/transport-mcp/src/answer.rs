@@ -1,0 +1,60 @@
+//! What a call came to, as the protocol says it.
+
+use contract::{Failure, Outcome, Reply};
+use fault::Kind;
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, MetaObject};
+use serde_json::json;
+use std::time::Duration;
+
+/// Codes of our own lie outside -32768..-32000; these two are read as the HTTP statuses they are.
+const RATE_LIMITED: ErrorCode = ErrorCode(429);
+const CANCELLED: ErrorCode = ErrorCode(499);
+
+pub(crate) fn of(outcome: Outcome) -> Result<CallToolResult, ErrorData> {
+    match outcome {
+        Ok(reply) => Ok(success(&*reply)),
+        // The protocol library drops answers to cancelled requests, so nobody reads this one.
+        Err(failure) if failure.kind == Kind::Cancelled => {
+            Err(ErrorData::new(CANCELLED, "the request was cancelled", None))
+        }
+        Err(failure) => Ok(refusal(&failure)),
+    }
+}
+
+fn success(reply: &dyn Reply) -> CallToolResult {
+    let meta = reply.meta();
+    let mut result = CallToolResult::success(vec![ContentBlock::text(reply.text())]);
+    result.structured_content = Some(reply.result());
+    result.meta = (!meta.is_empty()).then(|| MetaObject(meta));
+    result
+}
+
+/// The contract's envelope as text alone: it would not fit the listed output schema.
+fn refusal(failure: &Failure) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(failure.tool_error.to_string())])
+}
+
+pub(crate) fn unknown_tool<'a>(name: &str, near: impl Iterator<Item = &'a str>) -> ErrorData {
+    let shown: String = name.chars().take(64).collect();
+    let near: Vec<&str> = near.collect();
+    let hint = if near.is_empty() { "; see tools/list".to_owned() } else { did_you_mean(&near) };
+    ErrorData::invalid_params(format!("unknown tool {shown:?}{hint}"), None)
+}
+
+fn did_you_mean(near: &[&str]) -> String {
+    format!("; did you mean {}?", near.join(" or "))
+}
+
+pub(crate) fn unknown_resource(uri: &str) -> ErrorData {
+    let shown: String = uri.chars().take(256).collect();
+    let message = format!("there is no resource {shown:?}; see resources/list");
+    ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
+}
+
+pub(crate) fn rate_limited(wait: Duration) -> ErrorData {
+    // Rounded up: a client that comes back early is refused again.
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    let message = format!("too many requests; come back in {seconds} s");
+    ErrorData::new(RATE_LIMITED, message, Some(json!({ "retry_after_s": seconds })))
+}

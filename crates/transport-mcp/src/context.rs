@@ -1,0 +1,171 @@
+//! What the layers outside know about a request, and how far its headers narrow the view.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::{Credential, View};
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+use rmcp::model::Extensions;
+
+/// Put into a request's extensions by the server's middleware. Where it is absent, the request id
+/// is made here and the credential is read from the `Authorization` header.
+#[derive(Debug, Clone)]
+pub struct RequestContext {
+    pub request_id: Arc<str>,
+    /// Set when the client has used up its rate; says when to come back.
+    pub refused_for: Option<Duration>,
+    pub credential: Credential,
+}
+
+impl RequestContext {
+    /// The context of one protocol message; `own` is the credential of a transport without headers.
+    pub(crate) fn of(extensions: &Extensions, own: &Credential) -> Self {
+        let parts = extensions.get::<Parts>();
+        if let Some(known) = parts.and_then(|parts| parts.extensions.get::<Self>()) {
+            return known.clone();
+        }
+        let credential = parts.and_then(|parts| bearer(&parts.headers));
+        Self {
+            request_id: fresh_id(),
+            refused_for: None,
+            credential: credential.unwrap_or_else(|| own.clone()),
+        }
+    }
+}
+
+/// How long the client must wait, where it has used up its rate.
+pub(crate) fn refused_for(extensions: &Extensions) -> Option<Duration> {
+    extensions.get::<Parts>()?.extensions.get::<RequestContext>()?.refused_for
+}
+
+/// The view a request's headers ask for, where they ask for any. It is applied on top of the
+/// server's own view, so it can only hide.
+pub(crate) fn narrowing(extensions: &Extensions) -> Option<View> {
+    let headers = &extensions.get::<Parts>()?.headers;
+    let services = list(headers, "x-stoa-services");
+    let tools = list(headers, "x-stoa-tools");
+    let read_only = headers.get("x-stoa-read-only").is_some_and(|value| {
+        // Anything but a plain "no" narrows: a misspelt wish for safety is still one.
+        !matches!(value.as_bytes(), b"false" | b"0" | b"")
+    });
+    (services.is_some() || tools.is_some() || read_only).then_some(View {
+        service: None,
+        services,
+        tools,
+        read_only,
+    })
+}
+
+fn list(headers: &HeaderMap, name: &str) -> Option<Vec<String>> {
+    let mut named = headers.get_all(name).iter().peekable();
+    named.peek()?;
+    let words = named.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+    Some(words.map(str::trim).filter(|word| !word.is_empty()).map(ToOwned::to_owned).collect())
+}
+
+fn bearer(headers: &HeaderMap) -> Option<Credential> {
+    let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    let token = token.trim();
+    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty())
+        .then(|| Credential::Bearer(Arc::from(token)))
+}
+
+/// Sixteen random bytes in hexadecimal. Without a source of randomness ids repeat, which spoils
+/// correlation and nothing else.
+fn fresh_id() -> Arc<str> {
+    let mut bytes = [0_u8; 16];
+    if getrandom::fill(&mut bytes).is_err() {
+        return Arc::from("unknown");
+    }
+    Arc::from(format!("{:032x}", u128::from_be_bytes(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extensions(headers: &[(&str, &str)], known: Option<RequestContext>) -> Extensions {
+        let mut request = http::Request::new(());
+        for (name, value) in headers {
+            let name: http::HeaderName = name.parse().unwrap();
+            request.headers_mut().append(name, value.parse().unwrap());
+        }
+        if let Some(known) = known {
+            request.extensions_mut().insert(known);
+        }
+        let mut extensions = Extensions::new();
+        extensions.insert(request.into_parts().0);
+        extensions
+    }
+
+    #[track_caller]
+    fn check_bearer(header: &str, expected: Option<&str>) {
+        let own = Credential::None;
+        let found = RequestContext::of(&extensions(&[("authorization", header)], None), &own);
+        let token = match &found.credential {
+            Credential::Bearer(token) => Some(&**token),
+            Credential::None => None,
+        };
+        assert_eq!(token, expected, "{header}");
+    }
+
+    #[test]
+    fn a_bearer_header_is_the_credential() {
+        check_bearer("Bearer abc", Some("abc"));
+        check_bearer("bearer  abc ", Some("abc"));
+        check_bearer("Basic abc", None);
+        check_bearer("Bearer", None);
+        check_bearer("Bearer ", None);
+    }
+
+    #[test]
+    fn what_the_middleware_knows_wins_over_the_headers() {
+        let known = RequestContext {
+            request_id: Arc::from("r-1"),
+            refused_for: Some(Duration::from_secs(3)),
+            credential: Credential::None,
+        };
+        let extensions = extensions(&[("authorization", "Bearer abc")], Some(known));
+        let found = RequestContext::of(&extensions, &Credential::None);
+        assert_eq!(&*found.request_id, "r-1");
+        assert!(matches!(found.credential, Credential::None));
+        assert_eq!(refused_for(&extensions), Some(Duration::from_secs(3)));
+    }
+
+    #[test]
+    fn without_headers_the_transports_own_credential_counts_and_ids_differ() {
+        let own = Credential::Bearer(Arc::from("env"));
+        let [one, two] = [(); 2].map(|()| RequestContext::of(&Extensions::new(), &own));
+        assert!(matches!(&one.credential, Credential::Bearer(token) if &**token == "env"));
+        assert_ne!(one.request_id, two.request_id);
+    }
+
+    #[track_caller]
+    fn check_narrowing(headers: &[(&str, &str)], expected: Option<(Option<&[&str]>, bool)>) {
+        let found = narrowing(&extensions(headers, None));
+        let seen = found.as_ref().map(|view| {
+            let services = view.services.as_ref();
+            (services.map(|list| list.iter().map(String::as_str).collect()), view.read_only)
+        });
+        let expected =
+            expected.map(|(services, read_only)| (services.map(<[_]>::to_vec), read_only));
+        assert_eq!(seen, expected, "{headers:?}");
+    }
+
+    #[test]
+    fn headers_name_what_stays_visible() {
+        check_narrowing(&[], None);
+        check_narrowing(&[("x-stoa-services", "a, b")], Some((Some(&["a", "b"]), false)));
+        check_narrowing(&[("x-stoa-services", "")], Some((Some(&[]), false)));
+        check_narrowing(&[("x-stoa-read-only", "true")], Some((None, true)));
+        check_narrowing(&[("x-stoa-read-only", "yes")], Some((None, true)));
+        check_narrowing(&[("x-stoa-read-only", "false")], None);
+        check_narrowing(
+            &[("x-stoa-services", "a"), ("x-stoa-services", "b")],
+            Some((Some(&["a", "b"]), false)),
+        );
+    }
+}

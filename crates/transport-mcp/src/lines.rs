@@ -1,0 +1,186 @@
+//! One message a line, on any pair of pipes. A bad line costs its sender an error and nothing more:
+//! it never ends the connection, and no line grows past its bound.
+
+use std::io;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::service::{RoleServer, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::Mutex;
+
+pub(crate) struct Lines<R, W> {
+    read: BufReader<R>,
+    write: Arc<Mutex<W>>,
+    line_bytes_max: usize,
+    /// The line so far. Kept here because a read is dropped whenever an answer is ready to go out.
+    line: Vec<u8>,
+    /// Whether the rest of a line that was too long is being skipped.
+    skipping: bool,
+    /// Whether a request has come. Before it, the library takes anything else for a broken client
+    /// and gives up, so stray notifications are not shown to it.
+    begun: bool,
+    /// An error on its way out, kept here for the same reason as the line.
+    replying: Option<BoxFuture<'static, io::Result<()>>>,
+}
+
+enum Step {
+    Line,
+    TooLong,
+    End,
+}
+
+impl<R, W> Lines<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    pub(crate) fn new(read: R, write: W, line_bytes_max: usize) -> Self {
+        Self {
+            read: BufReader::new(read),
+            write: Arc::new(Mutex::new(write)),
+            line_bytes_max,
+            line: Vec::new(),
+            skipping: false,
+            begun: false,
+            replying: None,
+        }
+    }
+
+    async fn step(&mut self) -> io::Result<Step> {
+        loop {
+            let available = self.read.fill_buf().await?;
+            if available.is_empty() {
+                // A last line without its newline still counts, once.
+                let whole = !self.skipping && !self.line.is_empty();
+                return Ok(if whole { Step::Line } else { Step::End });
+            }
+            let newline = available.iter().position(|byte| *byte == b'\n');
+            let taken = newline.map_or(available.len(), |at| at + 1);
+            let fits = self.line.len() + taken <= self.line_bytes_max;
+            if fits && !self.skipping {
+                self.line.extend_from_slice(available.get(..taken).unwrap_or_default());
+            }
+            self.read.consume(taken);
+            match (self.skipping, fits, newline.is_some()) {
+                (true, _, ended) => self.skipping = !ended,
+                (false, true, true) => return Ok(Step::Line),
+                (false, true, false) => {}
+                (false, false, ended) => {
+                    self.line = Vec::new();
+                    self.skipping = !ended;
+                    return Ok(Step::TooLong);
+                }
+            }
+        }
+    }
+
+    /// Finishes an error reply that is under way.
+    async fn reply(&mut self) -> io::Result<()> {
+        let Some(replying) = &mut self.replying else { return Ok(()) };
+        let sent = replying.await;
+        self.replying = None;
+        sent
+    }
+
+    fn refuse(&mut self, error: ErrorData, id: Option<RequestId>) {
+        let message = ServerJsonRpcMessage::error(error, id);
+        self.replying = Some(send(Arc::clone(&self.write), message).boxed());
+    }
+
+    fn parse(&mut self) -> Option<ClientJsonRpcMessage> {
+        let line = std::mem::take(&mut self.line);
+        let text = line.trim_ascii();
+        let text = text.strip_prefix(b"\xEF\xBB\xBF".as_slice()).unwrap_or(text);
+        if text.is_empty() {
+            return None;
+        }
+        match serde_json::from_slice::<ClientJsonRpcMessage>(text) {
+            Ok(message) => {
+                self.begun |= matches!(message, ClientJsonRpcMessage::Request(_));
+                self.begun.then_some(message)
+            }
+            Err(_) => {
+                let (error, id) = complaint(text);
+                if let Some(error) = error {
+                    self.refuse(error, id);
+                }
+                None
+            }
+        }
+    }
+}
+
+/// What is wrong with a line that is no message, and whose request it was. A notification that is
+/// malformed gets no answer, as notifications never do.
+fn complaint(text: &[u8]) -> (Option<ErrorData>, Option<RequestId>) {
+    let Ok(json) = serde_json::from_slice::<Value>(text) else {
+        return (Some(ErrorData::parse_error("the line is not JSON in UTF-8", None)), None);
+    };
+    let id = json.get("id").cloned().and_then(|id| serde_json::from_value(id).ok());
+    if id.is_none() && json.get("method").is_some() {
+        return (None, None);
+    }
+    (Some(ErrorData::invalid_request("the line is not a JSON-RPC 2.0 message", None)), id)
+}
+
+async fn send<W>(write: Arc<Mutex<W>>, message: ServerJsonRpcMessage) -> io::Result<()>
+where
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let mut line = serde_json::to_vec(&message)?;
+    line.push(b'\n');
+    let mut write = write.lock().await;
+    write.write_all(&line).await?;
+    write.flush().await
+}
+
+impl<R, W> Transport<RoleServer> for Lines<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        send(Arc::clone(&self.write), item)
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            if let Err(error) = self.reply().await {
+                tracing::debug!(%error, "the client no longer reads");
+                return None;
+            }
+            match self.step().await {
+                Ok(Step::Line) => {
+                    if let Some(message) = self.parse() {
+                        return Some(message);
+                    }
+                }
+                Ok(Step::TooLong) => {
+                    let max = self.line_bytes_max;
+                    let message = format!("the line is longer than {max} bytes");
+                    self.refuse(ErrorData::parse_error(message, None), None);
+                }
+                Ok(Step::End) => return None,
+                Err(error) => {
+                    tracing::debug!(%error, "the client can no longer be read");
+                    return None;
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.reply().await?;
+        self.write.lock().await.flush().await
+    }
+}

@@ -1,0 +1,144 @@
+//! What a server shows: tools, resources and instructions, built once from the catalogue.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use contract::{Catalog, Listed, Service, ToolRow, View, host_safe};
+use rmcp::model::{JsonObject, Resource, Tool};
+use serde_json::Value;
+
+/// About 400 tokens: instructions cost every conversation their length.
+const INSTRUCTIONS_BYTES_MAX: usize = 1_600;
+
+pub(crate) struct ListedTool {
+    pub(crate) service: Arc<str>,
+    /// The contract's own name, which finds the row within its service.
+    own_name: String,
+    pub(crate) tool: Tool,
+}
+
+pub(crate) struct ListedResource {
+    service: Arc<str>,
+    pub(crate) resource: Resource,
+    pub(crate) text: &'static str,
+}
+
+pub(crate) struct Listing {
+    pub(crate) tools: Vec<ListedTool>,
+    pub(crate) resources: Vec<ListedResource>,
+    pub(crate) instructions: String,
+    /// Every spelling a tool of this view can be called by.
+    spellings: HashMap<String, usize>,
+}
+
+impl Listing {
+    pub(crate) fn new(catalog: &Catalog, view: &View) -> Self {
+        let listed: Vec<Listed<'_>> = catalog.list(view).collect();
+        let within = view.service.as_deref();
+        let mut spellings = HashMap::new();
+        for (at, it) in listed.iter().enumerate() {
+            let own = &it.tool.spec.name;
+            for spelling in [it.name.to_owned(), own.clone(), host_safe(own)] {
+                // A shared name means nothing outside its service, so only what the catalogue
+                // itself resolves to this row is a spelling of it.
+                if catalog.find(within, &spelling).is_some_and(|(_, row)| same(row, it.tool)) {
+                    spellings.insert(spelling, at);
+                }
+            }
+        }
+        let shown = |service: &&Service| listed.iter().any(|it| it.service.name == service.name);
+        let services: Vec<&Service> = catalog.services().iter().filter(shown).collect();
+        Self {
+            tools: listed.iter().map(ListedTool::new).collect(),
+            resources: services.iter().flat_map(|service| resources(service)).collect(),
+            instructions: instructions(&services),
+            spellings,
+        }
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<&ListedTool> {
+        self.tools.get(*self.spellings.get(name)?)
+    }
+
+    /// Names that begin like the one asked for, for a caller that misremembers.
+    pub(crate) fn near<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a str> {
+        let asked = host_safe(name).to_ascii_lowercase();
+        let family = asked.split('_').next().unwrap_or_default().to_owned();
+        let names = self.tools.iter().map(|it| &*it.tool.name);
+        names.filter(move |it| !family.is_empty() && it.starts_with(family.as_str())).take(5)
+    }
+}
+
+impl ListedTool {
+    fn new(listed: &Listed<'_>) -> Self {
+        let spec = &listed.tool.spec;
+        let mut tool = Tool::new_with_raw(
+            listed.name.to_owned(),
+            Some(spec.description.clone().into()),
+            object(spec.input.json()),
+        )
+        .with_title(spec.title.clone())
+        .with_raw_output_schema(object(spec.output.json()));
+        tool.annotations = serde_json::from_value(spec.annotations.clone()).ok();
+        Self { service: Arc::clone(&listed.service.name), own_name: spec.name.clone(), tool }
+    }
+
+    /// Whether a view on top of the server's own lets this tool be seen and called.
+    pub(crate) fn shown_by(&self, catalog: &Catalog, view: &View) -> bool {
+        let row = catalog.find(Some(&self.service), &self.own_name);
+        row.is_some_and(|(service, row)| view.shows(service, row, &self.tool.name))
+    }
+}
+
+impl ListedResource {
+    /// A resource is shown where a tool of its service is.
+    pub(crate) fn shown_beside<'a>(&self, mut tools: impl Iterator<Item = &'a ListedTool>) -> bool {
+        tools.any(|tool| tool.service == self.service)
+    }
+}
+
+fn same(a: &ToolRow, b: &ToolRow) -> bool {
+    std::ptr::eq(a, b)
+}
+
+/// The schema as the contract wrote it, property order included.
+fn object(json: &Value) -> Arc<JsonObject> {
+    Arc::new(json.as_object().cloned().unwrap_or_default())
+}
+
+fn resources(service: &Service) -> Vec<ListedResource> {
+    let name = &service.name;
+    let of = |uri: String, label: String, title: String, text: &'static str| ListedResource {
+        service: Arc::clone(name),
+        resource: Resource::new(uri, label)
+            .with_title(title)
+            .with_mime_type("application/json")
+            .with_size(u64::try_from(text.len()).unwrap_or(u64::MAX)),
+        text,
+    };
+    let contract = contract::text(&format!("{name}/contract.json")).map(|text| {
+        let title = format!("{}: contract {}", service.title, service.version);
+        of(format!("stoa://{name}/contract"), format!("{name}-contract"), title, text)
+    });
+    let documents = service.documents.iter().map(|document| {
+        let last = document.uri.rsplit('/').next().unwrap_or_default();
+        let label = format!("{name}-{last}");
+        of(document.uri.clone(), label, document.title.clone(), document.text)
+    });
+    contract.into_iter().chain(documents).collect()
+}
+
+/// The services' own words, in catalogue order; those that no longer fit are left out whole.
+fn instructions(services: &[&Service]) -> String {
+    let mut text = String::new();
+    for service in services {
+        if text.len() + service.instructions.len() + 1 > INSTRUCTIONS_BYTES_MAX {
+            continue;
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&service.instructions);
+    }
+    text
+}

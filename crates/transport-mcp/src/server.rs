@@ -1,0 +1,224 @@
+//! The one handler: every method of the protocol that we serve, over any view of the catalogue.
+
+use std::sync::Arc;
+
+use contract::{Call, Credential, Pipeline, Progress, View};
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestMethod,
+    CompleteRequestParams, CompleteResult, Implementation, ListPromptsRequestMethod,
+    ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
+    ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext as Cx;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+
+use crate::context::{RequestContext, narrowing, refused_for};
+use crate::listing::{ListedTool, Listing};
+use crate::{answer, cursor, progress};
+
+/// Lists change only with a new release, so a client may keep them for a while.
+const LIST_TTL_MS: u64 = 300_000;
+
+/// What differs between the places a server stands.
+#[derive(Debug, Clone)]
+pub struct ServerOptions {
+    /// The version in the server's own description.
+    pub version: String,
+    /// `mcp` or `stdio`, for the metrics.
+    pub transport: &'static str,
+    /// Who is asking where the transport has no headers.
+    pub credential: Credential,
+    /// Items on one page of a list.
+    pub page_size: usize,
+}
+
+impl ServerOptions {
+    pub fn http(version: impl Into<String>) -> Self {
+        Self {
+            version: version.into(),
+            transport: "mcp",
+            credential: Credential::None,
+            page_size: 50,
+        }
+    }
+
+    pub fn stdio(version: impl Into<String>, credential: Credential) -> Self {
+        Self { transport: "stdio", credential, ..Self::http(version) }
+    }
+}
+
+/// A view of the catalogue as an MCP server. Cheap to clone: every stateless request gets one.
+#[derive(Clone)]
+pub struct McpServer(Arc<Inner>);
+
+struct Inner {
+    pipeline: Arc<Pipeline>,
+    view: View,
+    options: ServerOptions,
+    listing: Listing,
+    info: ServerConfig,
+}
+
+impl McpServer {
+    pub fn new(pipeline: Arc<Pipeline>, view: View, options: ServerOptions) -> Self {
+        let listing = Listing::new(pipeline.catalog(), &view);
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let stoa = Implementation::new("stoa", options.version.clone()).with_title("Stoa");
+        let mut info = ServerConfig::new(capabilities).with_server_info(stoa);
+        info.instructions =
+            (!listing.instructions.is_empty()).then(|| listing.instructions.clone());
+        Self(Arc::new(Inner { pipeline, view, options, listing, info }))
+    }
+
+    /// The listed tools that a request's headers leave visible.
+    fn shown<'a>(&'a self, by: Option<&'a View>) -> impl Iterator<Item = &'a ListedTool> {
+        let catalog = self.0.pipeline.catalog();
+        let tools = self.0.listing.tools.iter();
+        tools.filter(move |tool| by.is_none_or(|view| tool.shown_by(catalog, view)))
+    }
+
+    fn call(&self, request: CallToolRequestParams, cx: &Cx<RoleServer>, to: Progress) -> Call {
+        let context = RequestContext::of(&cx.extensions, &self.0.options.credential);
+        Call {
+            tool: request.name.into_owned(),
+            service: self.0.view.service.clone(),
+            args: request.arguments.unwrap_or_default(),
+            credential: context.credential,
+            transport: self.0.options.transport,
+            request_id: context.request_id,
+            refused_for: context.refused_for,
+            cancel: cx.ct.child_token(),
+            progress: to,
+        }
+    }
+}
+
+/// Lists and documents have no contract of their own to refuse in, so the protocol's error says it.
+fn admit(cx: &Cx<RoleServer>) -> Result<(), ErrorData> {
+    refused_for(&cx.extensions).map_or(Ok(()), |wait| Err(answer::rate_limited(wait)))
+}
+
+/// What headers narrowed is for the asking client alone.
+fn scope(narrowed: bool) -> CacheScope {
+    if narrowed { CacheScope::Private } else { CacheScope::Public }
+}
+
+impl ServerHandler for McpServer {
+    fn get_info(&self) -> ServerConfig {
+        self.0.info.clone()
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        cx: Cx<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        admit(&cx)?;
+        let by = narrowing(&cx.extensions);
+        let tools: Vec<&ListedTool> = self.shown(by.as_ref()).collect();
+        let size = self.0.options.page_size;
+        let asked = request.and_then(|request| request.cursor);
+        let start = cursor::start("tools", asked.as_deref(), tools.len())?;
+        let page = tools.iter().skip(start).take(size).map(|it| it.tool.clone()).collect();
+        let mut result = ListToolsResult::with_all_items(page);
+        result.next_cursor = cursor::next("tools", start, size, tools.len());
+        result.ttl_ms = Some(LIST_TTL_MS);
+        result.cache_scope = Some(scope(by.is_some()));
+        Ok(result)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.0.listing.find(name).map(|listed| listed.tool.clone())
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        cx: Cx<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let by = narrowing(&cx.extensions);
+        let catalog = self.0.pipeline.catalog();
+        let visible = |it: &&ListedTool| by.as_ref().is_none_or(|view| it.shown_by(catalog, view));
+        if self.0.listing.find(&request.name).filter(visible).is_none() {
+            return Err(self.unknown(&request.name, by.as_ref()));
+        }
+        let outcome = match cx.meta.get_progress_token() {
+            None => self.0.pipeline.call(self.call(request, &cx, Progress::default())).await,
+            Some(token) => {
+                progress::forwarded(&cx.peer, token, |to| {
+                    self.0.pipeline.call(self.call(request, &cx, to))
+                })
+                .await
+            }
+        };
+        let outcome =
+            outcome.ok_or_else(|| ErrorData::internal_error("a listed tool has no row", None))?;
+        answer::of(outcome).map(CallToolResponse::from)
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        cx: Cx<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        admit(&cx)?;
+        let by = narrowing(&cx.extensions);
+        let all = self.0.listing.resources.iter();
+        let shown: Vec<_> = all.filter(|it| it.shown_beside(self.shown(by.as_ref()))).collect();
+        let size = self.0.options.page_size;
+        let asked = request.and_then(|request| request.cursor);
+        let start = cursor::start("resources", asked.as_deref(), shown.len())?;
+        let page = shown.iter().skip(start).take(size).map(|it| it.resource.clone()).collect();
+        let mut result = ListResourcesResult::with_all_items(page);
+        result.next_cursor = cursor::next("resources", start, size, shown.len());
+        result.ttl_ms = Some(LIST_TTL_MS);
+        result.cache_scope = Some(scope(by.is_some()));
+        Ok(result)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        cx: Cx<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        admit(&cx)?;
+        let by = narrowing(&cx.extensions);
+        let found =
+            self.0.listing.resources.iter().find(|it| {
+                it.resource.uri == request.uri && it.shown_beside(self.shown(by.as_ref()))
+            });
+        let Some(found) = found else { return Err(answer::unknown_resource(&request.uri)) };
+        let contents =
+            ResourceContents::text(found.text, request.uri).with_mime_type("application/json");
+        let mut result = ReadResourceResult::new(vec![contents]);
+        result.ttl_ms = Some(LIST_TTL_MS);
+        result.cache_scope = Some(scope(by.is_some()));
+        Ok(result.into())
+    }
+
+    // The library answers these two with empty results although neither capability is declared.
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: Cx<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: Cx<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+}
+
+impl McpServer {
+    fn unknown(&self, name: &str, by: Option<&View>) -> ErrorData {
+        let near: Vec<&str> = self.0.listing.near(name).collect();
+        let visible = self.shown(by).map(|it| &*it.tool.name).filter(|it| near.contains(it));
+        answer::unknown_tool(name, visible)
+    }
+}
