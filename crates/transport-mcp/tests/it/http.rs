@@ -1,0 +1,374 @@
+//! Streamable HTTP over a real socket: both eras, the views, the refusals.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
+use contract::{Credential, View};
+use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
+use tokio::sync::mpsc::UnboundedReceiver;
+use transport_mcp::{HttpOptions, RequestContext, ServerOptions, router};
+
+use crate::double::{Heard, pipeline};
+use crate::wire::Client;
+
+struct House {
+    address: SocketAddr,
+    hear: UnboundedReceiver<Heard>,
+    /// Ends with the test, and the server with it.
+    _serving: tokio::task::JoinSet<()>,
+}
+
+impl House {
+    async fn open(view: View, page_size: usize) -> Self {
+        let (pipeline, hear) = pipeline();
+        let server = ServerOptions { page_size, ..ServerOptions::http("9.9.9") };
+        let router = router(&pipeline, &view, &server, &HttpOptions::default());
+        // What the server's own middleware will do: here only for requests that ask for it.
+        let router = router.layer(from_fn(|mut request: Request, next: Next| async move {
+            if request.headers().contains_key("x-test-refused") {
+                request.extensions_mut().insert(RequestContext {
+                    request_id: Arc::from("r-1"),
+                    refused_for: Some(Duration::from_millis(1_500)),
+                    credential: Credential::None,
+                });
+            }
+            next.run(request).await
+        }));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut serving = tokio::task::JoinSet::new();
+        serving.spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { address, hear, _serving: serving }
+    }
+
+    async fn all() -> Self {
+        Self::open(View::default(), 50).await
+    }
+
+    fn at(&self, path: &str) -> Client {
+        Client::new(self.address, path)
+    }
+}
+
+fn names(listed: &Value) -> Vec<&str> {
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+const SAFE: [&str; 4] = ["quotes_live", "quotes_historical", "system_health", "system_metadata"];
+
+#[tokio::test]
+async fn both_eras_list_the_same_tools_in_contract_order() {
+    let house = House::all().await;
+    let modern = house.at("/mcp").modern("tools/list", json!({})).await.message();
+    let (session, hello) = house.at("/mcp").legacy().await;
+    let legacy = session.in_session("tools/list", json!({})).await.message();
+    assert_eq!(names(&modern), SAFE);
+    assert_eq!(modern["result"]["tools"], legacy["result"]["tools"]);
+    assert_eq!(modern["result"]["cacheScope"], "public");
+    assert!(modern["result"]["ttlMs"].as_u64().unwrap() > 0);
+    assert_eq!(hello["serverInfo"]["name"], "stoa");
+    assert_eq!(hello["serverInfo"]["version"], "9.9.9");
+    assert!(hello["instructions"].as_str().unwrap().contains("quotes_live"));
+    assert!(hello["capabilities"].get("prompts").is_none());
+}
+
+#[tokio::test]
+async fn a_listed_tool_carries_the_contracts_schemas_as_written() {
+    let house = House::all().await;
+    let listed = house.at("/mcp").modern("tools/list", json!({})).await.message();
+    let tool = &listed["result"]["tools"][1];
+    let order: Vec<&String> =
+        tool["inputSchema"]["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(order, ["tickers", "from", "to", "interval", "page", "page_size"]);
+    assert_eq!(tool["outputSchema"]["required"][0], "items");
+    assert_eq!(tool["annotations"]["readOnlyHint"], true);
+    assert_eq!(tool["title"], "Historical bars");
+}
+
+#[tokio::test]
+async fn one_service_alone_lists_its_contracts_own_names() {
+    let house = House::all().await;
+    let listed = house.at("/mcp/quotes").modern("tools/list", json!({})).await.message();
+    assert_eq!(names(&listed)[0], "quotes.live");
+    let unknown = house.at("/mcp/qoutes").modern("tools/list", json!({})).await;
+    assert_eq!((unknown.status, unknown.message()["services"][0].as_str()), (404, Some("quotes")));
+}
+
+#[track_caller]
+fn check_quotes(answer: &Value, tickers: &[&str]) {
+    let result = &answer["result"];
+    assert_ne!(result["isError"], true, "{answer}");
+    let quotes = result["structuredContent"]["quotes"].as_array().unwrap();
+    let seen: Vec<&str> = quotes.iter().map(|quote| quote["ticker"].as_str().unwrap()).collect();
+    assert_eq!(seen, tickers);
+    assert_eq!(result["content"][0]["text"], format!("{} quotes", tickers.len()));
+    assert_eq!(result["_meta"]["stoa/source"], "double");
+}
+
+#[tokio::test]
+async fn both_spellings_are_callable_everywhere_in_both_eras() {
+    let house = House::all().await;
+    for path in ["/mcp", "/mcp/", "/mcp/quotes"] {
+        let (session, _) = house.at(path).legacy().await;
+        for name in ["quotes_live", "quotes.live"] {
+            let call = json!({ "name": name, "arguments": { "tickers": ["A", "B"] } });
+            let modern = house.at(path).modern("tools/call", call.clone()).await;
+            assert_eq!(modern.header("content-type"), Some("application/json"));
+            check_quotes(&modern.message(), &["A", "B"]);
+            check_quotes(&session.in_session("tools/call", call).await.message(), &["A", "B"]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_call_without_arguments_has_an_empty_object() {
+    let house = House::all().await;
+    let answer = house.at("/mcp").modern("tools/call", json!({ "name": "system_health" })).await;
+    assert_eq!(answer.message()["result"]["structuredContent"]["status"], "ok");
+}
+
+#[tokio::test]
+async fn an_unknown_tool_is_a_protocol_error_that_names_near_ones() {
+    let house = House::all().await;
+    let call = json!({ "name": "quotes_latest", "arguments": {} });
+    let answer = house.at("/mcp").modern("tools/call", call).await;
+    let error = &answer.message()["error"];
+    assert_eq!(error["code"], -32602);
+    assert!(error["message"].as_str().unwrap().contains("quotes_live"), "{error}");
+}
+
+/// Calls and gives back the contract's envelope of the failure.
+async fn failure(client: &Client, name: &str, arguments: Value) -> Value {
+    let call = json!({ "name": name, "arguments": arguments });
+    let answer = client.modern("tools/call", call).await.message();
+    let result = &answer["result"];
+    assert_eq!(result["isError"], true, "{answer}");
+    assert!(result.get("structuredContent").is_none());
+    serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn failures_are_results_in_the_contracts_words() {
+    let house = House::all().await;
+    let client = house.at("/mcp");
+    let bad = failure(&client, "quotes_live", json!({ "tickers": "A" })).await;
+    assert_eq!(bad["type"], "VALIDATION_ERROR");
+    let token = client.with("authorization", "Bearer bad");
+    let unknown = failure(&token, "quotes_live", json!({ "tickers": ["A"] })).await;
+    assert_eq!(unknown["type"], "UNAUTHENTICATED");
+    let range =
+        json!({ "tickers": ["A"], "from": "2026-01-01", "to": "2026-01-02", "interval": "1d" });
+    assert_eq!(failure(&client, "quotes_historical", range).await["type"], "FORBIDDEN");
+    let refused = client.with("x-test-refused", "1");
+    let limited = failure(&refused, "quotes_live", json!({ "tickers": ["A"] })).await;
+    assert_eq!((&limited["type"], &limited["trace_id"]), (&json!("RATE_LIMITED"), &json!("r-1")));
+}
+
+#[tokio::test]
+async fn the_bearer_header_says_who_asks() {
+    let house = House::all().await;
+    let call = json!({ "name": "quotes_live", "arguments": { "tickers": ["A"] } });
+    let client = house.at("/mcp").with("authorization", "Bearer ada");
+    let (session, _) = client.legacy().await;
+    for answer in [
+        client.modern("tools/call", call.clone()).await,
+        session.in_session("tools/call", call).await,
+    ] {
+        let quotes = &answer.message()["result"]["structuredContent"]["quotes"];
+        assert_eq!(quotes[0]["currency"], "ada");
+    }
+}
+
+#[tokio::test]
+async fn a_client_over_its_rate_is_told_when_to_list_again() {
+    let house = House::all().await;
+    let client = house.at("/mcp").with("x-test-refused", "1");
+    for method in ["tools/list", "resources/list"] {
+        let error = client.modern(method, json!({})).await.message()["error"].clone();
+        assert_eq!(error["data"]["retry_after_s"], 2, "{method}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn pages_follow_each_other_and_foreign_cursors_are_refused() {
+    let house = House::open(View::default(), 3).await;
+    let client = house.at("/mcp");
+    let first = client.modern("tools/list", json!({})).await.message();
+    let cursor = first["result"]["nextCursor"].as_str().unwrap();
+    let second = client.modern("tools/list", json!({ "cursor": cursor })).await.message();
+    assert_eq!([names(&first), names(&second)].concat(), SAFE);
+    assert!(second["result"].get("nextCursor").is_none());
+    let bad = client.modern("tools/list", json!({ "cursor": "bm9uc2Vuc2U" })).await.message();
+    assert_eq!(bad["error"]["code"], -32602);
+    let other = client.modern("resources/list", json!({ "cursor": cursor })).await.message();
+    assert_eq!(other["error"]["code"], -32602);
+}
+
+/// What a header leaves of the list, and that nothing else is callable.
+async fn check_narrowed(house: &House, path: &str, header: (&str, &str), left: &[&str]) {
+    let client = house.at(path).with(header.0, header.1);
+    let listed = client.modern("tools/list", json!({})).await.message();
+    assert_eq!(names(&listed), left, "{header:?} at {path}");
+    assert_eq!(listed["result"]["cacheScope"], "private");
+    let call = json!({ "name": "system_health", "arguments": {} });
+    let called = client.modern("tools/call", call).await.message();
+    let hidden = !left.iter().any(|name| name.ends_with("health"));
+    assert_eq!(called["error"]["code"] == json!(-32602), hidden, "{header:?}: {called}");
+    let read = client.modern("resources/list", json!({})).await.message();
+    assert_eq!(read["result"]["resources"].as_array().unwrap().is_empty(), left.is_empty());
+}
+
+#[tokio::test]
+async fn headers_narrow_what_is_listed_and_callable() {
+    let house = House::all().await;
+    check_narrowed(&house, "/mcp", ("x-stoa-tools", "quotes_live"), &["quotes_live"]).await;
+    check_narrowed(&house, "/mcp", ("x-stoa-tools", "quotes.live"), &["quotes_live"]).await;
+    check_narrowed(&house, "/mcp/quotes", ("x-stoa-tools", "quotes_live"), &["quotes.live"]).await;
+    check_narrowed(&house, "/mcp", ("x-stoa-services", "quotes, moex"), &SAFE).await;
+    check_narrowed(&house, "/mcp", ("x-stoa-services", "moex"), &[]).await;
+    check_narrowed(&house, "/mcp", ("x-stoa-read-only", "true"), &SAFE).await;
+}
+
+#[tokio::test]
+async fn a_header_cannot_widen_the_servers_own_view() {
+    let view = View { tools: Some(vec!["quotes.live".to_owned()]), ..View::default() };
+    let house = House::open(view, 50).await;
+    let client = house.at("/mcp").with("x-stoa-tools", "quotes_live,system_health");
+    let listed = client.modern("tools/list", json!({})).await.message();
+    assert_eq!(names(&listed), ["quotes_live"]);
+    let call = json!({ "name": "system_health", "arguments": {} });
+    let called = house.at("/mcp").modern("tools/call", call).await.message();
+    assert_eq!(called["error"]["code"], -32602);
+}
+
+#[tokio::test]
+async fn contracts_and_documents_are_resources() {
+    let house = House::all().await;
+    let client = house.at("/mcp");
+    let listed = client.modern("resources/list", json!({})).await.message();
+    let listed = listed["result"]["resources"].as_array().unwrap();
+    let uris: Vec<&str> = listed.iter().map(|it| it["uri"].as_str().unwrap()).collect();
+    assert_eq!(uris, ["stoa://quotes/contract", "stoa://quotes/manifest"]);
+    for uri in uris {
+        let read = client.modern("resources/read", json!({ "uri": uri })).await.message();
+        let contents = &read["result"]["contents"][0];
+        assert_eq!(
+            (&contents["uri"], &contents["mimeType"]),
+            (&json!(uri), &json!("application/json"))
+        );
+        serde_json::from_str::<Value>(contents["text"].as_str().unwrap()).unwrap();
+    }
+    let templates = client.modern("resources/templates/list", json!({})).await.message();
+    assert_eq!(templates["result"]["resourceTemplates"], json!([]));
+}
+
+#[tokio::test]
+async fn a_missing_resource_is_told_in_the_words_of_each_era() {
+    let house = House::all().await;
+    let ask = json!({ "uri": "stoa://quotes/nothing" });
+    let modern = house.at("/mcp").modern("resources/read", ask.clone()).await.message();
+    assert_eq!((&modern["error"]["code"], &modern["error"]["data"]), (&json!(-32602), &ask));
+    let (session, _) = house.at("/mcp").legacy().await;
+    let legacy = session.in_session("resources/read", ask).await.message();
+    assert_eq!(legacy["error"]["code"], -32002);
+}
+
+#[tokio::test]
+async fn methods_of_undeclared_capabilities_do_not_exist() {
+    let house = House::all().await;
+    let (session, _) = house.at("/mcp").legacy().await;
+    for method in ["prompts/list", "logging/setLevel", "no/such"] {
+        let answer = house.at("/mcp").modern(method, json!({ "level": "info" })).await;
+        assert_eq!(
+            (answer.status, &answer.message()["error"]["code"]),
+            (404, &json!(-32601)),
+            "{method}"
+        );
+        let legacy = session.in_session(method, json!({ "level": "info" })).await;
+        assert_eq!(legacy.message()["error"]["code"], -32601, "{method}");
+    }
+}
+
+#[tokio::test]
+async fn progress_comes_before_the_answer() {
+    let house = House::all().await;
+    let call = json!({ "name": "quotes_live", "arguments": { "tickers": ["STEPS"] }, "_meta": { "progressToken": "p-1" } });
+    let (session, _) = house.at("/mcp").legacy().await;
+    let modern = house.at("/mcp").modern("tools/call", call.clone()).await;
+    for answer in [modern, session.in_session("tools/call", call).await] {
+        let messages = answer.messages();
+        let (last, reports) = messages.split_last().unwrap();
+        let seen: Vec<f64> =
+            reports.iter().map(|it| it["params"]["progress"].as_f64().unwrap()).collect();
+        assert_eq!(seen, [1.0, 2.0, 3.0]);
+        assert!(reports.iter().all(|it| it["params"]["progressToken"] == "p-1"));
+        check_quotes(last, &["STEPS"]);
+    }
+}
+
+#[tokio::test]
+async fn hanging_up_cancels_the_handler() {
+    let mut house = House::all().await;
+    let call = json!({ "name": "quotes_live", "arguments": { "tickers": ["WAIT"] } });
+    let client = house.at("/mcp").modern_client("tools/call", &call);
+    let socket = client.open("POST", crate::wire::modern_body("tools/call", call).as_bytes()).await;
+    assert_eq!(house.hear.recv().await, Some(Heard::Waiting));
+    drop(socket);
+    assert_eq!(house.hear.recv().await, Some(Heard::Cancelled));
+}
+
+#[tokio::test]
+async fn a_cancel_notification_reaches_the_handler_of_a_session() {
+    let mut house = House::all().await;
+    let (session, _) = house.at("/mcp").legacy().await;
+    let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {
+        "name": "quotes_live", "arguments": { "tickers": ["WAIT"] } } });
+    let _socket = session.open("POST", call.to_string().as_bytes()).await;
+    assert_eq!(house.hear.recv().await, Some(Heard::Waiting));
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } });
+    assert_eq!(session.send("POST", cancel.to_string().as_bytes()).await.status, 202);
+    assert_eq!(house.hear.recv().await, Some(Heard::Cancelled));
+}
+
+#[tokio::test]
+async fn a_session_has_a_stream_of_its_own_until_it_is_deleted() {
+    let house = House::all().await;
+    let (session, _) = house.at("/mcp").legacy().await;
+    let mut stream = session.open("GET", b"").await;
+    let mut start = [0_u8; 12];
+    stream.read_exact(&mut start).await.unwrap();
+    assert_eq!(&start, b"HTTP/1.1 200");
+    assert_eq!(session.send("DELETE", b"").await.status, 202);
+    assert_eq!(session.in_session("tools/list", json!({})).await.status, 404);
+    assert_eq!(
+        house.at("/mcp").with("mcp-protocol-version", "2026-07-28").send("GET", b"").await.status,
+        405
+    );
+}
+
+#[tokio::test]
+async fn strangers_are_turned_away_at_the_door() {
+    let house = House::all().await;
+    let ask = |client: Client| async move { client.modern("tools/list", json!({})).await.status };
+    assert_eq!(ask(house.at("/mcp").with("origin", "https://evil.example")).await, 403);
+    assert_eq!(ask(house.at("/mcp").with("host", "evil.example")).await, 403);
+    assert_eq!(ask(house.at("/mcp").with("origin", "http://localhost:5173")).await, 200);
+}
+
+#[tokio::test]
+async fn bad_bodies_get_errors_and_the_server_goes_on() {
+    let house = House::all().await;
+    let client = house.at("/mcp").with("mcp-protocol-version", "2026-07-28");
+    for body in [b"{\"jsonrpc\":\"2.0\",\"id\":1,".as_slice(), b"\xff\xfe{}", b"[]", b"{}", b""] {
+        let status = client.send("POST", body).await.status;
+        assert!((400..500).contains(&status), "{status} for {body:?}");
+    }
+    let huge = vec![b' '; 5 * 1024 * 1024];
+    assert_eq!(client.send("POST", &huge).await.status, 413);
+    assert_eq!(names(&house.at("/mcp").modern("tools/list", json!({})).await.message()), SAFE);
+}

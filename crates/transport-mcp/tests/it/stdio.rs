@@ -1,0 +1,201 @@
+//! The protocol on a pair of pipes: one message a line, and no line can end the process.
+
+use std::sync::Arc;
+
+use contract::{Credential, View};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use transport_mcp::{LINE_BYTES_MAX, McpServer, ServerOptions, serve_stdio};
+
+use crate::double::{Heard, pipeline};
+use crate::wire::{LEGACY, modern_body};
+
+struct Pipes {
+    to: Option<WriteHalf<DuplexStream>>,
+    from: BufReader<ReadHalf<DuplexStream>>,
+    hear: UnboundedReceiver<Heard>,
+    cancel: CancellationToken,
+    serving: JoinSet<std::io::Result<()>>,
+}
+
+impl Pipes {
+    fn open() -> Self {
+        let (pipeline, hear) = pipeline();
+        let token = Credential::Bearer(Arc::from("from-env"));
+        let server =
+            McpServer::new(pipeline, View::default(), ServerOptions::stdio("9.9.9", token));
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        let (input, output) = tokio::io::split(theirs);
+        let (from, to) = tokio::io::split(ours);
+        let cancel = CancellationToken::new();
+        let mut serving = JoinSet::new();
+        serving.spawn(serve_stdio(server, input, output, cancel.clone()));
+        Self { to: Some(to), from: BufReader::new(from), hear, cancel, serving }
+    }
+
+    async fn write(&mut self, line: &[u8]) {
+        let to = self.to.as_mut().unwrap();
+        to.write_all(line).await.unwrap();
+        to.write_all(b"\n").await.unwrap();
+    }
+
+    async fn say(&mut self, message: &Value) {
+        self.write(message.to_string().as_bytes()).await;
+    }
+
+    async fn hear(&mut self) -> Value {
+        let mut line = String::new();
+        self.from.read_line(&mut line).await.unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|_| panic!("not a message: {line:?}"))
+    }
+
+    async fn greet(&mut self) {
+        self.say(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": LEGACY, "capabilities": {},
+            "clientInfo": { "name": "test", "version": "0" } } }))
+            .await;
+        assert_eq!(self.hear().await["result"]["protocolVersion"], LEGACY);
+        self.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    }
+
+    async fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.say(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })).await;
+        self.hear().await
+    }
+
+    /// Closes the input and waits for the server to end by itself.
+    async fn end(mut self) -> Vec<Value> {
+        let mut to = self.to.take().unwrap();
+        to.shutdown().await.unwrap();
+        let mut rest = Vec::new();
+        let mut lines = self.from.lines();
+        self.serving.join_next().await.unwrap().unwrap().unwrap();
+        while let Ok(Some(line)) = lines.next_line().await {
+            rest.push(serde_json::from_str(&line).unwrap());
+        }
+        rest
+    }
+}
+
+#[tokio::test]
+async fn the_older_protocol_works_on_pipes() {
+    let mut pipes = Pipes::open();
+    pipes.greet().await;
+    let listed = pipes.ask("tools/list", json!({})).await;
+    assert_eq!(listed["result"]["tools"][0]["name"], "quotes_live");
+    let call = json!({ "name": "quotes.live", "arguments": { "tickers": ["A"] } });
+    let called = pipes.ask("tools/call", call).await;
+    // The token given at construction is the caller's.
+    assert_eq!(called["result"]["structuredContent"]["quotes"][0]["currency"], "from-env");
+    assert!(pipes.end().await.is_empty());
+}
+
+#[tokio::test]
+async fn the_newer_protocol_works_on_pipes() {
+    let mut pipes = Pipes::open();
+    pipes.write(modern_body("server/discover", json!({})).as_bytes()).await;
+    assert_eq!(pipes.hear().await["result"]["resultType"], "complete");
+    let call = json!({ "name": "quotes_live", "arguments": { "tickers": ["A"] } });
+    pipes.write(modern_body("tools/call", call).as_bytes()).await;
+    let called = pipes.hear().await;
+    assert_eq!(called["result"]["structuredContent"]["quotes"][0]["ticker"], "A");
+}
+
+#[tokio::test]
+async fn an_end_before_the_first_request_is_a_clean_exit() {
+    assert!(Pipes::open().end().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_request_without_its_newline_is_answered_before_the_end() {
+    let mut pipes = Pipes::open();
+    pipes.greet().await;
+    let ask = br#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#;
+    pipes.to.as_mut().unwrap().write_all(ask).await.unwrap();
+    let rest = pipes.end().await;
+    assert_eq!(rest[0]["id"], 5);
+}
+
+#[track_caller]
+fn check_error(answer: &Value, code: i64, id: &Value) {
+    assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), id), "{answer}");
+}
+
+#[tokio::test]
+async fn bad_lines_are_refused_and_the_next_one_is_served() {
+    for early in [true, false] {
+        let mut pipes = Pipes::open();
+        if !early {
+            pipes.greet().await;
+        }
+        for line in [b"{\"jsonrpc\":\"2.0\",\"id\":".as_slice(), b"\xff\xfe\xfd", b"hello"] {
+            pipes.write(line).await;
+            check_error(&pipes.hear().await, -32700, &Value::Null);
+        }
+        pipes.write(b"[1,2]").await;
+        check_error(&pipes.hear().await, -32600, &Value::Null);
+        pipes.write(br#"{"id":9,"method":5}"#).await;
+        check_error(&pipes.hear().await, -32600, &json!(9));
+        // None of these gets an answer.
+        pipes.write(b"").await;
+        pipes.write(br#"{"jsonrpc":"2.0","method":"notifications/unheard/of"}"#).await;
+        pipes.write(br#"{"jsonrpc":"2.0","id":77,"result":{}}"#).await;
+        if early {
+            pipes.greet().await;
+        }
+        assert_eq!(pipes.ask("tools/list", json!({})).await["id"], 1);
+    }
+}
+
+#[tokio::test]
+async fn a_line_too_long_is_refused_without_being_kept() {
+    let mut pipes = Pipes::open();
+    pipes.greet().await;
+    let piece = vec![b'x'; 1024 * 1024];
+    for _ in 0..=LINE_BYTES_MAX / piece.len() {
+        pipes.to.as_mut().unwrap().write_all(&piece).await.unwrap();
+    }
+    check_error(&pipes.hear().await, -32700, &Value::Null);
+    pipes.write(b"the end of that line").await;
+    assert_eq!(pipes.ask("tools/list", json!({})).await["id"], 1);
+}
+
+#[tokio::test]
+async fn cancelling_reaches_the_handler_and_gets_no_answer() {
+    let mut pipes = Pipes::open();
+    pipes.greet().await;
+    pipes
+        .say(&json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {
+            "name": "quotes_live", "arguments": { "tickers": ["WAIT"] } } }))
+        .await;
+    assert_eq!(pipes.hear.recv().await, Some(Heard::Waiting));
+    pipes
+        .say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } }))
+        .await;
+    assert_eq!(pipes.hear.recv().await, Some(Heard::Cancelled));
+    assert_eq!(pipes.ask("tools/list", json!({})).await["id"], 1);
+}
+
+#[tokio::test]
+async fn progress_comes_before_the_answer() {
+    let mut pipes = Pipes::open();
+    pipes.greet().await;
+    let call = json!({ "name": "quotes_live", "arguments": { "tickers": ["STEPS"] }, "_meta": { "progressToken": 4 } });
+    let mut message = pipes.ask("tools/call", call).await;
+    for done in [1.0, 2.0, 3.0] {
+        assert_eq!(message["params"]["progress"].as_f64(), Some(done), "{message}");
+        message = pipes.hear().await;
+    }
+    assert_eq!(message["id"], 1);
+}
+
+#[tokio::test]
+async fn the_token_of_the_server_ends_it() {
+    let mut pipes = Pipes::open();
+    pipes.greet().await;
+    pipes.cancel.cancel();
+    pipes.serving.join_next().await.unwrap().unwrap().unwrap();
+}

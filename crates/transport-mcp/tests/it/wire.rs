@@ -1,0 +1,152 @@
+//! A client that speaks HTTP/1.1 by hand, so that nothing between the test and the bytes helps.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+pub(crate) const LEGACY: &str = "2025-11-25";
+pub(crate) const MODERN: &str = "2026-07-28";
+
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    head: String,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            key.eq_ignore_ascii_case(name).then(|| value.trim())
+        })
+    }
+
+    /// Every protocol message of the answer, whether it came as JSON or as events.
+    pub(crate) fn messages(&self) -> Vec<Value> {
+        if self.header("content-type").is_some_and(|kind| kind.starts_with("application/json")) {
+            return vec![serde_json::from_str(&self.body).unwrap()];
+        }
+        let data = self.body.lines().filter_map(|line| line.strip_prefix("data:"));
+        data.filter_map(|data| serde_json::from_str(data.trim()).ok()).collect()
+    }
+
+    /// The last message, which is the one that answers.
+    #[track_caller]
+    pub(crate) fn message(&self) -> Value {
+        self.messages().pop().unwrap_or_else(|| panic!("no message in {self:?}"))
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Client {
+    pub(crate) address: SocketAddr,
+    pub(crate) path: String,
+    pub(crate) headers: Vec<(String, String)>,
+}
+
+impl Client {
+    pub(crate) fn new(address: SocketAddr, path: &str) -> Self {
+        Self { address, path: path.to_owned(), headers: Vec::new() }
+    }
+
+    pub(crate) fn with(&self, name: &str, value: &str) -> Self {
+        let mut headers = self.headers.clone();
+        headers.push((name.to_owned(), value.to_owned()));
+        Self { headers, ..self.clone() }
+    }
+
+    /// Writes one request and leaves the answer on the socket.
+    pub(crate) async fn open(&self, method: &str, body: &[u8]) -> TcpStream {
+        let named = |name: &str| self.headers.iter().any(|(key, _)| key == name);
+        let mut head = format!("{method} {} HTTP/1.1\r\nconnection: close\r\n", self.path);
+        if !named("host") {
+            head.push_str(&format!("host: {}\r\n", self.address));
+        }
+        head.push_str("accept: application/json, text/event-stream\r\n");
+        head.push_str(&format!(
+            "content-type: application/json\r\ncontent-length: {}\r\n",
+            body.len()
+        ));
+        for (name, value) in &self.headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        let mut socket = TcpStream::connect(self.address).await.unwrap();
+        socket.write_all(head.as_bytes()).await.unwrap();
+        socket.write_all(b"\r\n").await.unwrap();
+        // A server that refuses early may stop reading; its answer is what counts.
+        socket.write_all(body).await.ok();
+        socket
+    }
+
+    pub(crate) async fn send(&self, method: &str, body: &[u8]) -> Answer {
+        let mut socket = self.open(method, body).await;
+        let mut bytes = Vec::new();
+        socket.read_to_end(&mut bytes).await.ok();
+        answer(&bytes)
+    }
+
+    /// A request of the newer protocol: everything it needs comes with it.
+    pub(crate) async fn modern(&self, method: &str, params: Value) -> Answer {
+        self.modern_client(method, &params)
+            .send("POST", modern_body(method, params).as_bytes())
+            .await
+    }
+
+    pub(crate) fn modern_client(&self, method: &str, params: &Value) -> Self {
+        let client = self.with("mcp-protocol-version", MODERN).with("mcp-method", method);
+        match params["name"].as_str().or_else(|| params["uri"].as_str()) {
+            Some(name) => client.with("mcp-name", name),
+            None => client,
+        }
+    }
+
+    /// The handshake of the older protocol; the client that comes back is in a session.
+    pub(crate) async fn legacy(&self) -> (Self, Value) {
+        let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": LEGACY, "capabilities": {},
+            "clientInfo": { "name": "test", "version": "0" } } });
+        let answer = self.send("POST", hello.to_string().as_bytes()).await;
+        let session = answer.header("mcp-session-id").expect("a session").to_owned();
+        let client = self.with("mcp-session-id", &session).with("mcp-protocol-version", LEGACY);
+        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        let accepted = client.send("POST", ready.to_string().as_bytes()).await;
+        assert_eq!(accepted.status, 202);
+        (client, answer.message()["result"].clone())
+    }
+
+    pub(crate) async fn in_session(&self, method: &str, params: Value) -> Answer {
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        self.send("POST", request.to_string().as_bytes()).await
+    }
+}
+
+pub(crate) fn modern_body(method: &str, mut params: Value) -> String {
+    let meta = &mut params["_meta"];
+    meta["io.modelcontextprotocol/protocolVersion"] = json!(MODERN);
+    meta["io.modelcontextprotocol/clientInfo"] = json!({ "name": "test", "version": "0" });
+    meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string()
+}
+
+fn answer(bytes: &[u8]) -> Answer {
+    let text = String::from_utf8_lossy(bytes);
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+    let status = head.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or_default();
+    let chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
+    let body = if chunked { unchunked(body) } else { body.to_owned() };
+    Answer { status, head: head.to_owned(), body }
+}
+
+fn unchunked(mut body: &str) -> String {
+    let mut whole = String::new();
+    while let Some((size, rest)) = body.split_once("\r\n") {
+        let Ok(size) = usize::from_str_radix(size.trim(), 16) else { break };
+        let Some(chunk) = rest.get(..size) else { break };
+        whole.push_str(chunk);
+        body = rest.get(size + 2..).unwrap_or_default();
+    }
+    whole
+}
