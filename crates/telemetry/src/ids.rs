@@ -1,0 +1,256 @@
+//! Request ids and W3C trace context: taken over from the caller when well formed, made otherwise.
+
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const REQUEST_ID_MAX: usize = 128;
+
+/// The name of one request in logs, answers and upstream calls.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RequestId(String);
+
+impl RequestId {
+    /// The caller's own id if it is 1 to 128 of `A-Z a-z 0-9 - _ . : @`; a stranger's header can
+    /// therefore never break a log line or a response header.
+    pub fn parse(text: &str) -> Option<Self> {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.:@".contains(&b);
+        let good = (1..=REQUEST_ID_MAX).contains(&text.len()) && text.bytes().all(plain);
+        good.then(|| Self(text.to_owned()))
+    }
+
+    /// A new id in the form of a version 4 UUID.
+    pub fn make() -> Self {
+        let mut bytes = random_128();
+        bytes[6] = bytes[6] & 0x0f | 0x40;
+        bytes[8] = bytes[8] & 0x3f | 0x80;
+        let mut text = String::with_capacity(36);
+        for (at, byte) in bytes.into_iter().enumerate() {
+            if matches!(at, 4 | 6 | 8 | 10) {
+                text.push('-');
+            }
+            push_hex(&mut text, byte);
+        }
+        Self(text)
+    }
+
+    /// The caller's id, else the trace they belong to, else a new one.
+    pub fn accept(given: Option<&str>, trace: Option<&TraceContext>) -> Self {
+        given
+            .and_then(Self::parse)
+            .or_else(|| trace.map(|trace| Self(trace.trace_id())))
+            .unwrap_or_else(Self::make)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A `traceparent`, such as `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TraceContext {
+    trace: [u8; 16],
+    parent: [u8; 8],
+    flags: u8,
+}
+
+impl TraceContext {
+    /// The flags version 00 defines (sampled, random); the others are sent on as zero.
+    const FLAGS_KNOWN: u8 = 0b11;
+
+    /// Reads a header strictly; one that breaks any rule is ignored whole, as the standard asks.
+    pub fn parse(header: &str) -> Option<Self> {
+        let bytes = header.as_bytes();
+        let (head, rest) = bytes.split_first_chunk::<55>()?;
+        let [version] = hex(&head[..2])?;
+        // A later version may append fields after another dash; version 00 may not.
+        let ends_well = match version {
+            0 => rest.is_empty(),
+            0xff => false,
+            _ => rest.first().is_none_or(|&b| b == b'-'),
+        };
+        let dashes = head[2] == b'-' && head[35] == b'-' && head[52] == b'-';
+        let trace = hex::<16>(&head[3..35])?;
+        let parent = hex::<8>(&head[36..52])?;
+        let [flags] = hex(&head[53..])?;
+        let named = trace != [0; 16] && parent != [0; 8];
+        let flags = flags & Self::FLAGS_KNOWN;
+        (ends_well && dashes && named).then_some(Self { trace, parent, flags })
+    }
+
+    /// The first context of a new trace, not sampled.
+    pub fn make() -> Self {
+        Self { trace: nonzero(random_128()), parent: nonzero(random_64()), flags: 0 }
+    }
+
+    /// The context to send on from here: the same trace, with us as the parent.
+    #[must_use]
+    pub fn child(&self) -> Self {
+        Self { parent: nonzero(random_64()), ..*self }
+    }
+
+    pub fn trace_id(&self) -> String {
+        to_hex(&self.trace)
+    }
+
+    pub fn parent_id(&self) -> String {
+        to_hex(&self.parent)
+    }
+
+    pub fn is_sampled(&self) -> bool {
+        self.flags & 1 == 1
+    }
+}
+
+/// Writes the header.
+impl fmt::Display for TraceContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "00-{}-{}-{:02x}", self.trace_id(), self.parent_id(), self.flags)
+    }
+}
+
+/// Ids need to be unique, not secret: a keyed hash of a counter gives that without a system call.
+/// The keys come from the operating system, once per process.
+fn random_64() -> [u8; 8] {
+    static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    KEYS.hash_one(NEXT.fetch_add(1, Ordering::Relaxed)).to_be_bytes()
+}
+
+fn random_128() -> [u8; 16] {
+    let mut bytes = [0; 16];
+    let (high, low) = bytes.split_at_mut(8);
+    high.copy_from_slice(&random_64());
+    low.copy_from_slice(&random_64());
+    bytes
+}
+
+/// All zeros means "no id" in a trace context.
+fn nonzero<const N: usize>(mut bytes: [u8; N]) -> [u8; N] {
+    if bytes == [0; N] {
+        bytes[N - 1] = 1;
+    }
+    bytes
+}
+
+/// Lower case only: the standard forbids upper case here.
+fn hex<const N: usize>(digits: &[u8]) -> Option<[u8; N]> {
+    let nibble = |digit: u8| match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    };
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = nibble(pair[0])? << 4 | nibble(pair[1])?;
+    }
+    Some(bytes)
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for &byte in bytes {
+        push_hex(&mut text, byte);
+    }
+    text
+}
+
+fn push_hex(text: &mut String, byte: u8) {
+    for nibble in [byte >> 4, byte & 15] {
+        text.push(char::from(if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[track_caller]
+    fn check_id(text: &str, good: bool) {
+        assert_eq!(RequestId::parse(text).is_some(), good, "{text:?}");
+    }
+
+    #[test]
+    fn request_ids_are_plain_and_bounded() {
+        check_id("a", true);
+        check_id("req-1_2.3:4@host", true);
+        check_id(&"x".repeat(128), true);
+        check_id(&"x".repeat(129), false);
+        check_id("", false);
+        check_id("a b", false);
+        check_id("a\nb", false);
+        check_id("a/b", false);
+        check_id("идентификатор", false);
+    }
+
+    #[test]
+    fn the_callers_id_comes_first_then_the_trace_then_a_new_one() {
+        let trace = TraceContext::make();
+        assert_eq!(RequestId::accept(Some("mine"), Some(&trace)).as_str(), "mine");
+        assert_eq!(RequestId::accept(Some("no good"), Some(&trace)).as_str(), trace.trace_id());
+        let made = RequestId::accept(Some("no good"), None);
+        let shape: Vec<usize> = made.as_str().split('-').map(str::len).collect();
+        assert_eq!(shape, [8, 4, 4, 4, 12]);
+        assert_eq!(&made.as_str()[14..15], "4");
+        assert!("89ab".contains(&made.as_str()[19..20]));
+        assert!(RequestId::parse(made.as_str()).is_some());
+    }
+
+    #[test]
+    fn made_ids_do_not_repeat() {
+        let ids: HashSet<String> = (0..10_000).map(|_| RequestId::make().to_string()).collect();
+        assert_eq!(ids.len(), 10_000);
+    }
+
+    const GOOD: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+    #[track_caller]
+    fn check_trace(header: &str, expected: Option<&str>) {
+        let written = TraceContext::parse(header).map(|it| it.to_string());
+        assert_eq!(written.as_deref(), expected, "{header:?}");
+    }
+
+    #[test]
+    fn trace_context_is_read_strictly() {
+        check_trace(GOOD, Some(GOOD));
+        check_trace(&GOOD.replace("-01", "-00"), Some(&GOOD.replace("-01", "-00")));
+        // Unknown flags are dropped, later versions are read as far as they are known.
+        check_trace(&GOOD.replace("-01", "-fd"), Some(GOOD));
+        check_trace(&GOOD.replacen("00-", "cc-", 1), Some(GOOD));
+        check_trace(&format!("{}-what-next", GOOD.replacen("00-", "01-", 1)), Some(GOOD));
+        check_trace(&format!("{}.what", GOOD.replacen("00-", "01-", 1)), None);
+        check_trace(&format!("{GOOD}-more"), None);
+        check_trace(&GOOD.replacen("00-", "ff-", 1), None);
+        check_trace(&GOOD.replacen("00-", "0x-", 1), None);
+        check_trace(&GOOD.to_uppercase(), None);
+        check_trace("00-00000000000000000000000000000000-00f067aa0ba902b7-01", None);
+        check_trace("00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01", None);
+        check_trace(&GOOD[..54], None);
+        check_trace(&GOOD.replace('-', "_"), None);
+        check_trace(&GOOD.replace("-01", "-0g"), None);
+        check_trace(&format!(" {GOOD}"), None);
+        check_trace("", None);
+        check_trace(&"ж".repeat(40), None);
+    }
+
+    #[test]
+    fn a_child_keeps_the_trace_and_the_decision_to_sample() {
+        let parent = TraceContext::parse(GOOD).unwrap();
+        let child = parent.child();
+        assert_eq!((child.trace_id(), child.is_sampled()), (parent.trace_id(), true));
+        assert_ne!(child.parent_id(), parent.parent_id());
+        assert_eq!(TraceContext::parse(&child.to_string()), Some(child));
+        let made = TraceContext::make();
+        assert_eq!(TraceContext::parse(&made.to_string()), Some(made));
+    }
+}

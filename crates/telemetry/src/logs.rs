@@ -1,0 +1,162 @@
+//! Logging: one line per event on stderr, as JSON or for people, with secrets masked.
+//!
+//! Lines go through a bounded queue to a thread of their own, because whoever started us may not be
+//! reading our stderr; a full queue loses lines (and says how many) rather than stopping the server.
+
+use std::fmt::{self, Write as _};
+use std::io::{self, IsTerminal};
+
+use tracing::Subscriber;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::field::MakeExt;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::format::debug_fn;
+
+use crate::redact::{is_secret_key, redact_bytes};
+
+mod queue;
+pub use queue::Guard;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LogFormat {
+    Json,
+    Pretty,
+    /// Pretty on a terminal, JSON otherwise.
+    #[default]
+    Auto,
+}
+
+#[derive(Debug, Clone)]
+pub struct LogConfig {
+    pub format: LogFormat,
+    /// Levels, as in `info` or `info,hyper=warn`.
+    pub filter: String,
+}
+
+#[derive(Debug)]
+pub enum LogError {
+    /// The filter cannot be read; holds the part that is wrong.
+    Filter(String),
+    /// Something else in this process logs already.
+    AlreadySet,
+    /// The writing thread could not be started.
+    Thread(io::Error),
+}
+
+impl fmt::Display for LogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Filter(part) => write!(
+                f,
+                "log filter {part:?} is not a level; write off, error, warn, info, debug or trace, \
+                 or module=level, such as info,hyper=warn"
+            ),
+            Self::AlreadySet => f.write_str("logging is set up already"),
+            Self::Thread(_) => f.write_str("the logging thread could not be started"),
+        }
+    }
+}
+
+impl std::error::Error for LogError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Thread(error) => Some(error),
+            Self::Filter(_) | Self::AlreadySet => None,
+        }
+    }
+}
+
+/// Starts logging for the whole process. Lines still queued are written when the guard goes.
+pub fn init(config: &LogConfig) -> Result<Guard, LogError> {
+    let filter = parse_filter(&config.filter)?;
+    let terminal = io::stderr().is_terminal();
+    let json = match config.format {
+        LogFormat::Json => true,
+        LogFormat::Pretty => false,
+        LogFormat::Auto => !terminal,
+    };
+    let (lines, guard) = queue::start(io::stderr()).map_err(LogError::Thread)?;
+    let subscriber = subscriber(json, terminal, filter, move || Masked(lines.clone()));
+    tracing::subscriber::set_global_default(subscriber).map_err(|_| LogError::AlreadySet)?;
+    Ok(guard)
+}
+
+fn subscriber<W>(
+    json: bool,
+    colours: bool,
+    filter: EnvFilter,
+    writer: W,
+) -> Box<dyn Subscriber + Send + Sync>
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let start = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer);
+    if json {
+        return Box::new(start.json().flatten_event(true).with_current_span(true).finish());
+    }
+    let fields = debug_fn(|writer, field, value| match field.name() {
+        "message" => write!(Printable(writer), "{value:?}"),
+        name if is_secret_key(name) => write!(writer, "{name}=***"),
+        name => write!(Printable(writer), "{name}={value:?}"),
+    });
+    Box::new(start.with_ansi(colours).fmt_fields(fields.delimited(" ")).finish())
+}
+
+/// Passes text on with control characters escaped, so that what a stranger sent can neither forge a
+/// line nor drive the reader's terminal. (JSON does this by itself.)
+struct Printable<'a, W>(&'a mut W);
+
+impl<W: fmt::Write> fmt::Write for Printable<'_, W> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for piece in text.split_inclusive(char::is_control) {
+            match piece.char_indices().next_back() {
+                Some((at, last)) if last.is_control() => {
+                    self.0.write_str(&piece[..at])?;
+                    write!(self.0, "{}", last.escape_default())?;
+                }
+                _ => self.0.write_str(piece)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Masks each line before it goes on; the formatter writes a whole line at once.
+struct Masked<W>(W);
+
+impl<W: io::Write> io::Write for Masked<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        match redact_bytes(line) {
+            None => self.0.write_all(line)?,
+            Some(masked) => self.0.write_all(&masked)?,
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// A bare word that is no level would be taken for a module and silence everything else, so it is
+/// refused.
+fn parse_filter(text: &str) -> Result<EnvFilter, LogError> {
+    const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+    let is_level = |word: &str| LEVELS.iter().any(|level| word.eq_ignore_ascii_case(level));
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    for part in &parts {
+        let level = part.rsplit_once('=').map_or(*part, |(_, level)| level);
+        // A directive on a span's field, `[span{field=value}]`, is left to the parser.
+        if !is_level(level) && !part.contains('[') {
+            return Err(LogError::Filter(shorten(part)));
+        }
+    }
+    EnvFilter::builder().parse(parts.join(",")).map_err(|_| LogError::Filter(shorten(text)))
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,343 @@
+//! All metrics of the house, named `stoa_*`, in one struct.
+//!
+//! A meter is resolved once for its labels and kept by whoever records; recording is then a counter
+//! and a histogram, without a lookup. Every family has a bound, past which labels become `other`.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::process::Process;
+
+mod families;
+use families::{Bounded, Buckets, OTHER};
+
+/// What `/metrics` answers with.
+pub const METRICS_CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// From a cached answer to a slow upstream, in seconds.
+const BUCKETS: [f64; 17] = [
+    0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
+    1.0, 2.5, 5.0, 10.0,
+];
+
+/// How a call can end: `ok`, plainly `error`, or the kind of its fault.
+const OUTCOMES: [&str; 13] = [
+    "ok",
+    "error",
+    "invalid",
+    "unauthenticated",
+    "forbidden",
+    "not_found",
+    "conflict",
+    "rate_limited",
+    "unavailable",
+    "timeout",
+    "cancelled",
+    "internal",
+    OTHER,
+];
+const METHODS: [&str; 8] = ["GET", "POST", "DELETE", "OPTIONS", "HEAD", "PUT", "PATCH", OTHER];
+/// The statuses worth a kept counter; any other is looked up.
+const STATUSES: [u16; 16] =
+    [200, 202, 204, 206, 304, 400, 401, 403, 404, 405, 408, 413, 429, 500, 502, 503];
+/// Routes with meters of their own.
+const ROUTES_MAX: usize = 128;
+/// Tools with meters that are remembered.
+const TOOLS_MAX: usize = 256;
+
+#[derive(Debug, Clone)]
+pub struct BuildInfo {
+    pub version: String,
+    pub commit: String,
+}
+
+pub struct Metrics {
+    registry: Registry,
+    http_requests: Bounded<3, Counter>,
+    http_seconds: Bounded<1, Histogram, Buckets>,
+    tool_calls: Bounded<4, Counter>,
+    tool_seconds: Bounded<2, Histogram, Buckets>,
+    errors: Bounded<2, Counter>,
+    rate_limited: Counter,
+    upstream_requests: Bounded<3, Counter>,
+    upstream_seconds: Bounded<2, Histogram, Buckets>,
+    upstream_weight: Bounded<1, Gauge>,
+    queue_depth: Bounded<1, Gauge>,
+    streams_open: Bounded<1, Gauge>,
+    connections: Gauge,
+    /// Meters by tool; a tool has one for each service and transport.
+    tools: RwLock<HashMap<String, Vec<ToolMeter>>>,
+    /// Meters by route and then by method, so that a request costs one lookup by its route.
+    routes: RwLock<HashMap<String, Arc<Route>>>,
+}
+
+impl Metrics {
+    /// `started_at` is the start of the process in Unix seconds.
+    pub fn new(build: BuildInfo, started_at: i64) -> Self {
+        let mut registry = Registry::with_prefix("stoa");
+        let start_time: Gauge = Gauge::default();
+        start_time.set(started_at);
+        let metrics = Self {
+            http_requests: Bounded::new(["route", "method", "status"], 2048),
+            http_seconds: Bounded::histograms(["route"], &BUCKETS, ROUTES_MAX),
+            tool_calls: Bounded::new(["service", "tool", "transport", "outcome"], 2048),
+            tool_seconds: Bounded::histograms(["service", "tool"], &BUCKETS, 256),
+            errors: Bounded::new(["service", "code"], 1024),
+            rate_limited: Counter::default(),
+            upstream_requests: Bounded::new(["venue", "endpoint", "outcome"], 512),
+            upstream_seconds: Bounded::histograms(["venue", "endpoint"], &BUCKETS, 128),
+            upstream_weight: Bounded::new(["venue"], 32),
+            queue_depth: Bounded::new(["queue"], 64),
+            streams_open: Bounded::new(["kind"], 64),
+            connections: Gauge::default(),
+            tools: RwLock::default(),
+            routes: RwLock::default(),
+            registry: Registry::default(),
+        };
+        metrics.register_calls(&mut registry);
+        metrics.register_levels(&mut registry);
+        let labels = [("version", build.version), ("commit", build.commit)];
+        registry.register("build", "What is running", Info::new(labels));
+        let about = "When the process started, in Unix time";
+        registry.register_with_unit("start_time", about, Unit::Seconds, start_time);
+        registry.register_collector(Box::new(Process));
+        Self { registry, ..metrics }
+    }
+
+    fn register_calls(&self, to: &mut Registry) {
+        let seconds = || Unit::Seconds;
+        to.register("http_requests", "HTTP requests answered", self.http_requests.family());
+        let about = "Time to answer an HTTP request";
+        to.register_with_unit("http_request", about, seconds(), self.http_seconds.family());
+        to.register("tool_calls", "Tool calls finished", self.tool_calls.family());
+        let about = "Time to finish a tool call";
+        to.register_with_unit("tool_call", about, seconds(), self.tool_seconds.family());
+        to.register("errors", "Faults sent to callers", self.errors.family());
+        let about = "Requests refused by a rate limit";
+        to.register("rate_limited", about, self.rate_limited.clone());
+        let about = "Requests sent to venues";
+        to.register("upstream_requests", about, self.upstream_requests.family());
+        let about = "Time a venue took to answer";
+        to.register_with_unit("upstream_request", about, seconds(), self.upstream_seconds.family());
+    }
+
+    fn register_levels(&self, to: &mut Registry) {
+        let about = "Request weight used at a venue in its current window";
+        to.register("upstream_weight_used", about, self.upstream_weight.family());
+        to.register("queue_depth", "Items waiting in a queue", self.queue_depth.family());
+        to.register("streams_open", "Open streams", self.streams_open.family());
+        to.register("connections", "Open connections", self.connections.clone());
+    }
+
+    /// The meter of one tool on one transport, remembered here; whoever can should keep it.
+    pub fn tool(&self, service: &str, tool: &str, transport: &str) -> ToolMeter {
+        let known = {
+            let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+            tools.get(tool).and_then(|meters| find_meter(meters, service, transport))
+        };
+        known.unwrap_or_else(|| self.add_tool(service, tool, transport))
+    }
+
+    fn add_tool(&self, service: &str, tool: &str, transport: &str) -> ToolMeter {
+        let meter = ToolMeter(Arc::new(ToolCells {
+            labels: [service, tool, transport].map(str::to_owned),
+            calls: self.tool_calls.clone(),
+            outcomes: Default::default(),
+            seconds: self.tool_seconds.get([service, tool]),
+        }));
+        let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
+        if tools.len() < TOOLS_MAX || tools.contains_key(tool) {
+            let meters = tools.entry(tool.to_owned()).or_default();
+            // Services and transports are few; more than this many is a caller's mistake.
+            if meters.len() < 32 && find_meter(meters, service, transport).is_none() {
+                meters.push(meter.clone());
+            }
+        }
+        meter
+    }
+
+    /// The meter of one route, remembered here. `route` is the router's pattern, never the path a
+    /// client sent; requests that match no route belong to `other`.
+    pub fn route(&self, route: &str, method: &str) -> RouteMeter {
+        let known = self.routes.read().unwrap_or_else(PoisonError::into_inner).get(route).cloned();
+        let route = known.unwrap_or_else(|| self.add_route(route));
+        let at = METHODS.iter().position(|it| *it == method).unwrap_or(METHODS.len() - 1);
+        let make = || {
+            RouteMeter(Arc::new(RouteCells {
+                labels: [route.name.clone(), METHODS[at].to_owned()],
+                requests: self.http_requests.clone(),
+                statuses: Default::default(),
+                seconds: self.http_seconds.get([&route.name]),
+            }))
+        };
+        route.meters[at].get_or_init(make).clone()
+    }
+
+    fn add_route(&self, route: &str) -> Arc<Route> {
+        let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
+        let full = routes.len() >= ROUTES_MAX && !routes.contains_key(route);
+        let name = if full { OTHER } else { route };
+        let make = || Arc::new(Route { name: name.to_owned(), meters: Default::default() });
+        Arc::clone(routes.entry(name.to_owned()).or_insert_with(make))
+    }
+
+    /// The meter of one endpoint of a venue. Resolve it once and keep it.
+    pub fn upstream(&self, venue: &str, endpoint: &str) -> UpstreamMeter {
+        UpstreamMeter {
+            labels: [venue, endpoint].map(str::to_owned),
+            requests: self.upstream_requests.clone(),
+            seconds: self.upstream_seconds.get([venue, endpoint]),
+        }
+    }
+
+    pub fn error(&self, service: &str, code: &str) {
+        self.errors.get([service, code]).inc();
+    }
+
+    pub fn rate_limited(&self) {
+        self.rate_limited.inc();
+    }
+
+    pub fn upstream_weight_used(&self, venue: &str) -> Level {
+        Level(self.upstream_weight.get([venue]))
+    }
+
+    pub fn queue_depth(&self, queue: &str) -> Level {
+        Level(self.queue_depth.get([queue]))
+    }
+
+    pub fn streams_open(&self, kind: &str) -> Level {
+        Level(self.streams_open.get([kind]))
+    }
+
+    pub fn connections(&self) -> Level {
+        Level(self.connections.clone())
+    }
+
+    /// Everything, in the text form of [`METRICS_CONTENT_TYPE`].
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        if encode(&mut text, &self.registry).is_err() {
+            tracing::error!("the metrics could not be written whole");
+        }
+        text
+    }
+}
+
+/// Counts and times the calls of one tool.
+#[derive(Clone)]
+pub struct ToolMeter(Arc<ToolCells>);
+
+struct ToolCells {
+    labels: [String; 3],
+    calls: Bounded<4, Counter>,
+    /// Made when first needed, so that `/metrics` does not list outcomes that never happened.
+    outcomes: [OnceLock<Counter>; OUTCOMES.len()],
+    seconds: Histogram,
+}
+
+fn find_meter(meters: &[ToolMeter], service: &str, transport: &str) -> Option<ToolMeter> {
+    let wanted = |meter: &&ToolMeter| {
+        let [of, _, on] = &meter.0.labels;
+        of == service && on == transport
+    };
+    meters.iter().find(wanted).cloned()
+}
+
+impl ToolMeter {
+    /// `outcome` is `ok`, `error` or the word of a fault's kind.
+    pub fn record(&self, outcome: &str, elapsed: Duration) {
+        let cells = &self.0;
+        let at = OUTCOMES.iter().position(|it| *it == outcome).unwrap_or(OUTCOMES.len() - 1);
+        let make = || {
+            let [service, tool, transport] = &cells.labels;
+            cells.calls.get([service, tool, transport, OUTCOMES[at]])
+        };
+        cells.outcomes[at].get_or_init(make).inc();
+        cells.seconds.observe(elapsed.as_secs_f64());
+    }
+}
+
+/// A route and its meters, one for each method.
+struct Route {
+    name: String,
+    meters: [OnceLock<RouteMeter>; METHODS.len()],
+}
+
+/// Counts and times the requests of one route and method.
+#[derive(Clone)]
+pub struct RouteMeter(Arc<RouteCells>);
+
+struct RouteCells {
+    labels: [String; 2],
+    requests: Bounded<3, Counter>,
+    statuses: [OnceLock<Counter>; STATUSES.len()],
+    seconds: Histogram,
+}
+
+impl RouteMeter {
+    pub fn record(&self, status: u16, elapsed: Duration) {
+        let cells = &self.0;
+        let [route, method] = &cells.labels;
+        let make = || cells.requests.get([route, method, &status.to_string()]);
+        match STATUSES.iter().position(|it| *it == status) {
+            Some(at) => cells.statuses[at].get_or_init(make).inc(),
+            None => make().inc(),
+        };
+        cells.seconds.observe(elapsed.as_secs_f64());
+    }
+}
+
+/// Counts and times the requests to one endpoint of a venue.
+#[derive(Clone)]
+pub struct UpstreamMeter {
+    labels: [String; 2],
+    requests: Bounded<3, Counter>,
+    seconds: Histogram,
+}
+
+impl UpstreamMeter {
+    pub fn record(&self, outcome: &str, elapsed: Duration) {
+        let [venue, endpoint] = &self.labels;
+        self.requests.get([venue, endpoint, outcome]).inc();
+        self.seconds.observe(elapsed.as_secs_f64());
+    }
+}
+
+/// Something that goes up and down.
+#[derive(Clone, Debug)]
+pub struct Level(Gauge);
+
+impl Level {
+    pub fn set(&self, value: i64) {
+        self.0.set(value);
+    }
+
+    /// One more, until what is returned is dropped.
+    pub fn hold(&self) -> Held {
+        self.0.inc();
+        Held(self.0.clone())
+    }
+}
+
+/// One unit of a [`Level`].
+#[must_use = "dropping it lowers the level at once"]
+#[derive(Debug)]
+pub struct Held(Gauge);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+#[cfg(test)]
+mod tests;

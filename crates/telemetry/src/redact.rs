@@ -1,0 +1,187 @@
+//! Masks what looks like a secret in a formatted log line.
+//!
+//! One pass over the bytes, which stops only where a secret can begin: at `=`, `:`, a blank or an
+//! underscore. It prefers masking a harmless word to showing a secret, and keeps JSON valid.
+
+use std::borrow::Cow;
+
+const MASK: &[u8] = b"***";
+const TOKEN_PREFIX: &[u8] = b"stoa1_";
+
+/// A key that ends with one of these has a secret for a value: `x-api-key`, `LLM_API_KEY`, …
+/// Lower case here; compared without case.
+const SECRET_KEYS: [&[u8]; 11] = [
+    b"authorization",
+    b"token",
+    b"password",
+    b"passwd",
+    b"secret",
+    b"api_key",
+    b"api-key",
+    b"apikey",
+    b"cookie",
+    b"credential",
+    b"private_key",
+];
+
+/// The line with every secret replaced by `***`; borrowed when there was none.
+pub fn redact(line: &str) -> Cow<'_, str> {
+    match redact_bytes(line.as_bytes()) {
+        None => Cow::Borrowed(line),
+        // Only whole ASCII-delimited stretches are replaced, so what was UTF-8 stays UTF-8.
+        Some(masked) => Cow::Owned(String::from_utf8_lossy(&masked).into_owned()),
+    }
+}
+
+/// Whether a field of this name is never shown.
+pub(crate) fn is_secret_key(name: &str) -> bool {
+    SECRET_KEYS.iter().any(|key| ends_with_ignoring_case(name.as_bytes(), key))
+}
+
+/// `None` when nothing had to be masked.
+pub(crate) fn redact_bytes(line: &[u8]) -> Option<Vec<u8>> {
+    let mut masked: Option<Vec<u8>> = None;
+    // Everything before `copied` is already in `masked`.
+    let (mut at, mut copied) = (0, 0);
+    while at < line.len() {
+        let Some(secret) = secret_after(line, at) else {
+            at += 1;
+            continue;
+        };
+        let out = masked.get_or_insert_with(|| Vec::with_capacity(line.len()));
+        out.extend_from_slice(&line[copied..secret.from]);
+        out.extend_from_slice(secret.mask);
+        copied = secret.to;
+        at = secret.to.max(at + 1);
+    }
+    if let Some(out) = &mut masked {
+        out.extend_from_slice(&line[copied..]);
+    }
+    masked
+}
+
+/// A stretch of the line to be replaced.
+struct Stretch {
+    from: usize,
+    to: usize,
+    mask: &'static [u8],
+}
+
+/// The secret announced by the byte at `at`, if any.
+fn secret_after(line: &[u8], at: usize) -> Option<Stretch> {
+    let before = &line[..at];
+    let found = match line[at] {
+        b'_' if line[..=at].ends_with(TOKEN_PREFIX) => plain(line, at + 1),
+        b' ' if ends_with_ignoring_case(before, b"bearer") => plain(line, skip_blanks(line, at)),
+        b':' if line[at..].starts_with(b"://") => return user_info(line, at + 3),
+        b'=' | b':' if key_is_secret(before) => value(line, at, before)?,
+        _ => return None,
+    };
+    (found.to > found.from).then_some(found)
+}
+
+/// Whether the text ends with a secret key, quoted or not.
+fn key_is_secret(before: &[u8]) -> bool {
+    let key = before.trim_ascii_end();
+    let key = trim_end(key, |b| b == b'"' || b == b'\'' || b == b'\\');
+    SECRET_KEYS.iter().any(|word| ends_with_ignoring_case(key, word))
+}
+
+/// The value after the separator at `at`.
+fn value(line: &[u8], at: usize, before: &[u8]) -> Option<Stretch> {
+    let mut from = skip_blanks(line, at + 1);
+    // Debug forms: an option, a list, a tuple.
+    while let Some(rest) = line.get(from..) {
+        match rest {
+            [b'(' | b'[', ..] => from += 1,
+            _ if rest.starts_with(b"Some(") => from += 5,
+            _ => break,
+        }
+    }
+    let slashes = line[from..].iter().take_while(|&&b| b == b'\\').count();
+    match line.get(from + slashes) {
+        Some(&quote @ (b'"' | b'\'')) => {
+            let from = from + slashes + 1;
+            Some(Stretch { from, to: closing_quote(line, from, quote, slashes), mask: MASK })
+        }
+        Some(b'{') => None,
+        _ => Some(bare(line, from, before)),
+    }
+}
+
+/// An unquoted value. `Bearer xyz` and its like are two words.
+fn bare(line: &[u8], from: usize, before: &[u8]) -> Stretch {
+    let mut to = word_end(line, from);
+    let scheme = &line[from..to];
+    if [&b"bearer"[..], b"basic", b"digest", b"token"]
+        .iter()
+        .any(|word| scheme.eq_ignore_ascii_case(word))
+        && line.get(to) == Some(&b' ')
+    {
+        to = word_end(line, skip_blanks(line, to));
+    }
+    // In JSON a bare value is a number or a literal; the mask has to be a string there.
+    let json = before.ends_with(b"\"") && !before.ends_with(b"\\\"");
+    match &line[from..to] {
+        b"null" | b"true" | b"false" | b"None" => Stretch { from, to: from, mask: MASK },
+        _ if json => Stretch { from, to, mask: b"\"***\"" },
+        _ => Stretch { from, to, mask: MASK },
+    }
+}
+
+fn plain(line: &[u8], from: usize) -> Stretch {
+    Stretch { from, to: word_end(line, from), mask: MASK }
+}
+
+/// `user:password@` after `://`, up to the last `@` before the path.
+fn user_info(line: &[u8], from: usize) -> Option<Stretch> {
+    let ends = |b: &u8| b.is_ascii_whitespace() || b"/?#\"'\\<>".contains(b);
+    let authority = line[from..].split(ends).next()?;
+    let to = from + authority.iter().rposition(|&b| b == b'@')?;
+    (to > from).then_some(Stretch { from, to, mask: MASK })
+}
+
+/// Where a quoted value ends. `slashes` stand before its opening quote: none in plain text and JSON,
+/// one or more when the text is itself inside a JSON string.
+fn closing_quote(line: &[u8], from: usize, quote: u8, slashes: usize) -> usize {
+    let mut run = 0;
+    for (offset, &byte) in line[from..].iter().enumerate() {
+        let at = from + offset;
+        if byte == b'\\' {
+            run += 1;
+            continue;
+        }
+        let closes = if slashes == 0 { run % 2 == 0 } else { run <= slashes };
+        if byte == quote && closes {
+            return if slashes == 0 { at } else { at - run };
+        }
+        run = 0;
+    }
+    // An unclosed quote hides the rest, but not the end of the line.
+    from + line[from..].trim_ascii_end().len()
+}
+
+fn word_end(line: &[u8], from: usize) -> usize {
+    let ends = |b: &u8| b.is_ascii_whitespace() || b"\"'\\,;&{}()[]<>".contains(b);
+    line[from..].iter().position(ends).map_or(line.len(), |length| from + length)
+}
+
+fn skip_blanks(line: &[u8], from: usize) -> usize {
+    from + line[from..].iter().take_while(|&&b| b == b' ').count()
+}
+
+fn trim_end(mut text: &[u8], unwanted: impl Fn(u8) -> bool) -> &[u8] {
+    while let [rest @ .., last] = text
+        && unwanted(*last)
+    {
+        text = rest;
+    }
+    text
+}
+
+fn ends_with_ignoring_case(text: &[u8], end: &[u8]) -> bool {
+    text.len() >= end.len() && text[text.len() - end.len()..].eq_ignore_ascii_case(end)
+}
+
+#[cfg(test)]
+mod tests;

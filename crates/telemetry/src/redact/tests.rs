@@ -1,0 +1,111 @@
+use super::*;
+
+#[track_caller]
+fn check(line: &str, expected: &str) {
+    assert_eq!(redact(line), expected);
+    // Masking what is masked changes nothing, so a line may pass twice.
+    assert_eq!(redact(expected), expected);
+}
+
+#[track_caller]
+fn check_kept(line: &str) {
+    assert!(matches!(redact(line), Cow::Borrowed(kept) if kept == line), "{}", redact(line));
+}
+
+#[test]
+fn tokens_are_masked_wherever_they_stand() {
+    check("got stoa1_AbC-_9 from", "got stoa1_*** from");
+    check("stoa1_AbC", "stoa1_***");
+    check("(stoa1_AbC)", "(stoa1_***)");
+    check(r#"{"a":"stoa1_AbC","b":1}"#, r#"{"a":"stoa1_***","b":1}"#);
+    check("one stoa1_a, two stoa1_b", "one stoa1_***, two stoa1_***");
+    check("/x?t=stoa1_a&u=1", "/x?t=stoa1_***&u=1");
+}
+
+#[test]
+fn bearers_are_masked() {
+    check("Bearer abc.def", "Bearer ***");
+    check("sent bearer  abc, then", "sent bearer  ***, then");
+    check("Authorization: Bearer abc", "Authorization: ***");
+    check("authorization=Basic dXNlcjpwYXNz x=1", "authorization=*** x=1");
+    check(r#"{"authorization": "Bearer abc"}"#, r#"{"authorization": "***"}"#);
+}
+
+#[test]
+fn values_of_secret_keys_are_masked() {
+    check("password=hunter2", "password=***");
+    check("password = hunter2 user=ann", "password = *** user=ann");
+    check("PASSWORD: hunter2\n", "PASSWORD: ***\n");
+    check(r#"password="two words" a=1"#, r#"password="***" a=1"#);
+    check("?api_key=abc&x=1", "?api_key=***&x=1");
+    check("x-api-key: abc", "x-api-key: ***");
+    check("X-MBX-APIKEY: abc", "X-MBX-APIKEY: ***");
+    check("MCP_HTTP_TOKEN=abc", "MCP_HTTP_TOKEN=***");
+    check(r#"Config { secret: "s", port: 1 }"#, r#"Config { secret: "***", port: 1 }"#);
+    check(r#"Config { secret: Some("s") }"#, r#"Config { secret: Some("***") }"#);
+    check(r#"cookie=["a=b"]"#, r#"cookie=["***"]"#);
+    check("password='x y' z", "password='***' z");
+    check(r#"password="never closed"#, r#"password="***"#);
+    check("пароль password=секрет слово", "пароль password=*** слово");
+}
+
+#[test]
+fn json_stays_json() {
+    let lines = [
+        (r#"{"capability_token":"abc","n":1}"#, r#"{"capability_token":"***","n":1}"#),
+        (r#"{"token":12345,"n":1}"#, r#"{"token":"***","n":1}"#),
+        (r#"{"token":null,"n":1}"#, r#"{"token":null,"n":1}"#),
+        (r#"{"password":"a\"b\\","n":1}"#, r#"{"password":"***","n":1}"#),
+        (r#"{"password":"","n":1}"#, r#"{"password":"","n":1}"#),
+        (r#"{"token":{"kind":"x"}}"#, r#"{"token":{"kind":"x"}}"#),
+        (
+            r#"{"message":"got {\"password\":\"pw\",\"n\":1}"}"#,
+            r#"{"message":"got {\"password\":\"***\",\"n\":1}"}"#,
+        ),
+        (r#"{"message":"password=pw"}"#, r#"{"message":"password=***"}"#),
+        (r#"{"message":"Bearer abc"}"#, r#"{"message":"Bearer ***"}"#),
+        (r#"{"url":"postgres://ann:pw@db/x"}"#, r#"{"url":"postgres://***@db/x"}"#),
+    ];
+    for (line, expected) in lines {
+        assert!(serde_json::from_str::<serde_json::Value>(expected).is_ok(), "{expected}");
+        check(line, expected);
+    }
+}
+
+#[test]
+fn user_info_of_addresses_is_masked() {
+    check("postgres://ann:p@ss@db:5432/x", "postgres://***@db:5432/x");
+    check("to https://ann@host/a?b=c@d now", "to https://***@host/a?b=c@d now");
+    check_kept("http://host/path@2x.png");
+    check_kept("see https://host:8080/a and mail me@host");
+}
+
+#[test]
+fn harmless_lines_are_not_copied() {
+    check_kept("");
+    check_kept("listening on http://127.0.0.1:8080");
+    check_kept("tokens=15 tool=quotes.live elapsed_ms=3");
+    check_kept("the bearer of this letter"[..10].trim_end());
+    check_kept(r#"{"level":"INFO","fields":{"message":"ready","tickers":["A","B"]}}"#);
+    check_kept("token=");
+    check_kept("password:");
+    check_kept("stoa1_");
+    check_kept("://@");
+}
+
+#[test]
+fn no_line_panics() {
+    let pieces =
+        ["password", "=", ":", "\"", "\\", " ", "stoa1_", "://", "@", "ж", "Bearer", "(", "{"];
+    for a in pieces {
+        for b in pieces {
+            for c in pieces {
+                for d in pieces {
+                    let line = [a, b, c, d].concat();
+                    let masked = redact(&line).into_owned();
+                    assert_eq!(redact(&masked), masked, "{line:?}");
+                }
+            }
+        }
+    }
+}
