@@ -87,6 +87,16 @@ impl std::fmt::Debug for Progress {
     }
 }
 
+/// What the edge of a transport learnt about a request before anything decoded it. HTTP puts it
+/// into the request's extensions, where every protocol on top finds it.
+#[derive(Debug, Clone)]
+pub struct Arrival {
+    pub request_id: Arc<str>,
+    /// Set when the client has used up its rate; says when to come back.
+    pub refused_for: Option<Duration>,
+    pub credential: Credential,
+}
+
 /// A call as a transport decoded it.
 #[derive(Debug)]
 pub struct Call {

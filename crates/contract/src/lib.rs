@@ -14,7 +14,7 @@ mod schema;
 mod spec;
 mod table;
 
-pub use call::{Call, Caller, Credential, Cx, Progress, Scope};
+pub use call::{Arrival, Call, Caller, Credential, Cx, Progress, Scope};
 pub use catalog::{Catalog, Listed, View, host_safe};
 pub use envelope::{Envelope, Failure, FailureContext};
 pub use files::{ContractError, paths, text};

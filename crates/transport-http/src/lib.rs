@@ -1,1 +1,24 @@
-//! transport-http
+//! Plain HTTP: the tools that have an address of their own, operators' pages, and the layers that
+//! every request passes, MCP's included.
+//!
+//! Routes come from the contracts' HTTP bindings, so a service adds none by hand. What a tool does
+//! is not known here.
+
+mod admission;
+mod arrival;
+mod body;
+mod docs;
+mod encode;
+mod hosts;
+mod openapi;
+mod query;
+mod refusal;
+mod rest;
+mod router;
+mod serve;
+mod system;
+
+pub use hosts::AllowedHosts;
+pub use router::{Edge, EdgeConfig, router, with_edge};
+pub use serve::{Limits, serve};
+pub use system::SystemPages;

@@ -1,0 +1,61 @@
+//! Request bodies, read whole before anything else looks at them: at most so many bytes, within so
+//! much time. A client that sends a byte a second is refused, not waited for.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::Request;
+use bytes::BytesMut;
+use http::StatusCode;
+use http::header::CONTENT_LENGTH;
+use http_body_util::BodyExt;
+use tokio::time::timeout;
+
+use crate::refusal::Refusal;
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BodyRules {
+    pub(crate) bytes_max: usize,
+    pub(crate) patience: Duration,
+}
+
+impl BodyRules {
+    pub(crate) async fn read(self, request: Request) -> Result<Request, Refusal> {
+        let announced = request.headers().get(CONTENT_LENGTH).and_then(|it| it.to_str().ok());
+        let announced: Option<usize> = announced.and_then(|it| it.parse().ok());
+        if announced.is_some_and(|length| length > self.bytes_max) {
+            return Err(self.too_large());
+        }
+        if http_body::Body::is_end_stream(request.body()) {
+            return Ok(request);
+        }
+        let (parts, body) = request.into_parts();
+        let bytes = timeout(self.patience, self.collect(body)).await.map_err(|_| self.too_slow())??;
+        Ok(Request::from_parts(parts, Body::from(bytes.freeze())))
+    }
+
+    async fn collect(self, mut body: Body) -> Result<BytesMut, Refusal> {
+        let mut bytes = BytesMut::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|_| {
+                Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "the body ended too early")
+            })?;
+            let Ok(data) = frame.into_data() else { continue };
+            if bytes.len() + data.len() > self.bytes_max {
+                return Err(self.too_large());
+            }
+            bytes.extend_from_slice(&data);
+        }
+        Ok(bytes)
+    }
+
+    fn too_large(self) -> Refusal {
+        let message = format!("the body is larger than {} bytes", self.bytes_max);
+        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE", message)
+    }
+
+    fn too_slow(self) -> Refusal {
+        let message = format!("the body did not arrive within {} s", self.patience.as_secs_f32());
+        Refusal::new(StatusCode::REQUEST_TIMEOUT, "REQUEST_TIMEOUT", message)
+    }
+}

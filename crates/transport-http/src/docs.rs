@@ -1,0 +1,140 @@
+//! `/docs`: every tool of every service on one readable page, and `/`, which leads there.
+//!
+//! The page is made once from the contracts. It loads nothing and runs nothing.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::response::{Html, Redirect};
+use axum::routing::get;
+use contract::{Listed, Pipeline, Service, View};
+use http::header::{CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS};
+use serde_json::Value;
+
+const STYLE: &str = include_str!("docs/style.css");
+
+pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
+    let page: Arc<str> = Arc::from(page(pipeline, view));
+    let safe = [
+        (CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    Router::new()
+        .route("/docs", get(move || async move { (safe, Html(page.to_string())) }))
+        .route("/", get(|| async { Redirect::temporary("/docs") }))
+}
+
+fn page(pipeline: &Pipeline, view: &View) -> String {
+    let mut page = format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Stoa</title>\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <style>{STYLE}</style></head><body><header><h1>Stoa</h1>\
+         <p>Markets, prices and documents for agents. Every tool below answers over MCP at \
+         <code>/mcp</code>, and over HTTP where it has an address.</p>\
+         <p><a href=\"/openapi.json\">OpenAPI</a> · <a href=\"/health\">health</a> · \
+         <a href=\"/metrics\">metrics</a></p></header><main>"
+    );
+    for service in pipeline.catalog().services() {
+        let tools: Vec<Listed<'_>> =
+            pipeline.catalog().list(view).filter(|it| it.service.name == service.name).collect();
+        if !tools.is_empty() {
+            section(&mut page, service, &tools);
+        }
+    }
+    page.push_str("</main></body></html>");
+    page
+}
+
+fn section(page: &mut String, service: &Service, tools: &[Listed<'_>]) {
+    _ = write!(
+        page,
+        "<section id=\"{0}\"><h2>{1} <small>{2}</small></h2><p>{3}</p>\
+         <p>Alone at <code>/mcp/{0}</code>.</p>",
+        escape(&service.name),
+        escape(&service.title),
+        escape(&service.version),
+        escape(&service.summary),
+    );
+    for listed in tools {
+        tool(page, listed);
+    }
+    page.push_str("</section>");
+}
+
+fn tool(page: &mut String, listed: &Listed<'_>) {
+    let spec = &listed.tool.spec;
+    _ = write!(
+        page,
+        "<article id=\"{0}\"><h3><code>{0}</code> {1}</h3><p>{2}</p>",
+        escape(&spec.name),
+        escape(&spec.title),
+        escape(&spec.description),
+    );
+    if listed.name != spec.name {
+        _ = write!(page, "<p>Listed at <code>/mcp</code> as <code>{}</code>.</p>", escape(listed.name));
+    }
+    if let Some(binding) = &spec.http {
+        let (method, path) = (escape(&binding.method), escape(&binding.path));
+        _ = write!(page, "<p class=\"http\"><code>{method} {path}</code></p>");
+    }
+    _ = write!(page, "<p>Needs the scope <code>{}</code>.</p>", listed.tool.scope.word());
+    fields(page, "Input", spec.input.json());
+    fields(page, "Result", spec.output.json());
+    page.push_str("</article>");
+}
+
+fn fields(page: &mut String, title: &str, schema: &Value) {
+    let Some(properties) = schema["properties"].as_object().filter(|it| !it.is_empty()) else {
+        return;
+    };
+    let required = schema["required"].as_array();
+    _ = write!(page, "<table><caption>{title}</caption>");
+    for (name, rule) in properties {
+        let needed = required.is_some_and(|list| list.iter().any(|it| it == name));
+        let note = rule["description"].as_str().unwrap_or_default();
+        _ = write!(
+            page,
+            "<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escape(name),
+            escape(&shape(rule)),
+            if needed { "required" } else { "" },
+            escape(note),
+        );
+    }
+    page.push_str("</table>");
+}
+
+/// A rule in a few words: its type and its bounds.
+fn shape(rule: &Value) -> String {
+    let mut words = match &rule["type"] {
+        Value::String(kind) => kind.clone(),
+        Value::Array(kinds) => {
+            kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ")
+        }
+        _ => "any".to_owned(),
+    };
+    if let Some(options) = rule["enum"].as_array() {
+        let options: Vec<String> = options.iter().map(Value::to_string).collect();
+        words = format!("one of {}", options.join(", "));
+    }
+    for (key, word) in [
+        ("format", ""),
+        ("minItems", "at least "),
+        ("maxItems", "at most "),
+        ("minimum", "from "),
+        ("maximum", "to "),
+        ("default", "default "),
+    ] {
+        match &rule[key] {
+            Value::Null => {}
+            Value::String(text) => _ = write!(words, ", {word}{text}"),
+            other => _ = write!(words, ", {word}{other}"),
+        }
+    }
+    words
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

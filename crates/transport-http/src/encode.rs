@@ -1,0 +1,121 @@
+//! A reply or a failure as an HTTP response, with validators and cache rules.
+
+use std::fmt::Write as _;
+
+use axum::body::Body;
+use axum::response::Response;
+use contract::{Failure, HttpReply};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use sha2::{Digest, Sha256};
+
+use crate::refusal;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// The tag is a hash of the very bytes sent, so it is strong and never outlives a change. Answers
+/// with part of the batch missing are not offered to caches: the missing part may be back in a
+/// second.
+pub(crate) fn reply(reply: HttpReply, request: &HeaderMap) -> Response {
+    let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::OK);
+    let bytes = serde_json::to_vec(&reply.body).unwrap_or_default();
+    let mut response = Response::new(Body::empty());
+    let headers = response.headers_mut();
+    for (name, value) in reply.headers {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+    headers.insert(CACHE_CONTROL, cache_control(reply.max_age_s, status));
+    if status == StatusCode::OK && reply.max_age_s.is_some() {
+        let tag = entity_tag(&bytes);
+        headers.insert(VARY, HeaderValue::from_static("authorization, origin, accept-encoding"));
+        let known = request.get(IF_NONE_MATCH).is_some_and(|list| names(list, &tag));
+        if let Ok(tag) = HeaderValue::from_str(&tag) {
+            headers.insert(ETAG, tag);
+        }
+        if known {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            return response;
+        }
+    }
+    headers.insert(CONTENT_TYPE, JSON);
+    *response.status_mut() = status;
+    *response.body_mut() = Body::from(bytes);
+    response
+}
+
+pub(crate) fn failure(failure: &Failure) -> Response {
+    let status =
+        StatusCode::from_u16(failure.http_status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let bytes = serde_json::to_vec(&failure.http_body).unwrap_or_default();
+    let mut response = Response::new(Body::from(bytes));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    refusal::mark(&mut response, failure.retry_after);
+    response
+}
+
+fn cache_control(max_age_s: Option<u32>, status: StatusCode) -> HeaderValue {
+    match max_age_s {
+        Some(seconds) if status == StatusCode::OK => {
+            // `private`: an answer may depend on who asked.
+            HeaderValue::from_str(&format!("private, max-age={seconds}"))
+                .unwrap_or(HeaderValue::from_static("no-store"))
+        }
+        _ => HeaderValue::from_static("no-store"),
+    }
+}
+
+fn entity_tag(bytes: &[u8]) -> String {
+    let mut tag = String::from("\"");
+    for byte in Sha256::digest(bytes).iter().take(16) {
+        _ = write!(tag, "{byte:02x}");
+    }
+    tag.push('"');
+    tag
+}
+
+/// `If-None-Match` compares weakly: a cache that compressed our answer marks the tag as weak.
+fn names(list: &HeaderValue, tag: &str) -> bool {
+    list.to_str().is_ok_and(|list| {
+        list.split(',').map(str::trim).any(|it| it == "*" || it.trim_start_matches("W/") == tag)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn answer(status: u16, max_age_s: Option<u32>) -> HttpReply {
+        HttpReply { status, body: json!({"a": 1}), max_age_s, headers: Vec::new() }
+    }
+
+    #[track_caller]
+    fn check(list: &str, status: StatusCode) {
+        let mut request = HeaderMap::new();
+        request.insert(IF_NONE_MATCH, list.parse().unwrap());
+        assert_eq!(reply(answer(200, Some(1)), &request).status(), status, "{list}");
+    }
+
+    #[test]
+    fn a_known_answer_is_not_sent_again() {
+        let first = reply(answer(200, Some(1)), &HeaderMap::new());
+        let tag = first.headers()[ETAG].to_str().unwrap().to_owned();
+        check(&tag, StatusCode::NOT_MODIFIED);
+        check(&format!("W/{tag}"), StatusCode::NOT_MODIFIED);
+        check(&format!("\"other\", {tag}"), StatusCode::NOT_MODIFIED);
+        check("*", StatusCode::NOT_MODIFIED);
+        check("\"other\"", StatusCode::OK);
+    }
+
+    #[test]
+    fn partial_and_uncacheable_answers_carry_no_tag() {
+        for (status, age) in [(206, Some(1)), (200, None), (503, Some(1))] {
+            let response = reply(answer(status, age), &HeaderMap::new());
+            assert!(!response.headers().contains_key(ETAG));
+            assert_eq!(response.headers()[CACHE_CONTROL], "no-store");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Which names a server answers to. A page that rebinds its own name to a loopback address must not
+//! be able to talk to a server that trusts loopback.
+
+use http::HeaderMap;
+use http::header::HOST;
+use http::uri::Authority;
+
+#[derive(Debug, Clone)]
+pub enum AllowedHosts {
+    /// Behind a token anybody may call it what they like.
+    Any,
+    /// Loopback names, and these.
+    Only(Vec<String>),
+}
+
+impl AllowedHosts {
+    pub(crate) fn allows(&self, headers: &HeaderMap, target: Option<&Authority>) -> bool {
+        let Self::Only(names) = self else { return true };
+        let named = headers.get(HOST).and_then(|value| value.to_str().ok()?.parse().ok());
+        let Some(authority) = named.as_ref().or(target) else { return false };
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+        let loopback = host.parse().map_or_else(
+            |_| host.eq_ignore_ascii_case("localhost"),
+            |address: std::net::IpAddr| address.to_canonical().is_loopback(),
+        );
+        loopback || names.iter().any(|name| name.eq_ignore_ascii_case(host))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(host: &str, allowed: bool) {
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, host.parse().unwrap());
+        let hosts = AllowedHosts::Only(vec!["stoa.example".to_owned()]);
+        assert_eq!(hosts.allows(&headers, None), allowed, "{host}");
+    }
+
+    #[test]
+    fn loopback_and_named_hosts_only() {
+        for host in ["localhost:8080", "127.0.0.1", "127.8.9.1:1", "[::1]:8080", "STOA.example:443"] {
+            check(host, true);
+        }
+        for host in ["evil.example", "10.0.0.1:8080", "localhost.evil.example", ""] {
+            check(host, false);
+        }
+        assert!(!AllowedHosts::Only(Vec::new()).allows(&HeaderMap::new(), None));
+        assert!(AllowedHosts::Any.allows(&HeaderMap::new(), None));
+    }
+}

@@ -1,0 +1,90 @@
+//! A query string as tool arguments: the input schema says which parameters are lists and numbers.
+//!
+//! Nothing is refused here. What does not convert is passed on as text, and the schema's own
+//! complaint names the field.
+
+use serde_json::{Map, Value};
+
+/// Repeated and comma-separated values both make a list, because clients do either.
+pub(crate) fn arguments(query: &str, schema: &Value) -> Map<String, Value> {
+    let mut args = Map::new();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let (name, value) = (decode(name), decode(value));
+        let rule = schema.pointer(&format!("/properties/{}", name.replace('~', "~0").replace('/', "~1")));
+        let kind = rule.and_then(|rule| rule["type"].as_str()).unwrap_or("string");
+        match kind {
+            "array" => {
+                let list = args.entry(name).or_insert_with(|| Value::Array(Vec::new()));
+                if let Value::Array(list) = list {
+                    let parts = value.split(',').map(str::trim).filter(|part| !part.is_empty());
+                    list.extend(parts.map(Value::from));
+                }
+            }
+            "integer" | "number" => {
+                let number = serde_json::from_str(&value).ok().filter(Value::is_number);
+                args.insert(name, number.unwrap_or(Value::String(value)));
+            }
+            "boolean" => {
+                let truth = value.parse().map_or(Value::String(value), Value::Bool);
+                args.insert(name, truth);
+            }
+            _ => _ = args.insert(name, Value::String(value)),
+        }
+    }
+    args
+}
+
+/// Percent-decoding with `+` for a space; what is not UTF-8 becomes a replacement character, which
+/// no ticker contains.
+fn decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [byte, tail @ ..] = rest {
+        let digit = |at: usize| tail.get(at).and_then(|it| char::from(*it).to_digit(16));
+        match (byte, digit(0), digit(1)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.push((high * 16 + low) as u8);
+                rest = &tail[2..];
+                continue;
+            }
+            (b'+', ..) => bytes.push(b' '),
+            _ => bytes.push(*byte),
+        }
+        rest = tail;
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn check(query: &str, expected: Value) {
+        let schema = json!({ "properties": {
+            "tickers": { "type": "array" }, "page": { "type": "integer" },
+            "from": { "type": "string" }, "deep": { "type": "boolean" },
+        }});
+        assert_eq!(Value::Object(arguments(query, &schema)), expected, "{query}");
+    }
+
+    #[test]
+    fn lists_numbers_and_text() {
+        check("tickers=A,B&page=2", json!({"tickers": ["A", "B"], "page": 2}));
+        check("tickers=A&tickers=B,%20C", json!({"tickers": ["A", "B", "C"]}));
+        check("from=2024-01-01&deep=true", json!({"from": "2024-01-01", "deep": true}));
+        check("tickers=BINANCE%3ABTCUSDT", json!({"tickers": ["BINANCE:BTCUSDT"]}));
+        check("", json!({}));
+    }
+
+    #[test]
+    fn what_does_not_convert_is_left_for_the_schema_to_refuse() {
+        check("page=two&deep=perhaps", json!({"page": "two", "deep": "perhaps"}));
+        check("page=", json!({"page": ""}));
+        check("tickers=", json!({"tickers": []}));
+        check("unknown=1&a~b/c=%zz%", json!({"unknown": "1", "a~b/c": "%zz%"}));
+        check("from=%ff", json!({"from": "\u{fffd}"}));
+    }
+}

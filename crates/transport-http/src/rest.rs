@@ -1,0 +1,96 @@
+//! Every tool with an HTTP binding, at its address.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::Router;
+use axum::extract::{RawQuery, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, on};
+use contract::{Arrival, Call, Pipeline, Progress, View};
+use http::header::{ALLOW, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use tokio_util::sync::CancellationToken;
+
+use crate::refusal::Refusal;
+use crate::{encode, query};
+
+/// The routes of the tools that the view shows, and of the contracts' documents.
+pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
+    let mut router = Router::new();
+    for listed in pipeline.catalog().list(view) {
+        let Some(binding) = &listed.tool.spec.http else { continue };
+        let Ok(method) = Method::from_bytes(binding.method.as_bytes()) else { continue };
+        let Ok(filter) = MethodFilter::try_from(method.clone()) else { continue };
+        let tool = Bound {
+            pipeline: Arc::clone(pipeline),
+            service: Arc::clone(&listed.service.name),
+            tool: listed.tool.spec.name.clone(),
+        };
+        let allow = HeaderValue::from_str(method.as_str()).ok();
+        let handler = on(filter, serve).with_state(Arc::new(tool)).fallback(
+            move |Extension(arrival): Extension<Arrival>| async move { wrong_method(&arrival, allow) },
+        );
+        router = router.route(&binding.path, handler);
+    }
+    for service in pipeline.catalog().services() {
+        for document in &service.documents {
+            let (Some(path), text) = (&document.http, document.text) else { continue };
+            let json = [(CONTENT_TYPE, "application/json")];
+            router = router.route(path, axum::routing::get(move || async move { (json, text) }));
+        }
+    }
+    router
+}
+
+struct Bound {
+    pipeline: Arc<Pipeline>,
+    service: Arc<str>,
+    tool: String,
+}
+
+async fn serve(
+    State(bound): State<Arc<Bound>>,
+    Extension(arrival): Extension<Arrival>,
+    RawQuery(text): RawQuery,
+    headers: HeaderMap,
+) -> Response {
+    let Some((_, row)) = bound.pipeline.catalog().find(Some(&bound.service), &bound.tool) else {
+        return not_found(&arrival);
+    };
+    let args = query::arguments(text.as_deref().unwrap_or_default(), row.spec.input.json());
+    // Dropped with this future when the client goes away, and then the handler is told.
+    let cancel = CancellationToken::new();
+    let _gone = cancel.clone().drop_guard();
+    let call = Call {
+        tool: bound.tool.clone(),
+        service: Some(Arc::clone(&bound.service)),
+        args,
+        credential: arrival.credential.clone(),
+        transport: "http",
+        request_id: Arc::clone(&arrival.request_id),
+        refused_for: arrival.refused_for,
+        cancel,
+        progress: Progress::default(),
+    };
+    match bound.pipeline.call(call).await {
+        None => not_found(&arrival),
+        Some(Err(failure)) => encode::failure(&failure),
+        Some(Ok(reply)) => encode::reply(reply.http(), &headers),
+    }
+}
+
+pub(crate) fn not_found(arrival: &Arrival) -> Response {
+    let message = "there is nothing at this address; /docs lists what there is";
+    Refusal::new(StatusCode::NOT_FOUND, "NOT_FOUND", message).response(&arrival.request_id)
+}
+
+fn wrong_method(arrival: &Arrival, allow: Option<HeaderValue>) -> Response {
+    let message = "this address does not take that method";
+    let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", message);
+    let mut response = refusal.response(&arrival.request_id).into_response();
+    if let Some(allow) = allow {
+        response.headers_mut().insert(ALLOW, allow);
+    }
+    response
+}

@@ -1,0 +1,176 @@
+//! All of HTTP in one place: the routes, and the edge that every request passes first.
+//!
+//! Order at the edge: host → request id → rate → access → body → route. On the way out: the request
+//! id, the rate headers, compression, CORS, the meter.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use auth::RateLimiter;
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::Response;
+use axum::{Extension, Router};
+use contract::{Arrival, Gate, Pipeline, View};
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{NotForContentType, Predicate as _, SizeAbove};
+use tower_http::cors::{AllowOrigin, CorsLayer};
+
+use crate::admission::{self, Turnstile};
+use crate::body::BodyRules;
+use crate::hosts::AllowedHosts;
+use crate::refusal::Refusal;
+use crate::system::SystemPages;
+use crate::{arrival, docs, openapi, rest, system};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// Small bodies grow when compressed, and cost time.
+const COMPRESSED_FROM: u64 = 860;
+
+/// Counts what came of each request; `route` is the pattern, never the path.
+type HttpMeter = dyn Fn(&str, &str, u16, Duration) + Send + Sync;
+
+pub struct EdgeConfig {
+    pub limiter: RateLimiter,
+    pub gate: Arc<dyn Gate>,
+    pub hosts: AllowedHosts,
+    /// The pages that may call from a browser; none by default.
+    pub cors_origins: Vec<HeaderValue>,
+    pub body_bytes_max: usize,
+    pub body_patience: Duration,
+    pub meter: Box<HttpMeter>,
+}
+
+/// The state behind the edge.
+pub struct Edge {
+    turnstile: Turnstile,
+    gate: Arc<dyn Gate>,
+    hosts: AllowedHosts,
+    body: BodyRules,
+    meter: Box<HttpMeter>,
+}
+
+/// The routes of the contracts and of the operators' pages.
+pub fn router(pipeline: &Arc<Pipeline>, view: &View, pages: SystemPages) -> Router {
+    let pages_of_ours = openapi::routes(pipeline, view)
+        .merge(docs::routes(pipeline, view))
+        .fallback(|Extension(arrival): Extension<Arrival>| async move { rest::not_found(&arrival) })
+        .layer(from_fn(refuse_the_hasty));
+    rest::routes(pipeline, view).merge(pages_of_ours).merge(system::routes(pages))
+}
+
+/// Tools refuse a client that has used up its rate in their own words; pages do it here.
+async fn refuse_the_hasty(
+    Extension(arrival): Extension<Arrival>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let Some(wait) = arrival.refused_for else { return next.run(request).await };
+    let message = "too many requests; wait before the next one";
+    let mut refusal = Refusal::new(StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED", message);
+    refusal.retry_after = Some(wait);
+    refusal.response(&arrival.request_id)
+}
+
+/// Puts the edge in front of routes, those of other protocols included.
+pub fn with_edge(routes: Router, config: EdgeConfig) -> Router {
+    let cors = cors(config.cors_origins);
+    let edge = Arc::new(Edge {
+        turnstile: Turnstile::new(config.limiter),
+        gate: config.gate,
+        hosts: config.hosts,
+        body: BodyRules { bytes_max: config.body_bytes_max, patience: config.body_patience },
+        meter: config.meter,
+    });
+    let worth_it = SizeAbove::new(COMPRESSED_FROM).and(NotForContentType::SSE);
+    routes
+        .layer(from_fn_with_state(edge, pass))
+        .layer(CompressionLayer::new().compress_when(worth_it))
+        .layer(cors)
+}
+
+fn cors(origins: Vec<HeaderValue>) -> CorsLayer {
+    let name = HeaderName::from_static;
+    CorsLayer::new()
+        .allow_origin(AllowOrigin::list(origins))
+        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        .allow_headers([
+            AUTHORIZATION,
+            CONTENT_TYPE,
+            REQUEST_ID,
+            name("traceparent"),
+            name("mcp-protocol-version"),
+            name("mcp-session-id"),
+            name("mcp-method"),
+            name("mcp-name"),
+            name("last-event-id"),
+        ])
+        .expose_headers([
+            REQUEST_ID,
+            name("mcp-session-id"),
+            name("ratelimit"),
+            name("retry-after"),
+            name("etag"),
+        ])
+        .max_age(Duration::from_secs(600))
+}
+
+async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let mut arrival = arrival::of(request.headers());
+    let request_id = Arc::clone(&arrival.request_id);
+    let admission = edge.count(&request);
+    arrival.refused_for = admission.as_ref().and_then(admission::refused_for);
+    let mut response = match edge.enter(request, arrival).await {
+        Ok(request) => next.run(request).await,
+        Err(refusal) => refusal.response(&request_id),
+    };
+    if let Some(admission) = admission {
+        admission::tell(&admission, &mut response);
+    }
+    if let Ok(value) = HeaderValue::from_str(&request_id) {
+        response.headers_mut().insert(REQUEST_ID, value);
+    }
+    let route = route.as_ref().map_or("other", |path| path.as_str());
+    (edge.meter)(route, method.as_str(), response.status().as_u16(), started.elapsed());
+    response
+}
+
+impl Edge {
+    /// Takes the request out of its client's rate. Probes are not counted: they must get through
+    /// when everything else is refused.
+    fn count(&self, request: &Request) -> Option<auth::Admission> {
+        if matches!(request.uri().path(), "/health" | "/metrics") {
+            return None;
+        }
+        let ConnectInfo(peer) = request.extensions().get::<ConnectInfo<SocketAddr>>()?;
+        Some(self.turnstile.take(*peer))
+    }
+
+    /// Everything that is decided before a route sees the request.
+    async fn enter(&self, request: Request, arrival: Arrival) -> Result<Request, Refusal> {
+        if !self.hosts.allows(request.headers(), request.uri().authority()) {
+            let message = "this server does not answer to that host name";
+            return Err(Refusal::new(StatusCode::FORBIDDEN, "FORBIDDEN", message));
+        }
+        // A protocol of its own cannot be answered in the words of a contract before it is decoded,
+        // so a caller without access is turned away here, in HTTP's.
+        let mcp = is_mcp(request.uri().path());
+        if mcp && let Err(fault) = self.gate.admit(&arrival.credential, "mcp").await {
+            let word = "UNAUTHENTICATED";
+            return Err(Refusal::new(StatusCode::UNAUTHORIZED, word, fault.message()));
+        }
+        let mut request = self.body.read(request).await?;
+        request.extensions_mut().insert(arrival);
+        Ok(request)
+    }
+}
+
+fn is_mcp(path: &str) -> bool {
+    path == "/mcp" || (path.starts_with("/mcp/") && !path.starts_with("/mcp/manifest/"))
+}

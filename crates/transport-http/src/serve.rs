@@ -1,0 +1,121 @@
+//! Accepting connections: so many at once, headers within so much time, no delay on small writes,
+//! and an orderly end.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::ConnectInfo;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt as _;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Further connections are closed at once.
+    pub connections_max: usize,
+    /// How long a client may take to send its request's head, and to think between requests.
+    pub header_patience: Duration,
+    /// How long open connections may go on once the server has been told to stop.
+    pub shutdown_patience: Duration,
+}
+
+/// Serves until told to stop, then lets the requests under way end. `watch` is told the number of
+/// open connections.
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    limits: Limits,
+    stop: CancellationToken,
+    watch: impl Fn(i64) + Send + Sync + 'static,
+) {
+    let slots = Arc::new(Semaphore::new(limits.connections_max));
+    let connections = TaskTracker::new();
+    let watch = Arc::new(watch);
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(limits.header_patience);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(limits.header_patience)
+        .max_concurrent_streams(256);
+    let builder = Arc::new(builder);
+    loop {
+        let accepted = tokio::select! {
+            () = stop.cancelled() => break,
+            accepted = listener.accept() => accepted,
+        };
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // Out of file descriptors, most likely: wait for some to come back.
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        let Ok(slot) = Arc::clone(&slots).try_acquire_owned() else {
+            drop(stream);
+            continue;
+        };
+        let connection = Connection {
+            stream,
+            peer,
+            router: router.clone(),
+            builder: Arc::clone(&builder),
+            stop: stop.clone(),
+        };
+        let watch = Arc::clone(&watch);
+        connections.spawn(async move {
+            watch(1);
+            connection.run(slot).await;
+            watch(-1);
+        });
+    }
+    drop(listener);
+    connections.close();
+    if tokio::time::timeout(limits.shutdown_patience, connections.wait()).await.is_err() {
+        tracing::warn!(open = connections.len(), "connections were cut at shutdown");
+    }
+}
+
+struct Connection {
+    stream: TcpStream,
+    peer: SocketAddr,
+    router: Router,
+    builder: Arc<auto::Builder<TokioExecutor>>,
+    stop: CancellationToken,
+}
+
+impl Connection {
+    async fn run(self, _slot: OwnedSemaphorePermit) {
+        let Self { stream, peer, router, builder, stop } = self;
+        // Otherwise every small write waits for the client's delayed acknowledgement.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "TCP_NODELAY could not be set");
+        }
+        let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
+            request.extensions_mut().insert(ConnectInfo(peer));
+            router.clone().oneshot(request.map(axum::body::Body::new))
+        });
+        let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+        tokio::pin!(connection);
+        let ended = tokio::select! {
+            ended = connection.as_mut() => ended,
+            () = stop.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        // A client that hangs up or talks nonsense is not our error.
+        if let Err(error) = ended {
+            tracing::debug!(%peer, error = %error, "a connection ended badly");
+        }
+    }
+}
