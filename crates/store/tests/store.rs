@@ -1,5 +1,7 @@
 //! The store on both engines: statements, transactions, migrations, blobs.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::sync::Arc;
 
 use fault::Kind;

@@ -1,0 +1,100 @@
+//! What is remembered between pages: indexes by series and version, decoded chunks by id. Both are
+//! bounded, and both hold only what was committed.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::columns::Columns;
+use crate::index::Index;
+
+/// Two generations: what is used moves to the young one, and when that is full the old one goes.
+/// Nearly as good as least-recently-used, without its lists.
+struct Generations<T> {
+    young: HashMap<i64, T>,
+    old: HashMap<i64, T>,
+    weight: usize,
+    weight_max: usize,
+}
+
+impl<T: Clone> Generations<T> {
+    fn new(weight_max: usize) -> Self {
+        Self { young: HashMap::new(), old: HashMap::new(), weight: 0, weight_max: weight_max / 2 }
+    }
+
+    fn get(&mut self, id: i64, weigh: impl Fn(&T) -> usize) -> Option<T> {
+        if let Some(value) = self.young.get(&id) {
+            return Some(value.clone());
+        }
+        let value = self.old.remove(&id)?;
+        let weight = weigh(&value);
+        self.put(id, value.clone(), weight);
+        Some(value)
+    }
+
+    fn put(&mut self, id: i64, value: T, weight: usize) {
+        if self.weight + weight > self.weight_max {
+            self.old = std::mem::take(&mut self.young);
+            self.weight = 0;
+        }
+        self.weight += weight;
+        self.young.insert(id, value);
+    }
+}
+
+pub(crate) struct Cache {
+    indexes: Mutex<Generations<Arc<Index>>>,
+    chunks: Mutex<Generations<Arc<Columns>>>,
+}
+
+/// A million entries: 50 MB at the worst, room for some hundred years of minutes.
+const INDEX_ENTRIES_MAX: usize = 1_000_000;
+const CHUNK_BYTES_MAX: usize = 32 << 20;
+
+impl Cache {
+    pub(crate) fn new() -> Self {
+        Self {
+            indexes: Mutex::new(Generations::new(INDEX_ENTRIES_MAX)),
+            chunks: Mutex::new(Generations::new(CHUNK_BYTES_MAX)),
+        }
+    }
+
+    /// The index of a series, if it is of this very version.
+    pub(crate) fn index(&self, series: i64, version: i64) -> Option<Arc<Index>> {
+        let index = lock(&self.indexes).get(series, |index| index.chunks() + 1)?;
+        (index.version == version).then_some(index)
+    }
+
+    pub(crate) fn keep_index(&self, series: i64, index: &Arc<Index>) {
+        lock(&self.indexes).put(series, Arc::clone(index), index.chunks() + 1);
+    }
+
+    pub(crate) fn chunk(&self, id: i64) -> Option<Arc<Columns>> {
+        lock(&self.chunks).get(id, |columns| columns.bytes())
+    }
+
+    pub(crate) fn keep_chunk(&self, id: i64, columns: &Arc<Columns>) {
+        lock(&self.chunks).put(id, Arc::clone(columns), columns.bytes());
+    }
+}
+
+/// Nothing that holds these locks can panic half-way through a change.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_used_stays_and_the_rest_goes() {
+        let mut cache = Generations::new(8);
+        for id in 0..100 {
+            cache.put(id, id, 1);
+            assert_eq!(cache.get(0, |_| 1), Some(0));
+            assert!(cache.young.len() + cache.old.len() <= 8);
+        }
+        assert_eq!(cache.get(50, |_| 1), None);
+        assert_eq!(cache.get(99, |_| 1), Some(99));
+    }
+}
