@@ -1,5 +1,7 @@
 //! The transport over real sockets and pipes, with a small service of its own behind it.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
+
 mod double;
 mod http;
 mod stdio;
