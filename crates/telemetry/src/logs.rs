@@ -33,6 +33,12 @@ pub struct LogConfig {
     pub filter: String,
 }
 
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self { format: LogFormat::Auto, filter: "info".to_owned() }
+    }
+}
+
 #[derive(Debug)]
 pub enum LogError {
     /// The filter cannot be read; holds the part that is wrong.
@@ -92,7 +98,7 @@ where
 {
     let start = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer);
     if json {
-        return Box::new(start.json().flatten_event(true).with_current_span(true).finish());
+        return Box::new(start.json().flatten_event(true).with_current_span(false).finish());
     }
     let fields = debug_fn(|writer, field, value| match field.name() {
         "message" => write!(Printable(writer), "{value:?}"),

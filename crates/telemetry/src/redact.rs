@@ -24,6 +24,9 @@ const SECRET_KEYS: [&[u8]; 11] = [
     b"private_key",
 ];
 
+/// Headers whose values are several words.
+const LONG_KEYS: [&[u8]; 2] = [b"authorization", b"cookie"];
+
 /// The line with every secret replaced by `***`; borrowed when there was none.
 pub fn redact(line: &str) -> Cow<'_, str> {
     match redact_bytes(line.as_bytes()) {
@@ -41,10 +44,12 @@ pub(crate) fn is_secret_key(name: &str) -> bool {
 /// `None` when nothing had to be masked.
 pub(crate) fn redact_bytes(line: &[u8]) -> Option<Vec<u8>> {
     let mut masked: Option<Vec<u8>> = None;
+    // In a JSON line a quote without a backslash always begins or ends a string of that JSON.
+    let json = line.starts_with(b"{\"");
     // Everything before `copied` is already in `masked`.
     let (mut at, mut copied) = (0, 0);
     while at < line.len() {
-        let Some(secret) = secret_after(line, at) else {
+        let Some(secret) = secret_after(line, at, json) else {
             at += 1;
             continue;
         };
@@ -68,27 +73,36 @@ struct Stretch {
 }
 
 /// The secret announced by the byte at `at`, if any.
-fn secret_after(line: &[u8], at: usize) -> Option<Stretch> {
+fn secret_after(line: &[u8], at: usize, json: bool) -> Option<Stretch> {
     let before = &line[..at];
     let found = match line[at] {
-        b'_' if line[..=at].ends_with(TOKEN_PREFIX) => plain(line, at + 1),
-        b' ' if ends_with_ignoring_case(before, b"bearer") => plain(line, skip_blanks(line, at)),
+        b'_' if line[..=at].ends_with(TOKEN_PREFIX) => token(line, at + 1),
+        b' ' if ends_with_ignoring_case(before, b"bearer") => bare(line, skip_blanks(line, at)),
         b':' if line[at..].starts_with(b"://") => return user_info(line, at + 3),
-        b'=' | b':' if key_is_secret(before) => value(line, at, before)?,
+        b'=' | b':' => value(line, at, secret_key(before)?, json)?,
         _ => return None,
     };
     (found.to > found.from).then_some(found)
 }
 
-/// Whether the text ends with a secret key, quoted or not.
-fn key_is_secret(before: &[u8]) -> bool {
-    let key = before.trim_ascii_end();
-    let key = trim_end(key, |b| b == b'"' || b == b'\'' || b == b'\\');
-    SECRET_KEYS.iter().any(|word| ends_with_ignoring_case(key, word))
+/// The secret key that the text ends with, and whether it stands in JSON quotes.
+fn secret_key(before: &[u8]) -> Option<Key> {
+    let written = before.trim_ascii_end();
+    let key = trim_end(written, |b| b == b'"' || b == b'\'' || b == b'\\');
+    let word = SECRET_KEYS.into_iter().find(|word| ends_with_ignoring_case(key, word))?;
+    // `auth::token: minted` is a module that speaks, not a key.
+    let head = trim_end(key, |b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    let in_json = written.ends_with(b"\"") && !written.ends_with(b"\\\"");
+    (!head.ends_with(b"::")).then_some(Key { word, in_json })
+}
+
+struct Key {
+    word: &'static [u8],
+    in_json: bool,
 }
 
 /// The value after the separator at `at`.
-fn value(line: &[u8], at: usize, before: &[u8]) -> Option<Stretch> {
+fn value(line: &[u8], at: usize, key: Key, json: bool) -> Option<Stretch> {
     let mut from = skip_blanks(line, at + 1);
     // Debug forms: an option, a list, a tuple.
     while let Some(rest) = line.get(from..) {
@@ -100,37 +114,41 @@ fn value(line: &[u8], at: usize, before: &[u8]) -> Option<Stretch> {
     }
     let slashes = line[from..].iter().take_while(|&&b| b == b'\\').count();
     match line.get(from + slashes) {
+        // The string ends here, and the value with it.
+        Some(b'"') if json && slashes % 2 == 0 && !key.in_json => Some(bare(line, from)),
         Some(&quote @ (b'"' | b'\'')) => {
             let from = from + slashes + 1;
-            Some(Stretch { from, to: closing_quote(line, from, quote, slashes), mask: MASK })
+            Some(Stretch { from, to: closing_quote(line, from, quote, slashes, json), mask: MASK })
         }
         Some(b'{') => None,
-        _ => Some(bare(line, from, before)),
+        // The second colon of a path such as `token::mint`.
+        Some(b':') if line[at] == b':' => None,
+        _ if key.in_json => literal(line, from),
+        _ if LONG_KEYS.contains(&key.word) => {
+            let to = word_end(line, from, |b| b"\r\n\"".contains(&b));
+            Some(Stretch { from, to, mask: MASK })
+        }
+        _ => Some(bare(line, from)),
     }
 }
 
-/// An unquoted value. `Bearer xyz` and its like are two words.
-fn bare(line: &[u8], from: usize, before: &[u8]) -> Stretch {
-    let mut to = word_end(line, from);
-    let scheme = &line[from..to];
-    if [&b"bearer"[..], b"basic", b"digest", b"token"]
-        .iter()
-        .any(|word| scheme.eq_ignore_ascii_case(word))
-        && line.get(to) == Some(&b' ')
-    {
-        to = word_end(line, skip_blanks(line, to));
-    }
-    // In JSON a bare value is a number or a literal; the mask has to be a string there.
-    let json = before.ends_with(b"\"") && !before.ends_with(b"\\\"");
-    match &line[from..to] {
-        b"null" | b"true" | b"false" | b"None" => Stretch { from, to: from, mask: MASK },
-        _ if json => Stretch { from, to, mask: b"\"***\"" },
-        _ => Stretch { from, to, mask: MASK },
-    }
+/// A bare JSON value is a number or a word; a number's mask has to be a string.
+fn literal(line: &[u8], from: usize) -> Option<Stretch> {
+    let to = word_end(line, from, |b| b.is_ascii_whitespace() || b",]}".contains(&b));
+    let harmless = matches!(&line[from..to], b"null" | b"true" | b"false");
+    (!harmless).then_some(Stretch { from, to, mask: b"\"***\"" })
 }
 
-fn plain(line: &[u8], from: usize) -> Stretch {
-    Stretch { from, to: word_end(line, from), mask: MASK }
+/// An unquoted word. It may hold almost anything, so it ends late.
+fn bare(line: &[u8], from: usize) -> Stretch {
+    let to = word_end(line, from, |b| b.is_ascii_whitespace() || b"\"',&".contains(&b));
+    Stretch { from, to, mask: MASK }
+}
+
+/// A token of ours ends with its alphabet.
+fn token(line: &[u8], from: usize) -> Stretch {
+    let ends = |b: u8| !(b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    Stretch { from, to: word_end(line, from, ends), mask: MASK }
 }
 
 /// `user:password@` after `://`, up to the last `@` before the path.
@@ -143,7 +161,7 @@ fn user_info(line: &[u8], from: usize) -> Option<Stretch> {
 
 /// Where a quoted value ends. `slashes` stand before its opening quote: none in plain text and JSON,
 /// one or more when the text is itself inside a JSON string.
-fn closing_quote(line: &[u8], from: usize, quote: u8, slashes: usize) -> usize {
+fn closing_quote(line: &[u8], from: usize, quote: u8, slashes: usize, json: bool) -> usize {
     let mut run = 0;
     for (offset, &byte) in line[from..].iter().enumerate() {
         let at = from + offset;
@@ -152,6 +170,9 @@ fn closing_quote(line: &[u8], from: usize, quote: u8, slashes: usize) -> usize {
             continue;
         }
         let closes = if slashes == 0 { run % 2 == 0 } else { run <= slashes };
+        if json && byte == b'"' && run % 2 == 0 {
+            return at;
+        }
         if byte == quote && closes {
             return if slashes == 0 { at } else { at - run };
         }
@@ -161,9 +182,19 @@ fn closing_quote(line: &[u8], from: usize, quote: u8, slashes: usize) -> usize {
     from + line[from..].trim_ascii_end().len()
 }
 
-fn word_end(line: &[u8], from: usize) -> usize {
-    let ends = |b: &u8| b.is_ascii_whitespace() || b"\"'\\,;&{}()[]<>".contains(b);
-    line[from..].iter().position(ends).map_or(line.len(), |length| from + length)
+/// The first byte from `from` on that `ends` a word. A backslash hides the byte after it unless
+/// that is a quote, which then ends the JSON string around all this.
+fn word_end(line: &[u8], from: usize, ends: impl Fn(u8) -> bool) -> usize {
+    let mut at = from;
+    while let Some(&byte) = line.get(at) {
+        match (byte, line.get(at + 1)) {
+            _ if ends(byte) => break,
+            (b'\\', Some(b'"') | None) => break,
+            (b'\\', Some(_)) => at += 2,
+            _ => at += 1,
+        }
+    }
+    at
 }
 
 fn skip_blanks(line: &[u8], from: usize) -> usize {
@@ -180,7 +211,12 @@ fn trim_end(mut text: &[u8], unwanted: impl Fn(u8) -> bool) -> &[u8] {
 }
 
 fn ends_with_ignoring_case(text: &[u8], end: &[u8]) -> bool {
-    text.len() >= end.len() && text[text.len() - end.len()..].eq_ignore_ascii_case(end)
+    // The last byte alone settles nearly every call.
+    let same_last = match (text.last(), end.last()) {
+        (Some(last), Some(wanted)) => last.eq_ignore_ascii_case(wanted),
+        _ => false,
+    };
+    same_last && text.len() >= end.len() && text[text.len() - end.len()..].eq_ignore_ascii_case(end)
 }
 
 #[cfg(test)]
