@@ -1,1 +1,203 @@
-//! market-binance
+//! Binance spot, over REST: quotes, bars, candles and the listing, through the ports of `market`.
+//!
+//! The exchange is asked as little as possible: answers are cached for as long as they are true,
+//! identical questions are asked once, its limits are kept before it enforces them, and an
+//! exchange that fails is left alone. What it says is checked before it is believed.
+
+mod answer;
+mod breaker;
+mod budget;
+mod client;
+mod config;
+mod flight;
+mod klines;
+mod listing;
+mod observer;
+mod quotes;
+mod server_time;
+mod wire;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use fault::Fault;
+use market::{
+    BarBatch, BarSource, Calendar, Clock, Interval, Kline, KlineSource, Listing, Millis, Quote,
+    QuoteSource, Span, Symbol, SymbolSource, VenueHealth,
+};
+use tokio_util::task::TaskTracker;
+
+pub use self::config::BinanceConfig;
+pub use self::observer::{Observer, Unobserved};
+
+use self::client::{Client, Endpoint};
+use self::flight::Flights;
+use self::listing::Book;
+use self::quotes::QuoteCache;
+use self::server_time::Offset;
+
+/// The adapter. Clones share everything.
+#[derive(Clone)]
+pub struct Binance {
+    inner: Arc<Inner>,
+}
+
+/// What the calls share; work that outlives its caller holds on to it.
+pub(crate) struct Inner {
+    config: BinanceConfig,
+    clock: Arc<dyn Clock>,
+    client: Client,
+    /// The listing as last told.
+    book: RwLock<Option<Arc<Book>>>,
+    quotes: QuoteCache,
+    offset: Mutex<Option<Offset>>,
+    /// When each series began, which never changes.
+    first_opens: Mutex<HashMap<(String, Interval), Millis>>,
+    /// The last answer to a ping, so that health checks do not become load.
+    pinged: Mutex<Option<(Millis, bool)>>,
+    flights: AllFlights,
+    tasks: TaskTracker,
+}
+
+/// Everything that can be under way at the exchange.
+struct AllFlights {
+    book: Arc<Flights<(), Arc<Book>>>,
+    time: Arc<Flights<(), Offset>>,
+    ping: Arc<Flights<(), ()>>,
+    tickers: Arc<Flights<Vec<String>, Arc<Vec<Arc<Quote>>>>>,
+    bars: Arc<Flights<(String, Interval, Millis, Millis), Arc<BarBatch>>>,
+    recent: Arc<Flights<(String, Interval, usize), Arc<Vec<Kline>>>>,
+}
+
+impl Binance {
+    pub fn new(config: BinanceConfig, clock: Arc<dyn Clock>) -> Result<Self, Fault> {
+        Self::observed(config, clock, Arc::new(Unobserved))
+    }
+
+    /// Tells `observer` of every request.
+    pub fn observed(
+        config: BinanceConfig,
+        clock: Arc<dyn Clock>,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Self, Fault> {
+        let client = Client::new(&config, Arc::clone(&clock), observer)?;
+        let tasks = TaskTracker::new();
+        let flights = AllFlights {
+            book: Flights::new(&tasks),
+            time: Flights::new(&tasks),
+            ping: Flights::new(&tasks),
+            tickers: Flights::new(&tasks),
+            bars: Flights::new(&tasks),
+            recent: Flights::new(&tasks),
+        };
+        let inner = Inner {
+            quotes: QuoteCache::new(config.quotes_max),
+            config,
+            clock,
+            client,
+            book: RwLock::new(None),
+            offset: Mutex::new(None),
+            first_opens: Mutex::new(HashMap::new()),
+            pinged: Mutex::new(None),
+            flights,
+            tasks,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Whether the exchange can be relied on right now. Asks it only when nothing is known.
+    pub async fn health(&self) -> VenueHealth {
+        let (open, failing) = self.inner.client.breaker.state();
+        let now = self.inner.clock.now();
+        if open {
+            return VenueHealth::Down;
+        }
+        if self.inner.client.budget.is_blocked(now) {
+            return VenueHealth::Degraded;
+        }
+        match self.inner.ping(now).await {
+            false => VenueHealth::Down,
+            true if failing => VenueHealth::Degraded,
+            true => VenueHealth::Up,
+        }
+    }
+
+    /// Waits for what is still under way. Called once, when the house closes.
+    pub async fn drain(&self) {
+        self.inner.tasks.close();
+        self.inner.tasks.wait().await;
+    }
+}
+
+impl Inner {
+    async fn ping(self: &Arc<Self>, now: Millis) -> bool {
+        let kept = *self.pinged.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, answered)) =
+            kept.filter(|(at, _)| is_young(*at, now, self.config.health_age))
+        {
+            return answered;
+        }
+        let inner = Arc::clone(self);
+        let work = async move { inner.client.get(Endpoint::Ping, &Vec::new()).await.map(drop) };
+        let answered = self.flights.ping.join((), work).await.is_ok();
+        *self.pinged.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, answered));
+        answered
+    }
+}
+
+#[async_trait]
+impl QuoteSource for Binance {
+    async fn latest(&self, symbols: &[Symbol]) -> Result<Vec<Result<Arc<Quote>, Fault>>, Fault> {
+        self.inner.latest(symbols).await
+    }
+}
+
+#[async_trait]
+impl BarSource for Binance {
+    fn source(&self) -> &str {
+        &self.inner.config.source
+    }
+
+    fn calendar(&self) -> Calendar {
+        Calendar::AlwaysOpen
+    }
+
+    async fn bars(&self, code: &str, interval: Interval, span: Span) -> Result<BarBatch, Fault> {
+        self.inner.bars(code, interval, span).await.map(Arc::unwrap_or_clone)
+    }
+
+    async fn first_open(&self, code: &str, interval: Interval) -> Result<Option<Millis>, Fault> {
+        self.inner.first_open(code, interval).await
+    }
+}
+
+#[async_trait]
+impl SymbolSource for Binance {
+    async fn listing(&self) -> Result<Arc<Listing>, Fault> {
+        Ok(Arc::clone(&self.inner.book().await?.listing))
+    }
+}
+
+#[async_trait]
+impl KlineSource for Binance {
+    async fn klines(
+        &self,
+        code: &str,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<Vec<Kline>, Fault> {
+        self.inner.recent(code, interval, limit).await.map(Arc::unwrap_or_clone)
+    }
+}
+
+/// Whether something learnt at `then` may still be used. A clock that was set back makes
+/// everything old.
+pub(crate) fn is_young(then: Millis, now: Millis, age: Duration) -> bool {
+    let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+    (0..age).contains(&(now.0 - then.0))
+}
+
+#[cfg(test)]
+mod tests;

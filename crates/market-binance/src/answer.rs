@@ -1,0 +1,257 @@
+//! What an answer, or the lack of one, means: which fault it is, whether trying again can help,
+//! and whether the exchange is to blame.
+
+use std::time::Duration;
+
+use fault::{Fault, Kind};
+use market::Millis;
+use reqwest::StatusCode;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+
+use crate::wire::ErrorBody;
+
+/// What to do after a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Retry {
+    Never,
+    /// After a short random wait.
+    Again,
+    /// As soon as the exchange said; the budget was told.
+    WhenUnblocked,
+    /// Nothing was sent.
+    Refused,
+}
+
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) fault: Fault,
+    pub(crate) retry: Retry,
+    /// Whether it counts against the exchange.
+    pub(crate) broken: bool,
+}
+
+impl Failure {
+    fn broken(fault: Fault, retry: Retry) -> Self {
+        Self { fault, retry, broken: true }
+    }
+
+    pub(crate) fn timeout(after: Duration) -> Self {
+        let message = format!("the exchange did not answer within {} s", after.as_secs_f32());
+        Self::broken(Fault::new(Kind::Timeout, "upstream_timeout", message), Retry::Again)
+    }
+
+    /// No answer at all. The address is left out of the cause: it may hold a password.
+    pub(crate) fn transport(error: reqwest::Error) -> Self {
+        if error.is_timeout() {
+            let fault = Fault::new(
+                Kind::Timeout,
+                "upstream_timeout",
+                "the exchange could not be reached in time",
+            );
+            return Self::broken(fault.caused_by(error.without_url()), Retry::Again);
+        }
+        let fault = Fault::unavailable("upstream_unreachable", "the exchange could not be reached");
+        Self::broken(fault.caused_by(error.without_url()), Retry::Again)
+    }
+
+    pub(crate) fn cut_short(error: reqwest::Error) -> Self {
+        let fault = Fault::unavailable("upstream_truncated", "the exchange's answer was cut short");
+        Self::broken(fault.caused_by(error.without_url()), Retry::Again)
+    }
+
+    pub(crate) fn too_large(limit: usize) -> Self {
+        let message = format!("the exchange's answer is larger than {limit} bytes");
+        Self::broken(Fault::unavailable("upstream_malformed", message), Retry::Never)
+    }
+
+    /// We keep to the exchange's limits by not asking.
+    pub(crate) fn held_back(wait: Duration) -> Self {
+        Self { fault: limited(wait), retry: Retry::Refused, broken: false }
+    }
+
+    pub(crate) fn resting(wait: Duration) -> Self {
+        let message = "the exchange failed repeatedly and is left alone for a moment";
+        let fault = Fault::unavailable("upstream_circuit_open", message).retry_after(wait);
+        Self { fault, retry: Retry::Refused, broken: false }
+    }
+}
+
+fn limited(wait: Duration) -> Fault {
+    let message = format!("the exchange's request limit is reached; wait {} s", seconds(wait));
+    Fault::new(Kind::RateLimited, "upstream_rate_limited", message).retry_after(wait)
+}
+
+fn seconds(wait: Duration) -> u128 {
+    wait.as_millis().div_ceil(1_000)
+}
+
+/// An answer as it came off the wire.
+#[derive(Debug)]
+pub(crate) struct RawAnswer {
+    status: StatusCode,
+    pub(crate) used_weight: Option<u32>,
+    retry_after: Option<Duration>,
+    says_html: bool,
+    pub(crate) body: Vec<u8>,
+}
+
+impl RawAnswer {
+    pub(crate) fn new(status: StatusCode, headers: &HeaderMap) -> Self {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let weight = text("x-mbx-used-weight-1m").or_else(|| text("x-mbx-used-weight"));
+        Self {
+            status,
+            used_weight: weight.and_then(|weight| weight.parse().ok()),
+            retry_after: text(RETRY_AFTER.as_str())
+                .and_then(|seconds| seconds.trim().parse().ok())
+                .map(Duration::from_secs),
+            says_html: text(CONTENT_TYPE.as_str()).is_some_and(|kind| kind.contains("html")),
+            body: Vec::new(),
+        }
+    }
+
+    /// The body of a good answer.
+    pub(crate) fn into_body(self, now: Millis) -> Result<Vec<u8>, Failure> {
+        if !self.status.is_success() {
+            return Err(self.failure(now));
+        }
+        let first = self.body.iter().find(|byte| !byte.is_ascii_whitespace());
+        if self.says_html || !matches!(first, Some(b'{' | b'[')) {
+            let message = "the exchange answered with something other than JSON";
+            let fault = Fault::unavailable("upstream_malformed", message);
+            return Err(Failure::broken(fault, Retry::Never));
+        }
+        Ok(self.body)
+    }
+
+    fn failure(&self, now: Millis) -> Failure {
+        let error: Option<ErrorBody> = serde_json::from_slice(&self.body).ok();
+        let code = error.as_ref().map_or(0, |error| error.code);
+        let said = error.as_ref().map_or("", |error| error.msg.as_str());
+        match self.status.as_u16() {
+            429 => Failure {
+                fault: limited(self.wait(said, now, Duration::from_mins(1))),
+                retry: Retry::WhenUnblocked,
+                broken: false,
+            },
+            418 => Failure {
+                fault: limited(self.wait(said, now, Duration::from_mins(2))),
+                retry: Retry::Never,
+                broken: false,
+            },
+            451 => {
+                let message = "the exchange refuses requests from this location; set \
+                               BINANCE_REST_URL=https://data-api.binance.vision, which serves \
+                               market data everywhere, or use the simulated exchange";
+                let fault = Fault::unavailable("upstream_geo_blocked", message);
+                Failure::broken(fault, Retry::Never)
+            }
+            403 => {
+                let message = "the exchange's firewall refused the request";
+                Failure::broken(Fault::unavailable("upstream_refused", message), Retry::Never)
+            }
+            500.. => {
+                let message = format!("the exchange failed with status {}", self.status.as_u16());
+                let fault = Fault::unavailable("upstream_failed", message);
+                Failure::broken(fault.caused_by(shown(code, said)), Retry::Again)
+            }
+            _ => self.rejected(code, said),
+        }
+    }
+
+    /// The exchange is well and does not like what we asked.
+    fn rejected(&self, code: i64, said: &str) -> Failure {
+        let of_symbol = code == -1121 || (code == -1100 && said.contains("'symbol"));
+        let fault = if of_symbol {
+            Fault::not_found("unknown_symbol", "the exchange does not know the symbol")
+        } else {
+            let status = self.status.as_u16();
+            let message = format!("the exchange rejected our request (status {status})");
+            Fault::new(Kind::Internal, "upstream_rejected", message)
+        };
+        Failure { fault: fault.caused_by(shown(code, said)), retry: Retry::Never, broken: false }
+    }
+
+    /// From the header; else from the ban's own text; else a guess.
+    fn wait(&self, said: &str, now: Millis, guess: Duration) -> Duration {
+        let told = || {
+            let (_, after) = said.split_once("banned until ")?;
+            let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+            let until: i64 = digits.parse().ok()?;
+            Some(Duration::from_millis(u64::try_from(until - now.0).ok()?))
+        };
+        self.retry_after.or_else(told).unwrap_or(guess).min(Duration::from_hours(72))
+    }
+}
+
+/// What the exchange said, for the log.
+fn shown(code: i64, said: &str) -> String {
+    let said: String = said.chars().take(200).collect();
+    format!("{code}: {said}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, headers: &[(&'static str, &str)], body: &str) -> RawAnswer {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(*name, value.parse().unwrap());
+        }
+        let mut answer = RawAnswer::new(StatusCode::from_u16(status).unwrap(), &map);
+        answer.body = body.as_bytes().to_vec();
+        answer
+    }
+
+    #[track_caller]
+    fn check(answer: RawAnswer, kind: Kind, code: &str, retry: Retry, broken: bool) {
+        let failure = answer.into_body(Millis(1_000)).unwrap_err();
+        let is = (failure.fault.kind(), failure.fault.code(), failure.retry, failure.broken);
+        assert_eq!(is, (kind, code, retry, broken));
+    }
+
+    #[test]
+    fn every_status_has_its_meaning() {
+        let html = [("content-type", "text/html")];
+        let symbol = r#"{"code":-1121,"msg":"Invalid symbol."}"#;
+        let illegal = r#"{"code":-1100,"msg":"Illegal characters found in parameter 'symbol'; x"}"#;
+        let limit = r#"{"code":-1100,"msg":"Illegal characters found in parameter 'limit'; x"}"#;
+        use Kind::{Internal, NotFound, RateLimited, Unavailable};
+        use Retry::{Again, Never, WhenUnblocked};
+        for (answer, kind, code, retry, broken) in [
+            (answer(429, &[], "{}"), RateLimited, "upstream_rate_limited", WhenUnblocked, false),
+            (answer(418, &[], "{}"), RateLimited, "upstream_rate_limited", Never, false),
+            (answer(451, &[], "{}"), Unavailable, "upstream_geo_blocked", Never, true),
+            (answer(403, &html, "<html>"), Unavailable, "upstream_refused", Never, true),
+            (answer(500, &[], ""), Unavailable, "upstream_failed", Again, true),
+            (answer(503, &[], r#"{"code":-1008}"#), Unavailable, "upstream_failed", Again, true),
+            (answer(400, &[], symbol), NotFound, "unknown_symbol", Never, false),
+            (answer(400, &[], illegal), NotFound, "unknown_symbol", Never, false),
+            (answer(400, &[], limit), Internal, "upstream_rejected", Never, false),
+            (answer(301, &[], ""), Internal, "upstream_rejected", Never, false),
+            (answer(404, &html, "<html>"), Internal, "upstream_rejected", Never, false),
+            (answer(200, &html, "{}"), Unavailable, "upstream_malformed", Never, true),
+            (answer(200, &[], "<html>"), Unavailable, "upstream_malformed", Never, true),
+            (answer(200, &[], ""), Unavailable, "upstream_malformed", Never, true),
+        ] {
+            check(answer, kind, code, retry, broken);
+        }
+        assert!(answer(200, &[], " {}").into_body(Millis(0)).is_ok());
+    }
+
+    #[test]
+    fn the_wait_is_told_by_header_then_text_then_guessed() {
+        let ban = r#"{"code":-1003,"msg":"Way too much; IP banned until 31000. Please"}"#;
+        for (answer, wait_s) in [
+            (answer(418, &[("retry-after", "7")], ban), 7),
+            (answer(418, &[], ban), 30),
+            (answer(418, &[], r#"{"code":-1003,"msg":"IP banned until 9. x"}"#), 120),
+            (answer(429, &[("retry-after", "soon")], "{}"), 60),
+            (answer(429, &[("retry-after", "99999999999")], "{}"), 259_200),
+        ] {
+            let failure = answer.into_body(Millis(1_000)).unwrap_err();
+            assert_eq!(failure.fault.retry_wait(), Some(Duration::from_secs(wait_s)));
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! Bars from the exchange: pages followed to the end, the forming one told apart, holes asked for
+//! a second time, every row checked before it is believed.
+
+use std::sync::{Arc, PoisonError};
+
+use fault::{Fault, Kind};
+use market::{Bar, BarBatch, Decimal, Interval, Kline, Millis, Span};
+
+use crate::Inner;
+use crate::client::{Client, Endpoint};
+use crate::wire::KlineRow;
+
+/// The most rows one request returns. More is never asked for.
+const PAGE_MAX: usize = 1_000;
+/// The most candles one call for recent ones returns.
+pub(crate) const KLINES_MAX: usize = 5_000;
+/// A batch larger than this would not be a batch.
+const BARS_MAX: u64 = 5_000_000;
+/// How many holes are asked for again in one call. Outages leave fewer.
+const HOLES_MAX: usize = 16;
+const FIRST_OPENS_MAX: usize = 8_192;
+
+/// Which rows to ask for. Both ends are inclusive and act on opening times, as on the wire.
+#[derive(Debug, Clone, Copy)]
+struct Ask<'a> {
+    code: &'a str,
+    interval: Interval,
+    start: Option<Millis>,
+    end: Option<Millis>,
+    limit: usize,
+}
+
+impl Inner {
+    pub(crate) async fn bars(
+        self: &Arc<Self>,
+        code: &str,
+        interval: Interval,
+        span: Span,
+    ) -> Result<Arc<BarBatch>, Fault> {
+        if interval.count_in(span) > BARS_MAX {
+            let message = format!("a span of more than {BARS_MAX} bars was asked for at once");
+            return Err(Fault::invalid("span_too_long", message));
+        }
+        let inner = Arc::clone(self);
+        let key = (code.to_owned(), interval, span.from, span.to);
+        let owned = code.to_owned();
+        let work = async move { inner.fetch_bars(&owned, interval, span).await.map(Arc::new) };
+        self.flights.bars.join(key, work).await
+    }
+
+    async fn fetch_bars(
+        self: &Arc<Self>,
+        code: &str,
+        interval: Interval,
+        span: Span,
+    ) -> Result<BarBatch, Fault> {
+        // Read before the rows: what closes in between is left for the next call.
+        let server_now = self.server_now().await?;
+        let covered = Span::new(span.from, span.to.min(interval.open_of(server_now)));
+        let mut klines = Vec::new();
+        let mut holes_left = HOLES_MAX;
+        let mut start = covered.from;
+        // The exchange's end is inclusive, ours is not.
+        let end = Millis(covered.to.0 - 1);
+        while !covered.is_empty() && interval.open_at_or_after(start) <= end {
+            let ask = Ask { code, interval, start: Some(start), end: Some(end), limit: PAGE_MAX };
+            let page = self.page(ask).await?;
+            let Some(last) = page.last().map(|kline| kline.bar.open_time) else { break };
+            let page = self.without_holes(ask, start, page, &mut holes_left).await?;
+            klines.extend(page);
+            start = Millis(last.0 + 1);
+        }
+        klines.retain(|kline| kline.close_time < server_now);
+        let bars = klines.into_iter().map(|kline| kline.bar).collect();
+        Ok(BarBatch { bars, covered, received_at: self.clock.now() })
+    }
+
+    /// A row can be missing because nothing was recorded or because the answer lost it. Only
+    /// asking for it again tells one from the other.
+    async fn without_holes(
+        &self,
+        ask: Ask<'_>,
+        start: Millis,
+        page: Vec<Kline>,
+        holes_left: &mut usize,
+    ) -> Result<Vec<Kline>, Fault> {
+        let mut whole: Vec<Kline> = Vec::with_capacity(page.len());
+        let mut expected = ask.interval.open_at_or_after(start);
+        for kline in page {
+            let open = kline.bar.open_time;
+            if expected < open && *holes_left > 0 {
+                *holes_left -= 1;
+                let hole = Ask { start: Some(expected), end: Some(Millis(open.0 - 1)), ..ask };
+                whole.extend(self.page(hole).await?);
+            }
+            expected = ask.interval.next_open(open);
+            whole.push(kline);
+        }
+        Ok(whole)
+    }
+
+    pub(crate) async fn recent(
+        self: &Arc<Self>,
+        code: &str,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<Arc<Vec<Kline>>, Fault> {
+        if limit > KLINES_MAX {
+            let message = format!("{limit} candles were asked for at once");
+            let fault = Fault::invalid("too_many_klines", message);
+            return Err(fault.problem("limit", format!("at most {KLINES_MAX}")));
+        }
+        let inner = Arc::clone(self);
+        let owned = code.to_owned();
+        let work = async move { inner.fetch_recent(&owned, interval, limit).await.map(Arc::new) };
+        self.flights.recent.join((code.to_owned(), interval, limit), work).await
+    }
+
+    async fn fetch_recent(
+        self: &Arc<Self>,
+        code: &str,
+        interval: Interval,
+        limit: usize,
+    ) -> Result<Vec<Kline>, Fault> {
+        let server_now = self.server_now().await?;
+        // Newest page first, so that the one that is forming is as young as can be.
+        let mut pages = Vec::new();
+        let mut missing = limit;
+        let mut end = None;
+        while missing > 0 {
+            let limit = missing.min(PAGE_MAX);
+            let page = self.page(Ask { code, interval, start: None, end, limit }).await?;
+            let Some(first) = page.first().map(|kline| kline.bar.open_time) else { break };
+            missing = missing.saturating_sub(page.len());
+            end = Some(Millis(first.0 - 1));
+            pages.push(page);
+        }
+        let mut klines: Vec<Kline> = pages.into_iter().rev().flatten().collect();
+        for kline in &mut klines {
+            kline.closed = kline.close_time < server_now;
+        }
+        Ok(klines)
+    }
+
+    pub(crate) async fn first_open(
+        self: &Arc<Self>,
+        code: &str,
+        interval: Interval,
+    ) -> Result<Option<Millis>, Fault> {
+        let key = (code.to_owned(), interval);
+        let kept =
+            self.first_opens.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+        if kept.is_some() {
+            return Ok(kept);
+        }
+        let ask = Ask { code, interval, start: Some(Millis(0)), end: None, limit: 1 };
+        let first = self.page(ask).await?.first().map(|kline| kline.bar.open_time);
+        if let Some(first) = first {
+            let mut opens = self.first_opens.lock().unwrap_or_else(PoisonError::into_inner);
+            if opens.len() >= FIRST_OPENS_MAX {
+                opens.clear();
+            }
+            opens.insert(key, first);
+        }
+        Ok(first)
+    }
+
+    /// One page, ascending, without duplicates, within what was asked for.
+    async fn page(&self, ask: Ask<'_>) -> Result<Vec<Kline>, Fault> {
+        let mut query = vec![
+            ("symbol", ask.code.to_owned()),
+            ("interval", ask.interval.as_str().to_owned()),
+            ("limit", ask.limit.to_string()),
+        ];
+        query.extend(ask.start.map(|start| ("startTime", start.0.to_string())));
+        query.extend(ask.end.map(|end| ("endTime", end.0.to_string())));
+        let body = self.client.get(Endpoint::Klines, &query).await.map_err(|fault| {
+            if fault.kind() == Kind::NotFound { self.unknown(ask.code) } else { fault }
+        })?;
+        let rows: Vec<KlineRow<'_>> = Client::read(Endpoint::Klines, &body)?;
+        read_page(ask, &rows).map_err(|what| {
+            let message = format!("the exchange's bars of {} are wrong: {what}", ask.code);
+            Fault::unavailable("upstream_malformed", message)
+        })
+    }
+}
+
+/// The error says which row is wrong, and how.
+fn read_page(ask: Ask<'_>, rows: &[KlineRow<'_>]) -> Result<Vec<Kline>, String> {
+    // Twice as many leaves room for every row to come twice.
+    if rows.len() > 2 * ask.limit {
+        return Err(format!("{} rows came where {} were asked for", rows.len(), ask.limit));
+    }
+    let mut klines: Vec<Kline> = rows.iter().map(read_row).collect::<Result<_, _>>()?;
+    klines.sort_by_key(|kline| kline.bar.open_time);
+    for pair in klines.windows(2) {
+        if pair[0].bar.open_time == pair[1].bar.open_time && pair[0] != pair[1] {
+            return Err(format!("two rows of {} contradict each other", pair[0].bar.open_time));
+        }
+    }
+    klines.dedup_by_key(|kline| kline.bar.open_time);
+    let within = |open: Millis| {
+        ask.start.is_none_or(|start| start <= open) && ask.end.is_none_or(|end| open <= end)
+    };
+    match klines.iter().find(|kline| !within(kline.bar.open_time)) {
+        Some(stray) => Err(format!("a row of {} was not asked for", stray.bar.open_time)),
+        None => Ok(klines),
+    }
+}
+
+fn read_row(row: &KlineRow<'_>) -> Result<Kline, String> {
+    let open_time = Millis(row.open_time);
+    let number = |what: &str, text: &str| {
+        let parsed = text.parse::<Decimal>().ok().filter(|value| !value.is_negative());
+        parsed.ok_or_else(|| format!("the {what} of {open_time} is not a number"))
+    };
+    let bar = Bar {
+        open_time,
+        open: number("open", row.open)?,
+        high: number("high", row.high)?,
+        low: number("low", row.low)?,
+        close: number("close", row.close)?,
+        volume: Some(number("volume", row.volume)?),
+    };
+    if bar.low > bar.open.min(bar.close) || bar.high < bar.open.max(bar.close) {
+        return Err(format!("the high and low of {open_time} do not enclose its prices"));
+    }
+    if row.close_time < row.open_time {
+        return Err(format!("the bar of {open_time} closes before it opens"));
+    }
+    Ok(Kline { bar, close_time: Millis(row.close_time), closed: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask() -> Ask<'static> {
+        Ask {
+            code: "ABCUSDT",
+            interval: Interval::M1,
+            start: Some(Millis(60_000)),
+            end: Some(Millis(600_000)),
+            limit: 10,
+        }
+    }
+
+    fn row(open_time: i64, prices: [&'static str; 4]) -> KlineRow<'static> {
+        let [open, high, low, close] = prices;
+        KlineRow {
+            open_time,
+            open,
+            high,
+            low,
+            close,
+            volume: "5.0",
+            close_time: open_time + 59_999,
+        }
+    }
+
+    const PRICES: [&str; 4] = ["2.0", "3.0", "1.0", "2.5"];
+
+    #[test]
+    fn rows_come_out_ascending_and_once() {
+        let rows = [row(120_000, PRICES), row(60_000, PRICES), row(120_000, PRICES)];
+        let opens: Vec<_> = read_page(ask(), &rows)
+            .unwrap()
+            .into_iter()
+            .map(|kline| (kline.bar.open_time.0, kline.closed))
+            .collect();
+        assert_eq!(opens, [(60_000, false), (120_000, false)]);
+    }
+
+    #[track_caller]
+    fn check_refused(rows: &[KlineRow<'_>], reason: &str) {
+        let error = read_page(ask(), rows).unwrap_err();
+        assert!(error.contains(reason), "{error}");
+    }
+
+    #[test]
+    fn rows_that_cannot_be_true_are_refused_by_name() {
+        check_refused(&[row(0, PRICES)], "1970-01-01T00:00:00Z was not asked for");
+        check_refused(&[row(660_000, PRICES)], "was not asked for");
+        check_refused(&[row(60_000, ["2.0", "1.9", "1.0", "1.5"])], "do not enclose");
+        check_refused(&[row(60_000, ["2.0", "3.0", "2.1", "2.5"])], "do not enclose");
+        check_refused(&[row(60_000, ["2.0", "3.0", "1.0", "NaN"])], "the close of");
+        check_refused(&[row(60_000, ["-2.0", "3.0", "-3.0", "2.5"])], "the open of");
+        check_refused(
+            &[row(60_000, PRICES), row(60_000, ["2.0", "3.0", "1.0", "2.6"])],
+            "contradict",
+        );
+        let rows: Vec<_> = (0..21).map(|_| row(60_000, PRICES)).collect();
+        check_refused(&rows, "21 rows came where 10 were asked for");
+        check_refused(&[KlineRow { close_time: 1, ..row(60_000, PRICES) }], "closes before");
+    }
+}

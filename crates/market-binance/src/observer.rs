@@ -1,0 +1,21 @@
+//! What the adapter tells whoever counts. It does not know how counting is done.
+
+use std::time::Duration;
+
+pub trait Observer: Send + Sync {
+    /// After each attempt. `outcome` is `ok` or the code of the fault.
+    fn upstream(&self, endpoint: &'static str, outcome: &'static str, elapsed: Duration);
+
+    /// The weight used this minute as the exchange counts it, and its limit.
+    fn used_weight(&self, used: u32, limit: u32);
+}
+
+/// Nobody counts.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn upstream(&self, _endpoint: &'static str, _outcome: &'static str, _elapsed: Duration) {}
+
+    fn used_weight(&self, _used: u32, _limit: u32) {}
+}

@@ -1,0 +1,259 @@
+//! Latest prices: from the cache while they are fresh, from the exchange in batches when not, and
+//! from the cache again, marked as stale, when the exchange fails.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use fault::{Fault, Kind};
+use futures_util::future::join_all;
+use market::{Decimal, Delay, Freshness, Millis, Quote, Symbol, Venue};
+
+use crate::client::{Client, Endpoint};
+use crate::listing::Book;
+use crate::wire::Ticker;
+use crate::{Inner, is_young};
+
+/// One result per symbol asked for, in order.
+pub(crate) type Answers = Vec<Result<Arc<Quote>, Fault>>;
+
+/// As many symbols as one request carries at the lowest weight.
+const BATCH_MAX: usize = 20;
+
+/// The last quote of each symbol.
+#[derive(Debug)]
+pub(crate) struct QuoteCache {
+    quotes: RwLock<HashMap<String, Arc<Quote>>>,
+    quotes_max: usize,
+}
+
+impl QuoteCache {
+    pub(crate) fn new(quotes_max: usize) -> Self {
+        Self { quotes: RwLock::new(HashMap::new()), quotes_max: quotes_max.max(BATCH_MAX) }
+    }
+
+    /// All of them, if every one is young enough.
+    fn all_young(&self, symbols: &[Symbol], now: Millis, age: Duration) -> Option<Answers> {
+        let quotes = self.quotes.read().unwrap_or_else(PoisonError::into_inner);
+        let young = |symbol: &Symbol| {
+            let quote = quotes.get(&symbol.code)?;
+            is_young(quote.freshness.received_at, now, age).then(|| Ok(Arc::clone(quote)))
+        };
+        symbols.iter().map(young).collect()
+    }
+
+    fn young(&self, code: &str, now: Millis, age: Duration) -> Option<Arc<Quote>> {
+        let quotes = self.quotes.read().unwrap_or_else(PoisonError::into_inner);
+        quotes.get(code).filter(|quote| is_young(quote.freshness.received_at, now, age)).cloned()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.quotes.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    fn keep(&self, fresh: &[Arc<Quote>], now: Millis, age: Duration) {
+        let mut quotes = self.quotes.write().unwrap_or_else(PoisonError::into_inner);
+        if quotes.len() + fresh.len() > self.quotes_max {
+            quotes.retain(|_, quote| is_young(quote.freshness.received_at, now, age));
+        }
+        if quotes.len() + fresh.len() > self.quotes_max {
+            quotes.clear();
+        }
+        for quote in fresh {
+            quotes.insert(quote.symbol.code.clone(), Arc::clone(quote));
+        }
+    }
+}
+
+/// What became of each symbol that had to be asked for.
+type Fetched = HashMap<String, Result<Arc<Quote>, Arc<Fault>>>;
+
+impl Inner {
+    pub(crate) async fn latest(self: &Arc<Self>, symbols: &[Symbol]) -> Result<Answers, Fault> {
+        let (now, age) = (self.clock.now(), self.config.quote_age);
+        if let Some(answers) = self.quotes.all_young(symbols, now, age) {
+            return Ok(answers);
+        }
+        // Boxed, so that a cached answer does not carry the long way's state around.
+        Box::pin(self.latest_from_exchange(symbols)).await
+    }
+
+    async fn latest_from_exchange(self: &Arc<Self>, symbols: &[Symbol]) -> Result<Answers, Fault> {
+        let (now, age) = (self.clock.now(), self.config.quote_age);
+        let mut fetched = Fetched::new();
+        let mut wanted = BTreeSet::new();
+        for symbol in symbols {
+            match self.quotes.young(&symbol.code, now, age) {
+                Some(quote) => drop(fetched.insert(symbol.code.clone(), Ok(quote))),
+                None => drop(wanted.insert(symbol.code.clone())),
+            }
+        }
+        match self.book().await {
+            Ok(book) => self.fetch_wanted(book, wanted, &mut fetched).await,
+            Err(fault) => {
+                let fault = Arc::new(fault);
+                fetched.extend(wanted.into_iter().map(|code| (code, Err(Arc::clone(&fault)))));
+            }
+        }
+        self.assemble(symbols, &fetched)
+    }
+
+    async fn fetch_wanted(
+        self: &Arc<Self>,
+        mut book: Arc<Book>,
+        wanted: BTreeSet<String>,
+        fetched: &mut Fetched,
+    ) {
+        if wanted.iter().any(|code| !book.pairs.contains_key(code)) {
+            book = self.book_after_miss(book).await;
+        }
+        let (known, unknown): (Vec<_>, Vec<_>) =
+            wanted.into_iter().partition(|code| book.pairs.contains_key(code));
+        for code in unknown {
+            let fault = Arc::new(book.unknown(&code));
+            fetched.insert(code, Err(fault));
+        }
+        let batches = known.chunks(BATCH_MAX).map(|codes| self.fetch_batch(&book, codes));
+        for results in join_all(batches).await {
+            fetched.extend(results);
+        }
+    }
+
+    /// One unknown symbol fails a whole batch, and the listing may be an hour old: the others are
+    /// then asked for one by one.
+    async fn fetch_batch(
+        self: &Arc<Self>,
+        book: &Arc<Book>,
+        codes: &[String],
+    ) -> Vec<(String, Result<Arc<Quote>, Arc<Fault>>)> {
+        match self.fetch_tickers(book, codes.to_vec()).await {
+            Err(fault) if fault.kind() == Kind::NotFound && codes.len() > 1 => {
+                let mut results = Vec::with_capacity(codes.len());
+                for code in codes {
+                    let one = self.fetch_tickers(book, vec![code.clone()]).await;
+                    results.extend(self.share_out(std::slice::from_ref(code), one));
+                }
+                results
+            }
+            outcome => self.share_out(codes, outcome),
+        }
+    }
+
+    fn share_out(
+        &self,
+        codes: &[String],
+        outcome: Result<Arc<Vec<Arc<Quote>>>, Fault>,
+    ) -> Vec<(String, Result<Arc<Quote>, Arc<Fault>>)> {
+        let share = |code: &String| match &outcome {
+            Ok(quotes) => match quotes.iter().find(|quote| quote.symbol.code == *code) {
+                Some(quote) => Ok(Arc::clone(quote)),
+                None => Err(Arc::new(no_price(code))),
+            },
+            Err(fault) if fault.kind() == Kind::NotFound => Err(Arc::new(self.unknown(code))),
+            Err(fault) => Err(Arc::new(fault.shared())),
+        };
+        codes.iter().map(|code| (code.clone(), share(code))).collect()
+    }
+
+    async fn fetch_tickers(
+        self: &Arc<Self>,
+        book: &Arc<Book>,
+        codes: Vec<String>,
+    ) -> Result<Arc<Vec<Arc<Quote>>>, Fault> {
+        let (inner, book) = (Arc::clone(self), Arc::clone(book));
+        let list = serde_json::to_string(&codes).map_err(Fault::internal)?;
+        let query = vec![("symbols", list)];
+        let work = async move {
+            let body = inner.client.get(Endpoint::TickerDay, &query).await?;
+            let now = inner.clock.now();
+            let tickers: Vec<Ticker<'_>> = Client::read(Endpoint::TickerDay, &body)?;
+            let quotes: Result<Vec<_>, _> =
+                tickers.iter().map(|ticker| inner.quote(&book, ticker, now)).collect();
+            let quotes: Vec<Arc<Quote>> = quotes?.into_iter().flatten().collect();
+            inner.quotes.keep(&quotes, now, inner.config.quote_age_stale);
+            Ok(Arc::new(quotes))
+        };
+        self.flights.tickers.join(codes, work).await
+    }
+
+    /// `None` for a pair that has no price at all.
+    fn quote(
+        &self,
+        book: &Book,
+        ticker: &Ticker<'_>,
+        now: Millis,
+    ) -> Result<Option<Arc<Quote>>, Fault> {
+        let code = &ticker.symbol;
+        let number = |what: &str, text: &str| {
+            text.parse::<Decimal>().ok().filter(|value| !value.is_negative()).ok_or_else(|| {
+                let message = format!("the exchange's {what} of {code} is not a number");
+                Fault::unavailable("upstream_malformed", message)
+            })
+        };
+        let (price, volume) =
+            (number("price", ticker.last_price)?, number("volume", ticker.volume)?);
+        let Some(listed) = book.pairs.get(code).filter(|_| !price.is_zero()) else {
+            return Ok(None);
+        };
+        let halted = listed.halted.as_ref();
+        Ok(Some(Arc::new(Quote {
+            symbol: Symbol { venue: Venue::Binance, code: code.clone() },
+            price,
+            currency: listed.quote_asset.clone(),
+            volume: Some(volume),
+            freshness: Freshness {
+                source: self.config.source.clone(),
+                as_of: Millis(ticker.close_time),
+                received_at: now,
+                delay: Delay::RealTime,
+                stale: halted.is_some(),
+                fallback: halted.map(|status| {
+                    format!("{code} does not trade ({status}); this is its last price")
+                }),
+            },
+        })))
+    }
+
+    fn assemble(&self, symbols: &[Symbol], fetched: &Fetched) -> Result<Answers, Fault> {
+        let mut served = false;
+        let mut failed = None;
+        let mut answers = Vec::with_capacity(symbols.len());
+        for symbol in symbols {
+            let answer = match fetched.get(&symbol.code) {
+                Some(Ok(quote)) => Ok(Arc::clone(quote)),
+                Some(Err(fault)) => self.stand_in(&symbol.code, fault),
+                None => Err(Fault::internal("a symbol was forgotten")),
+            };
+            match &answer {
+                Err(fault) if fault.kind() != Kind::NotFound => failed = Some(fault.shared()),
+                _ => served = true,
+            }
+            answers.push(answer);
+        }
+        // Nothing could be said about any symbol: that is a fault of the call.
+        match failed {
+            Some(fault) if !served => Err(fault),
+            _ => Ok(answers),
+        }
+    }
+
+    /// An older quote in place of the one that could not be had.
+    fn stand_in(&self, code: &str, fault: &Fault) -> Result<Arc<Quote>, Fault> {
+        let age = self.config.quote_age_stale;
+        let kept = self.quotes.young(code, self.clock.now(), age);
+        match kept {
+            Some(quote) if fault.kind() != Kind::NotFound => {
+                let mut quote = Quote::clone(&quote);
+                quote.freshness.stale = true;
+                quote.freshness.fallback = Some(fault.message().to_owned());
+                Ok(Arc::new(quote))
+            }
+            _ => Err(fault.shared()),
+        }
+    }
+}
+
+fn no_price(code: &str) -> Fault {
+    Fault::unavailable("no_price", format!("the exchange has no price for {code} at the moment"))
+}

@@ -1,0 +1,45 @@
+//! The exchange's clock, which alone decides whether a bar is closed.
+
+use std::sync::{Arc, PoisonError};
+
+use fault::Fault;
+use market::Millis;
+
+use crate::client::{Client, Endpoint};
+use crate::wire::ServerTime;
+use crate::{Inner, is_young};
+
+/// How far the exchange's clock is ahead of ours.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Offset {
+    ahead_ms: i64,
+    learnt_at: Millis,
+}
+
+impl Inner {
+    /// Never later than the exchange's own clock, so that no forming bar is taken for a closed one.
+    pub(crate) async fn server_now(self: &Arc<Self>) -> Result<Millis, Fault> {
+        let kept = *self.offset.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.clock.now();
+        let offset = match kept {
+            Some(offset) if is_young(offset.learnt_at, now, self.config.server_time_age) => offset,
+            Some(offset) => self.fetch_offset().await.unwrap_or(offset),
+            None => self.fetch_offset().await?,
+        };
+        Ok(Millis(self.clock.now().0.saturating_add(offset.ahead_ms)))
+    }
+
+    async fn fetch_offset(self: &Arc<Self>) -> Result<Offset, Fault> {
+        let inner = Arc::clone(self);
+        let work = async move {
+            let body = inner.client.get(Endpoint::Time, &Vec::new()).await?;
+            // Taken after the answer: the exchange's clock has moved on since it was read.
+            let now = inner.clock.now();
+            let time: ServerTime = Client::read(Endpoint::Time, &body)?;
+            let offset = Offset { ahead_ms: time.server_time - now.0, learnt_at: now };
+            *inner.offset.lock().unwrap_or_else(PoisonError::into_inner) = Some(offset);
+            Ok(offset)
+        };
+        self.flights.time.join((), work).await
+    }
+}

@@ -1,0 +1,168 @@
+//! Bars: pages, holes, the forming one, and rows that arrive damaged.
+
+use super::*;
+
+/// What the exchange itself answers, page by page, straight off the wire.
+async fn raw_opens(world: &World, interval: Interval, from: i64, to: i64) -> Vec<i64> {
+    let http = reqwest::Client::builder().tls_certs_only([]).build().unwrap();
+    let mut opens: Vec<i64> = Vec::new();
+    let mut start = from;
+    loop {
+        let url = format!(
+            "{}/api/v3/klines?symbol=BTCUSDT&interval={interval}&limit=1000&startTime={start}&endTime={}",
+            world.url,
+            to - 1
+        );
+        let rows: Vec<serde_json::Value> =
+            http.get(url).send().await.unwrap().json().await.unwrap();
+        let Some(last) = rows.last() else { return opens };
+        start = last[0].as_i64().unwrap() + 1;
+        opens.extend(rows.iter().map(|row| row[0].as_i64().unwrap()));
+    }
+}
+
+fn opens(batch: &BarBatch) -> Vec<i64> {
+    batch.bars.iter().map(|bar| bar.open_time.0).collect()
+}
+
+#[tokio::test]
+async fn pages_are_followed_to_the_end_over_gaps() {
+    let world = world().await;
+    let (from, to) = (day("2026-09-01"), day("2026-09-28"));
+    let batch = world.bars(Interval::M1, from, to).await.unwrap();
+    let asked = world.requests(Served::Klines);
+    let minutes = Interval::M1.count_in(Span::new(Millis(from), Millis(to)));
+    let lost = minutes - batch.bars.len() as u64;
+    assert!((4..200).contains(&lost), "{lost} minutes are missing");
+    assert_eq!(batch.covered, Span::new(Millis(from), Millis(to)));
+    assert!(asked <= minutes.div_ceil(1_000) + 4, "{asked} requests");
+    assert_eq!(opens(&batch), raw_opens(&world, Interval::M1, from, to).await);
+}
+
+#[tokio::test]
+async fn the_end_of_a_span_is_not_in_it() {
+    let world = world().await;
+    let (from, to) = (day("2026-11-01"), day("2026-11-02"));
+    assert_eq!(opens(&world.bars(Interval::D1, from, to).await.unwrap()), [from]);
+    assert_eq!(world.bars(Interval::H1, from, to).await.unwrap().bars.len(), 24);
+    let none = world.bars(Interval::D1, from + 1, to).await.unwrap();
+    assert!(none.bars.is_empty() && none.covered == Span::new(Millis(from + 1), Millis(to)));
+    let empty = world.bars(Interval::D1, from, from).await.unwrap();
+    assert!(empty.bars.is_empty() && empty.covered.is_empty());
+}
+
+#[tokio::test]
+async fn the_forming_bar_is_left_out_whatever_our_own_clock_says() {
+    let world = world().await;
+    for skew in [-3 * 86_400_000, -600_000, 0, 600_000, 3 * 86_400_000] {
+        let clock = FakeClock::at(now() + skew);
+        let binance = Binance::new(config(&world.url), clock).unwrap();
+        for interval in [Interval::M1, Interval::H4, Interval::D1, Interval::W1, Interval::Month] {
+            let forming = interval.open_of(Millis(now()));
+            let from = Millis(forming.0 - 40 * DAY_MS);
+            let span = Span::new(from, Millis(now() + 400 * DAY_MS));
+            let span = if interval == Interval::M1 {
+                Span::new(Millis(forming.0 - 300_000), span.to)
+            } else {
+                span
+            };
+            let batch = binance.bars("BTCUSDT", interval, span).await.unwrap();
+            let last = batch.bars.last().unwrap().open_time;
+            assert_eq!(interval.next_open(last), forming, "{interval}, {skew} ms");
+            assert_eq!(batch.covered, Span::new(span.from, forming), "{interval}, {skew} ms");
+        }
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_known_of_the_future_or_before_the_listing() {
+    let world = world().await;
+    let future = world.bars(Interval::D1, now() + DAY_MS, now() + 9 * DAY_MS).await.unwrap();
+    assert!(future.bars.is_empty() && future.covered.is_empty());
+    let early = world.bars(Interval::D1, day("2016-01-01"), day("2017-08-20")).await.unwrap();
+    assert_eq!(opens(&early), ["2017-08-17", "2017-08-18", "2017-08-19"].map(day));
+    assert_eq!(early.covered.from, Millis(day("2016-01-01")));
+}
+
+#[tokio::test]
+async fn values_come_as_they_were_written() {
+    let world = world().await;
+    let bar = world.bars(Interval::D1, day("2026-11-01"), day("2026-11-02")).await.unwrap().bars[0];
+    for value in [bar.open, bar.high, bar.low, bar.close, bar.volume.unwrap()] {
+        assert_eq!(value.scale(), 8, "{value}");
+    }
+    assert!(bar.low < bar.open && bar.open < bar.high);
+}
+
+#[tokio::test]
+async fn damaged_rows_are_mended_where_they_can_be() {
+    let world = world().await;
+    let (from, to) = (day("2026-11-01"), day("2026-11-03"));
+    let whole = world.bars(Interval::M5, from, to).await.unwrap();
+    for (kind, requests) in
+        [(FaultKind::MissingRows, 2), (FaultKind::DuplicateRows, 1), (FaultKind::ShuffledRows, 1)]
+    {
+        let before = world.requests(Served::Klines);
+        world.trouble(Trouble::new(kind, 1).on(Served::Klines.path()));
+        let batch = world.bars(Interval::M5, from, to).await.unwrap();
+        assert_eq!(batch.bars, whole.bars, "{kind:?}");
+        assert_eq!(world.requests(Served::Klines) - before, requests, "{kind:?}");
+    }
+    world.trouble(Trouble::new(FaultKind::MalformedRows, 1));
+    let fault = world.bars(Interval::M5, from, to).await.unwrap_err();
+    assert_eq!(fault.code(), "upstream_malformed");
+    assert!(fault.message().contains("do not enclose"), "{fault}");
+}
+
+#[tokio::test]
+async fn the_first_bar_is_found_once() {
+    let world = world().await;
+    for _ in 0..3 {
+        let first = world.binance.first_open("BTCUSDT", Interval::D1).await.unwrap();
+        assert_eq!(first, Some(Millis(day("2017-08-17"))));
+    }
+    assert_eq!(world.requests(Served::Klines), 1);
+    let hour = world.binance.first_open("BTCUSDT", Interval::H1).await.unwrap();
+    assert_eq!(hour, Some(Millis(day("2017-08-17") + 4 * 3_600_000)));
+}
+
+#[tokio::test]
+async fn an_unknown_symbol_is_not_found() {
+    let world = world().await;
+    world.binance.listing().await.unwrap();
+    let span = Span::new(Millis(day("2026-11-01")), Millis(day("2026-11-02")));
+    for code in ["ETHUSDTT", "bad symbol", "É"] {
+        let fault = world.binance.bars(code, Interval::D1, span).await.unwrap_err();
+        assert_eq!(
+            (fault.kind(), fault.code()),
+            (fault::Kind::NotFound, "unknown_symbol"),
+            "{code}"
+        );
+        let meant = fault.message().contains("did you mean ETHUSDT");
+        assert_eq!(meant, code == "ETHUSDTT", "{fault}");
+    }
+}
+
+#[tokio::test]
+async fn a_span_too_long_to_hold_is_refused_unasked() {
+    let world = world().await;
+    let fault = world.bars(Interval::S1, 0, now()).await.unwrap_err();
+    assert_eq!((fault.kind(), fault.code()), (fault::Kind::Invalid, "span_too_long"));
+    assert_eq!(world.requests(Served::Klines), 0);
+}
+
+#[tokio::test]
+async fn recent_candles_include_the_forming_one_and_say_so() {
+    let world = world().await;
+    let klines = world.binance.klines("ETHUSDT", Interval::M15, 2_500).await.unwrap();
+    assert_eq!((klines.len(), world.requests(Served::Klines)), (2_500, 3));
+    assert!(klines.is_sorted_by(|left, right| left.bar.open_time < right.bar.open_time));
+    let (forming, closed) = klines.split_last().unwrap();
+    assert!(!forming.closed && closed.iter().all(|kline| kline.closed));
+    assert_eq!(forming.bar.open_time, Interval::M15.open_of(Millis(now())));
+    assert!(world.binance.klines("ETHUSDT", Interval::D1, 0).await.unwrap().is_empty());
+    let young = world.binance.klines("AGORAUSDT", Interval::D1, 1_500).await.unwrap();
+    assert_eq!(young.len(), 40);
+    let fault = world.binance.klines("ETHUSDT", Interval::D1, 5_001).await.unwrap_err();
+    assert_eq!(fault.code(), "too_many_klines");
+}

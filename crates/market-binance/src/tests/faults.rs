@@ -1,0 +1,206 @@
+//! An exchange that misbehaves: which fault it becomes, and how often it is asked.
+
+use fault::Kind;
+
+use super::*;
+
+/// One call for bars, of which the exchange's time is already known.
+async fn ask(world: &World) -> Result<BarBatch, Fault> {
+    world.bars(Interval::D1, day("2026-11-01"), day("2026-11-03")).await
+}
+
+async fn prepared(change: impl FnOnce(&mut BinanceConfig)) -> World {
+    let world = world_with(change).await;
+    world.binance.inner.server_now().await.unwrap();
+    world
+}
+
+#[tokio::test]
+async fn every_trouble_becomes_its_fault_after_so_many_requests() {
+    for (kind, fault, code, requests) in [
+        (FaultKind::Status500, Kind::Unavailable, "upstream_failed", 4),
+        (FaultKind::Status503, Kind::Unavailable, "upstream_failed", 4),
+        (FaultKind::Truncated, Kind::Unavailable, "upstream_truncated", 4),
+        (FaultKind::Drop, Kind::Unavailable, "upstream_unreachable", 4),
+        (FaultKind::Status451, Kind::Unavailable, "upstream_geo_blocked", 1),
+        (FaultKind::Status403, Kind::Unavailable, "upstream_refused", 1),
+        (FaultKind::Html, Kind::Unavailable, "upstream_malformed", 1),
+        (FaultKind::Status429, Kind::RateLimited, "upstream_rate_limited", 1),
+        (FaultKind::Status418, Kind::RateLimited, "upstream_rate_limited", 1),
+    ] {
+        let world = prepared(|_| {}).await;
+        world.trouble(Trouble::new(kind, 100));
+        let answer = ask(&world).await.unwrap_err();
+        assert_eq!((answer.kind(), answer.code()), (fault, code), "{kind:?}");
+        assert_eq!(world.requests(Served::Klines), requests, "{kind:?}");
+        assert_eq!(world.seen.outcomes.lock().unwrap().last(), Some(&("klines", code)), "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_passes_is_not_noticed() {
+    for trouble in [
+        Trouble::new(FaultKind::Status500, 3),
+        Trouble::new(FaultKind::Status503, 1),
+        Trouble::new(FaultKind::Truncated, 2),
+        Trouble::new(FaultKind::Drop, 3),
+        Trouble::new(FaultKind::Slow, 1).delay_ms(20),
+    ] {
+        let world = prepared(|_| {}).await;
+        let again = if trouble.kind == FaultKind::Slow { 0 } else { u64::from(trouble.times) };
+        world.trouble(trouble.clone());
+        assert_eq!(ask(&world).await.unwrap().bars.len(), 2, "{trouble:?}");
+        assert_eq!(world.requests(Served::Klines), 1 + again, "{trouble:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_stall_ends_with_the_timeout() {
+    let world = prepared(|config| {
+        config.request_timeout = Duration::from_millis(100);
+        config.retries = 1;
+    })
+    .await;
+    world.trouble(Trouble::new(FaultKind::Stall, 2));
+    let fault = ask(&world).await.unwrap_err();
+    assert_eq!((fault.kind(), fault.code()), (Kind::Timeout, "upstream_timeout"));
+    assert_eq!(world.requests(Served::Klines), 2);
+    assert!(ask(&world).await.is_ok());
+}
+
+#[tokio::test]
+async fn nobody_listening_is_unreachable() {
+    let world = world().await;
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let config = config(&format!("http://{closed}"));
+    let binance = Binance::new(config, Arc::clone(&world.clock) as Arc<dyn Clock>).unwrap();
+    let fault = binance.latest(&symbols(&["BTCUSDT"])).await.unwrap_err();
+    assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_unreachable"));
+    assert!(!fault.message().contains("127.0.0.1"));
+    assert_eq!(binance.health().await, VenueHealth::Down);
+}
+
+#[tokio::test]
+async fn an_answer_without_end_is_cut_off() {
+    let world = prepared(|config| config.body_bytes_max = 1_000).await;
+    let fault = world.binance.listing().await.unwrap_err();
+    assert_eq!(fault.code(), "upstream_malformed");
+    assert!(fault.message().contains("larger than 1000 bytes"), "{fault}");
+}
+
+#[tokio::test]
+async fn told_to_wait_nothing_is_asked_until_then() {
+    for kind in [FaultKind::Status429, FaultKind::Status418] {
+        let world = prepared(|_| {}).await;
+        world.trouble(Trouble::new(kind, 1).retry_after_s(20));
+        let fault = ask(&world).await.unwrap_err();
+        assert_eq!(fault.retry_wait(), Some(Duration::from_secs(20)));
+        world.clock.advance(Duration::from_secs(15));
+        // Other questions wait as well.
+        let fault = world.latest(&["BTCUSDT"]).await.unwrap_err();
+        assert_eq!(
+            (fault.kind(), fault.retry_wait()),
+            (Kind::RateLimited, Some(Duration::from_secs(5)))
+        );
+        assert_eq!(world.requests(Served::ExchangeInfo), 0);
+        assert_eq!(world.binance.health().await, VenueHealth::Degraded);
+        world.clock.advance(Duration::from_secs(5));
+        assert!(ask(&world).await.is_ok());
+        assert_eq!(world.requests(Served::Klines), 2);
+        assert_eq!(world.binance.health().await, VenueHealth::Up);
+    }
+}
+
+#[tokio::test]
+async fn a_ban_without_a_header_is_read_from_its_text() {
+    let world = prepared(|_| {}).await;
+    world.trouble(Trouble::new(FaultKind::Status418, 1));
+    assert_eq!(ask(&world).await.unwrap_err().retry_wait(), Some(Duration::from_mins(2)));
+}
+
+#[tokio::test]
+async fn a_short_wait_is_waited_out() {
+    let clock: Arc<dyn Clock> = Arc::new(market::SystemClock);
+    let sim = Sim::new(SimConfig::new(7, Arc::clone(&clock)));
+    let (url, _server) = serve(&sim).await;
+    let config = BinanceConfig { patience: Duration::from_secs(5), ..config(&url) };
+    let binance = Binance::new(config, clock).unwrap();
+    sim.faults().add(Trouble::new(FaultKind::Status429, 1).retry_after_s(1)).unwrap();
+    assert!(binance.latest(&symbols(&["BTCUSDT"])).await.unwrap()[0].is_ok());
+    assert_eq!(sim.requests(Served::ExchangeInfo), 2);
+}
+
+#[tokio::test]
+async fn the_limit_is_kept_before_the_exchange_enforces_it() {
+    let world = world().await;
+    world.sim.set_weight_limit(60);
+    // The listing says what the limit is, and costs 20 of it; the time costs 1.
+    world.binance.listing().await.unwrap();
+    let mut served = 0;
+    let fault = loop {
+        match ask(&world).await {
+            Ok(_) => served += 1,
+            Err(fault) => break fault,
+        }
+    };
+    assert_eq!((fault.code(), served), ("upstream_rate_limited", 18));
+    assert_eq!(fault.retry_wait(), Some(Duration::from_millis(60_000 - 31_250)));
+    let refused = |outcome: &&(_, &str)| outcome.1 != "ok";
+    assert_eq!(world.seen.outcomes.lock().unwrap().iter().filter(refused).count(), 0);
+    assert_eq!(world.seen.weights.lock().unwrap().last(), Some(&(57, 60)));
+    world.clock.advance(Duration::from_secs(29));
+    assert!(ask(&world).await.is_ok());
+}
+
+#[tokio::test]
+async fn an_exchange_that_keeps_failing_is_left_alone_and_then_probed() {
+    let world = prepared(|config| config.retries = 0).await;
+    world.trouble(Trouble::new(FaultKind::Status500, 6));
+    for _ in 0..5 {
+        assert_eq!(ask(&world).await.unwrap_err().code(), "upstream_failed");
+    }
+    let fault = ask(&world).await.unwrap_err();
+    assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_circuit_open"));
+    assert_eq!(fault.retry_wait(), Some(Duration::from_secs(30)));
+    assert_eq!(world.binance.health().await, VenueHealth::Down);
+    assert_eq!(world.requests(Served::Klines), 5);
+    // The first probe fails, the second does not.
+    world.clock.advance(Duration::from_secs(30));
+    assert_eq!(ask(&world).await.unwrap_err().code(), "upstream_failed");
+    assert_eq!(ask(&world).await.unwrap_err().code(), "upstream_circuit_open");
+    world.clock.advance(Duration::from_secs(30));
+    assert!(ask(&world).await.is_ok());
+    assert!(ask(&world).await.is_ok());
+    assert_eq!(world.requests(Served::Klines), 8);
+    assert_eq!(world.binance.health().await, VenueHealth::Up);
+}
+
+#[tokio::test]
+async fn an_old_listing_and_an_old_offset_serve_when_new_ones_cannot_be_had() {
+    let world = prepared(|config| config.retries = 0).await;
+    world.binance.listing().await.unwrap();
+    world.clock.advance(Duration::from_hours(2));
+    for path in [Served::ExchangeInfo.path(), Served::Time.path()] {
+        world.trouble(Trouble::new(FaultKind::Status500, 1).on(path));
+    }
+    assert!(!world.binance.listing().await.unwrap().quote_assets.is_empty());
+    assert!(ask(&world).await.is_ok());
+}
+
+#[tokio::test]
+async fn health_is_asked_for_rarely() {
+    let world = world().await;
+    for _ in 0..10 {
+        assert_eq!(world.binance.health().await, VenueHealth::Up);
+    }
+    assert_eq!(world.requests(Served::Ping), 1);
+}
+
+#[test]
+fn an_address_that_is_none_is_refused() {
+    for url in ["", "binance", "ftp://example.org", "http://", "http://example.org?x=1"] {
+        let clock = FakeClock::at(0);
+        let fault = Binance::new(config(url), clock).err().unwrap();
+        assert_eq!(fault.code(), "invalid_upstream_url", "{url}");
+    }
+}
