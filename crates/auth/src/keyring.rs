@@ -49,12 +49,11 @@ impl Keyring {
         let draft = Self::generate()?.write_draft(data)?;
         // A link, unlike a rename, never replaces a key that somebody else has just put there.
         let linked = fs::hard_link(&draft, &path);
-        let removed = fs::remove_file(&draft);
-        match linked {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-                return Err(unusable(&path, "cannot be made", error));
-            }
-            _ => removed.map_err(|error| unusable(&draft, "cannot be removed", error))?,
+        discard(&draft);
+        if let Err(error) = linked
+            && error.kind() != ErrorKind::AlreadyExists
+        {
+            return Err(unusable(&path, "cannot be made", error));
         }
         sync_folder(data)?;
         read(&path)?.ok_or_else(|| unusable(&path, "vanished", ErrorKind::NotFound.into()))
@@ -66,7 +65,10 @@ impl Keyring {
         let before = Self::open(data)?;
         let keys = Self { previous: Some(before.current), ..Self::generate()? };
         let draft = keys.write_draft(data)?;
-        fs::rename(&draft, &path).map_err(|error| unusable(&path, "cannot be replaced", error))?;
+        fs::rename(&draft, &path).map_err(|error| {
+            discard(&draft);
+            unusable(&path, "cannot be replaced", error)
+        })?;
         sync_folder(data)?;
         Ok(keys)
     }
@@ -94,7 +96,10 @@ impl Keyring {
         });
         match written {
             Ok(()) => Ok(draft),
-            Err(error) => Err(unusable(&draft, "cannot be written", error)),
+            Err(error) => {
+                discard(&draft);
+                Err(unusable(&draft, "cannot be written", error))
+            }
         }
     }
 
@@ -118,6 +123,11 @@ impl Keyring {
         };
         lines.next().is_none().then_some(Self { current, previous })
     }
+}
+
+/// Tidies up. A draft that stays behind is as private as the key itself and does no harm.
+fn discard(draft: &Path) {
+    drop(fs::remove_file(draft));
 }
 
 /// The keys in a file, or nothing if there is no such file.

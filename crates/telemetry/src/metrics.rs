@@ -4,8 +4,7 @@
 //! and a histogram, without a lookup. Every family has a bound, past which labels become `other`.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
-use std::time::Duration;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -17,7 +16,10 @@ use prometheus_client::registry::{Registry, Unit};
 use crate::process::Process;
 
 mod families;
+mod meters;
 use families::{Bounded, Buckets, OTHER};
+pub use meters::{Held, Level, RouteMeter, ToolMeter, UpstreamMeter};
+use meters::{Route, RouteCells, ToolCells, find_meter};
 
 /// What `/metrics` answers with.
 pub const METRICS_CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -28,26 +30,6 @@ const BUCKETS: [f64; 17] = [
     1.0, 2.5, 5.0, 10.0,
 ];
 
-/// How a call can end: `ok`, plainly `error`, or the kind of its fault.
-const OUTCOMES: [&str; 13] = [
-    "ok",
-    "error",
-    "invalid",
-    "unauthenticated",
-    "forbidden",
-    "not_found",
-    "conflict",
-    "rate_limited",
-    "unavailable",
-    "timeout",
-    "cancelled",
-    "internal",
-    OTHER,
-];
-const METHODS: [&str; 8] = ["GET", "POST", "DELETE", "OPTIONS", "HEAD", "PUT", "PATCH", OTHER];
-/// The statuses worth a kept counter; any other is looked up.
-const STATUSES: [u16; 16] =
-    [200, 202, 204, 206, 304, 400, 401, 403, 404, 405, 408, 413, 429, 500, 502, 503];
 /// Routes with meters of their own.
 const ROUTES_MAX: usize = 128;
 /// Tools with meters that are remembered.
@@ -169,24 +151,19 @@ impl Metrics {
     pub fn route(&self, route: &str, method: &str) -> RouteMeter {
         let known = self.routes.read().unwrap_or_else(PoisonError::into_inner).get(route).cloned();
         let route = known.unwrap_or_else(|| self.add_route(route));
-        let at = METHODS.iter().position(|it| *it == method).unwrap_or(METHODS.len() - 1);
-        let make = || {
-            RouteMeter(Arc::new(RouteCells {
-                labels: [route.name.clone(), METHODS[at].to_owned()],
-                requests: self.http_requests.clone(),
-                statuses: Default::default(),
-                seconds: self.http_seconds.get([&route.name]),
-            }))
-        };
-        route.meters[at].get_or_init(make).clone()
+        route.meter(method, |method| RouteCells {
+            labels: [route.name.clone(), method.to_owned()],
+            requests: self.http_requests.clone(),
+            statuses: Default::default(),
+            seconds: self.http_seconds.get([&route.name]),
+        })
     }
 
     fn add_route(&self, route: &str) -> Arc<Route> {
         let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
         let full = routes.len() >= ROUTES_MAX && !routes.contains_key(route);
         let name = if full { OTHER } else { route };
-        let make = || Arc::new(Route { name: name.to_owned(), meters: Default::default() });
-        Arc::clone(routes.entry(name.to_owned()).or_insert_with(make))
+        Arc::clone(routes.entry(name.to_owned()).or_insert_with(|| Arc::new(Route::new(name))))
     }
 
     /// The meter of one endpoint of a venue. Resolve it once and keep it.
@@ -229,113 +206,6 @@ impl Metrics {
             tracing::error!("the metrics could not be written whole");
         }
         text
-    }
-}
-
-/// Counts and times the calls of one tool.
-#[derive(Clone)]
-pub struct ToolMeter(Arc<ToolCells>);
-
-struct ToolCells {
-    labels: [String; 3],
-    calls: Bounded<4, Counter>,
-    /// Made when first needed, so that `/metrics` does not list outcomes that never happened.
-    outcomes: [OnceLock<Counter>; OUTCOMES.len()],
-    seconds: Histogram,
-}
-
-fn find_meter(meters: &[ToolMeter], service: &str, transport: &str) -> Option<ToolMeter> {
-    let wanted = |meter: &&ToolMeter| {
-        let [of, _, on] = &meter.0.labels;
-        of == service && on == transport
-    };
-    meters.iter().find(wanted).cloned()
-}
-
-impl ToolMeter {
-    /// `outcome` is `ok`, `error` or the word of a fault's kind.
-    pub fn record(&self, outcome: &str, elapsed: Duration) {
-        let cells = &self.0;
-        let at = OUTCOMES.iter().position(|it| *it == outcome).unwrap_or(OUTCOMES.len() - 1);
-        let make = || {
-            let [service, tool, transport] = &cells.labels;
-            cells.calls.get([service, tool, transport, OUTCOMES[at]])
-        };
-        cells.outcomes[at].get_or_init(make).inc();
-        cells.seconds.observe(elapsed.as_secs_f64());
-    }
-}
-
-/// A route and its meters, one for each method.
-struct Route {
-    name: String,
-    meters: [OnceLock<RouteMeter>; METHODS.len()],
-}
-
-/// Counts and times the requests of one route and method.
-#[derive(Clone)]
-pub struct RouteMeter(Arc<RouteCells>);
-
-struct RouteCells {
-    labels: [String; 2],
-    requests: Bounded<3, Counter>,
-    statuses: [OnceLock<Counter>; STATUSES.len()],
-    seconds: Histogram,
-}
-
-impl RouteMeter {
-    pub fn record(&self, status: u16, elapsed: Duration) {
-        let cells = &self.0;
-        let [route, method] = &cells.labels;
-        let make = || cells.requests.get([route, method, &status.to_string()]);
-        match STATUSES.iter().position(|it| *it == status) {
-            Some(at) => cells.statuses[at].get_or_init(make).inc(),
-            None => make().inc(),
-        };
-        cells.seconds.observe(elapsed.as_secs_f64());
-    }
-}
-
-/// Counts and times the requests to one endpoint of a venue.
-#[derive(Clone)]
-pub struct UpstreamMeter {
-    labels: [String; 2],
-    requests: Bounded<3, Counter>,
-    seconds: Histogram,
-}
-
-impl UpstreamMeter {
-    pub fn record(&self, outcome: &str, elapsed: Duration) {
-        let [venue, endpoint] = &self.labels;
-        self.requests.get([venue, endpoint, outcome]).inc();
-        self.seconds.observe(elapsed.as_secs_f64());
-    }
-}
-
-/// Something that goes up and down.
-#[derive(Clone, Debug)]
-pub struct Level(Gauge);
-
-impl Level {
-    pub fn set(&self, value: i64) {
-        self.0.set(value);
-    }
-
-    /// One more, until what is returned is dropped.
-    pub fn hold(&self) -> Held {
-        self.0.inc();
-        Held(self.0.clone())
-    }
-}
-
-/// One unit of a [`Level`].
-#[must_use = "dropping it lowers the level at once"]
-#[derive(Debug)]
-pub struct Held(Gauge);
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        self.0.dec();
     }
 }
 
