@@ -111,6 +111,7 @@ fn resources(service: &Service) -> Vec<ListedResource> {
     let of = |uri: String, label: String, title: String, text: &'static str| ListedResource {
         service: Arc::clone(name),
         resource: Resource::new(uri, label)
+            .with_description(format!("{title}. {}", service.summary))
             .with_title(title)
             .with_mime_type("application/json")
             .with_size(u64::try_from(text.len()).unwrap_or(u64::MAX)),
