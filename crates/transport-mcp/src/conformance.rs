@@ -31,10 +31,9 @@ use rounds::Rounds;
 
 /// The fixtures at `/mcp`, behind the checks of the real endpoint.
 pub fn router(options: &HttpOptions) -> Result<Router, serde_json::Error> {
-    let fixtures = Fixtures::load()?;
     let server = ConformanceServer(Arc::new(Inner {
-        rounds: Rounds::new(&fixtures),
-        fixtures,
+        fixtures: Fixtures::load()?,
+        rounds: Rounds::new(),
         listeners: Mutex::default(),
         tasks: TaskManager::new(),
     }));

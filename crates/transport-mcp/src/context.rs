@@ -1,43 +1,32 @@
-//! What the layers outside know about a request, and how far its headers narrow the view.
+//! Who asks and under which id, and how far a request's headers narrow the view.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Credential, View};
+use contract::{Arrival, Credential, View};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use rmcp::model::Extensions;
 
-/// Put into a request's extensions by the server's middleware. Where it is absent, the request id
-/// is made here and the credential is read from the `Authorization` header.
-#[derive(Debug, Clone)]
-pub struct RequestContext {
-    pub request_id: Arc<str>,
-    /// Set when the client has used up its rate; says when to come back.
-    pub refused_for: Option<Duration>,
-    pub credential: Credential,
-}
-
-impl RequestContext {
-    /// The context of one protocol message; `own` is the credential of a transport without headers.
-    pub(crate) fn of(extensions: &Extensions, own: &Credential) -> Self {
-        let parts = extensions.get::<Parts>();
-        if let Some(known) = parts.and_then(|parts| parts.extensions.get::<Self>()) {
-            return known.clone();
-        }
-        let credential = parts.and_then(|parts| bearer(&parts.headers));
-        Self {
-            request_id: fresh_id(),
-            refused_for: None,
-            credential: credential.unwrap_or_else(|| own.clone()),
-        }
+/// What the edge found out about a request. Where no edge stood in front, the request id is made
+/// here and the credential is the `Authorization` header's, or `own` on a transport without headers.
+pub(crate) fn arrival(extensions: &Extensions, own: &Credential) -> Arrival {
+    let parts = extensions.get::<Parts>();
+    if let Some(known) = parts.and_then(|parts| parts.extensions.get::<Arrival>()) {
+        return known.clone();
+    }
+    let credential = parts.and_then(|parts| bearer(&parts.headers));
+    Arrival {
+        request_id: fresh_id(),
+        refused_for: None,
+        credential: credential.unwrap_or_else(|| own.clone()),
     }
 }
 
 /// How long the client must wait, where it has used up its rate.
 pub(crate) fn refused_for(extensions: &Extensions) -> Option<Duration> {
-    extensions.get::<Parts>()?.extensions.get::<RequestContext>()?.refused_for
+    extensions.get::<Parts>()?.extensions.get::<Arrival>()?.refused_for
 }
 
 /// The view a request's headers ask for, where they ask for any. It is applied on top of the
@@ -87,7 +76,7 @@ fn fresh_id() -> Arc<str> {
 mod tests {
     use super::*;
 
-    fn extensions(headers: &[(&str, &str)], known: Option<RequestContext>) -> Extensions {
+    fn extensions(headers: &[(&str, &str)], known: Option<Arrival>) -> Extensions {
         let mut request = http::Request::new(());
         for (name, value) in headers {
             let name: http::HeaderName = name.parse().unwrap();
@@ -104,7 +93,7 @@ mod tests {
     #[track_caller]
     fn check_bearer(header: &str, expected: Option<&str>) {
         let own = Credential::None;
-        let found = RequestContext::of(&extensions(&[("authorization", header)], None), &own);
+        let found = arrival(&extensions(&[("authorization", header)], None), &own);
         let token = match &found.credential {
             Credential::Bearer(token) => Some(&**token),
             Credential::None => None,
@@ -122,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn what_the_middleware_knows_wins_over_the_headers() {
-        let known = RequestContext {
+    fn what_the_edge_knows_wins_over_the_headers() {
+        let known = Arrival {
             request_id: Arc::from("r-1"),
             refused_for: Some(Duration::from_secs(3)),
             credential: Credential::None,
         };
         let extensions = extensions(&[("authorization", "Bearer abc")], Some(known));
-        let found = RequestContext::of(&extensions, &Credential::None);
+        let found = arrival(&extensions, &Credential::None);
         assert_eq!(&*found.request_id, "r-1");
         assert!(matches!(found.credential, Credential::None));
         assert_eq!(refused_for(&extensions), Some(Duration::from_secs(3)));
@@ -138,7 +127,7 @@ mod tests {
     #[test]
     fn without_headers_the_transports_own_credential_counts_and_ids_differ() {
         let own = Credential::Bearer(Arc::from("env"));
-        let [one, two] = [(); 2].map(|()| RequestContext::of(&Extensions::new(), &own));
+        let [one, two] = [(); 2].map(|()| arrival(&Extensions::new(), &own));
         assert!(matches!(&one.credential, Credential::Bearer(token) if &**token == "env"));
         assert_ne!(one.request_id, two.request_id);
     }

@@ -13,7 +13,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext as Cx;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use crate::context::{RequestContext, narrowing, refused_for};
+use crate::context::{arrival, narrowing, refused_for};
 use crate::listing::{ListedTool, Listing};
 use crate::{answer, cursor, progress};
 
@@ -79,15 +79,15 @@ impl McpServer {
     }
 
     fn call(&self, request: CallToolRequestParams, cx: &Cx<RoleServer>, to: Progress) -> Call {
-        let context = RequestContext::of(&cx.extensions, &self.0.options.credential);
+        let arrival = arrival(&cx.extensions, &self.0.options.credential);
         Call {
             tool: request.name.into_owned(),
             service: self.0.view.service.clone(),
             args: request.arguments.unwrap_or_default(),
-            credential: context.credential,
+            credential: arrival.credential,
             transport: self.0.options.transport,
-            request_id: context.request_id,
-            refused_for: context.refused_for,
+            request_id: arrival.request_id,
+            refused_for: arrival.refused_for,
             cancel: cx.ct.child_token(),
             progress: to,
         }

@@ -18,10 +18,10 @@ pub(super) struct Rounds {
 
 impl Rounds {
     /// The key lives as long as the process: nothing is kept behind these fixtures.
-    pub(super) fn new(fixtures: &Fixtures) -> Self {
+    pub(super) fn new() -> Self {
         let mut key = [0_u8; 32];
         if getrandom::fill(&mut key).is_err() {
-            tracing::debug!(tools = fixtures.tools.len(), "no randomness; the seal is guessable");
+            tracing::debug!("there is no randomness, so the seal can be guessed");
         }
         Self { seal: RequestStateCodec::new_unchecked(key) }
     }

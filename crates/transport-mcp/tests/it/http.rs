@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
-use contract::{Credential, View};
+use contract::{Arrival, Credential, View};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 use tokio::sync::mpsc::UnboundedReceiver;
-use transport_mcp::{HttpOptions, RequestContext, ServerOptions, router};
+use transport_mcp::{HttpOptions, ServerOptions, router};
 
 use crate::double::{Heard, pipeline};
 use crate::wire::Client;
@@ -24,13 +24,17 @@ struct House {
 
 impl House {
     async fn open(view: View, page_size: usize) -> Self {
+        Self::facing(view, page_size, &HttpOptions::default()).await
+    }
+
+    async fn facing(view: View, page_size: usize, options: &HttpOptions) -> Self {
         let (pipeline, hear) = pipeline();
         let server = ServerOptions { page_size, ..ServerOptions::http("9.9.9") };
-        let router = router(&pipeline, &view, &server, &HttpOptions::default());
-        // What the server's own middleware will do: here only for requests that ask for it.
+        let router = router(&pipeline, &view, &server, options);
+        // What the edge does for every request: here only for those that ask for it.
         let router = router.layer(from_fn(|mut request: Request, next: Next| async move {
             if request.headers().contains_key("x-test-refused") {
-                request.extensions_mut().insert(RequestContext {
+                request.extensions_mut().insert(Arrival {
                     request_id: Arc::from("r-1"),
                     refused_for: Some(Duration::from_millis(1_500)),
                     credential: Credential::None,
@@ -358,6 +362,21 @@ async fn strangers_are_turned_away_at_the_door() {
     assert_eq!(ask(house.at("/mcp").with("origin", "https://evil.example")).await, 403);
     assert_eq!(ask(house.at("/mcp").with("host", "evil.example")).await, 403);
     assert_eq!(ask(house.at("/mcp").with("origin", "http://localhost:5173")).await, 200);
+}
+
+#[tokio::test]
+async fn named_origins_and_hosts_are_let_in_and_no_others() {
+    let options = HttpOptions {
+        allowed_origins: vec!["https://app.example".to_owned()],
+        allowed_hosts: vec!["stoa.example".to_owned()],
+        ..HttpOptions::default()
+    };
+    let house = House::facing(View::default(), 50, &options).await;
+    let ask = |client: Client| async move { client.modern("tools/list", json!({})).await.status };
+    assert_eq!(ask(house.at("/mcp").with("origin", "https://app.example")).await, 200);
+    assert_eq!(ask(house.at("/mcp").with("origin", "https://app.example:8443")).await, 403);
+    assert_eq!(ask(house.at("/mcp").with("host", "stoa.example")).await, 200);
+    assert_eq!(ask(house.at("/mcp").with("host", "stoa.example.evil")).await, 403);
 }
 
 #[tokio::test]
