@@ -122,3 +122,13 @@ fn no_line_panics_and_json_stays_json_whatever_it_holds() {
         }
     }
 }
+
+#[test]
+fn every_secret_key_is_found() {
+    for key in SECRET_KEYS {
+        let key = String::from_utf8(key.to_vec()).unwrap();
+        check(&format!("{key}=x"), &format!("{key}=***"));
+        let key = key.to_uppercase();
+        check(&format!("MY_{key}: x"), &format!("MY_{key}: ***"));
+    }
+}
