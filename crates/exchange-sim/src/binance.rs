@@ -142,7 +142,8 @@ async fn serve(shared: &Shared, endpoint: Endpoint, params: Params) -> Response 
         Some((FaultKind::Slow, delay)) => {
             tokio::time::sleep(Duration::from_millis(delay.unwrap_or_default())).await;
         }
-        Some((FaultKind::Stall, _)) => shared.stopped.cancelled().await,
+        // It ends with the connection, which the caller or the server closes.
+        Some((FaultKind::Stall, _)) => std::future::pending().await,
         _ => {}
     }
     let mut response = respond(answer, fault.map(|fault| fault.kind));

@@ -45,8 +45,6 @@ pub(crate) struct Shared {
     pub(crate) instruments: Instruments,
     pub(crate) limits: Limits,
     pub(crate) faults: Faults,
-    /// Ends stalled answers when the server stops.
-    pub(crate) stopped: CancellationToken,
     requests: [AtomicU64; Endpoint::ALL.len()],
 }
 
@@ -72,7 +70,6 @@ impl Sim {
             instruments: Instruments::new(),
             limits: Limits::new(config.weight_limit),
             faults: Faults::default(),
-            stopped: CancellationToken::new(),
             requests: std::array::from_fn(|_| AtomicU64::new(0)),
         };
         Self { shared: Arc::new(shared) }
@@ -85,7 +82,6 @@ impl Sim {
     /// Serves until cancelled. Connections that are open then are closed.
     pub async fn serve(self, listener: TcpListener, cancel: CancellationToken) {
         server::serve(listener, self.router(), cancel).await;
-        self.shared.stopped.cancel();
     }
 
     pub fn faults(&self) -> &Faults {

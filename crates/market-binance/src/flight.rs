@@ -17,9 +17,11 @@ const FLIGHTS_MAX: usize = 4_096;
 /// `None` until it lands.
 type Outcome<V> = Option<Result<V, Arc<Fault>>>;
 
+type Landings<K, V> = Arc<Mutex<HashMap<K, watch::Receiver<Outcome<V>>>>>;
+
 #[derive(Debug)]
 pub(crate) struct Flights<K, V> {
-    under_way: Mutex<HashMap<K, watch::Receiver<Outcome<V>>>>,
+    under_way: Landings<K, V>,
     tasks: TaskTracker,
 }
 
@@ -28,16 +30,12 @@ where
     K: Hash + Eq + Clone + Send + Sync + 'static,
     V: Clone + Send + Sync + 'static,
 {
-    pub(crate) fn new(tasks: &TaskTracker) -> Arc<Self> {
-        Arc::new(Self { under_way: Mutex::new(HashMap::new()), tasks: tasks.clone() })
-    }
-
-    fn under_way(&self) -> MutexGuard<'_, HashMap<K, watch::Receiver<Outcome<V>>>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn new(tasks: &TaskTracker) -> Self {
+        Self { under_way: Landings::default(), tasks: tasks.clone() }
     }
 
     /// The outcome of the work under this key, which is started if it is not under way.
-    pub(crate) async fn join<F>(self: &Arc<Self>, key: K, work: F) -> Result<V, Fault>
+    pub(crate) async fn join<F>(&self, key: K, work: F) -> Result<V, Fault>
     where
         F: Future<Output = Result<V, Fault>> + Send + 'static,
     {
@@ -50,11 +48,11 @@ where
         }
     }
 
-    fn board<F>(self: &Arc<Self>, key: K, work: F) -> Result<watch::Receiver<Outcome<V>>, Fault>
+    fn board<F>(&self, key: K, work: F) -> Result<watch::Receiver<Outcome<V>>, Fault>
     where
         F: Future<Output = Result<V, Fault>> + Send + 'static,
     {
-        let mut under_way = self.under_way();
+        let mut under_way = lock(&self.under_way);
         if let Some(landing) = under_way.get(&key) {
             return Ok(landing.clone());
         }
@@ -65,7 +63,7 @@ where
         let (sender, landing) = watch::channel(None);
         under_way.insert(key.clone(), landing.clone());
         drop(under_way);
-        let entry = Entry { flights: Arc::clone(self), key };
+        let entry = Entry { under_way: Arc::clone(&self.under_way), key };
         self.tasks.spawn(async move {
             let outcome = work.await.map_err(Arc::new);
             // Whoever asks from now on starts anew.
@@ -76,16 +74,19 @@ where
     }
 }
 
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Takes the key off the list when the work ends, in whichever way it does.
 struct Entry<K: Hash + Eq, V> {
-    flights: Arc<Flights<K, V>>,
+    under_way: Landings<K, V>,
     key: K,
 }
 
 impl<K: Hash + Eq, V> Drop for Entry<K, V> {
     fn drop(&mut self) {
-        let mut under_way = self.flights.under_way.lock().unwrap_or_else(PoisonError::into_inner);
-        under_way.remove(&self.key);
+        lock(&self.under_way).remove(&self.key);
     }
 }
 
@@ -111,7 +112,7 @@ mod tests {
         assert_eq!(call(2).await.unwrap(), 1);
         // What has landed is not kept.
         assert_eq!(call(1).await.unwrap(), 2);
-        assert!(flights.under_way().is_empty());
+        assert!(lock(&flights.under_way).is_empty());
     }
 
     #[tokio::test]
@@ -130,12 +131,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_fault_is_shared_and_a_panic_is_a_fault() {
-        let flights: Arc<Flights<u8, ()>> = Flights::new(&TaskTracker::new());
+        let flights: Flights<u8, ()> = Flights::new(&TaskTracker::new());
         let refuse = || async { Err(Fault::unavailable("upstream_failed", "no").caused_by("x")) };
         let both = join_all([flights.join(1, refuse()), flights.join(1, refuse())]).await;
         assert!(both.iter().all(|result| result.as_ref().unwrap_err().code() == "upstream_failed"));
         let fault = flights.join(2, async { panic!("on purpose") }).await.unwrap_err();
         assert_eq!(fault.code(), "internal");
-        assert!(flights.under_way().is_empty());
+        assert!(lock(&flights.under_way).is_empty());
     }
 }

@@ -6,9 +6,9 @@ use std::sync::{Arc, PoisonError};
 use fault::{Fault, Kind};
 use market::{Bar, BarBatch, Decimal, Interval, Kline, Millis, Span};
 
-use crate::Inner;
 use crate::client::{Client, Endpoint};
 use crate::wire::KlineRow;
+use crate::{Inner, SeriesKey};
 
 /// The most rows one request returns. More is never asked for.
 const PAGE_MAX: usize = 1_000;
@@ -42,7 +42,7 @@ impl Inner {
             return Err(Fault::invalid("span_too_long", message));
         }
         let inner = Arc::clone(self);
-        let key = (code.to_owned(), interval, span.from, span.to);
+        let key = ((code.to_owned(), interval), span.from, span.to);
         let owned = code.to_owned();
         let work = async move { inner.fetch_bars(&owned, interval, span).await.map(Arc::new) };
         self.flights.bars.join(key, work).await
@@ -113,7 +113,7 @@ impl Inner {
         let inner = Arc::clone(self);
         let owned = code.to_owned();
         let work = async move { inner.fetch_recent(&owned, interval, limit).await.map(Arc::new) };
-        self.flights.recent.join((code.to_owned(), interval, limit), work).await
+        self.flights.recent.join(((code.to_owned(), interval), limit), work).await
     }
 
     async fn fetch_recent(
@@ -153,6 +153,13 @@ impl Inner {
         if kept.is_some() {
             return Ok(kept);
         }
+        let (inner, series) = (Arc::clone(self), key.clone());
+        let work = async move { inner.fetch_first_open(series).await };
+        self.flights.first_open.join(key, work).await
+    }
+
+    async fn fetch_first_open(&self, series: SeriesKey) -> Result<Option<Millis>, Fault> {
+        let (code, interval) = (series.0.as_str(), series.1);
         let ask = Ask { code, interval, start: Some(Millis(0)), end: None, limit: 1 };
         let first = self.page(ask).await?.first().map(|kline| kline.bar.open_time);
         if let Some(first) = first {
@@ -160,7 +167,7 @@ impl Inner {
             if opens.len() >= FIRST_OPENS_MAX {
                 opens.clear();
             }
-            opens.insert(key, first);
+            opens.insert(series, first);
         }
         Ok(first)
     }

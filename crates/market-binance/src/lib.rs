@@ -47,6 +47,8 @@ pub struct Binance {
 /// What the calls share; work that outlives its caller holds on to it.
 pub(crate) struct Inner {
     config: BinanceConfig,
+    /// Who quotes say they come from: the source without what tells one simulation from another.
+    said_by: String,
     clock: Arc<dyn Clock>,
     client: Client,
     /// The listing as last told.
@@ -54,21 +56,26 @@ pub(crate) struct Inner {
     quotes: QuoteCache,
     offset: Mutex<Option<Offset>>,
     /// When each series began, which never changes.
-    first_opens: Mutex<HashMap<(String, Interval), Millis>>,
+    first_opens: Mutex<HashMap<SeriesKey, Millis>>,
     /// The last answer to a ping, so that health checks do not become load.
     pinged: Mutex<Option<(Millis, bool)>>,
     flights: AllFlights,
     tasks: TaskTracker,
 }
 
+/// A series of bars, by its name here.
+type SeriesKey = (String, Interval);
+type Quotes = Arc<Vec<Arc<Quote>>>;
+
 /// Everything that can be under way at the exchange.
 struct AllFlights {
-    book: Arc<Flights<(), Arc<Book>>>,
-    time: Arc<Flights<(), Offset>>,
-    ping: Arc<Flights<(), ()>>,
-    tickers: Arc<Flights<Vec<String>, Arc<Vec<Arc<Quote>>>>>,
-    bars: Arc<Flights<(String, Interval, Millis, Millis), Arc<BarBatch>>>,
-    recent: Arc<Flights<(String, Interval, usize), Arc<Vec<Kline>>>>,
+    book: Flights<(), Arc<Book>>,
+    time: Flights<(), Offset>,
+    ping: Flights<(), ()>,
+    tickers: Flights<Vec<String>, Quotes>,
+    bars: Flights<(SeriesKey, Millis, Millis), Arc<BarBatch>>,
+    recent: Flights<(SeriesKey, usize), Arc<Vec<Kline>>>,
+    first_open: Flights<SeriesKey, Option<Millis>>,
 }
 
 impl Binance {
@@ -91,9 +98,11 @@ impl Binance {
             tickers: Flights::new(&tasks),
             bars: Flights::new(&tasks),
             recent: Flights::new(&tasks),
+            first_open: Flights::new(&tasks),
         };
         let inner = Inner {
             quotes: QuoteCache::new(config.quotes_max),
+            said_by: config.source.split(':').next().unwrap_or_default().to_owned(),
             config,
             clock,
             client,

@@ -12,7 +12,7 @@ use market::{Decimal, Delay, Freshness, Millis, Quote, Symbol, Venue};
 use crate::client::{Client, Endpoint};
 use crate::listing::Book;
 use crate::wire::Ticker;
-use crate::{Inner, is_young};
+use crate::{Inner, Quotes, is_young};
 
 /// One result per symbol asked for, in order.
 pub(crate) type Answers = Vec<Result<Arc<Quote>, Fault>>;
@@ -66,8 +66,9 @@ impl QuoteCache {
     }
 }
 
-/// What became of each symbol that had to be asked for.
-type Fetched = HashMap<String, Result<Arc<Quote>, Arc<Fault>>>;
+/// What became of one symbol that had to be asked for; batches share their fault.
+type Outcome = Result<Arc<Quote>, Arc<Fault>>;
+type Fetched = HashMap<String, Outcome>;
 
 impl Inner {
     pub(crate) async fn latest(self: &Arc<Self>, symbols: &[Symbol]) -> Result<Answers, Fault> {
@@ -126,7 +127,7 @@ impl Inner {
         self: &Arc<Self>,
         book: &Arc<Book>,
         codes: &[String],
-    ) -> Vec<(String, Result<Arc<Quote>, Arc<Fault>>)> {
+    ) -> Vec<(String, Outcome)> {
         match self.fetch_tickers(book, codes.to_vec()).await {
             Err(fault) if fault.kind() == Kind::NotFound && codes.len() > 1 => {
                 let mut results = Vec::with_capacity(codes.len());
@@ -143,8 +144,8 @@ impl Inner {
     fn share_out(
         &self,
         codes: &[String],
-        outcome: Result<Arc<Vec<Arc<Quote>>>, Fault>,
-    ) -> Vec<(String, Result<Arc<Quote>, Arc<Fault>>)> {
+        outcome: Result<Quotes, Fault>,
+    ) -> Vec<(String, Outcome)> {
         let share = |code: &String| match &outcome {
             Ok(quotes) => match quotes.iter().find(|quote| quote.symbol.code == *code) {
                 Some(quote) => Ok(Arc::clone(quote)),
@@ -160,7 +161,7 @@ impl Inner {
         self: &Arc<Self>,
         book: &Arc<Book>,
         codes: Vec<String>,
-    ) -> Result<Arc<Vec<Arc<Quote>>>, Fault> {
+    ) -> Result<Quotes, Fault> {
         let (inner, book) = (Arc::clone(self), Arc::clone(book));
         let list = serde_json::to_string(&codes).map_err(Fault::internal)?;
         let query = vec![("symbols", list)];
@@ -203,7 +204,7 @@ impl Inner {
             currency: listed.quote_asset.clone(),
             volume: Some(volume),
             freshness: Freshness {
-                source: self.config.source.clone(),
+                source: self.said_by.clone(),
                 as_of: Millis(ticker.close_time),
                 received_at: now,
                 delay: Delay::RealTime,

@@ -19,8 +19,9 @@ async fn a_quote_says_what_the_ticker_said() {
     assert!(quote.volume.is_some_and(|volume| !volume.is_zero()));
     let freshness = &quote.freshness;
     assert_eq!((freshness.as_of, freshness.received_at), (Millis(now()), Millis(now())));
-    assert_eq!((freshness.source.as_str(), freshness.delay), ("simulated:7", Delay::RealTime));
+    assert_eq!((freshness.source.as_str(), freshness.delay), ("simulated", Delay::RealTime));
     assert!(!freshness.stale && freshness.fallback.is_none());
+    assert_eq!(world.binance.source(), "simulated:7");
 }
 
 #[tokio::test]
