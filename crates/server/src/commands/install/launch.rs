@@ -1,0 +1,150 @@
+//! How a client starts us: the program, its arguments, and the settings that have no flag.
+
+use std::path::Path;
+
+use crate::cli::ToolsetArgs;
+use crate::commands::install::NAME;
+use crate::config::{Config, Provider, Settings};
+use crate::exit::Failure;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Launch {
+    pub(super) command: String,
+    pub(super) args: Vec<String>,
+    /// Settings that are no secrets. A client's own environment is not ours, so what holds in this
+    /// shell would be lost there.
+    pub(super) env: Vec<(&'static str, String)>,
+    notes: Vec<&'static str>,
+}
+
+impl Launch {
+    pub(super) fn of_this_program(toolset: &ToolsetArgs, config: &Config) -> Result<Self, Failure> {
+        let program = std::env::current_exe()?;
+        if !program.is_file() {
+            return Err(Failure::usage(
+                "this program's file was moved or replaced while it ran; run the new one",
+            ));
+        }
+        Self::new(&program, toolset, config)
+    }
+
+    pub(super) fn new(
+        program: &Path,
+        toolset: &ToolsetArgs,
+        config: &Config,
+    ) -> Result<Self, Failure> {
+        // A client starts us in a folder of its own choice.
+        let data = std::path::absolute(&config.data)?;
+        let mut args = vec!["mcp".to_owned(), "--data".to_owned(), text(&data)?];
+        let named = [
+            ("--services", toolset.services.as_ref().or(config.view.services.as_ref())),
+            ("--tools", toolset.tools.as_ref().or(config.view.tools.as_ref())),
+        ];
+        for (flag, names) in named {
+            if let Some(names) = names.filter(|names| !names.is_empty()) {
+                args.extend([flag.to_owned(), names.join(",")]);
+            }
+        }
+        if toolset.read_only || config.view.read_only {
+            args.push("--read-only".to_owned());
+        }
+        let (env, mut notes) = settings(config);
+        notes.push(
+            "for tools that need a token, put STOA_TOKEN into this entry's env yourself \
+             (`stoa token mint --scope read --ttl 7d`); it is never written here",
+        );
+        Ok(Self { command: text(program)?, args, env, notes })
+    }
+
+    /// What the user should know beside the configuration.
+    pub(super) fn notes(&self) -> &[&'static str] {
+        &self.notes
+    }
+
+    /// The same through Claude Code's own command. The name comes first, because `--env` takes
+    /// everything up to the dashes.
+    pub(super) fn claude_line(&self) -> String {
+        let mut words = vec!["claude".to_owned(), "mcp".to_owned(), "add".to_owned()];
+        words.extend(["--scope".to_owned(), "user".to_owned(), NAME.to_owned()]);
+        for (name, value) in &self.env {
+            words.extend(["--env".to_owned(), format!("{name}={value}")]);
+        }
+        words.extend(["--".to_owned(), self.command.clone()]);
+        words.extend(self.args.iter().cloned());
+        words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The settings that travel, and what to say of those that do not.
+fn settings(config: &Config) -> (Vec<(&'static str, String)>, Vec<&'static str>) {
+    let (mut env, mut notes) = (Vec::new(), Vec::new());
+    let mut address = |name: &'static str, url: &str, refused: &'static str| {
+        // A name and password, or a key in the query, may be part of an address.
+        match url.contains(['@', '?']) {
+            true => notes.push(refused),
+            false => env.push((name, url.to_owned())),
+        }
+    };
+    if let Provider::Binance { rest_url } = &config.provider {
+        address(
+            "BINANCE_REST_URL",
+            rest_url,
+            "BINANCE_REST_URL may hold a secret and is not written; put it into the entry's env",
+        );
+    }
+    if let Some(url) = &config.arche_api_url {
+        address(
+            "ARCHE_API_URL",
+            url,
+            "ARCHE_API_URL may hold a secret and is not written; put it into the entry's env",
+        );
+    }
+    match &config.provider {
+        Provider::Binance { .. } => env.insert(0, ("PROVIDER", "binance".to_owned())),
+        Provider::Simulated if is_usual_seed(config.sim_seed) => {}
+        Provider::Simulated => env.push(("STOA_SIM_SEED", config.sim_seed.to_string())),
+    }
+    if config.database_url.is_some() {
+        notes.push("DATABASE_URL is a secret and is not written; put it into the entry's env");
+    }
+    if config.arche_api_token.is_some() {
+        notes.push("ARCHE_API_TOKEN is a secret and is not written; put it into the entry's env");
+    }
+    (env, notes)
+}
+
+fn is_usual_seed(seed: u64) -> bool {
+    Config::resolve(Settings::default()).is_ok_and(|usual| usual.sim_seed == seed)
+}
+
+fn text(path: &Path) -> Result<String, Failure> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Failure::usage(format!("{} is not UTF-8, which no client can hold", path.display()))
+    })
+}
+
+/// A word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let plain = |it: char| it.is_ascii_alphanumeric() || "-_./=:,+@%".contains(it);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_survive_a_shell() {
+        for (word, expected) in [
+            ("/opt/stoa", "/opt/stoa"),
+            ("/a b/it's", r"'/a b/it'\''s'"),
+            ("", "''"),
+            ("$(x)", "'$(x)'"),
+        ] {
+            assert_eq!(quoted(word), expected);
+        }
+    }
+}

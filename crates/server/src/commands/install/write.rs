@@ -1,0 +1,116 @@
+//! Changing a file that is not ours: whole or not at all, with a copy of what was there before.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+/// No client's configuration is larger; something that is larger is not one.
+const FILE_MAX: u64 = 8 * 1024 * 1024;
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Unchanged,
+    Written(Kept),
+}
+
+/// What became of the text before.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// There was no file.
+    Nothing,
+    Copy(PathBuf),
+}
+
+/// Replaces a file's text by what `edit` makes of it; a missing file is an empty text. What cannot
+/// be read, or what `edit` refuses, stays as it is.
+pub(super) fn change(
+    file: &Path,
+    edit: impl FnOnce(&str) -> Result<String, String>,
+) -> Result<Outcome, String> {
+    // Many keep these files elsewhere behind a link, which a rename would replace.
+    let file = match fs::canonicalize(file) {
+        Ok(real) => real,
+        Err(error) if error.kind() == ErrorKind::NotFound && !file.is_symlink() => {
+            file.to_path_buf()
+        }
+        Err(error) => return Err(format!("it cannot be read ({})", error.kind())),
+    };
+    let Some((before, permissions)) = read(&file)? else {
+        let after = edit("")?;
+        if let Some(folder) = file.parent() {
+            let refuse = |error: std::io::Error| {
+                format!("the folder {} cannot be made ({})", folder.display(), error.kind())
+            };
+            fs::create_dir_all(folder).map_err(refuse)?;
+        }
+        replace(&file, &after, None)?;
+        return Ok(Outcome::Written(Kept::Nothing));
+    };
+    let after = edit(&before)?;
+    if after == before {
+        return Ok(Outcome::Unchanged);
+    }
+    let copy = beside(&file, "", ".bak");
+    replace(&copy, &before, Some(&permissions))?;
+    replace(&file, &after, Some(&permissions))?;
+    Ok(Outcome::Written(Kept::Copy(copy)))
+}
+
+fn read(file: &Path) -> Result<Option<(String, Permissions)>, String> {
+    let refuse = |error: std::io::Error| format!("it cannot be read ({})", error.kind());
+    let metadata = match fs::metadata(file) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(refuse(error)),
+    };
+    // Reading a pipe would wait forever.
+    if !metadata.is_file() {
+        return Err("it is not a file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    let opened = File::open(file).map_err(refuse)?;
+    opened.take(FILE_MAX + 1).read_to_end(&mut bytes).map_err(refuse)?;
+    if bytes.len() as u64 > FILE_MAX {
+        return Err(format!("it is larger than {FILE_MAX} bytes"));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+    Ok(Some((text, metadata.permissions())))
+}
+
+/// Puts a whole new file in the place of the old one, so that no client ever reads half of it.
+fn replace(file: &Path, text: &str, permissions: Option<&Permissions>) -> Result<(), String> {
+    let draft = beside(file, ".", &format!(".{}.tmp", std::process::id()));
+    let written = write_draft(&draft, text, permissions).and_then(|()| fs::rename(&draft, file));
+    written.map_err(|error| {
+        // A draft that cannot be removed either is the smaller trouble.
+        drop(fs::remove_file(&draft));
+        format!("{} cannot be written ({})", file.display(), error.kind())
+    })
+}
+
+fn write_draft(draft: &Path, text: &str, permissions: Option<&Permissions>) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    // Private until it has the mode of the file it replaces, which may hold other servers' secrets.
+    #[cfg(unix)]
+    if permissions.is_some() {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    let mut opened = options.open(draft)?;
+    opened.write_all(text.as_bytes())?;
+    if let Some(permissions) = permissions {
+        opened.set_permissions(permissions.clone())?;
+    }
+    opened.sync_all()
+}
+
+/// A name in the same folder, made of this one's.
+fn beside(file: &Path, before: &str, after: &str) -> PathBuf {
+    let mut name = std::ffi::OsString::from(before);
+    name.push(file.file_name().unwrap_or_default());
+    name.push(after);
+    file.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests;
