@@ -8,7 +8,7 @@ use serde_json::json;
 use std::time::Duration;
 
 /// Codes of our own lie outside -32768..-32000; these two are read as the HTTP statuses they are.
-const RATE_LIMITED: ErrorCode = ErrorCode(429);
+pub(crate) const RATE_LIMITED: ErrorCode = ErrorCode(429);
 const CANCELLED: ErrorCode = ErrorCode(499);
 
 pub(crate) fn of(outcome: Outcome) -> Result<CallToolResult, ErrorData> {

@@ -1,22 +1,32 @@
 //! One message a line, on any pair of pipes. A bad line costs its sender an error and nothing more:
 //! it never ends the connection, and no line grows past its bound.
 
+use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ErrorData, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::service::{RoleServer, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
 
+use crate::answer::RATE_LIMITED;
+
+/// Requests that may be under way at once; a client that sends more is told to wait.
+const OPEN_MAX: usize = 1_024;
+
 pub(crate) struct Lines<R, W> {
     read: BufReader<R>,
     write: Arc<Mutex<W>>,
     line_bytes_max: usize,
+    /// The requests under way: taken in here, and not yet answered or cancelled.
+    open: HashSet<RequestId>,
     /// The line so far. Kept here because a read is dropped whenever an answer is ready to go out.
     line: Vec<u8>,
     /// Whether the rest of a line that was too long is being skipped.
@@ -44,6 +54,7 @@ where
             read: BufReader::new(read),
             write: Arc::new(Mutex::new(write)),
             line_bytes_max,
+            open: HashSet::new(),
             line: Vec::new(),
             skipping: false,
             begun: false,
@@ -92,6 +103,31 @@ where
         self.replying = Some(send(Arc::clone(&self.write), message).boxed());
     }
 
+    fn admit(&mut self, message: ClientJsonRpcMessage) -> Option<ClientJsonRpcMessage> {
+        match &message {
+            ClientJsonRpcMessage::Request(request) if self.open.len() >= OPEN_MAX => {
+                let id = request.id.clone();
+                self.refuse(busy(), Some(id));
+                return None;
+            }
+            ClientJsonRpcMessage::Request(request) => {
+                self.begun = true;
+                self.open.insert(request.id.clone());
+            }
+            ClientJsonRpcMessage::Notification(notification) => {
+                // A cancelled request is never answered, so its place is given up here.
+                if let ClientNotification::CancelledNotification(cancelled) =
+                    &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.open.remove(id);
+                }
+            }
+            _ => {}
+        }
+        self.begun.then_some(message)
+    }
+
     fn parse(&mut self) -> Option<ClientJsonRpcMessage> {
         let line = std::mem::take(&mut self.line);
         let text = line.trim_ascii();
@@ -100,10 +136,7 @@ where
             return None;
         }
         match serde_json::from_slice::<ClientJsonRpcMessage>(text) {
-            Ok(message) => {
-                self.begun |= matches!(message, ClientJsonRpcMessage::Request(_));
-                self.begun.then_some(message)
-            }
+            Ok(message) => self.admit(message),
             Err(_) => {
                 let (error, id) = complaint(text);
                 if let Some(error) = error {
@@ -113,6 +146,11 @@ where
             }
         }
     }
+}
+
+fn busy() -> ErrorData {
+    let message = format!("{OPEN_MAX} requests are under way; wait for an answer");
+    ErrorData::new(RATE_LIMITED, message, None)
 }
 
 /// What is wrong with a line that is no message, and whose request it was. A notification that is
@@ -150,6 +188,14 @@ where
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let answered = match &item {
+            ServerJsonRpcMessage::Response(response) => Some(&response.id),
+            ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
+            _ => None,
+        };
+        if let Some(id) = answered {
+            self.open.remove(id);
+        }
         send(Arc::clone(&self.write), item)
     }
 

@@ -180,6 +180,25 @@ async fn cancelling_reaches_the_handler_and_gets_no_answer() {
 }
 
 #[tokio::test]
+async fn a_client_with_too_much_under_way_is_told_to_wait() {
+    let wait = |id: usize| {
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
+            "name": "quotes_live", "arguments": { "tickers": ["WAIT"] } } })
+    };
+    let mut pipes = Pipes::open();
+    pipes.greet().await;
+    for id in 10..1_034 {
+        pipes.say(&wait(id)).await;
+    }
+    pipes.say(&wait(5_000)).await;
+    check_error(&pipes.hear().await, 429, &json!(5_000));
+    pipes
+        .say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 30 } }))
+        .await;
+    assert_eq!(pipes.ask("tools/list", json!({})).await["id"], 1);
+}
+
+#[tokio::test]
 async fn progress_comes_before_the_answer() {
     let mut pipes = Pipes::open();
     pipes.greet().await;
