@@ -203,6 +203,18 @@ impl Columns {
         part
     }
 
+    /// Keeps the first `rows` rows.
+    pub fn truncate(&mut self, rows: usize) {
+        self.times.truncate(rows);
+        for column in self.prices.iter_mut().chain([&mut self.volumes]) {
+            column.scales.truncate(rows);
+            match &mut column.mantissas {
+                Mantissas::Narrow(values) => values.truncate(rows),
+                Mantissas::Wide(values) => values.truncate(rows),
+            }
+        }
+    }
+
     /// In order of time, each time once; of rows with the same time the last one stays.
     #[must_use]
     pub fn settle(self) -> Self {

@@ -15,6 +15,8 @@ mod page;
 mod schema;
 mod sql;
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use fault::Fault;
 use market::{ArchivePage, BarArchive, BarBatch, Millis, PageRequest, Series, Span};
@@ -57,6 +59,16 @@ impl BarStore {
             Some(row) => row.text_or_null(0),
             None => Ok(None),
         }
+    }
+
+    /// The codes kept for a source, each with what its prices are counted in.
+    pub async fn currencies(
+        &self,
+        source: &str,
+        otherwise: &str,
+    ) -> Result<HashMap<String, String>, Fault> {
+        let rows = self.db.fetch_all(sql::currencies(source, otherwise, CODES_MAX)).await?;
+        rows.iter().map(|row| Ok((row.text(0)?, row.text(1)?))).collect()
     }
 }
 

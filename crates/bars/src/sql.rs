@@ -120,6 +120,12 @@ pub(crate) fn codes(source: &str, most: i64) -> Sql {
         .bind(most)
 }
 
+pub(crate) fn currencies(source: &str, otherwise: &str, most: i64) -> Sql {
+    let select = "SELECT code, COALESCE(MAX(currency), $2) FROM bar_series
+        WHERE source = $1 GROUP BY code ORDER BY code LIMIT $3";
+    sql(select).bind(source).bind(otherwise).bind(most)
+}
+
 fn entry(row: &Row) -> Result<Entry, Fault> {
     Ok(Entry {
         id: row.int(1)?,

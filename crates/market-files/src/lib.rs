@@ -1,1 +1,21 @@
-//! market-files
+//! Bars from files: CSV and Parquet into the bar store, and the `FILE:` venue that serves them.
+//!
+//! Nothing is guessed about the numbers: a decimal is kept as it is written, and a row that cannot
+//! be is reported with its line.
+
+mod collect;
+mod csv;
+mod import;
+mod layout;
+mod moment;
+mod number;
+mod parquet_rows;
+mod report;
+mod venue;
+
+pub use import::{ImportOptions, Progress, import_bars};
+pub use report::{Format, ImportReport, OnBad, RowProblem};
+pub use venue::FileVenue;
+
+/// The name imported bars are kept under.
+pub const SOURCE: &str = "file";

@@ -1,0 +1,78 @@
+//! What a call costs and how soon a server is ready, against a bare rmcp server and a FastMCP one
+//! in the same run. `bench/README.md` says how to read it.
+#![allow(clippy::print_stdout, reason = "the tables are what this program is for")]
+
+mod load;
+mod options;
+mod servers;
+mod startup;
+mod table;
+mod wire;
+
+use std::error::Error;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use options::Options;
+use servers::{Binaries, Folder, Running};
+use table::{Row, Target};
+use wire::Era;
+
+pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// One thread: what the client needs must not crowd the servers out.
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            println!("the benchmark could not be run: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether every target was met.
+async fn run() -> Outcome<bool> {
+    let options = Options::read(std::env::args().skip(1))?;
+    let binaries = Binaries::prepare(&options)?;
+    let folder = Folder::new()?;
+    let mut targets = calls(&options, &binaries, &folder).await?;
+    targets.push(startup::measure(&options, &binaries, &folder)?);
+    println!();
+    for target in &targets {
+        println!("{target}");
+    }
+    Ok(targets.iter().all(Target::is_met))
+}
+
+async fn calls(options: &Options, binaries: &Binaries, folder: &Folder) -> Outcome<Vec<Target>> {
+    let stoa = Running::stoa(binaries, folder)?;
+    let constant = load::first_answer(&stoa, &options.tickers).await?;
+    let bare = Running::bare(binaries, folder, &constant)?;
+    let fastmcp = Running::fastmcp(binaries, folder, &constant)?;
+    let servers = [&stoa, &bare, &fastmcp];
+    let mut targets = Vec::new();
+    for era in [Era::Modern, Era::Legacy] {
+        for connections in [16, 1] {
+            let mut rows = servers.map(|server| Row::new(server.name));
+            // In turns, so that whatever else the machine does falls on all of them alike.
+            for _ in 0..options.rounds {
+                for (server, row) in servers.iter().zip(&mut rows) {
+                    let plan = load::Plan { era, connections, tickers: &options.tickers };
+                    row.add(load::round(server, &plan, options.seconds).await?);
+                }
+            }
+            println!("\n{era}, {connections} connection(s)");
+            table::print_calls(&rows);
+            if connections == 16 {
+                targets.extend(table::call_targets(&rows, &era.to_string()));
+            }
+        }
+    }
+    Ok(targets)
+}
+
+/// Long enough for every server to have its caches and its memory in place.
+pub(crate) const WARM_UP: Duration = Duration::from_millis(300);

@@ -1,0 +1,200 @@
+//! The three servers as processes: how they are built, started, watched and stopped.
+
+use std::fs::File;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::Outcome;
+use crate::options::Options;
+
+const FASTMCP: &str = "fastmcp==4.1.2";
+const START_PATIENCE: Duration = Duration::from_secs(60);
+/// Linux counts processor time for user space in hundredths of a second on every architecture.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// Everything that is run, ready to run.
+pub(crate) struct Binaries {
+    stoa: PathBuf,
+    bare: PathBuf,
+    python: PathBuf,
+    fastmcp: PathBuf,
+}
+
+impl Binaries {
+    pub(crate) fn prepare(options: &Options) -> Outcome<Self> {
+        let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = bench.parent().ok_or("the benchmarks have left their workspace")?;
+        let build = |given: &Option<PathBuf>, package: &str, name: &str| match given {
+            Some(path) => Ok(path.canonicalize()?),
+            None => build(root, package, name),
+        };
+        Ok(Self {
+            stoa: build(&options.stoa, "server", "stoa")?,
+            bare: build(&options.bare, "bench", "bare_rmcp")?,
+            python: python(root)?,
+            fastmcp: bench.join("peers/fastmcp_server.py"),
+        })
+    }
+
+    pub(crate) fn stoa_stdio(&self, folder: &Folder) -> Command {
+        let mut command = clean(&self.stoa);
+        command.arg("mcp").arg("--data").arg(folder.0.join("stdio"));
+        command
+    }
+
+    pub(crate) fn fastmcp_stdio(&self, folder: &Folder) -> Command {
+        let mut command = clean(&self.python);
+        command.arg(&self.fastmcp).arg(folder.quotes());
+        command
+    }
+}
+
+/// Built the way this program was, so that a quick try with a debug build stays quick.
+fn build(root: &Path, package: &str, name: &str) -> Outcome<PathBuf> {
+    let mut cargo = Command::new(option_env!("CARGO").unwrap_or("cargo"));
+    cargo.current_dir(root).args(["build", "--quiet", "--package", package, "--bin", name]);
+    if !cfg!(debug_assertions) {
+        cargo.arg("--release");
+    }
+    done(&mut cargo)?;
+    let here = std::env::current_exe()?;
+    let built = here.parent().ok_or("this program stands nowhere")?.join(name);
+    if built.exists() { Ok(built) } else { Err(format!("no {}", built.display()).into()) }
+}
+
+/// A Python with FastMCP in a folder that git ignores.
+fn python(root: &Path) -> Outcome<PathBuf> {
+    let home = root.join(".tools/bench-venv");
+    let python = home.join("bin/python");
+    let (name, version) = FASTMCP.split_once("==").unwrap_or((FASTMCP, ""));
+    let check = format!("import {name}, sys; sys.exit({name}.__version__ != {version:?})");
+    let has_it = python.exists()
+        && Command::new(&python).args(["-c", &check]).stderr(Stdio::null()).status()?.success();
+    if !has_it {
+        done(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
+        done(Command::new(&python).args(["-m", "pip", "install", "--quiet", FASTMCP]))?;
+    }
+    Ok(python)
+}
+
+fn done(command: &mut Command) -> Outcome<()> {
+    let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{command:?} failed: {status}").into()) }
+}
+
+/// Settings in the environment of whoever measures would change what is measured.
+fn clean(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear();
+    for name in ["PATH", "HOME", "TMPDIR", "LANG"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command
+}
+
+/// What the servers keep while they run; gone afterwards.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Outcome<Self> {
+        let path = std::env::temp_dir().join(format!("stoa-bench-{}", std::process::id()));
+        std::fs::create_dir(&path)?;
+        Ok(Self(path))
+    }
+
+    fn quotes(&self) -> PathBuf {
+        self.0.join("quotes.json")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+/// A server that answers on its port, until it is dropped.
+pub(crate) struct Running {
+    pub(crate) name: &'static str,
+    pub(crate) address: SocketAddr,
+    child: Child,
+}
+
+impl Running {
+    pub(crate) fn stoa(binaries: &Binaries, folder: &Folder) -> Outcome<Self> {
+        let mut command = clean(&binaries.stoa);
+        let address = free_address()?;
+        command.arg("serve").args(["--listen", &address.to_string()]);
+        command.arg("--data").arg(folder.0.join("serve")).env("STOA_RATE_PER_SECOND", "0");
+        Self::start("stoa", address, command)
+    }
+
+    /// `constant` is the result that Stoa gave.
+    pub(crate) fn bare(binaries: &Binaries, folder: &Folder, constant: &Value) -> Outcome<Self> {
+        let path = folder.0.join("constant.json");
+        std::fs::write(&path, constant.to_string())?;
+        let address = free_address()?;
+        let mut command = clean(&binaries.bare);
+        command.arg(address.port().to_string()).stdin(File::open(path)?);
+        Self::start("bare rmcp", address, command)
+    }
+
+    pub(crate) fn fastmcp(binaries: &Binaries, folder: &Folder, constant: &Value) -> Outcome<Self> {
+        std::fs::write(folder.quotes(), constant["structuredContent"]["quotes"].to_string())?;
+        let address = free_address()?;
+        let mut command = binaries.fastmcp_stdio(folder);
+        command.arg(address.port().to_string());
+        Self::start("FastMCP", address, command)
+    }
+
+    fn start(name: &'static str, address: SocketAddr, mut command: Command) -> Outcome<Self> {
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
+        let mut running = Self { name, address, child };
+        let started = Instant::now();
+        while TcpStream::connect(address).is_err() {
+            if let Some(status) = running.child.try_wait()? {
+                return Err(format!("{command:?} ended with {status}").into());
+            }
+            if started.elapsed() > START_PATIENCE {
+                return Err(format!("{name} does not answer on {address}").into());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(running)
+    }
+
+    /// Processor time of all its threads so far, in seconds.
+    pub(crate) fn cpu(&self) -> Outcome<f64> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        // The second field is the name in brackets, and a name may hold anything.
+        let (_, fields) = stat.rsplit_once(')').ok_or("no brackets in stat")?;
+        let mut ticks = 0.0;
+        for field in fields.split_whitespace().skip(11).take(2) {
+            ticks += field.parse::<f64>()?;
+        }
+        Ok(ticks / TICKS_PER_SECOND)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        stop(&mut self.child);
+    }
+}
+
+pub(crate) fn stop(child: &mut Child) {
+    drop(child.kill());
+    drop(child.wait());
+}
+
+/// A port nobody holds at this moment.
+fn free_address() -> Outcome<SocketAddr> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
+}

@@ -1,0 +1,134 @@
+//! Decimals as files write them. The short ones, nearly all, are read in one pass; the rest takes
+//! its time, and an exponent is worked out exactly.
+
+use bars::Narrow;
+use market::{Decimal, DecimalError};
+
+/// A plain decimal of at most 18 digits; `None` sends the text to [`careful`].
+#[inline]
+pub(crate) fn quick(text: &[u8]) -> Option<Narrow> {
+    let (negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        rest => (false, rest),
+    };
+    if digits.is_empty() || digits.len() > 18 {
+        return None;
+    }
+    let mut mantissa = 0_i64;
+    let mut point = None;
+    for (at, &byte) in digits.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit < 10 {
+            mantissa = mantissa * 10 + i64::from(digit);
+        } else if byte == b'.' && point.is_none() && at > 0 {
+            point = Some(at);
+        } else {
+            return None;
+        }
+    }
+    let scale = match point {
+        None => 0,
+        Some(at) if at + 1 == digits.len() => return None,
+        Some(at) => digits.len() - at - 1,
+    };
+    Some(Narrow { mantissa: if negative { -mantissa } else { mantissa }, scale: scale as u8 })
+}
+
+/// Any spelling of a decimal that spreadsheets and data frames produce: `+1.5`, `.5`, `5.`,
+/// `1.5e-05`.
+pub(crate) fn careful(text: &[u8]) -> Result<Decimal, DecimalError> {
+    let plain = Decimal::parse_bytes(text);
+    if plain != Err(DecimalError::Malformed) {
+        return plain;
+    }
+    let text = std::str::from_utf8(text).map_err(|_| DecimalError::Malformed)?;
+    let (number, exponent) = match text.split_once(['e', 'E']) {
+        None => (text, 0),
+        Some((number, exponent)) => {
+            (number, exponent.parse::<i32>().map_err(|_| DecimalError::Malformed)?)
+        }
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let whole = if matches!(whole, "" | "-" | "+") && !fraction.is_empty() {
+        format!("{whole}0")
+    } else {
+        whole.to_owned()
+    };
+    let joined = if fraction.is_empty() { whole } else { format!("{whole}.{fraction}") };
+    shift(joined.parse()?, exponent)
+}
+
+/// Moves the point: the mantissa changes only when the scale would fall below zero.
+fn shift(value: Decimal, exponent: i32) -> Result<Decimal, DecimalError> {
+    let scale = i32::from(value.scale()).checked_sub(exponent).ok_or(DecimalError::TooLong)?;
+    let parts = if scale >= 0 {
+        u8::try_from(scale).ok().and_then(|scale| Decimal::from_parts(value.mantissa(), scale))
+    } else {
+        10_i128
+            .checked_pow(scale.unsigned_abs())
+            .and_then(|by| value.mantissa().checked_mul(by))
+            .and_then(|mantissa| Decimal::from_parts(mantissa, 0))
+    };
+    parts.ok_or(DecimalError::TooLong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, value: &str) {
+        assert_eq!(careful(text.as_bytes()).unwrap().to_string(), value, "{text}");
+        if let Some(Narrow { mantissa, scale }) = quick(text.as_bytes()) {
+            let quick = Decimal::from_parts(i128::from(mantissa), scale).unwrap();
+            assert_eq!(quick.to_string(), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_spelling_is_read_exactly() {
+        check("1.50", "1.50");
+        check("-0.05", "-0.05");
+        check("+7", "7");
+        check(".5", "0.5");
+        check("-.5", "-0.5");
+        check("5.", "5");
+        check("1.5e-05", "0.000015");
+        check("2E3", "2000");
+        check("1.25e1", "12.5");
+        check("123456789012345678901234567.89", "123456789012345678901234567.89");
+        check("0.30000000000000004", "0.30000000000000004");
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused() {
+        for text in [
+            "",
+            "-",
+            ".",
+            "1e",
+            "e5",
+            "1,5",
+            "NaN",
+            "1.2.3",
+            "--1",
+            "1e99",
+            "1e-99",
+            "1e99999999999",
+            "0x10",
+            "1 ",
+        ] {
+            assert!(careful(text.as_bytes()).is_err(), "{text}");
+            assert_eq!(quick(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn quick_agrees_with_the_market(text in "-?[0-9]{1,12}(\\.[0-9]{1,6})?") {
+            let Narrow { mantissa, scale } = quick(text.as_bytes()).unwrap();
+            let slow: Decimal = text.parse().unwrap();
+            proptest::prop_assert_eq!((i128::from(mantissa), scale), (slow.mantissa(), slow.scale()));
+        }
+    }
+}

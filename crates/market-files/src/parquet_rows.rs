@@ -1,0 +1,210 @@
+//! Parquet files of bars, read row by row from the needed columns alone.
+//!
+//! A float is taken at its shortest spelling, which is what a person would have written; decimals
+//! and integers come as they are.
+
+use std::fs::File;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use fault::Fault;
+use market::{Bar, DAY_MS, Decimal, Millis};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::record::{Field, Row};
+use parquet::schema::types::Type;
+
+use crate::collect::{Collector, End, check_bar};
+use crate::layout::Layout;
+use crate::{moment, number};
+
+/// Feeds every row to the collector; rows are numbered from 1.
+pub(crate) fn read(
+    file: File,
+    ticker: Option<&str>,
+    rows: &mut Collector,
+    bytes_read: &AtomicU64,
+) -> Result<Result<(), End>, Fault> {
+    let bytes_total = file.metadata().map_or(0, |about| about.len());
+    let reader = SerializedFileReader::new(file).map_err(unreadable)?;
+    let about = reader.metadata().file_metadata();
+    let rows_total = u64::try_from(about.num_rows()).unwrap_or(0).max(1);
+    let (projection, layout) = choose(about.schema())?;
+    let slot = match (layout.ticker, ticker) {
+        (Some(_), None) => None,
+        (None, Some(ticker)) => Some(
+            rows.slot(ticker.as_bytes())
+                .map_err(|reason| Fault::invalid("invalid_ticker", reason))?,
+        ),
+        (Some(_), Some(_)) => {
+            return Err(Fault::invalid("ticker_not_needed", "the file has a ticker column")
+                .problem("ticker", "left out for a file with a ticker column"));
+        }
+        (None, None) => {
+            let message = "the file has no ticker column, so it must be said whose bars it has";
+            return Err(Fault::invalid("ticker_needed", message)
+                .problem("ticker", "a name for the bars of this file"));
+        }
+    };
+    let iterator = reader.get_row_iter(Some(projection)).map_err(unreadable)?;
+    for (row, number) in iterator.zip(1_u64..) {
+        let row = row.map_err(unreadable)?;
+        rows.report.read += 1;
+        let outcome = match bar(rows, &layout, slot, &row) {
+            Ok((slot, bar)) => rows.add(slot, &bar),
+            Err(reason) => rows.bad(number, reason),
+        };
+        if let Err(end) = outcome {
+            return Ok(Err(end));
+        }
+        if number.is_multiple_of(4096) {
+            let share = u128::from(bytes_total) * u128::from(number) / u128::from(rows_total);
+            bytes_read.store(u64::try_from(share).unwrap_or(bytes_total), Ordering::Relaxed);
+        }
+    }
+    bytes_read.store(bytes_total, Ordering::Relaxed);
+    Ok(rows.finish())
+}
+
+/// The columns to read, and where each part of a bar is among them.
+fn choose(schema: &Type) -> Result<(Type, Layout), Fault> {
+    let fields = schema.get_fields();
+    let names: Vec<&str> = fields.iter().map(|field| field.name()).collect();
+    let whole = Layout::of_headings(&names)?;
+    let places = [whole.ticker, Some(whole.time), whole.volume];
+    let mut wanted: Vec<usize> = places.into_iter().flatten().chain(whole.prices).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let chosen = wanted.iter().map(|&at| Arc::clone(&fields[at])).collect();
+    let projection =
+        Type::group_type_builder(schema.name()).with_fields(chosen).build().map_err(unreadable)?;
+    let names: Vec<&str> = wanted.iter().map(|&at| names[at]).collect();
+    Ok((projection, Layout::of_headings(&names)?))
+}
+
+fn bar(
+    rows: &mut Collector,
+    layout: &Layout,
+    slot: Option<usize>,
+    row: &Row,
+) -> Result<(usize, Bar), String> {
+    let fields: Vec<&Field> = row.get_column_iter().map(|(_, field)| field).collect();
+    let field = |at: usize| fields.get(at).copied().unwrap_or(&Field::Null);
+    let time_field = field(layout.time);
+    let open_time = time(time_field).ok_or_else(|| format!("{time_field} is no time"))?;
+    rows.check_time(open_time)?;
+    let slot = match (slot, layout.ticker.map(field)) {
+        (Some(slot), _) => slot,
+        (None, Some(Field::Str(name))) => rows.slot(name.trim().as_bytes())?,
+        (None, Some(Field::Bytes(name))) => rows.slot(name.data().trim_ascii())?,
+        (None, other) => {
+            return Err(format!("{} is no ticker", other.unwrap_or(&Field::Null)));
+        }
+    };
+    let price =
+        |name: &str, at: usize| decimal(field(at))?.ok_or_else(|| format!("{name} has no value"));
+    let bar = Bar {
+        open_time,
+        open: price("open", layout.prices[0])?,
+        high: price("high", layout.prices[1])?,
+        low: price("low", layout.prices[2])?,
+        close: price("close", layout.prices[3])?,
+        volume: layout.volume.map_or(Ok(None), |at| decimal(field(at)))?,
+    };
+    check_bar(&bar)?;
+    Ok((slot, bar))
+}
+
+fn time(field: &Field) -> Option<Millis> {
+    match field {
+        Field::TimestampMillis(ms) => Some(Millis(*ms)),
+        Field::TimestampMicros(us) => Some(Millis(us.div_euclid(1000))),
+        Field::Date(days) => Some(Millis(i64::from(*days) * DAY_MS)),
+        Field::Int(value) => Some(moment::from_unix(i64::from(*value))),
+        Field::UInt(value) => Some(moment::from_unix(i64::from(*value))),
+        // Nanoseconds come as plain numbers too.
+        Field::Long(value) => Some(moment::from_unix(*value)),
+        Field::ULong(value) => i64::try_from(*value).ok().map(moment::from_unix),
+        Field::Double(value) => moment::parse(value.to_string().as_bytes()),
+        Field::Str(text) => moment::parse(text.trim().as_bytes()),
+        _ => None,
+    }
+}
+
+/// `None` for a null, and for what is not a number among floats, which is how data frames write a
+/// null.
+fn decimal(field: &Field) -> Result<Option<Decimal>, String> {
+    let whole = |value: i64| Decimal::from_parts(i128::from(value), 0);
+    let spelled = |text: String| {
+        number::careful(text.as_bytes()).map(Some).map_err(|error| format!("{text} is {error}"))
+    };
+    let value = match field {
+        Field::Null => return Ok(None),
+        Field::Float(value) if value.is_nan() => return Ok(None),
+        Field::Double(value) if value.is_nan() => return Ok(None),
+        Field::Float(value) => return spelled(value.to_string()),
+        Field::Double(value) => return spelled(value.to_string()),
+        Field::Str(text) => return spelled(text.trim().to_owned()),
+        Field::Byte(value) => whole(i64::from(*value)),
+        Field::Short(value) => whole(i64::from(*value)),
+        Field::Int(value) => whole(i64::from(*value)),
+        Field::Long(value) => whole(*value),
+        Field::UByte(value) => whole(i64::from(*value)),
+        Field::UShort(value) => whole(i64::from(*value)),
+        Field::UInt(value) => whole(i64::from(*value)),
+        Field::ULong(value) => Decimal::from_parts(i128::from(*value), 0),
+        Field::Decimal(value) => {
+            let scale = u8::try_from(value.scale()).ok();
+            let parts = from_big_endian(value.data()).zip(scale);
+            parts.and_then(|(mantissa, scale)| Decimal::from_parts(mantissa, scale))
+        }
+        _ => None,
+    };
+    value.map(Some).ok_or_else(|| format!("{field} is not a decimal number that can be kept"))
+}
+
+/// Two's complement of any length, as long as the value fits.
+fn from_big_endian(bytes: &[u8]) -> Option<i128> {
+    let negative = bytes.first().is_some_and(|first| *first >= 0x80);
+    let filler = if negative { 0xff } else { 0 };
+    let spare = bytes.len().saturating_sub(16);
+    if bytes[..spare].iter().any(|byte| *byte != filler) {
+        return None;
+    }
+    let mut whole = [filler; 16];
+    let kept = &bytes[spare..];
+    whole[16 - kept.len()..].copy_from_slice(kept);
+    let value = i128::from_be_bytes(whole);
+    ((value < 0) == negative).then_some(value)
+}
+
+fn unreadable(error: ParquetError) -> Fault {
+    Fault::invalid("unreadable_file", "the file cannot be read as Parquet").caused_by(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_integers_keep_their_sign() {
+        assert_eq!(from_big_endian(&[]), Some(0));
+        assert_eq!(from_big_endian(&[0xff]), Some(-1));
+        assert_eq!(from_big_endian(&[0, 0xff]), Some(255));
+        assert_eq!(from_big_endian(&[0xff; 20]), Some(-1));
+        assert_eq!(from_big_endian(&[1; 17]), None);
+        assert_eq!(from_big_endian(&[0x80; 17]), None);
+    }
+
+    #[test]
+    fn floats_are_taken_at_their_shortest() {
+        let spell = |field: Field| decimal(&field).unwrap().map(|value| value.to_string());
+        assert_eq!(spell(Field::Double(0.1)).as_deref(), Some("0.1"));
+        assert_eq!(spell(Field::Float(1.1)).as_deref(), Some("1.1"));
+        assert_eq!(spell(Field::Double(1e-7)).as_deref(), Some("0.0000001"));
+        assert_eq!(spell(Field::Double(f64::NAN)), None);
+        assert_eq!(spell(Field::Null), None);
+        assert!(decimal(&Field::Double(f64::INFINITY)).is_err());
+        assert!(decimal(&Field::Bool(true)).is_err());
+    }
+}

@@ -1,0 +1,223 @@
+//! Files into the store, as a user would: what comes in, what is refused, and what is said.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Mutex;
+
+use bars::{BarStore, MIGRATIONS};
+use market::{
+    ArchivePage, BarArchive as _, Interval, Millis, PageRequest, Series, Span, Symbol, Venue,
+};
+use market_files::{Format, ImportOptions, ImportReport, OnBad, Progress, import_bars};
+use store::{Db, StoreConfig};
+use testkit::TempFolder;
+
+struct Bench {
+    folder: TempFolder,
+    store: BarStore,
+}
+
+impl Bench {
+    async fn new() -> Self {
+        let folder = TempFolder::new();
+        let db = Db::open(&StoreConfig::sqlite(folder.path())).await.unwrap();
+        db.migrate(&[MIGRATIONS]).await.unwrap();
+        Self { folder, store: BarStore::new(db) }
+    }
+
+    async fn import(
+        &self,
+        text: &[u8],
+        options: &ImportOptions,
+    ) -> Result<ImportReport, fault::Fault> {
+        let path = self.folder.path().join("bars.csv");
+        std::fs::write(&path, text).unwrap();
+        import_bars(&self.store, &path, options, |_| {}).await
+    }
+
+    async fn page(&self, code: &str, interval: Interval) -> ArchivePage {
+        let span = Span::new(Millis(i64::MIN), Millis(i64::MAX));
+        let request =
+            PageRequest { series: &[series(code, interval)], span, offset: 0, limit: 5000 };
+        self.store.page(&request).await.unwrap()
+    }
+
+    /// Each bar as `time open high low close volume`.
+    async fn kept(&self, code: &str, interval: Interval) -> Vec<String> {
+        let page = self.page(code, interval).await;
+        let spell = |bar: &market::Bar| {
+            let volume = bar.volume.map_or("-".to_owned(), |volume| volume.to_string());
+            format!(
+                "{} {} {} {} {} {volume}",
+                bar.open_time, bar.open, bar.high, bar.low, bar.close
+            )
+        };
+        page.bars.iter().map(|(_, bar)| spell(bar)).collect()
+    }
+}
+
+fn series(code: &str, interval: Interval) -> Series {
+    let symbol = Symbol { venue: Venue::File, code: code.to_owned() };
+    Series { source: "file".to_owned(), symbol, interval }
+}
+
+fn options(ticker: Option<&str>) -> ImportOptions {
+    ImportOptions {
+        format: Format::Csv,
+        ticker: ticker.map(str::to_owned),
+        interval: Interval::M1,
+        on_bad: OnBad::Stop,
+        currency: "USD".to_owned(),
+        received_at: Millis(1),
+    }
+}
+
+#[track_caller]
+async fn check_text(text: &str, ticker: Option<&str>, code: &str, expected: &[&str]) {
+    let bench = Bench::new().await;
+    let report = bench.import(text.as_bytes(), &options(ticker)).await.unwrap();
+    assert_eq!(report.problems, [], "{text}");
+    assert_eq!(bench.kept(code, Interval::M1).await, expected, "{text}");
+}
+
+#[tokio::test]
+async fn files_are_read_in_every_common_shape() {
+    let two = ["2024-01-01T00:00:00Z 1.0 3.50 0.5 2 10", "2024-01-01T00:01:00Z 2 2 2 2 -"];
+    check_text("ticker,timestamp,open,high,low,close,volume\nabc,1704067200000,1.0,3.50,0.5,2,10\nABC,2024-01-01T00:01:00Z,2,2,2,2,\n", None, "ABC", &two).await;
+    check_text("\u{feff}Symbol;Date;O;H;L;C;Vol\r\nABC;2024-01-01 00:00;1.0;3.50;0.5;2;10\r\nABC;2024-01-01 00:01:00;2;2;2;2;nan", None, "ABC", &two).await;
+    check_text(
+        "c\tl\th\to\tts\tv\n2\t0.5\t3.50\t1.0\t1704067200\t10\n\n2\t2\t2\t2\t1704067260\t\n",
+        Some("abc"),
+        "ABC",
+        &two,
+    )
+    .await;
+    check_text("\"Open Time\",\"Open\",\"High\",\"Low\",\"Close\",\"Volume\",\"Note\"\n\"1704067200000\",\"1.0\",3.50,\"0.5\",2,\"10\",\"a, \"\"b\"\"\"\n1704067260000, 2 ,2,2,2,null,x\n", Some("FILE:abc"), "ABC", &two).await;
+    check_text(
+        "1704067200000,1.0,3.50,0.5,2,10,1704067259999,0\n1704067260000,2,2,2,2,,0,0\n",
+        Some("ABC"),
+        "ABC",
+        &two,
+    )
+    .await;
+    check_text(
+        "time,open,high,low,close,volume\n1704067200,1,1e3,1.5e-05,1,12345678901234567890.123\n",
+        Some("A"),
+        "A",
+        &["2024-01-01T00:00:00Z 1 1000 0.000015 1 12345678901234567890.123"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_bad_row_stops_or_is_skipped_and_is_named() {
+    let text = "time,open,high,low,close,volume\n\
+        1704067200,1,2,1,2,5\n\
+        1704067260,1,x,1,2,5\n\
+        1704067320,1,1,2,2,5\n\
+        1704067321,1,2,1,2,5\n\
+        noon,1,2,1,2,5\n\
+        1704067380,1,2,1\n\
+        1704067380,1,2,1,2,-5\n\
+        1704067440,1,2,1,,5\n\
+        1704067500,3,4,3,3,5\n";
+    let bench = Bench::new().await;
+    let report = bench.import(text.as_bytes(), &options(Some("A"))).await.unwrap();
+    assert_eq!((report.read, report.imported, report.skipped), (2, 1, 0));
+    assert_eq!(report.stopped_at, Some(3));
+    assert_eq!(bench.kept("A", Interval::M1).await.len(), 1);
+
+    let skip = ImportOptions { on_bad: OnBad::Skip, ..options(Some("A")) };
+    let report = bench.import(text.as_bytes(), &skip).await.unwrap();
+    assert_eq!((report.read, report.imported, report.skipped, report.stopped_at), (9, 2, 7, None));
+    let said: Vec<(u64, &str)> =
+        report.problems.iter().map(|it| (it.line, it.reason.as_str())).collect();
+    assert_eq!(
+        said,
+        [
+            (3, "high \"x\" is not a decimal number"),
+            (4, "high 1 is below low 2"),
+            (5, "2024-01-01T00:02:01Z does not open a 1m bar"),
+            (6, "\"noon\" is no time"),
+            (7, "the line has 4 fields and needs 6"),
+            (8, "volume -5 is negative"),
+            (9, "close \"\" is not a decimal number"),
+        ]
+    );
+    assert_eq!(bench.kept("A", Interval::M1).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_read_says_what_to_do() {
+    let bench = Bench::new().await;
+    let no_ticker = "time,open,high,low,close\n";
+    for (text, ticker, code) in [
+        ("", Some("A"), "empty_file"),
+        (no_ticker, None, "ticker_needed"),
+        ("ticker,time,open,high,low,close\n", Some("A"), "ticker_not_needed"),
+        ("time,open,high,low\n", Some("A"), "missing_column"),
+        (no_ticker, Some("a b"), "invalid_ticker"),
+        (no_ticker, Some("MOEX:SBER"), "invalid_ticker"),
+        ("\0\u{1}\u{2}", Some("A"), "missing_column"),
+    ] {
+        let fault = bench.import(text.as_bytes(), &options(ticker)).await.unwrap_err();
+        assert_eq!(fault.code(), code, "{text:?}");
+    }
+    let path = bench.folder.path().join("absent.csv");
+    let fault = import_bars(&bench.store, &path, &options(None), |_| {}).await.unwrap_err();
+    assert_eq!(fault.code(), "no_such_file");
+    assert_eq!(Format::of(&path).unwrap(), Format::Csv);
+    assert!(Format::of(std::path::Path::new("x.doc")).is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_shuffled_file_of_many_tickers_comes_in_whole_and_twice_is_once() {
+    let bench = Bench::new().await;
+    let mut text = "ticker,timestamp,open,high,low,close,volume\n".to_owned();
+    let rows = 100_000_i64;
+    for at in 0..2 * rows {
+        // Every minute of every ticker, twice, in an order that jumps about; the second time the
+        // volume differs, and that one counts.
+        let row = (at * 7919) % rows;
+        let (ticker, minute) = (row % 5, row / 5);
+        let second = i64::from(at >= rows);
+        text.push_str(&format!(
+            "T{ticker},{},{minute}.5,{minute}.75,{minute}.25,{minute}.5,{second}\n",
+            (minute + 28_401_120) * 60
+        ));
+    }
+    // A file that ends without a line break and holds one endless line.
+    text.push_str(&"x".repeat(3 << 20));
+    text.push_str("\nT9,1704067200,1,1,1,1,1");
+    let seen = Mutex::new(Vec::new());
+    let path = bench.folder.path().join("large.csv");
+    std::fs::write(&path, &text).unwrap();
+    let skip = ImportOptions { on_bad: OnBad::Skip, ..options(None) };
+    for _ in 0..2 {
+        let note = |progress: Progress| seen.lock().unwrap().push(progress);
+        let report = import_bars(&bench.store, &path, &skip, note).await.unwrap();
+        assert_eq!((report.imported, report.skipped, report.series), (200_001, 1, 6));
+        assert_eq!(report.problems[0].line, 200_002);
+    }
+    let last = *seen.lock().unwrap().last().unwrap();
+    assert_eq!((last.rows_written, last.bytes_read), (200_001, text.len() as u64));
+    for ticker in 0..5 {
+        let page = bench.page(&format!("T{ticker}"), Interval::M1).await;
+        assert_eq!(page.total, 20_000);
+        for (at, (_, bar)) in page.bars.iter().enumerate() {
+            assert_eq!(bar.open_time, Millis((at as i64 + 28_401_120) * 60_000));
+            assert_eq!(bar.open.to_string(), format!("{at}.5"));
+            assert_eq!(bar.volume.map(|it| it.to_string()).as_deref(), Some("1"));
+        }
+        let all = Span::new(Millis(28_401_120 * 60_000), Millis((28_401_120 + 20_000) * 60_000));
+        assert_eq!(
+            bench.store.missing(&series(&format!("T{ticker}"), Interval::M1), all).await.unwrap(),
+            []
+        );
+    }
+    assert_eq!(bench.page("T9", Interval::M1).await.total, 1);
+    assert_eq!(
+        bench.store.currency(&series("T9", Interval::M1)).await.unwrap().as_deref(),
+        Some("USD")
+    );
+}
