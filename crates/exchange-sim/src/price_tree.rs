@@ -12,6 +12,9 @@ use crate::dice::{Dice, key, key_of, unit};
 use crate::instruments::{Asset, Instrument};
 use crate::outages::Outages;
 
+/// The name under which the level of the whole market is drawn.
+const LEVEL_OF_ALL: &str = "the market as a whole";
+
 /// A bar in whole ticks and steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Node {
@@ -63,13 +66,14 @@ impl Candle {
 pub(crate) struct Walker<'a> {
     pair: &'a Instrument,
     key: u64,
-    seed: u64,
     outages: Outages,
     /// Where the record begins and ends; the end is a whole second.
     record: Span,
     split: [Option<(i64, Vec<Node>)>; 4],
-    /// The last day's price asked for, since a day's close is the next day's open.
-    midnight: Option<(i64, i64)>,
+    /// The last day asked for: most questions are about the same one or the next.
+    day: Option<(i64, Node)>,
+    /// What moves the price: the market as a whole, the base asset and the quote asset.
+    drifts: [u64; 3],
 }
 
 impl<'a> Walker<'a> {
@@ -81,11 +85,12 @@ impl<'a> Walker<'a> {
         Self {
             pair,
             key: key(&[seed, key_of(pair.symbol)]),
-            seed,
             outages: Outages::new(seed),
             record: Span::new(pair.listed, end),
             split: [None, None, None, None],
-            midnight: None,
+            day: None,
+            drifts: [LEVEL_OF_ALL, pair.base.name, pair.quote.name]
+                .map(|name| key(&[seed, key_of(name)])),
         }
     }
 
@@ -134,13 +139,16 @@ impl<'a> Walker<'a> {
             return;
         }
         self.split(depth, cell, node);
-        for child in 0..children {
-            let Some(node) = self.split[depth].as_ref().and_then(|(_, nodes)| nodes.get(child))
-            else {
+        // Only the children that the span touches.
+        let child_length = length / children as i64;
+        let first = (span.from.0 - whole.from.0).max(0) / child_length;
+        let last = (span.to.0.min(whole.to.0) - 1 - whole.from.0) / child_length;
+        for child in first..=last {
+            let split = self.split[depth].as_ref();
+            let Some(node) = split.and_then(|(_, nodes)| nodes.get(child as usize)).copied() else {
                 return;
             };
-            let node = *node;
-            self.visit(depth + 1, cell * children as i64 + child as i64, node, span, candle);
+            self.visit(depth + 1, cell * children as i64 + child, node, span, candle);
         }
     }
 
@@ -155,12 +163,19 @@ impl<'a> Walker<'a> {
     }
 
     fn day(&mut self, day: i64) -> Node {
-        let open = match self.midnight {
-            Some((at, price)) if at == day => price,
+        let open = match self.day {
+            Some((at, node)) if at == day => return node,
+            // A day opens where the one before it closed.
+            Some((at, node)) if at + 1 == day => node.close,
             _ => self.price_at_midnight(day),
         };
+        let node = self.generate_day(day, open);
+        self.day = Some((day, node));
+        node
+    }
+
+    fn generate_day(&self, day: i64, open: i64) -> Node {
         let close = self.price_at_midnight(day + 1);
-        self.midnight = Some((day + 1, close));
         let mut dice = Dice::new(key(&[self.key, 0, day as u64]));
         let move_usual = self.pair.base.volatility + 0.02 * self.pair.base.beta;
         let mut reach = || (open as f64 * move_usual * 0.7 * dice.unit() * dice.unit()) as i64;
@@ -178,12 +193,15 @@ impl<'a> Walker<'a> {
 
     /// In ticks. Pairs of the same assets agree at every midnight.
     fn price_at_midnight(&self, day: i64) -> i64 {
-        let market = drift(key(&[self.seed, key_of("the market as a whole")]), day);
-        let usd = |asset: &Asset| {
-            let own = drift(key(&[self.seed, key_of(asset.name)]), day);
-            asset.usd * (asset.volatility * own + 0.02 * asset.beta * market).exp()
+        let [all, base, quote] = self.drifts;
+        let market = drift(all, day);
+        let usd = |asset: &Asset, own: u64| {
+            if asset.volatility == 0.0 && asset.beta == 0.0 {
+                return asset.usd;
+            }
+            asset.usd * (asset.volatility * drift(own, day) + 0.02 * asset.beta * market).exp()
         };
-        let price = usd(&self.pair.base) / usd(&self.pair.quote);
+        let price = usd(&self.pair.base, base) / usd(&self.pair.quote, quote);
         // Never so low that a bar has no room to move.
         ((price * 10_f64.powi(self.pair.price_scale as i32)).round() as i64).max(20)
     }

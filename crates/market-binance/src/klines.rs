@@ -7,7 +7,7 @@ use fault::{Fault, Kind};
 use market::{Bar, BarBatch, Decimal, Interval, Kline, Millis, Span};
 
 use crate::client::{Client, Endpoint};
-use crate::wire::KlineRow;
+use crate::wire::{KlineRow, TIME_MAX_MS, is_plausible};
 use crate::{Inner, SeriesKey};
 
 /// The most rows one request returns. More is never asked for.
@@ -37,7 +37,8 @@ impl Inner {
         interval: Interval,
         span: Span,
     ) -> Result<Arc<BarBatch>, Fault> {
-        if interval.count_in(span) > BARS_MAX {
+        let thinkable = Span::new(Millis(0), Millis(TIME_MAX_MS));
+        if interval.count_in(span.overlap(thinkable)) > BARS_MAX {
             let message = format!("a span of more than {BARS_MAX} bars was asked for at once");
             return Err(Fault::invalid("span_too_long", message));
         }
@@ -59,7 +60,8 @@ impl Inner {
         let covered = Span::new(span.from, span.to.min(interval.open_of(server_now)));
         let mut klines = Vec::new();
         let mut holes_left = HOLES_MAX;
-        let mut start = covered.from;
+        // The exchange does not take times before 1970, and has no bars there.
+        let mut start = covered.from.max(Millis(0));
         // The exchange's end is inclusive, ours is not.
         let end = Millis(covered.to.0 - 1);
         while !covered.is_empty() && interval.open_at_or_after(start) <= end {
@@ -232,6 +234,9 @@ fn read_row(row: &KlineRow<'_>) -> Result<Kline, String> {
     if bar.low > bar.open.min(bar.close) || bar.high < bar.open.max(bar.close) {
         return Err(format!("the high and low of {open_time} do not enclose its prices"));
     }
+    if !is_plausible(row.open_time) || !is_plausible(row.close_time) {
+        return Err(format!("a row opens at {} and closes at {}", row.open_time, row.close_time));
+    }
     if row.close_time < row.open_time {
         return Err(format!("the bar of {open_time} closes before it opens"));
     }
@@ -299,5 +304,10 @@ mod tests {
         let rows: Vec<_> = (0..21).map(|_| row(60_000, PRICES)).collect();
         check_refused(&rows, "21 rows came where 10 were asked for");
         check_refused(&[KlineRow { close_time: 1, ..row(60_000, PRICES) }], "closes before");
+        for time in [i64::MIN, -1, TIME_MAX_MS, i64::MAX] {
+            check_refused(&[KlineRow { close_time: time, ..row(60_000, PRICES) }], "a row opens");
+            let strange = KlineRow { open_time: time, ..row(60_000, PRICES) };
+            check_refused(&[strange], "a row opens");
+        }
     }
 }

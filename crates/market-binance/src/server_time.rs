@@ -6,7 +6,7 @@ use fault::Fault;
 use market::Millis;
 
 use crate::client::{Client, Endpoint};
-use crate::wire::ServerTime;
+use crate::wire::{ServerTime, is_plausible};
 use crate::{Inner, is_young};
 
 /// How far the exchange's clock is ahead of ours.
@@ -36,6 +36,10 @@ impl Inner {
             // Taken after the answer: the exchange's clock has moved on since it was read.
             let now = inner.clock.now();
             let time: ServerTime = Client::read(Endpoint::Time, &body)?;
+            if !is_plausible(time.server_time) {
+                let message = format!("the exchange's clock reads {} ms", time.server_time);
+                return Err(Fault::unavailable("upstream_malformed", message));
+            }
             let offset = Offset { ahead_ms: time.server_time - now.0, learnt_at: now };
             *inner.offset.lock().unwrap_or_else(PoisonError::into_inner) = Some(offset);
             Ok(offset)

@@ -7,6 +7,15 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, SeqAccess, Visitor};
 
+/// Whether a time lies between 1970 and the year 9999. Whatever is beyond is a mistake, and could
+/// not be calculated with.
+pub(crate) fn is_plausible(time_ms: i64) -> bool {
+    (0..TIME_MAX_MS).contains(&time_ms)
+}
+
+/// The end of the year 9999.
+pub(crate) const TIME_MAX_MS: i64 = 253_402_300_800_000;
+
 /// `{"serverTime":1786700000123}`
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]

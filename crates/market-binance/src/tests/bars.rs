@@ -82,6 +82,11 @@ async fn nothing_is_known_of_the_future_or_before_the_listing() {
     let early = world.bars(Interval::D1, day("2016-01-01"), day("2017-08-20")).await.unwrap();
     assert_eq!(opens(&early), ["2017-08-17", "2017-08-18", "2017-08-19"].map(day));
     assert_eq!(early.covered.from, Millis(day("2016-01-01")));
+    // Ends that no exchange could have are answered as well.
+    let ever = world.bars(Interval::Month, i64::MIN, i64::MAX).await.unwrap();
+    assert_eq!(opens(&ever).first(), Some(&day("2017-08-01")));
+    let never = world.bars(Interval::Month, i64::MAX - 1, i64::MAX).await.unwrap();
+    assert!(never.bars.is_empty() && never.covered.is_empty());
 }
 
 #[tokio::test]
