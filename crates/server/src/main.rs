@@ -1,1 +1,26 @@
-fn main() {}
+//! `stoa`: one server for markets, prices and documents.
+//!
+//! This crate reads the configuration, joins the parts and stops them in order. It is the only one
+//! that sees all others, and the only one that reads the environment.
+
+mod access;
+mod app;
+mod cli;
+mod commands;
+mod config;
+mod exit;
+mod meters;
+mod revocations;
+mod venues;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    match commands::run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

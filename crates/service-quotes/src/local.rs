@@ -2,6 +2,7 @@
 //! the bar archive, completed from the venue first.
 
 use std::collections::BTreeMap;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -30,8 +31,12 @@ pub struct VenuePorts {
     pub symbols: Arc<dyn SymbolSource>,
     /// Absent where the archive is all there is, as for imported files.
     pub bars: Option<Arc<dyn BarSource>>,
-    pub health: Box<dyn Fn() -> VenueHealth + Send + Sync>,
+    pub health: HealthProbe,
 }
+
+/// Asks a venue how it is; cheap enough for every health check.
+pub type HealthProbe =
+    Box<dyn Fn() -> Pin<Box<dyn Future<Output = VenueHealth> + Send>> + Send + Sync>;
 
 pub struct LocalParts {
     pub venues: BTreeMap<Venue, VenuePorts>,
@@ -298,7 +303,7 @@ impl QuotesApi for LocalApi {
             // Looking at the listing makes a venue that nobody has asked yet show its state; it is
             // cached, so a health check does not cost the venue a request each time.
             let listed = ports.symbols.listing().await;
-            let status = match ((ports.health)(), &listed) {
+            let status = match ((ports.health)().await, &listed) {
                 (VenueHealth::Down, _) | (_, Err(_)) => Status::Down,
                 (VenueHealth::Degraded, Ok(_)) => Status::Degraded,
                 (VenueHealth::Up, Ok(_)) => Status::Ok,

@@ -33,7 +33,7 @@ pub async fn serve(
     router: Router,
     limits: Limits,
     stop: CancellationToken,
-    watch: impl Fn(i64) + Send + Sync + 'static,
+    watch: impl Fn(usize) + Send + Sync + 'static,
 ) {
     let slots = Arc::new(Semaphore::new(limits.connections_max));
     let connections = TaskTracker::new();
@@ -71,11 +71,12 @@ pub async fn serve(
             builder: Arc::clone(&builder),
             stop: stop.clone(),
         };
-        let watch = Arc::clone(&watch);
+        let (watch, slots) = (Arc::clone(&watch), Arc::clone(&slots));
         connections.spawn(async move {
-            watch(1);
+            let open = || limits.connections_max - slots.available_permits();
+            watch(open());
             connection.run(slot).await;
-            watch(-1);
+            watch(open());
         });
     }
     drop(listener);

@@ -64,8 +64,8 @@ impl Launch {
     /// The same through Claude Code's own command. The name comes first, because `--env` takes
     /// everything up to the dashes.
     pub(super) fn claude_line(&self) -> String {
-        let mut words = vec!["claude".to_owned(), "mcp".to_owned(), "add".to_owned()];
-        words.extend(["--scope".to_owned(), "user".to_owned(), NAME.to_owned()]);
+        let command = ["claude", "mcp", "add", NAME, "--scope", "user"];
+        let mut words: Vec<String> = command.iter().map(|&word| word.to_owned()).collect();
         for (name, value) in &self.env {
             words.extend(["--env".to_owned(), format!("{name}={value}")]);
         }

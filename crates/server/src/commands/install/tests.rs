@@ -66,7 +66,7 @@ fn flags_win_over_settings_and_settings_travel() {
     assert_eq!(live().env[0], ("PROVIDER", "binance".to_owned()));
     assert_eq!(
         live().claude_line(),
-        "claude mcp add --scope user stoa --env PROVIDER=binance \
+        "claude mcp add stoa --scope user --env PROVIDER=binance \
          --env BINANCE_REST_URL=https://data-api.binance.vision -- /opt/stoa mcp --data /data"
     );
 }

@@ -1,0 +1,147 @@
+//! Joining the parts: store, venues, services and the pipeline, and taking them apart in order.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use auth::{Authority, Keyring};
+use bars::BarStore;
+use contract::{Catalog, Pipeline, Service, View};
+use market::{BarArchive, Clock, SystemClock};
+use service_quotes::{LocalApi, RemoteApi};
+use store::{Db, StoreConfig};
+use telemetry::{BuildInfo, Metrics};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::access::Access;
+use crate::config::Config;
+use crate::exit::Failure;
+use crate::meters::Meters;
+use crate::revocations::{self, SqlRevocations};
+use crate::venues;
+
+/// How long background work may go on once everything has been told to stop.
+const STOP_PATIENCE: Duration = Duration::from_secs(5);
+
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The running parts that every command with tools needs.
+pub(crate) struct App {
+    pub(crate) pipeline: Arc<Pipeline>,
+    pub(crate) view: View,
+    pub(crate) gate: Arc<Access>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) stop: CancellationToken,
+    tasks: TaskTracker,
+    db: Db,
+}
+
+/// What the services are built from.
+pub(crate) struct Parts<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) archive: Arc<BarStore>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) stop: CancellationToken,
+}
+
+impl App {
+    /// `open` says whether a caller without a credential may read.
+    pub(crate) async fn start(config: &Config, open: bool) -> Result<Self, Failure> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let build = BuildInfo { version: VERSION.to_owned(), commit: commit().to_owned() };
+        let metrics = Arc::new(Metrics::new(build, clock.now().0 / 1000));
+        let db = open_store(config).await?;
+        let parts = Parts {
+            config,
+            clock: Arc::clone(&clock),
+            archive: Arc::new(BarStore::new(db.clone())),
+            metrics: Arc::clone(&metrics),
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+        };
+        let catalog = Catalog::new(vec![quotes(&parts).await?])?;
+        check_view(&catalog, &config.view)?;
+        let keys = Keyring::open(&config.data)?;
+        let authority = Arc::new(Authority::new(keys, Arc::new(SqlRevocations(db.clone()))));
+        let names: Vec<&str> = catalog.services().iter().map(|it| &*it.name).collect();
+        let http_token = config.http_token.clone();
+        let gate = Arc::new(Access::new(authority, clock, http_token, open, &names));
+        let meter = Arc::new(Meters(Arc::clone(&metrics)));
+        let Parts { tasks, stop, .. } = parts;
+        let patience = config.call_patience;
+        Ok(Self {
+            pipeline: Arc::new(Pipeline::new(catalog, Arc::clone(&gate) as _, meter, patience)),
+            view: config.view.clone(),
+            gate,
+            metrics,
+            stop,
+            tasks,
+            db,
+        })
+    }
+
+    /// Stops what runs in the background, then closes the store it may still be writing to.
+    pub(crate) async fn stop(self) {
+        self.stop.cancel();
+        self.tasks.close();
+        if tokio::time::timeout(STOP_PATIENCE, self.tasks.wait()).await.is_err() {
+            tracing::warn!(left = self.tasks.len(), "background work was cut at shutdown");
+        }
+        self.db.close().await;
+    }
+}
+
+/// The commit this binary was built from, where the build knew.
+pub(crate) fn commit() -> &'static str {
+    option_env!("STOA_COMMIT").unwrap_or("unknown")
+}
+
+pub(crate) async fn open_store(config: &Config) -> Result<Db, Failure> {
+    let url = config.database_url.as_ref().map(|url| url.reveal().to_owned());
+    let db = Db::open(&StoreConfig { data_dir: config.data.clone(), url }).await?;
+    db.migrate(&[bars::MIGRATIONS, revocations::MIGRATIONS]).await?;
+    Ok(db)
+}
+
+async fn quotes(parts: &Parts<'_>) -> Result<Service, Failure> {
+    if let Some(base) = &parts.config.arche_api_url {
+        let token = parts.config.arche_api_token.as_ref().map(|token| token.reveal());
+        return Ok(service_quotes::service(RemoteApi::new(base, token)?)?);
+    }
+    let api = LocalApi::new(service_quotes::LocalParts {
+        venues: venues::all(parts).await?,
+        default_venue: market::Venue::Binance,
+        archive: Arc::clone(&parts.archive) as Arc<dyn BarArchive>,
+        clock: Arc::clone(&parts.clock),
+        tasks: parts.tasks.clone(),
+        shutdown: parts.stop.clone(),
+    });
+    Ok(service_quotes::service(api)?)
+}
+
+/// A service or tool that is asked for by name must exist, or the list would be silently empty.
+fn check_view(catalog: &Catalog, view: &View) -> Result<(), Failure> {
+    let names: Vec<&str> = catalog.services().iter().map(|it| &*it.name).collect();
+    for asked in view.services.iter().flatten() {
+        if !names.contains(&asked.as_str()) {
+            let known = names.join(", ");
+            return Err(Failure::usage(format!("there is no service {asked:?}; known: {known}")));
+        }
+    }
+    for asked in view.tools.iter().flatten() {
+        let everything = View::default();
+        let known = catalog.list(&everything).any(|listed| {
+            listed.name == asked
+                || listed.tool.spec.name == *asked
+                || contract::host_safe(&listed.tool.spec.name) == *asked
+        });
+        if !known {
+            return Err(Failure::usage(format!(
+                "there is no tool {asked:?}; `stoa tools` lists them"
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,203 @@
+//! The command line. Secrets have no flags: an argument list is readable by everybody.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+#[derive(Debug, Parser)]
+#[command(name = "stoa", version, about = "Markets, prices and documents for AI agents")]
+#[command(after_help = "Start with `stoa serve`: it needs no configuration and no network.")]
+pub(crate) struct Cli {
+    /// Configuration file; `stoa.toml` in this folder is read when there is one
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Where data is kept [env: STOA_DATA]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// What is logged to stderr, such as `info` or `debug,hyper=warn` [env: STOA_LOG]
+    #[arg(long, global = true, value_name = "FILTER")]
+    pub(crate) log: Option<String>,
+    /// How it is logged: auto, pretty or json [env: STOA_LOG_FORMAT]
+    #[arg(long, global = true, value_name = "FORMAT")]
+    pub(crate) log_format: Option<String>,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve MCP, REST and the documentation over HTTP
+    Serve(ServeArgs),
+    /// Serve the same tools over stdio, for clients that start a command
+    Mcp(ToolsetArgs),
+    /// Run the simulated exchange alone
+    Sim(SimArgs),
+    /// Bring data in from files
+    #[command(subcommand)]
+    Import(ImportCommand),
+    /// Mint, narrow, read and revoke capability tokens
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// List the tools with their size in tokens
+    Tools(ToolsetArgs),
+    /// Call one tool and print its result
+    Call(CallArgs),
+    /// Check what could go wrong on this machine, and say how to mend it
+    Doctor,
+    /// Print a client's configuration for Stoa, or write it
+    Install(InstallArgs),
+    /// Print completions for a shell
+    Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Address to listen on [env: STOA_LISTEN, or PORT on loopback] [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<String>,
+    /// Listen beyond loopback without a token
+    #[arg(long)]
+    pub(crate) insecure: bool,
+    #[command(flatten)]
+    pub(crate) toolset: ToolsetArgs,
+    /// Serve the protocol test fixtures at /conformance instead of hiding them
+    #[arg(long, hide = true)]
+    pub(crate) conformance_fixtures: bool,
+}
+
+/// Which tools are there at all. Requests can only narrow this further.
+#[derive(Debug, Args, Clone, Default)]
+pub(crate) struct ToolsetArgs {
+    /// Only these services
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) services: Option<Vec<String>>,
+    /// Only these tools
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) tools: Option<Vec<String>>,
+    /// Only tools that change nothing
+    #[arg(long)]
+    pub(crate) read_only: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimArgs {
+    /// Address to listen on
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8090")]
+    pub(crate) listen: String,
+    /// Which market to simulate: the same seed gives the same market [env: STOA_SIM_SEED]
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImportCommand {
+    /// Import OHLCV bars from CSV or Parquet; they are then quoted as FILE:NAME
+    Bars(ImportBarsArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportBarsArgs {
+    pub(crate) file: PathBuf,
+    /// Ticker of all rows, where the file has no column for it
+    #[arg(long)]
+    pub(crate) ticker: Option<String>,
+    /// How long a bar is: 1m, 1h, 1d, ...
+    #[arg(long, default_value = "1d")]
+    pub(crate) interval: String,
+    /// What the prices are counted in
+    #[arg(long, default_value = "USD")]
+    pub(crate) currency: String,
+    /// What to do with a row that cannot be read
+    #[arg(long, value_enum, default_value = "stop")]
+    pub(crate) on_bad_row: BadRow,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum BadRow {
+    Stop,
+    Skip,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Print a new token and nothing else
+    Mint(MintArgs),
+    /// Narrow a token (from stdin or STOA_TOKEN); needs no key
+    Attenuate(NarrowArgs),
+    /// Show what a token (from stdin or STOA_TOKEN) says of itself, and whether it holds here
+    Inspect,
+    /// Revoke a token (from stdin or STOA_TOKEN) and everything narrowed from it
+    Revoke,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MintArgs {
+    /// What the bearer may do, such as read,write
+    #[arg(long)]
+    pub(crate) scope: String,
+    /// How long it holds: 90s, 30m, 1h, 7d
+    #[arg(long, default_value = "1h")]
+    pub(crate) ttl: String,
+    /// Whom it is for; shown in logs and audits
+    #[arg(long, default_value = "cli")]
+    pub(crate) subject: String,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NarrowArgs {
+    /// Keep only these scopes
+    #[arg(long)]
+    pub(crate) scope: Option<String>,
+    /// Let it end sooner
+    #[arg(long)]
+    pub(crate) ttl: Option<String>,
+    /// Why, or for whom; everybody who holds the token can read it
+    #[arg(long)]
+    pub(crate) note: Option<String>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LimitArgs {
+    /// Only SKUs that begin with one of these
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) sku_prefix: Option<Vec<String>>,
+    /// Only these markets
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) market: Option<Vec<String>>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CallArgs {
+    /// The tool, in either spelling
+    pub(crate) tool: String,
+    /// Its arguments as JSON
+    #[arg(default_value = "{}")]
+    pub(crate) arguments: String,
+    /// Print the text form instead of the JSON
+    #[arg(long)]
+    pub(crate) text: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstallArgs {
+    #[arg(long, value_enum)]
+    pub(crate) client: Client,
+    /// Write it into the client's configuration file
+    #[arg(long)]
+    pub(crate) write: bool,
+    #[command(flatten)]
+    pub(crate) toolset: ToolsetArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Client {
+    ClaudeCode,
+    ClaudeDesktop,
+    Cursor,
+    Vscode,
+    Codex,
+}

@@ -1,0 +1,75 @@
+//! The commands, one file each.
+
+mod call;
+mod completions;
+mod doctor;
+mod import;
+mod install;
+mod mcp;
+mod serve;
+mod sim;
+mod token;
+mod tools;
+
+use crate::cli::{Cli, Command, ToolsetArgs};
+use crate::config::{Config, Settings};
+use crate::exit::Failure;
+
+pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
+    if let Command::Completions { shell } = cli.command {
+        return completions::run(shell);
+    }
+    let mut settings = Settings::read(&cli, toolset(&cli.command))?;
+    if let Command::Serve(args) = &cli.command {
+        settings.listen = args.listen.clone().or(settings.listen);
+    }
+    let config = Config::resolve(settings)?;
+    // Kept until the end: lines still queued are written when it goes.
+    let _logs = telemetry::init(&config.log).map_err(|error| Failure::usage(error.to_string()))?;
+    install_crypto();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let result = runtime.block_on(dispatch(cli.command, config));
+    // A blocking read of stdin must not keep a finished process alive.
+    runtime.shutdown_background();
+    result
+}
+
+async fn dispatch(command: Command, config: Config) -> Result<(), Failure> {
+    match command {
+        Command::Serve(args) => serve::run(args, config).await,
+        Command::Mcp(_) => mcp::run(config).await,
+        Command::Sim(args) => sim::run(args, config).await,
+        Command::Import(command) => import::run(command, config).await,
+        Command::Token(command) => token::run(command, config).await,
+        Command::Tools(_) => tools::run(config).await,
+        Command::Call(args) => call::run(args, config).await,
+        Command::Doctor => doctor::run(config).await,
+        Command::Install(args) => install::run(args, &config),
+        Command::Completions { shell } => completions::run(shell),
+    }
+}
+
+fn toolset(command: &Command) -> Option<&ToolsetArgs> {
+    match command {
+        Command::Serve(args) => Some(&args.toolset),
+        Command::Mcp(args) | Command::Tools(args) => Some(args),
+        _ => None,
+    }
+}
+
+/// TLS is ring everywhere. A second call would be refused, which is as good as done.
+fn install_crypto() {
+    _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+/// Prints a command's result, which is the only thing that may go to stdout.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    use std::io::Write as _;
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match written {
+        // The reader has seen enough.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(Failure::other),
+    }
+}

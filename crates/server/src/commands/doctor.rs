@@ -1,0 +1,147 @@
+//! `stoa doctor`: what a user would stumble on, and how to mend it.
+//!
+//! Every check is a function that gives findings; none stops the others, and none shows a secret.
+
+mod exposure;
+mod folder;
+mod limits;
+mod port;
+mod tools;
+mod venue;
+
+use std::fmt::Write as _;
+
+use crate::app;
+use crate::commands::print;
+use crate::config::Config;
+use crate::exit::Failure;
+
+pub(crate) async fn run(config: Config) -> Result<(), Failure> {
+    let findings = look(&config).await;
+    print(&report(&findings))?;
+    match findings.iter().filter(|it| it.level == Level::Fail).count() {
+        0 => Ok(()),
+        1 => Err(Failure::other("one check failed; the fix is behind it")),
+        many => Err(Failure::other(format!("{many} checks failed; the fixes are behind them"))),
+    }
+}
+
+async fn look(config: &Config) -> Vec<Finding> {
+    let mut findings = vec![build(), folder::check(&config.data)];
+    let has_folder = findings.iter().all(|it| it.level != Level::Fail);
+    if has_folder {
+        findings.push(folder::check_key(&config.data));
+        findings.push(store(config).await);
+    }
+    findings.push(port::check(config.listen).await);
+    findings.extend(exposure::check(config));
+    findings.push(limits::check(config.connections_max));
+    findings.extend(venue::check(config).await);
+    // Without these it could only fail for a reason that has just been given.
+    if findings.iter().all(|it| it.level != Level::Fail || it.what == port::WHAT) {
+        findings.extend(tools::check(config).await);
+    }
+    findings
+}
+
+fn build() -> Finding {
+    let version = format!("stoa {} ({})", app::VERSION, app::commit());
+    match cfg!(debug_assertions) {
+        false => Finding::ok("program", version),
+        true => Finding::warn("program", format!("{version}, a debug build and slow"))
+            .fix("build it with `cargo build --release`"),
+    }
+}
+
+/// Opens the store the way a server would, which also brings its tables up to date.
+async fn store(config: &Config) -> Finding {
+    let what = if config.database_url.is_some() { "PostgreSQL" } else { "SQLite" };
+    match app::open_store(config).await {
+        Ok(db) => {
+            db.close().await;
+            Finding::ok(what, "opens, and its tables are up to date")
+        }
+        Err(failure) if config.database_url.is_some() => Finding::fail(what, failure.to_string())
+            .fix("check DATABASE_URL, and that the server runs and lets you in"),
+        Err(failure) => Finding::fail(what, failure.to_string())
+            .fix("stop what else uses the folder, restore a backup, or choose another with --data"),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Ok,
+    Warn,
+    Fail,
+}
+
+/// What one check found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Finding {
+    level: Level,
+    what: &'static str,
+    detail: String,
+    /// What to do about it.
+    fix: Option<String>,
+}
+
+impl Finding {
+    fn new(level: Level, what: &'static str, detail: impl Into<String>) -> Self {
+        Self { level, what, detail: detail.into(), fix: None }
+    }
+
+    fn ok(what: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(Level::Ok, what, detail)
+    }
+
+    fn warn(what: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(Level::Warn, what, detail)
+    }
+
+    fn fail(what: &'static str, detail: impl Into<String>) -> Self {
+        Self::new(Level::Fail, what, detail)
+    }
+
+    fn fix(mut self, fix: impl Into<String>) -> Self {
+        self.fix = Some(fix.into());
+        self
+    }
+}
+
+/// One line for each finding.
+fn report(findings: &[Finding]) -> String {
+    let mut text = String::new();
+    for finding in findings {
+        let level = match finding.level {
+            Level::Ok => "ok",
+            Level::Warn => "warn",
+            Level::Fail => "FAIL",
+        };
+        let fix = finding.fix.as_ref().map_or_else(String::new, |fix| format!(" / {fix}"));
+        let line = format!("{level:<4}  {:<12}  - {}{fix}", finding.what, finding.detail);
+        // Details quote what others said, over as many lines as they liked.
+        let line = line.replace(char::is_control, " ");
+        _ = writeln!(text, "{}", telemetry::redact(&line));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_is_one_line_without_secrets() {
+        let findings = [
+            Finding::ok("port", "free"),
+            Finding::fail("PostgreSQL", "no\nanswer, password=hunter2").fix("start it"),
+        ];
+        let text = report(&findings);
+        assert_eq!(text.lines().next(), Some("ok    port          - free"));
+        let second = text.lines().nth(1).unwrap();
+        assert!(second.starts_with("FAIL  PostgreSQL    - no answer"), "{second}");
+        assert!(second.ends_with(" / start it"), "{second}");
+        assert!(!text.contains("hunter2"));
+        assert_eq!(text.lines().count(), 2);
+    }
+}

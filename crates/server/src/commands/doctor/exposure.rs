@@ -1,0 +1,100 @@
+//! Who could reach the server, and whether the settings about that fit together.
+
+use auth::Secret;
+
+use super::Finding;
+use crate::config::Config;
+
+const WHAT: &str = "exposure";
+/// Shorter ones can be guessed from outside.
+const TOKEN_LENGTH_MIN: usize = 16;
+
+pub(super) fn check(config: &Config) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let listen = config.listen;
+    let token = config.http_token.as_ref().map(Secret::reveal);
+    findings.push(match (listen.ip().is_loopback(), token) {
+        (_, Some(token)) if token.len() < TOKEN_LENGTH_MIN => {
+            let level = match listen.ip().is_loopback() {
+                true => Finding::warn,
+                false => Finding::fail,
+            };
+            level(WHAT, format!("MCP_HTTP_TOKEN is shorter than {TOKEN_LENGTH_MIN} characters"))
+                .fix("make one with `openssl rand -hex 32`")
+        }
+        (false, None) => {
+            Finding::fail(WHAT, format!("{listen} is beyond this machine, and no token is set"))
+                .fix("set MCP_HTTP_TOKEN, or listen on 127.0.0.1; `stoa serve` refuses otherwise")
+        }
+        (true, None) => Finding::ok(WHAT, "this machine alone, open for reading"),
+        (true, Some(_)) => Finding::ok(WHAT, "this machine alone, with a token"),
+        (false, Some(_)) => {
+            Finding::ok(WHAT, format!("{listen}, with a token; TLS is a proxy's job"))
+        }
+    });
+    if config.cors_origins.iter().any(|origin| origin == "*") {
+        findings.push(
+            Finding::warn(WHAT, "MCP_CORS_ORIGINS lets every web page call the server")
+                .fix("list the origins of your own pages"),
+        );
+    }
+    for origin in config.cors_origins.iter().filter(|origin| *origin != "*") {
+        if !is_origin(origin) {
+            findings.push(
+                Finding::warn(
+                    WHAT,
+                    format!("{origin:?} in MCP_CORS_ORIGINS matches no browser's origin"),
+                )
+                .fix("write scheme, host and port only, such as https://app.example.com"),
+            );
+        }
+    }
+    findings
+}
+
+/// What a browser sends: a scheme and a host, nothing behind them.
+fn is_origin(text: &str) -> bool {
+    let Some((scheme, host)) = text.split_once("://") else { return false };
+    !scheme.is_empty() && !host.is_empty() && !host.contains(['/', '?', '#', '@', ' '])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Level;
+    use super::*;
+    use crate::config::Settings;
+
+    #[track_caller]
+    fn check(listen: &str, token: Option<&str>, origins: &[&str], expected: &[Level]) {
+        let settings = Settings {
+            listen: Some(listen.to_owned()),
+            http_token: token.map(str::to_owned),
+            cors_origins: Some(origins.iter().map(|it| (*it).to_owned()).collect()),
+            data: Some("/data".into()),
+            ..Settings::default()
+        };
+        let config = Config::resolve(settings).unwrap();
+        let findings = super::check(&config);
+        let levels: Vec<_> = findings.iter().map(|it| it.level).collect();
+        assert_eq!(levels, expected, "{listen} {token:?} {origins:?}");
+        for secret in token {
+            assert!(!format!("{findings:?}").contains(secret));
+        }
+    }
+
+    #[test]
+    fn settings_about_exposure_fit_together() {
+        use Level::{Fail, Ok, Warn};
+        let long = Some("0123456789abcdef");
+        check("127.0.0.1:8080", None, &[], &[Ok]);
+        check("127.0.0.1:8080", long, &[], &[Ok]);
+        check("[::1]:8080", None, &[], &[Ok]);
+        check("0.0.0.0:8080", None, &[], &[Fail]);
+        check("0.0.0.0:8080", long, &[], &[Ok]);
+        check("0.0.0.0:8080", Some("secret"), &[], &[Fail]);
+        check("127.0.0.1:8080", Some("secret"), &[], &[Warn]);
+        check("127.0.0.1:8080", None, &["*"], &[Ok, Warn]);
+        check("127.0.0.1:8080", None, &["https://a.example", "http://b:3000"], &[Ok]);
+        check("127.0.0.1:8080", None, &["a.example", "https://a.example/"], &[Ok, Warn, Warn]);
+    }
+}

@@ -1,0 +1,144 @@
+//! The data folder and the key in it: there, writable, and nobody else's to read.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use auth::{KEY_FILE, Keyring};
+
+use super::Finding;
+
+const WHAT: &str = "data folder";
+const KEY: &str = "token key";
+/// Everybody but the owner.
+const OTHERS: u32 = 0o077;
+
+/// Makes the folder where it is missing, as the server would.
+pub(super) fn check(data: &Path) -> Finding {
+    let shown = data.display();
+    let made = match fs::metadata(data) {
+        Ok(found) if !found.is_dir() => {
+            return Finding::fail(WHAT, format!("{shown} is not a folder"))
+                .fix("choose another with --data DIR or STOA_DATA");
+        }
+        Ok(_) => "",
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            if let Err(error) = DirBuilder::new().recursive(true).mode(0o700).create(data) {
+                return Finding::fail(WHAT, format!("{shown} cannot be made ({})", error.kind()))
+                    .fix("choose another with --data DIR or STOA_DATA");
+            }
+            ", new"
+        }
+        Err(error) => {
+            return Finding::fail(WHAT, format!("{shown} cannot be read ({})", error.kind()))
+                .fix("choose another with --data DIR or STOA_DATA");
+        }
+    };
+    if let Err(error) = probe(data) {
+        return Finding::fail(WHAT, format!("{shown} cannot be written to ({})", error.kind()))
+            .fix(format!(
+                "make it yours (`chown -R \"$USER\" {shown}`), or free space on its disk"
+            ));
+    }
+    match mode(data) {
+        Some(mode) if mode & OTHERS != 0 => {
+            Finding::warn(WHAT, format!("{shown} is open to others (mode {mode:03o})"))
+                .fix(format!("chmod 700 {shown}"))
+        }
+        _ => Finding::ok(WHAT, format!("{shown} is writable and private{made}")),
+    }
+}
+
+/// Whether a file can be made, filled and removed: a full disk lets it be made.
+fn probe(data: &Path) -> std::io::Result<()> {
+    let file = data.join(format!(".doctor.{}", std::process::id()));
+    let opened = OpenOptions::new().write(true).create(true).truncate(true).open(&file);
+    let written = opened.and_then(|mut opened| {
+        std::io::Write::write_all(&mut opened, &[0; 4096])?;
+        opened.sync_all()
+    });
+    let removed = fs::remove_file(&file);
+    written.and(removed)
+}
+
+/// The key is made where it is missing, as the server would.
+pub(super) fn check_key(data: &Path) -> Finding {
+    let file = data.join(KEY_FILE);
+    let shown = file.display();
+    match mode(&file) {
+        Some(mode) if mode & OTHERS != 0 => {
+            return Finding::fail(KEY, format!("{shown} can be read by others (mode {mode:03o})"))
+                .fix(format!(
+                    "chmod 600 {shown}, and mint new tokens if somebody else has read it"
+                ));
+        }
+        _ => {}
+    }
+    match Keyring::open(data) {
+        Ok(_) => Finding::ok(KEY, format!("{shown} is readable by its owner alone")),
+        Err(fault) => Finding::fail(KEY, fault.to_string()),
+    }
+}
+
+fn mode(path: &Path) -> Option<u32> {
+    Some(fs::metadata(path).ok()?.permissions().mode() & 0o777)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::Permissions;
+    use std::path::PathBuf;
+
+    use super::super::Level;
+    use super::*;
+
+    struct Folder(PathBuf);
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn folder(name: &str) -> Folder {
+        Folder(std::env::temp_dir().join(format!("stoa-doctor-{name}-{}", std::process::id())))
+    }
+
+    #[test]
+    fn a_missing_folder_is_made_private() {
+        let folder = folder("made");
+        let data = folder.0.join("a/b");
+        assert_eq!(check(&data).level, Level::Ok);
+        assert_eq!(mode(&data), Some(0o700));
+        assert_eq!(fs::read_dir(&data).unwrap().count(), 0, "the probe stayed");
+    }
+
+    #[test]
+    fn what_others_can_read_is_found() {
+        let folder = folder("open");
+        assert_eq!(check(&folder.0).level, Level::Ok);
+        fs::set_permissions(&folder.0, Permissions::from_mode(0o755)).unwrap();
+        let finding = check(&folder.0);
+        assert_eq!(finding.level, Level::Warn);
+        assert!(finding.fix.unwrap().starts_with("chmod 700 "));
+
+        assert_eq!(check_key(&folder.0).level, Level::Ok);
+        let key = folder.0.join(KEY_FILE);
+        fs::set_permissions(&key, Permissions::from_mode(0o644)).unwrap();
+        assert_eq!(check_key(&folder.0).level, Level::Fail);
+        fs::set_permissions(&key, Permissions::from_mode(0o600)).unwrap();
+        fs::write(&key, "nonsense").unwrap();
+        assert_eq!(check_key(&folder.0).level, Level::Fail);
+    }
+
+    #[test]
+    fn a_file_is_no_folder() {
+        let folder = folder("file");
+        fs::create_dir_all(&folder.0).unwrap();
+        let file = folder.0.join("data");
+        fs::write(&file, "").unwrap();
+        assert_eq!(check(&file).level, Level::Fail);
+        assert_eq!(check(&file.join("below")).level, Level::Fail);
+    }
+}

@@ -1,0 +1,166 @@
+//! The live exchange: its name resolves, it answers, it lets us in, and its clock agrees with ours.
+//! The simulated one needs no check of its own; the tool call goes through it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fault::Fault;
+use http::Uri;
+use market::{Quote, QuoteSource as _, Symbol, SystemClock, Venue};
+use market_binance::{Binance, BinanceConfig};
+
+use super::Finding;
+use crate::config::{Config, Provider};
+
+const WHAT: &str = "exchange";
+const CLOCK: &str = "clock";
+/// Traded every moment of every day.
+const TICKER: &str = "BTCUSDT";
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How far the two clocks may be apart before candles close too early or too late.
+const SKEW_MAX_MS: i64 = 5_000;
+
+pub(super) async fn check(config: &Config) -> Vec<Finding> {
+    let Provider::Binance { rest_url } = &config.provider else { return Vec::new() };
+    if config.arche_api_url.is_some() {
+        return Vec::new();
+    }
+    if let Err(finding) = resolve(rest_url).await {
+        return vec![finding];
+    }
+    match tokio::time::timeout(PATIENCE, quote(rest_url)).await {
+        Err(_) => vec![unanswered()],
+        Ok(Err(fault)) => vec![explain(&fault)],
+        Ok(Ok(quote)) => {
+            let ahead_ms = quote.freshness.as_of.0 - quote.freshness.received_at.0;
+            let said = format!("{} answers, {TICKER} is {}", host(rest_url), quote.price);
+            vec![Finding::ok(WHAT, said), judge_clock(ahead_ms)]
+        }
+    }
+}
+
+/// The address without what may be secret in it.
+fn host(rest_url: &str) -> String {
+    let uri = rest_url.parse::<Uri>().ok();
+    uri.as_ref().and_then(Uri::host).unwrap_or("the exchange").to_owned()
+}
+
+async fn resolve(rest_url: &str) -> Result<(), Finding> {
+    let uri: Option<Uri> = rest_url.parse().ok();
+    let Some(host) = uri.as_ref().and_then(Uri::host) else {
+        return Err(Finding::fail(WHAT, "BINANCE_REST_URL is not an address")
+            .fix("write it like https://data-api.binance.vision"));
+    };
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    match tokio::time::timeout(PATIENCE, tokio::net::lookup_host((bare, 443))).await {
+        Ok(Ok(_)) => Ok(()),
+        _ => Err(Finding::fail(WHAT, format!("the name {host} does not resolve"))
+            .fix("check the network and DNS, or set PROVIDER=sim to work without them")),
+    }
+}
+
+/// One question, asked once.
+async fn quote(rest_url: &str) -> Result<Arc<Quote>, Fault> {
+    let config = BinanceConfig {
+        retries: 0,
+        request_timeout: PATIENCE,
+        ..BinanceConfig::new(rest_url, "binance")
+    };
+    let exchange = Binance::new(config, Arc::new(SystemClock))?;
+    let symbol = Symbol { venue: Venue::Binance, code: TICKER.to_owned() };
+    let mut quotes = exchange.latest(&[symbol]).await?;
+    quotes.pop().unwrap_or_else(|| Err(Fault::internal("no answer for the one ticker asked")))
+}
+
+fn unanswered() -> Finding {
+    Finding::fail(WHAT, "did not answer in time")
+        .fix("check the network and its firewall; proxies are not used")
+}
+
+fn explain(fault: &Fault) -> Finding {
+    let detail = fault.to_string();
+    let fix = match fault.code() {
+        // The fault itself says which address to set.
+        "upstream_geo_blocked" => return Finding::fail(WHAT, detail),
+        "upstream_refused" => {
+            "its firewall blocks this network (403): try another network, \
+             BINANCE_REST_URL=https://data-api.binance.vision, or PROVIDER=sim"
+        }
+        "upstream_timeout" => return unanswered(),
+        "upstream_unreachable" => {
+            "check the network, its firewall and the machine's certificates; proxies are not used"
+        }
+        "upstream_rate_limited" => "wait; others on this address use the same allowance",
+        "upstream_malformed" => {
+            "something between here and there answers in its place (a portal or a proxy?), or \
+             BINANCE_REST_URL is not an exchange"
+        }
+        "unknown_symbol" => "BINANCE_REST_URL is another exchange than Binance spot",
+        "invalid_upstream_url" => "write BINANCE_REST_URL like https://data-api.binance.vision",
+        _ => "try again later, or set PROVIDER=sim",
+    };
+    Finding::fail(WHAT, detail).fix(fix)
+}
+
+/// The exchange stamps a busy ticker with its own time.
+fn judge_clock(ahead_ms: i64) -> Finding {
+    let seconds = ahead_ms.unsigned_abs() / 1000;
+    match ahead_ms {
+        SKEW_MAX_MS.. => Finding::warn(CLOCK, format!("is {seconds} s behind the exchange's"))
+            .fix("turn on time synchronisation (`timedatectl set-ntp true`)"),
+        ..0 if ahead_ms <= -SKEW_MAX_MS => {
+            Finding::warn(CLOCK, format!("is {seconds} s ahead of the exchange's last trade"))
+                .fix("turn on time synchronisation (`timedatectl set-ntp true`)")
+        }
+        _ => Finding::ok(CLOCK, "agrees with the exchange's"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Level;
+    use super::*;
+    use crate::config::Settings;
+
+    #[test]
+    fn clocks_apart_are_found() {
+        for (ahead_ms, expected) in [
+            (0, Level::Ok),
+            (4_999, Level::Ok),
+            (5_000, Level::Warn),
+            (-4_999, Level::Ok),
+            (-5_000, Level::Warn),
+            (i64::MIN, Level::Warn),
+            (i64::MAX, Level::Warn),
+        ] {
+            assert_eq!(judge_clock(ahead_ms).level, expected, "{ahead_ms}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_address_that_is_none_is_found() {
+        for url in ["", "not an address", "/path"] {
+            assert_eq!(resolve(url).await.unwrap_err().level, Level::Fail, "{url:?}");
+        }
+        assert!(resolve("http://user:hunter2@127.0.0.1:1").await.is_ok());
+        assert!(resolve("http://[::1]:1").await.is_ok());
+        assert_eq!(host("http://user:hunter2@127.0.0.1:1"), "127.0.0.1");
+    }
+
+    #[tokio::test]
+    async fn an_exchange_that_is_not_there_is_found() {
+        let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = unused.local_addr().unwrap();
+        drop(unused);
+        let settings = Settings {
+            data: Some("/data".into()),
+            provider: Some("binance".to_owned()),
+            binance_rest_url: Some(format!("http://{address}")),
+            ..Settings::default()
+        };
+        let findings = check(&Config::resolve(settings).unwrap()).await;
+        let levels: Vec<_> = findings.iter().map(|it| it.level).collect();
+        assert_eq!(levels, [Level::Fail]);
+        assert!(findings[0].fix.as_ref().unwrap().contains("network"));
+    }
+}

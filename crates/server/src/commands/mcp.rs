@@ -1,0 +1,30 @@
+//! `stoa mcp`: the same tools over stdio. Whoever starts the process is its user, so reading is
+//! open; more needs a token in `STOA_TOKEN`.
+
+use std::sync::Arc;
+
+use contract::Credential;
+use transport_mcp::{McpServer, ServerOptions, serve_stdio};
+
+use crate::app::{App, VERSION};
+use crate::commands::serve::stop_signal;
+use crate::config::Config;
+use crate::exit::Failure;
+
+pub(crate) async fn run(config: Config) -> Result<(), Failure> {
+    let credential = match &config.token {
+        Some(token) => Credential::Bearer(Arc::from(token.reveal())),
+        None => Credential::None,
+    };
+    let app = App::start(&config, true).await?;
+    let options = ServerOptions::stdio(VERSION, credential);
+    let server = McpServer::new(Arc::clone(&app.pipeline), app.view.clone(), options);
+    let stop = app.stop.clone();
+    let served = serve_stdio(server, tokio::io::stdin(), tokio::io::stdout(), stop);
+    let ended = tokio::select! {
+        ended = served => ended,
+        () = stop_signal() => Ok(()),
+    };
+    app.stop().await;
+    ended.map_err(Failure::other)
+}

@@ -1,0 +1,162 @@
+//! `stoa serve`: everything over HTTP on one port.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use auth::RateLimiter;
+use axum::Router;
+use http::HeaderValue;
+use tokio::net::TcpListener;
+use transport_http::{AllowedHosts, EdgeConfig, Limits, SystemPages};
+use transport_mcp::{HttpOptions, ServerOptions};
+
+use crate::app::{App, VERSION};
+use crate::cli::ServeArgs;
+use crate::config::{Config, Provider};
+use crate::exit::Failure;
+
+/// How many clients' rates are remembered.
+const CLIENTS_MAX: usize = 16_384;
+/// How long a client may take over its headers, its body, and the time between requests.
+const CLIENT_PATIENCE: Duration = Duration::from_secs(15);
+const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(10);
+
+pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), Failure> {
+    refuse_exposure(&args, &config)?;
+    let listener = TcpListener::bind(config.listen).await.map_err(|error| {
+        Failure::usage(format!("cannot listen on {}: {error}; try --listen", config.listen))
+    })?;
+    let address = listener.local_addr()?;
+    let app = App::start(&config, config.is_open() || args.insecure).await?;
+    let router = routes(&app, &config, args.conformance_fixtures)?;
+    banner(&config, address);
+    let limits = Limits {
+        connections_max: config.connections_max,
+        header_patience: CLIENT_PATIENCE,
+        shutdown_patience: SHUTDOWN_PATIENCE,
+    };
+    let stop = app.stop.clone();
+    let connections = app.metrics.connections();
+    let served = transport_http::serve(listener, router, limits, stop.clone(), move |open| {
+        connections.set(i64::try_from(open).unwrap_or(i64::MAX));
+    });
+    tokio::pin!(served);
+    tokio::select! {
+        () = &mut served => {}
+        () = stop_signal() => {
+            tracing::info!("stopping: requests under way are finished first");
+            stop.cancel();
+            served.await;
+        }
+    }
+    app.stop().await;
+    Ok(())
+}
+
+fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, Failure> {
+    let options = HttpOptions {
+        allowed_origins: config.cors_origins.clone(),
+        allowed_hosts: mcp_hosts(config),
+        body_bytes_max: config.body_bytes_max,
+        shutdown: app.stop.clone(),
+        ..HttpOptions::default()
+    };
+    let metrics = Arc::clone(&app.metrics);
+    let pages = SystemPages {
+        version: VERSION,
+        metrics: Box::new(move || metrics.render()),
+        metrics_type: telemetry::METRICS_CONTENT_TYPE,
+    };
+    let mut routes = transport_http::router(&app.pipeline, &app.view, pages).merge(
+        transport_mcp::router(&app.pipeline, &app.view, &ServerOptions::http(VERSION), &options),
+    );
+    if fixtures {
+        let fixtures = transport_mcp::conformance::router(&options).map_err(Failure::other)?;
+        routes = routes.nest("/conformance", fixtures);
+    }
+    Ok(transport_http::with_edge(routes, edge(app, config)?))
+}
+
+fn edge(app: &App, config: &Config) -> Result<EdgeConfig, Failure> {
+    let origin = |text: &String| {
+        HeaderValue::from_str(text)
+            .map_err(|_| Failure::usage(format!("CORS origin {text:?} is not valid")))
+    };
+    let metrics = Arc::clone(&app.metrics);
+    Ok(EdgeConfig {
+        limiter: RateLimiter::new(config.rate, CLIENTS_MAX),
+        gate: Arc::clone(&app.gate) as _,
+        hosts: hosts(config),
+        cors_origins: config.cors_origins.iter().map(origin).collect::<Result<_, _>>()?,
+        body_bytes_max: config.body_bytes_max,
+        body_patience: CLIENT_PATIENCE,
+        meter: Box::new(move |route, method, status, elapsed| {
+            metrics.route(route, method).record(status, elapsed);
+        }),
+    })
+}
+
+/// A server on loopback answers to loopback names and to those it was given. Beyond loopback the
+/// token protects it, and its names are whatever its proxies call it, unless they are listed.
+fn hosts(config: &Config) -> AllowedHosts {
+    if config.allowed_hosts.is_empty() && !config.listen.ip().is_loopback() {
+        return AllowedHosts::Any;
+    }
+    AllowedHosts::Only(config.allowed_hosts.clone())
+}
+
+fn mcp_hosts(config: &Config) -> Vec<String> {
+    match hosts(config) {
+        AllowedHosts::Any => vec!["*".to_owned()],
+        AllowedHosts::Only(names) => names,
+    }
+}
+
+/// Everybody on the network could read, and a later setting could let them write.
+fn refuse_exposure(args: &ServeArgs, config: &Config) -> Result<(), Failure> {
+    if config.listen.ip().is_loopback() || config.http_token.is_some() || args.insecure {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "refusing to listen on {} without a token: set MCP_HTTP_TOKEN, or say --insecure",
+        config.listen
+    )))
+}
+
+#[expect(clippy::print_stderr, reason = "the banner is for whoever started the server")]
+fn banner(config: &Config, address: std::net::SocketAddr) {
+    let market = match &config.provider {
+        Provider::Simulated => {
+            format!("simulated exchange, seed {} (every answer says so)", config.sim_seed)
+        }
+        Provider::Binance { rest_url } => format!("Binance at {rest_url}"),
+    };
+    let access = match config.is_open() {
+        true => "open for reading on this machine",
+        false => "bearer token required",
+    };
+    eprintln!(
+        "stoa {VERSION} is serving\n\
+         \x20 MCP      http://{address}/mcp\n\
+         \x20 REST     http://{address}/v1/quotes?tickers=BTCUSDT\n\
+         \x20 docs     http://{address}/docs\n\
+         \x20 market   {market}\n\
+         \x20 data     {}\n\
+         \x20 access   {access}; more with `stoa token mint --scope read,write --ttl 1h`",
+        config.data.display(),
+    );
+}
+
+/// Returns when the process is told to stop, by a terminal or by a supervisor.
+pub(crate) async fn stop_signal() {
+    let interrupted = tokio::signal::ctrl_c();
+    let mut terminated =
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(signal) => signal,
+            Err(_) => return std::future::pending().await,
+        };
+    tokio::select! {
+        _ = interrupted => {}
+        _ = terminated.recv() => {}
+    }
+}

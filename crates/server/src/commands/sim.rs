@@ -1,0 +1,39 @@
+//! `stoa sim`: the simulated exchange alone, for other programs to trade against.
+
+use std::sync::Arc;
+
+use exchange_sim::{Sim, SimConfig};
+use market::SystemClock;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::SimArgs;
+use crate::commands::serve::stop_signal;
+use crate::config::Config;
+use crate::exit::Failure;
+
+#[expect(clippy::print_stderr, reason = "the address is for whoever started it")]
+pub(crate) async fn run(args: SimArgs, config: Config) -> Result<(), Failure> {
+    let listener = TcpListener::bind(&args.listen)
+        .await
+        .map_err(|error| Failure::usage(format!("cannot listen on {}: {error}", args.listen)))?;
+    let seed = args.seed.unwrap_or(config.sim_seed);
+    eprintln!(
+        "the simulated exchange (seed {seed}) is at http://{0}\n\
+         \x20 klines   curl 'http://{0}/api/v3/klines?symbol=BTCUSDT&interval=1d&limit=3'\n\
+         \x20 faults   curl -X POST http://{0}/sim/faults -d '{{\"kind\":\"status_429\",\"times\":1}}'",
+        listener.local_addr()?
+    );
+    let stop = CancellationToken::new();
+    let sim = Sim::new(SimConfig::new(seed, Arc::new(SystemClock)));
+    let served = sim.serve(listener, stop.clone());
+    tokio::pin!(served);
+    tokio::select! {
+        () = &mut served => {}
+        () = stop_signal() => {
+            stop.cancel();
+            served.await;
+        }
+    }
+    Ok(())
+}

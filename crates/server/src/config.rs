@@ -1,0 +1,143 @@
+//! Configuration: `stoa.toml`, then the environment, then flags, each over the one before.
+//! Unknown keys are errors, because a setting that is silently ignored is worse than none.
+
+mod settings;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use auth::{RateLimit, Secret};
+use contract::View;
+use telemetry::{LogConfig, LogFormat};
+
+use crate::exit::Failure;
+pub(crate) use settings::Settings;
+
+/// The port when nothing says otherwise.
+const PORT: u16 = 8080;
+/// Which market is simulated when nothing says otherwise.
+const SIM_SEED: u64 = 42;
+
+/// Everything a command needs to know, checked.
+#[derive(Debug)]
+pub(crate) struct Config {
+    pub(crate) listen: SocketAddr,
+    pub(crate) data: PathBuf,
+    /// Holds a password, often.
+    pub(crate) database_url: Option<Secret>,
+    pub(crate) provider: Provider,
+    pub(crate) sim_seed: u64,
+    pub(crate) view: View,
+    pub(crate) http_token: Option<Secret>,
+    pub(crate) cors_origins: Vec<String>,
+    pub(crate) allowed_hosts: Vec<String>,
+    pub(crate) rate: RateLimit,
+    pub(crate) call_patience: Duration,
+    pub(crate) body_bytes_max: usize,
+    pub(crate) connections_max: usize,
+    pub(crate) arche_api_url: Option<String>,
+    pub(crate) arche_api_token: Option<Secret>,
+    /// The caller's own token, for stdio and `call`.
+    pub(crate) token: Option<Secret>,
+    pub(crate) log: LogConfig,
+}
+
+/// Where live crypto prices come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Provider {
+    /// The simulated exchange, in this process.
+    Simulated,
+    Binance {
+        rest_url: String,
+    },
+}
+
+impl Config {
+    pub(crate) fn resolve(settings: Settings) -> Result<Self, Failure> {
+        let listen = listen(&settings)?;
+        let provider = match settings.provider.as_deref().unwrap_or("sim") {
+            "sim" => Provider::Simulated,
+            "binance" => Provider::Binance {
+                rest_url: settings
+                    .binance_rest_url
+                    .unwrap_or_else(|| "https://data-api.binance.vision".to_owned()),
+            },
+            other => {
+                return Err(Failure::usage(format!(
+                    "provider {other:?} is not known; write sim or binance"
+                )));
+            }
+        };
+        let seconds = settings.call_timeout_s.unwrap_or(30.0);
+        let call_patience = Duration::try_from_secs_f64(seconds)
+            .ok()
+            .filter(|patience| !patience.is_zero())
+            .ok_or_else(|| Failure::usage("call_timeout_s must be a positive number"))?;
+        Ok(Self {
+            listen,
+            provider,
+            call_patience,
+            data: settings.data.map_or_else(|| default_data(settings.home.as_deref()), Ok)?,
+            database_url: settings.database_url.map(Secret::new),
+            sim_seed: settings.sim_seed.unwrap_or(SIM_SEED),
+            view: View {
+                service: None,
+                services: settings.services,
+                tools: settings.tools,
+                read_only: settings.read_only.unwrap_or(false),
+            },
+            http_token: settings.http_token.map(Secret::new),
+            cors_origins: settings.cors_origins.unwrap_or_default(),
+            allowed_hosts: settings.allowed_hosts.unwrap_or_default(),
+            rate: RateLimit {
+                burst: settings.rate_burst.unwrap_or(400),
+                per_second: settings.rate_per_second.unwrap_or(100.0),
+            },
+            body_bytes_max: settings.body_bytes_max.unwrap_or(4 * 1024 * 1024),
+            connections_max: settings.connections_max.unwrap_or(4096),
+            arche_api_url: settings.arche_api_url,
+            arche_api_token: settings.arche_api_token.map(Secret::new),
+            token: settings.token.map(Secret::new),
+            log: log(settings.log, settings.log_format.as_deref())?,
+        })
+    }
+
+    /// Whether anybody who can reach the server may read without a credential.
+    pub(crate) fn is_open(&self) -> bool {
+        self.listen.ip().is_loopback() && self.http_token.is_none()
+    }
+}
+
+fn listen(settings: &Settings) -> Result<SocketAddr, Failure> {
+    match (&settings.listen, settings.port) {
+        (Some(text), _) => text.parse().map_err(|_| {
+            Failure::usage(format!("listen address {text:?} is not like 127.0.0.1:8080"))
+        }),
+        (None, port) => Ok((IpAddr::V4(Ipv4Addr::LOCALHOST), port.unwrap_or(PORT)).into()),
+    }
+}
+
+/// A place that does not depend on where a client happens to start us.
+fn default_data(home: Option<&std::path::Path>) -> Result<PathBuf, Failure> {
+    match home {
+        Some(home) => Ok(home.join("stoa")),
+        None => std::env::current_dir()
+            .map(|here| here.join("stoa-data"))
+            .map_err(|error| Failure::usage(format!("no data folder: {error}; give --data DIR"))),
+    }
+}
+
+fn log(filter: Option<String>, format: Option<&str>) -> Result<LogConfig, Failure> {
+    let format = match format.unwrap_or("auto") {
+        "auto" => LogFormat::Auto,
+        "pretty" => LogFormat::Pretty,
+        "json" => LogFormat::Json,
+        other => {
+            return Err(Failure::usage(format!(
+                "log format {other:?} is not known; write auto, pretty or json"
+            )));
+        }
+    };
+    Ok(LogConfig { format, filter: filter.unwrap_or_else(|| "info".to_owned()) })
+}

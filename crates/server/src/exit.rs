@@ -1,0 +1,76 @@
+//! Failures of a command: one sentence on stderr, and an exit code that means something.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use fault::{Fault, Kind};
+
+/// | code | meaning |
+/// |---|---|
+/// | 1 | something failed that is nobody's wrong input |
+/// | 2 | wrong usage or configuration |
+/// | 3 | a dependency could not be reached |
+/// | 4 | the credential was refused |
+/// | 5 | the data given was refused |
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: u8,
+    message: String,
+}
+
+impl Failure {
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self { code: 2, message: message.into() }
+    }
+
+    pub(crate) fn data(message: impl Into<String>) -> Self {
+        Self { code: 5, message: message.into() }
+    }
+
+    pub(crate) fn other(error: impl fmt::Display) -> Self {
+        Self { code: 1, message: error.to_string() }
+    }
+
+    #[expect(clippy::print_stderr, reason = "this is where a command says why it failed")]
+    pub(crate) fn report(&self) -> ExitCode {
+        eprintln!("stoa: {}", telemetry::redact(&self.message));
+        ExitCode::from(self.code)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        let code = match fault.kind() {
+            Kind::Invalid => 2,
+            Kind::Unavailable | Kind::Timeout | Kind::RateLimited => 3,
+            Kind::Unauthenticated | Kind::Forbidden => 4,
+            Kind::NotFound | Kind::Conflict => 5,
+            Kind::Cancelled | Kind::Internal => 1,
+        };
+        // On one's own machine the cause helps, and there is nobody else to hide it from.
+        let message = match std::error::Error::source(&fault) {
+            Some(cause) if fault.kind() == Kind::Internal => cause.to_string(),
+            Some(cause) => format!("{fault}: {cause}"),
+            None => fault.to_string(),
+        };
+        Self { code, message }
+    }
+}
+
+impl From<contract::ContractError> for Failure {
+    fn from(error: contract::ContractError) -> Self {
+        Self::other(error)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::other(error)
+    }
+}

@@ -1,0 +1,22 @@
+//! The pipeline's and the venues' meters, on Prometheus.
+
+use std::sync::Arc;
+
+use contract::{CallRecord, Meter};
+use telemetry::Metrics;
+
+pub(crate) struct Meters(pub(crate) Arc<Metrics>);
+
+impl Meter for Meters {
+    fn record(&self, record: &CallRecord<'_>) {
+        let CallRecord { service, tool, transport, failed, elapsed } = record;
+        let outcome = if failed.is_some() { "error" } else { "ok" };
+        self.0.tool(service, tool, transport).record(outcome, *elapsed);
+        if let Some(code) = failed {
+            self.0.error(service, code);
+            if *code == "rate_limited" {
+                self.0.rate_limited();
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Revoked tokens, kept in the store so that every copy of the server refuses them.
+
+use async_trait::async_trait;
+use auth::{RevocationId, Revocations};
+use fault::Fault;
+use store::{Db, Migrations, placeholders, sql, sql_built};
+
+pub(crate) const MIGRATIONS: Migrations = Migrations {
+    owner: "tokens",
+    sqlite: &[CREATE],
+    postgres: &[CREATE],
+};
+
+const CREATE: &str = "CREATE TABLE token_revoked (
+    id TEXT PRIMARY KEY,
+    expires_at BIGINT NOT NULL
+)";
+
+pub(crate) struct SqlRevocations(pub(crate) Db);
+
+#[async_trait]
+impl Revocations for SqlRevocations {
+    async fn contains_any(&self, ids: &[RevocationId]) -> Result<bool, Fault> {
+        if ids.is_empty() {
+            return Ok(false);
+        }
+        let marks = placeholders(1, ids.len());
+        let query = sql_built(format!("SELECT id FROM token_revoked WHERE id IN ({marks}) LIMIT 1"));
+        let row = self.0.fetch_optional(query.bind_all(ids.iter().map(ToString::to_string))).await?;
+        Ok(row.is_some())
+    }
+
+    async fn revoke(&self, id: RevocationId, expires_at: i64) -> Result<(), Fault> {
+        let insert = sql(
+            "INSERT INTO token_revoked (id, expires_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING",
+        );
+        self.0.execute(insert.bind(id.to_string()).bind(expires_at)).await.map(drop)
+    }
+}

@@ -1,0 +1,136 @@
+//! Commands: what they print, what they refuse, and with which exit code.
+
+use serde_json::Value;
+
+use crate::process::{Folder, run, stoa};
+
+#[track_caller]
+fn check(args: &[&str], settings: &[(&str, &str)], code: i32, told: &str) {
+    let folder = Folder::new();
+    let mut command = stoa(folder.path());
+    let (actual, out, err) = run(command.args(args).envs(settings.iter().copied()));
+    assert_eq!(actual, code, "{args:?}: {out}{err}");
+    assert!(format!("{out}{err}").contains(told), "{args:?} does not say {told:?}: {out}{err}");
+}
+
+#[test]
+fn wrong_use_is_a_sentence_and_a_code() {
+    check(&["serve", "--listen", "nowhere"], &[], 2, "is not like 127.0.0.1:8080");
+    check(&["serve", "--listen", "0.0.0.0:0"], &[], 2, "without a token");
+    check(&["serve"], &[("PORT", "eighty")], 2, "PORT must be a port number");
+    check(&["serve"], &[("STOA_LISTNE", "x")], 2, "STOA_LISTNE");
+    check(&["serve"], &[("PROVIDER", "kraken")], 2, "write sim or binance");
+    check(&["serve", "--services", "stocks"], &[], 2, "there is no service \"stocks\"");
+    check(&["tools", "--tools", "quotes.dead"], &[], 2, "there is no tool");
+    check(&["tools", "--config", "missing.toml"], &[], 2, "missing.toml cannot be read");
+    check(&["tools"], &[("STOA_LOG", "loud=9")], 2, "log filter");
+    check(&["call", "quotes.live", "[1]"], &[], 2, "must be a JSON object");
+    check(&["call", "nothing"], &[], 2, "there is no tool");
+    check(&["call", "quotes.live", "{\"tickers\":[\"NOPE\"]}"], &[], 5, "NOT_FOUND");
+    check(&["token", "mint", "--scope", "no spaces!"], &[], 2, "scope");
+    check(&["token", "mint", "--scope", "read", "--ttl", "soon"], &[], 2, "soon");
+    check(&["token", "inspect"], &[("STOA_TOKEN", "rubbish")], 4, "token");
+    check(&["import", "bars", "missing.csv", "--ticker", "X"], &[], 2, "missing.csv");
+    check(&["frobnicate"], &[], 2, "unrecognized subcommand");
+}
+
+#[test]
+fn a_config_file_with_an_unknown_key_is_refused_without_quoting_it() {
+    let folder = Folder::new();
+    let secret = "http_token = \"hush-hush\"\nprot = 1\n";
+    std::fs::write(folder.path().join("stoa.toml"), secret).unwrap();
+    let (code, _, err) = run(stoa(folder.path()).arg("tools"));
+    assert_eq!(code, 2);
+    assert!(err.contains("prot") && !err.contains("hush"), "{err}");
+}
+
+#[test]
+fn tokens_are_printed_alone_and_narrow() {
+    let folder = Folder::new();
+    let (code, token, err) =
+        run(stoa(folder.path()).args(["token", "mint", "--scope", "read,write", "--ttl", "1h"]));
+    assert_eq!((code, err.as_str(), token.lines().count()), (0, "", 1));
+    let token = token.trim();
+    let with = |args: &[&str]| run(stoa(folder.path()).args(args).env("STOA_TOKEN", token));
+    let (code, narrow, _) = with(&["token", "attenuate", "--scope", "read", "--note", "for ci"]);
+    assert_eq!(code, 0);
+    let (code, _, err) = with(&["token", "attenuate", "--scope", "admin"]);
+    assert_eq!(code, 4, "{err}");
+    let (_, seen, _) =
+        run(stoa(folder.path()).args(["token", "inspect"]).env("STOA_TOKEN", narrow.trim()));
+    for told in ["scopes         read\n", "for ci", "holds here     yes"] {
+        assert!(seen.contains(told), "{seen}");
+    }
+    let key = folder.path().join("token.key");
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(key).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn one_call_needs_no_server() {
+    let folder = Folder::new();
+    let args = r#"{"tickers":["BTCUSDT"]}"#;
+    let (code, out, err) = run(stoa(folder.path()).args(["call", "quotes.live", args]));
+    assert_eq!(code, 0, "{err}");
+    let result: Value = out.parse().unwrap();
+    assert_eq!(result["quotes"][0]["ticker"], "BTCUSDT");
+    let (_, text, _) = run(stoa(folder.path()).args(["call", "quotes.live", args, "--text"]));
+    assert!(text.starts_with("BTCUSDT "), "{text}");
+}
+
+#[test]
+fn imported_bars_are_quoted_and_paged() {
+    let folder = Folder::new();
+    let csv = "Date,Open,High,Low,Close,Volume\n\
+        2024-01-01,1.10,1.30,1.00,1.25,1000\n\
+        2024-01-02,1.25,1.50,1.20,1.4999,2000.5\n\
+        2024-01-03,1.4999,1.6,1.4,1.55,\n";
+    std::fs::write(folder.path().join("bars.csv"), csv).unwrap();
+    let import = ["import", "bars", "bars.csv", "--ticker", "mine", "--interval", "1d"];
+    for _ in 0..2 {
+        let (code, out, err) = run(stoa(folder.path()).args(import));
+        assert_eq!(code, 0, "{err}");
+        assert!(out.contains("3 bars"), "{out}");
+    }
+    let args = r#"{"tickers":["FILE:MINE"],"from":"2024-01-01","to":"2024-12-31","interval":"1d"}"#;
+    let (code, out, err) = run(stoa(folder.path()).args(["call", "quotes.historical", args]));
+    assert_eq!(code, 0, "{err}");
+    let result: Value = out.parse().unwrap();
+    assert_eq!(result["total"], 3);
+    assert_eq!(result["items"][0]["high"], "1.30");
+    assert_eq!(result["items"][1]["volume"], "2000.5");
+    assert_eq!(result["items"][2]["volume"], Value::Null);
+    let live = r#"{"tickers":["file:mine"]}"#;
+    let (_, out, err) = run(stoa(folder.path()).args(["call", "quotes.live", live]));
+    let result: Value = out.parse().unwrap_or_else(|_| panic!("{err}"));
+    assert_eq!(result["quotes"][0]["price"], "1.55");
+}
+
+#[test]
+fn a_bad_row_is_named_by_its_line() {
+    let folder = Folder::new();
+    let csv = "timestamp,open,high,low,close,volume\n\
+        2024-01-01,1,2,0.5,1.5,10\n\
+        2024-01-02,1,2,abc,1.5,10\n\
+        2024-01-03,1,2,0.5,1.5,10\n";
+    std::fs::write(folder.path().join("bad.csv"), csv).unwrap();
+    let import = ["import", "bars", "bad.csv", "--ticker", "B"];
+    let (code, out, err) = run(stoa(folder.path()).args(import));
+    assert_eq!(code, 5, "{out}{err}");
+    assert!(err.contains("line 3"), "{err}");
+    let (code, out, err) =
+        run(stoa(folder.path()).args(import).args(["--on-bad-row", "skip"]));
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("2 bars") && out.contains("1 skipped"), "{out}");
+}
+
+#[test]
+fn completions_and_tools_are_for_pipes() {
+    let folder = Folder::new();
+    let (code, out, _) = run(stoa(folder.path()).args(["completions", "bash"]));
+    assert_eq!(code, 0);
+    assert!(out.contains("stoa"));
+    let (code, out, _) = run(stoa(folder.path()).arg("tools"));
+    assert_eq!(code, 0);
+    assert!(out.contains("quotes_live") && out.contains("tokens"), "{out}");
+}

@@ -1,0 +1,173 @@
+//! A running `stoa`, with a data folder of its own, ended with the test.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::{Value, json};
+
+/// A folder that goes with its owner.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("stoa-it-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::SeqCst));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+/// The binary with a clean environment: nothing of the machine's own settings reaches it.
+pub(crate) fn stoa(data: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stoa"));
+    command.env_clear().env("HOME", data).env("STOA_DATA", data).current_dir(data);
+    command.env("STOA_LOG", "warn");
+    command
+}
+
+pub(crate) fn run(command: &mut Command) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = command.stdin(Stdio::null()).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap_or(-1), text(stdout), text(stderr))
+}
+
+/// `stoa serve` on a port of its own.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) base: String,
+    pub(crate) pid: u32,
+}
+
+impl Server {
+    pub(crate) fn start(data: &Path, settings: &[(&str, &str)]) -> Self {
+        Self::start_with(data, settings, &[])
+    }
+
+    pub(crate) fn start_with(data: &Path, settings: &[(&str, &str)], flags: &[&str]) -> Self {
+        let mut command = stoa(data);
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(flags);
+        command.envs(settings.iter().copied()).stderr(Stdio::piped()).stdin(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut seen = String::new();
+        let base = loop {
+            let line = lines.next().unwrap_or_else(|| panic!("no address: {seen}")).unwrap();
+            if let Some((_, address)) = line.split_once("MCP      ") {
+                break address.trim_end_matches("/mcp").to_owned();
+            }
+            seen.push_str(&line);
+        };
+        // The rest of stderr is read, so that a talkative server never waits for us.
+        std::thread::spawn(move || lines.for_each(drop));
+        let pid = child.id();
+        Self { child, base, pid }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+
+    pub(crate) fn address(&self) -> String {
+        self.base.trim_start_matches("http://").to_owned()
+    }
+
+    /// Kills it as a crash would: no signal handler runs, nothing is flushed.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Resident memory in megabytes.
+    pub(crate) fn memory_mb(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// One MCP request of the modern protocol over HTTP; returns status and body.
+pub(crate) async fn mcp_post(url: &str, method: &str, mut params: Value) -> (u16, Value) {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "it", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let mut request = reqwest::Client::new()
+        .post(url)
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", method);
+    if let Some(name) = params["name"].as_str().or_else(|| params["uri"].as_str()) {
+        request = request.header("mcp-name", name);
+    }
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let response = request.json(&body).send().await.unwrap();
+    let status = response.status().as_u16();
+    (status, response.json().await.unwrap_or(Value::Null))
+}
+
+pub(crate) async fn mcp_call(server: &Server, path: &str, tool: &str, args: &Value) -> Value {
+    let params = json!({ "name": tool, "arguments": args });
+    let (_, body) = mcp_post(&server.url(path), "tools/call", params).await;
+    body
+}
+
+/// `stoa mcp` with its pipes.
+pub(crate) struct Pipes {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Pipes {
+    pub(crate) fn start(data: &Path) -> Self {
+        let mut command = stoa(data);
+        command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        Self { child, input, output }
+    }
+
+    pub(crate) fn send(&mut self, line: &[u8]) {
+        use std::io::Write as _;
+        let input = self.input.as_mut().unwrap();
+        input.write_all(line).unwrap();
+        input.write_all(b"\n").unwrap();
+        input.flush().unwrap();
+    }
+
+    /// The next message; anything on stdout that is not one fails the test.
+    pub(crate) fn receive(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|_| panic!("not a message: {line:?}"))
+    }
+
+    /// Closes the input and returns what was still said, and the exit code.
+    pub(crate) fn finish(mut self) -> (String, i32) {
+        drop(self.input.take());
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).unwrap();
+        (rest, self.child.wait().unwrap().code().unwrap_or(-1))
+    }
+}

@@ -1,0 +1,129 @@
+//! Tests that walk the tool table, so that nothing in it is forgotten.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::process::{Folder, Server, mcp_post};
+
+fn contract_file(path: &str) -> Value {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contracts/");
+    serde_json::from_str(&std::fs::read_to_string(format!("{root}{path}")).unwrap()).unwrap()
+}
+
+pub(crate) fn services() -> Vec<String> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contracts");
+    let mut names: Vec<String> = std::fs::read_dir(root)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+async fn tools(server: &Server, path: &str) -> Vec<Value> {
+    let (status, body) = mcp_post(&server.url(path), "tools/list", json!({})).await;
+    assert_eq!(status, 200, "{body}");
+    body["result"]["tools"].as_array().unwrap().clone()
+}
+
+#[tokio::test]
+async fn every_service_lists_its_contract_to_the_letter() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[]);
+    for service in services() {
+        let contract = contract_file(&format!("{service}/contract.json"));
+        let listed = tools(&server, &format!("/mcp/{service}")).await;
+        let promised = contract["tools"].as_array().unwrap();
+        assert_eq!(listed.len(), promised.len());
+        for (tool, promise) in listed.iter().zip(promised) {
+            assert_eq!(tool["name"], promise["name"]);
+            for (shown, reference) in [("inputSchema", "input"), ("outputSchema", "output")] {
+                let (file, pointer) = promise[reference].as_str().unwrap().split_once('#').unwrap();
+                let schema = contract_file(&format!("{service}/{file}"));
+                assert_eq!(&tool[shown], schema.pointer(pointer).unwrap(), "{}", tool["name"]);
+            }
+            assert_eq!(tool["annotations"]["readOnlyHint"], promise["annotations"]["readOnlyHint"]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_tool_suits_every_host() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[]);
+    let mut seen = BTreeSet::new();
+    for tool in tools(&server, "/mcp").await {
+        let name = tool["name"].as_str().unwrap();
+        assert!(seen.insert(name.to_owned()), "{name} is listed twice");
+        assert!(name.len() <= 40, "{name} is too long for some hosts");
+        let safe = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        assert!(name.chars().all(safe), "{name} has characters some hosts refuse");
+        for word in ["title", "description"] {
+            assert!(tool[word].as_str().is_some_and(|text| !text.is_empty()), "{name}: {word}");
+        }
+        for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+            assert!(tool["annotations"][hint].is_boolean(), "{name}: {hint}");
+        }
+        assert_eq!(tool["outputSchema"]["type"], "object", "{name}");
+        for combinator in ["oneOf", "anyOf", "allOf"] {
+            assert!(tool["inputSchema"].get(combinator).is_none(), "{name}: {combinator}");
+        }
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name} is open");
+    }
+}
+
+#[test]
+fn every_tool_has_an_example_and_a_failure_example() {
+    for service in services() {
+        let contract = contract_file(&format!("{service}/contract.json"));
+        let folder = format!("{}/../../contracts/{service}/examples", env!("CARGO_MANIFEST_DIR"));
+        let examples: Vec<Value> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
+            .map(|text| serde_json::from_str(&text).unwrap())
+            .collect();
+        for tool in contract["tools"].as_array().unwrap() {
+            let of_tool = || examples.iter().filter(|it| it["tool"] == tool["name"]);
+            assert!(of_tool().any(|it| it["expect"].is_object()), "{}: no example", tool["name"]);
+            assert!(of_tool().any(|it| it["error"].is_object()), "{}: no failure", tool["name"]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_tool_refuses_a_missing_and_a_wrong_token() {
+    let folder = Folder::new();
+    let open = Server::start(folder.path(), &[]);
+    let names: Vec<Value> = tools(&open, "/mcp").await;
+    let closed = Server::start(folder.path(), &[("MCP_HTTP_TOKEN", "a-token-of-ours")]);
+    let client = reqwest::Client::new();
+    for tool in names {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": { "name": tool["name"], "arguments": {} } });
+        for token in [None, Some("wrong"), Some("stoa1_AAAA")] {
+            let mut request = client.post(closed.url("/mcp")).json(&body);
+            if let Some(token) = token {
+                request = request.bearer_auth(token);
+            }
+            assert_eq!(request.send().await.unwrap().status(), 401, "{}", tool["name"]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn toolsets_hide_and_headers_only_narrow() {
+    let folder = Folder::new();
+    let server = Server::start_with(folder.path(), &[], &["--tools", "quotes.live,system_health"]);
+    let names: Vec<String> = tools(&server, "/mcp")
+        .await
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(names, ["quotes_live", "system_health"]);
+    let hidden = reqwest::get(server.url("/v1/metadata")).await.unwrap();
+    assert_eq!(hidden.status(), 404);
+    let params = json!({ "name": "system_metadata", "arguments": {} });
+    let (_, body) = mcp_post(&server.url("/mcp"), "tools/call", params).await;
+    assert_eq!(body["error"]["code"], -32602, "{body}");
+}
