@@ -8,10 +8,11 @@ access log.
 
 import json
 import sys
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 from fastmcp import FastMCP
 from pydantic import Field
+from typing_extensions import TypedDict
 
 
 class Quote(TypedDict):
