@@ -219,8 +219,8 @@ fn drift(key_of_level: u64, day: i64) -> f64 {
         let width = 1_i64 << octave;
         let cell = day.div_euclid(width);
         let along = day.rem_euclid(width) as f64 / width as f64;
-        let end =
-            |cell: i64| unit(key(&[key_of_level, u64::from(octave), cell as u64])) * 2.0 - 1.0;
+        let octave_key = key_of_level.wrapping_add(u64::from(octave));
+        let end = |cell: i64| unit(key(&[octave_key, cell as u64])) * 2.0 - 1.0;
         level += height * (end(cell) * (1.0 - along) + end(cell + 1) * along);
         height *= std::f64::consts::SQRT_2;
     }

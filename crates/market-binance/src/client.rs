@@ -107,15 +107,7 @@ impl Client {
                 Ok(body) => return Ok(body),
                 Err(failure) => failure,
             };
-            let cause = std::error::Error::source(&failure.fault).map(ToString::to_string);
-            tracing::warn!(
-                endpoint = endpoint.name(),
-                attempt,
-                code = failure.fault.code(),
-                fault = %failure.fault,
-                cause,
-                "the exchange did not answer well"
-            );
+            note(endpoint, attempt, &failure);
             match failure.retry {
                 // An earlier attempt knows better what went wrong than the breaker it opened.
                 Retry::Refused => return Err(last.unwrap_or(failure.fault)),
@@ -222,4 +214,22 @@ impl Client {
         let roll = RandomState::new().build_hasher().finish();
         bound.mul_f64((roll >> 11) as f64 / (1_u64 << 53) as f64)
     }
+}
+
+/// Logs a failure once. Requests that were never sent are the caller's to log, and a symbol that
+/// does not exist is nobody's failure.
+fn note(endpoint: Endpoint, attempt: u32, failure: &Failure) {
+    let fault = &failure.fault;
+    if failure.retry == Retry::Refused || fault.kind() == Kind::NotFound {
+        return;
+    }
+    let cause = std::error::Error::source(fault).map(ToString::to_string);
+    tracing::warn!(
+        endpoint = endpoint.name(),
+        attempt,
+        code = fault.code(),
+        %fault,
+        cause,
+        "the exchange did not answer well"
+    );
 }

@@ -164,7 +164,8 @@ impl Inner {
     ) -> Result<Quotes, Fault> {
         let (inner, book) = (Arc::clone(self), Arc::clone(book));
         let list = serde_json::to_string(&codes).map_err(Fault::internal)?;
-        let query = vec![("symbols", list)];
+        // The short form has all that is read here, at the same weight.
+        let query = vec![("symbols", list), ("type", "MINI".to_owned())];
         let work = async move {
             let body = inner.client.get(Endpoint::TickerDay, &query).await?;
             let now = inner.clock.now();

@@ -72,9 +72,8 @@ pub(crate) struct SymbolInfo {
 }
 
 /// ```json
-/// {"symbol":"ABCUSDT","priceChange":"0.12000000","priceChangePercent":"1.012",
-///  "lastPrice":"11.98000000","bidPrice":"11.97000000","askPrice":"11.98000000",
-///  "openPrice":"11.86000000","highPrice":"12.40000000","lowPrice":"11.55000000",
+/// {"symbol":"ABCUSDT","openPrice":"11.86000000","highPrice":"12.40000000",
+///  "lowPrice":"11.55000000","lastPrice":"11.98000000",
 ///  "volume":"52010.40000000","quoteVolume":"622003.11000000",
 ///  "openTime":1786613600123,"closeTime":1786700000123,"firstId":1,"lastId":900,"count":900}
 /// ```
