@@ -3,11 +3,7 @@
 //!
 //! `cargo run --release -p bench --bin history [BARS_PER_TICKER] [ROUNDS]`
 
-#![expect(
-    clippy::print_stdout,
-    clippy::disallowed_methods,
-    reason = "a benchmark talks to a terminal"
-)]
+#![expect(clippy::print_stdout, reason = "a benchmark talks to a terminal")]
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -41,6 +41,9 @@ pub struct Progress {
 /// Loads that may be packed at the same time; the machine's cores share them.
 const PACKING_MAX: usize = 3;
 
+/// How many rows, and what the store takes them as.
+type Packed = Result<(u64, Vec<Bulk>), Fault>;
+
 /// Reads a file of bars into the store. Doing it twice is the same as doing it once. A bad row with
 /// [`OnBad::Stop`] is no fault: the report says where the import stopped and that everything
 /// before it is in.
@@ -57,7 +60,7 @@ pub async fn import_bars(
         let (path, options, bytes) = (path.to_owned(), options.clone(), Arc::clone(&bytes_read));
         spawn_blocking(move || read(&path, &options, out, &bytes))
     };
-    let mut packing: VecDeque<JoinHandle<Result<(u64, Vec<Bulk>), Fault>>> = VecDeque::new();
+    let mut packing: VecDeque<JoinHandle<Packed>> = VecDeque::new();
     let mut rows_written = 0;
     loop {
         while packing.len() < PACKING_MAX
@@ -96,7 +99,7 @@ fn read(
     Ok(rows.report)
 }
 
-fn pack(loads: Vec<Load>, received_at: Millis, currency: &str) -> Result<(u64, Vec<Bulk>), Fault> {
+fn pack(loads: Vec<Load>, received_at: Millis, currency: &str) -> Packed {
     let rows = loads.iter().map(|load| load.columns.len() as u64).sum();
     let pack = |load: Load| {
         let bulk = Bulk::new(load.series, load.columns, load.covered, received_at)?;

@@ -68,8 +68,11 @@ fn simplify(heading: &str) -> String {
 mod tests {
     use super::*;
 
+    /// Ticker, time, prices, volume.
+    type Places = (Option<usize>, usize, [usize; 4], Option<usize>);
+
     #[track_caller]
-    fn check(headings: &str, expected: Option<(Option<usize>, usize, [usize; 4], Option<usize>)>) {
+    fn check(headings: &str, expected: Option<Places>) {
         let headings: Vec<&str> = headings.split(',').collect();
         let found = Layout::of_headings(&headings).ok();
         let found = found.map(|it| (it.ticker, it.time, it.prices, it.volume));

@@ -6,9 +6,10 @@ use std::sync::Mutex;
 
 use bars::{BarStore, MIGRATIONS};
 use market::{
-    ArchivePage, BarArchive as _, Interval, Millis, PageRequest, Series, Span, Symbol, Venue,
+    ArchivePage, BarArchive as _, BarSource as _, Interval, Millis, PageRequest, QuoteSource as _,
+    Series, Span, Symbol, SymbolSource as _, Venue,
 };
-use market_files::{Format, ImportOptions, ImportReport, OnBad, Progress, import_bars};
+use market_files::{FileVenue, Format, ImportOptions, ImportReport, OnBad, Progress, import_bars};
 use store::{Db, StoreConfig};
 use testkit::TempFolder;
 
@@ -72,7 +73,6 @@ fn options(ticker: Option<&str>) -> ImportOptions {
     }
 }
 
-#[track_caller]
 async fn check_text(text: &str, ticker: Option<&str>, code: &str, expected: &[&str]) {
     let bench = Bench::new().await;
     let report = bench.import(text.as_bytes(), &options(ticker)).await.unwrap();
@@ -220,4 +220,87 @@ async fn a_large_shuffled_file_of_many_tickers_comes_in_whole_and_twice_is_once(
         bench.store.currency(&series("T9", Interval::M1)).await.unwrap().as_deref(),
         Some("USD")
     );
+}
+
+/// A file as a data frame would write it: decimals, floats, microseconds, and a column of no use.
+fn parquet(path: &std::path::Path) {
+    use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+    let schema = "message bars {
+        required binary symbol (utf8); required int64 time (timestamp_micros);
+        required int64 open (decimal(18,2)); required double high; required double low;
+        required double close; optional int64 volume; required double vwap; }";
+    let schema = parquet::schema::parser::parse_message_type(schema).unwrap();
+    let file = std::fs::File::create(path).unwrap();
+    let mut writer =
+        parquet::file::writer::SerializedFileWriter::new(file, schema.into(), Default::default())
+            .unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut at = 0;
+    while let Some(mut column) = group.next_column().unwrap() {
+        let written = match at {
+            0 => {
+                let names = vec![ByteArray::from("abc"); 3];
+                column.typed::<ByteArrayType>().write_batch(&names, None, None)
+            }
+            1 => {
+                let time = |row: i64| (1_704_067_200 + row * 60) * 1_000_000;
+                column.typed::<Int64Type>().write_batch(&[time(0), time(1), time(2)], None, None)
+            }
+            2 => column.typed::<Int64Type>().write_batch(&[150, 151, 152], None, None),
+            6 => column.typed::<Int64Type>().write_batch(&[7, 9], Some(&[1, 0, 1]), None),
+            _ => {
+                // The last row's low is above its high.
+                let last = if at == 4 { 9.5 } else { 0.1 };
+                column.typed::<DoubleType>().write_batch(&[2.5, 2.25, last], None, None)
+            }
+        };
+        written.unwrap();
+        column.close().unwrap();
+        at += 1;
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+}
+
+#[tokio::test]
+async fn parquet_files_are_read_too() {
+    let bench = Bench::new().await;
+    let path = bench.folder.path().join("bars.parquet");
+    parquet(&path);
+    let options = ImportOptions { format: Format::of(&path).unwrap(), ..options(None) };
+    let report = import_bars(&bench.store, &path, &options, |_| {}).await.unwrap();
+    assert_eq!((report.read, report.imported, report.stopped_at), (3, 2, Some(3)));
+    assert_eq!(report.problems[0].reason, "high 0.1 is below low 9.5");
+    assert_eq!(
+        bench.kept("ABC", Interval::M1).await,
+        ["2024-01-01T00:00:00Z 1.50 2.5 2.5 2.5 7", "2024-01-01T00:01:00Z 1.51 2.25 2.25 2.25 -",]
+    );
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes.truncate(bytes.len() / 2);
+    std::fs::write(&path, bytes).unwrap();
+    let fault = import_bars(&bench.store, &path, &options, |_| {}).await.unwrap_err();
+    assert_eq!(fault.code(), "unreadable_file");
+}
+
+#[tokio::test]
+async fn the_file_venue_serves_what_was_imported() {
+    let bench = Bench::new().await;
+    let minutes = "time,open,high,low,close\n1704067200,1,2,1,2\n1704067260,2,3,2,2.50\n";
+    let euro = ImportOptions { currency: "EUR".to_owned(), ..options(Some("A")) };
+    bench.import(minutes.as_bytes(), &euro).await.unwrap();
+    let days = ImportOptions { interval: Interval::D1, ..euro };
+    bench.import(b"date,open,high,low,close\n2023-12-01,1,1,1,1\n", &days).await.unwrap();
+    let Bench { folder: _folder, store } = bench;
+    let venue = FileVenue::new(std::sync::Arc::new(store));
+    let symbol = |code: &str| Symbol { venue: Venue::File, code: code.to_owned() };
+    let quotes = venue.latest(&[symbol("A"), symbol("B")]).await.unwrap();
+    let quote = quotes[0].as_ref().unwrap();
+    assert_eq!((quote.price.to_string(), quote.currency.as_str()), ("2.50".to_owned(), "EUR"));
+    assert_eq!(quote.freshness.as_of.to_rfc3339(), "2024-01-01T00:02:00Z");
+    assert_eq!(quotes[1].as_ref().unwrap_err().kind(), fault::Kind::NotFound);
+    assert_eq!(venue.listing().await.unwrap().quote_assets["A"], "EUR");
+    assert_eq!(venue.first_open("A", Interval::M1).await.unwrap(), Some(Millis(1_704_067_200_000)));
+    assert_eq!(venue.first_open("B", Interval::M1).await.unwrap(), None);
+    let batch = venue.bars("A", Interval::M1, Span::new(Millis(0), Millis(9))).await.unwrap();
+    assert!(batch.bars.is_empty() && batch.covered.is_empty());
 }

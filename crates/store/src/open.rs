@@ -69,7 +69,11 @@ async fn open_sqlite(file: &Path) -> Result<Db, Fault> {
         .pragma("journal_size_limit", "67108864")
         .pragma("cache_size", "-16384")
         .pragma("temp_store", "MEMORY");
-    let pool = || SqlitePoolOptions::new().acquire_timeout(ACQUIRE_WAIT).idle_timeout(None);
+    // A file needs no test of whether it is still there before each use.
+    let pool = || {
+        let options = SqlitePoolOptions::new().acquire_timeout(ACQUIRE_WAIT);
+        options.idle_timeout(None).test_before_acquire(false)
+    };
     // SQLite takes one writer at a time; a pool of one makes the others queue here, in order,
     // where they would otherwise poll the file's lock.
     let writer = pool().max_connections(1).connect_with(options.clone()).await;
