@@ -7,6 +7,7 @@ use std::time::Duration;
 use exchange_sim::{Sim, SimConfig};
 use market::Venue;
 use market_binance::{Binance, BinanceConfig, Observer};
+use market_files::FileVenue;
 use service_quotes::VenuePorts;
 use telemetry::{Level, Metrics};
 use tokio::net::TcpListener;
@@ -18,6 +19,7 @@ use crate::exit::Failure;
 pub(crate) async fn all(parts: &Parts<'_>) -> Result<BTreeMap<Venue, VenuePorts>, Failure> {
     let mut venues = BTreeMap::new();
     venues.insert(Venue::Binance, binance(parts).await?);
+    venues.insert(Venue::File, files(parts));
     Ok(venues)
 }
 
@@ -56,6 +58,17 @@ async fn start_simulated(parts: &Parts<'_>, seed: u64) -> Result<String, Failure
     let sim = Sim::new(SimConfig::new(seed, Arc::clone(&parts.clock)));
     parts.tasks.spawn(sim.serve(listener, parts.stop.clone()));
     Ok(format!("http://{address}"))
+}
+
+fn files(parts: &Parts<'_>) -> VenuePorts {
+    let venue = Arc::new(FileVenue::new(Arc::clone(&parts.archive)));
+    VenuePorts {
+        source: market_files::SOURCE.to_owned(),
+        quotes: Arc::clone(&venue) as _,
+        symbols: venue,
+        bars: None,
+        health: Box::new(|| Box::pin(std::future::ready(market::VenueHealth::Up))),
+    }
 }
 
 /// Counts what is asked of the exchange.

@@ -27,21 +27,29 @@ pub(crate) async fn run(config: Config) -> Result<(), Failure> {
 }
 
 async fn look(config: &Config) -> Vec<Finding> {
-    let mut findings = vec![build(), folder::check(&config.data)];
-    let has_folder = findings.iter().all(|it| it.level != Level::Fail);
-    if has_folder {
-        findings.push(folder::check_key(&config.data));
-        findings.push(store(config).await);
+    let mut ground = vec![folder::check(&config.data)];
+    if is_sound(&ground) {
+        ground.push(folder::check_key(&config.data));
+        ground.push(store(config).await);
     }
+    let venue = venue::check(config).await;
+    // A call that stands on something broken could only fail for a reason that is known already.
+    let tools = match is_sound(&ground) && is_sound(&venue) {
+        true => tools::check(config).await,
+        false => Vec::new(),
+    };
+    let mut findings = vec![build()];
+    findings.extend(ground);
     findings.push(port::check(config.listen).await);
     findings.extend(exposure::check(config));
     findings.push(limits::check(config.connections_max));
-    findings.extend(venue::check(config).await);
-    // Without these it could only fail for a reason that has just been given.
-    if findings.iter().all(|it| it.level != Level::Fail || it.what == port::WHAT) {
-        findings.extend(tools::check(config).await);
-    }
+    findings.extend(venue);
+    findings.extend(tools);
     findings
+}
+
+fn is_sound(findings: &[Finding]) -> bool {
+    findings.iter().all(|it| it.level != Level::Fail)
 }
 
 fn build() -> Finding {

@@ -1,6 +1,100 @@
-use crate::cli::ImportCommand;
+//! `stoa import`: data from files into the store.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use bars::BarStore;
+use market::{Clock as _, Interval, SystemClock};
+use market_files::{Format, ImportOptions, ImportReport, OnBad, Progress, import_bars};
+
+use crate::app::open_store;
+use crate::cli::{BadRow, ImportBarsArgs, ImportCommand};
+use crate::commands::print;
 use crate::config::Config;
 use crate::exit::Failure;
-pub(crate) async fn run(_command: ImportCommand, _config: Config) -> Result<(), Failure> {
-    Ok(())
+
+pub(crate) async fn run(command: ImportCommand, config: Config) -> Result<(), Failure> {
+    match command {
+        ImportCommand::Bars(args) => bars(args, &config).await,
+    }
+}
+
+async fn bars(args: ImportBarsArgs, config: &Config) -> Result<(), Failure> {
+    let known = || Interval::ALL.map(Interval::as_str).join(", ");
+    let interval = Interval::parse(&args.interval).ok_or_else(|| {
+        Failure::usage(format!("interval {:?} is not one of {}", args.interval, known()))
+    })?;
+    let readable = std::fs::metadata(&args.file);
+    if let Err(error) = readable {
+        return Err(Failure::usage(format!("{}: {error}", args.file.display())));
+    }
+    let options = ImportOptions {
+        format: Format::of(&args.file)?,
+        ticker: args.ticker,
+        interval,
+        on_bad: match args.on_bad_row {
+            BadRow::Stop => OnBad::Stop,
+            BadRow::Skip => OnBad::Skip,
+        },
+        currency: args.currency,
+        received_at: SystemClock.now(),
+    };
+    let db = open_store(config).await?;
+    let store = BarStore::new(db.clone());
+    let bar = ProgressBar::new();
+    let report = import_bars(&store, &args.file, &options, |progress| bar.show(progress)).await;
+    bar.clear();
+    db.close().await;
+    tell(&report?)
+}
+
+fn tell(report: &ImportReport) -> Result<(), Failure> {
+    let problems: Vec<String> =
+        report.problems.iter().map(|it| format!("line {}: {}", it.line, it.reason)).collect();
+    if let Some(line) = report.stopped_at {
+        return Err(Failure::data(format!(
+            "stopped at a bad row; {} bars before line {line} are imported\n  {}\n\
+             mend it and import again, or skip bad rows with --on-bad-row skip",
+            report.imported,
+            problems.join("\n  "),
+        )));
+    }
+    let mut text = format!("{} bars of {} series imported", report.imported, report.series);
+    if report.skipped > 0 {
+        text.push_str(&format!(", {} skipped\n  {}", report.skipped, problems.join("\n  ")));
+        let untold = report.skipped.saturating_sub(problems.len() as u64);
+        if untold > 0 {
+            text.push_str(&format!("\n  and {untold} more"));
+        }
+    }
+    print(&(text + "\n"))
+}
+
+/// A line on the terminal that is written over; nothing where stderr is not one.
+struct ProgressBar {
+    shown: bool,
+}
+
+impl ProgressBar {
+    const WIDTH: u64 = 30;
+
+    fn new() -> Self {
+        Self { shown: std::io::stderr().is_terminal() }
+    }
+
+    fn show(&self, progress: Progress) {
+        if !self.shown {
+            return;
+        }
+        let total = progress.bytes_total.max(1);
+        let done = (progress.bytes_read * Self::WIDTH / total).min(Self::WIDTH);
+        let bar = "#".repeat(done as usize) + &".".repeat((Self::WIDTH - done) as usize);
+        let percent = progress.bytes_read * 100 / total;
+        _ = write!(std::io::stderr(), "\r[{bar}] {percent:>3}%  {} bars", progress.rows_written);
+    }
+
+    fn clear(&self) {
+        if self.shown {
+            _ = write!(std::io::stderr(), "\r\x1b[2K");
+        }
+    }
 }

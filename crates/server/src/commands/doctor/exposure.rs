@@ -77,7 +77,7 @@ mod tests {
         let findings = super::check(&config);
         let levels: Vec<_> = findings.iter().map(|it| it.level).collect();
         assert_eq!(levels, expected, "{listen} {token:?} {origins:?}");
-        for secret in token {
+        if let Some(secret) = token {
             assert!(!format!("{findings:?}").contains(secret));
         }
     }

@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::Finding;
 use crate::app::VERSION;
 
-pub(super) const WHAT: &str = "port";
+const WHAT: &str = "port";
 /// Whatever listens on this machine answers sooner, or is not ours.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Our own answer is a tenth of this.
