@@ -5,11 +5,8 @@ use auth::{RevocationId, Revocations};
 use fault::Fault;
 use store::{Db, Migrations, placeholders, sql, sql_built};
 
-pub(crate) const MIGRATIONS: Migrations = Migrations {
-    owner: "tokens",
-    sqlite: &[CREATE],
-    postgres: &[CREATE],
-};
+pub(crate) const MIGRATIONS: Migrations =
+    Migrations { owner: "tokens", sqlite: &[CREATE], postgres: &[CREATE] };
 
 const CREATE: &str = "CREATE TABLE token_revoked (
     id TEXT PRIMARY KEY,
@@ -25,8 +22,10 @@ impl Revocations for SqlRevocations {
             return Ok(false);
         }
         let marks = placeholders(1, ids.len());
-        let query = sql_built(format!("SELECT id FROM token_revoked WHERE id IN ({marks}) LIMIT 1"));
-        let row = self.0.fetch_optional(query.bind_all(ids.iter().map(ToString::to_string))).await?;
+        let query =
+            sql_built(format!("SELECT id FROM token_revoked WHERE id IN ({marks}) LIMIT 1"));
+        let row =
+            self.0.fetch_optional(query.bind_all(ids.iter().map(ToString::to_string))).await?;
         Ok(row.is_some())
     }
 

@@ -14,7 +14,10 @@ const CHARACTERS_PER_TOKEN: usize = 4;
 
 pub(crate) async fn run(config: Config) -> Result<(), Failure> {
     let app = App::start(&config, true).await?;
-    let mut text = format!("{:<28} {:<12} {:<8} {:>6}  {}\n", "tool", "service", "scope", "tokens", "what it does");
+    let mut text = format!(
+        "{:<28} {:<12} {:<8} {:>6}  {}\n",
+        "tool", "service", "scope", "tokens", "what it does"
+    );
     let mut total = 0;
     for listed in app.pipeline.catalog().list(&app.view) {
         let spec = &listed.tool.spec;

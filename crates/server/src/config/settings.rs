@@ -90,10 +90,32 @@ impl Settings {
     fn under(self, above: Self) -> Self {
         let below = self;
         over!(
-            below, above, listen, port, data, database_url, provider, binance_rest_url, sim_seed,
-            services, tools, read_only, http_token, cors_origins, allowed_hosts, rate_burst,
-            rate_per_second, call_timeout_s, body_bytes_max, connections_max, arche_api_url,
-            arche_api_token, log, log_format, token, home,
+            below,
+            above,
+            listen,
+            port,
+            data,
+            database_url,
+            provider,
+            binance_rest_url,
+            sim_seed,
+            services,
+            tools,
+            read_only,
+            http_token,
+            cors_origins,
+            allowed_hosts,
+            rate_burst,
+            rate_per_second,
+            call_timeout_s,
+            body_bytes_max,
+            connections_max,
+            arche_api_url,
+            arche_api_token,
+            log,
+            log_format,
+            token,
+            home,
         )
     }
 

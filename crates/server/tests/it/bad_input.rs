@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::process::{Folder, Server, mcp_call};
+use crate::process::{Folder, Server, http, mcp_call};
 
 async fn still_well(server: &Server) {
-    let health = reqwest::get(server.url("/health")).await.unwrap();
+    let health = http().get(server.url("/health")).send().await.unwrap();
     assert_eq!(health.status(), 200);
 }
 
@@ -45,8 +45,16 @@ async fn every_wrong_argument_is_named() {
         ("quotes_historical", history(json!({ "page": 0 })), "page: expected at least 1"),
         ("quotes_historical", history(json!({ "page": 1.5 })), "page: expected an integer"),
         ("quotes_historical", history(json!({ "page": "1" })), "page: expected an integer"),
-        ("quotes_historical", history(json!({ "page_size": 201 })), "page_size: expected at most 200"),
-        ("quotes_historical", history(json!({ "page_size": null })), "page_size: expected an integer"),
+        (
+            "quotes_historical",
+            history(json!({ "page_size": 201 })),
+            "page_size: expected at most 200",
+        ),
+        (
+            "quotes_historical",
+            history(json!({ "page_size": null })),
+            "page_size: expected an integer",
+        ),
         ("system_health", json!({ "x": 1 }), "x: expected no such field"),
     ];
     for (tool, args, told) in rows {
@@ -61,7 +69,8 @@ async fn every_wrong_argument_is_named() {
         assert!(message.len() < 1000, "{tool}: the message repeats the input");
         assert!(answer["result"].get("structuredContent").is_none());
     }
-    let odd = mcp_call(&server, "/mcp", "quotes_historical", &history(json!({ "page": 1.0 }))).await;
+    let odd =
+        mcp_call(&server, "/mcp", "quotes_historical", &history(json!({ "page": 1.0 }))).await;
     assert_eq!(odd["result"]["structuredContent"]["page"], 1, "{odd}");
 }
 
@@ -70,15 +79,14 @@ async fn raw(server: &Server, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
     // The server may answer and hang up before it has read everything.
     drop(stream.write_all(bytes).await);
-    drop(stream.shutdown().await);
     let mut answer = Vec::new();
-    drop(stream.read_to_end(&mut answer).await);
+    drop(tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut answer)).await);
     String::from_utf8_lossy(&answer).into_owned()
 }
 
 fn post(path: &str, body: &[u8], length: usize) -> Vec<u8> {
     let head = format!(
-        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n\
          accept: application/json, text/event-stream\r\ncontent-length: {length}\r\n\r\n"
     );
     [head.as_bytes(), body].concat()
@@ -88,7 +96,9 @@ fn post(path: &str, body: &[u8], length: usize) -> Vec<u8> {
 async fn broken_bodies_are_refused() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
-    for body in [&b"{\"jsonrpc\": \"2.0\", \"id\""[..], b"\xff\xfe{}", b"", b"[]", b"null", b"\"x\""] {
+    for body in
+        [&b"{\"jsonrpc\": \"2.0\", \"id\""[..], b"\xff\xfe{}", b"", b"[]", b"null", b"\"x\""]
+    {
         let answer = raw(&server, &post("/mcp", body, body.len())).await;
         let status = answer.split(' ').nth(1).unwrap_or_default();
         assert!(matches!(status, "400" | "415" | "422"), "{body:?}: {answer}");
@@ -97,7 +107,10 @@ async fn broken_bodies_are_refused() {
     let nested = [b"[".repeat(100_000), b"]".repeat(100_000)].concat();
     let answer = raw(&server, &post("/mcp", &nested, nested.len())).await;
     assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
-    for head in ["GET /v1/quotes?tickers=%zz%00 HTTP/1.1\r\nhost: localhost\r\n\r\n", "NONSENSE\r\n\r\n"] {
+    for head in [
+        "GET /v1/quotes?tickers=%zz%00 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
+        "NONSENSE\r\n\r\n",
+    ] {
         let answer = raw(&server, head.as_bytes()).await;
         assert!(answer.starts_with("HTTP/1.1 4"), "{head}: {answer}");
     }
@@ -112,14 +125,15 @@ async fn a_body_of_twenty_megabytes_is_not_taken_in() {
     let before = server.memory_mb();
     let huge = vec![b'x'; 20 * 1024 * 1024];
     for path in ["/mcp", "/v1/quotes"] {
-        let response = reqwest::Client::new().post(server.url(path)).body(huge.clone()).send().await;
+        let response = http().post(server.url(path)).body(huge.clone()).send().await;
         // Refused with an answer, or cut off while still sending: both are refusals.
         if let Ok(response) = response {
             assert_eq!(response.status(), 413, "{path}");
         }
     }
     let chunked = {
-        let mut bytes = b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n".to_vec();
+        let mut bytes =
+            b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n".to_vec();
         for _ in 0..20 {
             bytes.extend_from_slice(b"100000\r\n");
             bytes.extend(std::iter::repeat_n(b'x', 0x10_0000));
@@ -160,7 +174,7 @@ async fn many_idle_connections_cost_little_and_end() {
     drop(held);
     // The slots come back as the server notices that the clients are gone.
     for _ in 0..200 {
-        if reqwest::get(server.url("/health")).await.is_ok_and(|it| it.status() == 200) {
+        if http().get(server.url("/health")).send().await.is_ok_and(|it| it.status() == 200) {
             return;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;

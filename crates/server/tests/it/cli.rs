@@ -62,7 +62,8 @@ fn tokens_are_printed_alone_and_narrow() {
         assert!(seen.contains(told), "{seen}");
     }
     let key = folder.path().join("token.key");
-    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(key).unwrap().permissions());
+    let mode =
+        std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(key).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
 }
 
@@ -118,8 +119,7 @@ fn a_bad_row_is_named_by_its_line() {
     let (code, out, err) = run(stoa(folder.path()).args(import));
     assert_eq!(code, 5, "{out}{err}");
     assert!(err.contains("line 3"), "{err}");
-    let (code, out, err) =
-        run(stoa(folder.path()).args(import).args(["--on-bad-row", "skip"]));
+    let (code, out, err) = run(stoa(folder.path()).args(import).args(["--on-bad-row", "skip"]));
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("2 bars") && out.contains("1 skipped"), "{out}");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::process::{Folder, Server, mcp_call};
+use crate::process::{Folder, Server, http, mcp_call};
 use crate::tables::services;
 
 fn examples(service: &str) -> Vec<(String, Value)> {
@@ -28,14 +28,12 @@ fn check(name: &str, expected: &Map<String, Value>, actual: &Value) {
 async fn over_http(server: &Server, path: &str, args: &Value) -> (u16, Value) {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
-        Value::Array(list) => {
-            list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(",")
-        }
+        Value::Array(list) => list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","),
         other => other.to_string(),
     };
     let query: Vec<(String, String)> =
         args.as_object().unwrap().iter().map(|(name, value)| (name.clone(), text(value))).collect();
-    let request = reqwest::Client::new().get(server.url(path)).query(&query);
+    let request = http().get(server.url(path)).query(&query);
     let response = request.send().await.unwrap();
     (response.status().as_u16(), response.json().await.unwrap())
 }
@@ -45,16 +43,22 @@ async fn examples_hold_over_mcp_and_http() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     for service in services() {
-        let path = format!("{}/../../contracts/{service}/contract.json", env!("CARGO_MANIFEST_DIR"));
+        let path =
+            format!("{}/../../contracts/{service}/contract.json", env!("CARGO_MANIFEST_DIR"));
         let contract: Value = std::fs::read_to_string(path).unwrap().parse().unwrap();
         for (name, example) in examples(&service) {
             let (tool, args) = (example["tool"].as_str().unwrap(), &example["arguments"]);
             let answer = mcp_call(&server, &format!("/mcp/{service}"), tool, args).await;
             let result = &answer["result"];
-            let binding = contract["tools"].as_array().unwrap().iter().find(|it| it["name"] == tool);
+            let binding =
+                contract["tools"].as_array().unwrap().iter().find(|it| it["name"] == tool);
             let path = binding.unwrap()["http"]["path"].as_str();
             let failed = example["error"].as_object();
-            assert_eq!(result["isError"].as_bool().unwrap_or(false), failed.is_some(), "{name}: {answer}");
+            assert_eq!(
+                result["isError"].as_bool().unwrap_or(false),
+                failed.is_some(),
+                "{name}: {answer}"
+            );
             let told = match failed {
                 None => result["structuredContent"].clone(),
                 Some(_) => result["content"][0]["text"].as_str().unwrap().parse().unwrap(),

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::process::{Folder, Server, run, stoa};
+use crate::process::{Folder, Server, http, run, stoa};
 
 const HISTORY: &str =
     "/v1/quotes/historical?tickers=BTCUSDT&from=2024-01-01&to=2024-03-31&interval=1d&page_size=200";
 
 async fn history(server: &Server) -> Value {
-    reqwest::get(server.url(HISTORY)).await.unwrap().json().await.unwrap()
+    http().get(server.url(HISTORY)).send().await.unwrap().json().await.unwrap()
 }
 
 #[tokio::test]
@@ -20,10 +20,10 @@ async fn bars_survive_a_kill_and_are_not_fetched_again() {
     server.kill();
     let server = Server::start(folder.path(), &[]);
     assert_eq!(history(&server).await, before);
-    let metrics = reqwest::get(server.url("/metrics")).await.unwrap().text().await.unwrap();
-    let fetched = metrics.lines().filter(|line| {
-        line.starts_with("stoa_upstream_requests_total") && line.contains("klines")
-    });
+    let metrics = http().get(server.url("/metrics")).send().await.unwrap().text().await.unwrap();
+    let fetched = metrics
+        .lines()
+        .filter(|line| line.starts_with("stoa_upstream_requests_total") && line.contains("klines"));
     // Only the question when the series began, if anything, was asked anew.
     for line in fetched {
         let count: f64 = line.rsplit(' ').next().unwrap().parse().unwrap();
@@ -54,7 +54,7 @@ async fn a_revoked_token_stays_revoked() {
         .env("STOA_TOKEN", token));
     let server = Server::start(folder.path(), &settings);
     let ask = |server: &Server, token: &str| {
-        let request = reqwest::Client::new().get(server.url("/v1/metadata")).bearer_auth(token);
+        let request = http().get(server.url("/v1/metadata")).bearer_auth(token);
         async move { request.send().await.unwrap().status().as_u16() }
     };
     assert_eq!(ask(&server, narrowed.1.trim()).await, 200);

@@ -3,10 +3,10 @@
 use reqwest::StatusCode;
 use serde_json::Value;
 
-use crate::process::{Folder, Server};
+use crate::process::{Folder, Server, http};
 
 async fn get(server: &Server, path: &str) -> (StatusCode, reqwest::header::HeaderMap, Value) {
-    let response = reqwest::get(server.url(path)).await.unwrap();
+    let response = http().get(server.url(path)).send().await.unwrap();
     let (status, headers) = (response.status(), response.headers().clone());
     (status, headers, response.json().await.unwrap_or(Value::Null))
 }
@@ -17,8 +17,12 @@ async fn live_quotes_carry_their_age() {
     let server = Server::start(folder.path(), &[]);
     let (status, headers, body) = get(&server, "/v1/quotes?tickers=ethusdt,BTCUSDT").await;
     assert_eq!(status, 200);
-    let tickers: Vec<&str> =
-        body["quotes"].as_array().unwrap().iter().map(|it| it["ticker"].as_str().unwrap()).collect();
+    let tickers: Vec<&str> = body["quotes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["ticker"].as_str().unwrap())
+        .collect();
     assert_eq!(tickers, ["BTCUSDT", "ETHUSDT"]);
     assert_eq!(headers["x-stoa-source"], "simulated:42".split(':').next().unwrap());
     assert_eq!(headers["x-stoa-stale"], "false");
@@ -49,7 +53,8 @@ async fn part_of_a_batch_is_206_with_the_missing_named() {
 async fn history_is_complete_ordered_and_paged() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
-    let base = "/v1/quotes/historical?tickers=ETHUSDT,BTCUSDT&from=2024-01-01&to=2024-01-31&interval=1d";
+    let base =
+        "/v1/quotes/historical?tickers=ETHUSDT,BTCUSDT&from=2024-01-01&to=2024-01-31&interval=1d";
     let (status, headers, whole) = get(&server, &format!("{base}&page_size=200")).await;
     assert_eq!(status, 200, "{whole}");
     let items = whole["items"].as_array().unwrap();
@@ -89,7 +94,7 @@ async fn a_known_answer_is_not_sent_again() {
     let path = "/v1/quotes/historical?tickers=BTCUSDT&from=2024-01-01&to=2024-01-05&interval=1d";
     let (_, headers, _) = get(&server, path).await;
     let tag = headers["etag"].clone();
-    let client = reqwest::Client::new();
+    let client = http();
     let again = client.get(server.url(path)).header("if-none-match", &tag).send().await.unwrap();
     assert_eq!(again.status(), 304);
     assert_eq!(again.headers()["etag"], tag);
@@ -101,7 +106,7 @@ async fn a_known_answer_is_not_sent_again() {
 async fn request_ids_are_echoed_and_found_in_errors() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
-    let client = reqwest::Client::new();
+    let client = http();
     let request = client.get(server.url("/v1/quotes?tickers=NOPE")).header("x-request-id", "abc-1");
     let response = request.send().await.unwrap();
     assert_eq!(response.headers()["x-request-id"], "abc-1");
@@ -123,11 +128,11 @@ async fn operators_and_developers_find_their_pages() {
     assert_eq!(openapi["openapi"], "3.1.0");
     assert!(openapi["paths"]["/v1/quotes/historical"]["get"]["parameters"].is_array());
     drop(get(&server, "/v1/metadata").await);
-    let metrics = reqwest::get(server.url("/metrics")).await.unwrap().text().await.unwrap();
+    let metrics = http().get(server.url("/metrics")).send().await.unwrap().text().await.unwrap();
     for name in ["stoa_tool_calls_total", "stoa_http_requests_total", "stoa_build_info"] {
         assert!(metrics.contains(name), "{name} is not in the metrics");
     }
-    let docs = reqwest::get(server.url("/docs")).await.unwrap().text().await.unwrap();
+    let docs = http().get(server.url("/docs")).send().await.unwrap().text().await.unwrap();
     for name in ["quotes.live", "quotes.historical", "system.health", "system.metadata"] {
         assert!(docs.contains(name), "{name} is not documented");
     }
@@ -151,7 +156,8 @@ async fn another_stoa_can_stand_behind_the_tools() {
     let (front_folder, back_folder) = (Folder::new(), Folder::new());
     let back = Server::start(back_folder.path(), &[("STOA_SIM_SEED", "7")]);
     let front = Server::start(front_folder.path(), &[("ARCHE_API_URL", &back.base)]);
-    let path = "/v1/quotes/historical?tickers=BTCUSDT,NOPE&from=2024-01-01&to=2024-01-09&interval=1d";
+    let path =
+        "/v1/quotes/historical?tickers=BTCUSDT,NOPE&from=2024-01-01&to=2024-01-09&interval=1d";
     let (direct, _, theirs) = get(&back, path).await;
     let (through, headers, ours) = get(&front, path).await;
     assert_eq!((direct, through), (StatusCode::PARTIAL_CONTENT, StatusCode::PARTIAL_CONTENT));
@@ -170,10 +176,8 @@ async fn another_stoa_can_stand_behind_the_tools() {
 #[tokio::test]
 async fn too_many_requests_are_told_when_to_come_back() {
     let folder = Folder::new();
-    let server = Server::start(
-        folder.path(),
-        &[("STOA_RATE_BURST", "3"), ("STOA_RATE_PER_SECOND", "0.5")],
-    );
+    let server =
+        Server::start(folder.path(), &[("STOA_RATE_BURST", "3"), ("STOA_RATE_PER_SECOND", "0.5")]);
     let mut last = get(&server, "/v1/metadata").await;
     assert!(last.1.contains_key("ratelimit"), "{:?}", last.1);
     for _ in 0..3 {
@@ -195,7 +199,7 @@ async fn a_token_closes_the_house_to_strangers() {
     let (status, headers, body) = get(&server, "/v1/quotes?tickers=BTCUSDT").await;
     assert_eq!((status.as_u16(), body["error"]["type"].as_str()), (401, Some("UNAUTHENTICATED")));
     assert!(headers.contains_key("www-authenticate"));
-    let client = reqwest::Client::new();
+    let client = http();
     let ask = |token: &str| {
         client.get(server.url("/v1/quotes?tickers=BTCUSDT")).bearer_auth(token).send()
     };
@@ -205,12 +209,14 @@ async fn a_token_closes_the_house_to_strangers() {
     assert!(!refused.text().await.unwrap().contains("sesame"));
     let mcp = client.post(server.url("/mcp")).json(&serde_json::json!({})).send().await.unwrap();
     assert_eq!(mcp.status(), 401);
-    let (code, token, _) =
-        crate::process::run(crate::process::stoa(folder.path()).args(["token", "mint", "--scope", "read"]));
+    let (code, token, _) = crate::process::run(
+        crate::process::stoa(folder.path()).args(["token", "mint", "--scope", "read"]),
+    );
     assert_eq!(code, 0);
     assert_eq!(ask(token.trim()).await.unwrap().status(), 200);
-    let (_, write_only, _) =
-        crate::process::run(crate::process::stoa(folder.path()).args(["token", "mint", "--scope", "write"]));
+    let (_, write_only, _) = crate::process::run(
+        crate::process::stoa(folder.path()).args(["token", "mint", "--scope", "write"]),
+    );
     let refused = ask(write_only.trim()).await.unwrap();
     assert_eq!(refused.status(), 403);
     assert_eq!(refused.json::<Value>().await.unwrap()["error"]["type"], "FORBIDDEN");
@@ -220,7 +226,7 @@ async fn a_token_closes_the_house_to_strangers() {
 async fn browsers_are_let_in_by_list_and_strange_hosts_not_at_all() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[("MCP_CORS_ORIGINS", "https://app.example")]);
-    let client = reqwest::Client::new();
+    let client = http();
     let ask = |origin: &'static str| {
         client.get(server.url("/v1/metadata")).header("origin", origin).send()
     };

@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
@@ -13,7 +14,8 @@ pub(crate) struct Folder(PathBuf);
 impl Folder {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("stoa-it-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::SeqCst));
+        let name =
+            format!("stoa-it-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::SeqCst));
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
@@ -105,6 +107,16 @@ impl Drop for Server {
     }
 }
 
+/// A client without TLS to speak of; the library insists on a provider all the same.
+pub(crate) fn http() -> reqwest::Client {
+    static CLIENT: LazyLock<reqwest::Client> = LazyLock::new(|| {
+        drop(rustls::crypto::ring::default_provider().install_default());
+        // Every test has a runtime of its own, so connections cannot outlive a request.
+        reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap()
+    });
+    CLIENT.clone()
+}
+
 /// One MCP request of the modern protocol over HTTP; returns status and body.
 pub(crate) async fn mcp_post(url: &str, method: &str, mut params: Value) -> (u16, Value) {
     params["_meta"] = json!({
@@ -112,7 +124,7 @@ pub(crate) async fn mcp_post(url: &str, method: &str, mut params: Value) -> (u16
         "io.modelcontextprotocol/clientInfo": { "name": "it", "version": "1" },
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    let mut request = reqwest::Client::new()
+    let mut request = http()
         .post(url)
         .header("accept", "application/json, text/event-stream")
         .header("mcp-protocol-version", "2026-07-28")

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::process::{Folder, Server, mcp_post};
+use crate::process::{Folder, Server, http, mcp_post};
 
 fn contract_file(path: &str) -> Value {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contracts/");
@@ -97,7 +97,7 @@ async fn every_tool_refuses_a_missing_and_a_wrong_token() {
     let open = Server::start(folder.path(), &[]);
     let names: Vec<Value> = tools(&open, "/mcp").await;
     let closed = Server::start(folder.path(), &[("MCP_HTTP_TOKEN", "a-token-of-ours")]);
-    let client = reqwest::Client::new();
+    let client = http();
     for tool in names {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": { "name": tool["name"], "arguments": {} } });
@@ -121,7 +121,7 @@ async fn toolsets_hide_and_headers_only_narrow() {
         .map(|tool| tool["name"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(names, ["quotes_live", "system_health"]);
-    let hidden = reqwest::get(server.url("/v1/metadata")).await.unwrap();
+    let hidden = http().get(server.url("/v1/metadata")).send().await.unwrap();
     assert_eq!(hidden.status(), 404);
     let params = json!({ "name": "system_metadata", "arguments": {} });
     let (_, body) = mcp_post(&server.url("/mcp"), "tools/call", params).await;

@@ -67,7 +67,10 @@ const ALLOWED: [(&str, &[&str]); 17] = [
     ("bars", &["store", "market", "fault"]),
     ("market-files", &["bars", "market", "fault"]),
     ("market-*", &["market", "fault"]),
-    ("service-*", &["contract", "market", "ta", "store", "jobs", "cite", "extract", "llm", "fault"]),
+    (
+        "service-*",
+        &["contract", "market", "ta", "store", "jobs", "cite", "extract", "llm", "fault"],
+    ),
     ("transport-*", &["contract", "auth", "telemetry", "fault"]),
     ("testkit", &["*"]),
     ("bench", &["*"]),
@@ -110,7 +113,8 @@ fn files_are_small_flat_and_say_what_they_are() {
 #[test]
 fn every_crate_keeps_the_house_lints() {
     for name in edges().keys() {
-        let folder = if name == "bench" { root().join("bench") } else { root().join("crates").join(name) };
+        let folder =
+            if name == "bench" { root().join("bench") } else { root().join("crates").join(name) };
         let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
         assert!(manifest.contains("[lints]\nworkspace = true"), "{name} has lints of its own");
     }
