@@ -245,6 +245,8 @@ fn read_row(row: &KlineRow<'_>) -> Result<Kline, String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn ask() -> Ask<'static> {
@@ -308,6 +310,36 @@ mod tests {
             check_refused(&[KlineRow { close_time: time, ..row(60_000, PRICES) }], "a row opens");
             let strange = KlineRow { open_time: time, ..row(60_000, PRICES) };
             check_refused(&[strange], "a row opens");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_is_refused_or_lawful(
+            rows in prop::collection::vec((0_i64..12, prop::array::uniform4("[0-3]")), 0..24),
+        ) {
+            let rows: Vec<KlineRow<'_>> = rows
+                .iter()
+                .map(|(minute, [open, high, low, close])| KlineRow {
+                    open_time: minute * 60_000,
+                    open,
+                    high,
+                    low,
+                    close,
+                    volume: "1",
+                    close_time: minute * 60_000 + 59_999,
+                })
+                .collect();
+            if let Ok(klines) = read_page(ask(), &rows) {
+                prop_assert!(klines.is_sorted_by(|left, right| left.bar.open_time < right.bar.open_time));
+                for kline in klines {
+                    let Kline { bar, .. } = kline;
+                    prop_assert!((60_000..=600_000).contains(&bar.open_time.0));
+                    prop_assert!(bar.low <= bar.open && bar.low <= bar.close);
+                    prop_assert!(bar.high >= bar.open && bar.high >= bar.close);
+                    prop_assert!(rows.iter().any(|row| row.open_time == bar.open_time.0));
+                }
+            }
         }
     }
 }

@@ -33,7 +33,7 @@ pub use self::config::BinanceConfig;
 pub use self::observer::{Observer, Unobserved};
 
 use self::client::{Client, Endpoint};
-use self::flight::Flights;
+use self::flight::{Abandoned, Flights};
 use self::listing::Book;
 use self::quotes::QuoteCache;
 use self::server_time::Offset;
@@ -92,13 +92,13 @@ impl Binance {
         let client = Client::new(&config, Arc::clone(&clock), observer)?;
         let tasks = TaskTracker::new();
         let flights = AllFlights {
-            book: Flights::new(&tasks),
-            time: Flights::new(&tasks),
-            ping: Flights::new(&tasks),
-            tickers: Flights::new(&tasks),
-            bars: Flights::new(&tasks),
-            recent: Flights::new(&tasks),
-            first_open: Flights::new(&tasks),
+            book: Flights::new(&tasks, Abandoned::RunsOn),
+            time: Flights::new(&tasks, Abandoned::RunsOn),
+            ping: Flights::new(&tasks, Abandoned::RunsOn),
+            tickers: Flights::new(&tasks, Abandoned::RunsOn),
+            bars: Flights::new(&tasks, Abandoned::Stops),
+            recent: Flights::new(&tasks, Abandoned::Stops),
+            first_open: Flights::new(&tasks, Abandoned::RunsOn),
         };
         let inner = Inner {
             quotes: QuoteCache::new(config.quotes_max),
