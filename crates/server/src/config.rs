@@ -139,5 +139,5 @@ fn log(filter: Option<String>, format: Option<&str>) -> Result<LogConfig, Failur
             )));
         }
     };
-    Ok(LogConfig { format, filter: filter.unwrap_or_else(|| "info".to_owned()) })
+    Ok(LogConfig { format, filter: filter.unwrap_or_else(|| "info,rmcp=warn".to_owned()) })
 }

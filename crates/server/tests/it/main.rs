@@ -11,3 +11,4 @@ mod mcp;
 mod process;
 mod tables;
 mod tidy;
+mod venue_faults;

@@ -62,12 +62,25 @@ impl Server {
         let mut command = stoa(data);
         command.args(["serve", "--listen", "127.0.0.1:0"]).args(flags);
         command.envs(settings.iter().copied()).stderr(Stdio::piped()).stdin(Stdio::null());
+        Self::spawn(command, "MCP      ")
+    }
+
+    /// `stoa sim` on a port of its own.
+    pub(crate) fn start_sim(data: &Path) -> Self {
+        let mut command = stoa(data);
+        command.args(["sim", "--listen", "127.0.0.1:0"]);
+        command.stderr(Stdio::piped()).stdin(Stdio::null());
+        Self::spawn(command, " is at ")
+    }
+
+    /// Starts a server and reads the address that it tells after `mark`.
+    fn spawn(mut command: Command, mark: &str) -> Self {
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut seen = String::new();
         let base = loop {
             let line = lines.next().unwrap_or_else(|| panic!("no address: {seen}")).unwrap();
-            if let Some((_, address)) = line.split_once("MCP      ") {
+            if let Some((_, address)) = line.split_once(mark) {
                 break address.trim_end_matches("/mcp").to_owned();
             }
             seen.push_str(&line);

@@ -1,0 +1,130 @@
+//! An exchange that misbehaves, seen from a caller: the contract's error, true about whether and
+//! when to try again.
+
+use serde_json::{Value, json};
+
+use crate::process::{Folder, Server, http};
+
+/// A server whose exchange is another process that can be told to misbehave.
+struct House {
+    server: Server,
+    exchange: Server,
+    _folder: Folder,
+}
+
+impl House {
+    fn new() -> Self {
+        let folder = Folder::new();
+        let exchange = Server::start_sim(folder.path());
+        let settings = [("PROVIDER", "binance"), ("BINANCE_REST_URL", exchange.base.as_str())];
+        let server = Server::start(folder.path(), &settings);
+        Self { server, exchange, _folder: folder }
+    }
+
+    async fn fault(&self, fault: Value) {
+        let request = http().post(self.exchange.url("/sim/faults")).json(&fault);
+        let response = request.send().await.unwrap();
+        assert!(response.status().is_success(), "{}", response.text().await.unwrap());
+    }
+
+    async fn get(&self, path: &str) -> (u16, Value) {
+        let response = http().get(self.server.url(path)).send().await.unwrap();
+        (response.status().as_u16(), response.json().await.unwrap())
+    }
+}
+
+const LIVE: &str = "/v1/quotes?tickers=BTCUSDT";
+const HISTORY: &str =
+    "/v1/quotes/historical?tickers=BTCUSDT&from=2024-01-01&to=2024-01-31&interval=1d";
+
+/// A fault of the exchange on first contact, and what the caller is told.
+#[track_caller]
+fn check(told: &(u16, Value), word: &str, status: u16, retryable: bool) {
+    let (actual, body) = told;
+    let error = &body["error"];
+    assert_eq!((error["type"].as_str(), *actual), (Some(word), status), "{body}");
+    assert_eq!(error["retryable"], retryable, "{body}");
+    assert_eq!(error["http_status"], status);
+}
+
+#[tokio::test]
+async fn refusals_are_passed_on_truthfully() {
+    for (kind, word, status, retryable) in [
+        ("status_451", "UPSTREAM_ERROR", 502, false),
+        ("status_403", "UPSTREAM_ERROR", 502, false),
+        ("status_500", "UPSTREAM_ERROR", 502, true),
+        ("html", "UPSTREAM_ERROR", 502, true),
+        ("drop", "UPSTREAM_ERROR", 502, true),
+    ] {
+        let house = House::new();
+        house.fault(json!({ "kind": kind, "times": 1000 })).await;
+        check(&house.get(LIVE).await, word, status, retryable);
+        check(&house.get(HISTORY).await, word, status, retryable);
+    }
+}
+
+#[tokio::test]
+async fn a_rate_limit_says_when_to_come_back() {
+    let house = House::new();
+    house.fault(json!({ "kind": "status_429", "retry_after_s": 120, "times": 1000 })).await;
+    let told = house.get(LIVE).await;
+    check(&told, "RATE_LIMITED", 429, true);
+    let wait = told.1["error"]["retry_after_s"].as_f64().unwrap();
+    assert!((100.0..=120.0).contains(&wait), "{wait}");
+}
+
+#[tokio::test]
+async fn passing_trouble_is_not_noticed() {
+    for kind in ["status_500", "drop", "truncated", "duplicate_rows", "status_503"] {
+        let house = House::new();
+        house.fault(json!({ "kind": kind, "times": 1, "path": "/api/v3/klines" })).await;
+        let (status, body) = house.get(HISTORY).await;
+        assert_eq!((status, body["total"].as_u64()), (200, Some(31)), "{kind}: {body}");
+    }
+}
+
+#[tokio::test]
+async fn an_old_quote_stands_in_and_says_so() {
+    let house = House::new();
+    assert_eq!(house.get(LIVE).await.0, 200);
+    house.fault(json!({ "kind": "status_500", "times": 100_000 })).await;
+    // A quote is fresh for a second; wait until the server had to ask again.
+    let stale = loop {
+        let response = http().get(house.server.url(LIVE)).send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        if response.headers()["x-stoa-stale"] == "true" {
+            break response;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    };
+    let body: Value = stale.json().await.unwrap();
+    assert_eq!(body["quotes"][0]["ticker"], "BTCUSDT");
+}
+
+#[tokio::test]
+async fn kept_history_needs_no_exchange() {
+    let house = House::new();
+    let (status, before) = house.get(HISTORY).await;
+    assert_eq!(status, 200);
+    house.fault(json!({ "kind": "drop", "times": 100_000 })).await;
+    let (status, after) = house.get(HISTORY).await;
+    assert_eq!((status, &after), (200, &before));
+}
+
+#[tokio::test]
+async fn a_dead_exchange_is_down_and_the_rest_is_not() {
+    let house = House::new();
+    assert_eq!(house.get("/v1/health").await.1["status"], "ok");
+    house.fault(json!({ "kind": "drop", "times": 100_000 })).await;
+    let sick = loop {
+        let (_, body) = house.get("/v1/health").await;
+        if body["status"] != "ok" {
+            break body;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    };
+    // The imported files and the archive still serve.
+    assert_eq!(sick["status"], "degraded", "{sick}");
+    let venue = sick["checks"].as_array().unwrap().iter().find(|it| it["name"] == "binance");
+    assert_eq!(venue.unwrap()["status"], "down", "{sick}");
+}
