@@ -6,6 +6,7 @@
 mod codex;
 mod json;
 mod launch;
+mod names;
 mod place;
 mod write;
 

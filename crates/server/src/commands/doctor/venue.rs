@@ -118,8 +118,13 @@ fn judge_clock(ahead_ms: i64) -> Finding {
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
+
+    use exchange_sim::{Fault, FaultKind, Sim, SimConfig};
+    use tokio_util::sync::CancellationToken;
+
     use super::super::Level;
-    use super::*;
+    use super::{Arc, Config, Finding, SystemClock, check, host, judge_clock, resolve};
     use crate::config::Settings;
 
     #[test]
@@ -147,11 +152,7 @@ mod tests {
         assert_eq!(host("http://user:hunter2@127.0.0.1:1"), "127.0.0.1");
     }
 
-    #[tokio::test]
-    async fn an_exchange_that_is_not_there_is_found() {
-        let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = unused.local_addr().unwrap();
-        drop(unused);
+    async fn levels_at(address: SocketAddr) -> Vec<(Level, String)> {
         let settings = Settings {
             data: Some("/data".into()),
             provider: Some("binance".to_owned()),
@@ -159,8 +160,42 @@ mod tests {
             ..Settings::default()
         };
         let findings = check(&Config::resolve(settings).unwrap()).await;
-        let levels: Vec<_> = findings.iter().map(|it| it.level).collect();
-        assert_eq!(levels, [Level::Fail]);
-        assert!(findings[0].fix.as_ref().unwrap().contains("network"));
+        let told = |it: Finding| (it.level, it.detail + &it.fix.unwrap_or_default());
+        findings.into_iter().map(told).collect()
+    }
+
+    #[tokio::test]
+    async fn an_exchange_that_is_not_there_is_found() {
+        let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = unused.local_addr().unwrap();
+        drop(unused);
+        let [(level, told)] = levels_at(address).await.try_into().unwrap();
+        assert_eq!(level, Level::Fail);
+        assert!(told.contains("firewall"), "{told}");
+    }
+
+    #[tokio::test]
+    async fn what_an_exchange_refuses_is_explained() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let sim = Sim::new(SimConfig::new(7, Arc::new(SystemClock)));
+        let (stop, faults) = (CancellationToken::new(), sim.clone());
+        let asked = async {
+            let levels: Vec<_> = levels_at(address).await.into_iter().map(|it| it.0).collect();
+            assert_eq!(levels, [Level::Ok, Level::Ok], "the exchange is well");
+            for (kind, told) in [
+                (FaultKind::Status451, "data-api.binance.vision"),
+                (FaultKind::Status403, "PROVIDER=sim"),
+                (FaultKind::Status429, "wait"),
+                (FaultKind::Html, "portal"),
+            ] {
+                faults.faults().add(Fault::new(kind, 1)).unwrap();
+                let [(level, said)] = levels_at(address).await.try_into().unwrap();
+                assert_eq!(level, Level::Fail, "{kind:?}");
+                assert!(said.contains(told), "{kind:?}: {said}");
+            }
+            stop.cancel();
+        };
+        tokio::join!(sim.serve(listener, stop.clone()), asked);
     }
 }

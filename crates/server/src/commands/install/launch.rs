@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::cli::ToolsetArgs;
-use crate::commands::install::NAME;
+use crate::commands::install::{NAME, names};
 use crate::config::{Config, Provider, Settings};
 use crate::exit::Failure;
 
@@ -36,12 +36,14 @@ impl Launch {
         // A client starts us in a folder of its own choice.
         let data = std::path::absolute(&config.data)?;
         let mut args = vec!["mcp".to_owned(), "--data".to_owned(), text(&data)?];
-        let named = [
-            ("--services", toolset.services.as_ref().or(config.view.services.as_ref())),
-            ("--tools", toolset.tools.as_ref().or(config.view.tools.as_ref())),
-        ];
-        for (flag, names) in named {
-            if let Some(names) = names.filter(|names| !names.is_empty()) {
+        let chosen = |flag: &Option<Vec<String>>, setting: &Option<Vec<String>>| {
+            flag.clone().or_else(|| setting.clone()).unwrap_or_default()
+        };
+        let services = chosen(&toolset.services, &config.view.services);
+        let tools = chosen(&toolset.tools, &config.view.tools);
+        names::check(&services, &tools)?;
+        for (flag, names) in [("--services", services), ("--tools", tools)] {
+            if !names.is_empty() {
                 args.extend([flag.to_owned(), names.join(",")]);
             }
         }

@@ -47,20 +47,31 @@ fn the_printed_configuration_is_what_each_client_reads() {
 }
 
 #[test]
+fn the_documentation_shows_what_is_printed() {
+    let page = include_str!("../../../../../docs/clients.md");
+    let configured =
+        Settings { data: Some("/home/you/.local/share/stoa".into()), ..Settings::default() };
+    let config = Config::resolve(configured).unwrap();
+    let program = Path::new("/usr/local/bin/stoa");
+    let launch = Launch::new(program, &ToolsetArgs::default(), &config).unwrap();
+    for client in [Client::ClaudeCode, Client::Vscode, Client::Codex] {
+        assert!(page.contains(&shown(client, &launch)), "{client:?}");
+    }
+    assert!(page.contains(&launch.claude_line()));
+}
+
+#[test]
 fn flags_win_over_settings_and_settings_travel() {
-    let toolset = ToolsetArgs {
-        services: Some(vec!["quotes".to_owned(), "moex".to_owned()]),
-        tools: None,
-        read_only: true,
-    };
+    let toolset =
+        ToolsetArgs { services: Some(vec!["quotes".to_owned()]), tools: None, read_only: true };
     let configured = Settings {
         services: Some(vec!["archive".to_owned()]),
-        tools: Some(vec!["quotes.live".to_owned()]),
+        tools: Some(vec!["quotes.live".to_owned(), "quotes_historical".to_owned()]),
         sim_seed: Some(7),
         ..settings()
     };
     let launch = launch_of(configured, &toolset);
-    let flags = ["--services", "quotes,moex", "--tools", "quotes.live", "--read-only"];
+    let flags = ["--services", "quotes", "--tools", "quotes.live,quotes_historical", "--read-only"];
     assert_eq!(launch.args[3..], flags);
     assert_eq!(launch.env, [("STOA_SIM_SEED", "7".to_owned())]);
     assert_eq!(live().env[0], ("PROVIDER", "binance".to_owned()));

@@ -1,0 +1,57 @@
+//! The names a client's entry may ask for. A wrong one would keep the client from starting us, and
+//! its user would have to look for the reason in the client's logs.
+
+use std::collections::BTreeSet;
+
+use contract::{Contract, host_safe};
+
+use crate::exit::Failure;
+
+pub(super) fn check(services: &[String], tools: &[String]) -> Result<(), Failure> {
+    let known: BTreeSet<&str> =
+        contract::paths().filter_map(|path| Some(path.split_once('/')?.0)).collect();
+    if let Some(unknown) = services.iter().find(|name| !known.contains(name.as_str())) {
+        let known = Vec::from_iter(known).join(", ");
+        return Err(Failure::usage(format!("there is no service {unknown:?}; known: {known}")));
+    }
+    if tools.is_empty() {
+        return Ok(());
+    }
+    let mut spellings = BTreeSet::new();
+    for service in known {
+        for tool in Contract::load(service)?.tools {
+            let safe = host_safe(&tool.name);
+            // Tools of the same name are told apart by their service.
+            spellings.extend([format!("{service}_{safe}"), safe, tool.name]);
+        }
+    }
+    match tools.iter().find(|name| !spellings.contains(*name)) {
+        None => Ok(()),
+        Some(unknown) => {
+            Err(Failure::usage(format!("there is no tool {unknown:?}; `stoa tools` lists them")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_that_exist_are_written() {
+        for (services, tools, holds) in [
+            ("", "", true),
+            ("quotes", "quotes.live", true),
+            ("", "quotes_live", true),
+            ("qoutes", "", false),
+            ("quotes", "quotes.life", false),
+        ] {
+            let list = |text: &str| match text {
+                "" => Vec::new(),
+                text => vec![text.to_owned()],
+            };
+            let checked = check(&list(services), &list(tools));
+            assert_eq!(checked.is_ok(), holds, "{services} {tools}");
+        }
+    }
+}
