@@ -3,6 +3,12 @@
 //!
 //! Real adapters run against it unchanged. It keeps no history: any bar of any time is computed
 //! from the seed when it is asked for.
+//!
+//! | path | what is there |
+//! |---|---|
+//! | `GET /api/v3/ping`, `time`, `exchangeInfo`, `klines`, `ticker/24hr`, `ticker/price` | Binance |
+//! | `GET`, `POST`, `DELETE /sim/faults` | what is to go wrong, see [`Fault`] |
+//! | `PUT /sim/limits` | `{"request_weight_per_minute": 6000}` |
 
 mod binance;
 mod dice;

@@ -178,7 +178,7 @@ impl<'a> Walker<'a> {
         let close = self.price_at_midnight(day + 1);
         let mut dice = Dice::new(key(&[self.key, 0, day as u64]));
         let move_usual = self.pair.base.volatility + 0.02 * self.pair.base.beta;
-        let mut reach = || (open as f64 * move_usual * 0.7 * dice.unit() * dice.unit()) as i64;
+        let mut reach = || (open as f64 * move_usual * (0.1 + 0.4 * dice.unit())) as i64;
         let (above, below) = (reach(), reach());
         let high = open.max(close) + above;
         let low = (open.min(close) - below).max(1);
@@ -313,12 +313,12 @@ fn walk_prices(parent: Node, children: &mut [Node], mut dice: Dice) {
             moves += 1;
             let along = steps[moves - 1] + correction * moves as f64;
             let target = parent.open + along.round() as i64;
-            price = if moves == active { parent.close } else { target };
-            price = price.clamp(parent.low, parent.high);
+            price = if moves == active { parent.close } else { within(parent, target) };
         }
         child.close = price;
+        // A price that comes back to where it was has still been elsewhere.
         let mut wick =
-            || if child.trades > 1 { (step * dice.unit() * dice.unit()) as i64 } else { 0 };
+            || if child.trades > 1 { (step * (0.1 + 0.6 * dice.unit())) as i64 } else { 0 };
         child.high = (child.open.max(child.close) + wick()).min(parent.high);
         child.low = (child.open.min(child.close) - wick()).max(parent.low);
     }
@@ -329,6 +329,18 @@ fn walk_prices(parent: Node, children: &mut [Node], mut dice: Dice) {
         children[top].high = parent.high;
         children[bottom].low = parent.low;
     }
+}
+
+/// A price beyond the parent's range turns back at its edge, as if it had met resistance there.
+fn within(parent: Node, price: i64) -> i64 {
+    let turned = if price > parent.high {
+        parent.high - (price - parent.high)
+    } else if price < parent.low {
+        parent.low + (parent.low - price)
+    } else {
+        price
+    };
+    turned.clamp(parent.low, parent.high)
 }
 
 #[cfg(test)]

@@ -135,3 +135,36 @@ fn prices_stay_plausible_and_seeds_differ() {
     }
     assert!(differing >= 40, "only {differing} pairs depend on the seed");
 }
+
+/// The range of a bar grows with the square root of its length, as in a real market, and prices do
+/// not stick to the edges of the bars they were split from.
+#[test]
+fn prices_move_at_every_scale() {
+    let now = at("2026-11-01");
+    let instruments = Instruments::new();
+    let mut walker = Walker::new(42, instruments.find("BTCUSDT", now).unwrap(), now);
+    let span = Span::new(at("2026-09-01"), at("2026-10-01"));
+    let mut usual = |interval| {
+        let bars = bars(&mut walker, interval, span);
+        let ranges: i64 =
+            bars.iter().flatten().map(|candle| candle.bar.high - candle.bar.low).sum();
+        ranges as f64 / bars.len() as f64
+    };
+    let day = usual(Interval::D1);
+    for (interval, parts) in [(Interval::H1, 24.0), (Interval::M5, 288.0), (Interval::M1, 1_440.0)]
+    {
+        let ratio = day / usual(interval) / f64::sqrt(parts);
+        assert!((0.5..2.0).contains(&ratio), "{interval}: {ratio} times the square root");
+    }
+    let minutes = bars(&mut walker, Interval::M1, span);
+    let still = minutes.windows(2).filter(|pair| match (pair[0], pair[1]) {
+        (Some(left), Some(right)) => left.bar.close == right.bar.close,
+        _ => false,
+    });
+    let still = still.count();
+    assert!(
+        still < minutes.len() / 50,
+        "{still} of {} minutes close where the last did",
+        minutes.len()
+    );
+}

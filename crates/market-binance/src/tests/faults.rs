@@ -204,3 +204,13 @@ fn an_address_that_is_none_is_refused() {
         assert_eq!(fault.code(), "invalid_upstream_url", "{url}");
     }
 }
+
+#[test]
+fn a_client_for_the_real_exchange_can_be_made() {
+    // Certificates are the machine's; where it has none, that is said and nothing panics.
+    let config = BinanceConfig::new("https://data-api.binance.vision/", "binance");
+    match Binance::new(config, FakeClock::at(0)) {
+        Ok(binance) => assert_eq!(binance.source(), "binance"),
+        Err(fault) => assert_eq!(fault.code(), "upstream_unreachable"),
+    }
+}
