@@ -137,6 +137,7 @@ fn report(findings: &[Finding]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Settings;
 
     #[test]
     fn a_finding_is_one_line_without_secrets() {
@@ -151,5 +152,35 @@ mod tests {
         assert!(second.ends_with(" / start it"), "{second}");
         assert!(!text.contains("hunter2"));
         assert_eq!(text.lines().count(), 2);
+    }
+
+    async fn look_with(name: &str, database_url: Option<&str>) -> Vec<Finding> {
+        let data = std::env::temp_dir().join(format!("stoa-look-{name}-{}", std::process::id()));
+        let settings = Settings {
+            data: Some(data.clone()),
+            listen: Some("127.0.0.1:0".to_owned()),
+            database_url: database_url.map(str::to_owned),
+            ..Settings::default()
+        };
+        let findings = look(&Config::resolve(settings).unwrap()).await;
+        std::fs::remove_dir_all(data).unwrap();
+        findings
+    }
+
+    #[tokio::test]
+    async fn a_new_machine_is_well() {
+        let findings = look_with("new", None).await;
+        assert!(is_sound(&findings), "{findings:#?}");
+        let tools = findings.last().unwrap();
+        assert!(tools.detail.contains("quotes.live says: BTCUSDT"), "{tools:?}");
+    }
+
+    #[tokio::test]
+    async fn a_store_that_is_not_there_is_told_once_and_without_its_password() {
+        let findings = look_with("lost", Some("postgres://me:hunter2@127.0.0.1:1/stoa")).await;
+        let failed: Vec<_> =
+            findings.iter().filter(|it| it.level == Level::Fail).map(|it| it.what).collect();
+        assert_eq!(failed, ["PostgreSQL"]);
+        assert!(!format!("{findings:?}").contains("hunter2"));
     }
 }

@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
@@ -275,4 +276,50 @@ fn each_client_has_its_file() {
     let homeless = Places { home: None, ..places(None) };
     assert!(homeless.file(Client::Cursor).is_err());
     assert!(homeless.file(Client::Vscode).is_ok());
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<i64>().prop_map(|it| json!(it)),
+        any::<bool>().prop_map(|it| json!(it)),
+        ".{0,6}".prop_map(|it| json!(it)),
+    ];
+    leaf.prop_recursive(3, 24, 4, |inner| {
+        let name = prop_oneof!["[a-z{}\"\\\\]{0,4}", Just("stoa".to_owned())];
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(|it| json!(it)),
+            prop::collection::vec((name, inner), 0..4).prop_map(Value::from_iter),
+        ]
+    })
+}
+
+proptest! {
+    /// Whatever else the file holds, and however it is laid out, it is all there afterwards.
+    #[test]
+    fn nothing_else_changes(
+        root in prop::collection::vec(("[a-z]{1,3}", any_json()), 0..4),
+        servers in prop::option::of(
+            prop::collection::vec(("(stoa|[a-z]{1,3})", any_json()), 0..4)
+        ),
+        over_lines in any::<bool>(),
+    ) {
+        let mut before = Value::from_iter(root);
+        if let Some(servers) = servers {
+            before["mcpServers"] = Value::from_iter(servers);
+        }
+        let text = match over_lines {
+            true => serde_json::to_string_pretty(&before).unwrap(),
+            false => before.to_string(),
+        };
+        let after = merged(Client::Cursor, &text, &launch()).unwrap();
+        prop_assert_eq!(&merged(Client::Cursor, &after, &launch()).unwrap(), &after);
+        let mut after = read(&after);
+        prop_assert_eq!(&after["mcpServers"]["stoa"]["command"], "/opt/stoa");
+        for value in [&mut before, &mut after] {
+            let servers = value.as_object_mut().unwrap().entry("mcpServers").or_insert(json!({}));
+            servers.as_object_mut().unwrap().remove("stoa");
+        }
+        prop_assert_eq!(before, after);
+    }
 }
