@@ -8,15 +8,15 @@ use contract::{Listed, Pipeline, View};
 use http::header::CONTENT_TYPE;
 use serde_json::{Map, Value, json};
 
-pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
-    let text: Arc<str> = Arc::from(document(pipeline, view).to_string());
+pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, version: &str) -> Router {
+    let text: Arc<str> = Arc::from(document(pipeline, view, version).to_string());
     Router::new().route(
         "/openapi.json",
         get(move || async move { ([(CONTENT_TYPE, "application/json")], text.to_string()) }),
     )
 }
 
-pub(crate) fn document(pipeline: &Pipeline, view: &View) -> Value {
+fn document(pipeline: &Pipeline, view: &View, version: &str) -> Value {
     let mut paths = Map::new();
     for listed in pipeline.catalog().list(view) {
         let Some(binding) = &listed.tool.spec.http else { continue };
@@ -29,7 +29,7 @@ pub(crate) fn document(pipeline: &Pipeline, view: &View) -> Value {
         "openapi": "3.1.0",
         "info": {
             "title": "Stoa",
-            "version": env!("CARGO_PKG_VERSION"),
+            "version": version,
             "description": "Markets, prices and documents for agents.",
             "license": { "name": "MIT OR Apache-2.0" },
         },
