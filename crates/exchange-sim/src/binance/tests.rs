@@ -256,7 +256,7 @@ async fn faults_are_set_listed_and_cleared_over_http() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn pages_make_up_the_whole(
@@ -286,5 +286,35 @@ proptest! {
             assert_eq!(pages, whole);
             assert!(whole.len() as i64 <= length + 1);
         });
+    }
+
+    #[test]
+    fn any_question_is_answered_or_refused(
+        path in prop::sample::select(Endpoint::ALL.map(Endpoint::path).to_vec()),
+        params in prop::collection::vec(
+            (
+                prop::sample::select(vec![
+                    "symbol", "symbols", "interval", "startTime", "endTime", "limit", "type",
+                    "timeZone", "symbolStatus", "showPermissionSets", "other",
+                ]),
+                prop_oneof![
+                    "[A-Z0-9a-z%.-]{0,24}",
+                    "[0-9]{1,22}",
+                    prop::sample::select(vec!["BTCUSDT", "LUNAUSDT", "1s", "1M", "1w", "[]", "true"])
+                        .prop_map(ToOwned::to_owned),
+                ],
+            ),
+            0..6,
+        ),
+    ) {
+        let clock = Arc::new(Now(AtomicI64::new(now())));
+        let sim = Sim::new(SimConfig::new(7, clock));
+        let query: Vec<String> =
+            params.iter().map(|(name, value)| format!("{name}={}", value.replace('%', "%25"))).collect();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let (status, _, body) = runtime.block_on(ask(&sim, &format!("{path}?{}", query.join("&"))));
+        prop_assert!(status == 200 || status == 400, "{status}");
+        let body: Value = serde_json::from_str(&body).unwrap();
+        prop_assert_eq!(status == 400, body["code"].as_i64().is_some_and(|code| code < -1000));
     }
 }
