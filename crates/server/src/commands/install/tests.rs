@@ -1,3 +1,5 @@
+//! What is printed and merged for each client, row by row and for any file at all.
+
 use std::path::PathBuf;
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Files on a real disk: modes, links, copies, and what is left behind.
+
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
