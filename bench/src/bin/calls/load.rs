@@ -6,10 +6,12 @@ use serde_json::Value;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use crate::Outcome;
 use crate::servers::Running;
 use crate::wire::{Caller, Era};
-use crate::{Outcome, WARM_UP};
 
+/// Long enough for every server to have its caches and its memory in place.
+const WARM_UP: Duration = Duration::from_millis(300);
 /// One answer in this many is read in full; reading all would make the client the bottleneck.
 const CHECKED_EVERY: usize = 1_000;
 /// What a server may take beyond the round for the answers under way.

@@ -11,7 +11,6 @@ mod wire;
 
 use std::error::Error;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use options::Options;
 use servers::{Binaries, Folder, Running};
@@ -73,6 +72,3 @@ async fn calls(options: &Options, binaries: &Binaries, folder: &Folder) -> Outco
     }
     Ok(targets)
 }
-
-/// Long enough for every server to have its caches and its memory in place.
-pub(crate) const WARM_UP: Duration = Duration::from_millis(300);
