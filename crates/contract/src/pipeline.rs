@@ -13,7 +13,7 @@ use fault::{Fault, Kind};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use crate::call::{Call, Caller, Credential, Cx};
+use crate::call::{Call, Caller, Credential, Cx, Scope};
 use crate::catalog::Catalog;
 use crate::envelope::{Failure, FailureContext};
 use crate::reply::Reply;
@@ -23,6 +23,9 @@ use crate::table::{Service, ToolRow};
 #[async_trait]
 pub trait Gate: Send + Sync {
     async fn admit(&self, credential: &Credential, service: &str) -> Result<Caller, Fault>;
+
+    /// Told of every scope that was asked for, for those who count.
+    fn decided(&self, _service: &str, _scope: Scope, _denied: Option<&Fault>) {}
 }
 
 /// What one call came to, for the metrics.
@@ -102,9 +105,7 @@ impl Pipeline {
             asked.clone_from(&call.args);
         }
         let args = tool.spec.input.accept(call.args)?;
-        if !caller.may(tool.scope) {
-            return Err(scope_missing(tool));
-        }
+        self.authorise(service, tool, &caller)?;
         let deadline = started + self.patience;
         let cx = Cx {
             service: Arc::new(()),
@@ -127,6 +128,12 @@ impl Pipeline {
             })?;
         }
         Ok(reply)
+    }
+
+    fn authorise(&self, service: &Service, tool: &ToolRow, caller: &Caller) -> Result<(), Fault> {
+        let denied = (!caller.may(tool.scope)).then(|| scope_missing(tool));
+        self.gate.decided(&service.name, tool.scope, denied.as_ref());
+        denied.map_or(Ok(()), Err)
     }
 
     /// A refusal that happens before a tool is reached (a body too large, a path that does not

@@ -67,12 +67,17 @@ impl Access {
 impl Gate for Access {
     async fn admit(&self, credential: &Credential, service: &str) -> Result<Caller, Fault> {
         let looked = self.look(credential).await;
-        if let Some(metrics) = self.metrics.get(service) {
-            match &looked {
-                Ok(_) => metrics.record_ok(None),
-                Err(fault) => metrics.record_fault(None, fault),
-            }
+        if let (Some(metrics), Err(fault)) = (self.metrics.get(service), &looked) {
+            metrics.record_fault(None, fault);
         }
         looked
+    }
+
+    fn decided(&self, service: &str, scope: contract::Scope, denied: Option<&Fault>) {
+        let Some(metrics) = self.metrics.get(service) else { return };
+        match denied {
+            None => metrics.record_ok(Some(scope.word())),
+            Some(fault) => metrics.record_fault(Some(scope.word()), fault),
+        }
     }
 }

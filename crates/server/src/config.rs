@@ -34,6 +34,8 @@ pub(crate) struct Config {
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) rate: RateLimit,
     pub(crate) call_patience: Duration,
+    /// How long a client may take over its headers, its body, and the time between requests.
+    pub(crate) client_patience: Duration,
     pub(crate) body_bytes_max: usize,
     pub(crate) connections_max: usize,
     pub(crate) arche_api_url: Option<String>,
@@ -69,15 +71,13 @@ impl Config {
                 )));
             }
         };
-        let seconds = settings.call_timeout_s.unwrap_or(30.0);
-        let call_patience = Duration::try_from_secs_f64(seconds)
-            .ok()
-            .filter(|patience| !patience.is_zero())
-            .ok_or_else(|| Failure::usage("call_timeout_s must be a positive number"))?;
+        let call_patience = patience("call_timeout_s", settings.call_timeout_s, 30.0)?;
+        let client_patience = patience("client_timeout_s", settings.client_timeout_s, 15.0)?;
         Ok(Self {
             listen,
             provider,
             call_patience,
+            client_patience,
             data: settings.data.map_or_else(|| default_data(settings.home.as_deref()), Ok)?,
             database_url: settings.database_url.map(Secret::new),
             sim_seed: settings.sim_seed.unwrap_or(SIM_SEED),
@@ -107,6 +107,13 @@ impl Config {
     pub(crate) fn is_open(&self) -> bool {
         self.listen.ip().is_loopback() && self.http_token.is_none()
     }
+}
+
+fn patience(name: &str, seconds: Option<f64>, default: f64) -> Result<Duration, Failure> {
+    Duration::try_from_secs_f64(seconds.unwrap_or(default))
+        .ok()
+        .filter(|patience| !patience.is_zero())
+        .ok_or_else(|| Failure::usage(format!("{name} must be a positive number of seconds")))
 }
 
 fn listen(settings: &Settings) -> Result<SocketAddr, Failure> {

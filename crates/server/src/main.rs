@@ -10,6 +10,7 @@ mod commands;
 mod config;
 mod exit;
 mod meters;
+mod open_files;
 mod revocations;
 mod venues;
 

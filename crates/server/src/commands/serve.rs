@@ -14,11 +14,10 @@ use crate::app::{App, VERSION};
 use crate::cli::ServeArgs;
 use crate::config::{Config, Provider};
 use crate::exit::Failure;
+use crate::open_files::{self, OURS};
 
 /// How many clients' rates are remembered.
 const CLIENTS_MAX: usize = 16_384;
-/// How long a client may take over its headers, its body, and the time between requests.
-const CLIENT_PATIENCE: Duration = Duration::from_secs(15);
 const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), Failure> {
@@ -31,8 +30,8 @@ pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), Failure> 
     let router = routes(&app, &config, args.conformance_fixtures)?;
     banner(&config, address);
     let limits = Limits {
-        connections_max: config.connections_max,
-        header_patience: CLIENT_PATIENCE,
+        connections_max: connections_max(&config),
+        header_patience: config.client_patience,
         shutdown_patience: SHUTDOWN_PATIENCE,
     };
     let stop = app.stop.clone();
@@ -89,7 +88,7 @@ fn edge(app: &App, config: &Config) -> Result<EdgeConfig, Failure> {
         hosts: hosts(config),
         cors_origins: config.cors_origins.iter().map(origin).collect::<Result<_, _>>()?,
         body_bytes_max: config.body_bytes_max,
-        body_patience: CLIENT_PATIENCE,
+        body_patience: config.client_patience,
         meter: Box::new(move |route, method, status, elapsed| {
             metrics.route(route, method).record(status, elapsed);
         }),
@@ -110,6 +109,12 @@ fn mcp_hosts(config: &Config) -> Vec<String> {
         AllowedHosts::Any => vec!["*".to_owned()],
         AllowedHosts::Only(names) => names,
     }
+}
+
+/// As many connections as were asked for, or as the machine lets us have files for.
+fn connections_max(config: &Config) -> usize {
+    let files = open_files::limit().map_or(u64::MAX, |limit| limit.saturating_sub(OURS).max(16));
+    config.connections_max.min(usize::try_from(files).unwrap_or(usize::MAX))
 }
 
 /// Everybody on the network could read, and a later setting could let them write.

@@ -29,6 +29,7 @@ pub(crate) struct Settings {
     pub(crate) rate_burst: Option<u32>,
     pub(crate) rate_per_second: Option<f64>,
     pub(crate) call_timeout_s: Option<f64>,
+    pub(crate) client_timeout_s: Option<f64>,
     pub(crate) body_bytes_max: Option<usize>,
     pub(crate) connections_max: Option<usize>,
     pub(crate) arche_api_url: Option<String>,
@@ -44,7 +45,7 @@ pub(crate) struct Settings {
 }
 
 /// Every variable that is read. `stoa doctor` and the tests walk this list.
-const VARIABLES: [&str; 24] = [
+const VARIABLES: [&str; 25] = [
     "STOA_LISTEN",
     "PORT",
     "STOA_DATA",
@@ -61,6 +62,7 @@ const VARIABLES: [&str; 24] = [
     "STOA_RATE_BURST",
     "STOA_RATE_PER_SECOND",
     "STOA_CALL_TIMEOUT_S",
+    "STOA_CLIENT_TIMEOUT_S",
     "STOA_BODY_BYTES_MAX",
     "STOA_CONNECTIONS_MAX",
     "ARCHE_API_URL",
@@ -108,6 +110,7 @@ impl Settings {
             rate_burst,
             rate_per_second,
             call_timeout_s,
+            client_timeout_s,
             body_bytes_max,
             connections_max,
             arche_api_url,
@@ -167,6 +170,7 @@ impl Settings {
             rate_burst: from.value("STOA_RATE_BURST", "a whole number")?,
             rate_per_second: from.value("STOA_RATE_PER_SECOND", "a number")?,
             call_timeout_s: from.value("STOA_CALL_TIMEOUT_S", "a number of seconds")?,
+            client_timeout_s: from.value("STOA_CLIENT_TIMEOUT_S", "a number of seconds")?,
             body_bytes_max: from.value("STOA_BODY_BYTES_MAX", "a number of bytes")?,
             connections_max: from.value("STOA_CONNECTIONS_MAX", "a whole number")?,
             arche_api_url: from.text("ARCHE_API_URL"),

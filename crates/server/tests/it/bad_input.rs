@@ -181,3 +181,16 @@ async fn many_idle_connections_cost_little_and_end() {
     }
     panic!("the server did not recover");
 }
+
+#[tokio::test]
+async fn a_slow_client_is_not_waited_for() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[("STOA_CLIENT_TIMEOUT_S", "0.3")]);
+    // A body that never comes, and a head that never ends.
+    let answer = raw(&server, &post("/mcp", b"{", 1000)).await;
+    assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+    assert!(answer.contains("REQUEST_TIMEOUT"), "{answer}");
+    let answer = raw(&server, b"GET /health HTTP/1.1\r\nhost: localh").await;
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 408"), "{answer}");
+    still_well(&server).await;
+}

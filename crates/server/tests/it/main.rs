@@ -8,6 +8,7 @@ mod contract_examples;
 mod durability;
 mod http_api;
 mod mcp;
+mod operations;
 mod process;
 mod tables;
 mod tidy;

@@ -105,6 +105,11 @@ impl Server {
         self.child.wait().unwrap();
     }
 
+    /// Waits for its end and returns the exit code.
+    pub(crate) fn wait(mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
+    }
+
     /// Resident memory in megabytes.
     pub(crate) fn memory_mb(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap();

@@ -1,0 +1,49 @@
+//! Running it for real: stopping, PostgreSQL, several copies on one store.
+
+use std::process::Command;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::process::{Folder, Server, http};
+
+const HISTORY: &str = "/v1/quotes/historical?tickers=BTCUSDT,ETHUSDT&from=2024-01-01&to=2024-02-29&interval=1d&page_size=200";
+
+async fn history(server: &Server) -> Value {
+    http().get(server.url(HISTORY)).send().await.unwrap().json().await.unwrap()
+}
+
+#[tokio::test]
+async fn a_polite_stop_ends_well_and_soon() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[]);
+    assert_eq!(history(&server).await["total"], 120);
+    let told = Command::new("kill").args(["-TERM", &server.pid.to_string()]).status().unwrap();
+    assert!(told.success());
+    assert_eq!(server.wait(), Some(0));
+}
+
+#[tokio::test]
+async fn several_copies_share_one_postgres() {
+    let Some(url) = testkit::postgres::database() else { return };
+    let folders = [Folder::new(), Folder::new()];
+    let settings = [("DATABASE_URL", url.as_str())];
+    let copies = Arc::new(folders.each_ref().map(|it| Server::start(it.path(), &settings)));
+    // Both fill the same series at the same time.
+    let ask = |at: usize| {
+        let copies = Arc::clone(&copies);
+        async move { history(&copies[at]).await }
+    };
+    let (one, two) = tokio::join!(ask(0), ask(1));
+    assert_eq!(one["total"], 120, "{one}");
+    assert_eq!(one, two);
+}
+
+#[tokio::test]
+async fn both_stores_give_the_same_answers() {
+    let Some(url) = testkit::postgres::database() else { return };
+    let folders = [Folder::new(), Folder::new()];
+    let sqlite = Server::start(folders[0].path(), &[]);
+    let postgres = Server::start(folders[1].path(), &[("DATABASE_URL", &url)]);
+    assert_eq!(history(&sqlite).await, history(&postgres).await);
+}
