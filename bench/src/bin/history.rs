@@ -266,7 +266,7 @@ async fn plain_rows(folder: &Path, per_ticker: usize) -> Outcome<(Duration, Dura
     for ticker in 0..TICKERS {
         let mut tx = db.begin().await?;
         let times: Vec<i64> = (0..per_ticker as i64).map(|at| (START_S + at * 60) * 1000).collect();
-        for times in times.chunks(500) {
+        for times in times.chunks(64) {
             let rows: Vec<String> =
                 (0..times.len()).map(|row| format!("({})", placeholders(row * 7 + 1, 7))).collect();
             let mut insert = sql_built(format!("INSERT INTO plain VALUES {}", rows.join(", ")));

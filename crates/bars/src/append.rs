@@ -96,7 +96,7 @@ async fn write_tail(tx: &mut Tx, head: &mut Head, new: &Columns) -> Result<(), F
     if head.hot.count > 0 {
         all = Columns::merge(&sql::all_hot(tx, head.id).await?, new);
         sql::delete_hot(tx, head.id).await?;
-        head.hot = Hot::default();
+        head.hot = Hot { version: head.hot.version + 1, ..Hot::default() };
     }
     // A short last chunk is taken up again, so that many small batches do not leave many of them.
     if let Some(last) = head.sealed_to
@@ -126,6 +126,7 @@ async fn add_sealed(
 
 async fn add_hot(tx: &mut Tx, head: &mut Head, new: &Columns) -> Result<(), Fault> {
     sql::insert_hot(tx, head.id, new).await?;
+    head.hot.version += 1;
     let (first, last) = (new.times.first().copied(), new.times.last().copied());
     // Bars after all others are counted by adding; among others the table must say.
     if head.hot.last < first {
@@ -133,7 +134,7 @@ async fn add_hot(tx: &mut Tx, head: &mut Head, new: &Columns) -> Result<(), Faul
         head.hot.first = head.hot.first.or(first);
         head.hot.last = last;
     } else {
-        head.hot = sql::measure_hot(tx, head.id).await?;
+        (head.hot.count, head.hot.first, head.hot.last) = sql::measure_hot(tx, head.id).await?;
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! What is remembered between pages: indexes by series and version, decoded chunks by id. Both are
-//! bounded, and both hold only what was committed.
+//! What is remembered between pages: indexes and hot bars by series and version, decoded chunks by
+//! id. All are bounded, and all hold only what was committed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,17 +44,20 @@ impl<T: Clone> Generations<T> {
 pub(crate) struct Cache {
     indexes: Mutex<Generations<Arc<Index>>>,
     chunks: Mutex<Generations<Arc<Columns>>>,
+    hot: Mutex<Generations<(i64, Arc<Columns>)>>,
 }
 
 /// A million entries: 50 MB at the worst, room for some hundred years of minutes.
 const INDEX_ENTRIES_MAX: usize = 1_000_000;
 const CHUNK_BYTES_MAX: usize = 32 << 20;
+const HOT_BYTES_MAX: usize = 16 << 20;
 
 impl Cache {
     pub(crate) fn new() -> Self {
         Self {
             indexes: Mutex::new(Generations::new(INDEX_ENTRIES_MAX)),
             chunks: Mutex::new(Generations::new(CHUNK_BYTES_MAX)),
+            hot: Mutex::new(Generations::new(HOT_BYTES_MAX)),
         }
     }
 
@@ -70,6 +73,16 @@ impl Cache {
 
     pub(crate) fn chunk(&self, id: i64) -> Option<Arc<Columns>> {
         lock(&self.chunks).get(id, |columns| columns.bytes())
+    }
+
+    /// The hot bars of a series, if they are of this very version.
+    pub(crate) fn hot(&self, series: i64, version: i64) -> Option<Arc<Columns>> {
+        let (known, columns) = lock(&self.hot).get(series, |(_, columns)| columns.bytes())?;
+        (known == version).then_some(columns)
+    }
+
+    pub(crate) fn keep_hot(&self, series: i64, version: i64, columns: &Arc<Columns>) {
+        lock(&self.hot).put(series, (version, Arc::clone(columns)), columns.bytes());
     }
 
     pub(crate) fn keep_chunk(&self, id: i64, columns: &Arc<Columns>) {

@@ -203,8 +203,21 @@ async fn take(
     }
     let left = most - bars.len();
     if left > 0 && part.hot > 0 {
-        let skip = skip.saturating_sub(part.sealed);
-        bars.extend(sql::hot(tx, part.head.id, span, skip, left).await?);
+        let hot = hot(tx, cache, &part.head).await?;
+        let first = hot.before(span.from.0) + skip.saturating_sub(part.sealed) as usize;
+        for row in first..hot.before(span.to.0).min(first + left) {
+            bars.push(hot.bar(row).ok_or_else(|| sql::damaged("a recent bar is no bar"))?);
+        }
     }
     Ok(bars)
+}
+
+/// The whole tail of a series; there is never much of it.
+async fn hot(tx: &mut Tx, cache: &Cache, head: &Head) -> Result<Arc<Columns>, Fault> {
+    if let Some(columns) = cache.hot(head.id, head.hot.version) {
+        return Ok(columns);
+    }
+    let columns = Arc::new(sql::all_hot(tx, head.id).await?);
+    cache.keep_hot(head.id, head.hot.version, &columns);
+    Ok(columns)
 }

@@ -16,6 +16,7 @@ CREATE TABLE bar_series (
     hot_count BIGINT NOT NULL DEFAULT 0,
     hot_first BIGINT,
     hot_last BIGINT,
+    hot_version BIGINT NOT NULL DEFAULT 0,
     received_at BIGINT
 );
 CREATE INDEX bar_series_source ON bar_series (source, code);
@@ -60,6 +61,7 @@ CREATE TABLE bar_series (
     hot_count BIGINT NOT NULL DEFAULT 0,
     hot_first BIGINT,
     hot_last BIGINT,
+    hot_version BIGINT NOT NULL DEFAULT 0,
     received_at BIGINT
 );
 CREATE INDEX bar_series_source ON bar_series (source, code);

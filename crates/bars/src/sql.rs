@@ -25,18 +25,26 @@ pub(crate) struct Hot {
     pub(crate) count: u64,
     pub(crate) first: Option<i64>,
     pub(crate) last: Option<i64>,
+    /// Changes with every change of the hot bars.
+    pub(crate) version: i64,
 }
 
-const HEAD: &str = "id, version, sealed_to, hot_count, hot_first, hot_last, received_at";
+const HEAD: &str =
+    "id, version, sealed_to, hot_count, hot_first, hot_last, hot_version, received_at";
 
 fn head(row: &Row) -> Result<Head, Fault> {
-    let hot = Hot { count: row.count(3)?, first: row.int_or_null(4)?, last: row.int_or_null(5)? };
+    let hot = Hot {
+        count: row.count(3)?,
+        first: row.int_or_null(4)?,
+        last: row.int_or_null(5)?,
+        version: row.int(6)?,
+    };
     Ok(Head {
         id: row.int(0)?,
         version: row.int(1)?,
         sealed_to: row.int_or_null(2)?,
         hot,
-        received_at: row.int_or_null(6)?,
+        received_at: row.int_or_null(7)?,
     })
 }
 
@@ -79,7 +87,7 @@ pub(crate) async fn heads(tx: &mut Tx, series: &[Series]) -> Result<Vec<Option<H
         let list = placeholders(1, part.len());
         let select = format!("SELECT {HEAD}, key FROM bar_series WHERE key IN ({list})");
         for row in tx.fetch_all(sql_built(select).bind_all(part)).await? {
-            found.insert(row.text(7)?, head(&row)?);
+            found.insert(row.text(8)?, head(&row)?);
         }
     }
     Ok(keys.iter().map(|key| found.get(key).copied()).collect())
@@ -90,7 +98,7 @@ pub(crate) async fn heads(tx: &mut Tx, series: &[Series]) -> Result<Vec<Option<H
 pub(crate) async fn lock_head(tx: &mut Tx, series: &Series) -> Result<Head, Fault> {
     let lock = "INSERT INTO bar_series (key, source, code) VALUES ($1, $2, $3)
         ON CONFLICT (key) DO UPDATE SET key = excluded.key
-        RETURNING id, version, sealed_to, hot_count, hot_first, hot_last, received_at";
+        RETURNING id, version, sealed_to, hot_count, hot_first, hot_last, hot_version, received_at";
     let lock = sql(lock).bind(key(series)).bind(&series.source).bind(&series.symbol.code);
     let row = tx.fetch_optional(lock).await?;
     head(&row.ok_or_else(|| Fault::internal("the series row was not returned"))?)
@@ -98,10 +106,11 @@ pub(crate) async fn lock_head(tx: &mut Tx, series: &Series) -> Result<Head, Faul
 
 pub(crate) async fn save_head(tx: &mut Tx, head: &Head) -> Result<(), Fault> {
     let save = "UPDATE bar_series SET version = $2, sealed_to = $3, hot_count = $4,
-        hot_first = $5, hot_last = $6, received_at = $7 WHERE id = $1";
+        hot_first = $5, hot_last = $6, hot_version = $7, received_at = $8 WHERE id = $1";
     let hot_count = i64::try_from(head.hot.count).map_err(Fault::internal)?;
     let save = sql(save).bind(head.id).bind(head.version).bind(head.sealed_to).bind(hot_count);
-    let save = save.bind(head.hot.first).bind(head.hot.last).bind(head.received_at);
+    let save = save.bind(head.hot.first).bind(head.hot.last).bind(head.hot.version);
+    let save = save.bind(head.received_at);
     tx.execute(save).await.map(drop)
 }
 
@@ -209,7 +218,8 @@ pub(crate) async fn delete_chunk(tx: &mut Tx, id: i64) -> Result<(), Fault> {
 }
 
 pub(crate) async fn insert_hot(tx: &mut Tx, series: i64, columns: &Columns) -> Result<(), Fault> {
-    for run in runs(columns.len(), 128) {
+    // SQLite looks each placeholder up among all of them, so longer statements are slower.
+    for run in runs(columns.len(), 32) {
         let rows: Vec<String> =
             (0..run.len()).map(|row| format!("({})", placeholders(row * 7 + 1, 7))).collect();
         let mut insert = sql_built(format!(
@@ -231,22 +241,6 @@ pub(crate) async fn insert_hot(tx: &mut Tx, series: i64, columns: &Columns) -> R
 
 pub(crate) async fn delete_hot(tx: &mut Tx, series: i64) -> Result<(), Fault> {
     tx.execute(sql("DELETE FROM bar_hot WHERE series_id = $1").bind(series)).await.map(drop)
-}
-
-/// Hot bars within the span, after skipping some.
-pub(crate) async fn hot(
-    tx: &mut Tx,
-    series: i64,
-    span: Span,
-    skip: u64,
-    most: usize,
-) -> Result<Vec<Bar>, Fault> {
-    let select = "SELECT ts, open, high, low, close, volume FROM bar_hot
-        WHERE series_id = $1 AND ts >= $2 AND ts < $3 ORDER BY ts LIMIT $4 OFFSET $5";
-    let (skip, most) = (i64::try_from(skip), i64::try_from(most));
-    let (skip, most) = (skip.map_err(Fault::internal)?, most.map_err(Fault::internal)?);
-    let select = sql(select).bind(series).bind(span.from.0).bind(span.to.0).bind(most).bind(skip);
-    tx.fetch_all(select).await?.iter().map(hot_bar).collect()
 }
 
 /// Every hot bar; a series never has many.
@@ -275,13 +269,15 @@ fn hot_bar(row: &Row) -> Result<Bar, Fault> {
     })
 }
 
-pub(crate) async fn measure_hot(tx: &mut Tx, series: i64) -> Result<Hot, Fault> {
+/// How many hot bars there are, the first and the last of them.
+pub(crate) async fn measure_hot(
+    tx: &mut Tx,
+    series: i64,
+) -> Result<(u64, Option<i64>, Option<i64>), Fault> {
     let select = "SELECT COUNT(*), MIN(ts), MAX(ts) FROM bar_hot WHERE series_id = $1";
     match tx.fetch_optional(sql(select).bind(series)).await? {
-        Some(row) => {
-            Ok(Hot { count: row.count(0)?, first: row.int_or_null(1)?, last: row.int_or_null(2)? })
-        }
-        None => Ok(Hot::default()),
+        Some(row) => Ok((row.count(0)?, row.int_or_null(1)?, row.int_or_null(2)?)),
+        None => Ok((0, None, None)),
     }
 }
 
