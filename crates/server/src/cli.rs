@@ -1,5 +1,10 @@
 //! The command line. Secrets have no flags: an argument list is readable by everybody.
 
+#![expect(
+    clippy::doc_markdown,
+    reason = "these comments are the program's help, shown as they are"
+)]
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};

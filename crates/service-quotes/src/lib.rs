@@ -17,7 +17,9 @@ use std::sync::Arc;
 
 use contract::{Contract, ContractError, Scope, Service, Tools};
 
-pub use answer::{BarRow, Check, Health, History, HistoryQuery, Live, Metadata, Missing, QuoteRow, Status};
+pub use answer::{
+    BarRow, Check, Health, History, HistoryQuery, Live, Metadata, Missing, QuoteRow, Status,
+};
 pub use local::{HealthProbe, LocalApi, LocalParts, VenuePorts};
 pub use ports::{ApiCx, QuotesApi};
 pub use remote::RemoteApi;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use fault::{Fault, Kind};
 use market::{
-    Bar, BarArchive, BarSource, Clock, Delay, Freshness, PageRequest, Quote, QuoteSource,
-    Series, Span, SymbolSource, Ticker, Venue, VenueHealth, closest,
+    Bar, BarArchive, BarSource, Clock, Delay, Freshness, PageRequest, Quote, QuoteSource, Series,
+    Span, SymbolSource, Ticker, Venue, VenueHealth, closest,
 };
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -79,7 +79,8 @@ impl LocalApi {
             let ticker = Ticker::parse(name, self.default_venue).map_err(|fault| {
                 let expected = fault.problems().first().map_or("a ticker", |it| &it.expected);
                 let message = format!("{}: expected {expected}", fault.message());
-                Fault::invalid("invalid_ticker", message).problem(format!("tickers[{at}]"), expected)
+                Fault::invalid("invalid_ticker", message)
+                    .problem(format!("tickers[{at}]"), expected)
             })?;
             tickers.push(ticker);
         }
@@ -327,9 +328,9 @@ impl LocalApi {
         query: &HistoryQuery,
         span: Span,
     ) -> Vec<(&'a Ticker, Result<Served<'a>, Fault>)> {
-        let prepared = tickers.iter().map(|ticker| async move {
-            (ticker, self.prepare(cx, ticker, query, span).await)
-        });
+        let prepared = tickers
+            .iter()
+            .map(|ticker| async move { (ticker, self.prepare(cx, ticker, query, span).await) });
         futures_util::future::join_all(prepared).await
     }
 }

@@ -79,7 +79,10 @@ fn unreachable_api(error: reqwest::Error) -> Fault {
 }
 
 fn malformed(path: &str) -> Fault {
-    Fault::unavailable("upstream_malformed", format!("the quotes API answered {path} with nonsense"))
+    Fault::unavailable(
+        "upstream_malformed",
+        format!("the quotes API answered {path} with nonsense"),
+    )
 }
 
 #[derive(Deserialize)]

@@ -314,9 +314,7 @@ impl Reply for Health {
     }
 
     fn http(&self) -> HttpReply {
-        let check = |it: &crate::answer::Check| {
-            json!({ "name": it.name, "status": it.status.word(), "detail": it.detail })
-        };
+        let check = |it: &crate::answer::Check| json!({ "name": it.name, "status": it.status.word(), "detail": it.detail });
         let checks: Value = self.checks.iter().map(check).collect();
         HttpReply {
             status: self.http_status(),
@@ -353,11 +351,6 @@ impl Reply for Metadata {
     }
 
     fn http(&self) -> HttpReply {
-        HttpReply {
-            status: 200,
-            body: self.result(),
-            max_age_s: Some(3600),
-            headers: Vec::new(),
-        }
+        HttpReply { status: 200, body: self.result(), max_age_s: Some(3600), headers: Vec::new() }
     }
 }

@@ -30,7 +30,8 @@ impl BodyRules {
             return Ok(request);
         }
         let (parts, body) = request.into_parts();
-        let bytes = timeout(self.patience, self.collect(body)).await.map_err(|_| self.too_slow())??;
+        let bytes =
+            timeout(self.patience, self.collect(body)).await.map_err(|_| self.too_slow())??;
         Ok(Request::from_parts(parts, Body::from(bytes.freeze())))
     }
 

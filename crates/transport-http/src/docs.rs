@@ -72,7 +72,11 @@ fn tool(page: &mut String, listed: &Listed<'_>) {
         escape(&spec.description),
     );
     if listed.name != spec.name {
-        _ = write!(page, "<p>Listed at <code>/mcp</code> as <code>{}</code>.</p>", escape(listed.name));
+        _ = write!(
+            page,
+            "<p>Listed at <code>/mcp</code> as <code>{}</code>.</p>",
+            escape(listed.name)
+        );
     }
     if let Some(binding) = &spec.http {
         let (method, path) = (escape(&binding.method), escape(&binding.path));

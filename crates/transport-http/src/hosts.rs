@@ -41,7 +41,8 @@ mod tests {
 
     #[test]
     fn loopback_and_named_hosts_only() {
-        for host in ["localhost:8080", "127.0.0.1", "127.8.9.1:1", "[::1]:8080", "STOA.example:443"] {
+        for host in ["localhost:8080", "127.0.0.1", "127.8.9.1:1", "[::1]:8080", "STOA.example:443"]
+        {
             check(host, true);
         }
         for host in ["evil.example", "10.0.0.1:8080", "localhost.evil.example", ""] {

@@ -57,11 +57,13 @@ fn operation(listed: &Listed<'_>) -> Value {
     responses.insert("200".to_owned(), json!({ "description": "ok", "content": content }));
     if partial {
         let description = "some of the batch is missing, and named";
-        responses.insert("206".to_owned(), json!({ "description": description, "content": content }));
+        responses
+            .insert("206".to_owned(), json!({ "description": description, "content": content }));
     }
     let failed = json!({ "application/json": { "schema": errors.http_envelope.json() } });
     let description = "the error envelope, with a status that fits it";
-    responses.insert("default".to_owned(), json!({ "description": description, "content": failed }));
+    responses
+        .insert("default".to_owned(), json!({ "description": description, "content": failed }));
     json!({
         "operationId": spec.name,
         "summary": spec.title,

@@ -11,7 +11,8 @@ pub(crate) fn arguments(query: &str, schema: &Value) -> Map<String, Value> {
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (name, value) = (decode(name), decode(value));
-        let rule = schema.pointer(&format!("/properties/{}", name.replace('~', "~0").replace('/', "~1")));
+        let rule =
+            schema.pointer(&format!("/properties/{}", name.replace('~', "~0").replace('/', "~1")));
         let kind = rule.and_then(|rule| rule["type"].as_str()).unwrap_or("string");
         match kind {
             "array" => {

@@ -28,9 +28,12 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
             tool: listed.tool.spec.name.clone(),
         };
         let allow = HeaderValue::from_str(method.as_str()).ok();
-        let handler = on(filter, serve).with_state(Arc::new(tool)).fallback(
-            move |Extension(arrival): Extension<Arrival>| async move { wrong_method(&arrival, allow) },
-        );
+        let handler =
+            on(filter, serve).with_state(Arc::new(tool)).fallback(
+                move |Extension(arrival): Extension<Arrival>| async move {
+                    wrong_method(&arrival, allow)
+                },
+            );
         router = router.route(&binding.path, handler);
     }
     for service in pipeline.catalog().services() {

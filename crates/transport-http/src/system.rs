@@ -25,10 +25,7 @@ struct Pages {
 
 pub(crate) fn routes(pages: SystemPages) -> Router {
     let state = Arc::new(Pages { pages, started: Instant::now() });
-    Router::new()
-        .route("/health", get(health))
-        .route("/metrics", get(metrics))
-        .with_state(state)
+    Router::new().route("/health", get(health)).route("/metrics", get(metrics)).with_state(state)
 }
 
 /// Whether the process serves; whether its venues do is each service's own health tool.

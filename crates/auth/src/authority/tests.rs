@@ -1,3 +1,5 @@
+//! Minting, verifying and revoking, with the cache in between.
+
 use std::sync::atomic::AtomicUsize;
 
 use async_trait::async_trait;

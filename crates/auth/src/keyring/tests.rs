@@ -1,3 +1,5 @@
+//! The key file: made once, private, never overwritten.
+
 use std::path::PathBuf;
 
 use super::*;

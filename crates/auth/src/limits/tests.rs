@@ -1,3 +1,5 @@
+//! Buckets over a clock that the tests set.
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 

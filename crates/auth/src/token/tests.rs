@@ -1,3 +1,5 @@
+//! Laws of narrowing, and tokens that were tampered with.
+
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

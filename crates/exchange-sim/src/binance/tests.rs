@@ -1,3 +1,5 @@
+//! The wire protocol, request by request.
+
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use axum::http::Request;

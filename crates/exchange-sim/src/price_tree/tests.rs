@@ -1,3 +1,5 @@
+//! Laws of the price tree: children add up to their parents, everywhere.
+
 use market::{Interval, parse_date};
 use proptest::prelude::*;
 

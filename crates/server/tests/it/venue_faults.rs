@@ -14,9 +14,17 @@ struct House {
 
 impl House {
     fn new() -> Self {
+        Self::with_patience("30")
+    }
+
+    fn with_patience(seconds: &str) -> Self {
         let folder = Folder::new();
         let exchange = Server::start_sim(folder.path());
-        let settings = [("PROVIDER", "binance"), ("BINANCE_REST_URL", exchange.base.as_str())];
+        let settings = [
+            ("PROVIDER", "binance"),
+            ("BINANCE_REST_URL", exchange.base.as_str()),
+            ("STOA_CALL_TIMEOUT_S", seconds),
+        ];
         let server = Server::start(folder.path(), &settings);
         Self { server, exchange, _folder: folder }
     }
@@ -127,4 +135,28 @@ async fn a_dead_exchange_is_down_and_the_rest_is_not() {
     assert_eq!(sick["status"], "degraded", "{sick}");
     let venue = sick["checks"].as_array().unwrap().iter().find(|it| it["name"] == "binance");
     assert_eq!(venue.unwrap()["status"], "down", "{sick}");
+}
+
+#[tokio::test]
+async fn a_long_history_is_fetched_on_and_the_caller_told_how_far() {
+    let house = House::with_patience("1");
+    let slow =
+        json!({ "kind": "slow", "delay_ms": 60, "times": 100_000, "path": "/api/v3/klines" });
+    house.fault(slow).await;
+    let days = "/v1/quotes/historical?tickers=BTCUSDT&from=2024-01-01&to=2024-02-09&interval=1m";
+    let told = house.get(days).await;
+    check(&told, "UPSTREAM_ERROR", 503, true);
+    let error = &told.1["error"];
+    assert!(error["message"].as_str().unwrap().contains("% so far"), "{error}");
+    assert!(error["retry_after_s"].as_f64().unwrap() > 0.0, "{error}");
+    let whole = loop {
+        let (status, body) = house.get(days).await;
+        if status == 200 {
+            break body;
+        }
+        assert_eq!(body["error"]["retryable"], true, "{body}");
+    };
+    let gaps = http().get(house.server.url(days)).send().await.unwrap();
+    let gaps: u64 = gaps.headers()["x-stoa-gaps"].to_str().unwrap().parse().unwrap();
+    assert_eq!(whole["total"].as_u64().unwrap() + gaps, 40 * 1440);
 }

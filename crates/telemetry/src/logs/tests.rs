@@ -1,3 +1,5 @@
+//! Filters, both formats, and a reader of stderr that does not read.
+
 use std::sync::{Arc, Mutex};
 
 use super::*;

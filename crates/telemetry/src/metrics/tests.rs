@@ -1,3 +1,5 @@
+//! The metrics as a scrape shows them, and the bounds on their labels.
+
 use std::time::Duration;
 
 use super::*;

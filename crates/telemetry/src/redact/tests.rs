@@ -1,3 +1,5 @@
+//! Lines with secrets of every kind, and lines that only look like it.
+
 use super::*;
 
 #[track_caller]
