@@ -126,7 +126,8 @@ impl View {
     pub fn narrowed(&self, by: &Self) -> Self {
         let both = |mine: &Option<Vec<String>>, theirs: &Option<Vec<String>>| match (mine, theirs) {
             (Some(mine), Some(theirs)) => {
-                Some(mine.iter().filter(|it| theirs.contains(it)).cloned().collect())
+                let named = |it: &&String| theirs.iter().any(|at| host_safe(at) == host_safe(it));
+                Some(mine.iter().filter(named).cloned().collect())
             }
             (mine, theirs) => mine.clone().or_else(|| theirs.clone()),
         };

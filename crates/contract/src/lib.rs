@@ -13,6 +13,8 @@ mod reply;
 mod schema;
 mod spec;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub use call::{Arrival, Call, Caller, Credential, Cx, Progress, Scope};
 pub use catalog::{Catalog, Listed, View, host_safe};

@@ -76,6 +76,22 @@ pub struct ErrorTable {
 }
 
 impl ErrorTable {
+    /// A table that spells every kind as itself, with any envelope that fits the schema.
+    #[cfg(test)]
+    pub(crate) fn of_kinds(envelope: Value) -> Result<Self, ContractError> {
+        let row = |kind: &Kind| {
+            let word = kind.word().to_owned();
+            let row = ErrorRow { r#type: word.clone(), http_status: 500, retryable: false };
+            (word, row)
+        };
+        Ok(Self {
+            kinds: Kind::ALL.iter().map(row).collect(),
+            codes: BTreeMap::new(),
+            envelope: Schema::compile(envelope.clone())?,
+            http_envelope: Schema::compile(envelope)?,
+        })
+    }
+
     /// The row of the fault's own code, else of its kind. Every kind has one; see [`Contract::load`].
     pub fn row(&self, fault: &Fault) -> &ErrorRow {
         static LAST_RESORT: std::sync::LazyLock<ErrorRow> = std::sync::LazyLock::new(|| ErrorRow {

@@ -182,3 +182,44 @@ impl Metadata {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_dates(from: &str, to: &str, refused: Option<&str>) {
+        let code = HistoryQuery::dates(from, to).err().map(|fault| fault.code());
+        assert_eq!(code, refused, "{from} to {to}");
+    }
+
+    #[test]
+    fn dates_are_dates_in_order_and_not_too_far_apart() {
+        check_dates("2024-02-29", "2024-02-29", None);
+        check_dates("2014-01-01", "2024-01-08", None);
+        check_dates("2014-01-01", "2024-01-09", Some("range_too_long"));
+        check_dates("2024-03-01", "2024-02-29", Some("reversed_dates"));
+        check_dates("2023-02-29", "2024-02-29", Some("invalid_date"));
+        check_dates("2024-02-29", "now", Some("invalid_date"));
+        check_dates("-009999-01-01", "9999-12-31", Some("invalid_date"));
+        check_dates("0001-01-01", "9999-12-31", Some("range_too_long"));
+    }
+
+    #[track_caller]
+    fn check_health(parts: &[Status], whole: Status) {
+        let check = |status: &Status| Check { name: String::new(), status: *status, detail: None };
+        let health = Health::of(parts.iter().map(check).collect(), "r".into());
+        assert_eq!(health.status, whole, "{parts:?}");
+    }
+
+    #[test]
+    fn the_whole_is_down_only_when_everything_is() {
+        use Status::{Degraded, Down, Ok};
+        check_health(&[], Ok);
+        check_health(&[Ok, Ok], Ok);
+        check_health(&[Ok, Degraded], Degraded);
+        check_health(&[Ok, Down], Degraded);
+        check_health(&[Down, Degraded], Degraded);
+        check_health(&[Down, Down], Down);
+    }
+}

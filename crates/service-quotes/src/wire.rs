@@ -1,5 +1,8 @@
 //! Arguments and replies in the manifest's shapes, over MCP and over HTTP.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt::Write as _;
 
 use contract::{Cx, HttpReply, Reply};

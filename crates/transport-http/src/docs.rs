@@ -89,24 +89,30 @@ fn tool(page: &mut String, listed: &Listed<'_>) {
 }
 
 fn fields(page: &mut String, title: &str, schema: &Value) {
-    let Some(properties) = schema["properties"].as_object().filter(|it| !it.is_empty()) else {
-        return;
-    };
+    let mut rows = String::new();
+    collect(&mut rows, "", schema);
+    if !rows.is_empty() {
+        _ = write!(page, "<table><caption>{title}</caption>{rows}</table>");
+    }
+}
+
+/// A row for every property, those of listed objects included (`quotes[].price`).
+fn collect(rows: &mut String, before: &str, schema: &Value) {
     let required = schema["required"].as_array();
-    _ = write!(page, "<table><caption>{title}</caption>");
-    for (name, rule) in properties {
+    for (name, rule) in schema["properties"].as_object().into_iter().flatten() {
         let needed = required.is_some_and(|list| list.iter().any(|it| it == name));
         let note = rule["description"].as_str().unwrap_or_default();
         _ = write!(
-            page,
-            "<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            rows,
+            "<tr><td><code>{before}{}</code></td><td>{}</td><td>{}</td><td>{}</td></tr>",
             escape(name),
             escape(&shape(rule)),
             if needed { "required" } else { "" },
             escape(note),
         );
+        collect(rows, &format!("{before}{}[].", escape(name)), &rule["items"]);
+        collect(rows, &format!("{before}{}.", escape(name)), rule);
     }
-    page.push_str("</table>");
 }
 
 /// A rule in a few words: its type and its bounds.

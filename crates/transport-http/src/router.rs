@@ -107,6 +107,9 @@ fn cors(origins: Vec<HeaderValue>) -> CorsLayer {
             name("mcp-method"),
             name("mcp-name"),
             name("last-event-id"),
+            name("x-stoa-services"),
+            name("x-stoa-tools"),
+            name("x-stoa-read-only"),
         ])
         .expose_headers([
             REQUEST_ID,

@@ -1,0 +1,71 @@
+//! Names and views.
+
+use super::house::{bind, service};
+use crate::{Catalog, View};
+
+fn listed(catalog: &Catalog, view: &View) -> Vec<String> {
+    catalog.list(view).map(|it| it.name.to_owned()).collect()
+}
+
+fn two() -> Catalog {
+    Catalog::new(vec![
+        service("left", &["left.read", "left.write", "health"]),
+        service("right", &["look", "health"]),
+    ])
+    .unwrap()
+}
+
+#[test]
+fn a_table_and_its_contract_must_agree() {
+    assert!(bind(&["a"], &["a", "b"]).is_err_and(|error| error.contains("no handler")));
+    assert!(bind(&["a", "b"], &["a"]).is_err_and(|error| error.contains("not in the contract")));
+    assert!(bind(&["b", "a"], &["a", "b"]).is_ok());
+}
+
+#[test]
+fn dots_become_underscores_and_shared_names_get_their_service() {
+    let names = listed(&two(), &View::default());
+    assert_eq!(names, ["left_read", "left_write", "left_health", "look", "right_health"]);
+}
+
+#[test]
+fn one_service_alone_has_the_contracts_names() {
+    let alone = View::of_service(&two().services()[0].name);
+    assert_eq!(listed(&two(), &alone), ["left.read", "left.write", "health"]);
+}
+
+#[track_caller]
+fn check(service: Option<&str>, name: &str, found: Option<(&str, &str)>) {
+    let catalog = two();
+    let tool = catalog.find(service, name).map(|(at, tool)| (&*at.name, tool.spec.name.as_str()));
+    assert_eq!(tool, found, "{service:?} {name}");
+}
+
+#[test]
+fn every_spelling_finds_its_tool_and_an_ambiguous_one_none() {
+    check(None, "left_read", Some(("left", "left.read")));
+    check(None, "left.read", Some(("left", "left.read")));
+    check(None, "right_health", Some(("right", "health")));
+    check(None, "health", None);
+    check(Some("right"), "health", Some(("right", "health")));
+    check(Some("left"), "left_read", Some(("left", "left.read")));
+    check(Some("left"), "look", None);
+    check(Some("middle"), "look", None);
+}
+
+#[test]
+fn views_only_narrow() {
+    let catalog = two();
+    let words = |list: &[&str]| Some(list.iter().map(|it| (*it).to_owned()).collect());
+    let read_only = View { read_only: true, ..View::default() };
+    let some = View { tools: words(&["left.read", "left_write"]), ..View::default() };
+    let right = View { services: words(&["right"]), ..View::default() };
+    assert_eq!(listed(&catalog, &some), ["left_read", "left_write"]);
+    assert_eq!(listed(&catalog, &some.narrowed(&read_only)), ["left_read"]);
+    assert_eq!(listed(&catalog, &right), ["look", "right_health"]);
+    assert!(listed(&catalog, &some.narrowed(&right)).is_empty());
+    let other = View { tools: words(&["left_read", "look"]), ..View::default() };
+    assert_eq!(listed(&catalog, &some.narrowed(&other)), ["left_read"]);
+    // Asking for everything gives back what there was.
+    assert_eq!(listed(&catalog, &some.narrowed(&View::default())), listed(&catalog, &some));
+}

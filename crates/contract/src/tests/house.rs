@@ -1,0 +1,126 @@
+//! Small services with real schemas, and a gate that does as it is told.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use fault::{Fault, Kind};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Call, CallRecord, Caller, Catalog, Contract, Credential, Cx, Envelope, ErrorTable,
+    FailureContext, Gate, Meter, Pipeline, Reply, Schema, Scope, Service, ToolSpec, Tools,
+};
+
+#[derive(Deserialize)]
+pub(crate) struct Args {
+    pub(crate) n: i64,
+}
+
+pub(crate) struct Echo(pub(crate) Value);
+
+impl Reply for Echo {
+    fn result(&self) -> Value {
+        self.0.clone()
+    }
+
+    fn text(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+struct Plain;
+
+impl Envelope for Plain {
+    fn tool_error(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
+        json!({ "type": cx.row.r#type, "code": fault.code(), "id": cx.request_id })
+    }
+
+    fn http_body(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
+        json!({ "error": self.tool_error(fault, cx) })
+    }
+}
+
+fn object() -> Value {
+    json!({ "type": "object" })
+}
+
+pub(crate) fn contract(service: &str, tools: &[&str]) -> Contract {
+    let input = json!({ "type": "object", "required": ["n"], "additionalProperties": false,
+        "properties": { "n": { "type": "integer", "minimum": 0 } } });
+    let output = json!({ "type": "object", "required": ["n"] });
+    let tool = |name: &&str| ToolSpec {
+        name: (*name).to_owned(),
+        title: String::new(),
+        description: String::new(),
+        input: Schema::compile(input.clone()).unwrap(),
+        output: Schema::compile(output.clone()).unwrap(),
+        annotations: Value::Null,
+        read_only: !name.contains("write"),
+        http: None,
+    };
+    Contract {
+        service: service.to_owned(),
+        title: String::new(),
+        version: String::new(),
+        summary: String::new(),
+        instructions: String::new(),
+        documents: Vec::new(),
+        tools: tools.iter().map(tool).collect(),
+        errors: ErrorTable::of_kinds(object()).unwrap(),
+    }
+}
+
+/// Negative codes of behaviour: 7 waits for ever, 8 breaks its contract, 9 fails.
+async fn answer(_cx: Cx<()>, args: Args) -> Result<Echo, Fault> {
+    match args.n {
+        7 => std::future::pending().await,
+        8 => Ok(Echo(json!({ "m": 8 }))),
+        9 => Err(Fault::new(Kind::NotFound, "nine", "there is no nine")),
+        n => Ok(Echo(json!({ "n": n }))),
+    }
+}
+
+pub(crate) fn table(names: &[&'static str]) -> Tools<()> {
+    names.iter().fold(Tools::of(Arc::new(())), |tools, name| tools.tool(name, Scope::Read, answer))
+}
+
+pub(crate) fn service(name: &str, tools: &[&'static str]) -> Service {
+    table(tools).bind(contract(name, tools), Plain).unwrap()
+}
+
+pub(crate) fn bind(rows: &[&'static str], promised: &[&str]) -> Result<Service, String> {
+    table(rows).bind(contract("s", promised), Plain).map_err(|error| error.to_string())
+}
+
+struct Doorman;
+
+/// The credential says what the caller may do; "bad" is none.
+#[async_trait]
+impl Gate for Doorman {
+    async fn admit(&self, credential: &Credential, _service: &str) -> Result<Caller, Fault> {
+        let scope = match credential {
+            Credential::Bearer(text) if &**text != "bad" => text.to_string(),
+            _ => return Err(Fault::new(Kind::Unauthenticated, "who", "who are you")),
+        };
+        Ok(Caller { subject: "t".into(), scopes: Arc::from([scope]) })
+    }
+}
+
+struct Silent;
+
+impl Meter for Silent {
+    fn record(&self, _record: &CallRecord<'_>) {}
+}
+
+pub(crate) fn pipeline() -> Pipeline {
+    let catalog = Catalog::new(vec![service("s", &["a.b"])]).unwrap();
+    Pipeline::new(catalog, Arc::new(Doorman), Arc::new(Silent), Duration::from_millis(50))
+}
+
+pub(crate) fn call(credential: &str, n: Value) -> Call {
+    let mut call = Call::new("a.b", Map::from_iter([("n".to_owned(), n)]));
+    call.credential = Credential::Bearer(credential.into());
+    call
+}
