@@ -58,6 +58,13 @@ fn status(missing: &[Missing]) -> u16 {
     if missing.is_empty() { 200 } else { 206 }
 }
 
+/// An object of finished values. The macro would write each of them out again to take it in.
+fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    let mut object = Map::with_capacity(N);
+    object.extend(fields.map(|(name, value)| (name.to_owned(), value)));
+    Value::Object(object)
+}
+
 fn missing_json(missing: &[Missing]) -> Value {
     let row = |it: &Missing| json!({ "ticker": it.ticker, "reason": it.reason, "retryable": it.retryable });
     missing.iter().map(row).collect()
@@ -70,14 +77,14 @@ fn missing_text(missing: &[Missing], text: &mut String) {
 }
 
 fn freshness_json(freshness: &Freshness) -> Value {
-    json!({
-        "source": freshness.source,
-        "as_of": freshness.as_of.to_rfc3339(),
-        "received_at": freshness.received_at.to_rfc3339(),
-        "delay": freshness.delay.word(),
-        "stale": freshness.stale,
-        "fallback": freshness.fallback,
-    })
+    object([
+        ("source", freshness.source.as_str().into()),
+        ("as_of", freshness.as_of.to_rfc3339().into()),
+        ("received_at", freshness.received_at.to_rfc3339().into()),
+        ("delay", freshness.delay.word().into()),
+        ("stale", freshness.stale.into()),
+        ("fallback", freshness.fallback.as_deref().into()),
+    ])
 }
 
 fn freshness_headers(freshness: Option<&Freshness>) -> Vec<(&'static str, String)> {
@@ -117,10 +124,13 @@ fn meta(freshness: Option<&Freshness>, missing: &[Missing]) -> Map<String, Value
 impl Live {
     fn quotes_json(&self) -> Value {
         let row = |it: &crate::answer::QuoteRow| {
-            json!({
-                "ticker": it.ticker, "price": it.price, "currency": it.currency,
-                "as_of": it.as_of, "volume": it.volume,
-            })
+            object([
+                ("ticker", it.ticker.as_str().into()),
+                ("price", it.price.as_str().into()),
+                ("currency", it.currency.as_str().into()),
+                ("as_of", it.as_of.as_str().into()),
+                ("volume", it.volume.into()),
+            ])
         };
         self.quotes.iter().map(row).collect()
     }
@@ -128,11 +138,11 @@ impl Live {
 
 impl Reply for Live {
     fn result(&self) -> Value {
-        json!({
-            "quotes": self.quotes_json(),
-            "request_id": &*self.request_id,
-            "source_status": status(&self.missing),
-        })
+        object([
+            ("quotes", self.quotes_json()),
+            ("request_id", (&*self.request_id).into()),
+            ("source_status", status(&self.missing).into()),
+        ])
     }
 
     fn text(&self) -> String {
@@ -154,7 +164,7 @@ impl Reply for Live {
     }
 
     fn http(&self) -> HttpReply {
-        let mut body = json!({ "quotes": self.quotes_json() });
+        let mut body = object([("quotes", self.quotes_json())]);
         if !self.missing.is_empty() {
             body["missing"] = missing_json(&self.missing);
         }
@@ -182,22 +192,27 @@ impl HistoryPage {
     fn items_json(&self) -> Value {
         let interval = self.query.interval.as_str();
         let row = |bar: &BarRow| {
-            json!({
-                "ticker": &*bar.ticker, "timestamp": bar.timestamp, "open": bar.open,
-                "high": bar.high, "low": bar.low, "close": bar.close, "volume": bar.volume,
-                "interval": interval,
-            })
+            object([
+                ("ticker", (&*bar.ticker).into()),
+                ("timestamp", bar.timestamp.as_str().into()),
+                ("open", bar.open.as_str().into()),
+                ("high", bar.high.as_str().into()),
+                ("low", bar.low.as_str().into()),
+                ("close", bar.close.as_str().into()),
+                ("volume", bar.volume.as_deref().into()),
+                ("interval", interval.into()),
+            ])
         };
         self.history.bars.iter().map(row).collect()
     }
 
     fn body(&self) -> Value {
-        json!({
-            "items": self.items_json(),
-            "page": self.query.page,
-            "page_size": self.query.page_size,
-            "total": self.history.total,
-        })
+        object([
+            ("items", self.items_json()),
+            ("page", self.query.page.into()),
+            ("page_size", self.query.page_size.into()),
+            ("total", self.history.total.into()),
+        ])
     }
 
     fn same_call(&self, page: u64, page_size: usize) -> String {

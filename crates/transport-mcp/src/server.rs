@@ -132,29 +132,14 @@ impl ServerHandler for McpServer {
         self.0.listing.find(name).map(|listed| listed.tool.clone())
     }
 
-    async fn call_tool(
+    // Boxed, because the library copies a request's future several times on its way to a task, and
+    // the state of a call is large.
+    fn call_tool(
         &self,
         request: CallToolRequestParams,
         cx: Cx<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let by = narrowing(&cx.extensions);
-        let catalog = self.0.pipeline.catalog();
-        let visible = |it: &&ListedTool| by.as_ref().is_none_or(|view| it.shown_by(catalog, view));
-        if self.0.listing.find(&request.name).filter(visible).is_none() {
-            return Err(self.unknown(&request.name, by.as_ref()));
-        }
-        let outcome = match cx.meta.get_progress_token() {
-            None => self.0.pipeline.call(self.call(request, &cx, Progress::default())).await,
-            Some(token) => {
-                progress::forwarded(&cx.peer, token, |to| {
-                    self.0.pipeline.call(self.call(request, &cx, to))
-                })
-                .await
-            }
-        };
-        let outcome =
-            outcome.ok_or_else(|| ErrorData::internal_error("a listed tool has no row", None))?;
-        answer::of(outcome).map(CallToolResponse::from)
+    ) -> impl Future<Output = Result<CallToolResponse, ErrorData>> + Send + '_ {
+        Box::pin(self.carry(request, cx))
     }
 
     async fn list_resources(
@@ -216,6 +201,31 @@ impl ServerHandler for McpServer {
 }
 
 impl McpServer {
+    async fn carry(
+        &self,
+        request: CallToolRequestParams,
+        cx: Cx<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let by = narrowing(&cx.extensions);
+        let catalog = self.0.pipeline.catalog();
+        let visible = |it: &&ListedTool| by.as_ref().is_none_or(|view| it.shown_by(catalog, view));
+        if self.0.listing.find(&request.name).filter(visible).is_none() {
+            return Err(self.unknown(&request.name, by.as_ref()));
+        }
+        let outcome = match cx.meta.get_progress_token() {
+            None => self.0.pipeline.call(self.call(request, &cx, Progress::default())).await,
+            Some(token) => {
+                progress::forwarded(&cx.peer, token, |to| {
+                    self.0.pipeline.call(self.call(request, &cx, to))
+                })
+                .await
+            }
+        };
+        let outcome =
+            outcome.ok_or_else(|| ErrorData::internal_error("a listed tool has no row", None))?;
+        answer::of(outcome).map(CallToolResponse::from)
+    }
+
     fn unknown(&self, name: &str, by: Option<&View>) -> ErrorData {
         let near: Vec<&str> = self.0.listing.near(name).collect();
         let visible = self.shown(by).map(|it| &*it.tool.name).filter(|it| near.contains(it));
