@@ -1,4 +1,5 @@
-//! The server side of Binance's spot REST protocol: what every request goes through, and where to.
+//! The server side of Binance's spot protocols: what every request goes through, and where to;
+//! streams are in `streams`.
 //!
 //! The market comes from `price_tree`; the endpoints under here only select and spell.
 
@@ -7,6 +8,7 @@ mod exchange_info;
 mod klines;
 mod limits;
 mod params;
+mod streams;
 mod text;
 mod ticker;
 
@@ -25,6 +27,8 @@ use market::Millis;
 
 pub(crate) use self::klines::Row;
 pub(crate) use self::limits::Limits;
+pub use self::streams::StreamRules;
+pub(crate) use self::streams::Streams;
 
 use self::errors::ApiError;
 use self::params::Params;
@@ -89,13 +93,14 @@ impl Endpoint {
 }
 
 pub(crate) fn router() -> Router<Arc<Shared>> {
-    Endpoint::ALL.into_iter().fold(Router::new(), |router, endpoint| {
+    let requests = Endpoint::ALL.into_iter().fold(Router::new(), |router, endpoint| {
         let handle = move |State(shared): State<Arc<Shared>>,
                            Query(query): Query<Vec<(String, String)>>| async move {
             serve(&shared, endpoint, Params::new(query)).await
         };
         router.route(endpoint.path(), get(handle))
-    })
+    });
+    requests.merge(streams::router())
 }
 
 /// An answer before it is put on the wire.
@@ -205,7 +210,7 @@ impl Stage<'_> {
                 exchange_info::answer(instruments, now, self.shared.limits.limit(), params)
             }
             Endpoint::Klines => {
-                let damage = fault.and_then(|fault| RowFault::of(fault.kind));
+                let damage = fault.and_then(RowFault::of);
                 klines::answer(instruments, seed, now, params, damage)
             }
             Endpoint::TickerDay => ticker::day(instruments, seed, now, params),

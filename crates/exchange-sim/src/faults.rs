@@ -2,9 +2,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use market::Millis;
 use serde::{Deserialize, Serialize};
 
-use crate::binance::Row;
+use crate::binance::{Endpoint, Row};
 
 /// What can go wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +46,48 @@ pub enum FaultKind {
     ShuffledRows,
     /// A klines answer has a bar whose high is below its low.
     MalformedRows,
+    /// A klines answer lacks what closed in the last `delay_ms` of the exchange's time, and the
+    /// candle that is forming.
+    RestLag,
+    /// A WebSocket connection ends without a close frame.
+    WsDrop,
+    /// A WebSocket connection stays open, and nothing comes or is answered any more.
+    WsStall,
+    /// `serverShutdown` is announced; the connection ends a little later.
+    WsShutdown,
+    /// A closing frame comes `delay_ms` of the exchange's time late.
+    WsLateClose,
+    /// A closing frame never comes.
+    WsMissingClose,
+    /// A frame comes twice.
+    WsDuplicate,
+    /// A frame comes after the one that follows it.
+    WsReorder,
+}
+
+impl FaultKind {
+    /// What goes wrong with a whole connection or with any frame of it.
+    pub(crate) const fn strikes_frames(self) -> bool {
+        use FaultKind::{WsDrop, WsDuplicate, WsReorder, WsShutdown, WsStall};
+        matches!(self, WsDrop | WsStall | WsShutdown | WsDuplicate | WsReorder)
+    }
+
+    /// What goes wrong with closing frames only.
+    pub(crate) const fn strikes_closings(self) -> bool {
+        matches!(self, Self::WsLateClose | Self::WsMissingClose)
+    }
+
+    fn strikes_requests(self, path: &str) -> bool {
+        match self {
+            // Other endpoints have nothing to be late with.
+            Self::RestLag => path == Endpoint::Klines.path(),
+            kind => !kind.strikes_frames() && !kind.strikes_closings(),
+        }
+    }
+
+    const fn takes_delay(self) -> bool {
+        matches!(self, Self::Slow | Self::RestLag | Self::WsLateClose)
+    }
 }
 
 /// Faults as they are asked for at `POST /sim/faults`.
@@ -56,16 +99,17 @@ pub enum FaultKind {
 #[serde(deny_unknown_fields)]
 pub struct Fault {
     pub kind: FaultKind,
-    /// How many requests it strikes.
+    /// How many requests, connections or frames it strikes.
     #[serde(default = "once")]
     pub times: u32,
-    /// Only requests to this path; all of them without it.
+    /// Only requests to this path, or frames of this stream as in `/ws/btcusdt@kline_1m`; all of
+    /// them without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// For 429 and 418. Without it the header is left out, as some proxies do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<u64>,
-    /// For `slow`.
+    /// For `slow`, in real time; for `rest_lag` and `ws_late_close`, in the exchange's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,
 }
@@ -99,7 +143,6 @@ impl Fault {
 
     fn check(&self) -> Result<(), String> {
         let waits = matches!(self.kind, FaultKind::Status429 | FaultKind::Status418);
-        let slow = self.kind == FaultKind::Slow;
         if !(1..=TIMES_MAX).contains(&self.times) {
             return Err(format!("times is {}; expected 1 to {TIMES_MAX}", self.times));
         }
@@ -109,8 +152,10 @@ impl Fault {
         if self.retry_after_s.is_some_and(|seconds| seconds > 259_200) {
             return Err("retry_after_s is at most three days".to_owned());
         }
-        if self.delay_ms.is_some() != slow {
-            return Err("delay_ms goes with slow, which needs it, and with nothing else".to_owned());
+        if self.delay_ms.is_some() != self.kind.takes_delay() {
+            let only = "delay_ms goes with slow, rest_lag and ws_late_close, which need it, and \
+                        with nothing else";
+            return Err(only.to_owned());
         }
         if self.delay_ms.is_some_and(|delay| delay > 600_000) {
             return Err("delay_ms is at most ten minutes".to_owned());
@@ -155,10 +200,27 @@ impl Faults {
 
     /// Takes one strike of the first fault meant for this path.
     pub(crate) fn strike(&self, path: &str) -> Option<Fault> {
+        self.take(|fault| {
+            fault.kind.strikes_requests(path)
+                && fault.path.as_deref().is_none_or(|wanted| wanted == path)
+        })
+    }
+
+    /// Takes one strike of the first fault of these kinds meant for this stream.
+    pub(crate) fn strike_stream(
+        &self,
+        stream: &str,
+        kinds: impl Fn(FaultKind) -> bool,
+    ) -> Option<Fault> {
+        self.take(|fault| {
+            let wanted = fault.path.as_deref().map(|path| path.strip_prefix("/ws/"));
+            kinds(fault.kind) && wanted.is_none_or(|wanted| wanted == Some(stream))
+        })
+    }
+
+    fn take(&self, meant: impl Fn(&Fault) -> bool) -> Option<Fault> {
         let mut waiting = self.waiting();
-        let at = waiting
-            .iter()
-            .position(|fault| fault.path.as_deref().is_none_or(|wanted| wanted == path))?;
+        let at = waiting.iter().position(meant)?;
         let fault = waiting[at].clone();
         waiting[at].times -= 1;
         if waiting[at].times == 0 {
@@ -175,20 +237,30 @@ pub(crate) enum RowFault {
     Duplicate,
     Shuffled,
     Malformed,
+    Lag { delay_ms: i64 },
 }
 
 impl RowFault {
-    pub(crate) const fn of(kind: FaultKind) -> Option<Self> {
-        match kind {
+    pub(crate) fn of(fault: &Fault) -> Option<Self> {
+        match fault.kind {
             FaultKind::MissingRows => Some(Self::Missing),
             FaultKind::DuplicateRows => Some(Self::Duplicate),
             FaultKind::ShuffledRows => Some(Self::Shuffled),
             FaultKind::MalformedRows => Some(Self::Malformed),
+            FaultKind::RestLag => {
+                let delay_ms = fault.delay_ms.unwrap_or_default().cast_signed();
+                Some(Self::Lag { delay_ms })
+            }
             _ => None,
         }
     }
 
-    pub(crate) fn apply(self, rows: &mut Vec<Row>) {
+    pub(crate) fn apply(
+        self,
+        rows: &mut Vec<Row>,
+        next_open: impl Fn(Millis) -> Millis,
+        now: Millis,
+    ) {
         match self {
             Self::Missing => {
                 let (from, to) = (rows.len() / 3, rows.len() / 3 + rows.len().div_ceil(10));
@@ -199,6 +271,9 @@ impl RowFault {
                 *rows = rows.drain(..).enumerate().flat_map(repeat).collect();
             }
             Self::Shuffled => rows.reverse(),
+            Self::Lag { delay_ms } => {
+                rows.retain(|(open, _)| next_open(*open).0 + delay_ms <= now.0);
+            }
             Self::Malformed => {
                 let middle = rows.len() / 2;
                 if let Some((_, candle)) = rows.get_mut(middle) {
@@ -231,6 +306,8 @@ mod tests {
         check_refused(r#"{"kind":"html","retry_after_s":1}"#, "retry_after_s goes with");
         check_refused(r#"{"kind":"status_429","retry_after_s":1000000}"#, "at most three days");
         check_refused(r#"{"kind":"slow"}"#, "delay_ms goes with slow");
+        check_refused(r#"{"kind":"ws_late_close"}"#, "delay_ms goes with slow");
+        check_refused(r#"{"kind":"ws_drop","delay_ms":5}"#, "delay_ms goes with slow");
         check_refused(r#"{"kind":"slow","delay_ms":9999999}"#, "at most ten minutes");
         check_refused(r#"{"kind":"html","path":"klines"}"#, "path starts with /");
     }
@@ -248,6 +325,21 @@ mod tests {
             (Some(FaultKind::Html), Some(FaultKind::Html), None)
         );
         assert!(faults.list().is_empty());
+    }
+
+    #[test]
+    fn requests_and_streams_have_their_own_faults() {
+        let faults = Faults::default();
+        faults.add(Fault::new(FaultKind::WsDrop, 1)).unwrap();
+        faults.add(Fault::new(FaultKind::WsMissingClose, 1).on("/ws/a@kline_1m")).unwrap();
+        faults.add(Fault::new(FaultKind::RestLag, 1).delay_ms(5)).unwrap();
+        assert_eq!(faults.strike("/api/v3/time"), None);
+        let closing = |stream| faults.strike_stream(stream, FaultKind::strikes_closings);
+        assert_eq!(closing("b@kline_1m"), None);
+        assert_eq!(closing("a@kline_1m").unwrap().kind, FaultKind::WsMissingClose);
+        let frame = faults.strike_stream("b@kline_1m", FaultKind::strikes_frames);
+        assert_eq!(frame.unwrap().kind, FaultKind::WsDrop);
+        assert_eq!(faults.strike(Endpoint::Klines.path()).unwrap().kind, FaultKind::RestLag);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! | path | what is there |
 //! |---|---|
 //! | `GET /api/v3/ping`, `time`, `exchangeInfo`, `klines`, `ticker/24hr`, `ticker/price` | Binance |
+//! | `/ws`, `/ws/{stream}`, `/stream?streams={a}/{b}` | Binance's kline streams over WebSocket |
 //! | `GET`, `POST`, `DELETE /sim/faults` | what is to go wrong, see [`Fault`] |
 //! | `PUT /sim/limits` | `{"request_weight_per_minute": 6000}` |
 
@@ -19,6 +20,6 @@ mod price_tree;
 mod server;
 mod sim;
 
-pub use binance::Endpoint;
+pub use binance::{Endpoint, StreamRules};
 pub use faults::{Fault, FaultKind, Faults};
-pub use sim::{Sim, SimConfig};
+pub use sim::{Sim, SimConfig, StreamCounts};

@@ -15,7 +15,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::binance::{self, Endpoint, Limits};
+use crate::binance::{self, Endpoint, Limits, StreamRules, Streams};
 use crate::faults::{Fault, Faults};
 use crate::instruments::Instruments;
 use crate::server;
@@ -28,14 +28,28 @@ pub struct SimConfig {
     pub clock: Arc<dyn Clock>,
     /// Request weight a minute; Binance's own is 6,000.
     pub weight_limit: u32,
+    pub streams: StreamRules,
 }
 
 impl SimConfig {
     pub const WEIGHT_LIMIT: u32 = 6_000;
 
     pub fn new(seed: u64, clock: Arc<dyn Clock>) -> Self {
-        Self { seed, clock, weight_limit: Self::WEIGHT_LIMIT }
+        let streams = StreamRules::default();
+        Self { seed, clock, weight_limit: Self::WEIGHT_LIMIT, streams }
     }
+}
+
+/// What goes on over WebSocket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StreamCounts {
+    /// Connections accepted since the beginning.
+    pub opened: u64,
+    pub connections: u64,
+    /// Streams subscribed to right now, over all connections.
+    pub streams: u64,
+    /// Frames with candles sent since the beginning.
+    pub frames: u64,
 }
 
 /// What the handlers share.
@@ -45,6 +59,7 @@ pub(crate) struct Shared {
     pub(crate) instruments: Instruments,
     pub(crate) limits: Limits,
     pub(crate) faults: Faults,
+    pub(crate) streams: Streams,
     requests: [AtomicU64; Endpoint::ALL.len()],
 }
 
@@ -70,6 +85,7 @@ impl Sim {
             instruments: Instruments::new(),
             limits: Limits::new(config.weight_limit),
             faults: Faults::default(),
+            streams: Streams::new(config.streams),
             requests: std::array::from_fn(|_| AtomicU64::new(0)),
         };
         Self { shared: Arc::new(shared) }
@@ -81,7 +97,9 @@ impl Sim {
 
     /// Serves until cancelled. Connections that are open then are closed.
     pub async fn serve(self, listener: TcpListener, cancel: CancellationToken) {
-        server::serve(listener, self.router(), cancel).await;
+        let router = self.router().layer(axum::Extension(cancel.clone()));
+        server::serve(listener, router, cancel).await;
+        self.shared.streams.ended().await;
     }
 
     pub fn faults(&self) -> &Faults {
@@ -91,6 +109,10 @@ impl Sim {
     /// How many requests this endpoint has had, refused ones included.
     pub fn requests(&self, endpoint: Endpoint) -> u64 {
         self.shared.requests[endpoint as usize].load(Ordering::Relaxed)
+    }
+
+    pub fn streams(&self) -> StreamCounts {
+        self.shared.streams.counts()
     }
 
     pub fn set_weight_limit(&self, weight_per_minute: u32) {

@@ -49,7 +49,7 @@ pub(crate) fn answer(
     let selection = Selection { interval, start, end, limit };
     let mut rows = select(&mut walker, selection);
     if let Some(fault) = fault {
-        fault.apply(&mut rows);
+        fault.apply(&mut rows, |open| interval.next_open(open), now);
     }
     Ok(render(pair, interval, &rows))
 }
@@ -103,17 +103,21 @@ fn render(pair: &Instrument, interval: Interval, rows: &[Row]) -> String {
     text
 }
 
+/// What takers bought of the volume and of the turnover; about half.
+pub(crate) fn taken(open: Millis, candle: &Candle) -> (i64, i128) {
+    let bar = candle.bar;
+    let share = 0.4 + 0.2 * unit(key(&[open.0 as u64, bar.close as u64]));
+    let taken = (bar.volume as f64 * share) as i64;
+    if bar.volume == 0 {
+        return (taken, 0);
+    }
+    (taken, candle.turnover * i128::from(taken) / i128::from(bar.volume))
+}
+
 fn render_row(text: &mut String, pair: &Instrument, open: Millis, next: Millis, candle: &Candle) {
     let bar = candle.bar;
     let both = pair.price_scale + pair.volume_scale;
-    // About half of what is traded is bought by takers.
-    let share = 0.4 + 0.2 * unit(key(&[open.0 as u64, bar.close as u64]));
-    let taken = (bar.volume as f64 * share) as i64;
-    let taken_turnover = if bar.volume == 0 {
-        0
-    } else {
-        candle.turnover * i128::from(taken) / i128::from(bar.volume)
-    };
+    let (taken, taken_turnover) = taken(open, candle);
     text.push('[');
     push_i64(text, open.0);
     for price in [bar.open, bar.high, bar.low, bar.close] {
