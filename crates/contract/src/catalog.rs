@@ -28,6 +28,8 @@ pub struct View {
     pub services: Option<Vec<String>>,
     pub tools: Option<Vec<String>>,
     pub read_only: bool,
+    /// Whether what only HTTP has is shown.
+    pub http: bool,
 }
 
 /// A tool as a view shows it.
@@ -119,6 +121,7 @@ impl View {
             && self.services.as_ref().is_none_or(|list| list.iter().any(|it| **it == *service.name))
             && self.tools.as_ref().is_none_or(named)
             && (!self.read_only || tool.spec.read_only)
+            && (self.http || !tool.spec.http_only)
     }
 
     /// This view and another at once: what either hides stays hidden.
@@ -136,6 +139,7 @@ impl View {
             services: both(&self.services, &by.services),
             tools: both(&self.tools, &by.tools),
             read_only: self.read_only || by.read_only,
+            http: self.http,
         }
     }
 }

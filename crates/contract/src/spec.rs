@@ -43,9 +43,12 @@ pub struct ToolSpec {
     pub annotations: Value,
     pub read_only: bool,
     pub http: Option<HttpBinding>,
+    /// Part of the HTTP API alone: not listed to models, which have a better tool for the job.
+    pub http_only: bool,
 }
 
-/// How a tool is reached over plain HTTP: its arguments are the query, its reply the body.
+/// How a tool is reached over plain HTTP: its arguments are the query (of a `GET`) or the body (of
+/// a `POST`), its reply is the body.
 #[derive(Debug)]
 pub struct HttpBinding {
     pub method: String,
@@ -138,6 +141,8 @@ struct ToolFile {
     output: String,
     annotations: Value,
     http: Option<HttpFile>,
+    #[serde(default)]
+    http_only: bool,
 }
 
 #[derive(Deserialize)]
@@ -237,6 +242,7 @@ impl ToolFile {
             title: self.title,
             description,
             http,
+            http_only: self.http_only,
         })
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use auth::{Authority, Keyring};
 use bars::BarStore;
 use contract::{Catalog, Pipeline, Service, View};
+use history::History;
 use market::{BarArchive, Clock, SystemClock};
 use service_quotes::{LocalApi, RemoteApi};
 use store::{Db, StoreConfig};
@@ -41,6 +42,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) config: &'a Config,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) archive: Arc<BarStore>,
+    pub(crate) history: Arc<History>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) tasks: TaskTracker,
     pub(crate) stop: CancellationToken,
@@ -53,13 +55,17 @@ impl App {
         let build = BuildInfo { version: VERSION.to_owned(), commit: commit().to_owned() };
         let metrics = Arc::new(Metrics::new(build, clock.now().0 / 1000));
         let db = open_store(config).await?;
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let archive = Arc::new(BarStore::new(db.clone()));
+        let kept: Arc<dyn BarArchive> = Arc::<BarStore>::clone(&archive);
         let parts = Parts {
             config,
             clock: Arc::clone(&clock),
-            archive: Arc::new(BarStore::new(db.clone())),
+            archive,
+            history: Arc::new(History::new(kept, Arc::clone(&clock), tasks.clone(), stop.clone())),
             metrics: Arc::clone(&metrics),
-            tasks: TaskTracker::new(),
-            stop: CancellationToken::new(),
+            tasks,
+            stop,
         };
         let catalog = Catalog::new(vec![quotes(&parts).await?])?;
         check_view(&catalog, &config.view)?;
@@ -113,10 +119,7 @@ async fn quotes(parts: &Parts<'_>) -> Result<Service, Failure> {
     let api = LocalApi::new(service_quotes::LocalParts {
         venues: venues::all(parts).await?,
         default_venue: market::Venue::Binance,
-        archive: Arc::clone(&parts.archive) as Arc<dyn BarArchive>,
-        clock: Arc::clone(&parts.clock),
-        tasks: parts.tasks.clone(),
-        shutdown: parts.stop.clone(),
+        history: Arc::clone(&parts.history),
     });
     Ok(service_quotes::service(api)?)
 }

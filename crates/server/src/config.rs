@@ -86,6 +86,7 @@ impl Config {
                 services: settings.services,
                 tools: settings.tools,
                 read_only: settings.read_only.unwrap_or(false),
+                http: false,
             },
             http_token: settings.http_token.map(Secret::new),
             cors_origins: settings.cors_origins.unwrap_or_default(),

@@ -6,7 +6,6 @@
 
 mod answer;
 mod envelope;
-mod fill;
 mod local;
 mod ports;
 mod remote;

@@ -7,17 +7,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use fault::{Fault, Kind};
+use history::{History as Bars, Patience};
 use market::{
-    Bar, BarArchive, BarSource, Clock, Delay, Freshness, PageRequest, Quote, QuoteSource, Series,
-    Span, SymbolSource, Ticker, Venue, VenueHealth, closest,
+    Bar, BarSource, Delay, Freshness, PageRequest, Quote, QuoteSource, Series, Span, SymbolSource,
+    Ticker, Venue, VenueHealth, closest,
 };
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use crate::answer::{
     BarRow, Check, Health, History, HistoryQuery, Live, Missing, QuoteRow, Status,
 };
-use crate::fill::Filler;
 use crate::ports::{ApiCx, QuotesApi};
 
 /// How many spellings an unknown ticker is answered with.
@@ -42,19 +40,13 @@ pub struct LocalParts {
     pub venues: BTreeMap<Venue, VenuePorts>,
     /// Where a bare ticker belongs.
     pub default_venue: Venue,
-    pub archive: Arc<dyn BarArchive>,
-    pub clock: Arc<dyn Clock>,
-    /// Fills go on after the request that started them has given up, until shutdown.
-    pub tasks: TaskTracker,
-    pub shutdown: CancellationToken,
+    pub history: Arc<Bars>,
 }
 
 pub struct LocalApi {
     venues: BTreeMap<Venue, VenuePorts>,
     default_venue: Venue,
-    archive: Arc<dyn BarArchive>,
-    clock: Arc<dyn Clock>,
-    filler: Filler,
+    history: Arc<Bars>,
 }
 
 /// A ticker that can be served, with where its bars are kept.
@@ -67,9 +59,8 @@ struct Served<'a> {
 
 impl LocalApi {
     pub fn new(parts: LocalParts) -> Self {
-        let LocalParts { venues, default_venue, archive, clock, tasks, shutdown } = parts;
-        let filler = Filler::new(Arc::clone(&archive), Arc::clone(&clock), tasks, shutdown);
-        Self { venues, default_venue, archive, clock, filler }
+        let LocalParts { venues, default_venue, history } = parts;
+        Self { venues, default_venue, history }
     }
 
     /// Upper case, ordered, each once; a fault names the first that is none.
@@ -121,9 +112,13 @@ impl LocalApi {
             known(venue, ticker).await?;
             return Ok(Served { ticker, series, expected: None });
         };
-        if !self.archive.missing(&series, span).await?.is_empty() {
+        if !self.history.is_complete(&series, span).await? {
             known(venue, ticker).await?;
-            self.filler.complete(bars, &series, span, cx).await?;
+            let tell = |kept: u64, wanted: u64| {
+                cx.progress.report(kept as f64, Some(wanted as f64), "bars fetched");
+            };
+            let patience = Patience { until: cx.deadline, progress: &tell };
+            self.history.complete(bars, &series, span, &patience).await?;
         }
         let first = bars.first_open(&ticker.symbol.code, query.interval).await.ok().flatten();
         let expected = first.and_then(|first| {
@@ -135,7 +130,7 @@ impl LocalApi {
 
     async fn history_freshness(&self, served: &[Served<'_>], span: Span) -> Option<Freshness> {
         let series: Vec<Series> = served.iter().map(|it| it.series.clone()).collect();
-        let received = self.archive.received_at(&series).await.ok()?;
+        let received = self.history.received_at(&series).await.ok()?;
         let mut sources: Vec<&str> =
             series.iter().filter_map(|it| it.source.split(':').next()).collect();
         sources.dedup();
@@ -266,10 +261,7 @@ impl QuotesApi for LocalApi {
 
     async fn historical(&self, cx: &ApiCx, query: &HistoryQuery) -> Result<History, Fault> {
         let tickers = self.tickers(&query.tickers)?;
-        let asked = Span::of_days(query.from, query.to);
-        // A bar that is still forming is not history yet.
-        let forming = query.interval.open_of(self.clock.now());
-        let span = Span::new(asked.from, asked.to.min(forming.max(asked.from)));
+        let span = self.history.closed(query.interval, Span::of_days(query.from, query.to));
         let mut served = Vec::new();
         let mut faults = Vec::new();
         for (ticker, prepared) in self.prepare_all(cx, &tickers, query, span).await {
@@ -284,7 +276,7 @@ impl QuotesApi for LocalApi {
         let series: Vec<Series> = served.iter().map(|it| it.series.clone()).collect();
         let offset = query.offset();
         let request = PageRequest { series: &series, span, offset, limit: query.page_size };
-        let page = self.archive.page(&request).await?;
+        let page = self.history.page(&request).await?;
         let names: Vec<Arc<str>> =
             served.iter().map(|it| Arc::from(it.ticker.name.as_str())).collect();
         let expected: Option<u64> = served.iter().map(|it| it.expected).sum();
@@ -312,7 +304,7 @@ impl QuotesApi for LocalApi {
             let detail = listed.err().map(|fault| fault.message().to_owned());
             checks.push(Check { name: venue.prefix().to_lowercase(), status, detail });
         }
-        let archive = self.archive.codes("file").await;
+        let archive = self.history.check().await;
         let status = if archive.is_ok() { Status::Ok } else { Status::Down };
         checks.push(Check { name: "archive".to_owned(), status, detail: None });
         Ok(Health::of(checks, Arc::clone(&cx.request_id)))

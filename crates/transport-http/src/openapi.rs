@@ -64,14 +64,20 @@ fn operation(listed: &Listed<'_>) -> Value {
     let description = "the error envelope, with a status that fits it";
     responses
         .insert("default".to_owned(), json!({ "description": description, "content": failed }));
-    json!({
+    let mut operation = json!({
         "operationId": spec.name,
         "summary": spec.title,
         "description": spec.description,
         "tags": [&*listed.service.name],
-        "parameters": parameters(spec.input.json()),
         "responses": responses,
-    })
+    });
+    if spec.http.as_ref().is_some_and(|binding| binding.method == "POST") {
+        let content = json!({ "application/json": { "schema": spec.input.json() } });
+        operation["requestBody"] = json!({ "required": true, "content": content });
+    } else {
+        operation["parameters"] = parameters(spec.input.json());
+    }
+    operation
 }
 
 /// Lists travel as one comma-separated parameter.

@@ -7,9 +7,12 @@ use axum::Router;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
+use bytes::Bytes;
 use contract::{Arrival, Call, Pipeline, Progress, View};
+use fault::Fault;
 use http::header::{ALLOW, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::refusal::Refusal;
@@ -56,12 +59,20 @@ async fn serve(
     State(bound): State<Arc<Bound>>,
     Extension(arrival): Extension<Arrival>,
     RawQuery(text): RawQuery,
+    method: Method,
     headers: HeaderMap,
+    body: Bytes,
 ) -> Response {
     let Some((_, row)) = bound.pipeline.catalog().find(Some(&bound.service), &bound.tool) else {
         return not_found(&arrival);
     };
-    let args = query::arguments(text.as_deref().unwrap_or_default(), row.spec.input.json());
+    let args = match method {
+        Method::POST => match body_arguments(&body) {
+            Ok(args) => args,
+            Err(fault) => return refused(&bound, &fault, &arrival),
+        },
+        _ => query::arguments(text.as_deref().unwrap_or_default(), row.spec.input.json()),
+    };
     // Dropped with this future when the client goes away, and then the handler is told.
     let cancel = CancellationToken::new();
     let _gone = cancel.clone().drop_guard();
@@ -80,6 +91,24 @@ async fn serve(
         None => not_found(&arrival),
         Some(Err(failure)) => encode::failure(&failure),
         Some(Ok(reply)) => encode::reply(reply.http(), &headers),
+    }
+}
+
+/// A body that is a JSON object; an empty one is an empty object.
+fn body_arguments(body: &[u8]) -> Result<Map<String, Value>, Fault> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Map::new());
+    }
+    serde_json::from_slice(body).map_err(|_| {
+        Fault::invalid("invalid_body", "the body is not a JSON object").problem("", "a JSON object")
+    })
+}
+
+/// What could not even be read, in the words of the service it was meant for.
+fn refused(bound: &Bound, fault: &Fault, arrival: &Arrival) -> Response {
+    match bound.pipeline.refuse(&bound.service, fault, &arrival.request_id) {
+        Some(failure) => encode::failure(&failure),
+        None => not_found(arrival),
     }
 }
 

@@ -55,6 +55,7 @@ pub struct Edge {
 
 /// The routes of the contracts and of the operators' pages.
 pub fn router(pipeline: &Arc<Pipeline>, view: &View, pages: SystemPages) -> Router {
+    let view = &View { http: true, ..view.clone() };
     let pages_of_ours = openapi::routes(pipeline, view, pages.version)
         .merge(docs::routes(pipeline, view))
         .fallback(|Extension(arrival): Extension<Arrival>| async move { rest::not_found(&arrival) })

@@ -44,6 +44,7 @@ pub(crate) fn narrowing(extensions: &Extensions) -> Option<View> {
         services,
         tools,
         read_only,
+        http: false,
     })
 }
 

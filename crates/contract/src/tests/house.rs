@@ -59,6 +59,7 @@ pub(crate) fn contract(service: &str, tools: &[&str]) -> Contract {
         annotations: Value::Null,
         read_only: !name.contains("write"),
         http: None,
+        http_only: false,
     };
     Contract {
         service: service.to_owned(),

@@ -35,7 +35,8 @@ async fn every_service_lists_its_contract_to_the_letter() {
         let contract = contract_file(&format!("{service}/contract.json"));
         let listed = tools(&server, &format!("/mcp/{service}")).await;
         let promised = contract["tools"].as_array().unwrap();
-        assert_eq!(listed.len(), promised.len());
+        let promised = promised.iter().filter(|tool| tool["http_only"] != true);
+        assert_eq!(listed.len(), promised.clone().count());
         for (tool, promise) in listed.iter().zip(promised) {
             assert_eq!(tool["name"], promise["name"]);
             for (shown, reference) in [("inputSchema", "input"), ("outputSchema", "output")] {

@@ -54,7 +54,7 @@ fn edges() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 /// What each kind of crate may depend on; `*` ends a prefix.
-const ALLOWED: [(&str, &[&str]); 17] = [
+const ALLOWED: [(&str, &[&str]); 18] = [
     ("fault", &[]),
     ("ta", &[]),
     ("cite", &[]),
@@ -65,11 +65,15 @@ const ALLOWED: [(&str, &[&str]); 17] = [
     ("store", &["fault"]),
     ("exchange-sim", &["market", "fault"]),
     ("bars", &["store", "market", "fault"]),
+    ("history", &["market", "fault"]),
     ("market-files", &["bars", "market", "fault"]),
     ("market-*", &["market", "fault"]),
     (
         "service-*",
-        &["contract", "market", "ta", "store", "jobs", "cite", "extract", "llm", "fault"],
+        &[
+            "contract", "market", "history", "ta", "store", "jobs", "cite", "extract", "llm",
+            "fault",
+        ],
     ),
     ("transport-*", &["contract", "auth", "telemetry", "fault"]),
     ("testkit", &["*"]),

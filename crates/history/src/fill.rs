@@ -15,7 +15,11 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::ports::ApiCx;
+/// How long a caller waits, and whom it tells how far a fill is: bars kept, bars wanted.
+pub struct Patience<'a> {
+    pub until: Instant,
+    pub progress: &'a (dyn Fn(u64, u64) + Send + Sync),
+}
 
 /// How many series are filled at the same time; the rest wait their turn.
 const FILLS_AT_ONCE: usize = 4;
@@ -66,9 +70,9 @@ impl Filler {
         source: &Arc<dyn BarSource>,
         series: &Series,
         span: Span,
-        cx: &ApiCx,
+        patience: &Patience<'_>,
     ) -> Result<(), Fault> {
-        let until = cx.deadline.checked_sub(READ_MARGIN).unwrap_or_else(Instant::now);
+        let until = patience.until.checked_sub(READ_MARGIN).unwrap_or_else(Instant::now);
         // A fill that was under way for another span may leave ours incomplete; then comes our own.
         for _ in 0..3 {
             let missing = self.archive.missing(series, span).await?;
@@ -76,7 +80,7 @@ impl Filler {
                 return Ok(());
             }
             let mut state = self.join_or_start(source, series, missing)?;
-            match timeout_at(until, finished(&mut state, cx)).await {
+            match timeout_at(until, finished(&mut state, patience)).await {
                 Ok(outcome) => outcome?,
                 Err(_) => return Err(still_filling(series, &state.borrow())),
             }
@@ -210,10 +214,13 @@ impl Fill {
 }
 
 /// Waits for the end of a fill, telling the caller how far it is.
-async fn finished(state: &mut watch::Receiver<State>, cx: &ApiCx) -> Result<(), Fault> {
+async fn finished(
+    state: &mut watch::Receiver<State>,
+    patience: &Patience<'_>,
+) -> Result<(), Fault> {
     loop {
         let now = state.borrow_and_update().clone();
-        cx.progress.report(now.kept as f64, Some(now.wanted as f64), "bars fetched");
+        (patience.progress)(now.kept, now.wanted);
         if let Some(done) = now.done {
             return done.as_ref().as_ref().map_err(Fault::shared).copied();
         }

@@ -1,0 +1,71 @@
+//! Bars of any venue, complete: the archive, filled through from the venue where it lacks something.
+//!
+//! Services that need history share one of these, so that a series is fetched once whoever asks.
+//! What a caller does with the bars, and how it spells a failure, is not known here.
+
+mod fill;
+
+use std::sync::Arc;
+
+use fault::Fault;
+use market::{ArchivePage, BarArchive, BarSource, Clock, Millis, PageRequest, Series, Span};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use fill::Filler;
+pub use fill::Patience;
+
+pub struct History {
+    archive: Arc<dyn BarArchive>,
+    clock: Arc<dyn Clock>,
+    filler: Filler,
+}
+
+impl History {
+    /// Fills run on `tasks` until `shutdown`: they go on after the caller that started them left.
+    pub fn new(
+        archive: Arc<dyn BarArchive>,
+        clock: Arc<dyn Clock>,
+        tasks: TaskTracker,
+        shutdown: CancellationToken,
+    ) -> Self {
+        let filler = Filler::new(Arc::clone(&archive), Arc::clone(&clock), tasks, shutdown);
+        Self { archive, clock, filler }
+    }
+
+    /// The part of a span in which every bar has closed: one that is forming is not history yet.
+    pub fn closed(&self, interval: market::Interval, span: Span) -> Span {
+        let forming = interval.open_of(self.clock.now());
+        Span::new(span.from, span.to.min(forming.max(span.from)))
+    }
+
+    /// Whether the archive has all of the span already.
+    pub async fn is_complete(&self, series: &Series, span: Span) -> Result<bool, Fault> {
+        Ok(self.archive.missing(series, span).await?.is_empty())
+    }
+
+    /// Returns when the archive has every closed bar of the span that the venue has, or when the
+    /// caller's patience ends; the fill then goes on, and the fault says how far it is.
+    pub async fn complete(
+        &self,
+        source: &Arc<dyn BarSource>,
+        series: &Series,
+        span: Span,
+        patience: &Patience<'_>,
+    ) -> Result<(), Fault> {
+        self.filler.complete(source, series, span, patience).await
+    }
+
+    pub async fn page(&self, request: &PageRequest<'_>) -> Result<ArchivePage, Fault> {
+        self.archive.page(request).await
+    }
+
+    pub async fn received_at(&self, series: &[Series]) -> Result<Vec<Option<Millis>>, Fault> {
+        self.archive.received_at(series).await
+    }
+
+    /// Whether the archive answers at all.
+    pub async fn check(&self) -> Result<(), Fault> {
+        self.archive.codes("").await.map(drop)
+    }
+}
