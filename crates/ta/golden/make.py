@@ -1,0 +1,193 @@
+"""Makes the golden tables beside this file from Python `ta` 0.11.0 and TA-Lib.
+
+    python3 -m venv .tools/ta-venv
+    .tools/ta-venv/bin/pip install ta==0.11.0 TA-Lib pandas numpy
+    .tools/ta-venv/bin/python crates/ta/golden/make.py
+
+The candles are made here, from a generator written out below, so every machine makes the same.
+A table's first line names the indicator and its parameters as `ta::Spec` reads them; the second
+names the outputs. A value that is not available is empty. Four things differ from what the
+libraries print: their infinities are empty; values that a library shows during warm-up, made of
+zeros or of the mean of the whole series, are empty; where a price range is zero, values that are
+rounding errors divided by each other are empty; and the Bollinger bands of a close that has not
+moved lie on it.
+"""
+
+import pathlib
+
+import numpy as np
+import pandas as pd
+import ta
+import talib
+
+HERE = pathlib.Path(__file__).parent
+ROWS = 240
+
+
+def candles():
+    """A random walk with a flat stretch, a stretch without volume, and equal closes."""
+    state = 20240229
+
+    def random():
+        nonlocal state
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return (state >> 11) / 2**53
+
+    rows, close = [], 100.0
+    for i in range(ROWS):
+        start = close
+        if 120 <= i < 150:
+            # Nothing moves; between 130 and 150 nothing trades either.
+            rows.append((start, start, start, start, 5.0 if i < 130 else 0.0))
+            continue
+        close = round(start * (1 + 0.03 * (random() - 0.5) + 0.004 * np.sin(i / 9)), 2)
+        if i % 17 == 5:
+            close = start
+        high = round(max(start, close) * (1 + 0.01 * random()), 2)
+        low = round(min(start, close) * (1 - 0.01 * random()), 2)
+        volume = round(10 + 990 * random() ** 3, 3)
+        rows.append((start, high, low, close, volume))
+    frame = pd.DataFrame(rows, columns=["o", "h", "l", "c", "v"])
+    # Six candles a day, from a Thursday morning.
+    frame.insert(0, "t", 1_709_190_000_000 + 4 * 3_600_000 * np.arange(ROWS))
+    return frame
+
+
+D = candles()
+T, O, H, L, C, V = (D[k] for k in "tohlcv")
+TP = (H + L + C) / 3
+
+
+def write(file, header, columns, warmup=0):
+    """`warmup` empties the first rows of every column, or of one where it is a dictionary."""
+    names = list(columns)
+    lines = [header, ",".join(names)]
+    data = {}
+    for name in names:
+        values = np.array(columns[name], dtype=float)
+        values[~np.isfinite(values)] = np.nan
+        first = warmup.get(name, 0) if isinstance(warmup, dict) else warmup
+        values[:first] = np.nan
+        data[name] = values
+    for i in range(ROWS):
+        row = [data[name][i] for name in names]
+        lines.append(",".join("" if np.isnan(x) else f"{x:.14g}" for x in row))
+    (HERE / f"{file}.csv").write_text("\n".join(lines) + "\n")
+
+
+def flat(n):
+    """Where the typical price has been the same for n candles."""
+    return TP.rolling(n).max() == TP.rolling(n).min()
+
+
+def nine():
+    for fast, slow, signal in [(12, 26, 9), (3, 10, 4)]:
+        args = f"fast={fast} slow={slow} signal={signal}"
+        file = "" if fast == 12 else "_short"
+        m = ta.trend.MACD(C, slow, fast, signal)
+        write(f"macd{file}", f"macd {args}", {"macd": m.macd(), "signal": m.macd_signal(), "hist": m.macd_diff()})
+        p = ta.momentum.PercentagePriceOscillator(C, slow, fast, signal)
+        write(f"ppo{file}", f"ppo {args}", {"ppo": p.ppo(), "ppo_signal": p.ppo_signal(), "ppo_hist": p.ppo_hist()})
+        p = ta.momentum.PercentageVolumeOscillator(V, slow, fast, signal)
+        write(f"pvo{file}", f"pvo {args}", {"pvo": p.pvo(), "pvo_signal": p.pvo_signal(), "pvo_hist": p.pvo_hist()})
+        m = talib.MACD(C, fast, slow, signal)
+        write(f"macd{file}_talib", f"macd {args} parity=talib", dict(zip(["macd", "signal", "hist"], m)))
+        write(f"ppo{file}_talib", f"ppo {args} parity=talib", {"ppo": talib.PPO(C, fast, slow, 1)})
+        write(f"pvo{file}_talib", f"pvo {args} parity=talib", {"pvo": talib.PPO(V, fast, slow, 1)})
+    for n in [14, 5]:
+        file = "" if n == 14 else f"_{n}"
+        write(f"rsi{file}", f"rsi period={n}", {"rsi": ta.momentum.rsi(C, n)})
+        write(f"rsi{file}_talib", f"rsi period={n} parity=talib", {"rsi": talib.RSI(C, n)})
+        write(f"atr{file}", f"atr period={n}", {"atr": ta.volatility.average_true_range(H, L, C, n)}, n - 1)
+        write(f"atr{file}_talib", f"atr period={n} parity=talib", {"atr": talib.ATR(H, L, C, n)})
+        s = ta.momentum.StochasticOscillator(H, L, C, n, 3)
+        write(f"stoch{file}", f"stoch k={n} smooth=3", {"stoch_k": s.stoch(), "stoch_d": s.stoch_signal()})
+        s = ta.momentum.StochRSIIndicator(C, n, 3, 4)
+        # Over a flat stretch the RSI stays the same but for rounding, whose range means nothing.
+        still = C.rolling(n).max() == C.rolling(n).min()
+        raw = s.stochrsi().mask(still)
+        k = raw.rolling(3).mean()
+        write(f"stochRsi{file}", f"stochRsi rsi={n} k=3 d=4", {"stochrsi": raw, "stochrsi_k": k, "stochrsi_d": k.rolling(4).mean()})
+        write(f"vwap_rolling{file}", f"vwap period={n}", {"vwap": ta.volume.volume_weighted_average_price(H, L, C, V, n)})
+    for n, dev in [(20, 2), (7, 1.5)]:
+        b = ta.volatility.BollingerBands(C, n, dev)
+        # Where the close has not moved pandas keeps a deviation of 6e-7 from earlier moves.
+        mean, still = b.bollinger_mavg(), C.rolling(n).max() == C.rolling(n).min()
+        high, low = (x.mask(still, C) for x in (b.bollinger_hband(), b.bollinger_lband()))
+        write(f"bollinger_{n}", f"bollinger period={n} stdev={dev}", {"bb_mavg": mean, "bb_hband": high, "bb_lband": low})
+    traded = (TP * V).cumsum() / V.cumsum()
+    write("vwap_continuous", "vwap session=continuous", {"vwap": traded})
+    day = T // 86_400_000
+    write("vwap_day", "vwap session=day", {"vwap": (TP * V).groupby(day).cumsum() / V.groupby(day).cumsum()})
+
+
+def trend():
+    write("sma", "sma period=12", {"sma": ta.trend.sma_indicator(C, 12)})
+    write("ema", "ema period=14", {"ema": ta.trend.ema_indicator(C, 14)})
+    write("ema_talib", "ema period=14 parity=talib", {"ema": talib.EMA(C, 14)})
+    write("wma", "wma period=9", {"wma": ta.trend.wma_indicator(C, 9)})
+    write("trix", "trix period=15", {"trix": ta.trend.trix(C, 15)})
+    write("trix_talib", "trix period=15 parity=talib", {"trix": talib.TRIX(C, 15)})
+    write("massIndex", "massIndex fast=9 slow=25", {"mass_index": ta.trend.mass_index(H, L, 9, 25)})
+    i = ta.trend.IchimokuIndicator(H, L, 9, 26, 52)
+    write("ichimoku", "ichimoku conversion=9 base=26 span=52", {"ichimoku_conv": i.ichimoku_conversion_line(), "ichimoku_base": i.ichimoku_base_line(), "ichimoku_a": i.ichimoku_a(), "ichimoku_b": i.ichimoku_b()}, {"ichimoku_b": 51})
+    write("stc", "stc slow=50 fast=23 cycle=10 smooth1=3 smooth2=3", {"stc": ta.trend.stc(C, 50, 23, 10, 3, 3)})
+    write("dpo", "dpo period=20", {"dpo": ta.trend.dpo(C, 20)})
+    k = ta.trend.KSTIndicator(C)
+    write("kst", "kst roc1=10 roc2=15 roc3=20 roc4=30 window1=10 window2=10 window3=10 window4=15 signal=9", {"kst": k.kst(), "kst_sig": k.kst_sig(), "kst_diff": k.kst_diff()}, {"kst": 44, "kst_sig": 52, "kst_diff": 52})
+    a = ta.trend.AroonIndicator(H, L, 25)
+    write("aroon", "aroon period=25", {"aroon_up": a.aroon_up(), "aroon_down": a.aroon_down(), "aroon_ind": a.aroon_indicator()})
+    v = ta.trend.VortexIndicator(H, L, C, 14)
+    write("vortex", "vortex period=14", {"vip": v.vortex_indicator_pos(), "vin": v.vortex_indicator_neg(), "vid": v.vortex_indicator_diff()})
+    p = ta.trend.PSARIndicator(H, L, C, 0.02, 0.2)
+    write("psar", "psar step=0.02 max_step=0.2", {"psar": p.psar(), "psar_up": p.psar_up(), "psar_down": p.psar_down(), "psar_up_indicator": p.psar_up_indicator(), "psar_down_indicator": p.psar_down_indicator()}, 2)
+    # The last row of +DI and -DI is left at 0 by `ta`, so it is made with one candle more.
+    more = [pd.concat([x, x.iloc[-1:]], ignore_index=True) for x in (H, L, C)]
+    a = ta.trend.ADXIndicator(*more, 14)
+    write("adx", "adx period=14", {"adx": a.adx()[:ROWS], "adx_pos": a.adx_pos()[:ROWS], "adx_neg": a.adx_neg()[:ROWS]}, {"adx": 27, "adx_pos": 15, "adx_neg": 15})
+    write("cci", "cci period=20 constant=0.015", {"cci": ta.trend.cci(H, L, C, 20, 0.015).mask(flat(20))})
+
+
+def momentum():
+    write("kama", "kama period=10 fast=2 slow=30", {"kama": ta.momentum.kama(C, 10, 2, 30)})
+    write("roc", "roc period=12", {"roc": ta.momentum.roc(C, 12)})
+    write("tsi", "tsi slow=25 fast=13", {"tsi": ta.momentum.tsi(C, 25, 13)})
+    write("ultimate", "ultimate short=7 middle=14 long=28", {"uo": ta.momentum.ultimate_oscillator(H, L, C, 7, 14, 28)})
+    write("williamsR", "williamsR period=14", {"wr": ta.momentum.williams_r(H, L, C, 14)})
+    write("awesome", "awesome fast=5 slow=34", {"ao": ta.momentum.awesome_oscillator(H, L, 5, 34)})
+
+
+def volatility():
+    for form, original in [("original", True), ("atr", False)]:
+        k = ta.volatility.KeltnerChannel(H, L, C, 20, 10, original_version=original, multiplier=2)
+        pband = k.keltner_channel_pband().mask((H.rolling(20).max() == L.rolling(20).min()) & original)
+        wband = k.keltner_channel_wband()
+        write(f"keltner_{form}", f"keltner period=20 atr=10 multiplier=2 bands={form}", {"kc_mband": k.keltner_channel_mband(), "kc_hband": k.keltner_channel_hband(), "kc_lband": k.keltner_channel_lband(), "kc_wband": wband, "kc_pband": pband}, 19)
+    d = ta.volatility.DonchianChannel(H, L, C, 20)
+    write("donchian", "donchian period=20", {"dc_hband": d.donchian_channel_hband(), "dc_lband": d.donchian_channel_lband(), "dc_mband": d.donchian_channel_mband(), "dc_wband": d.donchian_channel_wband(), "dc_pband": d.donchian_channel_pband()})
+    write("ulcer", "ulcer period=14", {"ui": ta.volatility.ulcer_index(C, 14)})
+
+
+def volume():
+    write("obv", "obv", {"obv": ta.volume.on_balance_volume(C, V)})
+    write("adl", "adl", {"adl": ta.volume.acc_dist_index(H, L, C, V)})
+    write("cmf", "cmf period=20", {"cmf": ta.volume.chaikin_money_flow(H, L, C, V, 20)})
+    write("force", "force period=13", {"fi": ta.volume.force_index(C, V, 13)})
+    e = ta.volume.EaseOfMovementIndicator(H, L, V, 14)
+    write("eom", "eom period=14", {"eom": e.ease_of_movement(), "sma_eom": e.sma_ease_of_movement()})
+    write("vpt", "vpt", {"vpt": ta.volume.volume_price_trend(C, V)})
+    write("mfi", "mfi period=14", {"mfi": ta.volume.money_flow_index(H, L, C, V, 14)})
+    write("nvi", "nvi", {"nvi": ta.volume.negative_volume_index(C, V)})
+    # Python `ta` has no such oscillator; TA-Lib's starts its averages at the first value.
+    write("chaikin", "chaikin fast=3 slow=10", {"chaikin": talib.ADOSC(H, L, C, V, 3, 10)})
+
+
+def returns():
+    write("dailyReturn", "dailyReturn", {"d_ret": ta.others.daily_return(C)})
+    write("logReturn", "logReturn", {"d_logret": ta.others.daily_log_return(C)})
+    write("cumulativeReturn", "cumulativeReturn", {"cum_ret": ta.others.cumulative_return(C)})
+
+
+for part in (nine, trend, momentum, volatility, volume, returns):
+    part()
+D.to_csv(HERE / "candles.csv", index=False)

@@ -1,0 +1,80 @@
+//! Highest or lowest of the last n numbers in constant time, by van Herk's two running extremes:
+//! one forward through the block of n being filled, one backward through the block before.
+
+use super::Block;
+
+pub type Highest = Extreme<true>;
+pub type Lowest = Extreme<false>;
+
+#[derive(Clone, Debug)]
+pub struct Extreme<const HIGH: bool> {
+    /// Up to `at`, the numbers of this block; from `at`, the extremes of the rest of the block
+    /// before; one slot more that is always empty.
+    block: Box<[f64]>,
+    at: usize,
+    /// The extreme of this block so far.
+    best: f64,
+    /// Observations since the last that was missing, no further than n.
+    run: usize,
+    /// How many observations in a row make a value.
+    shown: usize,
+}
+
+#[derive(Clone, Copy)]
+pub struct Next {
+    x: f64,
+    best: f64,
+    run: usize,
+}
+
+impl<const HIGH: bool> Extreme<HIGH> {
+    /// Beaten by every number.
+    const EMPTY: f64 = if HIGH { f64::NEG_INFINITY } else { f64::INFINITY };
+
+    pub(crate) fn new(period: usize) -> Extreme<HIGH> {
+        Extreme::shown_after(period, period)
+    }
+
+    /// One that has a value after `shown` numbers, over as many as there are.
+    pub(crate) fn shown_after(period: usize, shown: usize) -> Extreme<HIGH> {
+        let block = vec![Self::EMPTY; period + 1].into_boxed_slice();
+        Extreme { block, at: 0, best: Self::EMPTY, run: 0, shown }
+    }
+
+    #[inline]
+    fn pick(a: f64, b: f64) -> f64 {
+        if (HIGH && a > b) || (!HIGH && a < b) { a } else { b }
+    }
+}
+
+impl<const HIGH: bool> Block for Extreme<HIGH> {
+    type Next = Next;
+
+    #[inline]
+    fn step(&self, x: f64) -> (f64, Next) {
+        let here = x.is_finite();
+        let x = if here { x } else { Self::EMPTY };
+        let run = if here { (self.run + 1).min(self.shown) } else { 0 };
+        let best = Self::pick(self.best, x);
+        let value = Self::pick(self.block[self.at + 1], best);
+        (if run >= self.shown { value } else { f64::NAN }, Next { x, best, run })
+    }
+
+    #[inline]
+    fn commit(&mut self, next: Next) {
+        self.block[self.at] = next.x;
+        self.at += 1;
+        self.best = next.best;
+        self.run = next.run;
+        let period = self.block.len() - 1;
+        if self.at >= period {
+            let mut best = Self::EMPTY;
+            for slot in self.block[..period].iter_mut().rev() {
+                best = Self::pick(best, *slot);
+                *slot = best;
+            }
+            self.at = 0;
+            self.best = Self::EMPTY;
+        }
+    }
+}

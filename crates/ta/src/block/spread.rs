@@ -1,0 +1,106 @@
+//! Mean and population standard deviation of the last n numbers, from sums of distances to an
+//! anchor inside the window, so that nothing large is subtracted from something as large.
+
+use super::after;
+
+/// How many steps the anchor may stay where it is.
+const REFRESH: usize = 64;
+
+#[derive(Clone, Debug)]
+pub struct Spread {
+    ring: Box<[f64]>,
+    at: usize,
+    /// Observations since the last that was missing, no further than n.
+    run: usize,
+    /// How many of the last numbers are the same, no further than n.
+    same: usize,
+    last: f64,
+    sums: Sums,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sums {
+    anchor: f64,
+    /// Of the distances to the anchor.
+    first: f64,
+    /// Of their squares.
+    second: f64,
+    /// Steps until the anchor is set anew; 0 before it is set at all.
+    left: usize,
+}
+
+#[derive(Clone, Copy)]
+pub struct Next {
+    x: f64,
+    run: usize,
+    same: usize,
+    sums: Sums,
+}
+
+impl Spread {
+    pub(crate) fn new(period: usize) -> Spread {
+        let sums = Sums { anchor: 0.0, first: 0.0, second: 0.0, left: 0 };
+        let ring = vec![0.0; period].into_boxed_slice();
+        Spread { ring, at: 0, run: 0, same: 0, last: f64::NAN, sums }
+    }
+
+    /// The mean and the deviation with `x` as the newest number.
+    #[inline]
+    pub(crate) fn step(&self, x: f64) -> ((f64, f64), Next) {
+        let period = self.ring.len();
+        let n = period as f64;
+        let mut next = Next { x, run: 0, same: 0, sums: Sums { left: 0, ..self.sums } };
+        if !x.is_finite() {
+            next.x = 0.0;
+            return ((f64::NAN, f64::NAN), next);
+        }
+        next.run = (self.run + 1).min(period);
+        next.same = if x == self.last { (self.same + 1).min(period) } else { 1 };
+        if next.run < period {
+            return ((f64::NAN, f64::NAN), next);
+        }
+        let Sums { anchor, first, second, left } = self.sums;
+        let (new, old) = (x - anchor, self.ring[self.at] - anchor);
+        let first = first + (new - old);
+        let second = second + (new - old) * (new + old);
+        let variance = (second - first * first / n) / n;
+        next.sums = Sums { anchor, first, second, left: left.wrapping_sub(1) };
+        // Far from the anchor the sums cancel, and a large number that left drowns them.
+        let sound = variance * n > second * 1e-4 && old * old < second * 1024.0;
+        if left <= 1 || !sound {
+            next.sums = self.anew(x);
+        } else {
+            return ((anchor + first / n, variance.sqrt()), next);
+        }
+        if next.same >= period {
+            return ((x, 0.0), next);
+        }
+        let Sums { anchor, first, second, .. } = next.sums;
+        let variance = ((second - first * first / n) / n).max(0.0);
+        ((anchor + first / n, variance.sqrt()), next)
+    }
+
+    #[inline]
+    pub(crate) fn commit(&mut self, next: Next) {
+        self.ring[self.at] = next.x;
+        self.at = after(self.at, self.ring.len());
+        self.run = next.run;
+        self.same = next.same;
+        self.last = if next.run == 0 { f64::NAN } else { next.x };
+        self.sums = next.sums;
+    }
+
+    /// Sums around the mean of the window that ends with `x`.
+    #[inline(never)]
+    fn anew(&self, x: f64) -> Sums {
+        let (newer, older) = self.ring.split_at(self.at);
+        let older = older.get(1..).unwrap_or_default();
+        let window = || older.iter().chain(newer).copied().chain([x]);
+        let anchor = window().sum::<f64>() / self.ring.len() as f64;
+        let (first, second) = window().fold((0.0, 0.0), |(first, second), x| {
+            let distance = x - anchor;
+            (first + distance, second + distance * distance)
+        });
+        Sums { anchor, first, second, left: REFRESH.max(self.ring.len()) }
+    }
+}

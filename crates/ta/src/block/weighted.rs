@@ -1,0 +1,76 @@
+//! Linearly weighted mean of the last n numbers, the newest weighing n and the oldest 1.
+
+use super::{Block, after};
+
+/// How many steps rounding errors may gather before the sums are made anew.
+const REFRESH: usize = 256;
+
+#[derive(Clone, Debug)]
+pub struct Weighted {
+    ring: Box<[f64]>,
+    at: usize,
+    sum: f64,
+    weighted: f64,
+    run: usize,
+    left: usize,
+}
+
+#[derive(Clone, Copy)]
+pub struct Next {
+    x: f64,
+    sum: f64,
+    weighted: f64,
+    run: usize,
+    left: usize,
+}
+
+impl Weighted {
+    pub(crate) fn new(period: usize) -> Weighted {
+        let ring = vec![0.0; period].into_boxed_slice();
+        let left = REFRESH.max(period);
+        Weighted { ring, at: 0, sum: 0.0, weighted: 0.0, run: 0, left }
+    }
+
+    #[cold]
+    fn anew(&self, x: f64) -> (f64, f64) {
+        let (newer, older) = self.ring.split_at(self.at);
+        let older = older.get(1..).unwrap_or_default();
+        let window = older.iter().chain(newer).copied().chain([x]);
+        window.zip(1..).fold((0.0, 0.0), |(sum, weighted), (x, weight)| {
+            (sum + x, weighted + x * f64::from(weight))
+        })
+    }
+}
+
+impl Block for Weighted {
+    type Next = Next;
+
+    #[inline]
+    fn step(&self, x: f64) -> (f64, Next) {
+        let period = self.ring.len();
+        let n = period as f64;
+        let here = x.is_finite();
+        let x = if here { x } else { 0.0 };
+        let run = if here { (self.run + 1).min(period) } else { 0 };
+        let old = self.ring[self.at];
+        let mut sum = self.sum + (x - old);
+        let mut weighted = self.weighted + (n * x - self.sum);
+        let mut left = self.left.wrapping_sub(1);
+        if left == 0 || old.abs() > sum.abs() * 1024.0 {
+            (sum, weighted) = self.anew(x);
+            left = REFRESH.max(period);
+        }
+        let value = if run >= period { weighted / (n * (n + 1.0) * 0.5) } else { f64::NAN };
+        (value, Next { x, sum, weighted, run, left })
+    }
+
+    #[inline]
+    fn commit(&mut self, next: Next) {
+        self.ring[self.at] = next.x;
+        self.at = after(self.at, self.ring.len());
+        self.sum = next.sum;
+        self.weighted = next.weighted;
+        self.run = next.run;
+        self.left = next.left;
+    }
+}

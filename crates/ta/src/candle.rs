@@ -1,0 +1,120 @@
+//! One candle, and a run of candles as columns. Neither checks that prices make sense: indicators
+//! answer `NaN` where they do not.
+
+use crate::Error;
+
+/// A candle: opening time in milliseconds since the epoch (UTC), four prices and the volume.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candle {
+    pub t: i64,
+    pub o: f64,
+    pub h: f64,
+    pub l: f64,
+    pub c: f64,
+    pub v: f64,
+}
+
+impl Candle {
+    /// The mean of high, low and close.
+    #[inline]
+    pub fn typical(&self) -> f64 {
+        (self.h + self.l + self.c) / 3.0
+    }
+
+    /// The largest of the day's range and its distances to the previous close; a distance that
+    /// is not known does not count, so the first candle has its own range.
+    #[inline]
+    pub(crate) fn true_range(&self, close_before: f64) -> f64 {
+        (self.h - self.l).max((self.h - close_before).abs()).max((self.l - close_before).abs())
+    }
+
+    /// Where the close lies in the range, from -1 (low) to 1 (high); 0 where there is no range.
+    #[inline]
+    pub(crate) fn location(&self) -> f64 {
+        let value = ((self.c - self.l) - (self.h - self.c)) / (self.h - self.l);
+        if value.is_finite() { value } else { 0.0 }
+    }
+}
+
+/// Candles as borrowed columns of one length.
+#[derive(Clone, Copy, Debug)]
+pub struct Candles<'a> {
+    t: &'a [i64],
+    o: &'a [f64],
+    h: &'a [f64],
+    l: &'a [f64],
+    c: &'a [f64],
+    v: &'a [f64],
+}
+
+impl<'a> Candles<'a> {
+    pub fn new(
+        t: &'a [i64],
+        o: &'a [f64],
+        h: &'a [f64],
+        l: &'a [f64],
+        c: &'a [f64],
+        v: &'a [f64],
+    ) -> Result<Candles<'a>, Error> {
+        let len = t.len();
+        if [o, h, l, c, v].iter().any(|column| column.len() != len) {
+            return Err(Error::Lengths);
+        }
+        Ok(Candles { t, o, h, l, c, v })
+    }
+
+    pub fn len(&self) -> usize {
+        self.t.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.t.is_empty()
+    }
+
+    pub fn times(&self) -> &'a [i64] {
+        self.t
+    }
+
+    pub fn highs(&self) -> &'a [f64] {
+        self.h
+    }
+
+    pub fn lows(&self) -> &'a [f64] {
+        self.l
+    }
+
+    pub fn closes(&self) -> &'a [f64] {
+        self.c
+    }
+
+    pub fn volumes(&self) -> &'a [f64] {
+        self.v
+    }
+
+    /// The candles from `from` up to but not including `to`, cut to what is there.
+    pub fn slice(&self, from: usize, to: usize) -> Candles<'a> {
+        let to = to.min(self.len());
+        let from = from.min(to);
+        Candles {
+            t: &self.t[from..to],
+            o: &self.o[from..to],
+            h: &self.h[from..to],
+            l: &self.l[from..to],
+            c: &self.c[from..to],
+            v: &self.v[from..to],
+        }
+    }
+
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = Candle> + 'a {
+        let Candles { t, o, h, l, c, v } = *self;
+        t.iter().zip(o).zip(h).zip(l).zip(c).zip(v).map(|(((((&t, &o), &h), &l), &c), &v)| Candle {
+            t,
+            o,
+            h,
+            l,
+            c,
+            v,
+        })
+    }
+}

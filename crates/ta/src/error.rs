@@ -1,0 +1,58 @@
+//! What can be wrong with a request for an indicator. Candles are never an error.
+
+use std::fmt;
+
+/// Names the thing that is wrong and says what would be right.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Error {
+    UnknownIndicator {
+        name: String,
+    },
+    UnknownParameter {
+        indicator: &'static str,
+        name: String,
+        known: Vec<&'static str>,
+    },
+    Parameter {
+        name: &'static str,
+        problem: String,
+    },
+    /// The columns of `Candles` are not of one length.
+    Lengths,
+}
+
+impl Error {
+    pub(crate) fn parameter(name: &'static str, problem: impl Into<String>) -> Error {
+        Error::Parameter { name, problem: problem.into() }
+    }
+
+    /// The parameter at fault, where there is one.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Error::UnknownParameter { name, .. } => Some(name),
+            Error::Parameter { name, .. } => Some(name),
+            Error::UnknownIndicator { .. } | Error::Lengths => None,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::UnknownIndicator { name } => {
+                let known: Vec<_> = crate::known().collect();
+                write!(f, "unknown indicator {name:?}; known: {}", known.join(", "))
+            }
+            Error::UnknownParameter { indicator, name, known } if known.is_empty() => {
+                write!(f, "{indicator} takes no parameters, not {name:?}")
+            }
+            Error::UnknownParameter { indicator, name, known } => {
+                write!(f, "{indicator} has no parameter {name:?}; known: {}", known.join(", "))
+            }
+            Error::Parameter { name, problem } => write!(f, "{name} {problem}"),
+            Error::Lengths => f.write_str("the columns of the candles differ in length"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,124 @@
+//! What every indicator can do, and the same behind a pointer for callers that choose by name.
+
+use std::array;
+
+use crate::{Candle, Candles};
+
+/// An incremental indicator with `N` outputs.
+///
+/// The formula is written once, in [`step`](Indicator::step), which reads the state and says what
+/// the state would become; [`commit`](Indicator::commit) writes it. Hence a preview cannot change
+/// anything, and the batch form cannot drift from the incremental one.
+pub trait Indicator<const N: usize>: Clone {
+    /// What one candle changes.
+    type Next;
+
+    fn step(&self, candle: &Candle) -> ([f64; N], Self::Next);
+
+    fn commit(&mut self, next: Self::Next);
+
+    /// How many candles pass before the slowest output appears.
+    fn warmup(&self) -> usize;
+
+    /// Takes a closed candle and gives the values at it.
+    #[inline]
+    fn update(&mut self, candle: &Candle) -> [f64; N] {
+        let (values, next) = self.step(candle);
+        self.commit(next);
+        values.map(available)
+    }
+
+    /// The values a forming candle would give if it closed as it stands.
+    #[inline]
+    fn preview(&self, candle: &Candle) -> [f64; N] {
+        self.step(candle).0.map(available)
+    }
+
+    /// Takes many closed candles, writing one value per candle into each output. Stops at the
+    /// shortest of the candles and the outputs.
+    #[inline]
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; N]) {
+        let len = shortest(candles, &out);
+        let mut columns = out.map(|whole| whole[..len].iter_mut());
+        for candle in candles.slice(0, len).iter() {
+            let values = self.update(&candle);
+            for (column, value) in columns.iter_mut().zip(values) {
+                if let Some(slot) = column.next() {
+                    *slot = value;
+                }
+            }
+        }
+    }
+}
+
+/// Infinities come from divisions by nothing; they are no more a value than `NaN` is.
+#[inline]
+pub(crate) fn available(value: f64) -> f64 {
+    if value.is_finite() { value } else { f64::NAN }
+}
+
+pub(crate) fn shortest<const N: usize>(candles: &Candles<'_>, out: &[&mut [f64]; N]) -> usize {
+    out.iter().map(|column| column.len()).min().unwrap_or(0).min(candles.len())
+}
+
+/// An indicator chosen at run time. Outputs are in the order of [`crate::Spec::outputs`]; slots
+/// beyond them are left as they were.
+pub trait Stream: Send + Sync {
+    fn update(&mut self, candle: &Candle, out: &mut [f64]);
+
+    fn preview(&self, candle: &Candle, out: &mut [f64]);
+
+    /// Takes many closed candles; each output is cleared and gets one value per candle.
+    fn extend(&mut self, candles: &Candles<'_>, out: &mut [Vec<f64>]);
+
+    fn warmup(&self) -> usize;
+
+    /// A copy that goes its own way from here.
+    fn fork(&self) -> Box<dyn Stream>;
+}
+
+struct Erased<I, const N: usize>(I);
+
+pub(crate) fn erase<I, const N: usize>(indicator: I) -> Box<dyn Stream>
+where
+    I: Indicator<N> + Send + Sync + 'static,
+{
+    Box::new(Erased::<I, N>(indicator))
+}
+
+impl<I: Indicator<N> + Send + Sync + 'static, const N: usize> Stream for Erased<I, N> {
+    fn update(&mut self, candle: &Candle, out: &mut [f64]) {
+        let values = self.0.update(candle);
+        out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+
+    fn preview(&self, candle: &Candle, out: &mut [f64]) {
+        let values = self.0.preview(candle);
+        out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+    }
+
+    fn extend(&mut self, candles: &Candles<'_>, out: &mut [Vec<f64>]) {
+        for column in out.iter_mut() {
+            column.clear();
+            column.resize(candles.len(), f64::NAN);
+        }
+        let mut columns = out.iter_mut();
+        // A caller that passes fewer columns than there are outputs still advances the state.
+        let mut spare: Vec<Vec<f64>> =
+            (columns.len()..N).map(|_| vec![f64::NAN; candles.len()]).collect();
+        let mut spares = spare.iter_mut();
+        let columns = array::from_fn(|_| match columns.next().or_else(|| spares.next()) {
+            Some(column) => column.as_mut_slice(),
+            None => &mut [],
+        });
+        self.0.extend(candles, columns);
+    }
+
+    fn warmup(&self) -> usize {
+        self.0.warmup()
+    }
+
+    fn fork(&self) -> Box<dyn Stream> {
+        erase(self.0.clone())
+    }
+}

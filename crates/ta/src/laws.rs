@@ -1,0 +1,235 @@
+//! What holds for every indicator, whatever its parameters and whatever the candles.
+
+use proptest::prelude::*;
+
+use crate::golden::Owned;
+use crate::{Arg, Candle, Candles, ParamKind, Spec, known};
+
+/// Prices that move, prices that stand still, and prices that are missing or absurd.
+fn candles() -> impl Strategy<Value = Vec<Candle>> {
+    let odd = prop_oneof![Just(f64::NAN), Just(f64::INFINITY), Just(0.0), Just(-1.0), Just(1e308)];
+    let gap = (proptest::array::uniform5(odd), 0..5usize);
+    let one = prop_oneof![
+        12 => (95.0..105.0, 0.0..3.0, 0.0..3.0, 95.0..105.0, 0.0..1e4)
+            .prop_map(|(o, up, down, c, v): (f64, f64, f64, f64, f64)| {
+                Some(Candle { t: 0, o, h: o.max(c) + up, l: o.min(c) - down, c, v })
+            }),
+        3 => (99.0..101.0).prop_map(|p| Some(Candle { t: 0, o: p, h: p, l: p, c: p, v: 0.0 })),
+        6 => Just(None),
+    ];
+    let broken = proptest::option::weighted(0.3, gap);
+    (proptest::collection::vec(one, 0..160), broken, 0..160usize).prop_map(|(rows, gap, at)| {
+        let mut last = Candle { t: 0, o: 100.0, h: 100.0, l: 100.0, c: 100.0, v: 0.0 };
+        let mut candles: Vec<Candle> = Vec::new();
+        for (row, index) in rows.into_iter().zip(0..) {
+            // No candle of its own means the one before again: a flat stretch.
+            last = Candle { t: index * 7_200_000, ..row.unwrap_or(last) };
+            candles.push(last);
+        }
+        if let (Some((odd, field)), Some(candle)) = (gap, candles.get_mut(at)) {
+            let fields =
+                [&mut candle.o, &mut candle.h, &mut candle.l, &mut candle.c, &mut candle.v];
+            fields.into_iter().skip(field).zip(odd).for_each(|(field, odd)| *field = odd);
+        }
+        candles
+    })
+}
+
+/// Some indicator with some parameters that it accepts, its periods no shorter than `shortest`.
+fn spec(shortest: u32) -> impl Strategy<Value = Spec> {
+    let names: Vec<&str> = known().collect();
+    let seed = (shortest - 1..12, any::<bool>());
+    (proptest::sample::select(names), proptest::collection::vec(seed, 9))
+        .prop_map(|(name, seeds)| make(name, &seeds))
+}
+
+fn make(name: &str, seeds: &[(u32, bool)]) -> Spec {
+    let defaults = Spec::parse(name, &[]).unwrap();
+    let params = defaults.params().iter().zip(seeds);
+    let args: Vec<_> = params
+        .filter_map(|(param, &(number, other))| {
+            let arg = match param.kind {
+                ParamKind::Period(_) => Arg::Number(f64::from(number) + 1.0),
+                ParamKind::Optional if other => Arg::Number(f64::from(number) + 1.0),
+                ParamKind::Optional => return None,
+                ParamKind::Real(default) => Arg::Number(default * f64::from(number + 1)),
+                ParamKind::Choice(words) => Arg::Text(words[usize::from(other)]),
+            };
+            Some((param.name, arg))
+        })
+        .collect();
+    // Fast and slow may be in the wrong order, which is an error and not a law.
+    Spec::parse(name, &args).unwrap_or(defaults)
+}
+
+/// Equal but for rounding, of numbers made of numbers of this size.
+fn close(a: f64, b: f64, scale: f64) -> bool {
+    (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * scale.max(a.abs()).max(b.abs())
+}
+
+/// Each output's largest value, on whose scale rounding is judged.
+fn scales(columns: &[Vec<f64>]) -> Vec<f64> {
+    let largest = |column: &Vec<f64>| column.iter().fold(1e-6_f64, |m, x| m.max(x.abs()));
+    columns.iter().map(largest).collect()
+}
+
+fn one_by_one(spec: &Spec, candles: &[Candle]) -> Vec<Vec<f64>> {
+    let mut stream = spec.stream();
+    let mut row = vec![0.0; spec.outputs().len()];
+    let mut out = vec![Vec::new(); row.len()];
+    for candle in candles {
+        stream.update(candle, &mut row);
+        out.iter_mut().zip(&row).for_each(|(column, value)| column.push(*value));
+    }
+    out
+}
+
+fn in_chunks(spec: &Spec, candles: &Candles<'_>, chunk: usize) -> Vec<Vec<f64>> {
+    let mut stream = spec.stream();
+    let mut out = vec![Vec::new(); spec.outputs().len()];
+    let mut part = out.clone();
+    for from in (0..candles.len()).step_by(chunk) {
+        stream.extend(&candles.slice(from, from + chunk), &mut part);
+        out.iter_mut().zip(&part).for_each(|(whole, part)| whole.extend(part));
+    }
+    out
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn batch_and_chunks_and_single_candles_agree(
+        spec in spec(1),
+        candles in candles(),
+        repeat in 1..4usize,
+        chunk in 1..400usize,
+    ) {
+        let candles: Vec<_> = candles.repeat(repeat);
+        let owned = Owned::new(&candles);
+        let single = one_by_one(&spec, &candles);
+        let scales = scales(&single);
+        for other in [spec.batch(&owned.candles()), in_chunks(&spec, &owned.candles(), chunk)] {
+            for ((a, b), scale) in single.iter().zip(&other).zip(&scales) {
+                prop_assert_eq!(a.len(), b.len());
+                for (row, (a, b)) in a.iter().zip(b).enumerate() {
+                    prop_assert!(close(*a, *b, *scale), "{} row {}: {} and {}", spec, row, a, b);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_preview_is_the_next_update_and_changes_nothing(
+        spec in spec(1),
+        candles in candles(),
+        forming in candles(),
+    ) {
+        let (mut watched, mut plain) = (spec.stream(), spec.stream());
+        let width = spec.outputs().len();
+        let (mut a, mut b, mut c) = (vec![0.0; width], vec![0.0; width], vec![0.0; width]);
+        let mut forming = forming.iter().cycle();
+        for candle in &candles {
+            for other in forming.by_ref().take(2) {
+                watched.preview(other, &mut c);
+            }
+            watched.preview(candle, &mut c);
+            watched.update(candle, &mut a);
+            plain.update(candle, &mut b);
+            for ((a, b), c) in a.iter().zip(&b).zip(&c) {
+                prop_assert_eq!(a.to_bits(), b.to_bits());
+                prop_assert_eq!(a.to_bits(), c.to_bits());
+            }
+        }
+        let mut fork = watched.fork();
+        if let Some(candle) = candles.first() {
+            fork.update(candle, &mut a);
+            watched.update(candle, &mut b);
+            prop_assert!(a.iter().zip(&b).all(|(a, b)| a.to_bits() == b.to_bits()));
+        }
+    }
+
+    #[test]
+    fn values_are_finite_or_not_available(spec in spec(1), fields in proptest::collection::vec(
+        (any::<i64>(), proptest::array::uniform5(any::<f64>())), 0..60,
+    )) {
+        let candles: Vec<_> = fields
+            .into_iter()
+            .map(|(t, [o, h, l, c, v])| Candle { t, o, h, l, c, v })
+            .collect();
+        let owned = Owned::new(&candles);
+        for column in spec.batch(&owned.candles()).into_iter().chain(one_by_one(&spec, &candles)) {
+            prop_assert!(column.iter().all(|value| value.is_nan() || value.is_finite()));
+        }
+    }
+
+    #[test]
+    fn warm_up_is_as_long_as_it_says(spec in spec(4), seed in 1..1000u32) {
+        // Candles that always move and trade, and windows in which they can, so that nothing but
+        // warm-up is missing.
+        let candles: Vec<_> = (0..160u32).map(|i| {
+            let wave = f64::from((i * 7919 + seed) % 101) / 10.0 + f64::from(i) / 50.0;
+            let c = 100.0 + wave;
+            let v = 10.0 + wave;
+            Candle { t: i64::from(i), o: c, h: c + 1.0 + wave / 9.0, l: c - 1.5, c, v }
+        }).collect();
+        let columns = one_by_one(&spec, &candles);
+        // The stops of the trend that does not run are missing by their meaning.
+        let lasting = columns.iter().zip(spec.outputs());
+        let lasting = lasting.filter(|(_, key)| !matches!(**key, "psar_up" | "psar_down"));
+        let leading = lasting.map(|(column, _)| column.iter().take_while(|x| x.is_nan()).count());
+        prop_assert_eq!(leading.max().unwrap(), spec.warmup(), "{}", spec);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let number = Arg::Number;
+    check(
+        "rsi",
+        &[("period", number(0.0))],
+        "period must be a whole number from 1 to 100000, not 0",
+    );
+    check(
+        "rsi",
+        &[("period", number(2.5))],
+        "period must be a whole number from 1 to 100000, not 2.5",
+    );
+    check(
+        "rsi",
+        &[("period", number(f64::NAN))],
+        "period must be a whole number from 1 to 100000, not NaN",
+    );
+    check("rsi", &[("period", Arg::Text("x"))], "period must be a number, not \"x\"");
+    check(
+        "rsi",
+        &[("length", number(3.0))],
+        "rsi has no parameter \"length\"; known: period, parity",
+    );
+    check("obv", &[("n", number(3.0))], "obv takes no parameters, not \"n\"");
+    check("macd", &[("fast", number(26.0))], "fast must be below slow, but 26 is not below 26");
+    check("bollinger", &[("stdev", number(f64::NAN))], "stdev must be a number above 0, not NaN");
+    check("bollinger", &[("stdev", number(-1.0))], "stdev must be a number above 0, not -1");
+    check(
+        "vwap",
+        &[("session", Arg::Text("week"))],
+        "session must be one of day, continuous, not \"week\"",
+    );
+    check("psar", &[("step", number(0.5))], "step must not be above max_step");
+    let unknown = Spec::parse("magic", &[]).unwrap_err().to_string();
+    assert!(unknown.starts_with("unknown indicator \"magic\"; known: macd, rsi, atr"), "{unknown}");
+}
+
+#[track_caller]
+fn check(name: &str, args: &[(&str, Arg<'_>)], message: &str) {
+    assert_eq!(Spec::parse(name, args).unwrap_err().to_string(), message);
+}
+
+#[test]
+fn names_are_found_in_any_spelling() {
+    for name in ["stochRsi", "stochrsi", "stoch_rsi", "STOCH-RSI"] {
+        assert_eq!(Spec::parse(name, &[]).unwrap().name(), "stochRsi");
+    }
+    let short = Spec::parse("stoch", &[("d", Arg::Number(5.0))]).unwrap();
+    assert_eq!((short.to_string().as_str(), short.warmup()), ("stoch(k=14,d=5)", 17));
+}

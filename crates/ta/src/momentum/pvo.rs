@@ -1,0 +1,51 @@
+//! Percentage volume oscillator: the line is 100 (fast - slow) / slow, of exponential averages of the
+//! volume; the signal is an exponential average of the line; hist = line - signal.
+
+use crate::block::{Oscillator, OscillatorNext};
+use crate::indicator::{erase, shortest};
+use crate::spec::{Entry, Param};
+use crate::{Candle, Candles, Error, Indicator, Parity};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "pvo",
+    params: &[
+        Param::period("fast", 12),
+        Param::period("slow", 26),
+        Param::period("signal", 9),
+        Param::parity(),
+    ],
+    outputs: &["pvo", "pvo_signal", "pvo_hist"],
+    build: |v| Ok(erase(Pvo::new(v.period(0), v.period(1), v.period(2), v.parity(3))?)),
+};
+
+#[derive(Clone, Debug)]
+pub struct Pvo(Oscillator<true>);
+
+impl Pvo {
+    pub fn new(fast: usize, slow: usize, signal: usize, parity: Parity) -> Result<Pvo, Error> {
+        Ok(Pvo(Oscillator::new(fast, slow, signal, parity)?))
+    }
+}
+
+impl Indicator<3> for Pvo {
+    type Next = OscillatorNext;
+
+    #[inline]
+    fn step(&self, candle: &Candle) -> ([f64; 3], Self::Next) {
+        self.0.step(candle.v)
+    }
+
+    #[inline]
+    fn commit(&mut self, next: Self::Next) {
+        self.0.commit(next);
+    }
+
+    fn warmup(&self) -> usize {
+        self.0.warmup()
+    }
+
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 3]) {
+        let len = shortest(candles, &out);
+        self.0.extend(&candles.volumes()[..len], out);
+    }
+}

@@ -1,0 +1,49 @@
+//! Williams %R: -100 (H - C) / (H - L) with the highest high and lowest low of `period` candles.
+
+use crate::block::{Block, Highest, Lowest, Of, check_period};
+use crate::indicator::erase;
+use crate::spec::{Entry, Param};
+use crate::{Candle, Error, Indicator};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "williamsR",
+    params: &[Param::period("period", 14)],
+    outputs: &["wr"],
+    build: |v| Ok(erase(WilliamsR::new(v.period(0))?)),
+};
+
+#[derive(Clone, Debug)]
+pub struct WilliamsR {
+    high: Highest,
+    low: Lowest,
+    warmup: usize,
+}
+
+impl WilliamsR {
+    pub fn new(period: usize) -> Result<WilliamsR, Error> {
+        check_period("period", period)?;
+
+        Ok(WilliamsR { high: Highest::new(period), low: Lowest::new(period), warmup: period - 1 })
+    }
+}
+
+impl Indicator<1> for WilliamsR {
+    type Next = (Of<Highest>, Of<Lowest>);
+
+    #[inline]
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+        let (high, high_next) = self.high.step(candle.h);
+        let (low, low_next) = self.low.step(candle.l);
+        ([-100.0 * (high - candle.c) / (high - low)], (high_next, low_next))
+    }
+
+    #[inline]
+    fn commit(&mut self, (high, low): Self::Next) {
+        self.high.commit(high);
+        self.low.commit(low);
+    }
+
+    fn warmup(&self) -> usize {
+        self.warmup
+    }
+}

@@ -1,0 +1,9 @@
+//! What holding would have earned.
+
+pub(crate) mod cumulative;
+pub(crate) mod daily;
+pub(crate) mod log;
+
+pub use cumulative::CumulativeReturn;
+pub use daily::DailyReturn;
+pub use log::LogReturn;

@@ -1,0 +1,290 @@
+//! Indicators by name: which there are, what parameters they take, and how one is made from a
+//! request. The mathematics is elsewhere.
+
+use std::fmt;
+
+use crate::{Candles, Error, Stream};
+
+mod table;
+
+/// The longest window there is; bounds the memory of one indicator.
+pub const PERIOD_MAX: usize = 100_000;
+
+/// Whose start of an exponential average is followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Parity {
+    /// Python `ta`: an average starts at its first value.
+    #[default]
+    Ta,
+    /// TA-Lib: an average starts at the mean of its first window.
+    TaLib,
+}
+
+impl Parity {
+    pub(crate) const CHOICES: &'static [&'static str] = &["ta", "talib"];
+}
+
+/// A parameter's value in a request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Arg<'a> {
+    Number(f64),
+    Text(&'a str),
+}
+
+/// A parameter that an indicator takes.
+#[derive(Debug)]
+pub struct Param {
+    pub name: &'static str,
+    pub kind: ParamKind,
+}
+
+/// What a parameter may be, and what it is when it is not given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ParamKind {
+    /// A number of candles, from 1 to `PERIOD_MAX`.
+    Period(usize),
+    /// A number of candles that may be left out.
+    Optional,
+    /// A finite number.
+    Real(f64),
+    /// One of some words, the first unless said otherwise.
+    Choice(&'static [&'static str]),
+}
+
+impl Param {
+    pub(crate) const fn period(name: &'static str, default: usize) -> Param {
+        Param { name, kind: ParamKind::Period(default) }
+    }
+
+    pub(crate) const fn optional(name: &'static str) -> Param {
+        Param { name, kind: ParamKind::Optional }
+    }
+
+    pub(crate) const fn real(name: &'static str, default: f64) -> Param {
+        Param { name, kind: ParamKind::Real(default) }
+    }
+
+    pub(crate) const fn choice(name: &'static str, words: &'static [&'static str]) -> Param {
+        Param { name, kind: ParamKind::Choice(words) }
+    }
+
+    pub(crate) const fn parity() -> Param {
+        Param::choice("parity", Parity::CHOICES)
+    }
+
+    fn default(&self) -> f64 {
+        match self.kind {
+            ParamKind::Period(default) => default as f64,
+            ParamKind::Real(default) => default,
+            ParamKind::Optional | ParamKind::Choice(_) => 0.0,
+        }
+    }
+
+    fn read(&self, arg: Arg<'_>) -> Result<f64, Error> {
+        match (self.kind, arg) {
+            (ParamKind::Period(_) | ParamKind::Optional, Arg::Number(n)) => {
+                if n.fract() == 0.0 && n >= 1.0 && n <= PERIOD_MAX as f64 {
+                    return Ok(n);
+                }
+                let problem = format!("must be a whole number from 1 to {PERIOD_MAX}, not {n}");
+                Err(Error::parameter(self.name, problem))
+            }
+            (ParamKind::Real(_), Arg::Number(n)) => Ok(n),
+            (ParamKind::Choice(words), Arg::Text(text)) => {
+                let found = words.iter().position(|word| word.eq_ignore_ascii_case(text));
+                found.map(|index| index as f64).ok_or_else(|| {
+                    let problem = format!("must be one of {}, not {text:?}", words.join(", "));
+                    Error::parameter(self.name, problem)
+                })
+            }
+            (ParamKind::Choice(words), Arg::Number(n)) => {
+                let problem = format!("must be one of {}, not {n}", words.join(", "));
+                Err(Error::parameter(self.name, problem))
+            }
+            (_, Arg::Text(text)) => {
+                Err(Error::parameter(self.name, format!("must be a number, not {text:?}")))
+            }
+        }
+    }
+}
+
+/// The values of an entry's parameters, in its order.
+pub(crate) struct Values<'a>(&'a [f64]);
+
+impl Values<'_> {
+    pub(crate) fn real(&self, index: usize) -> f64 {
+        self.0.get(index).copied().unwrap_or(f64::NAN)
+    }
+
+    pub(crate) fn period(&self, index: usize) -> usize {
+        self.real(index) as usize
+    }
+
+    pub(crate) fn optional(&self, index: usize) -> Option<usize> {
+        Some(self.period(index)).filter(|&period| period > 0)
+    }
+
+    /// Whether a choice is other than its default.
+    pub(crate) fn chosen(&self, index: usize) -> bool {
+        self.real(index) > 0.0
+    }
+
+    pub(crate) fn parity(&self, index: usize) -> Parity {
+        if self.chosen(index) { Parity::TaLib } else { Parity::Ta }
+    }
+}
+
+/// One row of the table: an indicator as callers see it.
+pub(crate) struct Entry {
+    pub(crate) name: &'static str,
+    pub(crate) params: &'static [Param],
+    pub(crate) outputs: &'static [&'static str],
+    pub(crate) build: fn(&Values<'_>) -> Result<Box<dyn Stream>, Error>,
+}
+
+/// The names of all indicators.
+pub fn known() -> impl Iterator<Item = &'static str> {
+    table::ENTRIES.iter().map(|entry| entry.name)
+}
+
+/// An indicator with its parameters, checked: it can be computed.
+#[derive(Clone)]
+pub struct Spec {
+    entry: &'static Entry,
+    values: Vec<f64>,
+}
+
+impl Spec {
+    /// Finds an indicator by name (`stochRsi`, `stochrsi` and `stoch_rsi` are one) and sets its
+    /// parameters; what is not given has its default, what is given twice its last value.
+    pub fn parse(name: &str, args: &[(&str, Arg<'_>)]) -> Result<Spec, Error> {
+        let entry = table::ENTRIES.iter().find(|entry| same(entry.name, name));
+        let Some(entry) = entry else {
+            // The name goes into a message, so it is cut to a length fit to read.
+            return Err(Error::UnknownIndicator { name: name.chars().take(64).collect() });
+        };
+        let mut values: Vec<f64> = entry.params.iter().map(Param::default).collect();
+        for &(name, arg) in args {
+            let found = entry.params.iter().zip(&mut values).find(|(p, _)| same(p.name, name));
+            let Some((param, value)) = found else {
+                return Err(Error::UnknownParameter {
+                    indicator: entry.name,
+                    name: name.chars().take(64).collect(),
+                    known: entry.params.iter().map(|param| param.name).collect(),
+                });
+            };
+            *value = param.read(arg)?;
+        }
+        let spec = Spec { entry, values };
+        spec.build()?;
+        Ok(spec)
+    }
+
+    pub fn name(&self) -> &'static str {
+        self.entry.name
+    }
+
+    /// The keys of the outputs.
+    pub fn outputs(&self) -> &'static [&'static str] {
+        self.entry.outputs
+    }
+
+    /// What the indicator takes.
+    pub fn params(&self) -> &'static [Param] {
+        self.entry.params
+    }
+
+    /// How many candles pass before the slowest output appears.
+    pub fn warmup(&self) -> usize {
+        self.stream().warmup()
+    }
+
+    /// A fresh incremental calculator.
+    pub fn stream(&self) -> Box<dyn Stream> {
+        self.build().unwrap_or_else(|_| Box::new(Nothing))
+    }
+
+    /// One series per output, each as long as the candles.
+    pub fn batch(&self, candles: &Candles<'_>) -> Vec<Vec<f64>> {
+        let mut out = vec![Vec::new(); self.outputs().len()];
+        self.batch_into(candles, &mut out);
+        out
+    }
+
+    /// The same into buffers that are kept and reused.
+    pub fn batch_into(&self, candles: &Candles<'_>, out: &mut [Vec<f64>]) {
+        self.stream().extend(candles, out);
+    }
+
+    fn build(&self) -> Result<Box<dyn Stream>, Error> {
+        (self.entry.build)(&Values(&self.values))
+    }
+}
+
+/// Names match whatever their case and underscores.
+fn same(ours: &str, theirs: &str) -> bool {
+    let letters =
+        |text: &str| text.bytes().filter(|byte| *byte != b'_' && *byte != b'-').collect::<Vec<_>>();
+    theirs.len() <= 64 && letters(ours).eq_ignore_ascii_case(&letters(theirs))
+}
+
+impl PartialEq for Spec {
+    fn eq(&self, other: &Spec) -> bool {
+        self.entry.name == other.entry.name && self.values == other.values
+    }
+}
+
+/// The canonical spelling, which serves as a key: equal indicators are spelt alike.
+impl fmt::Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.entry.name)?;
+        let given = self.entry.params.iter().zip(&self.values);
+        let given = given.filter(|(p, value)| p.kind != ParamKind::Optional || **value > 0.0);
+        for (index, (param, value)) in given.enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            match param.kind {
+                ParamKind::Choice(words) => {
+                    let word = words.get(*value as usize).copied().unwrap_or_default();
+                    write!(f, "{comma}{}={word}", param.name)?;
+                }
+                _ => write!(f, "{comma}{}={value}", param.name)?,
+            }
+        }
+        f.write_str(")")
+    }
+}
+
+impl fmt::Debug for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Stands in for a calculator that could not be made. `Spec::parse` has made one, so this is
+/// never reached; it answers nothing rather than panicking.
+struct Nothing;
+
+impl Stream for Nothing {
+    fn update(&mut self, _: &crate::Candle, out: &mut [f64]) {
+        out.fill(f64::NAN);
+    }
+
+    fn preview(&self, _: &crate::Candle, out: &mut [f64]) {
+        out.fill(f64::NAN);
+    }
+
+    fn extend(&mut self, candles: &Candles<'_>, out: &mut [Vec<f64>]) {
+        for column in out {
+            column.clear();
+            column.resize(candles.len(), f64::NAN);
+        }
+    }
+
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn fork(&self) -> Box<dyn Stream> {
+        Box::new(Nothing)
+    }
+}

@@ -1,0 +1,114 @@
+//! Average directional index: +DI and -DI are 100 times Wilder sums of upward and downward
+//! movement over that of the true range; DX = 100 |+DI - -DI| / (+DI + -DI); ADX is Wilder's
+//! average of DX, which starts with the plain mean of `period` values. What has no range has no
+//! direction: 0.
+//!
+//! The first candle only gives the prices that the second is compared with; the sums start with
+//! `period` movements, and as in `ta` +DI and -DI are shown from the movement after those.
+
+use crate::block::{Block, Ewm, Of, check_period};
+use crate::indicator::erase;
+use crate::spec::{Entry, Param};
+use crate::{Candle, Error, Indicator, Parity};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "adx",
+    params: &[Param::period("period", 14)],
+    outputs: &["adx", "adx_pos", "adx_neg"],
+    build: |v| Ok(erase(Adx::new(v.period(0))?)),
+};
+
+#[derive(Clone, Debug)]
+pub struct Adx {
+    // Wilder averages stand in for Wilder sums: only their ratios count.
+    range: Ewm,
+    up: Ewm,
+    down: Ewm,
+    average: Ewm,
+    before: Option<Candle>,
+    /// Movements seen, no further than one more than the period.
+    seen: usize,
+    period: usize,
+}
+
+#[derive(Clone, Copy)]
+pub struct Next {
+    range: Of<Ewm>,
+    up: Of<Ewm>,
+    down: Of<Ewm>,
+    average: Of<Ewm>,
+    before: Option<Candle>,
+    seen: usize,
+}
+
+impl Adx {
+    pub fn new(period: usize) -> Result<Adx, Error> {
+        let n = check_period("period", period)?;
+        let average = Ewm::wilder(n, Parity::TaLib);
+        Ok(Adx {
+            range: average.clone(),
+            up: average.clone(),
+            down: average.clone(),
+            average,
+            before: None,
+            seen: 0,
+            period: n,
+        })
+    }
+
+    /// Range, upward and downward movement since the candle before.
+    #[inline]
+    fn movement(&self, candle: &Candle) -> [f64; 3] {
+        let Some(before) = &self.before else { return [f64::NAN; 3] };
+        let range = candle.true_range(before.c);
+        let (up, down) = (candle.h - before.h, before.l - candle.l);
+        if !(range.is_finite() && up.is_finite() && down.is_finite()) {
+            return [f64::NAN; 3];
+        }
+        let up_counts = up > down && up > 0.0;
+        let down_counts = down > up && down > 0.0;
+        [range, if up_counts { up } else { 0.0 }, if down_counts { down } else { 0.0 }]
+    }
+}
+
+impl Indicator<3> for Adx {
+    type Next = Next;
+
+    #[inline]
+    fn step(&self, candle: &Candle) -> ([f64; 3], Next) {
+        let [range, up, down] = self.movement(candle);
+        let moved = range.is_finite();
+        let (range, range_next) = self.range.step(range);
+        let (up, up_next) = self.up.step(up);
+        let (down, down_next) = self.down.step(down);
+        let ratio = |part: f64, whole: f64| if whole == 0.0 { 0.0 } else { 100.0 * part / whole };
+        let (up, down) = (ratio(up, range), ratio(down, range));
+        let dx = ratio((up - down).abs(), up + down);
+        let (adx, average_next) = self.average.step(if moved { dx } else { f64::NAN });
+        let seen = (self.seen + usize::from(moved)).min(self.period + 1);
+        let next = Next {
+            range: range_next,
+            up: up_next,
+            down: down_next,
+            average: average_next,
+            before: Some(*candle),
+            seen,
+        };
+        let shown = |value: f64| if seen > self.period { value } else { f64::NAN };
+        ([adx, shown(up), shown(down)], next)
+    }
+
+    #[inline]
+    fn commit(&mut self, next: Next) {
+        self.range.commit(next.range);
+        self.up.commit(next.up);
+        self.down.commit(next.down);
+        self.average.commit(next.average);
+        self.before = next.before;
+        self.seen = next.seen;
+    }
+
+    fn warmup(&self) -> usize {
+        (2 * self.period - 1).max(self.period + 1)
+    }
+}

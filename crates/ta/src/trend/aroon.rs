@@ -1,0 +1,58 @@
+//! Aroon: how recent the highest high (up) and lowest low (down) of the last `period` + 1 candles
+//! are, from 0 (the oldest) to 100 (now); the oldest of equals counts. The indicator is up - down.
+
+use crate::block::{Age, Block, Of, check_period};
+use crate::indicator::erase;
+use crate::spec::{Entry, Param};
+use crate::{Candle, Error, Indicator};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "aroon",
+    params: &[Param::period("period", 25)],
+    outputs: &["aroon_up", "aroon_down", "aroon_ind"],
+    build: |v| Ok(erase(Aroon::new(v.period(0))?)),
+};
+
+#[derive(Clone, Debug)]
+pub struct Aroon {
+    high: Age<true>,
+    low: Age<false>,
+    period: f64,
+    warmup: usize,
+}
+
+impl Aroon {
+    pub fn new(period: usize) -> Result<Aroon, Error> {
+        check_period("period", period)?;
+
+        Ok(Aroon {
+            high: Age::new(period + 1),
+            low: Age::new(period + 1),
+            period: period as f64,
+            warmup: period,
+        })
+    }
+}
+
+impl Indicator<3> for Aroon {
+    type Next = (Of<Age<true>>, Of<Age<false>>);
+
+    #[inline]
+    fn step(&self, candle: &Candle) -> ([f64; 3], Self::Next) {
+        let (high, high_next) = self.high.step(candle.h);
+        let (low, low_next) = self.low.step(candle.l);
+        let up = (self.period - high) / self.period * 100.0;
+        let down = (self.period - low) / self.period * 100.0;
+        ([up, down, up - down], (high_next, low_next))
+    }
+
+    #[inline]
+    fn commit(&mut self, (high, low): Self::Next) {
+        self.high.commit(high);
+        self.low.commit(low);
+    }
+
+    fn warmup(&self) -> usize {
+        self.warmup
+    }
+}

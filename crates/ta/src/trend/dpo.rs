@@ -1,0 +1,54 @@
+//! Detrended price oscillator: the close of `period` / 2 + 1 candles before less the plain mean of
+//! the last `period` closes.
+
+use crate::block::{Block, Delay, Of, Sum, check_period};
+use crate::indicator::erase;
+use crate::spec::{Entry, Param};
+use crate::{Candle, Error, Indicator};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "dpo",
+    params: &[Param::period("period", 20)],
+    outputs: &["dpo"],
+    build: |v| Ok(erase(Dpo::new(v.period(0))?)),
+};
+
+#[derive(Clone, Debug)]
+pub struct Dpo {
+    before: Delay,
+    sum: Sum,
+    warmup: usize,
+}
+
+impl Dpo {
+    pub fn new(period: usize) -> Result<Dpo, Error> {
+        check_period("period", period)?;
+
+        Ok(Dpo {
+            before: Delay::new(period / 2 + 1),
+            sum: Sum::new(period),
+            warmup: (period - 1).max(period / 2 + 1),
+        })
+    }
+}
+
+impl Indicator<1> for Dpo {
+    type Next = (Of<Delay>, Of<Sum>);
+
+    #[inline]
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+        let (before, before_next) = self.before.step(candle.c);
+        let (mean, sum_next) = self.sum.mean(candle.c);
+        ([before - mean], (before_next, sum_next))
+    }
+
+    #[inline]
+    fn commit(&mut self, (before, sum): Self::Next) {
+        self.before.commit(before);
+        self.sum.commit(sum);
+    }
+
+    fn warmup(&self) -> usize {
+        self.warmup
+    }
+}

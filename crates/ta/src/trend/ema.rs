@@ -1,0 +1,57 @@
+//! Exponential moving average of the close: E = (1 - a) E' + a C, a = 2 / (period + 1).
+//!
+//! `ta` starts at the first close, TA-Lib at the mean of the first `period` closes.
+
+use crate::block::{Block, CHUNK, Ewm, Of, check_period};
+use crate::indicator::{available, erase, shortest};
+use crate::spec::{Entry, Param};
+use crate::{Candle, Candles, Error, Indicator, Parity};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "ema",
+    params: &[Param::period("period", 14), Param::parity()],
+    outputs: &["ema"],
+    build: |v| Ok(erase(Ema::new(v.period(0), v.parity(1))?)),
+};
+
+#[derive(Clone, Debug)]
+pub struct Ema {
+    average: Ewm,
+    warmup: usize,
+}
+
+impl Ema {
+    pub fn new(period: usize, parity: Parity) -> Result<Ema, Error> {
+        let n = check_period("period", period)?;
+        Ok(Ema { average: Ewm::span(n, parity), warmup: n - 1 })
+    }
+}
+
+impl Indicator<1> for Ema {
+    type Next = Of<Ewm>;
+
+    #[inline]
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+        let (value, next) = self.average.step(candle.c);
+        ([value], next)
+    }
+
+    #[inline]
+    fn commit(&mut self, next: Self::Next) {
+        self.average.commit(next);
+    }
+
+    fn warmup(&self) -> usize {
+        self.warmup
+    }
+
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
+        let len = shortest(candles, &out);
+        let [out] = out;
+        for (closes, out) in candles.closes()[..len].chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
+            let out = &mut out[..closes.len()];
+            self.average.scan(closes, out);
+            out.iter_mut().for_each(|value| *value = available(*value));
+        }
+    }
+}

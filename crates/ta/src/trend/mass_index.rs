@@ -1,0 +1,59 @@
+//! Mass index: the sum over `slow` candles of E(r) / E(E(r)), where r is H - L and E an exponential
+//! average over `fast` candles.
+
+use crate::block::{Block, Ewm, Of, Sum, check_period};
+use crate::indicator::erase;
+use crate::spec::{Entry, Param};
+use crate::{Candle, Error, Indicator, Parity};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "massIndex",
+    params: &[Param::period("fast", 9), Param::period("slow", 25)],
+    outputs: &["mass_index"],
+    build: |v| Ok(erase(MassIndex::new(v.period(0), v.period(1))?)),
+};
+
+#[derive(Clone, Debug)]
+pub struct MassIndex {
+    once: Ewm,
+    twice: Ewm,
+    sum: Sum,
+    warmup: usize,
+}
+
+impl MassIndex {
+    pub fn new(fast: usize, slow: usize) -> Result<MassIndex, Error> {
+        check_period("fast", fast)?;
+        check_period("slow", slow)?;
+
+        Ok(MassIndex {
+            once: Ewm::span(fast, Parity::Ta),
+            twice: Ewm::span(fast, Parity::Ta),
+            sum: Sum::new(slow),
+            warmup: 2 * (fast - 1) + slow - 1,
+        })
+    }
+}
+
+impl Indicator<1> for MassIndex {
+    type Next = (Of<Ewm>, Of<Ewm>, Of<Sum>);
+
+    #[inline]
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+        let (once, once_next) = self.once.step(candle.h - candle.l);
+        let (twice, twice_next) = self.twice.step(once);
+        let (mass_index, sum_next) = self.sum.step(once / twice);
+        ([mass_index], (once_next, twice_next, sum_next))
+    }
+
+    #[inline]
+    fn commit(&mut self, (once, twice, sum): Self::Next) {
+        self.once.commit(once);
+        self.twice.commit(twice);
+        self.sum.commit(sum);
+    }
+
+    fn warmup(&self) -> usize {
+        self.warmup
+    }
+}

@@ -1,0 +1,152 @@
+//! Parabolic stop and reverse: P = P' + a (X - P'), where X is the extreme of the running trend
+//! and `a` grows by `step` with each new extreme up to `max_step`. The stop stays outside the two
+//! candles before; a candle that crosses it turns the trend, and the stop jumps to X.
+//!
+//! As in `ta`, the stop starts at the second close in a rising trend. `psar_up` and `psar_down`
+//! hold the stop of the trend that runs; the indicators are 1 where a trend begins.
+
+use crate::block::positive;
+use crate::indicator::erase;
+use crate::spec::{Entry, Param};
+use crate::{Candle, Error, Indicator};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "psar",
+    params: &[Param::real("step", 0.02), Param::real("max_step", 0.2)],
+    outputs: &["psar", "psar_up", "psar_down", "psar_up_indicator", "psar_down_indicator"],
+    build: |v| Ok(erase(Psar::new(v.real(0), v.real(1))?)),
+};
+
+#[derive(Clone, Debug)]
+pub struct Psar {
+    step: f64,
+    max_step: f64,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct State {
+    /// Candles seen, no further than two.
+    seen: usize,
+    rising: bool,
+    /// Whether a trend has been shown, so that the next is a turn only if it differs.
+    shown: bool,
+    factor: f64,
+    stop: f64,
+    /// The highest high of a rising trend and the lowest low of a falling one.
+    high: f64,
+    low: f64,
+    /// Highs and lows of the two candles before, the nearer first.
+    highs: [f64; 2],
+    lows: [f64; 2],
+}
+
+impl Psar {
+    pub fn new(step: f64, max_step: f64) -> Result<Psar, Error> {
+        positive("step", step)?;
+        positive("max_step", max_step)?;
+        if step > max_step {
+            return Err(Error::parameter("step", "must not be above max_step"));
+        }
+        let state = State {
+            seen: 0,
+            rising: true,
+            shown: false,
+            factor: step,
+            stop: f64::NAN,
+            high: f64::NAN,
+            low: f64::NAN,
+            highs: [f64::NAN; 2],
+            lows: [f64::NAN; 2],
+        };
+        Ok(Psar { step, max_step, state })
+    }
+
+    #[inline]
+    fn faster(&self, factor: f64) -> f64 {
+        (factor + self.step).min(self.max_step)
+    }
+
+    fn rise(&self, next: &mut State, candle: &Candle) {
+        next.stop += next.factor * (next.high - next.stop);
+        if candle.l < next.stop {
+            next.rising = false;
+            next.stop = next.high;
+            next.low = candle.l;
+            next.factor = self.step;
+            return;
+        }
+        if candle.h > next.high {
+            next.high = candle.h;
+            next.factor = self.faster(next.factor);
+        }
+        let [nearer, farther] = next.lows;
+        if farther < next.stop {
+            next.stop = farther;
+        } else if nearer < next.stop {
+            next.stop = nearer;
+        }
+    }
+
+    fn fall(&self, next: &mut State, candle: &Candle) {
+        next.stop -= next.factor * (next.stop - next.low);
+        if candle.h > next.stop {
+            next.rising = true;
+            next.stop = next.low;
+            next.high = candle.h;
+            next.factor = self.step;
+            return;
+        }
+        if candle.l < next.low {
+            next.low = candle.l;
+            next.factor = self.faster(next.factor);
+        }
+        let [nearer, farther] = next.highs;
+        if farther > next.stop {
+            next.stop = farther;
+        } else if nearer > next.stop {
+            next.stop = nearer;
+        }
+    }
+}
+
+impl Indicator<5> for Psar {
+    type Next = State;
+
+    #[inline]
+    fn step(&self, candle: &Candle) -> ([f64; 5], State) {
+        let mut next = self.state;
+        // A candle with something missing is passed over.
+        if !(candle.h.is_finite() && candle.l.is_finite() && candle.c.is_finite()) {
+            return ([f64::NAN; 5], next);
+        }
+        let ready = self.state.seen >= 2;
+        match (self.state.seen, self.state.rising) {
+            (0, _) => (next.high, next.low) = (candle.h, candle.l),
+            (1, _) => next.stop = candle.c,
+            (_, true) => self.rise(&mut next, candle),
+            (_, false) => self.fall(&mut next, candle),
+        }
+        next.seen = (self.state.seen + 1).min(2);
+        next.highs = [candle.h, self.state.highs[0]];
+        next.lows = [candle.l, self.state.lows[0]];
+        if !ready {
+            return ([f64::NAN; 5], next);
+        }
+        next.shown = true;
+        let begins = !self.state.shown || self.state.rising != next.rising;
+        let flag = |on: bool| if on { 1.0 } else { 0.0 };
+        let (up, down) = if next.rising { (next.stop, f64::NAN) } else { (f64::NAN, next.stop) };
+        let flags = [flag(begins && next.rising), flag(begins && !next.rising)];
+        ([next.stop, up, down, flags[0], flags[1]], next)
+    }
+
+    #[inline]
+    fn commit(&mut self, next: State) {
+        self.state = next;
+    }
+
+    fn warmup(&self) -> usize {
+        2
+    }
+}

@@ -1,0 +1,46 @@
+//! Simple moving average: the plain mean of the last `period` closes.
+
+use crate::block::{Block, Of, Sum, check_period};
+use crate::indicator::erase;
+use crate::spec::{Entry, Param};
+use crate::{Candle, Error, Indicator};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "sma",
+    params: &[Param::period("period", 12)],
+    outputs: &["sma"],
+    build: |v| Ok(erase(Sma::new(v.period(0))?)),
+};
+
+#[derive(Clone, Debug)]
+pub struct Sma {
+    sum: Sum,
+    warmup: usize,
+}
+
+impl Sma {
+    pub fn new(period: usize) -> Result<Sma, Error> {
+        check_period("period", period)?;
+
+        Ok(Sma { sum: Sum::new(period), warmup: period - 1 })
+    }
+}
+
+impl Indicator<1> for Sma {
+    type Next = Of<Sum>;
+
+    #[inline]
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+        let (sma, sum_next) = self.sum.mean(candle.c);
+        ([sma], sum_next)
+    }
+
+    #[inline]
+    fn commit(&mut self, sum: Self::Next) {
+        self.sum.commit(sum);
+    }
+
+    fn warmup(&self) -> usize {
+        self.warmup
+    }
+}

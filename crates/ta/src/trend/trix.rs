@@ -1,0 +1,65 @@
+//! TRIX: the change in percent of an exponential average of an exponential average of an
+//! exponential average of the close.
+
+use crate::block::{Block, Ewm, Of, check_period};
+use crate::indicator::erase;
+use crate::spec::{Entry, Param};
+use crate::{Candle, Error, Indicator, Parity};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "trix",
+    params: &[Param::period("period", 15), Param::parity()],
+    outputs: &["trix"],
+    build: |v| Ok(erase(Trix::new(v.period(0), v.parity(1))?)),
+};
+
+#[derive(Clone, Debug)]
+pub struct Trix {
+    first: Ewm,
+    second: Ewm,
+    third: Ewm,
+    before: f64,
+    warmup: usize,
+}
+
+impl Trix {
+    pub fn new(period: usize, parity: Parity) -> Result<Trix, Error> {
+        check_period("period", period)?;
+
+        Ok(Trix {
+            first: Ewm::span(period, parity),
+            second: Ewm::span(period, parity),
+            third: Ewm::span(period, parity),
+            before: f64::NAN,
+            warmup: 3 * (period - 1) + 1,
+        })
+    }
+}
+
+impl Indicator<1> for Trix {
+    type Next = (Of<Ewm>, Of<Ewm>, Of<Ewm>, f64);
+
+    #[inline]
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+        let (first, first_next) = self.first.step(candle.c);
+        let (second, second_next) = self.second.step(first);
+        let (before_next, third_next) = self.third.step(second);
+        let before = self.before;
+        (
+            [(before_next - before) / before * 100.0],
+            (first_next, second_next, third_next, before_next),
+        )
+    }
+
+    #[inline]
+    fn commit(&mut self, (first, second, third, before): Self::Next) {
+        self.first.commit(first);
+        self.second.commit(second);
+        self.third.commit(third);
+        self.before = before;
+    }
+
+    fn warmup(&self) -> usize {
+        self.warmup
+    }
+}

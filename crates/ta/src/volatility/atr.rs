@@ -1,0 +1,92 @@
+//! Average true range: Wilder's average of TR = max(H - L, |H - C'|, |L - C'|), C' being the
+//! close before; it starts with the plain mean of `period` ranges.
+//!
+//! `ta` counts the first candle's own range; TA-Lib leaves the first candle out.
+
+use crate::block::{Block, CHUNK, Ewm, Of, check_period};
+use crate::indicator::{available, erase, shortest};
+use crate::spec::{Entry, Param};
+use crate::{Candle, Candles, Error, Indicator, Parity};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "atr",
+    params: &[Param::period("period", 14), Param::parity()],
+    outputs: &["atr"],
+    build: |v| Ok(erase(Atr::new(v.period(0), v.parity(1))?)),
+};
+
+#[derive(Clone, Debug)]
+pub struct Atr {
+    range: Ewm,
+    close: f64,
+    /// Whether the next candle is the first, and is to be left out.
+    skips: bool,
+    warmup: usize,
+}
+
+impl Atr {
+    pub fn new(period: usize, parity: Parity) -> Result<Atr, Error> {
+        let n = check_period("period", period)?;
+        let skips = parity == Parity::TaLib;
+        // Both libraries start with a mean, whatever they do with other averages.
+        let range = Ewm::wilder(n, Parity::TaLib);
+        Ok(Atr { range, close: f64::NAN, skips, warmup: n - 1 + usize::from(skips) })
+    }
+}
+
+impl Indicator<1> for Atr {
+    type Next = (Of<Ewm>, f64);
+
+    #[inline]
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+        let range = if self.skips { f64::NAN } else { candle.true_range(self.close) };
+        let (value, next) = self.range.step(range);
+        ([value], (next, candle.c))
+    }
+
+    #[inline]
+    fn commit(&mut self, (range, close): Self::Next) {
+        self.range.commit(range);
+        self.close = close;
+        self.skips = false;
+    }
+
+    fn warmup(&self) -> usize {
+        self.warmup
+    }
+
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
+        let len = shortest(candles, &out);
+        let [out] = out;
+        let mut ranges = [0.0; CHUNK];
+        let mut from = 0;
+        // The first candle of all has a rule of its own.
+        if len > 0 && self.skips {
+            from = 1;
+            out[0] = f64::NAN;
+            self.skips = false;
+            self.close = candles.closes()[0];
+        }
+        while from < len {
+            let to = (from + CHUNK).min(len);
+            let (h, l) = (&candles.highs()[from..to], &candles.lows()[from..to]);
+            let c = &candles.closes()[from..to];
+            let ranges = &mut ranges[..to - from];
+            ranges[0] = range(h[0], l[0], self.close);
+            for (slot, ((&h, &l), &close)) in
+                ranges[1..].iter_mut().zip(h[1..].iter().zip(&l[1..]).zip(c))
+            {
+                *slot = range(h, l, close);
+            }
+            self.close = c[c.len() - 1];
+            self.range.scan(ranges, &mut out[from..to]);
+            out[from..to].iter_mut().for_each(|value| *value = available(*value));
+            from = to;
+        }
+    }
+}
+
+#[inline]
+fn range(h: f64, l: f64, close_before: f64) -> f64 {
+    Candle { t: 0, o: 0.0, h, l, c: 0.0, v: 0.0 }.true_range(close_before)
+}

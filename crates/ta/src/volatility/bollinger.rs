@@ -1,0 +1,49 @@
+//! Bollinger bands: the plain mean of the close and `stdev` population standard deviations above
+//! and below it.
+
+use crate::block::{Spread, SpreadNext, check_period, positive};
+use crate::indicator::erase;
+use crate::spec::{Entry, Param};
+use crate::{Candle, Error, Indicator};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "bollinger",
+    params: &[Param::period("period", 20), Param::real("stdev", 2.0)],
+    outputs: &["bb_mavg", "bb_hband", "bb_lband"],
+    build: |v| Ok(erase(Bollinger::new(v.period(0), v.real(1))?)),
+};
+
+#[derive(Clone, Debug)]
+pub struct Bollinger {
+    spread: Spread,
+    stdev: f64,
+    warmup: usize,
+}
+
+impl Bollinger {
+    pub fn new(period: usize, stdev: f64) -> Result<Bollinger, Error> {
+        let n = check_period("period", period)?;
+        let stdev = positive("stdev", stdev)?;
+        Ok(Bollinger { spread: Spread::new(n), stdev, warmup: n - 1 })
+    }
+}
+
+impl Indicator<3> for Bollinger {
+    type Next = SpreadNext;
+
+    #[inline]
+    fn step(&self, candle: &Candle) -> ([f64; 3], Self::Next) {
+        let ((mean, deviation), next) = self.spread.step(candle.c);
+        let width = self.stdev * deviation;
+        ([mean, mean + width, mean - width], next)
+    }
+
+    #[inline]
+    fn commit(&mut self, next: Self::Next) {
+        self.spread.commit(next);
+    }
+
+    fn warmup(&self) -> usize {
+        self.warmup
+    }
+}

@@ -1,0 +1,62 @@
+//! Donchian channel: the highest high and lowest low of `period` candles and the middle between
+//! them; the width in percent of the mean close; where the close lies between low (0) and high (1).
+
+use crate::block::{Block, Highest, Lowest, Of, Sum, check_period};
+use crate::indicator::erase;
+use crate::spec::{Entry, Param};
+use crate::{Candle, Error, Indicator};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "donchian",
+    params: &[Param::period("period", 20)],
+    outputs: &["dc_hband", "dc_lband", "dc_mband", "dc_wband", "dc_pband"],
+    build: |v| Ok(erase(Donchian::new(v.period(0))?)),
+};
+
+#[derive(Clone, Debug)]
+pub struct Donchian {
+    high: Highest,
+    low: Lowest,
+    sum: Sum,
+    warmup: usize,
+}
+
+impl Donchian {
+    pub fn new(period: usize) -> Result<Donchian, Error> {
+        check_period("period", period)?;
+
+        Ok(Donchian {
+            high: Highest::new(period),
+            low: Lowest::new(period),
+            sum: Sum::new(period),
+            warmup: period - 1,
+        })
+    }
+}
+
+impl Indicator<5> for Donchian {
+    type Next = (Of<Highest>, Of<Lowest>, Of<Sum>);
+
+    #[inline]
+    fn step(&self, candle: &Candle) -> ([f64; 5], Self::Next) {
+        let (high, high_next) = self.high.step(candle.h);
+        let (low, low_next) = self.low.step(candle.l);
+        let (mean, sum_next) = self.sum.mean(candle.c);
+        let width = high - low;
+        (
+            [high, low, width / 2.0 + low, width / mean * 100.0, (candle.c - low) / width],
+            (high_next, low_next, sum_next),
+        )
+    }
+
+    #[inline]
+    fn commit(&mut self, (high, low, sum): Self::Next) {
+        self.high.commit(high);
+        self.low.commit(low);
+        self.sum.commit(sum);
+    }
+
+    fn warmup(&self) -> usize {
+        self.warmup
+    }
+}

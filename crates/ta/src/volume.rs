@@ -1,0 +1,23 @@
+//! What volume says about prices.
+
+pub(crate) mod adl;
+pub(crate) mod chaikin;
+pub(crate) mod cmf;
+pub(crate) mod eom;
+pub(crate) mod force;
+pub(crate) mod mfi;
+pub(crate) mod nvi;
+pub(crate) mod obv;
+pub(crate) mod vpt;
+pub(crate) mod vwap;
+
+pub use adl::Adl;
+pub use chaikin::Chaikin;
+pub use cmf::Cmf;
+pub use eom::Eom;
+pub use force::Force;
+pub use mfi::Mfi;
+pub use nvi::Nvi;
+pub use obv::Obv;
+pub use vpt::Vpt;
+pub use vwap::{RollingVwap, Session, Vwap};

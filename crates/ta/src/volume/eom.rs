@@ -1,0 +1,54 @@
+//! Ease of movement: (dH + dL) (H - L) / (2 V) in units of 1e-8, where dH and dL are the changes of
+//! high and low; and its plain mean over `period` candles.
+
+use crate::block::{Block, Of, Sum, check_period};
+use crate::indicator::erase;
+use crate::spec::{Entry, Param};
+use crate::{Candle, Error, Indicator};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "eom",
+    params: &[Param::period("period", 14)],
+    outputs: &["eom", "sma_eom"],
+    build: |v| Ok(erase(Eom::new(v.period(0))?)),
+};
+
+#[derive(Clone, Debug)]
+pub struct Eom {
+    sum: Sum,
+    high: f64,
+    low: f64,
+    warmup: usize,
+}
+
+impl Eom {
+    pub fn new(period: usize) -> Result<Eom, Error> {
+        check_period("period", period)?;
+
+        Ok(Eom { sum: Sum::new(period), high: f64::NAN, low: f64::NAN, warmup: period })
+    }
+}
+
+impl Indicator<2> for Eom {
+    type Next = (Of<Sum>, f64, f64);
+
+    #[inline]
+    fn step(&self, candle: &Candle) -> ([f64; 2], Self::Next) {
+        let moved = (candle.h - self.high) + (candle.l - self.low);
+        let eom = moved * (candle.h - candle.l) / (2.0 * candle.v) * 1e8;
+        let (sma_eom, sum_next) = self.sum.mean(eom);
+        let (high_next, low_next) = (candle.h, candle.l);
+        ([eom, sma_eom], (sum_next, high_next, low_next))
+    }
+
+    #[inline]
+    fn commit(&mut self, (sum, high, low): Self::Next) {
+        self.sum.commit(sum);
+        self.high = high;
+        self.low = low;
+    }
+
+    fn warmup(&self) -> usize {
+        self.warmup
+    }
+}
