@@ -1,7 +1,5 @@
 //! What every indicator can do, and the same behind a pointer for callers that choose by name.
 
-use std::array;
-
 use crate::{Candle, Candles};
 
 /// An incremental indicator with `N` outputs.
@@ -77,6 +75,9 @@ pub trait Stream: Send + Sync {
     fn fork(&self) -> Box<dyn Stream>;
 }
 
+/// Candles taken at a time.
+const BUFFER: usize = 512;
+
 struct Erased<I, const N: usize>(I);
 
 pub(crate) fn erase<I, const N: usize>(indicator: I) -> Box<dyn Stream>
@@ -100,18 +101,18 @@ impl<I: Indicator<N> + Send + Sync + 'static, const N: usize> Stream for Erased<
     fn extend(&mut self, candles: &Candles<'_>, out: &mut [Vec<f64>]) {
         for column in out.iter_mut() {
             column.clear();
-            column.resize(candles.len(), f64::NAN);
+            column.reserve_exact(candles.len());
         }
-        let mut columns = out.iter_mut();
-        // A caller that passes fewer columns than there are outputs still advances the state.
-        let mut spare: Vec<Vec<f64>> =
-            (columns.len()..N).map(|_| vec![f64::NAN; candles.len()]).collect();
-        let mut spares = spare.iter_mut();
-        let columns = array::from_fn(|_| match columns.next().or_else(|| spares.next()) {
-            Some(column) => column.as_mut_slice(),
-            None => &mut [],
-        });
-        self.0.extend(candles, columns);
+        // Values are made in a buffer that stays in cache and copied to where they go: writing
+        // each output once is faster than first making room for it.
+        let mut buffer = [[0.0; BUFFER]; N];
+        for from in (0..candles.len()).step_by(BUFFER) {
+            let part = candles.slice(from, from + BUFFER);
+            self.0.extend(&part, buffer.each_mut().map(|column| column.as_mut_slice()));
+            for (column, values) in out.iter_mut().zip(&buffer) {
+                column.extend_from_slice(&values[..part.len()]);
+            }
+        }
     }
 
     fn warmup(&self) -> usize {

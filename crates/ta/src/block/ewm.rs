@@ -47,6 +47,11 @@ impl Ewm {
         Ewm::new(1.0 / period as f64, period, parity)
     }
 
+    /// Whether there have been observations enough for a value.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.count >= self.shown
+    }
+
     /// Averages `xs` into `out`, which is of the same length. The values are those of `step` up
     /// to rounding: four steps are folded into one, so that the processor need not wait for each
     /// mean before it begins the next.

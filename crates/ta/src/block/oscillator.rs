@@ -79,18 +79,12 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
     /// The same over many numbers; the outputs are as long as `xs`.
     pub(crate) fn extend(&mut self, xs: &[f64], out: [&mut [f64]; 3]) {
         let [lines, signals, hists] = out;
-        // The start has rules of its own and goes step by step.
-        let start = (self.warmup + 1).min(xs.len());
-        for (index, &x) in xs[..start].iter().enumerate() {
-            let (values, next) = self.step(x);
-            self.commit(next);
-            [lines[index], signals[index], hists[index]] = values.map(available);
-        }
         let mut slow = [0.0; CHUNK];
-        let mut from = start;
+        let mut from = 0;
         while from < xs.len() {
             let to = (from + CHUNK).min(xs.len());
-            if self.skip > 0 {
+            // The start has rules of its own and goes step by step.
+            if self.skip > 0 || !self.signal.is_shown() {
                 for index in from..to {
                     let (values, next) = self.step(xs[index]);
                     self.commit(next);
@@ -109,8 +103,7 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
             }
             self.signal.scan(line, signal);
             for ((hist, line), signal) in hists[from..to].iter_mut().zip(line).zip(&*signal) {
-                let hidden = self.waits && signal.is_nan();
-                *line = if hidden { f64::NAN } else { available(*line) };
+                *line = available(*line);
                 *hist = available(*line - signal);
             }
             from = to;
