@@ -57,7 +57,7 @@ pub(crate) struct Client {
     base: String,
     config: BinanceConfig,
     clock: Arc<dyn Clock>,
-    observer: Arc<dyn Observer>,
+    pub(crate) observer: Arc<dyn Observer>,
     pub(crate) budget: Budget,
     pub(crate) breaker: Breaker,
     /// Bounds the connections we open.

@@ -35,12 +35,15 @@ pub struct BinanceConfig {
     pub listing_age_miss: Duration,
     pub server_time_age: Duration,
     pub health_age: Duration,
+    pub streams: StreamConfig,
 }
 
 impl BinanceConfig {
     pub fn new(rest_url: impl Into<String>, source: impl Into<String>) -> Self {
+        let rest_url = rest_url.into();
         Self {
-            rest_url: rest_url.into(),
+            streams: StreamConfig::beside(&rest_url),
+            rest_url,
             source: source.into(),
             connect_timeout: Duration::from_secs(3),
             request_timeout: Duration::from_secs(10),
@@ -76,5 +79,89 @@ impl BinanceConfig {
             return Err(refuse("a URL without query and fragment"));
         }
         Ok(self.rest_url.trim_end_matches('/').to_owned())
+    }
+}
+
+/// How live candles are followed. Durations are real time unless they say otherwise.
+#[derive(Debug, Clone)]
+pub struct StreamConfig {
+    /// Without `/stream`: `wss://data-stream.binance.vision`, or the simulated exchange's address.
+    pub url: String,
+    pub connect_timeout: Duration,
+    /// How long the exchange may take to confirm a subscription.
+    pub ack_within: Duration,
+    /// A connection on which nothing at all is heard for this long is dead. Half way there it is
+    /// asked for a sign of life.
+    pub silence_max: Duration,
+    /// A connection is replaced at this age, before the exchange ends it.
+    pub life: Duration,
+    /// Between two messages of ours; the exchange allows five a second.
+    pub message_gap: Duration,
+    /// The first wait before connecting again; each further one is twice as long.
+    pub backoff: Duration,
+    pub backoff_max: Duration,
+    /// A connection that lasted this long starts the waits anew.
+    pub stable_after: Duration,
+    /// Binance allows 1,024.
+    pub streams_per_connection: usize,
+    pub series_max: usize,
+    pub followers_max: usize,
+    /// How long a closing frame may be overtaken by its successors before the record is asked.
+    pub gap_wait: Duration,
+    /// How long after its end a candle is waited for, in the exchange's time.
+    pub close_grace: Duration,
+    /// How long a row of the record may still change after its end, in the exchange's time.
+    pub rest_settle: Duration,
+    /// Between two questions to a record that lags behind, growing to the maximum.
+    pub lag_wait: Duration,
+    pub lag_wait_max: Duration,
+    /// How long a fill of many pages waits for readers with full queues.
+    pub room_wait: Duration,
+    /// How often deadlines are looked at.
+    pub tick: Duration,
+    /// How long a stream without subscribers is kept.
+    pub linger: Duration,
+    /// The most candles a subscription may ask to be brought up to date with.
+    pub replay_max: u64,
+}
+
+impl StreamConfig {
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            connect_timeout: Duration::from_secs(10),
+            ack_within: Duration::from_secs(10),
+            silence_max: Duration::from_secs(30),
+            life: Duration::from_hours(23),
+            message_gap: Duration::from_millis(250),
+            backoff: Duration::from_millis(250),
+            backoff_max: Duration::from_secs(30),
+            stable_after: Duration::from_mins(1),
+            streams_per_connection: 500,
+            series_max: 4_000,
+            followers_max: 50_000,
+            gap_wait: Duration::from_millis(250),
+            close_grace: Duration::from_secs(3),
+            rest_settle: Duration::from_secs(1),
+            lag_wait: Duration::from_millis(500),
+            lag_wait_max: Duration::from_secs(30),
+            room_wait: Duration::from_secs(1),
+            tick: Duration::from_millis(100),
+            linger: Duration::from_secs(10),
+            replay_max: 100_000,
+        }
+    }
+
+    /// The simulated exchange streams where it answers; the real one has a place of its own.
+    fn beside(rest_url: &str) -> Self {
+        match rest_url.strip_prefix("http://") {
+            Some(rest) => Self::new(format!("ws://{rest}")),
+            None => Self::new("wss://data-stream.binance.vision"),
+        }
+    }
+
+    /// Where combined streams are.
+    pub(crate) fn endpoint(&self) -> String {
+        format!("{}/stream", self.url.trim_end_matches('/'))
     }
 }

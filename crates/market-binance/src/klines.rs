@@ -12,6 +12,8 @@ use crate::{Inner, SeriesKey};
 
 /// The most rows one request returns. More is never asked for.
 const PAGE_MAX: usize = 1_000;
+/// Small enough that readers of live candles can take a page at once.
+const PAGE_LIVE: usize = 500;
 /// The most candles one call for recent ones returns.
 pub(crate) const KLINES_MAX: usize = 5_000;
 /// A batch larger than this would not be a batch.
@@ -174,6 +176,20 @@ impl Inner {
         Ok(first)
     }
 
+    /// A page of the record from `start` on, the forming candle included; holes are asked for
+    /// again.
+    pub(crate) async fn rows_from(
+        &self,
+        code: &str,
+        interval: Interval,
+        start: Millis,
+    ) -> Result<Vec<Kline>, Fault> {
+        let ask = Ask { code, interval, start: Some(start), end: None, limit: PAGE_LIVE };
+        let page = self.page(ask).await?;
+        let mut holes_left = HOLES_MAX;
+        self.without_holes(ask, start, page, &mut holes_left).await
+    }
+
     /// One page, ascending, without duplicates, within what was asked for.
     async fn page(&self, ask: Ask<'_>) -> Result<Vec<Kline>, Fault> {
         let mut query = vec![
@@ -217,7 +233,7 @@ fn read_page(ask: Ask<'_>, rows: &[KlineRow<'_>]) -> Result<Vec<Kline>, String> 
     }
 }
 
-fn read_row(row: &KlineRow<'_>) -> Result<Kline, String> {
+pub(crate) fn read_row(row: &KlineRow<'_>) -> Result<Kline, String> {
     let open_time = Millis(row.open_time);
     let number = |what: &str, text: &str| {
         let parsed = text.parse::<Decimal>().ok().filter(|value| !value.is_negative());

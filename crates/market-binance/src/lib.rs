@@ -1,4 +1,5 @@
-//! Binance spot, over REST: quotes, bars, candles and the listing, through the ports of `market`.
+//! Binance spot: quotes, bars, candles and the listing over REST, candles as they form over
+//! WebSocket, through the ports of `market`.
 //!
 //! The exchange is asked as little as possible: answers are cached for as long as they are true,
 //! identical questions are asked once, its limits are kept before it enforces them, and an
@@ -15,6 +16,7 @@ mod listing;
 mod observer;
 mod quotes;
 mod server_time;
+mod stream;
 mod wire;
 
 use std::collections::HashMap;
@@ -29,7 +31,7 @@ use market::{
 };
 use tokio_util::task::TaskTracker;
 
-pub use self::config::BinanceConfig;
+pub use self::config::{BinanceConfig, StreamConfig};
 pub use self::observer::{Observer, Unobserved};
 
 use self::client::{Client, Endpoint};
@@ -37,6 +39,7 @@ use self::flight::{Abandoned, Flights};
 use self::listing::Book;
 use self::quotes::QuoteCache;
 use self::server_time::Offset;
+use self::stream::Streams;
 
 /// The adapter. Clones share everything.
 #[derive(Clone)]
@@ -60,6 +63,7 @@ pub(crate) struct Inner {
     /// The last answer to a ping, so that health checks do not become load.
     pinged: Mutex<Option<(Millis, bool)>>,
     flights: AllFlights,
+    streams: Streams,
     tasks: TaskTracker,
 }
 
@@ -111,6 +115,7 @@ impl Binance {
             first_opens: Mutex::new(HashMap::new()),
             pinged: Mutex::new(None),
             flights,
+            streams: Streams::new(),
             tasks,
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -133,8 +138,10 @@ impl Binance {
         }
     }
 
-    /// Waits for what is still under way. Called once, when the house closes.
+    /// Ends what is followed and waits for what is still under way. Called once, when the house
+    /// closes.
     pub async fn drain(&self) {
+        self.inner.streams.stop.cancel();
         self.inner.tasks.close();
         self.inner.tasks.wait().await;
     }

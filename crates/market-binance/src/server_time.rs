@@ -29,6 +29,13 @@ impl Inner {
         Ok(Millis(self.clock.now().0.saturating_add(offset.ahead_ms)))
     }
 
+    /// The exchange's clock by what was last learnt of it, for deadlines; nothing is closed by it.
+    pub(crate) fn server_now_about(&self) -> Millis {
+        let kept = *self.offset.lock().unwrap_or_else(PoisonError::into_inner);
+        let ahead_ms = kept.map_or(0, |offset| offset.ahead_ms);
+        Millis(self.clock.now().0.saturating_add(ahead_ms))
+    }
+
     async fn fetch_offset(self: &Arc<Self>) -> Result<Offset, Fault> {
         let inner = Arc::clone(self);
         let work = async move {

@@ -3,6 +3,7 @@
 mod bars;
 mod faults;
 mod quotes;
+mod streams;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};

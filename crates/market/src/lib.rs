@@ -22,8 +22,8 @@ pub use decimal::{Decimal, DecimalError};
 pub use freshness::{Delay, Freshness};
 pub use interval::Interval;
 pub use ports::{
-    ArchivePage, BarArchive, BarSource, Kline, KlineEvent, KlineSource, Listing, LiveKlines,
-    PageRequest, QuoteSource, SymbolSource, VenueHealth,
+    ArchivePage, BarArchive, BarSource, EndCause, FeedEnd, Follow, Kline, KlineEvent, KlineFeed,
+    KlineSource, Listing, LiveKlines, PageRequest, QuoteSource, SymbolSource, VenueHealth,
 };
 pub use quote::Quote;
 pub use symbol::{Symbol, Ticker, Venue, closest};

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use async_trait::async_trait;
 use fault::Fault;
@@ -69,25 +70,87 @@ pub trait KlineSource: Send + Sync {
     ) -> Result<Vec<Kline>, Fault>;
 }
 
-/// What a live subscription tells. Closed candles come in order, once each, without gaps.
+/// What a live subscription tells. An event is built once, however many read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KlineEvent {
-    Kline(Kline),
+    /// A candle as it forms, any number of times, and once as it closed. Closed candles come in
+    /// order and without gaps; a forming one never comes before all older ones have closed.
+    Candle {
+        kline: Kline,
+        /// When the venue said so.
+        as_of: Millis,
+    },
+    /// Candles are heard as they form.
     Connected,
+    /// They are not, for now. Nothing closed will be lost.
     Reconnecting,
+    /// The closed candles of this span were not heard live. They came from the venue's record,
+    /// just before this event.
     GapFilled(Span),
+    /// Always the last event.
+    Ended(FeedEnd),
+}
+
+/// How a subscription ended, and where the next one continues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FeedEnd {
+    pub cause: EndCause,
+    /// Following again with this as [`Follow::after`] misses and repeats no closed candle.
+    pub resume_after: Millis,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndCause {
+    /// The reader could not even take the closed candles.
+    TooSlow,
+    /// The house closes.
+    Closed,
+}
+
+/// How to follow candles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Follow {
+    /// The opening time of the last closed candle the reader has; all later ones come first.
+    /// Without it, the subscription begins with the candle that is forming.
+    pub after: Option<Millis>,
+    /// How many events wait for a slow reader. When they are too many, forming candles are left
+    /// out first, then what was said about the connection, and closed candles never.
+    pub queue_max: usize,
+}
+
+impl Follow {
+    pub const QUEUE_MAX: usize = 1_000;
+}
+
+impl Default for Follow {
+    fn default() -> Self {
+        Self { after: None, queue_max: Self::QUEUE_MAX }
+    }
+}
+
+/// One subscription; dropping it ends it.
+pub trait KlineFeed: Send + Unpin {
+    /// The next event; `None` after [`KlineEvent::Ended`].
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<KlineEvent>>>;
+}
+
+impl dyn KlineFeed {
+    /// The next event; `None` after [`KlineEvent::Ended`]. Nothing is lost by giving up waiting.
+    pub async fn next(&mut self) -> Option<Arc<KlineEvent>> {
+        std::future::poll_fn(|context| self.poll_next(context)).await
+    }
 }
 
 /// Candles as they form.
 #[async_trait]
 pub trait LiveKlines: Send + Sync {
-    /// Fills `events` until the receiver is dropped.
+    /// Begins to follow a symbol, which is `NotFound` where the venue does not list it.
     async fn follow(
         &self,
         code: &str,
         interval: Interval,
-        events: Box<dyn Fn(KlineEvent) + Send + Sync>,
-    ) -> Result<(), Fault>;
+        how: Follow,
+    ) -> Result<Box<dyn KlineFeed>, Fault>;
 }
 
 /// Whether a venue can be relied on right now.

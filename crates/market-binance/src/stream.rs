@@ -1,0 +1,238 @@
+//! Live candles: one upstream stream for each series, however many follow it, and many streams on
+//! each connection.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `connection`, `wire` | one WebSocket: subscribing, pings, its death; what its frames say |
+//! | `lines`, `backoff` | which connection is in use, when to replace it, when to try again |
+//! | `sequence` | the order of candles, and what is missing |
+//! | `backfill` | what the record says about it |
+//! | `shard` | the task that runs all of these for its series |
+//! | `hub`, `queue`, `feed` | followers, what waits for each, what each reads |
+
+mod backfill;
+mod backoff;
+mod connection;
+mod feed;
+mod hub;
+mod lines;
+mod queue;
+mod sequence;
+mod shard;
+mod wire;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use fault::Fault;
+use market::{Follow, Interval, KlineFeed, LiveKlines, Millis, Span};
+use tokio::sync::{Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use self::feed::{Feed, Replay};
+use self::hub::{Hub, Seat};
+use self::shard::{Joining, Shard};
+use crate::{Binance, Inner, StreamConfig};
+
+/// How many series ask the record at the same time.
+const LOOKS_MAX: usize = 8;
+
+/// All live series of one adapter.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    book: Mutex<Directory>,
+    followers: Arc<AtomicUsize>,
+    /// Turns at the record.
+    looks: Semaphore,
+    pub(crate) stop: CancellationToken,
+}
+
+/// Which series are followed, and which shard runs each.
+#[derive(Debug, Default)]
+struct Directory {
+    series: HashMap<String, (u64, Arc<Hub>)>,
+    shards: HashMap<u64, ShardEntry>,
+    next_shard: u64,
+}
+
+#[derive(Debug)]
+struct ShardEntry {
+    joining: mpsc::Sender<Joining>,
+    series: usize,
+}
+
+impl Streams {
+    pub(crate) fn new() -> Self {
+        Self {
+            book: Mutex::default(),
+            followers: Arc::default(),
+            looks: Semaphore::new(LOOKS_MAX),
+            stop: CancellationToken::new(),
+        }
+    }
+
+    fn directory(&self) -> MutexGuard<'_, Directory> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Strikes the streams that are still without followers, and names them.
+    fn forget(&self, shard: u64, idle: Vec<String>) -> Vec<String> {
+        if idle.is_empty() {
+            return idle;
+        }
+        let mut directory = self.directory();
+        let is_idle = |directory: &Directory, stream: &String| {
+            let found = directory.series.get(stream);
+            found.is_some_and(|(_, hub)| hub.idle_since().is_some())
+        };
+        let gone: Vec<String> =
+            idle.into_iter().filter(|stream| is_idle(&directory, stream)).collect();
+        for stream in &gone {
+            directory.series.remove(stream);
+        }
+        if let Some(entry) = directory.shards.get_mut(&shard) {
+            entry.series = entry.series.saturating_sub(gone.len());
+        }
+        gone
+    }
+
+    /// Strikes a shard without series. It stays where one is about to join.
+    fn retire(&self, shard: u64) -> bool {
+        let mut directory = self.directory();
+        let empty = directory.shards.get(&shard).is_none_or(|entry| entry.series == 0);
+        if empty {
+            directory.shards.remove(&shard);
+        }
+        empty
+    }
+}
+
+impl Inner {
+    async fn follow(
+        self: &Arc<Self>,
+        code: &str,
+        interval: Interval,
+        how: Follow,
+    ) -> Result<Feed, Fault> {
+        self.check_listed(code).await?;
+        let server_now = self.server_now().await?;
+        let expected = interval.open_of(server_now);
+        if let Some(after) = how.after {
+            check_resume(&self.config.streams, interval, after, server_now)?;
+        }
+        let seat = self.seat(code, interval, expected, how.queue_max)?;
+        let begins_at = seat.begins_at;
+        let (after, replay) = match how.after {
+            Some(after) if after < begins_at => {
+                let next = Millis(after.0 + 1);
+                (after, Some(Replay::new(self, (code, interval), next, begins_at)))
+            }
+            Some(after) => (after, None),
+            None => (Millis(begins_at.0 - 1), None),
+        };
+        Ok(Feed { replay, seat, after, over: false })
+    }
+
+    /// The exchange accepts streams of symbols it does not have and never sends anything.
+    async fn check_listed(self: &Arc<Self>, code: &str) -> Result<(), Fault> {
+        let book = self.book().await?;
+        if book.pairs.contains_key(code) {
+            return Ok(());
+        }
+        let book = self.book_after_miss(book).await;
+        if book.pairs.contains_key(code) { Ok(()) } else { Err(book.unknown(code)) }
+    }
+
+    /// A place among the followers of a series, which begins where nobody followed it.
+    fn seat(
+        self: &Arc<Self>,
+        code: &str,
+        interval: Interval,
+        expected: Millis,
+        queue_max: usize,
+    ) -> Result<Seat, Fault> {
+        let config = &self.config.streams;
+        let busy = |what: &str| {
+            Err(Fault::unavailable("too_many_streams", format!("too many {what} are followed")))
+        };
+        if self.streams.stop.is_cancelled() {
+            return Err(Fault::unavailable("closing", "live candles are closing down"));
+        }
+        if self.streams.followers.load(Ordering::Relaxed) >= config.followers_max {
+            return busy("subscriptions");
+        }
+        let stream = format!("{}@kline_{interval}", code.to_lowercase());
+        let mut directory = self.streams.directory();
+        if let Some((_, hub)) = directory.series.get(&stream) {
+            return Ok(hub.join(queue_max));
+        }
+        if directory.series.len() >= config.series_max {
+            return busy("series");
+        }
+        let hub = Arc::new(Hub::new(expected, Arc::clone(&self.streams.followers)));
+        let seat = hub.join(queue_max);
+        let shard = self.shard_with_room(&mut directory);
+        let joining = Joining {
+            stream: stream.clone(),
+            code: code.to_owned(),
+            interval,
+            expected,
+            hub: Arc::clone(&hub),
+        };
+        let taken = directory.shards.get_mut(&shard).is_some_and(|entry| {
+            let sent = entry.joining.try_send(joining).is_ok();
+            entry.series += usize::from(sent);
+            sent
+        });
+        if !taken {
+            return Err(Fault::internal("a shard takes no series"));
+        }
+        directory.series.insert(stream, (shard, hub));
+        Ok(seat)
+    }
+
+    /// The number of a shard that takes one more series.
+    fn shard_with_room(self: &Arc<Self>, directory: &mut Directory) -> u64 {
+        let most = self.config.streams.streams_per_connection.clamp(1, 1_024);
+        let open = directory.shards.iter().find(|(_, entry)| entry.series < most);
+        if let Some((id, _)) = open {
+            return *id;
+        }
+        let id = directory.next_shard;
+        directory.next_shard += 1;
+        let (joining, receiver) = mpsc::channel(most);
+        directory.shards.insert(id, ShardEntry { joining, series: 0 });
+        self.tasks.spawn(Shard::new(id, self, receiver).run());
+        id
+    }
+}
+
+fn check_resume(
+    config: &StreamConfig,
+    interval: Interval,
+    after: Millis,
+    server_now: Millis,
+) -> Result<(), Fault> {
+    let missed = Span::new(Millis(after.0.max(0)), server_now.max(Millis(0)));
+    if after.0 < 0 || interval.count_in(missed) > config.replay_max {
+        let message = format!("candles after {after} are too many to be told again");
+        let fault = Fault::invalid("resume_too_far", message);
+        return Err(fault.problem("after", format!("at most {} candles ago", config.replay_max)));
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl LiveKlines for Binance {
+    async fn follow(
+        &self,
+        code: &str,
+        interval: Interval,
+        how: Follow,
+    ) -> Result<Box<dyn KlineFeed>, Fault> {
+        let feed = self.inner.follow(code, interval, how).await?;
+        Ok(Box::new(feed))
+    }
+}

@@ -1,0 +1,102 @@
+//! Closed candles from the exchange's record, for what was not heard live.
+//!
+//! The record may lag behind the streams, and its newest rows may still change: what is not
+//! certain is not told, and is asked for again.
+
+use std::sync::Arc;
+
+use fault::Fault;
+use market::{Interval, Kline, Millis};
+
+use super::backoff::Backoff;
+use crate::Inner;
+
+/// What one look at the record gave.
+#[derive(Debug)]
+pub(crate) struct Filled {
+    /// Closed, ascending.
+    pub(crate) rows: Vec<Kline>,
+    /// Every closed candle before this one is in `rows`, or does not exist.
+    pub(crate) known_to: Millis,
+}
+
+/// One page of the record from `from` on.
+pub(crate) async fn look(
+    inner: &Arc<Inner>,
+    code: &str,
+    interval: Interval,
+    from: Millis,
+) -> Result<Filled, Fault> {
+    // Read before the rows: what closes in between is left for the next look.
+    let server_now = inner.server_now().await?;
+    let page = inner.rows_from(code, interval, from).await?;
+    let settle = inner.config.streams.rest_settle.as_millis() as i64;
+    Ok(judge(page, interval, from, Millis(server_now.0 - settle)))
+}
+
+/// A row that comes later proves that nothing more will come before it; the end of the rows proves
+/// nothing.
+fn judge(page: Vec<Kline>, interval: Interval, from: Millis, certain_at: Millis) -> Filled {
+    let mut filled = Filled { rows: Vec::with_capacity(page.len()), known_to: from };
+    for mut row in page {
+        if row.close_time >= certain_at {
+            filled.known_to = filled.known_to.max(row.bar.open_time);
+            break;
+        }
+        filled.known_to = interval.next_open(row.bar.open_time);
+        row.closed = true;
+        filled.rows.push(row);
+    }
+    filled
+}
+
+/// Looks until the record says something new. Only for candles that are known to be over.
+pub(crate) async fn look_until_known(
+    inner: Arc<Inner>,
+    code: Arc<str>,
+    interval: Interval,
+    from: Millis,
+) -> Filled {
+    let config = &inner.config.streams;
+    let mut waits = Backoff::new(config.lag_wait, config.lag_wait_max);
+    loop {
+        match look(&inner, &code, interval, from).await {
+            Ok(filled) if filled.known_to > from => return filled,
+            Ok(_) => {}
+            Err(fault) => tracing::debug!(code = &*code, %interval, %fault, "a replay waits"),
+        }
+        tokio::time::sleep(waits.next()).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use market::{Bar, Decimal};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(minutes: &[i64], certain_s: i64, closed: usize, known_to: i64) {
+        let row = |minute: &i64| {
+            let open_time = Millis(minute * 60_000);
+            let one = Decimal::ZERO;
+            let bar = Bar { open_time, open: one, high: one, low: one, close: one, volume: None };
+            Kline { bar, close_time: Millis(open_time.0 + 59_999), closed: false }
+        };
+        let page = minutes.iter().map(row).collect();
+        let filled = judge(page, Interval::M1, Millis(60_000), Millis(certain_s * 1_000));
+        assert_eq!((filled.rows.len(), filled.known_to.0 / 60_000), (closed, known_to));
+        assert!(filled.rows.iter().all(|row| row.closed));
+    }
+
+    #[test]
+    fn only_rows_that_are_over_are_closed_and_only_later_rows_prove_a_hole() {
+        check(&[1, 2, 3], 210, 2, 3);
+        check(&[1, 2, 3], 1_000, 3, 4);
+        check(&[1, 2, 3], 180, 2, 3);
+        check(&[1, 2, 3], 179, 1, 2);
+        check(&[], 1_000, 0, 1);
+        check(&[7], 430, 0, 7);
+        check(&[1, 7], 1_000, 2, 8);
+    }
+}

@@ -1,0 +1,111 @@
+//! One subscription: first what the reader missed, then what comes.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use market::{FeedEnd, Interval, Kline, KlineEvent, KlineFeed, Millis};
+
+use super::backfill::{Filled, look_until_known};
+use super::hub::Seat;
+use super::queue::Next;
+use crate::Inner;
+
+/// Closed candles from before the subscription began, fetched page by page as they are read.
+pub(crate) struct Replay {
+    inner: Arc<Inner>,
+    code: Arc<str>,
+    interval: Interval,
+    next: Millis,
+    /// The first candle that will come live.
+    until: Millis,
+    rows: VecDeque<Kline>,
+    looking: Option<Pin<Box<dyn Future<Output = Filled> + Send>>>,
+}
+
+impl Replay {
+    pub(crate) fn new(
+        inner: &Arc<Inner>,
+        (code, interval): (&str, Interval),
+        next: Millis,
+        until: Millis,
+    ) -> Self {
+        Self {
+            inner: Arc::clone(inner),
+            code: code.into(),
+            interval,
+            next,
+            until,
+            rows: VecDeque::new(),
+            looking: None,
+        }
+    }
+
+    /// `None` when everything before the live part was told.
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Kline>> {
+        loop {
+            if let Some(row) = self.rows.pop_front() {
+                return Poll::Ready(Some(row));
+            }
+            if self.next >= self.until {
+                return Poll::Ready(None);
+            }
+            let looking = self.looking.get_or_insert_with(|| {
+                let (inner, code) = (Arc::clone(&self.inner), Arc::clone(&self.code));
+                Box::pin(look_until_known(inner, code, self.interval, self.next))
+            });
+            let filled = ready!(looking.as_mut().poll(context));
+            self.looking = None;
+            self.next = filled.known_to;
+            let until = self.until;
+            self.rows.extend(filled.rows.into_iter().filter(|row| row.bar.open_time < until));
+        }
+    }
+}
+
+pub(crate) struct Feed {
+    pub(crate) replay: Option<Replay>,
+    pub(crate) seat: Seat,
+    /// The last closed candle the reader has.
+    pub(crate) after: Millis,
+    pub(crate) over: bool,
+}
+
+impl KlineFeed for Feed {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<KlineEvent>>> {
+        if self.over {
+            return Poll::Ready(None);
+        }
+        while let Some(replay) = &mut self.replay {
+            match ready!(replay.poll_next(context)) {
+                Some(kline) => {
+                    self.after = kline.bar.open_time;
+                    let as_of = kline.close_time;
+                    return Poll::Ready(Some(Arc::new(KlineEvent::Candle { kline, as_of })));
+                }
+                None => self.replay = None,
+            }
+        }
+        loop {
+            let event = match ready!(self.seat.queue.poll_pop(context)) {
+                Next::Event(event) => event,
+                Next::Ended(cause) => {
+                    self.over = true;
+                    let end = FeedEnd { cause, resume_after: self.after };
+                    return Poll::Ready(Some(Arc::new(KlineEvent::Ended(end))));
+                }
+            };
+            if let KlineEvent::Candle { kline, .. } = &*event {
+                // The reader may be ahead of us, having read elsewhere before.
+                if kline.bar.open_time <= self.after {
+                    continue;
+                }
+                if kline.closed {
+                    self.after = kline.bar.open_time;
+                }
+            }
+            return Poll::Ready(Some(event));
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Which connection carries a shard's streams: the current one, and for a while the one that is
+//! to replace it. Connecting is tried for ever, at growing intervals.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+use super::backoff::Backoff;
+use super::connection::{self, Heard, Link, Order};
+use crate::{Inner, StreamConfig};
+
+/// What connections say and have not been asked about yet.
+const HEARD_MAX: usize = 1_024;
+const ORDERS_MAX: usize = 1_024;
+
+/// One connection, as its owner sees it. It ends when this is dropped.
+struct Line {
+    id: u64,
+    orders: mpsc::Sender<Order>,
+    opened: Instant,
+    /// The streams the exchange has confirmed.
+    confirmed: HashSet<String>,
+    retiring: bool,
+    _stop: DropGuard,
+}
+
+/// What follows for the series from what a connection said.
+#[derive(Debug)]
+pub(crate) enum Change {
+    Nothing,
+    /// These are heard live.
+    Live(Vec<String>),
+    /// The connection is gone. Another one carries these already.
+    Broken(HashSet<String>),
+}
+
+pub(crate) struct Lines {
+    config: Arc<StreamConfig>,
+    tasks: TaskTracker,
+    current: Option<Line>,
+    standby: Option<Line>,
+    retry_at: Option<Instant>,
+    waits: Backoff,
+    next_id: u64,
+    say: mpsc::Sender<(u64, Heard)>,
+    said: mpsc::Receiver<(u64, Heard)>,
+}
+
+impl Lines {
+    pub(crate) fn new(inner: &Inner) -> Self {
+        let config = Arc::new(inner.config.streams.clone());
+        let (say, said) = mpsc::channel(HEARD_MAX);
+        Self {
+            waits: Backoff::new(config.backoff, config.backoff_max),
+            config,
+            tasks: inner.tasks.clone(),
+            current: None,
+            standby: None,
+            retry_at: None,
+            next_id: 0,
+            say,
+            said,
+        }
+    }
+
+    /// What any of the connections says next. Nothing is lost by giving up waiting.
+    pub(crate) async fn hear(&mut self) -> (u64, Heard) {
+        match self.said.recv().await {
+            Some(said) => said,
+            // Never happens: we hold a sender ourselves.
+            None => std::future::pending().await,
+        }
+    }
+
+    pub(crate) fn retry_at(&self) -> Option<Instant> {
+        self.retry_at
+    }
+
+    /// Opens what is missing.
+    pub(crate) fn retry<'a>(&mut self, streams: impl Iterator<Item = &'a String>) {
+        self.retry_at = None;
+        match &self.current {
+            None => self.current = Some(self.open(streams)),
+            Some(line) if line.retiring && self.standby.is_none() => {
+                self.standby = Some(self.open(streams));
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Passes an order on, or connects: a new connection subscribes to everything anyway.
+    pub(crate) fn order<'a>(
+        &mut self,
+        order: impl Fn() -> Order,
+        streams: impl Iterator<Item = &'a String>,
+    ) {
+        if self.current.is_none() && self.retry_at.is_none() {
+            self.current = Some(self.open(streams));
+            return;
+        }
+        for line in [&mut self.current, &mut self.standby] {
+            let refused = line.as_ref().is_some_and(|line| line.orders.try_send(order()).is_err());
+            if refused {
+                // It has ended, or takes no orders: either way it is replaced.
+                *line = None;
+                self.retry_at = Some(Instant::now());
+            }
+        }
+    }
+
+    fn open<'a>(&mut self, streams: impl Iterator<Item = &'a String>) -> Line {
+        let id = self.next_id;
+        self.next_id += 1;
+        let stop = CancellationToken::new();
+        let (orders, receiver) = mpsc::channel(ORDERS_MAX);
+        let link = Link {
+            id,
+            config: Arc::clone(&self.config),
+            streams: streams.cloned().collect(),
+            orders: receiver,
+            heard: self.say.clone(),
+            stop: stop.clone(),
+        };
+        self.tasks.spawn(connection::run(link));
+        Line {
+            id,
+            orders,
+            opened: Instant::now(),
+            confirmed: HashSet::new(),
+            retiring: false,
+            _stop: stop.drop_guard(),
+        }
+    }
+
+    pub(crate) fn heard<'a>(
+        &mut self,
+        id: u64,
+        heard: Heard,
+        streams: impl Iterator<Item = &'a String>,
+    ) -> Change {
+        let is = |line: &Option<Line>| line.as_ref().is_some_and(|line| line.id == id);
+        let (current, standby) = (is(&self.current), is(&self.standby));
+        match heard {
+            Heard::Subscribed(names) => {
+                let line = if current { &mut self.current } else { &mut self.standby };
+                if let Some(line) = line.as_mut().filter(|line| line.id == id) {
+                    line.confirmed.extend(names.iter().cloned());
+                }
+                if current { Change::Live(names) } else { Change::Nothing }
+            }
+            Heard::Ready if standby => {
+                // Make before break: only now is the old one let go.
+                self.current = self.standby.take();
+                self.current.as_ref().map_or(Change::Nothing, |line| {
+                    Change::Live(line.confirmed.iter().cloned().collect())
+                })
+            }
+            Heard::Retiring if current => {
+                if let Some(line) = &mut self.current {
+                    line.retiring = true;
+                }
+                self.retry(streams);
+                Change::Nothing
+            }
+            Heard::Gone(reason) if current || standby => {
+                tracing::info!(reason, "a connection to the exchange's streams is over");
+                self.lost(current)
+            }
+            _ => Change::Nothing,
+        }
+    }
+
+    fn lost(&mut self, current: bool) -> Change {
+        let line = if current { self.current.take() } else { self.standby.take() };
+        if line.is_some_and(|line| line.opened.elapsed() >= self.config.stable_after) {
+            self.waits.reset();
+        }
+        if current && let Some(standby) = self.standby.take() {
+            let kept = standby.confirmed.clone();
+            self.current = Some(standby);
+            return Change::Broken(kept);
+        }
+        self.retry_at = Some(Instant::now() + self.waits.next());
+        if current { Change::Broken(HashSet::new()) } else { Change::Nothing }
+    }
+}

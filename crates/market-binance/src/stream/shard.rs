@@ -1,0 +1,266 @@
+//! The task behind one connection: it keeps the order of its series, has gaps filled from the
+//! record, and tells whoever follows. Which connection carries them is decided in `lines`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use fault::Fault;
+use market::{Interval, KlineEvent, Millis};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, MissedTickBehavior, sleep_until};
+
+use super::backfill::{self, Filled};
+use super::backoff::Backoff;
+use super::connection::{Heard, Order};
+use super::hub::Hub;
+use super::lines::{Change, Lines};
+use super::sequence::{Sequence, Update};
+use crate::Inner;
+
+/// A series that is to be followed.
+pub(crate) struct Joining {
+    pub(crate) stream: String,
+    pub(crate) code: String,
+    pub(crate) interval: Interval,
+    pub(crate) expected: Millis,
+    pub(crate) hub: Arc<Hub>,
+}
+
+struct Series {
+    code: String,
+    interval: Interval,
+    hub: Arc<Hub>,
+    sequence: Sequence,
+    /// Whether followers were told that it is heard live.
+    live: bool,
+    /// The record is being asked.
+    looking: bool,
+    /// When to ask the record, where that is known to be needed.
+    look_at: Option<Instant>,
+    waits: Backoff,
+    /// Since when a fill waits for readers.
+    crowded_since: Option<Instant>,
+}
+
+impl Series {
+    /// Tells what the sequence released.
+    fn publish(&self, told: Vec<Update>, also: Option<KlineEvent>) {
+        let candle = |Update { kline, as_of }| KlineEvent::Candle { kline, as_of };
+        let events: Vec<KlineEvent> = told.into_iter().map(candle).chain(also).collect();
+        self.hub.publish(events, self.sequence.expected());
+    }
+
+    fn say(&mut self, live: bool) {
+        if self.live != live {
+            self.live = live;
+            let word = if live { KlineEvent::Connected } else { KlineEvent::Reconnecting };
+            self.publish(Vec::new(), Some(word));
+        }
+    }
+
+    fn look_by(&mut self, at: Instant) {
+        self.look_at = Some(self.look_at.map_or(at, |before| before.min(at)));
+    }
+}
+
+type Looked = (String, Result<Filled, Fault>);
+
+pub(crate) struct Shard {
+    id: u64,
+    inner: Arc<Inner>,
+    joining: mpsc::Receiver<Joining>,
+    series: HashMap<String, Series>,
+    lines: Lines,
+    looks: JoinSet<Looked>,
+}
+
+impl Shard {
+    pub(crate) fn new(id: u64, inner: &Arc<Inner>, joining: mpsc::Receiver<Joining>) -> Self {
+        Self {
+            id,
+            inner: Arc::clone(inner),
+            joining,
+            series: HashMap::new(),
+            lines: Lines::new(inner),
+            looks: JoinSet::new(),
+        }
+    }
+
+    pub(crate) async fn run(mut self) {
+        let stop = self.inner.streams.stop.clone();
+        let mut tick = tokio::time::interval(self.inner.config.streams.tick);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let retry_at = self.lines.retry_at();
+            tokio::select! {
+                () = stop.cancelled() => break,
+                joining = self.joining.recv() => match joining {
+                    Some(joining) => self.join(joining),
+                    None => break,
+                },
+                (line, heard) = self.lines.hear() => self.hear(line, heard),
+                Some(looked) = self.looks.join_next(), if !self.looks.is_empty() => {
+                    if let Ok((stream, looked)) = looked {
+                        self.looked(&stream, looked);
+                    }
+                }
+                () = sleep_until(retry_at.unwrap_or_else(Instant::now)), if retry_at.is_some() => {
+                    self.lines.retry(self.series.keys());
+                }
+                _ = tick.tick() => {
+                    if self.tick() {
+                        break;
+                    }
+                }
+            }
+        }
+        for series in self.series.values() {
+            series.hub.end();
+        }
+    }
+
+    fn join(&mut self, joining: Joining) {
+        let Joining { stream, code, interval, expected, hub } = joining;
+        let config = &self.inner.config.streams;
+        let series = Series {
+            code,
+            interval,
+            hub,
+            sequence: Sequence::new(interval, expected),
+            live: false,
+            looking: false,
+            look_at: None,
+            waits: Backoff::new(config.lag_wait, config.lag_wait_max),
+            crowded_since: None,
+        };
+        self.series.insert(stream.clone(), series);
+        self.lines.order(|| Order::Subscribe(vec![stream.clone()]), self.series.keys());
+    }
+
+    fn hear(&mut self, line: u64, heard: Heard) {
+        if let Heard::Candle { stream, update } = heard {
+            let wait = self.inner.config.streams.gap_wait;
+            if let Some(series) = self.series.get_mut(&stream) {
+                let mut told = Vec::new();
+                series.sequence.hear(*update, &mut told);
+                if series.sequence.gap().is_some() {
+                    series.look_by(Instant::now() + wait);
+                }
+                if !told.is_empty() {
+                    series.publish(told, None);
+                }
+            }
+            return;
+        }
+        match self.lines.heard(line, heard, self.series.keys()) {
+            Change::Nothing => {}
+            Change::Live(names) => self.live(&names),
+            Change::Broken(kept) => {
+                for (name, series) in &mut self.series {
+                    let live = series.live && kept.contains(name);
+                    series.say(live);
+                }
+                self.inner.client.observer.stream("reconnecting");
+            }
+        }
+    }
+
+    fn live(&mut self, names: &[String]) {
+        let now = self.inner.server_now_about();
+        for name in names {
+            if let Some(series) = self.series.get_mut(name) {
+                series.say(true);
+                // Something may have closed while nobody listened.
+                if series.sequence.closes_at() <= now {
+                    series.look_by(Instant::now());
+                }
+            }
+        }
+    }
+
+    /// Says whether the shard has nothing left to do.
+    fn tick(&mut self) -> bool {
+        let (now, server_now) = (Instant::now(), self.inner.server_now_about());
+        let config = &self.inner.config.streams;
+        let grace = config.close_grace.as_millis() as i64;
+        for (stream, series) in &mut self.series {
+            if series.looking {
+                continue;
+            }
+            // Quiet candles and lost closing frames: the clock alone says that one is over.
+            let overdue = series.sequence.closes_at().0 + grace <= server_now.0;
+            if series.look_at.map_or(overdue, |at| at <= now) {
+                start(&self.inner, &mut self.looks, stream, series);
+            }
+        }
+        let idle: Vec<String> = self
+            .series
+            .iter()
+            .filter(|(_, series)| {
+                series.hub.idle_since().is_some_and(|since| now - since >= config.linger)
+            })
+            .map(|(stream, _)| stream.clone())
+            .collect();
+        let gone = self.inner.streams.forget(self.id, idle);
+        for stream in &gone {
+            self.series.remove(stream);
+        }
+        if !gone.is_empty() {
+            self.lines.order(|| Order::Unsubscribe(gone.clone()), self.series.keys());
+        }
+        self.series.is_empty() && self.inner.streams.retire(self.id)
+    }
+
+    fn looked(&mut self, stream: &str, looked: Result<Filled, Fault>) {
+        let Some(series) = self.series.get_mut(stream) else { return };
+        series.looking = false;
+        let before = series.sequence.expected();
+        match looked {
+            Ok(filled) => {
+                let mut told = Vec::new();
+                let span = series.sequence.fill(&filled.rows, filled.known_to, &mut told);
+                series.publish(told, span.map(KlineEvent::GapFilled));
+                if span.is_some() {
+                    self.inner.client.observer.stream("gap_filled");
+                }
+            }
+            Err(fault) => {
+                let code = fault.code();
+                tracing::debug!(stream, code, %fault, "a gap could not be filled yet");
+            }
+        }
+        let over = series.sequence.closes_at() <= self.inner.server_now_about();
+        let open = series.sequence.gap().is_some() || over;
+        if series.sequence.expected() > before {
+            series.waits.reset();
+            series.look_at = open.then(Instant::now);
+        } else {
+            // The record lags behind, or has nothing: an outage, a symbol that does not trade.
+            series.look_at = Some(Instant::now() + series.waits.next());
+        }
+    }
+}
+
+/// Asks the record for what is missing, unless readers need a moment to make room for it.
+fn start(inner: &Arc<Inner>, looks: &mut JoinSet<Looked>, stream: &str, series: &mut Series) {
+    if series.hub.is_crowded() {
+        let since = *series.crowded_since.get_or_insert_with(Instant::now);
+        if since.elapsed() < inner.config.streams.room_wait {
+            return;
+        }
+    }
+    series.crowded_since = None;
+    series.looking = true;
+    series.look_at = None;
+    let (inner, stream) = (Arc::clone(inner), stream.to_owned());
+    let (code, interval) = (series.code.clone(), series.interval);
+    let from = series.sequence.expected();
+    looks.spawn(async move {
+        let looked = match inner.streams.looks.acquire().await {
+            Ok(_turn) => backfill::look(&inner, &code, interval, from).await,
+            Err(error) => Err(Fault::internal(error)),
+        };
+        (stream, looked)
+    });
+}

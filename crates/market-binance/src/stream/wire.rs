@@ -1,0 +1,181 @@
+//! What comes over a combined stream, reduced to what is read of it.
+//!
+//! Frames of unknown kinds are passed over: the exchange adds them without notice.
+
+use std::borrow::Cow;
+
+use market::Millis;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::sequence::Update;
+use crate::klines::read_row;
+use crate::wire::KlineRow;
+
+/// One message, as far as it concerns us.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Message {
+    Kline {
+        stream: String,
+        update: Box<Update>,
+    },
+    /// The server is about to go.
+    Shutdown,
+    /// Our request was fulfilled.
+    Done {
+        id: u64,
+    },
+    /// Our request was refused. Which one is not always said.
+    Refused {
+        id: Option<u64>,
+        reason: String,
+    },
+    Other,
+}
+
+/// `{"stream":"btcusdt@kline_1m","data":{..}}`, `{"result":null,"id":1}` or
+/// `{"code":2,"msg":"Invalid request: ..","id":1}`
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    stream: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+    id: Option<u64>,
+    code: Option<i64>,
+    msg: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Data<'a> {
+    #[serde(borrow, default)]
+    e: Cow<'a, str>,
+    #[serde(rename = "E", default)]
+    event_time: i64,
+    #[serde(borrow)]
+    k: Option<Candle<'a>>,
+}
+
+/// ```json
+/// {"t":1786700000000,"T":1786700059999,"s":"BTCUSDT","i":"1m","f":100,"L":200,
+///  "o":"11.86","c":"11.98","h":"12.40","l":"11.55","v":"520.4","n":101,"x":false,
+///  "q":"6220.1","V":"260.1","Q":"3110.2","B":"0"}
+/// ```
+#[derive(Deserialize)]
+struct Candle<'a> {
+    #[serde(rename = "t")]
+    open_time: i64,
+    #[serde(rename = "T")]
+    close_time: i64,
+    #[serde(rename = "o")]
+    open: &'a str,
+    #[serde(rename = "c")]
+    close: &'a str,
+    #[serde(rename = "h")]
+    high: &'a str,
+    #[serde(rename = "l")]
+    low: &'a str,
+    #[serde(rename = "v")]
+    volume: &'a str,
+    #[serde(rename = "x")]
+    closed: bool,
+}
+
+/// The error says what cannot be true.
+pub(crate) fn read(text: &str) -> Result<Message, String> {
+    let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if envelope.code.is_some() {
+        let reason = envelope.msg.unwrap_or_default().chars().take(200).collect();
+        return Ok(Message::Refused { id: envelope.id, reason });
+    }
+    let (Some(stream), Some(data)) = (envelope.stream, envelope.data) else {
+        return Ok(envelope.id.map_or(Message::Other, |id| Message::Done { id }));
+    };
+    let data: Data<'_> = serde_json::from_str(data.get()).map_err(|error| error.to_string())?;
+    match (data.e.as_ref(), data.k) {
+        ("serverShutdown", _) => Ok(Message::Shutdown),
+        ("kline", Some(candle)) => {
+            let update = Box::new(read_candle(&candle, data.event_time)?);
+            Ok(Message::Kline { stream: stream.into_owned(), update })
+        }
+        _ => Ok(Message::Other),
+    }
+}
+
+fn read_candle(candle: &Candle<'_>, event_time: i64) -> Result<Update, String> {
+    let mut kline = read_row(&KlineRow {
+        open_time: candle.open_time,
+        open: candle.open,
+        high: candle.high,
+        low: candle.low,
+        close: candle.close,
+        volume: candle.volume,
+        close_time: candle.close_time,
+    })?;
+    if event_time < candle.open_time {
+        return Err(format!("a candle of {} was told before it opened", kline.bar.open_time));
+    }
+    kline.closed = candle.closed;
+    Ok(Update { kline, as_of: Millis(event_time) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(open: i64, close: &str, closed: bool) -> String {
+        format!(
+            r#"{{"stream":"btcusdt@kline_1m","data":{{"e":"kline","E":70000,"s":"BTCUSDT","k":{{"t":{open},
+            "T":119999,"s":"BTCUSDT","i":"1m","f":-1,"L":-1,"o":"2.0","c":"{close}","h":"3.0","l":"1.0",
+            "v":"5","n":0,"x":{closed},"q":"1","V":"1","Q":"1","B":"0"}}}}}}"#
+        )
+    }
+
+    #[test]
+    fn candles_are_read_with_their_state() {
+        for closed in [true, false] {
+            let Message::Kline { stream, update } = read(&frame(60_000, "2.5", closed)).unwrap()
+            else {
+                panic!("not a candle");
+            };
+            assert_eq!((stream.as_str(), update.as_of), ("btcusdt@kline_1m", Millis(70_000)));
+            assert_eq!((update.kline.closed, update.kline.bar.open_time), (closed, Millis(60_000)));
+        }
+    }
+
+    #[test]
+    fn candles_that_cannot_be_true_are_refused() {
+        for text in [
+            frame(60_000, "3.5", true),
+            frame(60_000, "x", false),
+            frame(90_000_000, "2.5", false),
+            frame(80_000, "2.5", false),
+            "{".to_owned(),
+            "[]".to_owned(),
+            String::new(),
+        ] {
+            assert!(read(&text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn answers_and_strangers_are_told_apart() {
+        for (text, message) in [
+            (r#"{"result":null,"id":3}"#, Message::Done { id: 3 }),
+            (
+                r#"{"code":2,"msg":"no","id":3}"#,
+                Message::Refused { id: Some(3), reason: "no".to_owned() },
+            ),
+            (r#"{"code":3,"msg":"no"}"#, Message::Refused { id: None, reason: "no".to_owned() }),
+            (
+                r#"{"stream":"!serverShutdown","data":{"e":"serverShutdown","E":1}}"#,
+                Message::Shutdown,
+            ),
+            (r#"{"stream":"x","data":{"e":"dance","E":1}}"#, Message::Other),
+            (r#"{"stream":"x","data":{"new":1}}"#, Message::Other),
+            ("{}", Message::Other),
+        ] {
+            assert_eq!(read(text).unwrap(), message, "{text}");
+        }
+    }
+}

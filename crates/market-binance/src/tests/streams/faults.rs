@@ -1,0 +1,168 @@
+//! What goes wrong in streams: closed candles come through all of it, in order and once.
+
+use super::*;
+
+/// Follows a minute series through this trouble.
+async fn through(troubles: &[Trouble], closed: usize) -> (Live, Reader) {
+    let live = live().await;
+    let mut reader = live.follow("BTCUSDT", Interval::M1).await;
+    reader.read(2).await;
+    for trouble in troubles {
+        live.trouble(trouble.clone());
+    }
+    reader.read(closed).await;
+    live.sim.faults().clear();
+    live.check(&reader).await;
+    (live, reader)
+}
+
+#[tokio::test]
+async fn dropped_connections_are_opened_again_and_gaps_filled() {
+    let (live, reader) = through(&[Trouble::new(FaultKind::WsDrop, 20)], 12).await;
+    assert!(live.sim.streams().opened >= 21, "{:?}", live.sim.streams());
+    assert!(reader.count(is_down) >= 1);
+    let up = reader.count(|event| *event == KlineEvent::Connected);
+    assert_eq!(up, reader.count(is_down) + 1, "{:?}", reader.statuses);
+}
+
+#[tokio::test]
+async fn a_connection_that_falls_silent_is_replaced() {
+    let (live, reader) = through(&[Trouble::new(FaultKind::WsStall, 1)], 12).await;
+    assert!(live.sim.streams().opened >= 2);
+    assert!(reader.count(is_down) >= 1);
+    // The candles of the silence came from the record.
+    assert!(reader.count(is_gap) >= 1, "{:?}", reader.statuses);
+}
+
+#[tokio::test]
+async fn closing_frames_that_come_late_or_never_are_made_up_for() {
+    for trouble in [
+        Trouble::new(FaultKind::WsMissingClose, 5),
+        Trouble::new(FaultKind::WsLateClose, 5).delay_ms(30_000),
+        Trouble::new(FaultKind::WsLateClose, 5).delay_ms(150_000),
+    ] {
+        let (_, reader) = through(std::slice::from_ref(&trouble), 9).await;
+        assert!(reader.count(is_gap) >= 4, "{trouble:?}: {:?}", reader.statuses);
+        assert_eq!(reader.count(is_down), 0, "{trouble:?}");
+    }
+}
+
+#[tokio::test]
+async fn frames_that_come_twice_or_in_disorder_are_put_right() {
+    for kind in [FaultKind::WsDuplicate, FaultKind::WsReorder] {
+        let (_, reader) = through(&[Trouble::new(kind, 300)], 10).await;
+        assert_eq!(reader.count(is_down), 0, "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_record_that_lags_behind_is_asked_again() {
+    let troubles = [
+        Trouble::new(FaultKind::WsMissingClose, 6),
+        Trouble::new(FaultKind::RestLag, 40).delay_ms(90_000),
+        Trouble::new(FaultKind::WsDrop, 4),
+    ];
+    let (_, reader) = through(&troubles, 12).await;
+    assert!(reader.count(is_gap) >= 1);
+}
+
+#[tokio::test]
+async fn a_record_that_fails_is_asked_again() {
+    let path = Served::Klines.path();
+    let troubles = [
+        Trouble::new(FaultKind::WsMissingClose, 4),
+        Trouble::new(FaultKind::Status500, 5).on(path),
+        Trouble::new(FaultKind::MalformedRows, 1).on(path),
+        Trouble::new(FaultKind::ShuffledRows, 2).on(path),
+        Trouble::new(FaultKind::DuplicateRows, 2).on(path),
+        Trouble::new(FaultKind::Html, 2).on(path),
+        Trouble::new(FaultKind::Truncated, 2).on(path),
+    ];
+    let (_, reader) = through(&troubles, 12).await;
+    assert!(reader.count(is_gap) >= 1);
+}
+
+#[tokio::test]
+async fn an_announced_end_is_anticipated() {
+    let (live, reader) = through(&[Trouble::new(FaultKind::WsShutdown, 1)], 8).await;
+    // The new connection was there before the old one went.
+    assert_eq!((live.sim.streams().opened, reader.count(is_down)), (2, 0));
+}
+
+#[tokio::test]
+async fn connections_are_replaced_before_they_get_too_old() {
+    let rules = |rules: &mut StreamRules| rules.life = Duration::from_millis(400);
+    let change = |config: &mut BinanceConfig| config.streams.life = Duration::from_millis(150);
+    let live = live_with(start(), rules, change).await;
+    let mut reader = live.follow("BTCUSDT", Interval::M1).await;
+    let mut other = live.follow("ETHUSDT", Interval::M1).await;
+    reader.read(15).await;
+    other.read(15).await;
+    for reader in [&reader, &other] {
+        live.check(reader).await;
+        assert_eq!(reader.count(is_down), 0, "{:?}", reader.statuses);
+    }
+    assert!(live.sim.streams().opened >= 5, "{:?}", live.sim.streams());
+}
+
+#[tokio::test]
+async fn the_exchange_may_stay_away_for_long() {
+    let mut live = live().await;
+    let mut reader = live.follow("BTCUSDT", Interval::M1).await;
+    reader.read(2).await;
+    drop(std::mem::replace(&mut live.stop, CancellationToken::new().drop_guard()));
+    reader.read_until(is_down).await;
+    // Long enough for any number of attempts one might give up after.
+    let away = Instant::now() + Duration::from_millis(700);
+    tokio::time::sleep_until(away).await;
+    let listener = TcpListener::bind(&live.address).await.unwrap();
+    live.stop = open_exchange(&live.sim, listener);
+    reader.read_until(is_gap).await;
+    reader.read(3).await;
+    live.check(&reader).await;
+    assert!(reader.closed.len() >= 9, "{}", reader.closed.len());
+}
+
+#[tokio::test]
+async fn a_gap_of_many_pages_does_not_drown_its_readers() {
+    let live = live().await;
+    let mut reader = live.follow("BTCUSDT", Interval::S1).await;
+    reader.read(2).await;
+    // 250 ms of silence are 150 s; five drops in a row with a stall make it several times that.
+    live.trouble(Trouble::new(FaultKind::WsStall, 5));
+    reader.read(1_500).await;
+    live.check(&reader).await;
+    assert!(reader.count(is_gap) >= 1);
+}
+
+#[tokio::test]
+async fn hardly_traded_and_halted_symbols_are_quiet_but_alive() {
+    let live = live().await;
+    let mut quiet = live.follow("OBOLBNB", Interval::M1).await;
+    let mut halted = live.follow("LUNAUSDT", Interval::M1).await;
+    quiet.read(6).await;
+    live.check(&quiet).await;
+    assert_eq!(*halted.next().await.unwrap(), KlineEvent::Connected);
+    // Silence of a symbol is no silence of the connection.
+    assert_eq!(live.sim.streams().opened, 1);
+    let nothing = tokio::time::timeout(Duration::from_millis(300), halted.feed.next()).await;
+    assert!(nothing.is_err(), "{nothing:?}");
+}
+
+#[tokio::test]
+async fn an_outage_leaves_a_hole_and_nothing_else() {
+    let calm = live().await;
+    let days = Span::new(Millis(day("2026-10-10")), Millis(day("2026-11-08")));
+    let record = calm.binance.bars("BTCUSDT", Interval::M1, days).await.unwrap().bars;
+    let hole = record
+        .windows(2)
+        .map(|pair| Span::new(pair[0].open_time, pair[1].open_time))
+        .filter(|span| span.length_ms() > 60_000)
+        .min_by_key(|span| span.length_ms())
+        .expect("a month without an outage");
+    let live = live_with(Millis(hole.from.0 - 100_000), |_| {}, |_| {}).await;
+    let mut reader = live.follow("BTCUSDT", Interval::M1).await;
+    reader.read(6).await;
+    live.check(&reader).await;
+    assert!(reader.closed.iter().any(|bar| bar.open_time == hole.to));
+}

@@ -1,0 +1,89 @@
+//! Readers that are slow, and readers that come back.
+
+use super::*;
+
+#[tokio::test]
+async fn a_reader_that_is_too_slow_is_cut_off_and_resumes_without_loss() {
+    let live = live().await;
+    let how = Follow { after: None, queue_max: 3 };
+    let mut slow = live.follow_with("BTCUSDT", Interval::M1, how).await;
+    let mut quick = live.follow("BTCUSDT", Interval::M1).await;
+    // It is the quick reader's candles that show how far the slow one is behind.
+    quick.read(8).await;
+    let end = slow.end().await;
+    assert_eq!(end.cause, EndCause::TooSlow);
+    // What was waiting is still delivered, closed candles only: everything else made room.
+    assert_eq!(slow.closed.len(), 3);
+    assert_eq!(end.resume_after, slow.closed[2].open_time);
+    let how = Follow { after: Some(end.resume_after), ..Follow::default() };
+    let mut again = live.follow_with("BTCUSDT", Interval::M1, how).await;
+    again.read(8).await;
+    slow.closed.append(&mut again.closed);
+    live.check(&slow).await;
+    quick.read(3).await;
+    live.check(&quick).await;
+}
+
+#[tokio::test]
+async fn a_reader_without_any_candle_resumes_where_it_began() {
+    let live = live().await;
+    let how = Follow { after: None, queue_max: 1 };
+    let mut slow = live.follow_with("BTCUSDT", Interval::M1, how).await;
+    let mut quick = live.follow("BTCUSDT", Interval::M1).await;
+    quick.read(4).await;
+    let first = quick.closed[0].open_time;
+    let end = slow.end().await;
+    assert_eq!(end.resume_after, first);
+    let how = Follow { after: Some(Millis(first.0 - 1)), ..Follow::default() };
+    let mut again = live.follow_with("BTCUSDT", Interval::M1, how).await;
+    again.read(5).await;
+    assert_eq!(again.closed[0].open_time, first);
+    live.check(&again).await;
+}
+
+#[tokio::test]
+async fn what_was_missed_comes_first_over_as_many_pages_as_it_takes() {
+    let live = live().await;
+    let after = Millis(start().0 - 30_500 - 1_201 * 60_000);
+    let how = Follow { after: Some(after), ..Follow::default() };
+    let mut reader = live.follow_with("BTCUSDT", Interval::M1, how).await;
+    reader.read(1_210).await;
+    assert_eq!(reader.closed[0].open_time, Millis(after.0 + 60_000));
+    live.check(&reader).await;
+}
+
+#[tokio::test]
+async fn a_replay_waits_for_a_record_that_lags_or_fails() {
+    let live = live().await;
+    live.binance.listing().await.unwrap();
+    let after = Millis(start().0 - 30_500 - 5 * 60_000);
+    let how = Follow { after: Some(after), ..Follow::default() };
+    live.trouble(Trouble::new(FaultKind::RestLag, 4).delay_ms(120_000));
+    live.trouble(Trouble::new(FaultKind::Status500, 6).on(Served::Klines.path()));
+    let mut reader = live.follow_with("BTCUSDT", Interval::M1, how).await;
+    reader.read(10).await;
+    assert_eq!(reader.closed[0].open_time, Millis(after.0 + 60_000));
+    live.check(&reader).await;
+}
+
+#[tokio::test]
+async fn a_reader_who_is_ahead_gets_nothing_twice() {
+    let live = live().await;
+    let ahead = Interval::M1.next_open(start());
+    let how = Follow { after: Some(ahead), ..Follow::default() };
+    let mut reader = live.follow_with("BTCUSDT", Interval::M1, how).await;
+    reader.read(2).await;
+    assert_eq!(reader.closed[0].open_time, Interval::M1.next_open(ahead));
+}
+
+#[tokio::test]
+async fn too_old_a_resume_point_is_refused() {
+    let live = live().await;
+    for after in [Millis(0), Millis(-1), Millis(i64::MIN), Millis(start().0 - 200 * DAY_MS)] {
+        let how = Follow { after: Some(after), ..Follow::default() };
+        let refused = live.binance.follow("BTCUSDT", Interval::M1, how).await;
+        assert_eq!(refused.err().unwrap().code(), "resume_too_far", "{after:?}");
+    }
+    let how = Follow { after: Some(Millis(i64::MAX)), ..Follow::default() };
+    assert!(live.binance.follow("BTCUSDT", Interval::M1, how).await.is_ok());
+}
