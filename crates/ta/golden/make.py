@@ -108,6 +108,11 @@ def nine():
         raw = s.stochrsi().mask(still)
         k = raw.rolling(3).mean()
         write(f"stochRsi{file}", f"stochRsi rsi={n} k=3 d=4", {"stochrsi": raw, "stochrsi_k": k, "stochrsi_d": k.rolling(4).mean()})
+        # TA-Lib shows no value before all of them are there, so its RSI is taken and worked on.
+        r = pd.Series(talib.RSI(C, n))
+        raw = ((r - r.rolling(n).min()) / (r.rolling(n).max() - r.rolling(n).min())).mask(still)
+        k = raw.rolling(3).mean()
+        write(f"stochRsi{file}_talib", f"stochRsi rsi={n} k=3 d=4 parity=talib", {"stochrsi": raw, "stochrsi_k": k, "stochrsi_d": k.rolling(4).mean()})
         write(f"vwap_rolling{file}", f"vwap period={n}", {"vwap": ta.volume.volume_weighted_average_price(H, L, C, V, n)})
     for n, dev in [(20, 2), (7, 1.5)]:
         b = ta.volatility.BollingerBands(C, n, dev)

@@ -3,8 +3,9 @@
 //! Across missing observations the old mean loses weight as if time had passed, as in pandas'
 //! `ewm(adjust=False)`.
 
-use super::Block;
+use super::{Block, all_finite};
 use crate::Parity;
+use crate::indicator::available;
 
 /// How many numbers batch forms work on at a time, so that the steps between stay in cache.
 pub(crate) const CHUNK: usize = 256;
@@ -53,13 +54,13 @@ impl Ewm {
     }
 
     /// Averages `xs` into `out`, which is of the same length. The values are those of `step` up
-    /// to rounding: four steps are folded into one, so that the processor need not wait for each
+    /// to rounding, `NaN` where they are not finite: four steps are folded into one, so that the processor need not wait for each
     /// mean before it begins the next.
     pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64]) {
         let steady = self.count >= self.shown && self.weight == self.beta;
-        if !steady || xs.iter().any(|x| !x.is_finite()) {
+        if !steady || !all_finite(xs) {
             for (x, slot) in xs.iter().zip(out) {
-                *slot = self.push(*x);
+                *slot = available(self.push(*x));
             }
             return;
         }

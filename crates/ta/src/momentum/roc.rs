@@ -1,9 +1,9 @@
 //! Rate of change: 100 (C - C') / C', C' being the close `period` candles before.
 
 use crate::block::{Block, Delay, Of, check_period};
-use crate::indicator::erase;
+use crate::indicator::{available, erase, shortest};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "roc",
@@ -42,5 +42,14 @@ impl Indicator<1> for Roc {
 
     fn warmup(&self) -> usize {
         self.warmup
+    }
+
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
+        let len = shortest(candles, &out);
+        let [out] = out;
+        self.before.scan(&candles.closes()[..len], out);
+        for (slot, close) in out.iter_mut().zip(&candles.closes()[..len]) {
+            *slot = available((close - *slot) / *slot * 100.0);
+        }
     }
 }

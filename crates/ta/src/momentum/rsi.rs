@@ -45,21 +45,20 @@ impl Rsi {
     /// A change that is not known is no move for `ta` and nothing at all for TA-Lib.
     #[inline]
     fn split(&self, change: f64) -> (f64, f64) {
-        let unknown = if self.parity == Parity::TaLib { change } else { 0.0 };
-        match change.is_nan() {
-            true => (unknown, unknown),
-            false => (change.max(0.0), (-change).max(0.0)),
+        if self.parity == Parity::TaLib && change.is_nan() {
+            return (change, change);
         }
+        (if change > 0.0 { change } else { 0.0 }, if change < 0.0 { -change } else { 0.0 })
     }
 
     #[inline]
     fn strength(&self, gain: f64, loss: f64) -> f64 {
-        if loss != 0.0 {
-            // The same as 100 - 100 / (1 + gain / loss) with one division less.
-            return 100.0 * (gain / (gain + loss));
-        }
+        // The same as 100 - 100 / (1 + gain / loss) with one division less.
+        let value = 100.0 * gain / (gain + loss);
         // TA-Lib calls a market that does not move at all 0.
-        if self.parity == Parity::TaLib && gain == 0.0 { 0.0 } else { 100.0 }
+        let still = self.parity == Parity::TaLib && gain == 0.0;
+        let lossless = if still { 0.0 } else { 100.0 };
+        if loss == 0.0 { lossless } else { value }
     }
 }
 

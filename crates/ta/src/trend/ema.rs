@@ -3,7 +3,7 @@
 //! `ta` starts at the first close, TA-Lib at the mean of the first `period` closes.
 
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
-use crate::indicator::{available, erase, shortest};
+use crate::indicator::{erase, shortest};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -49,9 +49,7 @@ impl Indicator<1> for Ema {
         let len = shortest(candles, &out);
         let [out] = out;
         for (closes, out) in candles.closes()[..len].chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
-            let out = &mut out[..closes.len()];
-            self.average.scan(closes, out);
-            out.iter_mut().for_each(|value| *value = available(*value));
+            self.average.scan(closes, &mut out[..closes.len()]);
         }
     }
 }

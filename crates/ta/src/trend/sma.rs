@@ -1,9 +1,9 @@
 //! Simple moving average: the plain mean of the last `period` closes.
 
-use crate::block::{Block, Of, Sum, check_period};
-use crate::indicator::erase;
+use crate::block::{Block, CHUNK, Of, Sum, check_period};
+use crate::indicator::{erase, shortest};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "sma",
@@ -42,5 +42,16 @@ impl Indicator<1> for Sma {
 
     fn warmup(&self) -> usize {
         self.warmup
+    }
+
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
+        let len = shortest(candles, &out);
+        let [out] = out;
+        for (closes, out) in candles.closes()[..len].chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
+            let out = &mut out[..closes.len()];
+            self.sum.scan(closes, out);
+            let n = (self.warmup + 1) as f64;
+            out.iter_mut().for_each(|sum| *sum /= n);
+        }
     }
 }

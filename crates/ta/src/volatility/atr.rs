@@ -4,7 +4,7 @@
 //! `ta` counts the first candle's own range; TA-Lib leaves the first candle out.
 
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
-use crate::indicator::{available, erase, shortest};
+use crate::indicator::{erase, shortest};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -80,7 +80,6 @@ impl Indicator<1> for Atr {
             }
             self.close = c[c.len() - 1];
             self.range.scan(ranges, &mut out[from..to]);
-            out[from..to].iter_mut().for_each(|value| *value = available(*value));
             from = to;
         }
     }
