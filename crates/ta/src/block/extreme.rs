@@ -1,7 +1,7 @@
 //! Highest or lowest of the last n numbers in constant time, by van Herk's two running extremes:
 //! one forward through the block of n being filled, one backward through the block before.
 
-use super::Block;
+use super::{Block, all_finite};
 
 pub type Highest = Extreme<true>;
 pub type Lowest = Extreme<false>;
@@ -41,6 +41,48 @@ impl<const HIGH: bool> Extreme<HIGH> {
         Extreme { block, at: 0, best: Self::EMPTY, run: 0, shown }
     }
 
+    /// The extremes at each of `xs` into `out`, which is as long; the same as those of `step`.
+    pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64]) {
+        if self.run < self.shown || !all_finite(xs) {
+            for (x, slot) in xs.iter().zip(out) {
+                *slot = self.push(*x);
+            }
+            return;
+        }
+        let period = self.block.len() - 1;
+        let len = xs.len().min(out.len());
+        let mut from = 0;
+        while from < len {
+            let to = (from + period - self.at).min(len);
+            let slots = &mut self.block[self.at..=self.at + (to - from)];
+            let mut best = self.best;
+            for (index, (x, slot)) in xs[from..to].iter().zip(&mut out[from..to]).enumerate() {
+                best = Self::pick(best, *x);
+                *slot = Self::pick(slots[index + 1], best);
+                slots[index] = *x;
+            }
+            self.best = best;
+            self.at += to - from;
+            self.turn();
+            from = to;
+        }
+    }
+
+    /// Begins the next block when this one is full.
+    #[inline]
+    fn turn(&mut self) {
+        let period = self.block.len() - 1;
+        if self.at >= period {
+            let mut best = Self::EMPTY;
+            for slot in self.block[..period].iter_mut().rev() {
+                best = Self::pick(best, *slot);
+                *slot = best;
+            }
+            self.at = 0;
+            self.best = Self::EMPTY;
+        }
+    }
+
     #[inline]
     fn pick(a: f64, b: f64) -> f64 {
         if (HIGH && a > b) || (!HIGH && a < b) { a } else { b }
@@ -66,15 +108,6 @@ impl<const HIGH: bool> Block for Extreme<HIGH> {
         self.at += 1;
         self.best = next.best;
         self.run = next.run;
-        let period = self.block.len() - 1;
-        if self.at >= period {
-            let mut best = Self::EMPTY;
-            for slot in self.block[..period].iter_mut().rev() {
-                best = Self::pick(best, *slot);
-                *slot = best;
-            }
-            self.at = 0;
-            self.best = Self::EMPTY;
-        }
+        self.turn();
     }
 }

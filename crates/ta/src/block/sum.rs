@@ -33,6 +33,10 @@ impl Sum {
         Sum { ring, at: 0, sum: 0.0, run: 0, left }
     }
 
+    pub(crate) fn period(&self) -> usize {
+        self.ring.len()
+    }
+
     /// The sum divided by n.
     #[inline]
     pub(crate) fn mean(&self, x: f64) -> (f64, Next) {

@@ -22,7 +22,6 @@ pub struct Awesome {
 impl Awesome {
     pub fn new(fast: usize, slow: usize) -> Result<Awesome, Error> {
         fast_slow(fast, slow)?;
-
         Ok(Awesome { fast: Sum::new(fast), slow: Sum::new(slow), warmup: slow - 1 })
     }
 }

@@ -32,7 +32,6 @@ impl Kama {
         check_period("period", period)?;
         check_period("fast", fast)?;
         check_period("slow", slow)?;
-
         Ok(Kama {
             way: Sum::new(period),
             start: Delay::new(period),

@@ -21,7 +21,6 @@ pub struct Roc {
 impl Roc {
     pub fn new(period: usize) -> Result<Roc, Error> {
         check_period("period", period)?;
-
         Ok(Roc { before: Delay::new(period), warmup: period })
     }
 }

@@ -27,7 +27,6 @@ impl Tsi {
     pub fn new(slow: usize, fast: usize) -> Result<Tsi, Error> {
         check_period("slow", slow)?;
         check_period("fast", fast)?;
-
         Ok(Tsi {
             change: Ewm::span(slow, Parity::Ta),
             change_again: Ewm::span(fast, Parity::Ta),

@@ -1,9 +1,9 @@
 //! Williams %R: -100 (H - C) / (H - L) with the highest high and lowest low of `period` candles.
 
-use crate::block::{Block, Highest, Lowest, Of, check_period};
-use crate::indicator::erase;
+use crate::block::{Block, CHUNK, Highest, Lowest, Of, check_period};
+use crate::indicator::{available, erase, shortest};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "williamsR",
@@ -22,7 +22,6 @@ pub struct WilliamsR {
 impl WilliamsR {
     pub fn new(period: usize) -> Result<WilliamsR, Error> {
         check_period("period", period)?;
-
         Ok(WilliamsR { high: Highest::new(period), low: Lowest::new(period), warmup: period - 1 })
     }
 }
@@ -45,5 +44,20 @@ impl Indicator<1> for WilliamsR {
 
     fn warmup(&self) -> usize {
         self.warmup
+    }
+
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
+        let len = shortest(candles, &out);
+        let [out] = out;
+        let mut low = [0.0; CHUNK];
+        for from in (0..len).step_by(CHUNK) {
+            let part = candles.slice(from, (from + CHUNK).min(len));
+            let (low, out) = (&mut low[..part.len()], &mut out[from..from + part.len()]);
+            self.high.scan(part.highs(), out);
+            self.low.scan(part.lows(), low);
+            for ((slot, close), low) in out.iter_mut().zip(part.closes()).zip(low) {
+                *slot = available(-100.0 * (*slot - close) / (*slot - *low));
+            }
+        }
     }
 }

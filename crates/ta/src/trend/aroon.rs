@@ -24,7 +24,6 @@ pub struct Aroon {
 impl Aroon {
     pub fn new(period: usize) -> Result<Aroon, Error> {
         check_period("period", period)?;
-
         Ok(Aroon {
             high: Age::new(period + 1),
             low: Age::new(period + 1),

@@ -24,7 +24,6 @@ impl Cci {
     pub fn new(period: usize, constant: f64) -> Result<Cci, Error> {
         check_period("period", period)?;
         positive("constant", constant)?;
-
         Ok(Cci { deviation: Deviation::new(period), constant, warmup: period - 1 })
     }
 }

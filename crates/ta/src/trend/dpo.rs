@@ -23,7 +23,6 @@ pub struct Dpo {
 impl Dpo {
     pub fn new(period: usize) -> Result<Dpo, Error> {
         check_period("period", period)?;
-
         Ok(Dpo {
             before: Delay::new(period / 2 + 1),
             sum: Sum::new(period),

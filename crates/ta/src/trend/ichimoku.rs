@@ -30,7 +30,6 @@ impl Ichimoku {
         check_period("conversion", conversion)?;
         check_period("base", base)?;
         check_period("span", span)?;
-
         Ok(Ichimoku {
             high1: Highest::new(conversion),
             low1: Lowest::new(conversion),

@@ -25,7 +25,6 @@ impl MassIndex {
     pub fn new(fast: usize, slow: usize) -> Result<MassIndex, Error> {
         check_period("fast", fast)?;
         check_period("slow", slow)?;
-
         Ok(MassIndex {
             once: Ewm::span(fast, Parity::Ta),
             twice: Ewm::span(fast, Parity::Ta),

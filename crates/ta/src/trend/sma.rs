@@ -21,7 +21,6 @@ pub struct Sma {
 impl Sma {
     pub fn new(period: usize) -> Result<Sma, Error> {
         check_period("period", period)?;
-
         Ok(Sma { sum: Sum::new(period), warmup: period - 1 })
     }
 }
@@ -50,7 +49,7 @@ impl Indicator<1> for Sma {
         for (closes, out) in candles.closes()[..len].chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
             let out = &mut out[..closes.len()];
             self.sum.scan(closes, out);
-            let n = (self.warmup + 1) as f64;
+            let n = self.sum.period() as f64;
             out.iter_mut().for_each(|sum| *sum /= n);
         }
     }

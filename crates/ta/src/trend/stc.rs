@@ -47,7 +47,6 @@ impl Stc {
         check_period("cycle", cycle)?;
         check_period("smooth1", smooth1)?;
         check_period("smooth2", smooth2)?;
-
         Ok(Stc {
             fast: Ewm::span(fast, Parity::Ta),
             slow: Ewm::span(slow, Parity::Ta),

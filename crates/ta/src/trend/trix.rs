@@ -25,7 +25,6 @@ pub struct Trix {
 impl Trix {
     pub fn new(period: usize, parity: Parity) -> Result<Trix, Error> {
         check_period("period", period)?;
-
         Ok(Trix {
             first: Ewm::span(period, parity),
             second: Ewm::span(period, parity),

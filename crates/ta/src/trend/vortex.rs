@@ -27,7 +27,6 @@ pub struct Vortex {
 impl Vortex {
     pub fn new(period: usize) -> Result<Vortex, Error> {
         check_period("period", period)?;
-
         Ok(Vortex {
             up: Sum::new(period),
             down: Sum::new(period),

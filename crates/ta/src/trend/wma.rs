@@ -22,7 +22,6 @@ pub struct Wma {
 impl Wma {
     pub fn new(period: usize) -> Result<Wma, Error> {
         check_period("period", period)?;
-
         Ok(Wma { weighted: Weighted::new(period), warmup: period - 1 })
     }
 }

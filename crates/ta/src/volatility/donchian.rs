@@ -1,10 +1,10 @@
 //! Donchian channel: the highest high and lowest low of `period` candles and the middle between
 //! them; the width in percent of the mean close; where the close lies between low (0) and high (1).
 
-use crate::block::{Block, Highest, Lowest, Of, Sum, check_period};
-use crate::indicator::erase;
+use crate::block::{Block, CHUNK, Highest, Lowest, Of, Sum, check_period};
+use crate::indicator::{available, erase, shortest};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "donchian",
@@ -24,7 +24,6 @@ pub struct Donchian {
 impl Donchian {
     pub fn new(period: usize) -> Result<Donchian, Error> {
         check_period("period", period)?;
-
         Ok(Donchian {
             high: Highest::new(period),
             low: Lowest::new(period),
@@ -58,5 +57,28 @@ impl Indicator<5> for Donchian {
 
     fn warmup(&self) -> usize {
         self.warmup
+    }
+
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 5]) {
+        let len = shortest(candles, &out);
+        let [highs, lows, middles, widths, places] = out;
+        for from in (0..len).step_by(CHUNK) {
+            let to = (from + CHUNK).min(len);
+            let part = candles.slice(from, to);
+            let (high, low) = (&mut highs[from..to], &mut lows[from..to]);
+            self.high.scan(part.highs(), high);
+            self.low.scan(part.lows(), low);
+            let (width, place) = (&mut widths[from..to], &mut places[from..to]);
+            self.sum.scan(part.closes(), width);
+            let n = self.sum.period() as f64;
+            let middle = &mut middles[from..to];
+            for index in 0..part.len() {
+                let (high, low) = (high[index], low[index]);
+                let (range, mean) = (high - low, width[index] / n);
+                middle[index] = available(range / 2.0 + low);
+                width[index] = available(range / mean * 100.0);
+                place[index] = available((part.closes()[index] - low) / range);
+            }
+        }
     }
 }

@@ -23,7 +23,6 @@ pub struct Ulcer {
 impl Ulcer {
     pub fn new(period: usize) -> Result<Ulcer, Error> {
         check_period("period", period)?;
-
         Ok(Ulcer {
             high: Highest::shown_after(period, 1),
             squares: Sum::new(period),

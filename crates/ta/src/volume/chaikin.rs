@@ -24,7 +24,6 @@ pub struct Chaikin {
 impl Chaikin {
     pub fn new(fast: usize, slow: usize) -> Result<Chaikin, Error> {
         fast_slow(fast, slow)?;
-
         Ok(Chaikin {
             sum: 0.0,
             fast: Ewm::span(fast, Parity::Ta),

@@ -23,7 +23,6 @@ pub struct Cmf {
 impl Cmf {
     pub fn new(period: usize) -> Result<Cmf, Error> {
         check_period("period", period)?;
-
         Ok(Cmf { flow: Sum::new(period), volume: Sum::new(period), warmup: period - 1 })
     }
 }

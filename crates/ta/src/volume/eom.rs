@@ -24,7 +24,6 @@ pub struct Eom {
 impl Eom {
     pub fn new(period: usize) -> Result<Eom, Error> {
         check_period("period", period)?;
-
         Ok(Eom { sum: Sum::new(period), high: f64::NAN, low: f64::NAN, warmup: period })
     }
 }

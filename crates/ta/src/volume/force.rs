@@ -22,7 +22,6 @@ pub struct Force {
 impl Force {
     pub fn new(period: usize) -> Result<Force, Error> {
         check_period("period", period)?;
-
         Ok(Force { average: Ewm::span(period, Parity::Ta), close: f64::NAN, warmup: period })
     }
 }

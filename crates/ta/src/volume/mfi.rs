@@ -24,7 +24,6 @@ pub struct Mfi {
 impl Mfi {
     pub fn new(period: usize) -> Result<Mfi, Error> {
         check_period("period", period)?;
-
         Ok(Mfi {
             up: Sum::new(period),
             down: Sum::new(period),
