@@ -16,6 +16,8 @@ pub struct Spread {
     same: usize,
     last: f64,
     sums: Sums,
+    /// 1 / n: the means are taken by multiplying.
+    share: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,14 +43,13 @@ impl Spread {
     pub(crate) fn new(period: usize) -> Spread {
         let sums = Sums { anchor: 0.0, first: 0.0, second: 0.0, left: 0 };
         let ring = vec![0.0; period].into_boxed_slice();
-        Spread { ring, at: 0, run: 0, same: 0, last: f64::NAN, sums }
+        Spread { ring, at: 0, run: 0, same: 0, last: f64::NAN, sums, share: 1.0 / period as f64 }
     }
 
     /// The mean and the deviation with `x` as the newest number.
     #[inline]
     pub(crate) fn step(&self, x: f64) -> ((f64, f64), Next) {
         let period = self.ring.len();
-        let n = period as f64;
         let mut next = Next { x, run: 0, same: 0, sums: Sums { left: 0, ..self.sums } };
         if !x.is_finite() {
             next.x = 0.0;
@@ -63,21 +64,23 @@ impl Spread {
         let (new, old) = (x - anchor, self.ring[self.at] - anchor);
         let first = first + (new - old);
         let second = second + (new - old) * (new + old);
-        let variance = (second - first * first / n) / n;
+        let distance = first * self.share;
+        let (square, variance) = (second * self.share, second * self.share - distance * distance);
         next.sums = Sums { anchor, first, second, left: left.wrapping_sub(1) };
         // Far from the anchor the sums cancel, and a large number that left drowns them.
-        let sound = variance * n > second * 1e-4 && old * old < second * 1024.0;
+        let sound = variance > square * 1e-4 && old * old < square * 1024.0;
         if left <= 1 || !sound {
             next.sums = self.anew(x);
         } else {
-            return ((anchor + first / n, variance.sqrt()), next);
+            return ((anchor + distance, variance.sqrt()), next);
         }
         if next.same >= period {
             return ((x, 0.0), next);
         }
         let Sums { anchor, first, second, .. } = next.sums;
-        let variance = ((second - first * first / n) / n).max(0.0);
-        ((anchor + first / n, variance.sqrt()), next)
+        let distance = first * self.share;
+        let variance = (second * self.share - distance * distance).max(0.0);
+        ((anchor + distance, variance.sqrt()), next)
     }
 
     #[inline]
