@@ -53,6 +53,8 @@ pub enum FaultKind {
     WsDrop,
     /// A WebSocket connection stays open, and nothing comes or is answered any more.
     WsStall,
+    /// A stream is subscribed to and never sends on this connection.
+    WsMute,
     /// `serverShutdown` is announced; the connection ends a little later.
     WsShutdown,
     /// A closing frame comes `delay_ms` of the exchange's time late.
@@ -81,6 +83,7 @@ impl FaultKind {
         match self {
             // Other endpoints have nothing to be late with.
             Self::RestLag => path == Endpoint::Klines.path(),
+            Self::WsMute => false,
             kind => !kind.strikes_frames() && !kind.strikes_closings(),
         }
     }

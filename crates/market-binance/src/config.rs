@@ -93,6 +93,9 @@ pub struct StreamConfig {
     /// A connection on which nothing at all is heard for this long is dead. Half way there it is
     /// asked for a sign of life.
     pub silence_max: Duration,
+    /// A stream on which nothing is heard for this long is compared with the record: where that
+    /// has moved on, the subscription is dead although the connection is not.
+    pub stream_silence: Duration,
     /// A connection is replaced at this age, before the exchange ends it.
     pub life: Duration,
     /// Between two messages of ours; the exchange allows five a second.
@@ -132,6 +135,7 @@ impl StreamConfig {
             connect_timeout: Duration::from_secs(10),
             ack_within: Duration::from_secs(10),
             silence_max: Duration::from_secs(30),
+            stream_silence: Duration::from_mins(1),
             life: Duration::from_hours(23),
             message_gap: Duration::from_millis(250),
             backoff: Duration::from_millis(250),

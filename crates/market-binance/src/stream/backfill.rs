@@ -18,6 +18,19 @@ pub(crate) struct Filled {
     pub(crate) rows: Vec<Kline>,
     /// Every closed candle before this one is in `rows`, or does not exist.
     pub(crate) known_to: Millis,
+    /// The first row that is not certain: mostly the candle that is forming.
+    pub(crate) forming: Option<Kline>,
+}
+
+impl Filled {
+    /// Whether something was traded that was not heard, `heard` being the last candle that was.
+    pub(crate) fn moved_beyond(&self, heard: Option<&Kline>) -> bool {
+        let newest = self.forming.as_ref().or(self.rows.last());
+        newest.is_some_and(|newest| {
+            let traded = newest.bar.volume.is_some_and(|volume| !volume.is_zero());
+            traded && heard.is_none_or(|heard| heard.bar != newest.bar)
+        })
+    }
 }
 
 /// One page of the record from `from` on.
@@ -37,10 +50,12 @@ pub(crate) async fn look(
 /// A row that comes later proves that nothing more will come before it; the end of the rows proves
 /// nothing.
 fn judge(page: Vec<Kline>, interval: Interval, from: Millis, certain_at: Millis) -> Filled {
-    let mut filled = Filled { rows: Vec::with_capacity(page.len()), known_to: from };
+    let rows = Vec::with_capacity(page.len());
+    let mut filled = Filled { rows, known_to: from, forming: None };
     for mut row in page {
         if row.close_time >= certain_at {
             filled.known_to = filled.known_to.max(row.bar.open_time);
+            filled.forming = Some(row);
             break;
         }
         filled.known_to = interval.next_open(row.bar.open_time);
@@ -98,5 +113,28 @@ mod tests {
         check(&[], 1_000, 0, 1);
         check(&[7], 430, 0, 7);
         check(&[1, 7], 1_000, 2, 8);
+    }
+
+    #[test]
+    fn silence_is_suspicious_only_where_something_was_traded() {
+        let kline = |minute: i64, volume: i128| {
+            let open_time = Millis(minute * 60_000);
+            let (one, volume) = (Decimal::ZERO, Decimal::from_parts(volume, 0));
+            let bar = Bar { open_time, open: one, high: one, low: one, close: one, volume };
+            Kline { bar, close_time: Millis(open_time.0 + 59_999), closed: false }
+        };
+        let filled = |rows: Vec<Kline>, forming| Filled { rows, known_to: Millis(0), forming };
+        let heard = kline(2, 5);
+        for (filled, suspicious) in [
+            (filled(vec![], None), false),
+            (filled(vec![], Some(kline(2, 5))), false),
+            (filled(vec![], Some(kline(2, 6))), true),
+            (filled(vec![kline(2, 5)], None), false),
+            (filled(vec![kline(2, 5)], Some(kline(3, 0))), false),
+            (filled(vec![kline(2, 5)], Some(kline(3, 1))), true),
+        ] {
+            assert_eq!(filled.moved_beyond(Some(&heard)), suspicious, "{filled:?}");
+        }
+        assert!(filled(vec![], Some(kline(2, 5))).moved_beyond(None));
     }
 }

@@ -171,7 +171,7 @@ impl<'a> Talk<'a> {
                     None => return Err(Some("it was closed")),
                 },
                 order = self.link.orders.recv() => match order {
-                    Some(order) => self.waiting.extend(order.batches()),
+                    Some(order) => self.enqueue(order),
                     None => return Err(None),
                 },
                 () = sleep_until(self.may_say_at), if !self.waiting.is_empty() => {
@@ -191,6 +191,19 @@ impl<'a> Talk<'a> {
                     self.tell(Heard::Retiring).await?;
                 }
             }
+        }
+    }
+
+    /// Orders that come one by one while others wait are sent as one.
+    fn enqueue(&mut self, order: Order) {
+        match (self.waiting.back_mut(), order) {
+            (Some(Order::Subscribe(waiting)), Order::Subscribe(mut names))
+            | (Some(Order::Unsubscribe(waiting)), Order::Unsubscribe(mut names))
+                if waiting.len() + names.len() <= BATCH_MAX =>
+            {
+                waiting.append(&mut names);
+            }
+            (_, order) => self.waiting.extend(order.batches()),
         }
     }
 

@@ -92,6 +92,17 @@ impl Lines {
         }
     }
 
+    /// Replaces the current connection, which has lost a stream, unless it is too young to tell.
+    pub(crate) fn replace<'a>(&mut self, streams: impl Iterator<Item = &'a String>) {
+        let young = self.config.stream_silence;
+        if let Some(line) = self.current.as_mut().filter(|line| line.opened.elapsed() >= young) {
+            line.retiring = true;
+            if self.retry_at.is_none() {
+                self.retry(streams);
+            }
+        }
+    }
+
     /// Passes an order on, or connects: a new connection subscribes to everything anyway.
     pub(crate) fn order<'a>(
         &mut self,

@@ -44,6 +44,11 @@ impl Sequence {
         self.expected
     }
 
+    /// The newest state of the newest candle that was heard.
+    pub(crate) fn forming(&self) -> Option<&Kline> {
+        self.forming.as_ref().map(|(update, _)| &update.kline)
+    }
+
     /// When the next candle ought to be over.
     pub(crate) fn closes_at(&self) -> Millis {
         self.interval.next_open(self.expected)

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use fault::Fault;
 use market::{Interval, KlineEvent, Millis};
@@ -34,6 +35,8 @@ struct Series {
     sequence: Sequence,
     /// Whether followers were told that it is heard live.
     live: bool,
+    /// The last sign of its stream, or that it is quiet for good reason.
+    heard_at: Instant,
     /// The record is being asked.
     looking: bool,
     /// When to ask the record, where that is known to be needed.
@@ -54,9 +57,15 @@ impl Series {
     fn say(&mut self, live: bool) {
         if self.live != live {
             self.live = live;
+            self.heard_at = Instant::now();
             let word = if live { KlineEvent::Connected } else { KlineEvent::Reconnecting };
             self.publish(Vec::new(), Some(word));
         }
+    }
+
+    /// Its connection works, and yet nothing comes.
+    fn is_silent(&self, silence_max: Duration) -> bool {
+        self.live && self.heard_at.elapsed() >= silence_max
     }
 
     fn look_by(&mut self, at: Instant) {
@@ -129,6 +138,7 @@ impl Shard {
             hub,
             sequence: Sequence::new(interval, expected),
             live: false,
+            heard_at: Instant::now(),
             looking: false,
             look_at: None,
             waits: Backoff::new(config.lag_wait, config.lag_wait_max),
@@ -143,6 +153,7 @@ impl Shard {
             let wait = self.inner.config.streams.gap_wait;
             if let Some(series) = self.series.get_mut(&stream) {
                 let mut told = Vec::new();
+                series.heard_at = Instant::now();
                 series.sequence.hear(*update, &mut told);
                 if series.sequence.gap().is_some() {
                     series.look_by(Instant::now() + wait);
@@ -190,7 +201,8 @@ impl Shard {
             }
             // Quiet candles and lost closing frames: the clock alone says that one is over.
             let overdue = series.sequence.closes_at().0 + grace <= server_now.0;
-            if series.look_at.map_or(overdue, |at| at <= now) {
+            let silent = series.is_silent(config.stream_silence);
+            if series.look_at.map_or(overdue || silent, |at| at <= now) {
                 start(&self.inner, &mut self.looks, stream, series);
             }
         }
@@ -216,8 +228,13 @@ impl Shard {
         let Some(series) = self.series.get_mut(stream) else { return };
         series.looking = false;
         let before = series.sequence.expected();
+        let mut mute = false;
         match looked {
             Ok(filled) => {
+                if series.is_silent(self.inner.config.streams.stream_silence) {
+                    mute = filled.moved_beyond(series.sequence.forming());
+                    series.heard_at = Instant::now();
+                }
                 let mut told = Vec::new();
                 let span = series.sequence.fill(&filled.rows, filled.known_to, &mut told);
                 series.publish(told, span.map(KlineEvent::GapFilled));
@@ -237,7 +254,13 @@ impl Shard {
             series.look_at = open.then(Instant::now);
         } else {
             // The record lags behind, or has nothing: an outage, a symbol that does not trade.
-            series.look_at = Some(Instant::now() + series.waits.next());
+            let needed = open || series.look_at.is_some();
+            series.look_at = needed.then(|| Instant::now() + series.waits.next());
+        }
+        if mute {
+            tracing::info!(stream, "a stream sends nothing although it trades");
+            self.inner.client.observer.stream("mute");
+            self.lines.replace(self.series.keys());
         }
     }
 }

@@ -181,7 +181,11 @@ impl Session {
     fn subscribe(&mut self, streams: Vec<String>) {
         let now = self.shared.clock.now();
         for name in streams {
-            let feed = Feed::new(&name, now);
+            let muted = |kind| kind == FaultKind::WsMute;
+            let feed = match self.shared.faults.strike_stream(&name, muted) {
+                Some(_) => None,
+                None => Feed::new(&name, now),
+            };
             if let std::collections::btree_map::Entry::Vacant(place) = self.feeds.entry(name) {
                 place.insert(feed);
                 self.shared.streams.streams.fetch_add(1, Ordering::Relaxed);

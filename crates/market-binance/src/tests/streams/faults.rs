@@ -106,6 +106,63 @@ async fn connections_are_replaced_before_they_get_too_old() {
 }
 
 #[tokio::test]
+async fn a_stream_that_is_confirmed_but_mute_is_noticed() {
+    let change = |config: &mut BinanceConfig| {
+        config.streams.stream_silence = Duration::from_millis(60);
+    };
+    let live = live_with(start(), |_| {}, change).await;
+    live.trouble(Trouble::new(FaultKind::WsMute, 1).on("/ws/ethusdt@kline_1d"));
+    let mut reader = live.follow("BTCUSDT", Interval::M1).await;
+    let mut mute = live.follow("ETHUSDT", Interval::D1).await;
+    reader.read(1).await;
+    // No candle closes for a long time here, so only the forming one can tell.
+    mute.read_until(|event| matches!(event, KlineEvent::Candle { .. })).await;
+    assert!(live.sim.streams().opened >= 2);
+    reader.read(2).await;
+    live.check(&reader).await;
+    assert_eq!(reader.count(is_down) + mute.count(is_down), 0);
+}
+
+#[tokio::test]
+async fn many_subscriptions_at_once_keep_to_the_exchange_s_limit() {
+    let rules = |rules: &mut StreamRules| rules.messages_per_second = 5;
+    let change = |config: &mut BinanceConfig| {
+        config.streams.message_gap = Duration::from_millis(250);
+    };
+    let live = live_with(start(), rules, change).await;
+    let listing = live.binance.listing().await.unwrap();
+    let mut readers = Vec::new();
+    for code in listing.quote_assets.keys() {
+        readers.push(live.follow(code, Interval::M1).await);
+    }
+    for reader in &mut readers {
+        reader.read_until(|event| *event == KlineEvent::Connected).await;
+    }
+    // Everything goes into a few requests, on one connection that is not closed for flooding.
+    let counts = live.sim.streams();
+    assert_eq!((counts.opened, counts.streams), (1, readers.len() as u64));
+    readers.truncate(3);
+    for reader in &mut readers {
+        reader.read(2).await;
+        live.check(reader).await;
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_cannot_be_encrypted_is_tried_again() {
+    let change = |config: &mut BinanceConfig| {
+        config.streams.url = config.rest_url.replace("http://", "wss://");
+    };
+    let live = live_with(start(), |_| {}, change).await;
+    let mut reader = live.follow("BTCUSDT", Interval::M1).await;
+    // Candles still come, from the record.
+    reader.read(3).await;
+    assert_eq!(reader.count(|event| *event == KlineEvent::Connected), 0);
+    assert!(reader.count(is_gap) >= 1);
+    live.check(&reader).await;
+}
+
+#[tokio::test]
 async fn the_exchange_may_stay_away_for_long() {
     let mut live = live().await;
     let mut reader = live.follow("BTCUSDT", Interval::M1).await;

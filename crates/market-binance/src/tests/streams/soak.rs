@@ -33,19 +33,18 @@ impl Dice {
     }
 }
 
-#[tokio::test]
-async fn no_candle_is_lost_doubled_or_misplaced_whatever_happens() {
-    let live = live().await;
+/// Follows these through random trouble until enough connections were opened, and compares.
+async fn soak(series: &[(&str, Interval)], per_connection: usize, opened: u64) {
+    let change = |config: &mut BinanceConfig| {
+        config.streams.streams_per_connection = per_connection;
+        config.streams.silence_max = Duration::from_millis(120);
+        config.streams.backoff_max = Duration::from_millis(5);
+    };
+    let live = live_with(start(), |_| {}, change).await;
     let mut readers = JoinSet::new();
     let stop = CancellationToken::new();
-    for (code, interval) in [
-        ("BTCUSDT", Interval::M1),
-        ("BTCUSDT", Interval::M1),
-        ("ETHUSDT", Interval::M1),
-        ("SOLUSDT", Interval::M3),
-        ("OBOLBNB", Interval::M1),
-    ] {
-        let mut reader = live.follow(code, interval).await;
+    for (code, interval) in series {
+        let mut reader = live.follow(code, *interval).await;
         let stop = stop.clone();
         readers.spawn(async move {
             while !stop.is_cancelled() {
@@ -55,25 +54,47 @@ async fn no_candle_is_lost_doubled_or_misplaced_whatever_happens() {
         });
     }
     let mut dice = Dice(20_261_115);
-    let end = Instant::now() + Duration::from_secs(4);
-    while Instant::now() < end {
+    while live.sim.streams().opened < opened {
         // Only a few at a time, so that they mix as they are rolled.
         if live.sim.faults().list().len() < 4 {
             live.trouble(dice.trouble());
         }
-        tokio::time::sleep(Duration::from_millis(2)).await;
+        tokio::time::sleep(Duration::from_millis(1)).await;
     }
     live.sim.faults().clear();
     tokio::time::sleep(Duration::from_millis(300)).await;
     stop.cancel();
-    let mut closed = 0;
+    let (mut closed, mut gaps) = (0, 0);
     while let Some(reader) = readers.join_next().await {
         let reader = reader.unwrap();
         live.check(&reader).await;
         closed += reader.closed.len();
+        gaps += reader.count(is_gap);
     }
-    let opened = live.sim.streams().opened;
-    println!("{opened} connections, {closed} closed candles");
-    assert!(opened > 100, "only {opened} connections");
-    assert!(closed > 100, "only {closed} closed candles");
+    println!("{:?}, {closed} closed candles, {gaps} gaps filled", live.sim.streams());
+    assert!(closed >= series.len() * 5, "only {closed} closed candles");
+}
+
+#[tokio::test]
+async fn no_candle_is_lost_doubled_or_misplaced_whatever_happens() {
+    let series = [
+        ("BTCUSDT", Interval::M1),
+        ("BTCUSDT", Interval::M1),
+        ("ETHUSDT", Interval::M1),
+        ("SOLUSDT", Interval::M1),
+        ("OBOLBNB", Interval::M1),
+    ];
+    soak(&series, 2, 300).await;
+}
+
+/// `cargo test --release -p market-binance -- --ignored ten_thousand --nocapture`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes a minute; run by hand"]
+async fn ten_thousand_disconnects_lose_nothing() {
+    let codes = ["BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "ADAUSDT", "DOGEUSDT", "BNBUSDT"];
+    let series: Vec<_> = codes
+        .into_iter()
+        .flat_map(|code| [Interval::M1, Interval::M3].map(|interval| (code, interval)))
+        .collect();
+    soak(&series, 1, 10_000).await;
 }
