@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::exit::Failure;
 use crate::meters::Meters;
 use crate::revocations::{self, SqlRevocations};
-use crate::venues;
+use crate::venues::{self, Venues};
 
 /// How long background work may go on once everything has been told to stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
@@ -67,7 +67,9 @@ impl App {
             tasks,
             stop,
         };
-        let catalog = Catalog::new(vec![quotes(&parts).await?])?;
+        let venues = Venues::open(&parts).await?;
+        let services = vec![quotes(&parts, &venues)?, indicators(&parts, &venues)?];
+        let catalog = Catalog::new(services)?;
         check_view(&catalog, &config.view)?;
         let keys = Keyring::open(&config.data)?;
         let authority = Arc::new(Authority::new(keys, Arc::new(SqlRevocations(db.clone()))));
@@ -111,17 +113,27 @@ pub(crate) async fn open_store(config: &Config) -> Result<Db, Failure> {
     Ok(db)
 }
 
-async fn quotes(parts: &Parts<'_>) -> Result<Service, Failure> {
+fn quotes(parts: &Parts<'_>, venues: &Venues) -> Result<Service, Failure> {
     if let Some(base) = &parts.config.arche_api_url {
         let token = parts.config.arche_api_token.as_ref().map(|token| token.reveal());
         return Ok(service_quotes::service(RemoteApi::new(base, token)?)?);
     }
     let api = LocalApi::new(service_quotes::LocalParts {
-        venues: venues::all(parts).await?,
-        default_venue: market::Venue::Binance,
+        venues: venues.for_quotes(),
+        default_venue: venues::DEFAULT,
         history: Arc::clone(&parts.history),
     });
     Ok(service_quotes::service(api)?)
+}
+
+fn indicators(parts: &Parts<'_>, venues: &Venues) -> Result<Service, Failure> {
+    let market = service_indicators::Market {
+        venues: venues.for_candles(),
+        default_venue: venues::DEFAULT,
+        history: Arc::clone(&parts.history),
+        health: venues.probe(),
+    };
+    Ok(service_indicators::service(market, Arc::clone(&parts.clock), VERSION)?)
 }
 
 /// A service or tool that is asked for by name must exist, or the list would be silently empty.

@@ -1,13 +1,16 @@
-//! The venues this server has, as the services see them: live crypto and imported files.
+//! The venues this server has, opened once and shared by the services: live crypto and imported
+//! files.
 
 use std::collections::BTreeMap;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use exchange_sim::{Sim, SimConfig};
-use market::Venue;
+use market::{Venue, VenueHealth};
 use market_binance::{Binance, BinanceConfig, Observer};
 use market_files::FileVenue;
+use service_indicators::VenueCandles;
 use service_quotes::VenuePorts;
 use telemetry::{Level, Metrics};
 use tokio::net::TcpListener;
@@ -16,38 +19,77 @@ use crate::app::Parts;
 use crate::config::Provider;
 use crate::exit::Failure;
 
-pub(crate) async fn all(parts: &Parts<'_>) -> Result<BTreeMap<Venue, VenuePorts>, Failure> {
-    let mut venues = BTreeMap::new();
-    venues.insert(Venue::Binance, binance(parts).await?);
-    venues.insert(Venue::File, files(parts));
-    Ok(venues)
+/// Where a bare symbol belongs.
+pub(crate) const DEFAULT: Venue = Venue::Binance;
+
+pub(crate) struct Venues {
+    binance: Arc<Binance>,
+    /// The name the exchange's bars are kept under.
+    source: String,
+    files: Arc<FileVenue>,
 }
 
-async fn binance(parts: &Parts<'_>) -> Result<VenuePorts, Failure> {
-    let (rest_url, source) = match &parts.config.provider {
-        Provider::Binance { rest_url } => (rest_url.clone(), "binance".to_owned()),
-        Provider::Simulated => {
-            let seed = parts.config.sim_seed;
-            (start_simulated(parts, seed).await?, format!("simulated:{seed}"))
-        }
-    };
-    let config = BinanceConfig::new(rest_url, source.clone());
-    let watch = Arc::new(Watch {
-        metrics: Arc::clone(&parts.metrics),
-        weight: parts.metrics.upstream_weight_used("binance"),
-    });
-    let venue = Arc::new(Binance::observed(config, Arc::clone(&parts.clock), watch)?);
-    let health = Arc::clone(&venue);
-    Ok(VenuePorts {
-        source,
-        quotes: Arc::clone(&venue) as _,
-        symbols: Arc::clone(&venue) as _,
-        bars: Some(venue),
-        health: Box::new(move || {
-            let venue = Arc::clone(&health);
-            Box::pin(async move { venue.health().await })
-        }),
-    })
+type Probe = Box<dyn Fn() -> Pin<Box<dyn Future<Output = VenueHealth> + Send>> + Send + Sync>;
+
+impl Venues {
+    pub(crate) async fn open(parts: &Parts<'_>) -> Result<Self, Failure> {
+        let (rest_url, source) = match &parts.config.provider {
+            Provider::Binance { rest_url } => (rest_url.clone(), "binance".to_owned()),
+            Provider::Simulated => {
+                let seed = parts.config.sim_seed;
+                (start_simulated(parts, seed).await?, format!("simulated:{seed}"))
+            }
+        };
+        let config = BinanceConfig::new(rest_url, source.clone());
+        let watch = Arc::new(Watch {
+            metrics: Arc::clone(&parts.metrics),
+            weight: parts.metrics.upstream_weight_used("binance"),
+        });
+        let binance = Arc::new(Binance::observed(config, Arc::clone(&parts.clock), watch)?);
+        let files = Arc::new(FileVenue::new(Arc::clone(&parts.archive)));
+        Ok(Self { binance, source, files })
+    }
+
+    pub(crate) fn for_quotes(&self) -> BTreeMap<Venue, VenuePorts> {
+        let binance = VenuePorts {
+            source: self.source.clone(),
+            quotes: Arc::clone(&self.binance) as _,
+            symbols: Arc::clone(&self.binance) as _,
+            bars: Some(Arc::clone(&self.binance) as _),
+            health: self.probe(),
+        };
+        let files = VenuePorts {
+            source: market_files::SOURCE.to_owned(),
+            quotes: Arc::clone(&self.files) as _,
+            symbols: Arc::clone(&self.files) as _,
+            bars: None,
+            health: Box::new(|| Box::pin(std::future::ready(VenueHealth::Up))),
+        };
+        BTreeMap::from([(Venue::Binance, binance), (Venue::File, files)])
+    }
+
+    pub(crate) fn for_candles(&self) -> BTreeMap<Venue, VenueCandles> {
+        let binance = VenueCandles {
+            source: self.source.clone(),
+            symbols: Arc::clone(&self.binance) as _,
+            bars: Some(Arc::clone(&self.binance) as _),
+        };
+        let files = VenueCandles {
+            source: market_files::SOURCE.to_owned(),
+            symbols: Arc::clone(&self.files) as _,
+            bars: None,
+        };
+        BTreeMap::from([(Venue::Binance, binance), (Venue::File, files)])
+    }
+
+    /// Asks the exchange how it is.
+    pub(crate) fn probe(&self) -> Probe {
+        let binance = Arc::clone(&self.binance);
+        Box::new(move || {
+            let binance = Arc::clone(&binance);
+            Box::pin(async move { binance.health().await })
+        })
+    }
 }
 
 /// Runs the simulated exchange on a loopback port of its own, so that the real adapter talks to it
@@ -58,17 +100,6 @@ async fn start_simulated(parts: &Parts<'_>, seed: u64) -> Result<String, Failure
     let sim = Sim::new(SimConfig::new(seed, Arc::clone(&parts.clock)));
     parts.tasks.spawn(sim.serve(listener, parts.stop.clone()));
     Ok(format!("http://{address}"))
-}
-
-fn files(parts: &Parts<'_>) -> VenuePorts {
-    let venue = Arc::new(FileVenue::new(Arc::clone(&parts.archive)));
-    VenuePorts {
-        source: market_files::SOURCE.to_owned(),
-        quotes: Arc::clone(&venue) as _,
-        symbols: venue,
-        bars: None,
-        health: Box::new(|| Box::pin(std::future::ready(market::VenueHealth::Up))),
-    }
 }
 
 /// Counts what is asked of the exchange.

@@ -1,0 +1,6 @@
+//! One file per tool; each has one `call`.
+
+pub(crate) mod compute;
+pub(crate) mod get_klines;
+pub(crate) mod health;
+pub(crate) mod list_symbols;

@@ -1,0 +1,14 @@
+//! `get_klines`: closed candles alone, for user interfaces.
+
+use contract::Cx;
+use fault::Fault;
+
+use crate::Indicators;
+use crate::tools::compute::interval;
+use crate::wire::{Klines, KlinesArgs};
+
+pub(crate) async fn call(cx: Cx<Indicators>, args: KlinesArgs) -> Result<Klines, Fault> {
+    let interval = interval(&args.interval)?;
+    let found = cx.service.candles.find(&args.symbol, interval, args.range(), cx.deadline).await?;
+    Ok(Klines(found))
+}
