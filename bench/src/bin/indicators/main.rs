@@ -1,0 +1,84 @@
+//! What an indicator costs per candle, in batch and one candle at a time, against TA-Lib's C core,
+//! Python's `ta` and five Rust crates in the same run. `bench/README.md` says how to read it.
+#![allow(clippy::print_stdout, reason = "the tables are what this program is for")]
+
+mod ours;
+mod peer;
+mod table;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use ours::Data;
+use peer::{Folder, Peer};
+use table::Table;
+
+pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
+
+const ROWS: usize = 1_000_000;
+
+/// What is promised against TA-Lib in batch: at least as fast, and these twice.
+const TWICE: [&str; 3] = ["bollinger", "stoch", "macd"];
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            println!("the benchmark could not be run: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether every target was met.
+fn run() -> Outcome<bool> {
+    let rounds: usize = match std::env::args().nth(1) {
+        Some(text) => text.parse()?,
+        None => 15,
+    };
+    let data = Data::new(ROWS);
+    let folder = Folder::new()?;
+    let file = folder.write(&data)?;
+    let mut python = Peer::python(&file, ROWS)?;
+    let mut crates = Peer::crates(&file, ROWS)?;
+    let (mut batch, mut stream) = (Table::default(), Table::default());
+    // In turns, so that whatever else the machine does falls on all of them alike.
+    for round in 0..rounds {
+        ours::batch(&data, &mut batch)?;
+        python.round("talib", |name, ns| batch.add("TA-Lib C", name, ns))?;
+        ours::stream(&data, &mut stream)?;
+        crates.round("all", |name, ns| {
+            let (peer, indicator) = name.split_once('\t').unwrap_or(("?", name));
+            stream.add(peer, indicator, ns);
+        })?;
+        // Slow, and not close to anything: twice will do.
+        if round < 2 {
+            python.round("ta", |name, ns| batch.add("Python ta", name, ns))?;
+        }
+    }
+    println!(
+        "Batch, ns per candle, {ROWS} candles, outputs allocated, smallest of {rounds} rounds\n"
+    );
+    println!("{}", batch.show(&["ours", "TA-Lib C", "Python ta"], &["TA-Lib C"]));
+    println!("One candle at a time, ns per update\n");
+    let peers = ["ta", "ta-lib", "wickra", "kand", "yata"];
+    let columns = ["ours", "ta", "ta-lib", "wickra", "kand", "yata"];
+    println!("{}", stream.show(&columns, &peers));
+    let mut met = true;
+    for (indicator, ratio) in batch.ratios(&["TA-Lib C"]) {
+        let wanted = if TWICE.contains(&indicator.as_str()) { 2.0 } else { 1.0 };
+        met &= verdict("batch", &indicator, ratio, wanted);
+    }
+    for (indicator, ratio) in stream.ratios(&peers) {
+        met &= verdict("stream", &indicator, ratio, 1.0);
+    }
+    Ok(met)
+}
+
+fn verdict(form: &str, indicator: &str, ratio: f64, wanted: f64) -> bool {
+    let met = ratio >= wanted;
+    let word = if met { "met" } else { "MISSED" };
+    println!("{word}: {form} {indicator} at {ratio:.2} times the best peer (wanted {wanted})");
+    met
+}

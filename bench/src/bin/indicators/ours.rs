@@ -1,0 +1,95 @@
+//! Our side: the candles, every indicator in batch through its name, and seven one candle at a
+//! time through their types, as the other crates are used.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use ta::momentum::{Ppo, Pvo, Rsi, Stoch};
+use ta::trend::Macd;
+use ta::volatility::Atr;
+use ta::volume::{Session, Vwap};
+use ta::{Arg, Candle, Candles, Indicator, Parity, Spec};
+
+use crate::Outcome;
+use crate::table::Table;
+
+pub(crate) struct Data {
+    t: Vec<i64>,
+    o: Vec<f64>,
+    h: Vec<f64>,
+    l: Vec<f64>,
+    c: Vec<f64>,
+    v: Vec<f64>,
+    rows: Vec<Candle>,
+}
+
+impl Data {
+    /// A random walk of minutes, the same in every run.
+    pub(crate) fn new(rows: usize) -> Data {
+        let mut state = 1_u64;
+        let mut random = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let mut close = 100.0;
+        let mut candles = Vec::with_capacity(rows);
+        for index in 0..rows {
+            let open = close;
+            close = (open * (1.0 + 0.004 * (random() - 0.5))).clamp(10.0, 1000.0);
+            let high = f64::max(open, close) * (1.0 + 0.001 * random());
+            let low = f64::min(open, close) * (1.0 - 0.001 * random());
+            let t = index as i64 * 60_000;
+            let v = 1.0 + 1000.0 * random();
+            candles.push(Candle { t, o: open, h: high, l: low, c: close, v });
+        }
+        let column = |field: fn(&Candle) -> f64| candles.iter().map(field).collect();
+        Data {
+            t: candles.iter().map(|candle| candle.t).collect(),
+            o: column(|candle| candle.o),
+            h: column(|candle| candle.h),
+            l: column(|candle| candle.l),
+            c: column(|candle| candle.c),
+            v: column(|candle| candle.v),
+            rows: candles,
+        }
+    }
+
+    pub(crate) fn columns(&self) -> [&Vec<f64>; 5] {
+        [&self.o, &self.h, &self.l, &self.c, &self.v]
+    }
+}
+
+pub(crate) fn batch(data: &Data, table: &mut Table) -> Outcome<()> {
+    let candles = Candles::new(&data.t, &data.o, &data.h, &data.l, &data.c, &data.v)?;
+    for name in ta::known() {
+        // The form that TA-Lib has.
+        let args: &[_] = if name == "vwap" { &[("session", Arg::Text("continuous"))] } else { &[] };
+        let spec = Spec::parse(name, args)?;
+        let start = Instant::now();
+        let series = spec.batch(&candles);
+        let spent = start.elapsed();
+        drop(black_box(series));
+        table.add("ours", name, spent.as_nanos() as f64 / data.c.len() as f64);
+    }
+    Ok(())
+}
+
+pub(crate) fn stream(data: &Data, table: &mut Table) -> Outcome<()> {
+    one(data, table, "macd", Macd::new(12, 26, 9, Parity::Ta)?);
+    one(data, table, "rsi", Rsi::new(14, Parity::Ta)?);
+    one(data, table, "atr", Atr::new(14, Parity::Ta)?);
+    one(data, table, "stoch", Stoch::new(14, 3)?);
+    one(data, table, "vwap", Vwap::new(Session::Continuous));
+    one(data, table, "ppo", Ppo::new(12, 26, 9, Parity::Ta)?);
+    one(data, table, "pvo", Pvo::new(12, 26, 9, Parity::Ta)?);
+    Ok(())
+}
+
+fn one<I: Indicator<N>, const N: usize>(data: &Data, table: &mut Table, name: &str, it: I) {
+    let mut it = it;
+    let start = Instant::now();
+    for candle in &data.rows {
+        black_box(it.update(candle));
+    }
+    table.add("ours", name, start.elapsed().as_nanos() as f64 / data.rows.len() as f64);
+}

@@ -1,0 +1,108 @@
+//! The contenders, each a process that is told when its turn is.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use crate::Outcome;
+use crate::ours::Data;
+
+/// A temporary folder that goes when the run ends.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Outcome<Folder> {
+        let path = std::env::temp_dir().join(format!("indicators-{}", std::process::id()));
+        fs::create_dir_all(&path)?;
+        Ok(Folder(path))
+    }
+
+    /// The columns o, h, l, c, v one after the other, as little-endian doubles.
+    pub(crate) fn write(&self, data: &Data) -> Outcome<PathBuf> {
+        let file = self.0.join("candles");
+        let mut bytes = Vec::new();
+        for value in data.columns().into_iter().flatten() {
+            bytes.extend_from_slice(&value.to_le_bytes());
+        }
+        fs::write(&file, bytes)?;
+        Ok(file)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+pub(crate) struct Peer {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Peer {
+    /// TA-Lib and `ta` through Python, in an environment that is made when it is missing.
+    pub(crate) fn python(file: &Path, rows: usize) -> Outcome<Peer> {
+        let venv = Path::new(".tools/ta-venv");
+        if !venv.exists() {
+            run(Command::new("python3").args(["-m", "venv"]).arg(venv))?;
+            let packages = ["install", "-q", "ta==0.11.0", "TA-Lib", "pandas", "numpy"];
+            run(Command::new(venv.join("bin/pip")).args(packages))?;
+        }
+        let mut command = Command::new(venv.join("bin/python"));
+        command.arg("bench/peers/indicators.py");
+        Peer::start(command, file, rows)
+    }
+
+    /// The Rust crates, in a program of their own.
+    pub(crate) fn crates(file: &Path, rows: usize) -> Outcome<Peer> {
+        let manifest = "bench/peers/indicators/Cargo.toml";
+        let target = "target/indicator-peers";
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let build = ["build", "--release", "--manifest-path", manifest, "--target-dir", target];
+        run(Command::new(cargo).args(build))?;
+        let program = Path::new(target).join("release/indicator-peers");
+        Peer::start(Command::new(program), file, rows)
+    }
+
+    fn start(mut command: Command, file: &Path, rows: usize) -> Outcome<Peer> {
+        command.arg(file).arg(rows.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn()?;
+        let input = child.stdin.take().ok_or("no standard input")?;
+        let output = BufReader::new(child.stdout.take().ok_or("no standard output")?);
+        Ok(Peer { child, input, output })
+    }
+
+    /// One turn: `found` gets each name and its time.
+    pub(crate) fn round(&mut self, name: &str, mut found: impl FnMut(&str, f64)) -> Outcome<()> {
+        writeln!(self.input, "round {name}")?;
+        loop {
+            let mut line = String::new();
+            if self.output.read_line(&mut line)? == 0 {
+                return Err("a contender ended early".into());
+            }
+            let line = line.trim();
+            if line == "end" {
+                return Ok(());
+            }
+            let (name, ns) = line.rsplit_once('\t').ok_or("a contender spoke nonsense")?;
+            found(name, ns.parse()?);
+        }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}
+
+fn run(command: &mut Command) -> Outcome<()> {
+    if command.status()?.success() {
+        return Ok(());
+    }
+    Err(format!("failed: {command:?}").into())
+}
