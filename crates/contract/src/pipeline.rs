@@ -115,12 +115,13 @@ impl Pipeline {
             cancel: call.cancel.clone(),
             progress: call.progress,
         };
+        // The handler first: one that answers at once needs neither a timer nor a waiter.
         let reply = tokio::select! {
             biased;
-            () = call.cancel.cancelled() => return Err(cancelled()),
             reply = tokio::time::timeout_at(deadline, (tool.handler)(cx, args)) => {
                 reply.map_err(|_| too_slow(self.patience))??
             }
+            () = call.cancel.cancelled() => return Err(cancelled()),
         };
         if self.check_replies {
             tool.spec.output.check(&reply.result()).map_err(|fault| {

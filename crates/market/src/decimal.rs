@@ -91,6 +91,14 @@ impl Decimal {
 
     /// The nearest whole number, halves away from zero; `None` beyond `i64`.
     pub fn round_to_integer(self) -> Option<i64> {
+        // Few mantissas are wide, and dividing wide ones is slow.
+        if let (Ok(mantissa), true) = (i64::try_from(self.mantissa), self.scale <= 17) {
+            let unit = 10_i64.pow(u32::from(self.scale));
+            let (whole, rest) = (mantissa / unit, mantissa % unit);
+            return Some(
+                whole + i64::from(rest >= unit - unit / 2) - i64::from(-rest >= unit - unit / 2),
+            );
+        }
         let unit = 10_i128.pow(u32::from(self.scale));
         let half = if self.mantissa < 0 { -unit / 2 } else { unit / 2 };
         i64::try_from((self.mantissa + half) / unit).ok()
@@ -141,14 +149,41 @@ impl FromStr for Decimal {
 
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = if self.mantissa < 0 { "-" } else { "" };
-        let digits = self.mantissa.unsigned_abs();
-        if self.scale == 0 {
-            return write!(f, "{sign}{digits}");
+        // Written from the right into a buffer that holds any decimal with its sign and point;
+        // every price of every answer passes here.
+        let mut buffer = [b'0'; Self::DIGITS_MAX + 4];
+        let mut at = buffer.len();
+        let mut written: u8 = 0;
+        let mut rest = self.mantissa.unsigned_abs();
+        loop {
+            if written == self.scale && self.scale > 0 {
+                at -= 1;
+                buffer[at] = b'.';
+            }
+            at -= 1;
+            // Division of a wide integer is slow, and few are wide.
+            let digit = match u64::try_from(rest) {
+                Ok(narrow) => {
+                    rest = u128::from(narrow / 10);
+                    narrow % 10
+                }
+                Err(_) => {
+                    let digit = rest % 10;
+                    rest /= 10;
+                    digit as u64
+                }
+            };
+            buffer[at] = b'0' + digit as u8;
+            written += 1;
+            if rest == 0 && written > self.scale {
+                break;
+            }
         }
-        let unit = 10_u128.pow(u32::from(self.scale));
-        let width = usize::from(self.scale);
-        write!(f, "{sign}{}.{:0width$}", digits / unit, digits % unit)
+        if self.mantissa < 0 {
+            at -= 1;
+            buffer[at] = b'-';
+        }
+        f.write_str(std::str::from_utf8(&buffer[at..]).map_err(|_| fmt::Error)?)
     }
 }
 

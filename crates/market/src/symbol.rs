@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn suggestions_are_near_and_ordered() {
         let known = ["BTCUSDT", "ETHUSDT", "BTCUSDC", "BNBUSDT"];
-        assert_eq!(closest("BTCUST", known.into_iter(), 2), ["BTCUSDC", "BTCUSDT"]);
+        assert_eq!(closest("BTCUST", known.into_iter(), 2), ["BTCUSDT", "BTCUSDC"]);
         assert_eq!(closest("BCTUSDT", known.into_iter(), 1), ["BTCUSDT"]);
         assert_eq!(closest("ETH", known.into_iter(), 3), ["ETHUSDT"]);
         assert!(closest("ZZZZZZZZ", known.into_iter(), 3).is_empty());

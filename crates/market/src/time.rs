@@ -25,13 +25,52 @@ impl Millis {
         }
     }
 
-    /// RFC 3339 in UTC, with milliseconds only where there are any.
+    /// RFC 3339 in UTC, with as many decimals of the second as it has. Every quote and bar is
+    /// written with one, so the years of four digits are written out by hand; any other year, which
+    /// no market has seen, is left to the calendar.
     pub fn to_rfc3339(self) -> String {
-        match jiff::Timestamp::from_millisecond(self.0) {
-            Ok(timestamp) => timestamp.to_string(),
-            Err(_) => format!("{}ms", self.0),
+        let (days, rest) = (self.0.div_euclid(DAY_MS), self.0.rem_euclid(DAY_MS));
+        let Some((year, month, day)) = civil(days).filter(|(year, ..)| (0..=9999).contains(year))
+        else {
+            return jiff::Timestamp::from_millisecond(self.0)
+                .map_or_else(|_| format!("{}ms", self.0), |timestamp| timestamp.to_string());
+        };
+        let (seconds, millis) = (rest / 1000, rest % 1000);
+        let mut text = String::with_capacity(24);
+        let mut put = |value: i64, width: u32, before: &str| {
+            text.push_str(before);
+            for place in (0..width).rev() {
+                // A digit is below ten, so it is one letter.
+                text.push(char::from(b'0' + (value / 10_i64.pow(place) % 10) as u8));
+            }
+        };
+        put(year, 4, "");
+        put(month, 2, "-");
+        put(day, 2, "-");
+        put(seconds / 3600, 2, "T");
+        put(seconds / 60 % 60, 2, ":");
+        put(seconds % 60, 2, ":");
+        if millis > 0 {
+            put(millis, 3, ".");
+            text.truncate(text.trim_end_matches('0').len());
         }
+        text.push('Z');
+        text
     }
+}
+
+/// Year, month and day of a day since 1970-01-01, in the calendar without beginning. Counting from
+/// a first of March puts the leap day last in its year, so that months before it never move.
+fn civil(days: i64) -> Option<(i64, i64, i64)> {
+    let shifted = days.checked_add(719_468)?;
+    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    Some((year_of_era + era * 400 + i64::from(month <= 2), month, day))
 }
 
 impl std::fmt::Display for Millis {
@@ -99,6 +138,23 @@ mod tests {
         assert!(span.contains(Millis(span.to.0 - 1)) && !span.contains(span.to));
         assert_eq!(span.from.date(), day);
         assert_eq!(Millis(span.from.0 + 5).to_rfc3339(), "2024-02-29T00:00:00.005Z");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn times_are_written_as_the_calendar_does(ms in -70_000_000_000_000_i64..260_000_000_000_000) {
+            let calendar = jiff::Timestamp::from_millisecond(ms).map(|at| at.to_string());
+            if let Ok(calendar) = calendar {
+                proptest::prop_assert_eq!(Millis(ms).to_rfc3339(), calendar);
+            }
+        }
+    }
+
+    #[test]
+    fn times_beyond_the_calendar_are_still_written() {
+        for ms in [i64::MIN, i64::MAX] {
+            assert_eq!(Millis(ms).to_rfc3339(), format!("{ms}ms"));
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::Request;
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use http::StatusCode;
 use http::header::CONTENT_LENGTH;
 use http_body_util::BodyExt;
@@ -32,22 +32,31 @@ impl BodyRules {
         let (parts, body) = request.into_parts();
         let bytes =
             timeout(self.patience, self.collect(body)).await.map_err(|_| self.too_slow())??;
-        Ok(Request::from_parts(parts, Body::from(bytes.freeze())))
+        Ok(Request::from_parts(parts, Body::from(bytes)))
     }
 
-    async fn collect(self, mut body: Body) -> Result<BytesMut, Refusal> {
+    /// Most bodies come in one piece, which is passed on as it is.
+    async fn collect(self, mut body: Body) -> Result<Bytes, Refusal> {
+        let mut first: Option<Bytes> = None;
         let mut bytes = BytesMut::new();
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|_| {
                 Refusal::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", "the body ended too early")
             })?;
             let Ok(data) = frame.into_data() else { continue };
-            if bytes.len() + data.len() > self.bytes_max {
+            let held = bytes.len() + first.as_ref().map_or(0, Bytes::len);
+            if held + data.len() > self.bytes_max {
                 return Err(self.too_large());
             }
-            bytes.extend_from_slice(&data);
+            match first.take() {
+                None if bytes.is_empty() => first = Some(data),
+                before => {
+                    bytes.extend_from_slice(&before.unwrap_or_default());
+                    bytes.extend_from_slice(&data);
+                }
+            }
         }
-        Ok(bytes)
+        Ok(first.unwrap_or_else(|| bytes.freeze()))
     }
 
     fn too_large(self) -> Refusal {
