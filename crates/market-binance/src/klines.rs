@@ -20,6 +20,8 @@ pub(crate) const KLINES_MAX: usize = 5_000;
 const BARS_MAX: u64 = 5_000_000;
 /// How many holes are asked for again in one call. Outages leave fewer.
 const HOLES_MAX: usize = 16;
+/// A row that is not there this long after its end does not exist.
+const LAG_MAX_MS: i64 = 5 * 60_000;
 const FIRST_OPENS_MAX: usize = 8_192;
 
 /// Which rows to ask for. Both ends are inclusive and act on opening times, as on the wire.
@@ -75,6 +77,7 @@ impl Inner {
             start = Millis(last.0 + 1);
         }
         klines.retain(|kline| kline.close_time < server_now);
+        let covered = told(covered, interval, &klines, server_now);
         let bars = klines.into_iter().map(|kline| kline.bar).collect();
         Ok(BarBatch { bars, covered, received_at: self.clock.now() })
     }
@@ -208,6 +211,14 @@ impl Inner {
             Fault::unavailable("upstream_malformed", message)
         })
     }
+}
+
+/// What the rows say about a span. The record can be late with its newest rows: where the last
+/// ones are missing, and young, nothing is known of them yet.
+fn told(covered: Span, interval: Interval, klines: &[Kline], server_now: Millis) -> Span {
+    let last = klines.last().map_or(covered.from, |kline| interval.next_open(kline.bar.open_time));
+    let settled = interval.open_of(Millis(server_now.0 - LAG_MAX_MS));
+    Span::new(covered.from, covered.to.min(last.max(settled)))
 }
 
 /// The error says which row is wrong, and how.

@@ -121,6 +121,8 @@ fn read_candle(candle: &Candle<'_>, event_time: i64) -> Result<Update, String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn frame(open: i64, close: &str, closed: bool) -> String {
@@ -155,6 +157,23 @@ mod tests {
             String::new(),
         ] {
             assert!(read(&text).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_is_refused_or_lawful(
+            open in any::<i64>(), close in any::<i64>(), price in "[0-9.]{0,5}", tail in ".{0,20}",
+        ) {
+            let text = frame(open, &price, true).replace("119999", &close.to_string());
+            for text in [text.clone(), format!("{text}{tail}"), tail] {
+                if let Ok(Message::Kline { update, .. }) = read(&text) {
+                    let Update { kline, as_of } = *update;
+                    prop_assert!(kline.bar.open_time <= as_of && kline.closed);
+                    prop_assert!(kline.bar.low <= kline.bar.close);
+                    prop_assert!(kline.bar.close <= kline.bar.high);
+                }
+            }
         }
     }
 

@@ -171,3 +171,20 @@ async fn recent_candles_include_the_forming_one_and_say_so() {
     let fault = world.binance.klines("ETHUSDT", Interval::D1, 5_001).await.unwrap_err();
     assert_eq!(fault.code(), "too_many_klines");
 }
+
+#[tokio::test]
+async fn rows_that_the_record_is_late_with_are_not_taken_for_missing() {
+    let world = world().await;
+    let minute = Interval::M1.open_of(Millis(now())).0;
+    world.bars(Interval::M1, minute - 60_000, minute).await.unwrap();
+    for (lag_min, covered_min) in [(1, 1), (3, 3), (9, 5)] {
+        world.trouble(Trouble::new(FaultKind::RestLag, 100).delay_ms(lag_min * 60_000));
+        let batch = world.bars(Interval::M1, minute - 10 * 60_000, minute).await.unwrap();
+        world.sim.faults().clear();
+        // What has been over for five minutes and is not there does not exist.
+        assert_eq!(batch.covered.to.0, minute - covered_min * 60_000, "{lag_min}");
+        assert!(batch.bars.iter().all(|bar| bar.open_time < batch.covered.to));
+    }
+    let batch = world.bars(Interval::M1, minute - 10 * 60_000, minute).await.unwrap();
+    assert_eq!((batch.bars.len(), batch.covered.to.0), (10, minute));
+}

@@ -105,6 +105,15 @@ impl Live {
         self.sim.faults().add(trouble).unwrap();
     }
 
+    /// The exchange closes and stays away for a while.
+    async fn leave(&mut self, reader: &mut Reader, away: Duration) {
+        drop(std::mem::replace(&mut self.stop, CancellationToken::new().drop_guard()));
+        reader.read_until(is_down).await;
+        tokio::time::sleep(away).await;
+        let listener = TcpListener::bind(&self.address).await.unwrap();
+        self.stop = open_exchange(&self.sim, listener);
+    }
+
     async fn follow(&self, code: &str, interval: Interval) -> Reader {
         self.follow_with(code, interval, Follow::default()).await
     }

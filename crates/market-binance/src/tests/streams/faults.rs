@@ -167,13 +167,8 @@ async fn the_exchange_may_stay_away_for_long() {
     let mut live = live().await;
     let mut reader = live.follow("BTCUSDT", Interval::M1).await;
     reader.read(2).await;
-    drop(std::mem::replace(&mut live.stop, CancellationToken::new().drop_guard()));
-    reader.read_until(is_down).await;
     // Long enough for any number of attempts one might give up after.
-    let away = Instant::now() + Duration::from_millis(700);
-    tokio::time::sleep_until(away).await;
-    let listener = TcpListener::bind(&live.address).await.unwrap();
-    live.stop = open_exchange(&live.sim, listener);
+    live.leave(&mut reader, Duration::from_millis(700)).await;
     reader.read_until(is_gap).await;
     reader.read(3).await;
     live.check(&reader).await;
@@ -182,14 +177,15 @@ async fn the_exchange_may_stay_away_for_long() {
 
 #[tokio::test]
 async fn a_gap_of_many_pages_does_not_drown_its_readers() {
-    let live = live().await;
-    let mut reader = live.follow("BTCUSDT", Interval::S1).await;
+    let mut live = live().await;
+    let how = Follow { after: None, queue_max: 600 };
+    let mut reader = live.follow_with("BTCUSDT", Interval::S1, how).await;
     reader.read(2).await;
-    // 250 ms of silence are 150 s; five drops in a row with a stall make it several times that.
-    live.trouble(Trouble::new(FaultKind::WsStall, 5));
-    reader.read(1_500).await;
+    // Twenty minutes: three pages, and twice what fits into the queue.
+    live.leave(&mut reader, Duration::from_secs(2)).await;
+    reader.read(1_300).await;
     live.check(&reader).await;
-    assert!(reader.count(is_gap) >= 1);
+    assert!(reader.count(is_gap) >= 3, "{:?}", reader.statuses);
 }
 
 #[tokio::test]
