@@ -116,7 +116,7 @@ impl Inner {
         interval: Interval,
         how: Follow,
     ) -> Result<Feed, Fault> {
-        self.check_listed(code).await?;
+        let halted = self.check_listed(code).await?;
         let server_now = self.server_now().await?;
         let expected = interval.open_of(server_now);
         if let Some(after) = how.after {
@@ -126,8 +126,8 @@ impl Inner {
         let begins_at = seat.begins_at;
         let (after, replay) = match how.after {
             Some(after) if after < begins_at => {
-                let next = Millis(after.0 + 1);
-                (after, Some(Replay::new(self, (code, interval), next, begins_at)))
+                let missed = Span::new(Millis(after.0 + 1), begins_at);
+                (after, Some(Replay::new(self, (code, interval), missed, halted)))
             }
             Some(after) => (after, None),
             None => (Millis(begins_at.0 - 1), None),
@@ -135,14 +135,15 @@ impl Inner {
         Ok(Feed { replay, seat, after, over: false })
     }
 
-    /// The exchange accepts streams of symbols it does not have and never sends anything.
-    async fn check_listed(self: &Arc<Self>, code: &str) -> Result<(), Fault> {
-        let book = self.book().await?;
-        if book.pairs.contains_key(code) {
-            return Ok(());
+    /// Says whether the symbol has stopped trading. One that is not listed must not get further:
+    /// the exchange accepts its streams and never sends anything.
+    async fn check_listed(self: &Arc<Self>, code: &str) -> Result<bool, Fault> {
+        let mut book = self.book().await?;
+        if !book.pairs.contains_key(code) {
+            book = self.book_after_miss(book).await;
         }
-        let book = self.book_after_miss(book).await;
-        if book.pairs.contains_key(code) { Ok(()) } else { Err(book.unknown(code)) }
+        let listed = book.pairs.get(code).ok_or_else(|| book.unknown(code))?;
+        Ok(listed.halted.is_some())
     }
 
     /// A place among the followers of a series, which begins where nobody followed it.

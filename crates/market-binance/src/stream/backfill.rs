@@ -65,19 +65,25 @@ fn judge(page: Vec<Kline>, interval: Interval, from: Millis, certain_at: Millis)
     filled
 }
 
-/// Looks until the record says something new. Only for candles that are known to be over.
+/// Looks until the record says something new. Only for candles that are known to be over. Where
+/// the symbol is not traded any more, nothing new is as good as knowing everything up to `ends_at`.
 pub(crate) async fn look_until_known(
     inner: Arc<Inner>,
     code: Arc<str>,
     interval: Interval,
     from: Millis,
+    ends_at: Option<Millis>,
 ) -> Filled {
     let config = &inner.config.streams;
     let mut waits = Backoff::new(config.lag_wait, config.lag_wait_max);
     loop {
         match look(&inner, &code, interval, from).await {
             Ok(filled) if filled.known_to > from => return filled,
-            Ok(_) => {}
+            Ok(filled) => {
+                if let Some(known_to) = ends_at {
+                    return Filled { known_to, ..filled };
+                }
+            }
             Err(fault) => tracing::debug!(code = &*code, %interval, %fault, "a replay waits"),
         }
         tokio::time::sleep(waits.next()).await;

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use market::{FeedEnd, Interval, Kline, KlineEvent, KlineFeed, Millis};
+use market::{FeedEnd, Interval, Kline, KlineEvent, KlineFeed, Millis, Span};
 
 use super::backfill::{Filled, look_until_known};
 use super::hub::Seat;
@@ -20,6 +20,8 @@ pub(crate) struct Replay {
     next: Millis,
     /// The first candle that will come live.
     until: Millis,
+    /// The symbol does not trade any more, so the record has an end.
+    halted: bool,
     rows: VecDeque<Kline>,
     looking: Option<Pin<Box<dyn Future<Output = Filled> + Send>>>,
 }
@@ -28,15 +30,16 @@ impl Replay {
     pub(crate) fn new(
         inner: &Arc<Inner>,
         (code, interval): (&str, Interval),
-        next: Millis,
-        until: Millis,
+        missed: Span,
+        halted: bool,
     ) -> Self {
         Self {
             inner: Arc::clone(inner),
             code: code.into(),
             interval,
-            next,
-            until,
+            next: missed.from,
+            until: missed.to,
+            halted,
             rows: VecDeque::new(),
             looking: None,
         }
@@ -53,7 +56,8 @@ impl Replay {
             }
             let looking = self.looking.get_or_insert_with(|| {
                 let (inner, code) = (Arc::clone(&self.inner), Arc::clone(&self.code));
-                Box::pin(look_until_known(inner, code, self.interval, self.next))
+                let ends_at = self.halted.then_some(self.until);
+                Box::pin(look_until_known(inner, code, self.interval, self.next, ends_at))
             });
             let filled = ready!(looking.as_mut().poll(context));
             self.looking = None;

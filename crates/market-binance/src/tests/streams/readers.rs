@@ -87,3 +87,14 @@ async fn too_old_a_resume_point_is_refused() {
     let how = Follow { after: Some(Millis(i64::MAX)), ..Follow::default() };
     assert!(live.binance.follow("BTCUSDT", Interval::M1, how).await.is_ok());
 }
+
+#[tokio::test]
+async fn what_was_missed_of_a_symbol_that_stopped_has_an_end() {
+    let live = live().await;
+    let after = Millis(day("2022-05-09"));
+    let how = Follow { after: Some(after), ..Follow::default() };
+    let mut reader = live.follow_with("LUNAUSDT", Interval::D1, how).await;
+    reader.read_until(|event| *event == KlineEvent::Connected).await;
+    let days: Vec<i64> = (10..=13).map(|date| day(&format!("2022-05-{date}")) / 1_000).collect();
+    assert_eq!(opens(&reader.closed), days);
+}
