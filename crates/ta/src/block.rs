@@ -35,7 +35,7 @@ pub trait Block: Clone {
 
     fn commit(&mut self, next: Self::Next);
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, x: f64) -> f64 {
         let (value, next) = self.step(x);
         self.commit(next);
@@ -73,7 +73,7 @@ pub(crate) fn fast_slow(fast: usize, slow: usize) -> Result<(), Error> {
 }
 
 /// Moves a position in a ring of `len` on by one.
-#[inline]
+#[inline(always)]
 fn after(at: usize, len: usize) -> usize {
     if at + 1 >= len { 0 } else { at + 1 }
 }

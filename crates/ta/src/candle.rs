@@ -23,13 +23,13 @@ impl Candle {
 
     /// The largest of the day's range and its distances to the previous close; a distance that
     /// is not known does not count, so the first candle has its own range.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn true_range(&self, close_before: f64) -> f64 {
         (self.h - self.l).max((self.h - close_before).abs()).max((self.l - close_before).abs())
     }
 
     /// Where the close lies in the range, from -1 (low) to 1 (high); 0 where there is no range.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn location(&self) -> f64 {
         let value = ((self.c - self.l) - (self.h - self.c)) / (self.h - self.l);
         if value.is_finite() { value } else { 0.0 }

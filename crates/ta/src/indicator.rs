@@ -19,7 +19,7 @@ pub trait Indicator<const N: usize>: Clone {
     fn warmup(&self) -> usize;
 
     /// Takes a closed candle and gives the values at it.
-    #[inline]
+    #[inline(always)]
     fn update(&mut self, candle: &Candle) -> [f64; N] {
         let (values, next) = self.step(candle);
         self.commit(next);
@@ -50,7 +50,7 @@ pub trait Indicator<const N: usize>: Clone {
 }
 
 /// Infinities come from divisions by nothing; they are no more a value than `NaN` is.
-#[inline]
+#[inline(always)]
 pub(crate) fn available(value: f64) -> f64 {
     if value.is_finite() { value } else { f64::NAN }
 }

@@ -17,18 +17,19 @@ impl<const HIGH: bool> Age<HIGH> {
         Age { queue: vec![(0, 0.0); period].into(), head: 0, len: 0, now: 0, run: 0 }
     }
 
-    #[inline]
+    #[inline(always)]
     fn beats(a: f64, b: f64) -> bool {
         if HIGH { a > b } else { a < b }
     }
 
     /// The slot that is `offset` behind the head.
-    #[inline]
+    #[inline(always)]
     fn slot(&self, offset: usize) -> usize {
         let slot = self.head + offset;
         if slot >= self.queue.len() { slot - self.queue.len() } else { slot }
     }
 
+    #[inline(always)]
     fn expired(&self) -> usize {
         let period = self.queue.len() as u64;
         usize::from(self.len > 0 && self.queue[self.head].0 + period <= self.now)
@@ -38,7 +39,7 @@ impl<const HIGH: bool> Age<HIGH> {
 impl<const HIGH: bool> Block for Age<HIGH> {
     type Next = f64;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, x: f64) -> (f64, f64) {
         if !x.is_finite() || self.run + 1 < self.queue.len() {
             return (f64::NAN, x);
@@ -51,7 +52,7 @@ impl<const HIGH: bool> Block for Age<HIGH> {
         (if Self::beats(x, best) { 0.0 } else { (self.now - when) as f64 }, x)
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, x: f64) {
         let expired = self.expired();
         self.head = self.slot(expired);

@@ -34,12 +34,12 @@ impl Delay {
 impl Block for Delay {
     type Next = f64;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, x: f64) -> (f64, f64) {
         (self.ring[self.at], x)
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, x: f64) {
         self.ring[self.at] = x;
         self.at = after(self.at, self.ring.len());

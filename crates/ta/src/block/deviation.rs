@@ -26,7 +26,7 @@ impl Deviation {
     }
 
     /// The mean and the mean absolute deviation from it, with `x` as the newest number.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step(&self, x: f64) -> ((f64, f64), Next) {
         let (mean, sum) = self.sum.mean(x);
         let period = self.ring.len();
@@ -53,7 +53,7 @@ impl Deviation {
         ((mean, all / period as f64), next)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn commit(&mut self, next: Next) {
         self.ring[self.at] = next.x;
         self.at = after(self.at, self.ring.len());

@@ -53,12 +53,40 @@ impl Ewm {
         self.count >= self.shown
     }
 
+    /// Whether the next observation is one like any other: not the first ones, not after a gap.
+    #[inline(always)]
+    fn is_steady(&self) -> bool {
+        self.count >= self.shown && self.weight == self.beta
+    }
+
+    /// A step at the start or in a gap. Kept out of the way of the others: were it mixed with
+    /// them, each would wait for its division.
+    #[inline(always)]
+    fn step_unsteady(&self, x: f64) -> (f64, Next) {
+        std::hint::cold_path();
+        let mut next = Next { mean: self.mean, weight: self.beta, count: self.count };
+        if !x.is_finite() {
+            next.weight = if self.count < self.seed { self.beta } else { self.weight * self.beta };
+        } else {
+            next.count += usize::from(self.count < self.shown);
+            if self.count < self.seed {
+                next.mean += x;
+                if next.count == self.seed {
+                    next.mean /= self.seed as f64;
+                }
+            } else {
+                let whole = self.weight + self.alpha;
+                next.mean = (self.weight * self.mean + self.alpha * x) / whole;
+            }
+        }
+        (if next.count >= self.shown { next.mean } else { f64::NAN }, next)
+    }
+
     /// Averages `xs` into `out`, which is of the same length. The values are those of `step` up
     /// to rounding, `NaN` where they are not finite: four steps are folded into one, so that the processor need not wait for each
     /// mean before it begins the next.
     pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64]) {
-        let steady = self.count >= self.shown && self.weight == self.beta;
-        if !steady || !all_finite(xs) {
+        if !self.is_steady() || !all_finite(xs) {
             for (x, slot) in xs.iter().zip(out) {
                 *slot = available(self.push(*x));
             }
@@ -87,29 +115,16 @@ impl Ewm {
 impl Block for Ewm {
     type Next = Next;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, x: f64) -> (f64, Next) {
-        let mut next = Next { mean: self.mean, weight: self.beta, count: self.count };
-        if !x.is_finite() {
-            next.weight = if self.count < self.seed { self.beta } else { self.weight * self.beta };
-        } else if self.count >= self.shown && self.weight == self.beta {
-            next.mean = self.beta * self.mean + self.alpha * x;
-        } else {
-            next.count += usize::from(self.count < self.shown);
-            if self.count < self.seed {
-                next.mean += x;
-                if next.count == self.seed {
-                    next.mean /= self.seed as f64;
-                }
-            } else {
-                let whole = self.weight + self.alpha;
-                next.mean = (self.weight * self.mean + self.alpha * x) / whole;
-            }
+        if !(x.is_finite() && self.is_steady()) {
+            return self.step_unsteady(x);
         }
-        (if next.count >= self.shown { next.mean } else { f64::NAN }, next)
+        let mean = self.beta * self.mean + self.alpha * x;
+        (mean, Next { mean, weight: self.beta, count: self.count })
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, next: Next) {
         self.mean = next.mean;
         self.weight = next.weight;

@@ -69,7 +69,7 @@ impl<const HIGH: bool> Extreme<HIGH> {
     }
 
     /// Begins the next block when this one is full.
-    #[inline]
+    #[inline(always)]
     fn turn(&mut self) {
         let period = self.block.len() - 1;
         if self.at >= period {
@@ -83,7 +83,7 @@ impl<const HIGH: bool> Extreme<HIGH> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn pick(a: f64, b: f64) -> f64 {
         if (HIGH && a > b) || (!HIGH && a < b) { a } else { b }
     }
@@ -92,7 +92,7 @@ impl<const HIGH: bool> Extreme<HIGH> {
 impl<const HIGH: bool> Block for Extreme<HIGH> {
     type Next = Next;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, x: f64) -> (f64, Next) {
         let here = x.is_finite();
         let x = if here { x } else { Self::EMPTY };
@@ -102,7 +102,7 @@ impl<const HIGH: bool> Block for Extreme<HIGH> {
         (if run >= self.shown { value } else { f64::NAN }, Next { x, best, run })
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, next: Next) {
         self.block[self.at] = next.x;
         self.at += 1;

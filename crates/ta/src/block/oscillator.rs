@@ -50,12 +50,12 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
         self.warmup
     }
 
-    #[inline]
+    #[inline(always)]
     fn line(fast: f64, slow: f64) -> f64 {
         if PERCENT { (fast - slow) / slow * 100.0 } else { fast - slow }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step(&self, x: f64) -> ([f64; 3], Next) {
         let skipped = self.skip > 0;
         let (fast, fast_next) = self.fast.step(if skipped { f64::NAN } else { x });
@@ -68,7 +68,7 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
         ([shown, signal, line - signal], next)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn commit(&mut self, next: Next) {
         self.fast.commit(next.fast);
         self.slow.commit(next.slow);

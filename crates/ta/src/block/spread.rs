@@ -47,7 +47,7 @@ impl Spread {
     }
 
     /// The mean and the deviation with `x` as the newest number.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step(&self, x: f64) -> ((f64, f64), Next) {
         let period = self.ring.len();
         let mut next = Next { x, run: 0, same: 0, sums: Sums { left: 0, ..self.sums } };
@@ -83,7 +83,7 @@ impl Spread {
         ((anchor + distance, variance.sqrt()), next)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn commit(&mut self, next: Next) {
         self.ring[self.at] = next.x;
         self.at = after(self.at, self.ring.len());

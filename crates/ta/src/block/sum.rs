@@ -38,7 +38,7 @@ impl Sum {
     }
 
     /// The sum divided by n.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn mean(&self, x: f64) -> (f64, Next) {
         let (sum, next) = self.step(x);
         (sum / self.ring.len() as f64, next)
@@ -119,7 +119,7 @@ impl Sum {
 impl Block for Sum {
     type Next = Next;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, x: f64) -> (f64, Next) {
         let period = self.ring.len();
         let here = x.is_finite();
@@ -138,7 +138,7 @@ impl Block for Sum {
         (if run >= period { sum } else { f64::NAN }, Next { x, sum, run, left })
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, next: Next) {
         self.ring[self.at] = next.x;
         self.at = after(self.at, self.ring.len());

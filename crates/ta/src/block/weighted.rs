@@ -45,7 +45,7 @@ impl Weighted {
 impl Block for Weighted {
     type Next = Next;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, x: f64) -> (f64, Next) {
         let period = self.ring.len();
         let n = period as f64;
@@ -64,7 +64,7 @@ impl Block for Weighted {
         (value, Next { x, sum, weighted, run, left })
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, next: Next) {
         self.ring[self.at] = next.x;
         self.at = after(self.at, self.ring.len());

@@ -29,7 +29,7 @@ impl Awesome {
 impl Indicator<1> for Awesome {
     type Next = (Of<Sum>, Of<Sum>);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let middle = 0.5 * (candle.h + candle.l);
         let (fast, fast_next) = self.fast.mean(middle);
@@ -37,7 +37,7 @@ impl Indicator<1> for Awesome {
         ([fast - slow], (fast_next, slow_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (fast, slow): Self::Next) {
         self.fast.commit(fast);
         self.slow.commit(slow);

@@ -48,7 +48,7 @@ impl Kama {
 impl Indicator<1> for Kama {
     type Next = (Of<Sum>, Of<Delay>, f64, f64, usize);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let (start, start_next) = self.start.step(candle.c);
         let (way, way_next) = self.way.step((candle.c - self.close).abs());
@@ -69,7 +69,7 @@ impl Indicator<1> for Kama {
         ([kama], (way_next, start_next, close_next, average_next, seen_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (way, start, close, average, seen): Self::Next) {
         self.way.commit(way);
         self.start.commit(start);

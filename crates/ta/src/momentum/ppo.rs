@@ -30,12 +30,12 @@ impl Ppo {
 impl Indicator<3> for Ppo {
     type Next = OscillatorNext;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 3], Self::Next) {
         self.0.step(candle.c)
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, next: Self::Next) {
         self.0.commit(next);
     }

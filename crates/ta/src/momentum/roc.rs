@@ -28,13 +28,13 @@ impl Roc {
 impl Indicator<1> for Roc {
     type Next = Of<Delay>;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let (before, before_next) = self.before.step(candle.c);
         ([(candle.c - before) / before * 100.0], before_next)
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, before: Self::Next) {
         self.before.commit(before);
     }

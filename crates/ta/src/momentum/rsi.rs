@@ -33,7 +33,7 @@ impl Rsi {
         Ok(Rsi { gain: average.clone(), loss: average, close: f64::NAN, parity, warmup })
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step_close(&self, close: f64) -> (f64, (Of<Ewm>, Of<Ewm>, f64)) {
         let change = close - self.close;
         let (up, down) = self.split(change);
@@ -43,7 +43,7 @@ impl Rsi {
     }
 
     /// A change that is not known is no move for `ta` and nothing at all for TA-Lib.
-    #[inline]
+    #[inline(always)]
     fn split(&self, change: f64) -> (f64, f64) {
         if self.parity == Parity::TaLib && change.is_nan() {
             return (change, change);
@@ -51,7 +51,7 @@ impl Rsi {
         (if change > 0.0 { change } else { 0.0 }, if change < 0.0 { -change } else { 0.0 })
     }
 
-    #[inline]
+    #[inline(always)]
     fn strength(&self, gain: f64, loss: f64) -> f64 {
         // The same as 100 - 100 / (1 + gain / loss) with one division less.
         let value = 100.0 * gain / (gain + loss);
@@ -65,13 +65,13 @@ impl Rsi {
 impl Indicator<1> for Rsi {
     type Next = (Of<Ewm>, Of<Ewm>, f64);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let (value, next) = self.step_close(candle.c);
         ([value], next)
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (gain, loss, close): Self::Next) {
         self.gain.commit(gain);
         self.loss.commit(loss);

@@ -40,7 +40,7 @@ impl Stoch {
 impl Indicator<2> for Stoch {
     type Next = (Of<Highest>, Of<Lowest>, Of<Sum>);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 2], Self::Next) {
         let (high, high_next) = self.high.step(candle.h);
         let (low, low_next) = self.low.step(candle.l);
@@ -49,7 +49,7 @@ impl Indicator<2> for Stoch {
         ([k, d], (high_next, low_next, smooth_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (high, low, smooth): Self::Next) {
         self.high.commit(high);
         self.low.commit(low);

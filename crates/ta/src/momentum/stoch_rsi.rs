@@ -52,7 +52,7 @@ impl StochRsi {
 impl Indicator<3> for StochRsi {
     type Next = (<Rsi as Indicator<1>>::Next, Of<Highest>, Of<Lowest>, Of<Sum>, Of<Sum>);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 3], Self::Next) {
         let (rsi, rsi_next) = self.rsi.step_close(candle.c);
         let (high, high_next) = self.high.step(rsi);
@@ -65,7 +65,7 @@ impl Indicator<3> for StochRsi {
         ([raw, k, d], (rsi_next, high_next, low_next, k_next, d_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (rsi, high, low, k, d): Self::Next) {
         self.rsi.commit(rsi);
         self.high.commit(high);

@@ -41,7 +41,7 @@ impl Tsi {
 impl Indicator<1> for Tsi {
     type Next = (Of<Ewm>, Of<Ewm>, Of<Ewm>, Of<Ewm>, f64);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let difference = candle.c - self.close;
         let (change, change_next) = self.change.step(difference);
@@ -55,7 +55,7 @@ impl Indicator<1> for Tsi {
         )
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (change, change_again, size, size_again, close): Self::Next) {
         self.change.commit(change);
         self.change_again.commit(change_again);

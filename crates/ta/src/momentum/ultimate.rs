@@ -37,14 +37,14 @@ impl Ratio {
         Ratio { pressure: Sum::new(period), range: Sum::new(period) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, pressure: f64, range: f64) -> (f64, RatioNext) {
         let (pressure, pressure_next) = self.pressure.step(pressure);
         let (range, range_next) = self.range.step(range);
         (pressure / range, (pressure_next, range_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (pressure, range): RatioNext) {
         self.pressure.commit(pressure);
         self.range.commit(range);
@@ -66,7 +66,7 @@ impl Ultimate {
 impl Indicator<1> for Ultimate {
     type Next = (RatioNext, RatioNext, RatioNext, f64);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         // Written so that a close before that is not known leaves the pressure unknown.
         let floor = if candle.l < self.close { candle.l } else { self.close };
@@ -79,7 +79,7 @@ impl Indicator<1> for Ultimate {
         ([value], (short_next, middle_next, long_next, candle.c))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (short, middle, long, close): Self::Next) {
         self.short.commit(short);
         self.middle.commit(middle);

@@ -29,14 +29,14 @@ impl WilliamsR {
 impl Indicator<1> for WilliamsR {
     type Next = (Of<Highest>, Of<Lowest>);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let (high, high_next) = self.high.step(candle.h);
         let (low, low_next) = self.low.step(candle.l);
         ([-100.0 * (high - candle.c) / (high - low)], (high_next, low_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (high, low): Self::Next) {
         self.high.commit(high);
         self.low.commit(low);

@@ -25,13 +25,13 @@ impl Default for CumulativeReturn {
 impl Indicator<1> for CumulativeReturn {
     type Next = f64;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let first_next = if self.first.is_finite() { self.first } else { candle.c };
         ([(candle.c / first_next - 1.0) * 100.0], first_next)
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, first: Self::Next) {
         self.first = first;
     }

@@ -25,13 +25,13 @@ impl Default for DailyReturn {
 impl Indicator<1> for DailyReturn {
     type Next = f64;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let close_next = candle.c;
         ([(candle.c / self.close - 1.0) * 100.0], close_next)
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, close: Self::Next) {
         self.close = close;
     }

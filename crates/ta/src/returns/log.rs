@@ -25,13 +25,13 @@ impl Default for LogReturn {
 impl Indicator<1> for LogReturn {
     type Next = f64;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let log_next = candle.c.ln();
         ([(log_next - self.log) * 100.0], log_next)
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, log: Self::Next) {
         self.log = log;
     }

@@ -57,7 +57,7 @@ impl Adx {
     }
 
     /// Range, upward and downward movement since the candle before.
-    #[inline]
+    #[inline(always)]
     fn movement(&self, candle: &Candle) -> [f64; 3] {
         let Some(before) = &self.before else { return [f64::NAN; 3] };
         let range = candle.true_range(before.c);
@@ -74,7 +74,7 @@ impl Adx {
 impl Indicator<3> for Adx {
     type Next = Next;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 3], Next) {
         let [range, up, down] = self.movement(candle);
         let moved = range.is_finite();
@@ -98,7 +98,7 @@ impl Indicator<3> for Adx {
         ([adx, shown(up), shown(down)], next)
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, next: Next) {
         self.range.commit(next.range);
         self.up.commit(next.up);

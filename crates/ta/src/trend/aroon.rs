@@ -36,7 +36,7 @@ impl Aroon {
 impl Indicator<3> for Aroon {
     type Next = (Of<Age<true>>, Of<Age<false>>);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 3], Self::Next) {
         let (high, high_next) = self.high.step(candle.h);
         let (low, low_next) = self.low.step(candle.l);
@@ -45,7 +45,7 @@ impl Indicator<3> for Aroon {
         ([up, down, up - down], (high_next, low_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (high, low): Self::Next) {
         self.high.commit(high);
         self.low.commit(low);

@@ -31,14 +31,14 @@ impl Cci {
 impl Indicator<1> for Cci {
     type Next = DeviationNext;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let price = candle.typical();
         let ((mean, deviation), deviation_next) = self.deviation.step(price);
         ([(price - mean) / (self.constant * deviation)], deviation_next)
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, deviation: Self::Next) {
         self.deviation.commit(deviation);
     }

@@ -34,14 +34,14 @@ impl Dpo {
 impl Indicator<1> for Dpo {
     type Next = (Of<Delay>, Of<Sum>);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let (before, before_next) = self.before.step(candle.c);
         let (mean, sum_next) = self.sum.mean(candle.c);
         ([before - mean], (before_next, sum_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (before, sum): Self::Next) {
         self.before.commit(before);
         self.sum.commit(sum);

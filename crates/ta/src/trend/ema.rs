@@ -30,13 +30,13 @@ impl Ema {
 impl Indicator<1> for Ema {
     type Next = Of<Ewm>;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let (value, next) = self.average.step(candle.c);
         ([value], next)
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, next: Self::Next) {
         self.average.commit(next);
     }

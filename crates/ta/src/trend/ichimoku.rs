@@ -45,7 +45,7 @@ impl Ichimoku {
 impl Indicator<4> for Ichimoku {
     type Next = (Of<Highest>, Of<Lowest>, Of<Highest>, Of<Lowest>, Of<Highest>, Of<Lowest>);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 4], Self::Next) {
         let (high1, high1_next) = self.high1.step(candle.h);
         let (low1, low1_next) = self.low1.step(candle.l);
@@ -61,7 +61,7 @@ impl Indicator<4> for Ichimoku {
         )
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (high1, low1, high2, low2, high3, low3): Self::Next) {
         self.high1.commit(high1);
         self.low1.commit(low1);

@@ -57,7 +57,7 @@ impl Kst {
 impl Indicator<3> for Kst {
     type Next = ([Of<Sum>; 4], Of<Sum>, f64);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 3], Self::Next) {
         let part = |(delay, sum): &(Delay, Sum)| {
             let (before, _) = delay.step(candle.c);
@@ -71,7 +71,7 @@ impl Indicator<3> for Kst {
         ([kst, signal, kst - signal], ([a_next, b_next, c_next, d_next], signal_next, candle.c))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (sums, signal, close): Self::Next) {
         for ((delay, sum), next) in self.parts.iter_mut().zip(sums) {
             delay.commit(close);

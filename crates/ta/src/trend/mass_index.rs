@@ -37,7 +37,7 @@ impl MassIndex {
 impl Indicator<1> for MassIndex {
     type Next = (Of<Ewm>, Of<Ewm>, Of<Sum>);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let (once, once_next) = self.once.step(candle.h - candle.l);
         let (twice, twice_next) = self.twice.step(once);
@@ -45,7 +45,7 @@ impl Indicator<1> for MassIndex {
         ([mass_index], (once_next, twice_next, sum_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (once, twice, sum): Self::Next) {
         self.once.commit(once);
         self.twice.commit(twice);

@@ -62,7 +62,7 @@ impl Psar {
         Ok(Psar { step, max_step, state })
     }
 
-    #[inline]
+    #[inline(always)]
     fn faster(&self, factor: f64) -> f64 {
         (factor + self.step).min(self.max_step)
     }
@@ -113,7 +113,7 @@ impl Psar {
 impl Indicator<5> for Psar {
     type Next = State;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 5], State) {
         let mut next = self.state;
         // A candle with something missing is passed over.
@@ -141,7 +141,7 @@ impl Indicator<5> for Psar {
         ([next.stop, up, down, flags[0], flags[1]], next)
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, next: State) {
         self.state = next;
     }

@@ -28,13 +28,13 @@ impl Sma {
 impl Indicator<1> for Sma {
     type Next = Of<Sum>;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let (sma, sum_next) = self.sum.mean(candle.c);
         ([sma], sum_next)
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, sum: Self::Next) {
         self.sum.commit(sum);
     }

@@ -65,7 +65,7 @@ impl Indicator<1> for Stc {
     type Next =
         (Of<Ewm>, Of<Ewm>, Of<Lowest>, Of<Highest>, Of<Ewm>, Of<Lowest>, Of<Highest>, Of<Ewm>);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let (fast, fast_next) = self.fast.step(candle.c);
         let (slow, slow_next) = self.slow.step(candle.c);
@@ -91,7 +91,7 @@ impl Indicator<1> for Stc {
         )
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (fast, slow, low1, high1, smooth1, low2, high2, smooth2): Self::Next) {
         self.fast.commit(fast);
         self.slow.commit(slow);

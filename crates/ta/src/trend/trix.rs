@@ -38,7 +38,7 @@ impl Trix {
 impl Indicator<1> for Trix {
     type Next = (Of<Ewm>, Of<Ewm>, Of<Ewm>, f64);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let (first, first_next) = self.first.step(candle.c);
         let (second, second_next) = self.second.step(first);
@@ -50,7 +50,7 @@ impl Indicator<1> for Trix {
         )
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (first, second, third, before): Self::Next) {
         self.first.commit(first);
         self.second.commit(second);

@@ -42,7 +42,7 @@ impl Vortex {
 impl Indicator<3> for Vortex {
     type Next = (Of<Sum>, Of<Sum>, Of<Sum>, f64, f64, f64);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 3], Self::Next) {
         let (up, up_next) = self.up.step((candle.h - self.low).abs());
         let (down, down_next) = self.down.step((candle.l - self.high).abs());
@@ -54,7 +54,7 @@ impl Indicator<3> for Vortex {
         )
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (up, down, range, high, low, close): Self::Next) {
         self.up.commit(up);
         self.down.commit(down);

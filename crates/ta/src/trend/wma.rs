@@ -29,13 +29,13 @@ impl Wma {
 impl Indicator<1> for Wma {
     type Next = Of<Weighted>;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let (wma, weighted_next) = self.weighted.step(candle.c);
         ([wma], weighted_next)
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, weighted: Self::Next) {
         self.weighted.commit(weighted);
     }

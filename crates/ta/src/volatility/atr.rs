@@ -37,14 +37,14 @@ impl Atr {
 impl Indicator<1> for Atr {
     type Next = (Of<Ewm>, f64);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let range = if self.skips { f64::NAN } else { candle.true_range(self.close) };
         let (value, next) = self.range.step(range);
         ([value], (next, candle.c))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (range, close): Self::Next) {
         self.range.commit(range);
         self.close = close;

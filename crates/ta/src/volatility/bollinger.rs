@@ -31,14 +31,14 @@ impl Bollinger {
 impl Indicator<3> for Bollinger {
     type Next = SpreadNext;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 3], Self::Next) {
         let ((mean, deviation), next) = self.spread.step(candle.c);
         let width = self.stdev * deviation;
         ([mean, mean + width, mean - width], next)
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, next: Self::Next) {
         self.spread.commit(next);
     }

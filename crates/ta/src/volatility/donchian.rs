@@ -36,7 +36,7 @@ impl Donchian {
 impl Indicator<5> for Donchian {
     type Next = (Of<Highest>, Of<Lowest>, Of<Sum>);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 5], Self::Next) {
         let (high, high_next) = self.high.step(candle.h);
         let (low, low_next) = self.low.step(candle.l);
@@ -48,7 +48,7 @@ impl Indicator<5> for Donchian {
         )
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (high, low, sum): Self::Next) {
         self.high.commit(high);
         self.low.commit(low);

@@ -47,7 +47,7 @@ impl Keltner {
 impl Indicator<5> for Keltner {
     type Next = (Of<Sum>, Of<Sum>);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 5], Self::Next) {
         let (middle, middle_next) = self.middle.mean(candle.typical());
         // `ta` averages (4H - 2L + C) / 3 and (4L - 2H + C) / 3, which are the typical price and
@@ -56,7 +56,7 @@ impl Indicator<5> for Keltner {
         (bands(middle, range, candle.c), (middle_next, range_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (middle, range): Self::Next) {
         self.middle.commit(middle);
         self.range.commit(range);
@@ -92,7 +92,7 @@ impl KeltnerAtr {
 impl Indicator<5> for KeltnerAtr {
     type Next = (Of<Ewm>, <Atr as Indicator<1>>::Next);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 5], Self::Next) {
         let (middle, middle_next) = self.middle.step(candle.c);
         let ([range], range_next) = self.range.step(candle);
@@ -100,7 +100,7 @@ impl Indicator<5> for KeltnerAtr {
         (bands(middle, half, candle.c), (middle_next, range_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (middle, range): Self::Next) {
         self.middle.commit(middle);
         self.range.commit(range);

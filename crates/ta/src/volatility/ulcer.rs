@@ -34,7 +34,7 @@ impl Ulcer {
 impl Indicator<1> for Ulcer {
     type Next = (Of<Highest>, Of<Sum>);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let (high, high_next) = self.high.step(candle.c);
         let fall = 100.0 * (candle.c - high) / high;
@@ -42,7 +42,7 @@ impl Indicator<1> for Ulcer {
         ([square.abs().sqrt()], (high_next, squares_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (high, squares): Self::Next) {
         self.high.commit(high);
         self.squares.commit(squares);

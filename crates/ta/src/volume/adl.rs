@@ -22,14 +22,14 @@ impl Default for Adl {
 impl Indicator<1> for Adl {
     type Next = f64;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let adl = self.sum + candle.location() * candle.v;
         let sum_next = if adl.is_finite() { adl } else { self.sum };
         ([adl], sum_next)
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, sum: Self::Next) {
         self.sum = sum;
     }

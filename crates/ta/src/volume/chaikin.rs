@@ -36,7 +36,7 @@ impl Chaikin {
 impl Indicator<1> for Chaikin {
     type Next = (f64, Of<Ewm>, Of<Ewm>);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let line = self.sum + candle.location() * candle.v;
         let sum_next = if line.is_finite() { line } else { self.sum };
@@ -45,7 +45,7 @@ impl Indicator<1> for Chaikin {
         ([fast - slow], (sum_next, fast_next, slow_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (sum, fast, slow): Self::Next) {
         self.sum = sum;
         self.fast.commit(fast);

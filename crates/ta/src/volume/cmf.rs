@@ -30,14 +30,14 @@ impl Cmf {
 impl Indicator<1> for Cmf {
     type Next = (Of<Sum>, Of<Sum>);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let (flow, flow_next) = self.flow.step(candle.location() * candle.v);
         let (volume, volume_next) = self.volume.step(candle.v);
         ([flow / volume], (flow_next, volume_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (flow, volume): Self::Next) {
         self.flow.commit(flow);
         self.volume.commit(volume);

@@ -31,7 +31,7 @@ impl Eom {
 impl Indicator<2> for Eom {
     type Next = (Of<Sum>, f64, f64);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 2], Self::Next) {
         let moved = (candle.h - self.high) + (candle.l - self.low);
         let eom = moved * (candle.h - candle.l) / (2.0 * candle.v) * 1e8;
@@ -40,7 +40,7 @@ impl Indicator<2> for Eom {
         ([eom, sma_eom], (sum_next, high_next, low_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (sum, high, low): Self::Next) {
         self.sum.commit(sum);
         self.high = high;

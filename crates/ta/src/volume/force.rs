@@ -29,14 +29,14 @@ impl Force {
 impl Indicator<1> for Force {
     type Next = (Of<Ewm>, f64);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let (fi, average_next) = self.average.step((candle.c - self.close) * candle.v);
         let close_next = candle.c;
         ([fi], (average_next, close_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (average, close): Self::Next) {
         self.average.commit(average);
         self.close = close;

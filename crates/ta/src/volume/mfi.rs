@@ -36,7 +36,7 @@ impl Mfi {
 impl Indicator<1> for Mfi {
     type Next = (Of<Sum>, Of<Sum>, f64);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let price_next = candle.typical();
         let flow = price_next * candle.v;
@@ -47,7 +47,7 @@ impl Indicator<1> for Mfi {
         ([100.0 - 100.0 / (1.0 + up / down)], (up_next, down_next, price_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (up, down, price): Self::Next) {
         self.up.commit(up);
         self.down.commit(down);

@@ -24,7 +24,7 @@ impl Default for Nvi {
 impl Indicator<1> for Nvi {
     type Next = (f64, f64, f64);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let moved = self.index * (candle.c / self.close);
         let counts = self.volume > candle.v && moved.is_finite();
@@ -33,7 +33,7 @@ impl Indicator<1> for Nvi {
         ([index_next], (index_next, close_next, volume_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (index, close, volume): Self::Next) {
         self.index = index;
         self.close = close;

@@ -23,7 +23,7 @@ impl Default for Obv {
 impl Indicator<1> for Obv {
     type Next = (f64, f64);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let obv = self.sum + if candle.c < self.close { -candle.v } else { candle.v };
         let sum_next = if obv.is_finite() { obv } else { self.sum };
@@ -31,7 +31,7 @@ impl Indicator<1> for Obv {
         ([obv], (sum_next, close_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (sum, close): Self::Next) {
         self.sum = sum;
         self.close = close;

@@ -22,7 +22,7 @@ impl Default for Vpt {
 impl Indicator<1> for Vpt {
     type Next = (f64, f64);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let vpt = self.sum + (candle.c / self.close - 1.0) * candle.v;
         let sum_next = if vpt.is_finite() { vpt } else { self.sum };
@@ -30,7 +30,7 @@ impl Indicator<1> for Vpt {
         ([vpt], (sum_next, close_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (sum, close): Self::Next) {
         self.sum = sum;
         self.close = close;

@@ -56,7 +56,7 @@ impl Vwap {
 impl Indicator<1> for Vwap {
     type Next = Sums;
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Sums) {
         let mut sums = self.sums;
         if self.begins(candle.t) {
@@ -74,7 +74,7 @@ impl Indicator<1> for Vwap {
         ([sums.traded / sums.volume], sums)
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, sums: Sums) {
         self.sums = sums;
     }
@@ -102,14 +102,14 @@ impl RollingVwap {
 impl Indicator<1> for RollingVwap {
     type Next = (Of<Sum>, Of<Sum>);
 
-    #[inline]
+    #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let (traded, traded_next) = self.traded.step(candle.typical() * candle.v);
         let (volume, volume_next) = self.volume.step(candle.v);
         ([traded / volume], (traded_next, volume_next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn commit(&mut self, (traded, volume): Self::Next) {
         self.traded.commit(traded);
         self.volume.commit(volume);
