@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
@@ -114,9 +115,9 @@ impl Lines {
             return;
         }
         for line in [&mut self.current, &mut self.standby] {
-            let refused = line.as_ref().is_some_and(|line| line.orders.try_send(order()).is_err());
-            if refused {
-                // It has ended, or takes no orders: either way it is replaced.
+            let refused = line.as_ref().map(|line| line.orders.try_send(order()));
+            // One that has ended is about to say so; one that takes no orders is replaced.
+            if let Some(Err(TrySendError::Full(_))) = refused {
                 *line = None;
                 self.retry_at = Some(Instant::now());
             }

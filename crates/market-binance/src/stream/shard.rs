@@ -155,8 +155,9 @@ impl Shard {
                 let mut told = Vec::new();
                 series.heard_at = Instant::now();
                 series.sequence.hear(*update, &mut told);
-                if series.sequence.gap().is_some() {
-                    series.look_by(Instant::now() + wait);
+                // Once it is planned or under way, more frames change nothing about it.
+                if series.sequence.gap().is_some() && !series.looking {
+                    series.look_at.get_or_insert_with(|| Instant::now() + wait);
                 }
                 if !told.is_empty() {
                     series.publish(told, None);

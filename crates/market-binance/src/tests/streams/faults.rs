@@ -67,6 +67,27 @@ async fn a_record_that_lags_behind_is_asked_again() {
 }
 
 #[tokio::test]
+async fn a_record_that_lags_behind_is_not_asked_at_every_frame() {
+    let change = |config: &mut BinanceConfig| {
+        config.streams.lag_wait = Duration::from_millis(100);
+        config.streams.lag_wait_max = Duration::from_millis(100);
+    };
+    let live = live_with(start(), |_| {}, change).await;
+    let mut reader = live.follow("BTCUSDT", Interval::M1).await;
+    let mut other = live.follow("ETHUSDT", Interval::M1).await;
+    reader.read(1).await;
+    live.trouble(Trouble::new(FaultKind::RestLag, 1_000_000).delay_ms(600_000));
+    live.trouble(Trouble::new(FaultKind::WsMissingClose, 1).on("/ws/btcusdt@kline_1m"));
+    let before = live.sim.requests(Served::Klines);
+    other.read(8).await;
+    let asked = live.sim.requests(Served::Klines) - before;
+    assert!((1..=25).contains(&asked), "the record was asked {asked} times");
+    live.sim.faults().clear();
+    reader.read(8).await;
+    live.check(&reader).await;
+}
+
+#[tokio::test]
 async fn a_record_that_fails_is_asked_again() {
     let path = Served::Klines.path();
     let troubles = [
