@@ -34,8 +34,14 @@ pub trait Indicator<const N: usize>: Clone {
 
     /// Takes many closed candles, writing one value per candle into each output. Stops at the
     /// shortest of the candles and the outputs.
-    #[inline]
     fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; N]) {
+        *self = self.clone().feed(candles, out);
+    }
+
+    /// The same on a state that is handed over and handed back, which lets it live in registers
+    /// for as long as the candles last.
+    #[inline]
+    fn feed(mut self, candles: &Candles<'_>, out: [&mut [f64]; N]) -> Self {
         let len = shortest(candles, &out);
         let mut columns = out.map(|whole| whole[..len].iter_mut());
         for candle in candles.slice(0, len).iter() {
@@ -46,13 +52,21 @@ pub trait Indicator<const N: usize>: Clone {
                 }
             }
         }
+        self
     }
 }
 
-/// Infinities come from divisions by nothing; they are no more a value than `NaN` is.
+/// Infinities come from divisions by nothing; they are no more a value than `NaN` is. What is
+/// not finite less itself is `NaN`, which needs no comparison.
 #[inline(always)]
 pub(crate) fn available(value: f64) -> f64 {
-    if value.is_finite() { value } else { f64::NAN }
+    value + (value - value)
+}
+
+/// Cheaper than looking at the bits, as the standard library does.
+#[inline(always)]
+pub(crate) fn finite(value: f64) -> bool {
+    value - value == 0.0
 }
 
 pub(crate) fn shortest<const N: usize>(candles: &Candles<'_>, out: &[&mut [f64]; N]) -> usize {
@@ -78,23 +92,24 @@ pub trait Stream: Send + Sync {
 /// Candles taken at a time.
 const BUFFER: usize = 512;
 
-struct Erased<I, const N: usize>(I);
+/// The state is always there but for the moments when it is being fed.
+struct Erased<I, const N: usize>(Option<I>);
 
 pub(crate) fn erase<I, const N: usize>(indicator: I) -> Box<dyn Stream>
 where
     I: Indicator<N> + Send + Sync + 'static,
 {
-    Box::new(Erased::<I, N>(indicator))
+    Box::new(Erased::<I, N>(Some(indicator)))
 }
 
 impl<I: Indicator<N> + Send + Sync + 'static, const N: usize> Stream for Erased<I, N> {
     fn update(&mut self, candle: &Candle, out: &mut [f64]) {
-        let values = self.0.update(candle);
+        let values = self.0.as_mut().map_or([f64::NAN; N], |state| state.update(candle));
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
     fn preview(&self, candle: &Candle, out: &mut [f64]) {
-        let values = self.0.preview(candle);
+        let values = self.0.as_ref().map_or([f64::NAN; N], |state| state.preview(candle));
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
@@ -108,7 +123,8 @@ impl<I: Indicator<N> + Send + Sync + 'static, const N: usize> Stream for Erased<
         let mut buffer = [[0.0; BUFFER]; N];
         for from in (0..candles.len()).step_by(BUFFER) {
             let part = candles.slice(from, from + BUFFER);
-            self.0.extend(&part, buffer.each_mut().map(|column| column.as_mut_slice()));
+            let columns = buffer.each_mut().map(|column| column.as_mut_slice());
+            self.0 = self.0.take().map(|state| state.feed(&part, columns));
             for (column, values) in out.iter_mut().zip(&buffer) {
                 column.extend_from_slice(&values[..part.len()]);
             }
@@ -116,10 +132,10 @@ impl<I: Indicator<N> + Send + Sync + 'static, const N: usize> Stream for Erased<
     }
 
     fn warmup(&self) -> usize {
-        self.0.warmup()
+        self.0.as_ref().map_or(0, I::warmup)
     }
 
     fn fork(&self) -> Box<dyn Stream> {
-        erase(self.0.clone())
+        Box::new(Erased::<I, N>(self.0.clone()))
     }
 }

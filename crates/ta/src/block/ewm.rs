@@ -5,7 +5,7 @@
 
 use super::{Block, all_finite};
 use crate::Parity;
-use crate::indicator::available;
+use crate::indicator::{available, finite};
 
 /// How many numbers batch forms work on at a time, so that the steps between stay in cache.
 pub(crate) const CHUNK: usize = 256;
@@ -117,7 +117,7 @@ impl Block for Ewm {
 
     #[inline(always)]
     fn step(&self, x: f64) -> (f64, Next) {
-        if !(x.is_finite() && self.is_steady()) {
+        if !(finite(x) && self.is_steady()) {
             return self.step_unsteady(x);
         }
         let mean = self.beta * self.mean + self.alpha * x;

@@ -1,10 +1,10 @@
 //! Mean and population standard deviation of the last n numbers, from sums of distances to an
 //! anchor inside the window, so that nothing large is subtracted from something as large.
 
-use super::after;
+use super::{CHUNK, after, all_finite, leaving, running};
 
 /// How many steps the anchor may stay where it is.
-const REFRESH: usize = 64;
+const REFRESH: usize = 256;
 
 #[derive(Clone, Debug)]
 pub struct Spread {
@@ -93,17 +93,78 @@ impl Spread {
         self.sums = next.sums;
     }
 
+    /// Means and deviations at each of `xs`, into outputs that are as long and no longer than a
+    /// chunk; the values are those of `step` up to rounding.
+    pub(crate) fn scan(&mut self, xs: &[f64], means: &mut [f64], deviations: &mut [f64]) {
+        let period = self.ring.len();
+        if self.run < period || !all_finite(xs) || !self.scan_steady(xs, means, deviations) {
+            for ((x, mean), deviation) in xs.iter().zip(means).zip(deviations) {
+                let (values, next) = self.step(*x);
+                self.commit(next);
+                (*mean, *deviation) = values;
+            }
+        }
+    }
+
+    /// The same for a chunk without gaps; changes nothing and says so if the sums are not sound.
+    fn scan_steady(&mut self, xs: &[f64], means: &mut [f64], deviations: &mut [f64]) -> bool {
+        let (len, period) = (xs.len(), self.ring.len());
+        let Some(last) = xs.last().filter(|_| len <= CHUNK) else { return false };
+        let mut sums = self.sums;
+        if sums.left <= len {
+            sums = around(|| self.ring.iter().copied(), period);
+        }
+        let (mut olds, mut steps, mut squares) = ([0.0; CHUNK], [0.0; CHUNK], [0.0; CHUNK]);
+        let (olds, steps) = (&mut olds[..len], &mut steps[..len]);
+        let squares = &mut squares[..len];
+        leaving(&self.ring, self.at, xs, olds);
+        for index in 0..len {
+            let (new, old) = (xs[index] - sums.anchor, olds[index] - sums.anchor);
+            (olds[index], steps[index]) = (old, new - old);
+            squares[index] = (new - old) * (new + old);
+        }
+        running(sums.first, steps, means);
+        running(sums.second, squares, deviations);
+        (sums.first, sums.second) = (means[len - 1], deviations[len - 1]);
+        let mut sound = true;
+        for ((mean, deviation), old) in means.iter_mut().zip(deviations).zip(&*olds) {
+            let (distance, square) = (*mean * self.share, *deviation * self.share);
+            let variance = square - distance * distance;
+            sound &= (variance > square * 1e-4) & (old * old < square * 1024.0);
+            *mean = sums.anchor + distance;
+            *deviation = variance.sqrt();
+        }
+        if !sound {
+            return false;
+        }
+        for x in &xs[len.saturating_sub(period)..] {
+            self.ring[self.at] = *x;
+            self.at = after(self.at, period);
+        }
+        let equal = xs.iter().rev().take_while(|x| *x == last).count();
+        let before = if equal == len && *last == self.last { self.same } else { 0 };
+        self.same = (equal + before).min(period);
+        self.last = *last;
+        sums.left -= len.min(sums.left);
+        self.sums = sums;
+        true
+    }
+
     /// Sums around the mean of the window that ends with `x`.
     #[inline(never)]
     fn anew(&self, x: f64) -> Sums {
         let (newer, older) = self.ring.split_at(self.at);
         let older = older.get(1..).unwrap_or_default();
-        let window = || older.iter().chain(newer).copied().chain([x]);
-        let anchor = window().sum::<f64>() / self.ring.len() as f64;
-        let (first, second) = window().fold((0.0, 0.0), |(first, second), x| {
-            let distance = x - anchor;
-            (first + distance, second + distance * distance)
-        });
-        Sums { anchor, first, second, left: REFRESH.max(self.ring.len()) }
+        around(|| older.iter().chain(newer).copied().chain([x]), self.ring.len())
     }
+}
+
+/// Sums around the mean of the numbers of a window.
+fn around<I: Iterator<Item = f64>>(window: impl Fn() -> I, period: usize) -> Sums {
+    let anchor = window().sum::<f64>() / period as f64;
+    let (first, second) = window().fold((0.0, 0.0), |(first, second), x| {
+        let distance = x - anchor;
+        (first + distance, second + distance * distance)
+    });
+    Sums { anchor, first, second, left: REFRESH.max(period) }
 }

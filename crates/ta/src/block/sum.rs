@@ -1,6 +1,6 @@
 //! Sum over the last n numbers, kept by adding the new and taking away the old.
 
-use super::{Block, CHUNK, after, all_finite};
+use super::{Block, CHUNK, after, all_finite, leaving, running};
 use crate::indicator::available;
 
 /// How many steps rounding errors may gather before the sum is made anew.
@@ -52,9 +52,17 @@ impl Sum {
         let (xs, out) = (&xs[..len], &mut out[..len]);
         let mut olds = [0.0; CHUNK];
         let olds = &mut olds[..len];
-        self.before(xs, olds);
-        let drowned = self.run < period || !all_finite(xs) || self.running(xs, olds, out);
-        if drowned {
+        leaving(&self.ring, self.at, xs, olds);
+        let mut steps = [0.0; CHUNK];
+        let steps = &mut steps[..len];
+        for ((step, x), old) in steps.iter_mut().zip(xs).zip(&*olds) {
+            *step = x - old;
+        }
+        running(self.sum, steps, out);
+        // A sum that is not finite is never above anything, and so is not sound.
+        let sound = |(sum, old): (&f64, &f64)| old.abs() <= (sum + (sum - sum)).abs() * 1024.0;
+        let sound = out.iter().zip(&*olds).fold(true, |all, pair| all & sound(pair));
+        if self.run < period || !all_finite(xs) || !sound {
             for (x, slot) in xs.iter().zip(out) {
                 *slot = available(self.push(*x));
             }
@@ -72,40 +80,6 @@ impl Sum {
             self.sum = self.ring.iter().sum();
             self.left = REFRESH.max(period);
         }
-    }
-
-    /// What leaves the window as each of `xs` comes.
-    fn before(&self, xs: &[f64], olds: &mut [f64]) {
-        let period = self.ring.len();
-        let (newer, older) = self.ring.split_at(self.at);
-        let (from_ring, from_xs) = olds.split_at_mut(period.min(xs.len()));
-        for (slot, old) in from_ring.iter_mut().zip(older.iter().chain(newer)) {
-            *slot = *old;
-        }
-        let kept = from_xs.len();
-        from_xs.copy_from_slice(&xs[..kept]);
-    }
-
-    /// The sums, four steps folded into one; whether one of them is drowned by what left.
-    fn running(&self, xs: &[f64], olds: &[f64], out: &mut [f64]) -> bool {
-        let mut sum = self.sum;
-        let (xs_four, xs_rest) = xs.as_chunks::<4>();
-        let (olds_four, olds_rest) = olds.as_chunks::<4>();
-        let (out_four, out_rest) = out.as_chunks_mut::<4>();
-        for ((x, old), slot) in xs_four.iter().zip(olds_four).zip(out_four) {
-            let d0 = x[0] - old[0];
-            let d1 = d0 + (x[1] - old[1]);
-            let d2 = d1 + (x[2] - old[2]);
-            let d3 = d2 + (x[3] - old[3]);
-            *slot = [sum + d0, sum + d1, sum + d2, sum + d3];
-            sum = slot[3];
-        }
-        for ((x, old), slot) in xs_rest.iter().zip(olds_rest).zip(out_rest) {
-            sum += x - old;
-            *slot = sum;
-        }
-        let sound = |(sum, old): (&f64, &f64)| sum.is_finite() & (old.abs() <= sum.abs() * 1024.0);
-        !out.iter().zip(olds).fold(true, |all, pair| all & sound(pair))
     }
 
     #[cold]

@@ -44,8 +44,9 @@ impl Indicator<3> for Pvo {
         self.0.warmup()
     }
 
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 3]) {
+    fn feed(mut self, candles: &Candles<'_>, out: [&mut [f64]; 3]) -> Self {
         let len = shortest(candles, &out);
         self.0.extend(&candles.volumes()[..len], out);
+        self
     }
 }

@@ -82,7 +82,7 @@ impl Indicator<1> for Rsi {
         self.warmup
     }
 
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
+    fn feed(mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) -> Self {
         let len = shortest(candles, &out);
         let [out] = out;
         let (mut up, mut down) = ([0.0; CHUNK], [0.0; CHUNK]);
@@ -100,5 +100,6 @@ impl Indicator<1> for Rsi {
                 *slot = available(self.strength(gain, loss));
             }
         }
+        self
     }
 }

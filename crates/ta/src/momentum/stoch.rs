@@ -60,7 +60,7 @@ impl Indicator<2> for Stoch {
         self.warmup
     }
 
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 2]) {
+    fn feed(mut self, candles: &Candles<'_>, out: [&mut [f64]; 2]) -> Self {
         let len = shortest(candles, &out);
         let [ks, ds] = out;
         let (mut high, mut low) = ([0.0; CHUNK], [0.0; CHUNK]);
@@ -77,5 +77,6 @@ impl Indicator<2> for Stoch {
             self.smooth.scan(ks, ds);
             ds.iter_mut().for_each(|sum| *sum /= self.smooth.period() as f64);
         }
+        self
     }
 }

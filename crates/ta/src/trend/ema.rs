@@ -45,11 +45,12 @@ impl Indicator<1> for Ema {
         self.warmup
     }
 
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
+    fn feed(mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) -> Self {
         let len = shortest(candles, &out);
         let [out] = out;
         for (closes, out) in candles.closes()[..len].chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
             self.average.scan(closes, &mut out[..closes.len()]);
         }
+        self
     }
 }

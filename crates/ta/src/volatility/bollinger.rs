@@ -1,10 +1,10 @@
 //! Bollinger bands: the plain mean of the close and `stdev` population standard deviations above
 //! and below it.
 
-use crate::block::{Spread, SpreadNext, check_period, positive};
-use crate::indicator::erase;
+use crate::block::{CHUNK, Spread, SpreadNext, check_period, positive};
+use crate::indicator::{available, erase, shortest};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "bollinger",
@@ -45,5 +45,21 @@ impl Indicator<3> for Bollinger {
 
     fn warmup(&self) -> usize {
         self.warmup
+    }
+
+    fn feed(mut self, candles: &Candles<'_>, out: [&mut [f64]; 3]) -> Self {
+        let len = shortest(candles, &out);
+        let [means, highs, lows] = out;
+        for from in (0..len).step_by(CHUNK) {
+            let to = (from + CHUNK).min(len);
+            let (mean, low) = (&mut means[from..to], &mut lows[from..to]);
+            self.spread.scan(&candles.closes()[from..to], mean, low);
+            for ((mean, high), low) in mean.iter_mut().zip(&mut highs[from..to]).zip(low) {
+                let width = self.stdev * *low;
+                *mean = available(*mean);
+                (*high, *low) = (available(*mean + width), available(*mean - width));
+            }
+        }
+        self
     }
 }

@@ -59,7 +59,7 @@ impl Indicator<5> for Donchian {
         self.warmup
     }
 
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 5]) {
+    fn feed(mut self, candles: &Candles<'_>, out: [&mut [f64]; 5]) -> Self {
         let len = shortest(candles, &out);
         let [highs, lows, middles, widths, places] = out;
         for from in (0..len).step_by(CHUNK) {
@@ -80,5 +80,6 @@ impl Indicator<5> for Donchian {
                 place[index] = available((part.closes()[index] - low) / range);
             }
         }
+        self
     }
 }

@@ -2,8 +2,10 @@
 //! The sums run over a day that begins at 00:00 UTC, over everything (`continuous`), or, when a
 //! `period` is given, over that many candles.
 
+use std::hint::cold_path;
+
 use crate::block::{Block, Of, Sum, check_period};
-use crate::indicator::erase;
+use crate::indicator::{erase, finite};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Error, Indicator};
 
@@ -66,7 +68,8 @@ impl Indicator<1> for Vwap {
         let traded = candle.typical() * candle.v;
         // A candle with something missing has no value and is not counted.
         let whole = sums.traded + traded;
-        if !(traded.is_finite() && candle.v.is_finite() && whole.is_finite()) {
+        if !(finite(whole) && finite(candle.v)) {
+            cold_path();
             return ([f64::NAN], sums);
         }
         sums.traded = whole;
