@@ -159,7 +159,7 @@ impl Inner {
             Err(Fault::unavailable("too_many_streams", format!("too many {what} are followed")))
         };
         if self.streams.stop.is_cancelled() {
-            return Err(Fault::unavailable("closing", "live candles are closing down"));
+            return Err(closing());
         }
         if self.streams.followers.load(Ordering::Relaxed) >= config.followers_max {
             return busy("subscriptions");
@@ -188,7 +188,8 @@ impl Inner {
             sent
         });
         if !taken {
-            return Err(Fault::internal("a shard takes no series"));
+            // Its task is over, which happens only when the house closes.
+            return Err(closing());
         }
         directory.series.insert(stream, (shard, hub));
         Ok(seat)
@@ -208,6 +209,10 @@ impl Inner {
         self.tasks.spawn(Shard::new(id, self, receiver).run());
         id
     }
+}
+
+fn closing() -> Fault {
+    Fault::unavailable("closing", "live candles are closing down")
 }
 
 fn check_resume(

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use market::{FeedEnd, Interval, Kline, KlineEvent, KlineFeed, Millis, Span};
+use market::{EndCause, FeedEnd, Interval, Kline, KlineEvent, KlineFeed, Millis, Span};
 
 use super::backfill::{Filled, look_until_known};
 use super::hub::Seat;
@@ -76,29 +76,38 @@ pub(crate) struct Feed {
     pub(crate) over: bool,
 }
 
+impl Feed {
+    fn end(&mut self, cause: EndCause) -> Poll<Option<Arc<KlineEvent>>> {
+        self.over = true;
+        let end = FeedEnd { cause, resume_after: self.after };
+        Poll::Ready(Some(Arc::new(KlineEvent::Ended(end))))
+    }
+}
+
 impl KlineFeed for Feed {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<KlineEvent>>> {
         if self.over {
             return Poll::Ready(None);
         }
         while let Some(replay) = &mut self.replay {
-            match ready!(replay.poll_next(context)) {
-                Some(kline) => {
+            match replay.poll_next(context) {
+                // A replay may have to wait for the exchange; the house does not wait for it.
+                Poll::Pending => {
+                    ready!(self.seat.queue.poll_closed(context));
+                    return self.end(EndCause::Closed);
+                }
+                Poll::Ready(Some(kline)) => {
                     self.after = kline.bar.open_time;
                     let as_of = kline.close_time;
                     return Poll::Ready(Some(Arc::new(KlineEvent::Candle { kline, as_of })));
                 }
-                None => self.replay = None,
+                Poll::Ready(None) => self.replay = None,
             }
         }
         loop {
             let event = match ready!(self.seat.queue.poll_pop(context)) {
                 Next::Event(event) => event,
-                Next::Ended(cause) => {
-                    self.over = true;
-                    let end = FeedEnd { cause, resume_after: self.after };
-                    return Poll::Ready(Some(Arc::new(KlineEvent::Ended(end))));
-                }
+                Next::Ended(cause) => return self.end(cause),
             };
             if let KlineEvent::Candle { kline, .. } = &*event {
                 // The reader may be ahead of us, having read elsewhere before.

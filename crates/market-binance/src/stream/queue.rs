@@ -107,6 +107,16 @@ impl Queue {
         Poll::Pending
     }
 
+    /// Ready when the house closes, whatever is still waiting.
+    pub(crate) fn poll_closed(&self, context: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.state();
+        if state.ended == Some(EndCause::Closed) {
+            return Poll::Ready(());
+        }
+        state.reader = Some(context.waker().clone());
+        Poll::Pending
+    }
+
     /// Whether more than half of the room is taken by what cannot be left out.
     pub(crate) fn is_crowded(&self) -> bool {
         let state = self.state();

@@ -127,6 +127,11 @@ impl Shard {
         for series in self.series.values() {
             series.hub.end();
         }
+        // Those who came too late to be followed must hear of it, too.
+        self.joining.close();
+        while let Ok(late) = self.joining.try_recv() {
+            late.hub.end();
+        }
     }
 
     fn join(&mut self, joining: Joining) {

@@ -19,7 +19,7 @@ use crate::faults::FaultKind;
 use crate::sim::Shared;
 
 /// The clock is looked at this often even if it stands still, since it may be set by hand.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How long a stalled connection is held open.
 const STALL_MAX: Duration = Duration::from_mins(2);
 

@@ -98,3 +98,16 @@ async fn what_was_missed_of_a_symbol_that_stopped_has_an_end() {
     let days: Vec<i64> = (10..=13).map(|date| day(&format!("2022-05-{date}")) / 1_000).collect();
     assert_eq!(opens(&reader.closed), days);
 }
+
+#[tokio::test]
+async fn a_reader_who_waits_for_what_was_missed_is_told_when_the_house_closes() {
+    let live = live().await;
+    live.binance.listing().await.unwrap();
+    live.trouble(Trouble::new(FaultKind::Status503, 1_000_000).on(Served::Klines.path()));
+    let after = Millis(start().0 - 30_500 - 5 * 60_000);
+    let how = Follow { after: Some(after), ..Follow::default() };
+    let mut reader = live.follow_with("BTCUSDT", Interval::M1, how).await;
+    assert!(futures_util::poll!(Box::pin(reader.feed.next())).is_pending());
+    let (end, ()) = tokio::join!(reader.end(), live.binance.drain());
+    assert_eq!(end, FeedEnd { cause: EndCause::Closed, resume_after: after });
+}
