@@ -90,9 +90,9 @@ for line in sys.stdin:
     if name not in ready:
         ready[name] = {k: f for k, f in calls[name]().items() if f}
     for indicator, call in ready[name].items():
-        start = time.perf_counter_ns()
+        start = time.thread_time_ns()
         result = call()
-        spent = time.perf_counter_ns() - start
+        spent = time.thread_time_ns() - start
         del result
         print(f"{indicator}\t{spent / rows:.4f}")
     print("end", flush=True)

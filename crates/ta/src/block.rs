@@ -85,10 +85,10 @@ fn all_finite(xs: &[f64]) -> bool {
     let mut sums = [0.0; 4];
     for chunk in four {
         for (sum, x) in sums.iter_mut().zip(chunk) {
-            *sum += x - x;
+            *sum += x * 0.0;
         }
     }
-    let rest: f64 = rest.iter().map(|x| x - x).sum();
+    let rest: f64 = rest.iter().map(|x| x * 0.0).sum();
     sums.iter().sum::<f64>() + rest == 0.0
 }
 

@@ -57,16 +57,16 @@ pub trait Indicator<const N: usize>: Clone {
 }
 
 /// Infinities come from divisions by nothing; they are no more a value than `NaN` is. What is
-/// not finite less itself is `NaN`, which needs no comparison.
+/// not finite times zero is `NaN`, which needs no comparison.
 #[inline(always)]
 pub(crate) fn available(value: f64) -> f64 {
-    value + (value - value)
+    value + value * 0.0
 }
 
 /// Cheaper than looking at the bits, as the standard library does.
 #[inline(always)]
 pub(crate) fn finite(value: f64) -> bool {
-    value - value == 0.0
+    value * 0.0 == 0.0
 }
 
 pub(crate) fn shortest<const N: usize>(candles: &Candles<'_>, out: &[&mut [f64]; N]) -> usize {

@@ -5,7 +5,7 @@
 
 use std::hint::black_box;
 use std::io::BufRead;
-use std::time::Instant;
+use cpu_time::ThreadTime;
 
 use peer_ta::{DataItem, Next};
 use ta_lib::{Core, MAType};
@@ -53,7 +53,7 @@ impl Data {
 }
 
 fn time(name: &str, rows: usize, mut run: impl FnMut()) {
-    let start = Instant::now();
+    let start = ThreadTime::now();
     run();
     println!("{name}\t{:.4}", start.elapsed().as_nanos() as f64 / rows as f64);
 }

@@ -26,6 +26,30 @@ pub struct Ewm {
     shown: usize,
 }
 
+/// The mean and what takes it four steps on. Within the four nothing waits for the mean, so that
+/// the processor need not finish one before it begins the next.
+#[derive(Clone, Copy)]
+pub(crate) struct Fold {
+    alpha: f64,
+    powers: [f64; 4],
+    mean: f64,
+}
+
+impl Fold {
+    #[inline(always)]
+    pub(crate) fn next(&mut self, x: &[f64; 4]) -> [f64; 4] {
+        let (a, [b, b2, b3, b4]) = (self.alpha, self.powers);
+        let y0 = a * x[0];
+        let y1 = a * x[1] + b * y0;
+        let y2 = a * x[2] + b * y1;
+        let y3 = a * x[3] + b * y2;
+        let m = self.mean;
+        let means = [y0 + b * m, y1 + b2 * m, y2 + b3 * m, y3 + b4 * m];
+        self.mean = means[3];
+        means
+    }
+}
+
 #[derive(Clone, Copy)]
 pub struct Next {
     mean: f64,
@@ -48,14 +72,21 @@ impl Ewm {
         Ewm::new(1.0 / period as f64, period, parity)
     }
 
-    /// Whether there have been observations enough for a value.
-    pub(crate) fn is_shown(&self) -> bool {
-        self.count >= self.shown
+    /// Four steps at a time, while the average is steady and what comes is finite.
+    #[inline(always)]
+    pub(crate) fn fold(&self) -> Fold {
+        let b = self.beta;
+        let powers = [b, b * b, b * b * b, b * b * b * b];
+        Fold { alpha: self.alpha, powers, mean: self.mean }
+    }
+
+    pub(crate) fn unfold(&mut self, fold: Fold) {
+        self.mean = fold.mean;
     }
 
     /// Whether the next observation is one like any other: not the first ones, not after a gap.
     #[inline(always)]
-    fn is_steady(&self) -> bool {
+    pub(crate) fn is_steady(&self) -> bool {
         self.count >= self.shown && self.weight == self.beta
     }
 
@@ -83,8 +114,7 @@ impl Ewm {
     }
 
     /// Averages `xs` into `out`, which is of the same length. The values are those of `step` up
-    /// to rounding, `NaN` where they are not finite: four steps are folded into one, so that the processor need not wait for each
-    /// mean before it begins the next.
+    /// to rounding, `NaN` where they are not finite.
     pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64]) {
         if !self.is_steady() || !all_finite(xs) {
             for (x, slot) in xs.iter().zip(out) {
@@ -92,20 +122,13 @@ impl Ewm {
             }
             return;
         }
-        let (a, b) = (self.alpha, self.beta);
-        let (b2, b3, b4) = (b * b, b * b * b, b * b * b * b);
-        let mut mean = self.mean;
         let (xs_four, xs_rest) = xs.as_chunks::<4>();
         let (out_four, out_rest) = out.as_chunks_mut::<4>();
+        let mut fold = self.fold();
         for (x, slot) in xs_four.iter().zip(out_four) {
-            let y0 = a * x[0];
-            let y1 = a * x[1] + b * y0;
-            let y2 = a * x[2] + b * y1;
-            let y3 = a * x[3] + b * y2;
-            *slot = [y0 + b * mean, y1 + b2 * mean, y2 + b3 * mean, y3 + b4 * mean];
-            mean = slot[3];
+            *slot = fold.next(x);
         }
-        self.mean = mean;
+        self.unfold(fold);
         for (x, slot) in xs_rest.iter().zip(out_rest) {
             *slot = self.push(*x);
         }

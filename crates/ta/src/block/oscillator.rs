@@ -1,8 +1,10 @@
 //! Distance between a fast and a slow exponential average, with a signal line over it: what MACD,
 //! PPO and PVO have in common.
 
-use super::{Block, CHUNK, Ewm, check_period, fast_slow};
-use crate::indicator::available;
+use std::array;
+
+use super::{Block, CHUNK, Ewm, all_finite, check_period, fast_slow};
+use crate::indicator::{available, finite};
 use crate::{Error, Parity};
 
 #[derive(Clone, Debug)]
@@ -79,34 +81,51 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
     /// The same over many numbers; the outputs are as long as `xs`.
     pub(crate) fn extend(&mut self, xs: &[f64], out: [&mut [f64]; 3]) {
         let [lines, signals, hists] = out;
-        let mut slow = [0.0; CHUNK];
-        let mut from = 0;
-        while from < xs.len() {
+        for from in (0..xs.len()).step_by(CHUNK) {
             let to = (from + CHUNK).min(xs.len());
-            // The start has rules of its own and goes step by step.
-            if self.skip > 0 || !self.signal.is_shown() {
-                for index in from..to {
-                    let (values, next) = self.step(xs[index]);
-                    self.commit(next);
-                    [lines[index], signals[index], hists[index]] = values.map(available);
-                }
-                from = to;
-                continue;
+            let (xs, lines) = (&xs[from..to], &mut lines[from..to]);
+            let (signals, hists) = (&mut signals[from..to], &mut hists[from..to]);
+            // The start and the gaps have rules of their own and go step by step.
+            let done = self.extend_steady(xs, lines, signals, hists);
+            for index in done..xs.len() {
+                let (values, next) = self.step(xs[index]);
+                self.commit(next);
+                [lines[index], signals[index], hists[index]] = values.map(available);
             }
-            let slow = &mut slow[..to - from];
-            let line = &mut lines[from..to];
-            let signal = &mut signals[from..to];
-            self.fast.scan(&xs[from..to], line);
-            self.slow.scan(&xs[from..to], slow);
-            for (fast, slow) in line.iter_mut().zip(&*slow) {
-                *fast = Self::line(*fast, *slow);
-            }
-            self.signal.scan(line, signal);
-            for ((hist, line), signal) in hists[from..to].iter_mut().zip(line).zip(&*signal) {
-                *line = available(*line);
-                *hist = available(*line - signal);
-            }
-            from = to;
         }
+    }
+
+    /// Takes as many numbers as can be taken four at a time, and says how many those were.
+    fn extend_steady(
+        &mut self,
+        xs: &[f64],
+        lines: &mut [f64],
+        signals: &mut [f64],
+        hists: &mut [f64],
+    ) -> usize {
+        let steady = self.fast.is_steady() && self.slow.is_steady() && self.signal.is_steady();
+        if !steady || !all_finite(xs) {
+            return 0;
+        }
+        let (mut fast, mut slow) = (self.fast.fold(), self.slow.fold());
+        let mut signal = self.signal.fold();
+        let mut check = 0.0;
+        let out = lines.as_chunks_mut::<4>().0.iter_mut();
+        let out = out.zip(signals.as_chunks_mut::<4>().0).zip(hists.as_chunks_mut::<4>().0);
+        for (x, ((lines, signals), hists)) in xs.as_chunks::<4>().0.iter().zip(out) {
+            let (fast, slow) = (fast.next(x), slow.next(x));
+            *lines = array::from_fn(|i| Self::line(fast[i], slow[i]));
+            *signals = signal.next(lines);
+            *hists = array::from_fn(|i| lines[i] - signals[i]);
+            check += signals[3];
+        }
+        // A line that is not finite makes every signal after it so.
+        if !finite(check) {
+            return 0;
+        }
+        self.fast.unfold(fast);
+        self.slow.unfold(slow);
+        self.signal.unfold(signal);
+        xs.len() & !3
     }
 }

@@ -60,7 +60,7 @@ impl Sum {
         }
         running(self.sum, steps, out);
         // A sum that is not finite is never above anything, and so is not sound.
-        let sound = |(sum, old): (&f64, &f64)| old.abs() <= (sum + (sum - sum)).abs() * 1024.0;
+        let sound = |(sum, old): (&f64, &f64)| old.abs() <= available(*sum).abs() * 1024.0;
         let sound = out.iter().zip(&*olds).fold(true, |all, pair| all & sound(pair));
         if self.run < period || !all_finite(xs) || !sound {
             for (x, slot) in xs.iter().zip(out) {
