@@ -131,7 +131,7 @@ struct Talk<'a> {
     next_id: u64,
     may_say_at: Instant,
     heard_at: Instant,
-    asked_for_life: bool,
+    asked_for_life_at: Option<Instant>,
     ready: bool,
     retire_at: Option<Instant>,
 }
@@ -149,7 +149,7 @@ impl<'a> Talk<'a> {
             next_id: 1,
             may_say_at: now,
             heard_at: now,
-            asked_for_life: false,
+            asked_for_life_at: None,
             ready: false,
             retire_at: Some(now + life),
         }
@@ -159,17 +159,14 @@ impl<'a> Talk<'a> {
         loop {
             let config = Arc::clone(&self.link.config);
             let first = self.unanswered.values().map(|(since, _)| *since).min();
-            let silence =
-                if self.asked_for_life { config.silence_max } else { config.silence_max / 2 };
-            let dead_at = self.heard_at + silence;
+            let since = self.asked_for_life_at.unwrap_or(self.heard_at);
+            let dead_at = since + config.silence_max / 2;
             let far = dead_at + Duration::from_hours(1);
+            // What has come is heard before anything is called late: after a pause of our own, the
+            // frames of the meantime are there.
             tokio::select! {
+                biased;
                 () = self.link.stop.cancelled() => return Err(None),
-                frame = self.socket.next() => match frame {
-                    Some(Ok(frame)) => self.hear(frame).await?,
-                    Some(Err(_)) => return Err(Some("it broke")),
-                    None => return Err(Some("it was closed")),
-                },
                 order = self.link.orders.recv() => match order {
                     Some(order) => self.enqueue(order),
                     None => return Err(None),
@@ -177,18 +174,23 @@ impl<'a> Talk<'a> {
                 () = sleep_until(self.may_say_at), if !self.waiting.is_empty() => {
                     self.request().await?;
                 }
+                () = sleep_until(self.retire_at.unwrap_or(far)), if self.retire_at.is_some() => {
+                    self.retire_at = None;
+                    self.tell(Heard::Retiring).await?;
+                }
+                frame = self.socket.next() => match frame {
+                    Some(Ok(frame)) => self.hear(frame).await?,
+                    Some(Err(_)) => return Err(Some("it broke")),
+                    None => return Err(Some("it was closed")),
+                },
                 () = sleep_until(dead_at) => {
-                    if std::mem::replace(&mut self.asked_for_life, true) {
+                    if self.asked_for_life_at.replace(Instant::now()).is_some() {
                         return Err(Some("nothing was heard"));
                     }
                     self.say(Frame::Ping(Vec::new().into())).await?;
                 }
                 () = sleep_until(first.unwrap_or(far) + config.ack_within), if first.is_some() => {
                     return Err(Some("a subscription was not confirmed"));
-                }
-                () = sleep_until(self.retire_at.unwrap_or(far)), if self.retire_at.is_some() => {
-                    self.retire_at = None;
-                    self.tell(Heard::Retiring).await?;
                 }
             }
         }
@@ -209,7 +211,7 @@ impl<'a> Talk<'a> {
 
     async fn hear(&mut self, frame: Frame) -> Result<(), Over> {
         self.heard_at = Instant::now();
-        self.asked_for_life = false;
+        self.asked_for_life_at = None;
         let text = match frame {
             Frame::Text(text) => text,
             // The pong is queued by the library and must be pushed out.

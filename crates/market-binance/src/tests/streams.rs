@@ -78,7 +78,7 @@ async fn live_with(
     sim_config.streams = StreamRules {
         time_scale: SCALE as f64,
         ping_every: Duration::from_millis(50),
-        shutdown_notice: Duration::from_millis(100),
+        shutdown_notice: Duration::from_secs(1),
         messages_per_second: 100_000,
         ..StreamRules::default()
     };

@@ -77,6 +77,7 @@ impl Session {
             let wake = self.wake_at();
             let pong_by = self.owed.as_ref().map(|(since, _)| *since + pong_within);
             tokio::select! {
+                biased;
                 message = self.socket.next() => {
                     let Some(Ok(message)) = message else { return Err(Over) };
                     self.hear(message).await?;

@@ -112,7 +112,7 @@ async fn an_announced_end_is_anticipated() {
 
 #[tokio::test]
 async fn connections_are_replaced_before_they_get_too_old() {
-    let rules = |rules: &mut StreamRules| rules.life = Duration::from_millis(400);
+    let rules = |rules: &mut StreamRules| rules.life = Duration::from_secs(1);
     let change = |config: &mut BinanceConfig| config.streams.life = Duration::from_millis(150);
     let live = live_with(start(), rules, change).await;
     let mut reader = live.follow("BTCUSDT", Interval::M1).await;
