@@ -34,14 +34,8 @@ pub trait Indicator<const N: usize>: Clone {
 
     /// Takes many closed candles, writing one value per candle into each output. Stops at the
     /// shortest of the candles and the outputs.
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; N]) {
-        *self = self.clone().feed(candles, out);
-    }
-
-    /// The same on a state that is handed over and handed back, which lets it live in registers
-    /// for as long as the candles last.
     #[inline]
-    fn feed(mut self, candles: &Candles<'_>, out: [&mut [f64]; N]) -> Self {
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; N]) {
         let len = shortest(candles, &out);
         let mut columns = out.map(|whole| whole[..len].iter_mut());
         for candle in candles.slice(0, len).iter() {
@@ -52,7 +46,6 @@ pub trait Indicator<const N: usize>: Clone {
                 }
             }
         }
-        self
     }
 }
 
@@ -92,24 +85,23 @@ pub trait Stream: Send + Sync {
 /// Candles taken at a time.
 const BUFFER: usize = 512;
 
-/// The state is always there but for the moments when it is being fed.
-struct Erased<I, const N: usize>(Option<I>);
+struct Erased<I, const N: usize>(I);
 
 pub(crate) fn erase<I, const N: usize>(indicator: I) -> Box<dyn Stream>
 where
     I: Indicator<N> + Send + Sync + 'static,
 {
-    Box::new(Erased::<I, N>(Some(indicator)))
+    Box::new(Erased::<I, N>(indicator))
 }
 
 impl<I: Indicator<N> + Send + Sync + 'static, const N: usize> Stream for Erased<I, N> {
     fn update(&mut self, candle: &Candle, out: &mut [f64]) {
-        let values = self.0.as_mut().map_or([f64::NAN; N], |state| state.update(candle));
+        let values = self.0.update(candle);
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
     fn preview(&self, candle: &Candle, out: &mut [f64]) {
-        let values = self.0.as_ref().map_or([f64::NAN; N], |state| state.preview(candle));
+        let values = self.0.preview(candle);
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
@@ -124,7 +116,7 @@ impl<I: Indicator<N> + Send + Sync + 'static, const N: usize> Stream for Erased<
         for from in (0..candles.len()).step_by(BUFFER) {
             let part = candles.slice(from, from + BUFFER);
             let columns = buffer.each_mut().map(|column| column.as_mut_slice());
-            self.0 = self.0.take().map(|state| state.feed(&part, columns));
+            self.0.extend(&part, columns);
             for (column, values) in out.iter_mut().zip(&buffer) {
                 column.extend_from_slice(&values[..part.len()]);
             }
@@ -132,7 +124,7 @@ impl<I: Indicator<N> + Send + Sync + 'static, const N: usize> Stream for Erased<
     }
 
     fn warmup(&self) -> usize {
-        self.0.as_ref().map_or(0, I::warmup)
+        self.0.warmup()
     }
 
     fn fork(&self) -> Box<dyn Stream> {

@@ -24,6 +24,8 @@ pub struct Ewm {
     seed: usize,
     /// How many observations there must be before the average is shown.
     shown: usize,
+    /// Whether the next observation is one like any other: not the first ones, not after a gap.
+    steady: bool,
 }
 
 /// The mean and what takes it four steps on. Within the four nothing waits for the mean, so that
@@ -55,13 +57,14 @@ pub struct Next {
     mean: f64,
     weight: f64,
     count: usize,
+    steady: bool,
 }
 
 impl Ewm {
     fn new(alpha: f64, period: usize, parity: Parity) -> Ewm {
         let seed = if parity == Parity::TaLib { period } else { 1 };
         let beta = 1.0 - alpha;
-        Ewm { alpha, beta, mean: 0.0, weight: beta, count: 0, seed, shown: period }
+        Ewm { alpha, beta, mean: 0.0, weight: beta, count: 0, seed, shown: period, steady: false }
     }
 
     pub(crate) fn span(period: usize, parity: Parity) -> Ewm {
@@ -84,10 +87,16 @@ impl Ewm {
         self.mean = fold.mean;
     }
 
-    /// Whether the next observation is one like any other: not the first ones, not after a gap.
     #[inline(always)]
     pub(crate) fn is_steady(&self) -> bool {
-        self.count >= self.shown && self.weight == self.beta
+        self.steady
+    }
+
+    /// A step of a steady average, by a finite number, in place.
+    #[inline(always)]
+    pub(crate) fn push_steady(&mut self, x: f64) -> f64 {
+        self.mean = self.beta * self.mean + self.alpha * x;
+        self.mean
     }
 
     /// A step at the start or in a gap. Kept out of the way of the others: were it mixed with
@@ -95,7 +104,8 @@ impl Ewm {
     #[inline(always)]
     fn step_unsteady(&self, x: f64) -> (f64, Next) {
         std::hint::cold_path();
-        let mut next = Next { mean: self.mean, weight: self.beta, count: self.count };
+        let mut next =
+            Next { mean: self.mean, weight: self.beta, count: self.count, steady: false };
         if !x.is_finite() {
             next.weight = if self.count < self.seed { self.beta } else { self.weight * self.beta };
         } else {
@@ -110,6 +120,7 @@ impl Ewm {
                 next.mean = (self.weight * self.mean + self.alpha * x) / whole;
             }
         }
+        next.steady = next.count >= self.shown && next.weight == self.beta;
         (if next.count >= self.shown { next.mean } else { f64::NAN }, next)
     }
 
@@ -144,7 +155,7 @@ impl Block for Ewm {
             return self.step_unsteady(x);
         }
         let mean = self.beta * self.mean + self.alpha * x;
-        (mean, Next { mean, weight: self.beta, count: self.count })
+        (mean, Next { mean, weight: self.beta, count: self.count, steady: true })
     }
 
     #[inline(always)]
@@ -152,5 +163,6 @@ impl Block for Ewm {
         self.mean = next.mean;
         self.weight = next.weight;
         self.count = next.count;
+        self.steady = next.steady;
     }
 }

@@ -2,6 +2,7 @@
 //! PPO and PVO have in common.
 
 use std::array;
+use std::hint::cold_path;
 
 use super::{Block, CHUNK, Ewm, all_finite, check_period, fast_slow};
 use crate::indicator::{available, finite};
@@ -76,6 +77,32 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
         self.slow.commit(next.slow);
         self.signal.commit(next.signal);
         self.skip = next.skip;
+    }
+
+    /// `step` and `commit` in one: what almost every candle needs, with one test for all three.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, x: f64) -> [f64; 3] {
+        let steady = self.fast.is_steady() & self.slow.is_steady() & self.signal.is_steady();
+        if !(steady && finite(x)) {
+            cold_path();
+            return self.push_unsteady(x);
+        }
+        let line = Self::line(self.fast.push_steady(x), self.slow.push_steady(x));
+        let signal = if finite(line) {
+            self.signal.push_steady(line)
+        } else {
+            cold_path();
+            Block::push(&mut self.signal, line)
+        };
+        [available(line), signal, available(line - signal)]
+    }
+
+    // Inlined, because a call would force the averages of a loop into memory at every step.
+    #[inline(always)]
+    fn push_unsteady(&mut self, x: f64) -> [f64; 3] {
+        let (values, next) = self.step(x);
+        self.commit(next);
+        values.map(available)
     }
 
     /// The same over many numbers; the outputs are as long as `xs`.

@@ -43,13 +43,12 @@ impl Indicator<1> for Roc {
         self.warmup
     }
 
-    fn feed(mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) -> Self {
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
         let len = shortest(candles, &out);
         let [out] = out;
         self.before.scan(&candles.closes()[..len], out);
         for (slot, close) in out.iter_mut().zip(&candles.closes()[..len]) {
             *slot = available((close - *slot) / *slot * 100.0);
         }
-        self
     }
 }

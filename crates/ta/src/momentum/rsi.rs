@@ -4,8 +4,10 @@
 //! `ta` counts the first candle as neither gain nor loss; TA-Lib leaves it out and starts with
 //! plain means.
 
+use std::hint::cold_path;
+
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
-use crate::indicator::{available, erase, shortest};
+use crate::indicator::{available, erase, finite, shortest};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -78,11 +80,26 @@ impl Indicator<1> for Rsi {
         self.close = close;
     }
 
+    #[inline(always)]
+    fn update(&mut self, candle: &Candle) -> [f64; 1] {
+        let change = candle.c - self.close;
+        if !(finite(change) && self.gain.is_steady() && self.loss.is_steady()) {
+            cold_path();
+            let (values, next) = self.step(candle);
+            self.commit(next);
+            return values.map(available);
+        }
+        let (up, down) = self.split(change);
+        let (gain, loss) = (self.gain.push_steady(up), self.loss.push_steady(down));
+        self.close = candle.c;
+        [available(self.strength(gain, loss))]
+    }
+
     fn warmup(&self) -> usize {
         self.warmup
     }
 
-    fn feed(mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) -> Self {
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
         let len = shortest(candles, &out);
         let [out] = out;
         let (mut up, mut down) = ([0.0; CHUNK], [0.0; CHUNK]);
@@ -100,6 +117,5 @@ impl Indicator<1> for Rsi {
                 *slot = available(self.strength(gain, loss));
             }
         }
-        self
     }
 }

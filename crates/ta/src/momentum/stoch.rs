@@ -60,7 +60,7 @@ impl Indicator<2> for Stoch {
         self.warmup
     }
 
-    fn feed(mut self, candles: &Candles<'_>, out: [&mut [f64]; 2]) -> Self {
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 2]) {
         let len = shortest(candles, &out);
         let [ks, ds] = out;
         let (mut high, mut low) = ([0.0; CHUNK], [0.0; CHUNK]);
@@ -77,6 +77,5 @@ impl Indicator<2> for Stoch {
             self.smooth.scan(ks, ds);
             ds.iter_mut().for_each(|sum| *sum /= self.smooth.period() as f64);
         }
-        self
     }
 }

@@ -46,7 +46,7 @@ impl Indicator<1> for WilliamsR {
         self.warmup
     }
 
-    fn feed(mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) -> Self {
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
         let len = shortest(candles, &out);
         let [out] = out;
         let mut low = [0.0; CHUNK];
@@ -59,6 +59,5 @@ impl Indicator<1> for WilliamsR {
                 *slot = available(-100.0 * (*slot - close) / (*slot - *low));
             }
         }
-        self
     }
 }

@@ -45,12 +45,11 @@ impl Indicator<1> for Ema {
         self.warmup
     }
 
-    fn feed(mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) -> Self {
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
         let len = shortest(candles, &out);
         let [out] = out;
         for (closes, out) in candles.closes()[..len].chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
             self.average.scan(closes, &mut out[..closes.len()]);
         }
-        self
     }
 }

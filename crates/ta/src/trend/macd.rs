@@ -40,13 +40,17 @@ impl Indicator<3> for Macd {
         self.0.commit(next);
     }
 
+    #[inline(always)]
+    fn update(&mut self, candle: &Candle) -> [f64; 3] {
+        self.0.push(candle.c)
+    }
+
     fn warmup(&self) -> usize {
         self.0.warmup()
     }
 
-    fn feed(mut self, candles: &Candles<'_>, out: [&mut [f64]; 3]) -> Self {
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 3]) {
         let len = shortest(candles, &out);
         self.0.extend(&candles.closes()[..len], out);
-        self
     }
 }

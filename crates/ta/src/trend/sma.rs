@@ -43,7 +43,7 @@ impl Indicator<1> for Sma {
         self.warmup
     }
 
-    fn feed(mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) -> Self {
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
         let len = shortest(candles, &out);
         let [out] = out;
         for (closes, out) in candles.closes()[..len].chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
@@ -52,6 +52,5 @@ impl Indicator<1> for Sma {
             let n = self.sum.period() as f64;
             out.iter_mut().for_each(|sum| *sum /= n);
         }
-        self
     }
 }

@@ -55,7 +55,7 @@ impl Indicator<1> for Atr {
         self.warmup
     }
 
-    fn feed(mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) -> Self {
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
         let len = shortest(candles, &out);
         let [out] = out;
         let mut ranges = [0.0; CHUNK];
@@ -82,7 +82,6 @@ impl Indicator<1> for Atr {
             self.range.scan(ranges, &mut out[from..to]);
             from = to;
         }
-        self
     }
 }
 

@@ -47,7 +47,7 @@ impl Indicator<3> for Bollinger {
         self.warmup
     }
 
-    fn feed(mut self, candles: &Candles<'_>, out: [&mut [f64]; 3]) -> Self {
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 3]) {
         let len = shortest(candles, &out);
         let [means, highs, lows] = out;
         for from in (0..len).step_by(CHUNK) {
@@ -60,6 +60,5 @@ impl Indicator<3> for Bollinger {
                 (*high, *low) = (available(*mean + width), available(*mean - width));
             }
         }
-        self
     }
 }

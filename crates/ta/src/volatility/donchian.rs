@@ -59,7 +59,7 @@ impl Indicator<5> for Donchian {
         self.warmup
     }
 
-    fn feed(mut self, candles: &Candles<'_>, out: [&mut [f64]; 5]) -> Self {
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 5]) {
         let len = shortest(candles, &out);
         let [highs, lows, middles, widths, places] = out;
         for from in (0..len).step_by(CHUNK) {
@@ -80,6 +80,5 @@ impl Indicator<5> for Donchian {
                 place[index] = available((part.closes()[index] - low) / range);
             }
         }
-        self
     }
 }
