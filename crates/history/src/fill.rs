@@ -31,8 +31,11 @@ const PIECE_BARS: i64 = 10_000;
 const READ_MARGIN: Duration = Duration::from_millis(500);
 /// How long a caller is told to wait while a fill goes on.
 const COME_BACK: Duration = Duration::from_secs(5);
-/// A venue whose clock runs behind ours has not closed its newest bars yet; that is no hole.
-const TAIL_BARS: u64 = 2;
+/// How late a venue may be with a bar that has closed: its clock runs behind ours, or its records
+/// behind its trading.
+const LATE_MS_MAX: i64 = 10 * 60 * 1000;
+/// Fills one call waits for, others' included.
+const FILLS_PER_CALL: usize = 3;
 
 /// How far a fill has come; `done` once it has ended.
 #[derive(Debug, Clone, Default)]
@@ -64,50 +67,51 @@ impl Filler {
         Self { archive, clock, tasks, shutdown, slots, running: Running::default() }
     }
 
-    /// Returns when the archive has every closed bar of the span that the venue has.
+    /// Returns when the archive has every closed bar of the span that the venue has, and until when
+    /// that is: the end of the span, or a little before it where the venue is late with its newest.
     pub(crate) async fn complete(
         &self,
         source: &Arc<dyn BarSource>,
         series: &Series,
         span: Span,
         patience: &Patience<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<Millis, Fault> {
         let until = patience.until.checked_sub(READ_MARGIN).unwrap_or_else(Instant::now);
         // A fill that was under way for another span may leave ours incomplete; then comes our own.
-        for _ in 0..3 {
+        for _ in 0..FILLS_PER_CALL {
             let missing = self.archive.missing(series, span).await?;
-            if self.is_tail(series, span, &missing) {
-                return Ok(());
+            if missing.is_empty() {
+                return Ok(span.to);
             }
             let mut state = self.join_or_start(source, series, missing)?;
             match timeout_at(until, finished(&mut state, patience)).await {
                 Ok(outcome) => outcome?,
                 Err(_) => return Err(still_filling(series, &state.borrow())),
             }
-        }
-        let missing = self.archive.missing(series, span).await?;
-        if self.is_tail(series, span, &missing) {
-            return Ok(());
+            // The venue has been asked; what it is late with is told as an earlier end.
+            let missing = self.archive.missing(series, span).await?;
+            if let Some(end) = self.young_tail(series, span, &missing) {
+                return Ok(end);
+            }
         }
         Err(Fault::unavailable(
             "upstream_incomplete",
             format!("the venue did not complete the history of {}", series.symbol),
-        ))
+        )
+        .retry_after(COME_BACK))
     }
 
-    /// Whether nothing is missing but what the venue may not have closed yet.
-    fn is_tail(&self, series: &Series, span: Span, missing: &[Span]) -> bool {
-        let now = self.clock.now();
+    /// Where the known part of the span ends, if nothing is missing but bars that closed so recently
+    /// that a venue may not show them yet.
+    fn young_tail(&self, series: &Series, span: Span, missing: &[Span]) -> Option<Millis> {
         match missing {
-            [] => true,
+            [] => Some(span.to),
             [only] => {
-                let recent = now.0 - series.interval.fixed_ms().unwrap_or(0) * 3;
-                only.to == span.to
-                    && only.to.0 >= recent
-                    && series.interval.count_in(*only) < TAIL_BARS
-                    && only.from > span.from
+                let closed = series.interval.next_open(only.from);
+                let young = closed.0.saturating_add(LATE_MS_MAX) >= self.clock.now().0;
+                (only.to == span.to && young).then_some(only.from)
             }
-            _ => false,
+            _ => None,
         }
     }
 

@@ -4,6 +4,8 @@
 //! What a caller does with the bars, and how it spells a failure, is not known here.
 
 mod fill;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -44,15 +46,16 @@ impl History {
         Ok(self.archive.missing(series, span).await?.is_empty())
     }
 
-    /// Returns when the archive has every closed bar of the span that the venue has, or when the
-    /// caller's patience ends; the fill then goes on, and the fault says how far it is.
+    /// Returns when the archive has every closed bar of the span that the venue has, and until when
+    /// that is: the span's end, or a little before where the venue is late with its newest bars.
+    /// When the caller's patience ends first, the fill goes on and the fault says how far it is.
     pub async fn complete(
         &self,
         source: &Arc<dyn BarSource>,
         series: &Series,
         span: Span,
         patience: &Patience<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<Millis, Fault> {
         self.filler.complete(source, series, span, patience).await
     }
 

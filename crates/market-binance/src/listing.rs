@@ -36,8 +36,12 @@ impl Book {
         let mut pairs = HashMap::with_capacity(info.symbols.len());
         for pair in info.symbols {
             let halted = (pair.status != TRADING).then_some(pair.status);
-            if halted.is_none() {
-                listing.quote_assets.insert(pair.symbol.clone(), pair.quote_asset.clone());
+            match halted {
+                None => {
+                    let asset = pair.quote_asset.clone();
+                    listing.quote_assets.insert(pair.symbol.clone(), asset);
+                }
+                Some(_) => _ = listing.halted.insert(pair.symbol.clone()),
             }
             pairs.insert(pair.symbol, Listed { quote_asset: pair.quote_asset, halted });
         }

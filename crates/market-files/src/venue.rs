@@ -112,6 +112,7 @@ impl BarSource for FileVenue {
 #[async_trait]
 impl SymbolSource for FileVenue {
     async fn listing(&self) -> Result<Arc<Listing>, Fault> {
-        Ok(Arc::new(Listing { quote_assets: self.store.currencies(SOURCE, CURRENCY).await? }))
+        let quote_assets = self.store.currencies(SOURCE, CURRENCY).await?;
+        Ok(Arc::new(Listing { quote_assets, ..Listing::default() }))
     }
 }

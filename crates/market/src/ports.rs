@@ -1,6 +1,6 @@
 //! What services need from venues and from history, said without naming any venue.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -44,6 +44,15 @@ pub trait BarSource: Send + Sync {
 pub struct Listing {
     /// The currency each traded code is priced in.
     pub quote_assets: HashMap<String, String>,
+    /// Codes that are listed and not traded at present; they have a past.
+    pub halted: HashSet<String>,
+}
+
+impl Listing {
+    /// Whether the venue has ever listed it, as far as it tells.
+    pub fn knows(&self, code: &str) -> bool {
+        self.quote_assets.contains_key(code) || self.halted.contains(code)
+    }
 }
 
 #[async_trait]

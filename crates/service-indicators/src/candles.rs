@@ -214,7 +214,7 @@ impl Request<'_> {
         }
         self.known(ticker).await?;
         let patience = Patience { until: self.deadline, progress: &|_, _| {} };
-        history.complete(source, self.series, span, &patience).await
+        history.complete(source, self.series, span, &patience).await.map(drop)
     }
 
     async fn total(&self, span: Span) -> Result<u64, Fault> {
@@ -233,7 +233,7 @@ impl Request<'_> {
     async fn known(&self, ticker: &Ticker) -> Result<(), Fault> {
         let listing = self.venue.symbols.listing().await?;
         let code = ticker.symbol.code.as_str();
-        if listing.quote_assets.contains_key(code) {
+        if listing.knows(code) {
             return Ok(());
         }
         let near = closest(code, listing.quote_assets.keys().map(String::as_str), SUGGESTIONS_MAX);

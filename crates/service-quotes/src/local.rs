@@ -4,14 +4,17 @@
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use fault::{Fault, Kind};
 use history::{History as Bars, Patience};
 use market::{
-    Bar, BarSource, Delay, Freshness, PageRequest, Quote, QuoteSource, Series, Span, SymbolSource,
-    Ticker, Venue, VenueHealth, closest,
+    Bar, BarSource, Delay, Freshness, Millis, PageRequest, Quote, QuoteSource, Series, Span,
+    SymbolSource, Ticker, Venue, VenueHealth, closest,
 };
+
+use tokio::time::timeout;
 
 use crate::answer::{
     BarRow, Check, Health, History, HistoryQuery, Live, Missing, QuoteRow, Status,
@@ -20,6 +23,11 @@ use crate::ports::{ApiCx, QuotesApi};
 
 /// How many spellings an unknown ticker is answered with.
 const SUGGESTIONS_MAX: usize = 3;
+
+/// How long an answer waits for something it can do without.
+const GLANCE: Duration = Duration::from_secs(1);
+/// How long a venue may take to say that it is well.
+const HEALTH_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A venue as this service needs it.
 pub struct VenuePorts {
@@ -53,6 +61,8 @@ pub struct LocalApi {
 struct Served<'a> {
     ticker: &'a Ticker,
     series: Series,
+    /// Until when its bars are known completely.
+    known_to: Millis,
     /// How many bars the calendar expects, where anybody can tell.
     expected: Option<u64>,
 }
@@ -110,25 +120,29 @@ impl LocalApi {
         };
         let Some(bars) = &venue.bars else {
             known(venue, ticker).await?;
-            return Ok(Served { ticker, series, expected: None });
+            return Ok(Served { ticker, series, known_to: span.to, expected: None });
         };
+        let mut known_to = span.to;
         if !self.history.is_complete(&series, span).await? {
             known(venue, ticker).await?;
             let tell = |kept: u64, wanted: u64| {
                 cx.progress.report(kept as f64, Some(wanted as f64), "bars fetched");
             };
             let patience = Patience { until: cx.deadline, progress: &tell };
-            self.history.complete(bars, &series, span, &patience).await?;
+            known_to = self.history.complete(bars, &series, span, &patience).await?;
         }
-        let first = bars.first_open(&ticker.symbol.code, query.interval).await.ok().flatten();
+        // Mostly remembered; a venue that does not answer must not hold up what is kept.
+        let first = bars.first_open(&ticker.symbol.code, query.interval);
+        let first = timeout(GLANCE, first).await.ok().and_then(Result::ok).flatten();
         let expected = first.and_then(|first| {
-            let listed = span.overlap(Span::new(first, span.to.max(first)));
+            let listed = span.overlap(Span::new(first, known_to.max(first)));
             bars.calendar().expected_bars(query.interval, listed)
         });
-        Ok(Served { ticker, series, expected })
+        Ok(Served { ticker, series, known_to, expected })
     }
 
-    async fn history_freshness(&self, served: &[Served<'_>], span: Span) -> Option<Freshness> {
+    async fn history_freshness(&self, served: &[Served<'_>]) -> Option<Freshness> {
+        let as_of = served.iter().map(|it| it.known_to).min()?;
         let series: Vec<Series> = served.iter().map(|it| it.series.clone()).collect();
         let received = self.history.received_at(&series).await.ok()?;
         let mut sources: Vec<&str> =
@@ -137,8 +151,8 @@ impl LocalApi {
         let imported = series.iter().all(|it| it.symbol.venue == Venue::File);
         Some(Freshness {
             source: sources.join(", "),
-            as_of: span.to,
-            received_at: received.into_iter().flatten().min().unwrap_or(span.to),
+            as_of,
+            received_at: received.into_iter().flatten().min().unwrap_or(as_of),
             delay: if imported { Delay::Static } else { Delay::RealTime },
             stale: false,
             fallback: None,
@@ -150,7 +164,7 @@ impl LocalApi {
 async fn known(venue: &VenuePorts, ticker: &Ticker) -> Result<(), Fault> {
     let listing = venue.symbols.listing().await?;
     let code = ticker.symbol.code.as_str();
-    if listing.quote_assets.contains_key(code) {
+    if listing.knows(code) {
         return Ok(());
     }
     let near = closest(code, listing.quote_assets.keys().map(String::as_str), SUGGESTIONS_MAX);
@@ -284,7 +298,7 @@ impl QuotesApi for LocalApi {
             bars: page.bars.iter().map(|(at, bar)| bar_row(&names[*at], bar)).collect(),
             total: page.total,
             missing: faults.iter().map(|(name, fault)| Missing::of(name, fault)).collect(),
-            freshness: self.history_freshness(&served, span).await,
+            freshness: self.history_freshness(&served).await,
             gaps: expected.map(|expected| expected.saturating_sub(page.total)),
             request_id: Arc::clone(&cx.request_id),
         })
@@ -295,13 +309,14 @@ impl QuotesApi for LocalApi {
         for (venue, ports) in &self.venues {
             // Looking at the listing makes a venue that nobody has asked yet show its state; it is
             // cached, so a health check does not cost the venue a request each time.
-            let listed = ports.symbols.listing().await;
-            let status = match ((ports.health)().await, &listed) {
-                (VenueHealth::Down, _) | (_, Err(_)) => Status::Down,
-                (VenueHealth::Degraded, Ok(_)) => Status::Degraded,
-                (VenueHealth::Up, Ok(_)) => Status::Ok,
+            let looked = async { ((ports.health)().await, ports.symbols.listing().await) };
+            let (status, detail) = match timeout(HEALTH_PATIENCE, looked).await {
+                Err(_) => (Status::Down, Some("no answer in time".to_owned())),
+                Ok((_, Err(fault))) => (Status::Down, Some(fault.message().to_owned())),
+                Ok((VenueHealth::Down, Ok(_))) => (Status::Down, None),
+                Ok((VenueHealth::Degraded, Ok(_))) => (Status::Degraded, None),
+                Ok((VenueHealth::Up, Ok(_))) => (Status::Ok, None),
             };
-            let detail = listed.err().map(|fault| fault.message().to_owned());
             checks.push(Check { name: venue.prefix().to_lowercase(), status, detail });
         }
         let archive = self.history.check().await;

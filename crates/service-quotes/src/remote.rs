@@ -194,7 +194,7 @@ fn freshness(headers: &HeaderMap) -> Option<Freshness> {
             _ => Delay::RealTime,
         },
         stale: text("x-stoa-stale") == Some("true"),
-        fallback: None,
+        fallback: text("x-stoa-fallback").map(str::to_owned),
     })
 }
 

@@ -89,13 +89,17 @@ fn freshness_json(freshness: &Freshness) -> Value {
 
 fn freshness_headers(freshness: Option<&Freshness>) -> Vec<(&'static str, String)> {
     let Some(freshness) = freshness else { return Vec::new() };
-    vec![
+    let mut headers = vec![
         ("x-stoa-source", freshness.source.clone()),
         ("x-stoa-as-of", freshness.as_of.to_rfc3339()),
         ("x-stoa-received-at", freshness.received_at.to_rfc3339()),
         ("x-stoa-delay", freshness.delay.word().to_owned()),
         ("x-stoa-stale", freshness.stale.to_string()),
-    ]
+    ];
+    if let Some(reason) = &freshness.fallback {
+        headers.push(("x-stoa-fallback", reason.clone()));
+    }
+    headers
 }
 
 fn freshness_text(freshness: Option<&Freshness>, text: &mut String) {

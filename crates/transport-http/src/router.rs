@@ -13,7 +13,7 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::{Extension, Router};
 use contract::{Arrival, Gate, Pipeline, View};
-use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, IF_NONE_MATCH};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate as _, SizeAbove};
@@ -102,6 +102,7 @@ fn cors(origins: Vec<HeaderValue>) -> CorsLayer {
             AUTHORIZATION,
             CONTENT_TYPE,
             REQUEST_ID,
+            IF_NONE_MATCH,
             name("traceparent"),
             name("mcp-protocol-version"),
             name("mcp-session-id"),
@@ -116,8 +117,16 @@ fn cors(origins: Vec<HeaderValue>) -> CorsLayer {
             REQUEST_ID,
             name("mcp-session-id"),
             name("ratelimit"),
+            name("ratelimit-policy"),
             name("retry-after"),
             name("etag"),
+            name("x-stoa-source"),
+            name("x-stoa-as-of"),
+            name("x-stoa-received-at"),
+            name("x-stoa-delay"),
+            name("x-stoa-stale"),
+            name("x-stoa-fallback"),
+            name("x-stoa-gaps"),
         ])
         .max_age(Duration::from_secs(600))
 }

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any};
 use contract::{Pipeline, View};
 use http::StatusCode;
+use http::header::CONTENT_TYPE;
 use rmcp::ServerHandler;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
@@ -84,8 +85,27 @@ where
         Arc::new(StreamableHttpService::new(factory, Arc::new(sessions), config(options)));
     any(move |request: Request| {
         let service = Arc::clone(&service);
-        async move { service.handle(request).await.into_response() }
+        async move {
+            let json = is_json(&request);
+            let response = service.handle(request).await.into_response();
+            // The library calls a JSON body it cannot read an unsupported type.
+            match json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+                true => unreadable(),
+                false => response,
+            }
+        }
     })
+}
+
+fn is_json(request: &Request) -> bool {
+    let kind = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    kind.is_some_and(|kind| kind.trim_start().starts_with("application/json"))
+}
+
+fn unreadable() -> Response {
+    let error = json!({ "code": -32700, "message": "the body is not a JSON-RPC message" });
+    let body = json!({ "jsonrpc": "2.0", "id": null, "error": error });
+    (StatusCode::BAD_REQUEST, Json(body)).into_response()
 }
 
 fn config(options: &HttpOptions) -> StreamableHttpServerConfig {

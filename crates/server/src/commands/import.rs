@@ -58,6 +58,11 @@ fn tell(report: &ImportReport) -> Result<(), Failure> {
             problems.join("\n  "),
         )));
     }
+    if report.imported == 0 && report.skipped == 0 {
+        return Err(Failure::data(
+            "there is not one bar in this file; it needs a line for each, with a time and prices",
+        ));
+    }
     let mut text = format!("{} bars of {} series imported", report.imported, report.series);
     if report.skipped > 0 {
         text.push_str(&format!(", {} skipped\n  {}", report.skipped, problems.join("\n  ")));

@@ -123,7 +123,7 @@ fn refuse_exposure(args: &ServeArgs, config: &Config) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "refusing to listen on {} without a token: set MCP_HTTP_TOKEN, or say --insecure",
+        "refusing to listen on {} without a token; set MCP_HTTP_TOKEN, or say --insecure",
         config.listen
     )))
 }
@@ -131,6 +131,7 @@ fn refuse_exposure(args: &ServeArgs, config: &Config) -> Result<(), Failure> {
 #[expect(clippy::print_stderr, reason = "the banner is for whoever started the server")]
 fn banner(config: &Config, address: std::net::SocketAddr) {
     let market = match &config.provider {
+        _ if config.arche_api_url.is_some() => "quotes from another server's API".to_owned(),
         Provider::Simulated => {
             format!("simulated exchange, seed {} (every answer says so)", config.sim_seed)
         }

@@ -16,7 +16,7 @@ fn check(args: &[&str], settings: &[(&str, &str)], code: i32, told: &str) {
 #[test]
 fn wrong_use_is_a_sentence_and_a_code() {
     check(&["serve", "--listen", "nowhere"], &[], 2, "is not like 127.0.0.1:8080");
-    check(&["serve", "--listen", "0.0.0.0:0"], &[], 2, "without a token");
+    check(&["serve", "--listen", "0.0.0.0:0"], &[], 2, "set MCP_HTTP_TOKEN, or say --insecure");
     check(&["serve"], &[("PORT", "eighty")], 2, "PORT must be a port number");
     check(&["serve"], &[("STOA_LISTNE", "x")], 2, "STOA_LISTNE");
     check(&["serve"], &[("PROVIDER", "kraken")], 2, "write sim or binance");

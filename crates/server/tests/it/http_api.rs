@@ -220,6 +220,9 @@ async fn a_token_closes_the_house_to_strangers() {
     let refused = ask(write_only.trim()).await.unwrap();
     assert_eq!(refused.status(), 403);
     assert_eq!(refused.json::<Value>().await.unwrap()["error"]["type"], "FORBIDDEN");
+    let limited = ["token", "mint", "--scope", "read", "--market", "MOEX"];
+    let (_, limited, _) = crate::process::run(crate::process::stoa(folder.path()).args(limited));
+    assert_eq!(ask(limited.trim()).await.unwrap().status(), 403);
 }
 
 #[tokio::test]

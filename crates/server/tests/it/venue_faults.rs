@@ -160,3 +160,24 @@ async fn a_long_history_is_fetched_on_and_the_caller_told_how_far() {
     let gaps: u64 = gaps.headers()["x-stoa-gaps"].to_str().unwrap().parse().unwrap();
     assert_eq!(whole["total"].as_u64().unwrap() + gaps, 40 * 1440);
 }
+
+#[tokio::test]
+async fn a_venue_that_says_nothing_does_not_hold_up_what_is_kept() {
+    let house = House::new();
+    let (status, before) = house.get(HISTORY).await;
+    assert_eq!(status, 200);
+    house.fault(json!({ "kind": "stall", "times": 1000 })).await;
+    let (status, after) = house.get(HISTORY).await;
+    assert_eq!((status, after), (200, before));
+    let (_, health) = house.get("/v1/health").await;
+    assert_ne!(health["status"], "ok", "{health}");
+}
+
+#[tokio::test]
+async fn a_halted_pair_has_a_past() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[]);
+    let past = "/v1/quotes/historical?tickers=LUNAUSDT&from=2021-01-01&to=2021-01-05&interval=1d";
+    let response = http().get(server.url(past)).send().await.unwrap();
+    assert_eq!(response.status(), 200);
+}
