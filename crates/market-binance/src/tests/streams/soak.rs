@@ -55,7 +55,9 @@ async fn soak(series: &[(&str, Interval)], per_connection: usize, opened: u64) {
     }
     let mut dice = Dice(20_261_115);
     let connections = series.len().div_ceil(per_connection) as u32;
+    let began = Instant::now();
     while live.sim.streams().opened < opened {
+        assert!(began.elapsed() < Duration::from_mins(5), "{:?}", live.sim.streams());
         // Only a few at a time, so that they mix as they are rolled.
         if live.sim.faults().list().len() < 8 {
             live.trouble(dice.trouble());
