@@ -1,5 +1,7 @@
 //! What every indicator can do, and the same behind a pointer for callers that choose by name.
 
+use std::mem::needs_drop;
+
 use crate::{Candle, Candles};
 
 /// An incremental indicator with `N` outputs.
@@ -36,14 +38,29 @@ pub trait Indicator<const N: usize>: Clone {
     /// shortest of the candles and the outputs.
     #[inline]
     fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; N]) {
-        let len = shortest(candles, &out);
-        let mut columns = out.map(|whole| whole[..len].iter_mut());
-        for candle in candles.slice(0, len).iter() {
-            let values = self.update(&candle);
-            for (column, value) in columns.iter_mut().zip(values) {
-                if let Some(slot) = column.next() {
-                    *slot = value;
-                }
+        if needs_drop::<Self>() {
+            return each(self, candles, out);
+        }
+        // A state without windows is copied for nothing, and the copy can live in registers.
+        let mut state = self.clone();
+        each(&mut state, candles, out);
+        *self = state;
+    }
+}
+
+#[inline(always)]
+fn each<I: Indicator<N>, const N: usize>(
+    state: &mut I,
+    candles: &Candles<'_>,
+    out: [&mut [f64]; N],
+) {
+    let len = shortest(candles, &out);
+    let mut columns = out.map(|whole| whole[..len].iter_mut());
+    for candle in candles.slice(0, len).iter() {
+        let values = state.update(&candle);
+        for (column, value) in columns.iter_mut().zip(values) {
+            if let Some(slot) = column.next() {
+                *slot = value;
             }
         }
     }
