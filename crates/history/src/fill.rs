@@ -101,6 +101,11 @@ impl Filler {
         .retry_after(COME_BACK))
     }
 
+    /// How many series are being filled or wait for their turn.
+    pub(crate) fn under_way(&self) -> usize {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     /// Where the known part of the span ends, if nothing is missing but bars that closed so recently
     /// that a venue may not show them yet.
     fn young_tail(&self, series: &Series, span: Span, missing: &[Span]) -> Option<Millis> {

@@ -67,6 +67,11 @@ impl History {
         self.archive.received_at(series).await
     }
 
+    /// How many series are being filled or wait for their turn.
+    pub fn fills_under_way(&self) -> usize {
+        self.filler.under_way()
+    }
+
     /// Whether the archive answers at all.
     pub async fn check(&self) -> Result<(), Fault> {
         self.archive.codes("").await.map(drop)

@@ -33,6 +33,8 @@ pub(crate) struct App {
     pub(crate) gate: Arc<Access>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) stop: CancellationToken,
+    /// Kept for the metrics, which show how much of it is being fetched.
+    pub(crate) history: Arc<History>,
     tasks: TaskTracker,
     db: Db,
 }
@@ -77,7 +79,7 @@ impl App {
         let http_token = config.http_token.clone();
         let gate = Arc::new(Access::new(authority, clock, http_token, open, &names));
         let meter = Arc::new(Meters(Arc::clone(&metrics)));
-        let Parts { tasks, stop, .. } = parts;
+        let Parts { tasks, stop, history, .. } = parts;
         let patience = config.call_patience;
         Ok(Self {
             pipeline: Arc::new(Pipeline::new(catalog, Arc::clone(&gate) as _, meter, patience)),
@@ -85,6 +87,7 @@ impl App {
             gate,
             metrics,
             stop,
+            history,
             tasks,
             db,
         })

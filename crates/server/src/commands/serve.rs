@@ -60,10 +60,14 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, Failure>
         shutdown: app.stop.clone(),
         ..HttpOptions::default()
     };
-    let metrics = Arc::clone(&app.metrics);
+    let (metrics, history) = (Arc::clone(&app.metrics), Arc::clone(&app.history));
+    let fills = metrics.queue_depth("history_fills");
     let pages = SystemPages {
         version: VERSION,
-        metrics: Box::new(move || metrics.render()),
+        metrics: Box::new(move || {
+            fills.set(i64::try_from(history.fills_under_way()).unwrap_or(i64::MAX));
+            metrics.render()
+        }),
         metrics_type: telemetry::METRICS_CONTENT_TYPE,
     };
     let mut routes = transport_http::router(&app.pipeline, &app.view, pages).merge(

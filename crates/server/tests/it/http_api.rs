@@ -129,7 +129,9 @@ async fn operators_and_developers_find_their_pages() {
     assert!(openapi["paths"]["/v1/quotes/historical"]["get"]["parameters"].is_array());
     drop(get(&server, "/v1/metadata").await);
     let metrics = http().get(server.url("/metrics")).send().await.unwrap().text().await.unwrap();
-    for name in ["stoa_tool_calls_total", "stoa_http_requests_total", "stoa_build_info"] {
+    for name in
+        ["stoa_tool_calls_total", "stoa_http_requests_total", "stoa_queue_depth", "stoa_build_info"]
+    {
         assert!(metrics.contains(name), "{name} is not in the metrics");
     }
     let docs = http().get(server.url("/docs")).send().await.unwrap().text().await.unwrap();
