@@ -134,3 +134,25 @@ fn completions_and_tools_are_for_pipes() {
     assert_eq!(code, 0);
     assert!(out.contains("quotes_live") && out.contains("tokens"), "{out}");
 }
+
+/// Blocks of the README that show a call about the past show what the program prints.
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = std::fs::read_to_string(readme).unwrap();
+    let folder = Folder::new();
+    let mut shown = 0;
+    for block in readme.split("```console\n").skip(1) {
+        let block = block.split("```").next().unwrap();
+        let (command, printed) = block.split_once('\n').unwrap();
+        let Some(call) = command.strip_prefix("$ stoa call ") else { continue };
+        let Some((tool, args)) = call.split_once(" '").filter(|_| call.ends_with("--text")) else {
+            continue;
+        };
+        let args = args.trim_end_matches("' --text");
+        let (code, out, err) = run(stoa(folder.path()).args(["call", tool, args, "--text"]));
+        assert_eq!((code, out.as_str()), (0, printed), "{command}: {err}");
+        shown += 1;
+    }
+    assert!(shown >= 2, "the README shows no calls");
+}
