@@ -35,6 +35,12 @@ impl Failure {
         Self { fault, retry, broken: true }
     }
 
+    /// The exchange is well and wants nothing of us. It does not count against the exchange, so
+    /// that the next caller is told the same reason and not that something failed repeatedly.
+    fn refusal(fault: Fault) -> Self {
+        Self { fault, retry: Retry::Never, broken: false }
+    }
+
     pub(crate) fn timeout(after: Duration) -> Self {
         let message = format!("the exchange did not answer within {} s", after.as_secs_f32());
         Self::broken(Fault::new(Kind::Timeout, "upstream_timeout", message), Retry::Again)
@@ -143,12 +149,11 @@ impl RawAnswer {
                 let message = "the exchange refuses requests from this location; set \
                                BINANCE_REST_URL=https://data-api.binance.vision, which serves \
                                market data everywhere, or use the simulated exchange";
-                let fault = Fault::unavailable("upstream_geo_blocked", message);
-                Failure::broken(fault, Retry::Never)
+                Failure::refusal(Fault::unavailable("upstream_geo_blocked", message))
             }
             403 => {
                 let message = "the exchange's firewall refused the request";
-                Failure::broken(Fault::unavailable("upstream_refused", message), Retry::Never)
+                Failure::refusal(Fault::unavailable("upstream_refused", message))
             }
             500.. => {
                 let message = format!("the exchange failed with status {}", self.status.as_u16());
@@ -222,8 +227,8 @@ mod tests {
         for (answer, kind, code, retry, broken) in [
             (answer(429, &[], "{}"), RateLimited, "upstream_rate_limited", WhenUnblocked, false),
             (answer(418, &[], "{}"), RateLimited, "upstream_rate_limited", Never, false),
-            (answer(451, &[], "{}"), Unavailable, "upstream_geo_blocked", Never, true),
-            (answer(403, &html, "<html>"), Unavailable, "upstream_refused", Never, true),
+            (answer(451, &[], "{}"), Unavailable, "upstream_geo_blocked", Never, false),
+            (answer(403, &html, "<html>"), Unavailable, "upstream_refused", Never, false),
             (answer(500, &[], ""), Unavailable, "upstream_failed", Again, true),
             (answer(503, &[], r#"{"code":-1008}"#), Unavailable, "upstream_failed", Again, true),
             (answer(400, &[], symbol), NotFound, "unknown_symbol", Never, false),

@@ -68,6 +68,10 @@ async fn refusals_are_passed_on_truthfully() {
         house.fault(json!({ "kind": kind, "times": 1000 })).await;
         check(&house.get(LIVE).await, word, status, retryable);
         check(&house.get(HISTORY).await, word, status, retryable);
+        // However often it is asked, what cannot be mended by waiting is not called retryable.
+        for _ in 0..6 {
+            check(&house.get(LIVE).await, word, status, retryable);
+        }
     }
 }
 
