@@ -1,6 +1,6 @@
 """Times TA-Lib (C, through its Python package) and Python `ta` over candles in a file.
 
-Each line `round NAME` on standard input is answered with one line `indicator<TAB>ns per candle`
+Each line `round NAME [INDICATOR...]` on standard input is answered with one line `indicator<TAB>ns per candle`
 per indicator and a line `end`. Outputs are allocated in the call, as both packages do.
 """
 
@@ -86,10 +86,12 @@ def ta_calls():
 calls = {"talib": talib_calls, "ta": ta_calls}
 ready = {}
 for line in sys.stdin:
-    name = line.split()[-1]
+    _, name, *only = line.split()
     if name not in ready:
         ready[name] = {k: f for k, f in calls[name]().items() if f}
     for indicator, call in ready[name].items():
+        if only and indicator not in only:
+            continue
         start = time.thread_time_ns()
         result = call()
         spent = time.thread_time_ns() - start

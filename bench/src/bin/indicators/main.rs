@@ -53,10 +53,12 @@ fn again() -> Outcome<bool> {
 
 /// Whether every target was met.
 fn run() -> Outcome<bool> {
-    let rounds: usize = match std::env::args().nth(1) {
+    let mut args = std::env::args().skip(1);
+    let rounds: usize = match args.next() {
         Some(text) => text.parse()?,
         None => 15,
     };
+    let only = Only(args.collect());
     let data = Data::new(ROWS);
     let folder = Folder::new()?;
     let file = folder.write(&data)?;
@@ -65,16 +67,16 @@ fn run() -> Outcome<bool> {
     let (mut batch, mut stream) = (Table::default(), Table::default());
     // In turns, so that whatever else the machine does falls on all of them alike.
     for round in 0..rounds {
-        ours::batch(&data, &mut batch)?;
-        python.round("talib", |name, ns| batch.add("TA-Lib C", name, ns))?;
-        ours::stream(&data, &mut stream)?;
-        crates.round("all", |name, ns| {
+        ours::batch(&data, &only, &mut batch)?;
+        python.round("talib", &only, |name, ns| batch.add("TA-Lib C", name, ns))?;
+        ours::stream(&data, &only, &mut stream)?;
+        crates.round("all", &only, |name, ns| {
             let (peer, indicator) = name.split_once('\t').unwrap_or(("?", name));
             stream.add(peer, indicator, ns);
         })?;
         // Slow, and not close to anything: twice will do.
         if round < 2 {
-            python.round("ta", |name, ns| batch.add("Python ta", name, ns))?;
+            python.round("ta", &only, |name, ns| batch.add("Python ta", name, ns))?;
         }
     }
     println!(
@@ -94,6 +96,19 @@ fn run() -> Outcome<bool> {
         met &= verdict("stream", &indicator, ratio, 1.0);
     }
     Ok(met)
+}
+
+/// The indicators that were asked for; none means all.
+pub(crate) struct Only(Vec<String>);
+
+impl Only {
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.is_empty() || self.0.iter().any(|it| it == name)
+    }
+
+    pub(crate) fn names(&self) -> &[String] {
+        &self.0
+    }
 }
 
 fn verdict(form: &str, indicator: &str, ratio: f64, wanted: f64) -> bool {

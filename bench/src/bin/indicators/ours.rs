@@ -10,8 +10,8 @@ use ta::volatility::Atr;
 use ta::volume::{Session, Vwap};
 use ta::{Arg, Candle, Candles, Indicator, Parity, Spec};
 
-use crate::Outcome;
 use crate::table::Table;
+use crate::{Only, Outcome};
 
 pub(crate) struct Data {
     t: Vec<i64>,
@@ -61,9 +61,9 @@ impl Data {
     }
 }
 
-pub(crate) fn batch(data: &Data, table: &mut Table) -> Outcome<()> {
+pub(crate) fn batch(data: &Data, only: &Only, table: &mut Table) -> Outcome<()> {
     let candles = data.candles()?;
-    for name in ta::known() {
+    for name in ta::known().filter(|name| only.has(name)) {
         // The form that TA-Lib has.
         let args: &[_] = if name == "vwap" { &[("session", Arg::Text("continuous"))] } else { &[] };
         let spec = Spec::parse(name, args)?;
@@ -76,28 +76,36 @@ pub(crate) fn batch(data: &Data, table: &mut Table) -> Outcome<()> {
     Ok(())
 }
 
-pub(crate) fn stream(data: &Data, table: &mut Table) -> Outcome<()> {
+pub(crate) fn stream(data: &Data, only: &Only, table: &mut Table) -> Outcome<()> {
     let candles = data.candles()?;
-    one(&candles, table, "macd", Macd::new(12, 26, 9, Parity::Ta)?);
-    one(&candles, table, "rsi", Rsi::new(14, Parity::Ta)?);
-    one(&candles, table, "atr", Atr::new(14, Parity::Ta)?);
-    one(&candles, table, "stoch", Stoch::new(14, 3)?);
-    one(&candles, table, "vwap", Vwap::new(Session::Continuous));
-    one(&candles, table, "ppo", Ppo::new(12, 26, 9, Parity::Ta)?);
-    one(&candles, table, "pvo", Pvo::new(12, 26, 9, Parity::Ta)?);
+    let mut run = Run { candles: &candles, only, table };
+    run.one("macd", Macd::new(12, 26, 9, Parity::Ta)?);
+    run.one("rsi", Rsi::new(14, Parity::Ta)?);
+    run.one("atr", Atr::new(14, Parity::Ta)?);
+    run.one("stoch", Stoch::new(14, 3)?);
+    run.one("vwap", Vwap::new(Session::Continuous));
+    run.one("ppo", Ppo::new(12, 26, 9, Parity::Ta)?);
+    run.one("pvo", Pvo::new(12, 26, 9, Parity::Ta)?);
     Ok(())
 }
 
-fn one<I: Indicator<N>, const N: usize>(
-    candles: &Candles<'_>,
-    table: &mut Table,
-    name: &str,
-    it: I,
-) {
-    let mut it = it;
-    let start = ThreadTime::now();
-    for candle in candles.iter() {
-        black_box(it.update(&candle));
+struct Run<'a> {
+    candles: &'a Candles<'a>,
+    only: &'a Only,
+    table: &'a mut Table,
+}
+
+impl Run<'_> {
+    fn one<I: Indicator<N>, const N: usize>(&mut self, name: &str, it: I) {
+        if !self.only.has(name) {
+            return;
+        }
+        let mut it = it;
+        let start = ThreadTime::now();
+        for candle in self.candles.iter() {
+            black_box(it.update(&candle));
+        }
+        let spent = start.elapsed().as_nanos() as f64;
+        self.table.add("ours", name, spent / self.candles.len() as f64);
     }
-    table.add("ours", name, start.elapsed().as_nanos() as f64 / candles.len() as f64);
 }
