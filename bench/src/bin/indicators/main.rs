@@ -21,9 +21,10 @@ const ROWS: usize = 1_000_000;
 const TWICE: [&str; 3] = ["bollinger", "stoch", "macd"];
 
 /// Freed memory is kept by every contender alike: without this, whoever gives it back to the
-/// system pays for fresh pages at each call, which takes longer than most indicators.
-const MALLOC: &str =
-    "glibc.malloc.trim_threshold=4000000000:glibc.malloc.mmap_threshold=4000000000";
+/// system pays for fresh pages at each call, which takes longer than most indicators. All get
+/// large pages, which NumPy asks for by itself.
+const MALLOC: &str = "glibc.malloc.trim_threshold=4000000000\
+    :glibc.malloc.mmap_threshold=4000000000:glibc.malloc.hugetlb=1";
 
 fn main() -> ExitCode {
     let outcome = match std::env::var_os("GLIBC_TUNABLES") {
