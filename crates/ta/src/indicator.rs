@@ -2,6 +2,7 @@
 
 use std::mem::needs_drop;
 
+use crate::machine::widest;
 use crate::{Candle, Candles};
 
 /// An incremental indicator with `N` outputs.
@@ -36,7 +37,7 @@ pub trait Indicator<const N: usize>: Clone {
 
     /// Takes many closed candles, writing one value per candle into each output. Stops at the
     /// shortest of the candles and the outputs.
-    #[inline]
+    #[inline(always)]
     fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; N]) {
         if needs_drop::<Self>() {
             return each(self, candles, out);
@@ -111,6 +112,24 @@ where
     Box::new(Erased::<I, N>(indicator))
 }
 
+/// Values are made in a buffer that stays in cache and copied to where they go: writing each
+/// output once is faster than first making room for it.
+#[inline(always)]
+fn fill<I: Indicator<N>, const N: usize>(
+    state: &mut I,
+    candles: &Candles<'_>,
+    out: &mut [Vec<f64>],
+) {
+    let mut buffer = [[0.0; BUFFER]; N];
+    for from in (0..candles.len()).step_by(BUFFER) {
+        let part = candles.slice(from, from + BUFFER);
+        state.extend(&part, buffer.each_mut().map(|column| column.as_mut_slice()));
+        for (column, values) in out.iter_mut().zip(&buffer) {
+            column.extend_from_slice(&values[..part.len()]);
+        }
+    }
+}
+
 impl<I: Indicator<N> + Send + Sync + 'static, const N: usize> Stream for Erased<I, N> {
     fn update(&mut self, candle: &Candle, out: &mut [f64]) {
         let values = self.0.update(candle);
@@ -127,17 +146,10 @@ impl<I: Indicator<N> + Send + Sync + 'static, const N: usize> Stream for Erased<
             column.clear();
             column.reserve_exact(candles.len());
         }
-        // Values are made in a buffer that stays in cache and copied to where they go: writing
-        // each output once is faster than first making room for it.
-        let mut buffer = [[0.0; BUFFER]; N];
-        for from in (0..candles.len()).step_by(BUFFER) {
-            let part = candles.slice(from, from + BUFFER);
-            let columns = buffer.each_mut().map(|column| column.as_mut_slice());
-            self.0.extend(&part, columns);
-            for (column, values) in out.iter_mut().zip(&buffer) {
-                column.extend_from_slice(&values[..part.len()]);
-            }
-        }
+        widest(
+            #[inline(always)]
+            || fill(&mut self.0, candles, out),
+        );
     }
 
     fn warmup(&self) -> usize {
