@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::files::ContractError;
-use crate::table::{Service, ToolRow};
+use crate::table::{Service, StreamRow, ToolRow};
 
 /// A name that every host accepts: some refuse a dot, and then drop the whole server.
 pub fn host_safe(name: &str) -> String {
@@ -90,6 +90,32 @@ impl Catalog {
         let (at, row) = self.everywhere.get(name)?;
         let service = self.services.get(*at)?;
         Some((service, service.tools.get(*row)?))
+    }
+
+    /// Finds a stream of a service.
+    pub fn stream(&self, service: &str, name: &str) -> Option<(&Service, &StreamRow)> {
+        let service = self.service(service)?;
+        let stream = service.streams.iter().find(|stream| stream.spec.name == name)?;
+        Some((service, stream))
+    }
+
+    /// The streams a view shows: those of the services it shows, unless it names single tools.
+    pub fn streams<'a>(
+        &'a self,
+        view: &'a View,
+    ) -> impl Iterator<Item = (&'a Service, &'a StreamRow)> {
+        let shown = |service: &&Service| {
+            view.tools.is_none()
+                && view.service.as_ref().is_none_or(|only| *only == service.name)
+                && view
+                    .services
+                    .as_ref()
+                    .is_none_or(|list| list.iter().any(|it| **it == *service.name))
+        };
+        self.services
+            .iter()
+            .filter(shown)
+            .flat_map(|service| service.streams.iter().map(move |stream| (service, stream)))
     }
 
     /// The tools a view shows, in contract order, which never changes between calls.

@@ -12,6 +12,7 @@ mod pipeline;
 mod reply;
 mod schema;
 mod spec;
+mod stream;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -20,8 +21,12 @@ pub use call::{Arrival, Call, Caller, Credential, Cx, Progress, Scope};
 pub use catalog::{Catalog, Listed, View, host_safe};
 pub use envelope::{Envelope, Failure, FailureContext};
 pub use files::{ContractError, paths, text};
-pub use pipeline::{CallRecord, Gate, Meter, Outcome, Pipeline};
+pub use pipeline::{CallRecord, Gate, Meter, Opened, Outcome, Pipeline, StreamInput};
 pub use reply::{HttpReply, Reply};
 pub use schema::Schema;
-pub use spec::{Contract, Document, ErrorRow, ErrorTable, HttpBinding, ToolSpec};
-pub use table::{Service, ToolRow, Tools};
+pub use spec::{
+    Contract, Document, ErrorRow, ErrorTable, HttpBinding, ResourceSpec, SseBinding, StreamSpec,
+    ToolSpec,
+};
+pub use stream::{Event, EventFeed, Subscription};
+pub use table::{Service, StreamRow, ToolRow, Tools};

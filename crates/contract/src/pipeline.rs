@@ -17,7 +17,9 @@ use crate::call::{Call, Caller, Credential, Cx, Scope};
 use crate::catalog::Catalog;
 use crate::envelope::{Failure, FailureContext};
 use crate::reply::Reply;
-use crate::table::{Service, ToolRow};
+use crate::schema::Schema;
+use crate::stream::Subscription;
+use crate::table::{Handler, Service, ToolRow};
 
 /// Turns a credential into a caller; the server implements it over `auth`.
 #[async_trait]
@@ -41,6 +43,11 @@ pub struct CallRecord<'a> {
 
 pub trait Meter: Send + Sync {
     fn record(&self, record: &CallRecord<'_>);
+
+    /// Told of every subscription; what it returns is dropped when the subscription ends.
+    fn opened(&self, _service: &str, _stream: &str, _transport: &str) -> Box<dyn Send + Sync> {
+        Box::new(())
+    }
 }
 
 pub struct Pipeline {
@@ -54,6 +61,22 @@ pub struct Pipeline {
 }
 
 pub type Outcome = Result<Box<dyn Reply>, Failure>;
+pub type Opened = Result<Subscription, Failure>;
+
+/// How a subscription came: as a JSON object, or as a query that was made into one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamInput {
+    Json,
+    Query,
+}
+
+/// What a call asks of the house, whether of a tool or of a stream.
+struct Asks<'a> {
+    service: &'a Service,
+    name: &'a str,
+    scope: Scope,
+    input: &'a Schema,
+}
 
 impl Pipeline {
     pub fn new(
@@ -76,36 +99,92 @@ impl Pipeline {
         let started = Instant::now();
         let transport = call.transport;
         let request_id = Arc::clone(&call.request_id);
+        let spec = &tool.spec;
+        let asks = Asks { service, name: &spec.name, scope: tool.scope, input: &spec.input };
         // Envelopes may repeat the request, so its arguments are kept where they are small.
         let mut asked = Map::new();
-        let result = self.steps(service, tool, call, started, &mut asked).await;
+        let result = self.steps(&asks, tool, call, started, &mut asked).await;
+        self.record(&asks, transport, started, result.as_ref().err());
+        Some(result.map_err(|fault| fail(&asks, &fault, &request_id, &asked)))
+    }
+
+    /// Opens a subscription to a stream of a service; `call.tool` is the stream's name. The steps
+    /// are those of a call, and the deadline is that of its beginning.
+    pub async fn open(&self, call: Call, input: StreamInput) -> Option<Opened> {
+        let service = call.service.clone()?;
+        let (service, stream) = self.catalog.stream(&service, &call.tool)?;
+        let (started, transport) = (Instant::now(), call.transport);
+        let request_id = Arc::clone(&call.request_id);
+        let spec = &stream.spec;
+        let schema = match (input, &spec.sse) {
+            (StreamInput::Query, Some(sse)) => &sse.query,
+            _ => &spec.input,
+        };
+        let asks = Asks { service, name: &spec.name, scope: stream.scope, input: schema };
+        let mut asked = Map::new();
+        let result = self.admitted(&asks, call, started, &mut asked, &stream.open).await;
+        self.record(&asks, transport, started, result.as_ref().err());
+        Some(match result {
+            Ok(opened) => {
+                let open = self.meter.opened(&service.name, &spec.name, transport);
+                let checked = self.check_replies.then(|| Arc::clone(spec));
+                Ok(opened.watched(open, checked))
+            }
+            Err(fault) => Err(fail(&asks, &fault, &request_id, &asked)),
+        })
+    }
+
+    fn record(
+        &self,
+        asks: &Asks<'_>,
+        transport: &'static str,
+        started: Instant,
+        failed: Option<&Fault>,
+    ) {
         self.meter.record(&CallRecord {
-            service: &service.name,
-            tool: &tool.spec.name,
+            service: &asks.service.name,
+            tool: asks.name,
             transport,
-            failed: result.as_ref().err().map(Fault::code),
+            failed: failed.map(Fault::code),
             elapsed: started.elapsed(),
         });
-        Some(result.map_err(|fault| fail(service, tool, &fault, &request_id, &asked)))
     }
 
     async fn steps(
         &self,
-        service: &Service,
+        asks: &Asks<'_>,
         tool: &ToolRow,
         call: Call,
         started: Instant,
         asked: &mut Map<String, Value>,
     ) -> Result<Box<dyn Reply>, Fault> {
-        let caller = self.gate.admit(&call.credential, &service.name).await?;
+        let reply = self.admitted(asks, call, started, asked, &tool.handler).await?;
+        if self.check_replies {
+            tool.spec.output.check(&reply.result()).map_err(|fault| {
+                Fault::internal(format!("{} broke its own contract: {fault}", tool.spec.name))
+            })?;
+        }
+        Ok(reply)
+    }
+
+    /// Everything up to the handler's answer.
+    async fn admitted<T>(
+        &self,
+        asks: &Asks<'_>,
+        call: Call,
+        started: Instant,
+        asked: &mut Map<String, Value>,
+        handler: &Handler<T>,
+    ) -> Result<T, Fault> {
+        let caller = self.gate.admit(&call.credential, &asks.service.name).await?;
         if let Some(wait) = call.refused_for {
             return Err(rate_limited(wait));
         }
-        if service.envelope.repeats_request() {
+        if asks.service.envelope.repeats_request() {
             asked.clone_from(&call.args);
         }
-        let args = tool.spec.input.accept(call.args)?;
-        self.authorise(service, tool, &caller)?;
+        let args = asks.input.accept(call.args)?;
+        self.authorise(asks, &caller)?;
         let deadline = started + self.patience;
         let cx = Cx {
             service: Arc::new(()),
@@ -116,24 +195,18 @@ impl Pipeline {
             progress: call.progress,
         };
         // The handler first: one that answers at once needs neither a timer nor a waiter.
-        let reply = tokio::select! {
+        tokio::select! {
             biased;
-            reply = tokio::time::timeout_at(deadline, (tool.handler)(cx, args)) => {
-                reply.map_err(|_| too_slow(self.patience))??
+            reply = tokio::time::timeout_at(deadline, handler(cx, args)) => {
+                reply.map_err(|_| too_slow(self.patience))?
             }
-            () = call.cancel.cancelled() => return Err(cancelled()),
-        };
-        if self.check_replies {
-            tool.spec.output.check(&reply.result()).map_err(|fault| {
-                Fault::internal(format!("{} broke its own contract: {fault}", tool.spec.name))
-            })?;
+            () = call.cancel.cancelled() => Err(cancelled()),
         }
-        Ok(reply)
     }
 
-    fn authorise(&self, service: &Service, tool: &ToolRow, caller: &Caller) -> Result<(), Fault> {
-        let denied = (!caller.may(tool.scope)).then(|| scope_missing(tool));
-        self.gate.decided(&service.name, tool.scope, denied.as_ref());
+    fn authorise(&self, asks: &Asks<'_>, caller: &Caller) -> Result<(), Fault> {
+        let denied = (!caller.may(asks.scope)).then(|| scope_missing(asks));
+        self.gate.decided(&asks.service.name, asks.scope, denied.as_ref());
         denied.map_or(Ok(()), Err)
     }
 
@@ -150,8 +223,8 @@ fn rate_limited(wait: Duration) -> Fault {
     Fault::new(Kind::RateLimited, "rate_limited", message).retry_after(wait)
 }
 
-fn scope_missing(tool: &ToolRow) -> Fault {
-    let (name, scope) = (&tool.spec.name, tool.scope.word());
+fn scope_missing(asks: &Asks<'_>) -> Fault {
+    let (name, scope) = (asks.name, asks.scope.word());
     let message = format!("{name} needs the scope {scope:?}, which this credential does not have");
     Fault::new(Kind::Forbidden, "scope_missing", message)
 }
@@ -166,15 +239,9 @@ fn too_slow(patience: Duration) -> Fault {
 }
 
 /// The only place where a failed call is logged: with its cause, which is never sent.
-fn fail(
-    service: &Service,
-    tool: &ToolRow,
-    fault: &Fault,
-    request_id: &str,
-    asked: &Map<String, Value>,
-) -> Failure {
+fn fail(asks: &Asks<'_>, fault: &Fault, request_id: &str, asked: &Map<String, Value>) -> Failure {
     let cause = std::error::Error::source(fault).map(ToString::to_string);
-    let tool = tool.spec.name.as_str();
+    let tool = asks.name;
     match fault.kind() {
         Kind::Internal => {
             tracing::error!(request_id, tool, code = fault.code(), cause, "{fault}");
@@ -184,7 +251,7 @@ fn fail(
         }
         _ => tracing::debug!(request_id, tool, code = fault.code(), cause, "{fault}"),
     }
-    envelop(service, fault, request_id, asked)
+    envelop(asks.service, fault, request_id, asked)
 }
 
 fn envelop(

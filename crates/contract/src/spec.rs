@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fault::{Fault, Kind};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::files::{ContractError, follow, json, text};
 use crate::schema::Schema;
@@ -19,6 +19,8 @@ pub struct Contract {
     pub instructions: String,
     pub documents: Vec<Document>,
     pub tools: Vec<ToolSpec>,
+    pub streams: Vec<StreamSpec>,
+    pub resources: Vec<ResourceSpec>,
     pub errors: ErrorTable,
 }
 
@@ -56,6 +58,44 @@ pub struct HttpBinding {
     pub body: Schema,
     /// Whether 206 is a possible answer.
     pub partial: bool,
+}
+
+/// An answer that goes on: its subscription, its events, and where it is reached.
+#[derive(Debug)]
+pub struct StreamSpec {
+    pub name: String,
+    pub title: String,
+    pub description: String,
+    /// What a subscriber says, where it can say it in JSON.
+    pub input: Schema,
+    /// What every event looks like.
+    pub event: Schema,
+    /// The field of the input that takes the resume point of an event; see [`crate::Event`].
+    pub resume: String,
+    pub sse: Option<SseBinding>,
+    /// The address of the WebSocket on which it can be subscribed to; streams share addresses.
+    pub ws: Option<String>,
+}
+
+/// A stream as server-sent events; the query is the subscription.
+#[derive(Debug)]
+pub struct SseBinding {
+    pub path: String,
+    pub query: Schema,
+}
+
+/// A family of resources: read through a tool, and watched through a stream.
+#[derive(Debug)]
+pub struct ResourceSpec {
+    /// A URI with `{name}` where an argument of both stands.
+    pub template: String,
+    pub name: String,
+    pub title: String,
+    pub description: String,
+    /// The tool that reads it.
+    pub read: String,
+    /// The stream whose resumable events say that it changed.
+    pub watch: Option<String>,
 }
 
 /// How a fault is spelled by this contract.
@@ -120,6 +160,41 @@ struct ContractFile {
     #[serde(default)]
     documents: Vec<DocumentFile>,
     tools: Vec<ToolFile>,
+    #[serde(default)]
+    streams: Vec<StreamFile>,
+    #[serde(default)]
+    resources: Vec<ResourceFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StreamFile {
+    name: String,
+    title: String,
+    description: String,
+    input: String,
+    event: String,
+    resume: String,
+    sse: Option<SseFile>,
+    ws: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SseFile {
+    path: String,
+    query: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ResourceFile {
+    template: String,
+    name: String,
+    title: String,
+    description: String,
+    read: String,
+    watch: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -173,9 +248,12 @@ impl Contract {
             return Err(ContractError(format!("contracts/{path} calls itself {}", file.service)));
         }
         let tools = file.tools.into_iter().map(|tool| tool.load(service));
+        let streams = file.streams.into_iter().map(|stream| stream.load(service));
         let documents = file.documents.into_iter().map(|document| document.load(service));
         Ok(Self {
             tools: tools.collect::<Result<_, _>>()?,
+            streams: streams.collect::<Result<_, _>>()?,
+            resources: file.resources.into_iter().map(ResourceFile::load).collect(),
             documents: documents.collect::<Result<_, _>>()?,
             errors: load_errors(service)?,
             service: file.service,
@@ -251,5 +329,58 @@ impl HttpFile {
     fn load(self, service: &str) -> Result<HttpBinding, ContractError> {
         let body = Schema::compile(follow(service, &self.body)?)?;
         Ok(HttpBinding { method: self.method, path: self.path, body, partial: self.partial })
+    }
+}
+
+impl StreamFile {
+    fn load(self, service: &str) -> Result<StreamSpec, ContractError> {
+        let schema = |at: &str| Schema::compile(follow(service, at)?);
+        let sse = match self.sse {
+            Some(sse) => Some(SseBinding { path: sse.path, query: schema(&sse.query)? }),
+            None => None,
+        };
+        Ok(StreamSpec {
+            input: schema(&self.input)?,
+            event: schema(&self.event)?,
+            name: self.name,
+            title: self.title,
+            description: self.description,
+            resume: self.resume,
+            sse,
+            ws: self.ws,
+        })
+    }
+}
+
+impl ResourceFile {
+    fn load(self) -> ResourceSpec {
+        ResourceSpec {
+            template: self.template,
+            name: self.name,
+            title: self.title,
+            description: self.description,
+            read: self.read,
+            watch: self.watch,
+        }
+    }
+}
+
+impl ResourceSpec {
+    /// The arguments that a URI of this family carries.
+    pub fn arguments(&self, uri: &str) -> Option<Map<String, Value>> {
+        let mut args = Map::new();
+        let (mut rule, mut rest) = (self.template.as_str(), uri);
+        while let Some((before, after)) = rule.split_once('{') {
+            rest = rest.strip_prefix(before)?;
+            let (name, tail) = after.split_once('}')?;
+            let stop = tail.chars().next().map_or(Some(rest.len()), |stop| rest.find(stop))?;
+            let (value, left) = rest.split_at_checked(stop)?;
+            if value.is_empty() {
+                return None;
+            }
+            args.insert(name.to_owned(), Value::from(value));
+            (rule, rest) = (tail, left);
+        }
+        (rule == rest).then_some(args)
     }
 }

@@ -12,20 +12,25 @@ use crate::call::{Cx, Scope};
 use crate::envelope::Envelope;
 use crate::files::ContractError;
 use crate::reply::Reply;
-use crate::spec::{Contract, ToolSpec};
+use crate::spec::{Contract, ResourceSpec, StreamSpec, ToolSpec};
+use crate::stream::Subscription;
 
-type Answer = Pin<Box<dyn Future<Output = Result<Box<dyn Reply>, Fault>> + Send>>;
-type Handler = Box<dyn Fn(Cx<()>, Map<String, Value>) -> Answer + Send + Sync>;
+type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send>>;
+/// A handler behind a pointer; `T` is what it answers with.
+pub(crate) type Handler<T> = Box<dyn Fn(Cx<()>, Map<String, Value>) -> Answer<T> + Send + Sync>;
 
 /// A service's rows while they are being written down.
 pub struct Tools<S> {
     service: Arc<S>,
-    rows: Vec<(&'static str, Scope, Handler)>,
+    tools: Vec<Unbound<Box<dyn Reply>>>,
+    streams: Vec<Unbound<Subscription>>,
 }
+
+type Unbound<T> = (&'static str, Scope, Handler<T>);
 
 impl<S: Send + Sync + 'static> Tools<S> {
     pub fn of(service: Arc<S>) -> Self {
-        Self { service, rows: Vec::new() }
+        Self { service, tools: Vec::new(), streams: Vec::new() }
     }
 
     /// Adds a row. The boxing happens here, once, so that a handler is a plain `async fn`.
@@ -37,60 +42,104 @@ impl<S: Send + Sync + 'static> Tools<S> {
         F: Fn(Cx<S>, A) -> Fut + Send + Sync + Clone + 'static,
         Fut: Future<Output = Result<R, Fault>> + Send + 'static,
     {
-        let service = Arc::clone(&self.service);
-        let boxed: Handler = Box::new(move |cx, args| {
-            let (service, handler) = (Arc::clone(&service), handler.clone());
-            Box::pin(async move {
-                // The schema has been checked, so a mismatch here is a contract our types missed.
-                let args: A =
-                    serde_json::from_value(Value::Object(args)).map_err(Fault::internal)?;
-                let cx = Cx {
-                    service,
-                    caller: cx.caller,
-                    request_id: cx.request_id,
-                    deadline: cx.deadline,
-                    cancel: cx.cancel,
-                    progress: cx.progress,
-                };
-                let reply = handler(cx, args).await?;
-                Ok(Box::new(reply) as Box<dyn Reply>)
-            })
-        });
-        self.rows.push((name, scope, boxed));
+        let boxed = |reply| Box::new(reply) as Box<dyn Reply>;
+        self.tools.push((name, scope, erased(&self.service, handler, boxed)));
         self
     }
 
-    /// Joins the rows with their contract; fails on a row without a tool or a tool without a row.
+    /// Adds a stream: its handler opens a subscription.
+    #[must_use]
+    pub fn stream<A, F, Fut>(mut self, name: &'static str, scope: Scope, open: F) -> Self
+    where
+        A: DeserializeOwned + Send + 'static,
+        F: Fn(Cx<S>, A) -> Fut + Send + Sync + Clone + 'static,
+        Fut: Future<Output = Result<Subscription, Fault>> + Send + 'static,
+    {
+        self.streams.push((name, scope, erased(&self.service, open, |opened| opened)));
+        self
+    }
+
+    /// Joins the rows with their contract; fails on a row without a tool or stream, or one of them
+    /// without a row.
     pub fn bind(
         self,
         contract: Contract,
         envelope: impl Envelope + 'static,
     ) -> Result<Service, ContractError> {
-        let Contract { service, title, version, summary, instructions, documents, tools, errors } =
-            contract;
-        let mut rows = self.rows;
-        let mut bound = Vec::new();
-        for spec in tools {
-            let at = rows.iter().position(|(name, ..)| *name == spec.name).ok_or_else(|| {
-                ContractError(format!("{service}: no handler for the contract's {}", spec.name))
-            })?;
-            let (_, scope, handler) = rows.swap_remove(at);
-            bound.push(ToolRow { spec, scope, handler });
-        }
-        if let Some((name, ..)) = rows.first() {
-            return Err(ContractError(format!("{service}: {name} is not in the contract")));
-        }
+        let Contract { service, title, version, summary, instructions, documents, .. } = contract;
+        let tools = join(&service, contract.tools, self.tools, |spec| &spec.name)?
+            .into_iter()
+            .map(|(spec, scope, handler)| ToolRow { spec, scope, handler });
+        let streams = join(&service, contract.streams, self.streams, |spec| &spec.name)?
+            .into_iter()
+            .map(|(spec, scope, open)| StreamRow { spec: Arc::new(spec), scope, open });
         Ok(Service {
+            tools: tools.collect(),
+            streams: streams.collect(),
+            resources: contract.resources,
+            errors: contract.errors,
             name: Arc::from(service),
             title,
             version,
             summary,
             instructions,
             documents,
-            errors,
             envelope: Box::new(envelope),
-            tools: bound,
         })
+    }
+}
+
+fn erased<S, A, R, T, F, Fut>(
+    service: &Arc<S>,
+    handler: F,
+    finish: impl Fn(R) -> T + Send + Sync + Copy + 'static,
+) -> Handler<T>
+where
+    S: Send + Sync + 'static,
+    A: DeserializeOwned + Send + 'static,
+    F: Fn(Cx<S>, A) -> Fut + Send + Sync + Clone + 'static,
+    Fut: Future<Output = Result<R, Fault>> + Send + 'static,
+{
+    let service = Arc::clone(service);
+    Box::new(move |cx, args| {
+        let (service, handler) = (Arc::clone(&service), handler.clone());
+        Box::pin(async move {
+            // The schema has been checked, so a mismatch here is a contract our types missed.
+            let args: A = serde_json::from_value(Value::Object(args)).map_err(Fault::internal)?;
+            let cx = Cx {
+                service,
+                caller: cx.caller,
+                request_id: cx.request_id,
+                deadline: cx.deadline,
+                cancel: cx.cancel,
+                progress: cx.progress,
+            };
+            handler(cx, args).await.map(finish)
+        })
+    })
+}
+
+type Joined<P, T> = Vec<(P, Scope, Handler<T>)>;
+
+/// Each spec with its row. Neither side may have one the other lacks.
+fn join<P, T>(
+    service: &str,
+    specs: Vec<P>,
+    mut rows: Vec<Unbound<T>>,
+    name: impl Fn(&P) -> &str,
+) -> Result<Joined<P, T>, ContractError> {
+    let mut joined = Vec::new();
+    for spec in specs {
+        let asked = name(&spec);
+        let at = rows.iter().position(|(it, ..)| *it == asked).ok_or_else(|| {
+            ContractError(format!("{service}: no handler for the contract's {asked}"))
+        })?;
+        let (_, scope, handler) = rows.swap_remove(at);
+        joined.push((spec, scope, handler));
+    }
+    match rows.first() {
+        Some((name, ..)) => Err(ContractError(format!("{service}: {name} is not in the contract"))),
+        None => Ok(joined),
     }
 }
 
@@ -105,10 +154,18 @@ pub struct Service {
     pub errors: crate::spec::ErrorTable,
     pub(crate) envelope: Box<dyn Envelope>,
     pub tools: Vec<ToolRow>,
+    pub streams: Vec<StreamRow>,
+    pub resources: Vec<ResourceSpec>,
 }
 
 pub struct ToolRow {
     pub spec: ToolSpec,
     pub scope: Scope,
-    pub(crate) handler: Handler,
+    pub(crate) handler: Handler<Box<dyn Reply>>,
+}
+
+pub struct StreamRow {
+    pub spec: Arc<StreamSpec>,
+    pub scope: Scope,
+    pub(crate) open: Handler<Subscription>,
 }

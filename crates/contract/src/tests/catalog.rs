@@ -69,3 +69,27 @@ fn views_only_narrow() {
     // Asking for everything gives back what there was.
     assert_eq!(listed(&catalog, &some.narrowed(&View::default())), listed(&catalog, &some));
 }
+
+#[track_caller]
+fn check_template(uri: &str, expected: Option<serde_json::Value>) {
+    let spec = crate::ResourceSpec {
+        template: "klines://{symbol}/{interval}".to_owned(),
+        name: String::new(),
+        title: String::new(),
+        description: String::new(),
+        read: String::new(),
+        watch: None,
+    };
+    assert_eq!(spec.arguments(uri).map(serde_json::Value::Object), expected, "{uri}");
+}
+
+#[test]
+fn a_resource_s_address_carries_its_arguments() {
+    let args = |symbol, interval| Some(serde_json::json!({"symbol": symbol, "interval": interval}));
+    check_template("klines://BTCUSDT/1m", args("BTCUSDT", "1m"));
+    check_template("klines://BINANCE:BTCUSDT/1M", args("BINANCE:BTCUSDT", "1M"));
+    check_template("klines://BTCUSDT/1m/more", args("BTCUSDT", "1m/more"));
+    for bad in ["klines://BTCUSDT", "klines:///1m", "klines://BTCUSDT/", "quotes://A/1m", ""] {
+        check_template(bad, None);
+    }
+}

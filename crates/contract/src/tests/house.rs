@@ -68,6 +68,8 @@ pub(crate) fn contract(service: &str, tools: &[&str]) -> Contract {
         summary: String::new(),
         instructions: String::new(),
         documents: Vec::new(),
+        streams: Vec::new(),
+        resources: Vec::new(),
         tools: tools.iter().map(tool).collect(),
         errors: ErrorTable::of_kinds(object()).unwrap(),
     }
