@@ -79,6 +79,11 @@ impl Progress {
             sink(done, total, message);
         }
     }
+
+    /// Whether anybody asked to hear: what costs something to say need not be said to nobody.
+    pub fn is_heard(&self) -> bool {
+        self.0.is_some()
+    }
 }
 
 impl std::fmt::Debug for Progress {
