@@ -101,7 +101,7 @@ pub trait Stream: Send + Sync {
 }
 
 /// Candles taken at a time.
-const BUFFER: usize = 512;
+const BUFFER: usize = 2048;
 
 struct Erased<I, const N: usize>(I);
 

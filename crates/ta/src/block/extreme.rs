@@ -1,7 +1,7 @@
 //! Highest or lowest of the last n numbers in constant time, by van Herk's two running extremes:
 //! one forward through the block of n being filled, one backward through the block before.
 
-use super::{Block, all_finite};
+use super::{Block, Work, all_finite};
 
 pub type Highest = Extreme<true>;
 pub type Lowest = Extreme<false>;
@@ -42,29 +42,28 @@ impl<const HIGH: bool> Extreme<HIGH> {
     }
 
     /// The extremes at each of `xs` into `out`, which is as long; the same as those of `step`.
-    pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64]) {
-        if self.run < self.shown || !all_finite(xs) {
-            for (x, slot) in xs.iter().zip(out) {
-                *slot = self.push(*x);
-            }
-            return;
-        }
+    #[inline(always)]
+    pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work) {
         let period = self.block.len() - 1;
         let len = xs.len().min(out.len());
-        let mut from = 0;
-        while from < len {
-            let to = (from + period - self.at).min(len);
-            let slots = &mut self.block[self.at..=self.at + (to - from)];
-            let mut best = self.best;
-            for (index, (x, slot)) in xs[from..to].iter().zip(&mut out[from..to]).enumerate() {
-                best = Self::pick(best, *x);
-                *slot = Self::pick(slots[index + 1], best);
-                slots[index] = *x;
-            }
-            self.best = best;
-            self.at += to - from;
-            self.turn();
-            from = to;
+        let (xs, out) = (&xs[..len], &mut out[..len]);
+        if self.run < self.shown || !Work::fits(period, len) || !all_finite(xs) {
+            return self.each(xs, out);
+        }
+        // In place of the numbers of the block before stand the extremes of its rest, which are
+        // the same to every window that reaches into it.
+        let before = &self.block[self.at + 1..period];
+        let row = work.line_up(before, &self.block[..self.at], xs);
+        work.slide(period, row, out, Self::pick);
+        self.block[..period].copy_from_slice(&work.row[row - period..row]);
+        self.at = period;
+        self.turn();
+    }
+
+    #[inline(never)]
+    fn each(&mut self, xs: &[f64], out: &mut [f64]) {
+        for (x, slot) in xs.iter().zip(out) {
+            *slot = self.push(*x);
         }
     }
 

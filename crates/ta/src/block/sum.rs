@@ -1,6 +1,6 @@
 //! Sum over the last n numbers, kept by adding the new and taking away the old.
 
-use super::{Block, CHUNK, after, all_finite, leaving, running};
+use super::{Block, Work, after, all_finite};
 use crate::indicator::available;
 
 /// How many steps rounding errors may gather before the sum is made anew.
@@ -33,10 +33,6 @@ impl Sum {
         Sum { ring, at: 0, sum: 0.0, run: 0, left }
     }
 
-    pub(crate) fn period(&self) -> usize {
-        self.ring.len()
-    }
-
     /// The sum divided by n.
     #[inline(always)]
     pub(crate) fn mean(&self, x: f64) -> (f64, Next) {
@@ -44,41 +40,36 @@ impl Sum {
         (sum / self.ring.len() as f64, next)
     }
 
-    /// Sums over `xs` into `out`, which is as long and no longer than a chunk; the values are
-    /// those of `step` up to rounding.
-    pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64]) {
+    /// Sums over `xs` into `out`, which is as long; the values are those of `step` up to rounding.
+    #[inline(always)]
+    pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work) {
         let period = self.ring.len();
-        let len = xs.len().min(out.len()).min(CHUNK);
+        let len = xs.len().min(out.len());
         let (xs, out) = (&xs[..len], &mut out[..len]);
-        let mut olds = [0.0; CHUNK];
-        let olds = &mut olds[..len];
-        leaving(&self.ring, self.at, xs, olds);
-        let mut steps = [0.0; CHUNK];
-        let steps = &mut steps[..len];
-        for ((step, x), old) in steps.iter_mut().zip(xs).zip(&*olds) {
-            *step = x - old;
+        if self.run < period || !Work::fits(period, len) || !all_finite(xs) {
+            return self.each(xs, out);
         }
-        running(self.sum, steps, out);
-        // A sum that is not finite is never above anything, and so is not sound.
-        let sound = |(sum, old): (&f64, &f64)| old.abs() <= available(*sum).abs() * 1024.0;
-        let sound = out.iter().zip(&*olds).fold(true, |all, pair| all & sound(pair));
-        if self.run < period || !all_finite(xs) || !sound {
-            for (x, slot) in xs.iter().zip(out) {
-                *slot = available(self.push(*x));
-            }
-            return;
-        }
-        for x in &xs[len.saturating_sub(period)..] {
-            self.ring[self.at] = *x;
-            self.at = after(self.at, period);
-        }
-        if let Some(sum) = out.last() {
-            self.sum = *sum;
-        }
-        self.left = self.left.saturating_sub(len);
-        if self.left == 0 {
-            self.sum = self.ring.iter().sum();
-            self.left = REFRESH.max(period);
+        let (newer, older) = self.ring.split_at(self.at);
+        let row = work.line_up(&older[1..], newer, xs);
+        work.slide(period, row, out, |older, newer| older + newer);
+        self.ring.copy_from_slice(&work.row[row - period..row]);
+        self.at = 0;
+        self.sum = out[len - 1];
+        self.left = REFRESH.max(period);
+    }
+
+    /// The means of the windows instead of their sums.
+    #[inline(always)]
+    pub(crate) fn scan_means(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work) {
+        self.scan(xs, out, work);
+        let n = self.ring.len() as f64;
+        out.iter_mut().for_each(|sum| *sum = available(*sum / n));
+    }
+
+    #[inline(never)]
+    fn each(&mut self, xs: &[f64], out: &mut [f64]) {
+        for (x, slot) in xs.iter().zip(out) {
+            *slot = self.push(*x);
         }
     }
 
@@ -103,8 +94,9 @@ impl Block for Sum {
         let mut sum = self.sum + (x - old);
         let mut left = self.left.wrapping_sub(1);
         // What left the window was so much larger than what stays that its rounding is all that
-        // can be seen; this also keeps a sum of zeros at zero.
-        let sound = old.abs() <= sum.abs() * 1024.0;
+        // can be seen; this also keeps a sum of zeros at zero. A sum that is not finite is never
+        // above anything, and so is not sound.
+        let sound = old.abs() <= available(sum).abs() * 1024.0;
         if left == 0 || !sound {
             sum = self.anew(x);
             left = REFRESH.max(period);

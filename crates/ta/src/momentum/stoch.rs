@@ -1,7 +1,8 @@
 //! Stochastic oscillator: %K = 100 (C - L) / (H - L) with the highest high and lowest low of `k`
 //! candles; %D is the plain mean of `smooth` values of %K. `d` is another name for `smooth`.
 
-use crate::block::{Block, CHUNK, Highest, Lowest, Of, Sum, check_period};
+use crate::block::slide::{CHUNK, Work};
+use crate::block::{Block, Highest, Lowest, Of, Sum, check_period};
 use crate::indicator::{available, erase, shortest};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator};
@@ -60,22 +61,22 @@ impl Indicator<2> for Stoch {
         self.warmup
     }
 
+    #[inline(always)]
     fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 2]) {
         let len = shortest(candles, &out);
         let [ks, ds] = out;
-        let (mut high, mut low) = ([0.0; CHUNK], [0.0; CHUNK]);
+        let (mut work, mut high, mut low) = (Work::new(), [0.0; CHUNK], [0.0; CHUNK]);
         for from in (0..len).step_by(CHUNK) {
             let part = candles.slice(from, (from + CHUNK).min(len));
+            let to = from + part.len();
             let (high, low) = (&mut high[..part.len()], &mut low[..part.len()]);
-            self.high.scan(part.highs(), high);
-            self.low.scan(part.lows(), low);
-            let ks = &mut ks[from..from + part.len()];
+            self.high.scan(part.highs(), high, &mut work);
+            self.low.scan(part.lows(), low, &mut work);
+            let ks = &mut ks[from..to];
             for (((k, close), high), low) in ks.iter_mut().zip(part.closes()).zip(high).zip(low) {
                 *k = available(100.0 * (close - *low) / (*high - *low));
             }
-            let ds = &mut ds[from..from + part.len()];
-            self.smooth.scan(ks, ds);
-            ds.iter_mut().for_each(|sum| *sum /= self.smooth.period() as f64);
+            self.smooth.scan_means(ks, &mut ds[from..to], &mut work);
         }
     }
 }

@@ -2,10 +2,11 @@
 //! the RSI has; K is the plain mean of `k` values of S, D the plain mean of `d` values of K.
 
 use super::Rsi;
+use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Highest, Lowest, Of, Sum, check_period};
-use crate::indicator::erase;
+use crate::indicator::{available, erase, shortest};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator, Parity};
+use crate::{Candle, Candles, Error, Indicator, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "stochRsi",
@@ -21,6 +22,13 @@ pub(crate) const ENTRY: Entry = Entry {
 
 /// An RSI, from 0 to 100, that moves by less than this does not move.
 const STILL: f64 = 1e-10;
+
+/// While the close stands still the RSI does too, but for its rounding.
+#[inline(always)]
+fn place(rsi: f64, high: f64, low: f64) -> f64 {
+    let range = high - low;
+    if range > STILL { (rsi - low) / range } else { f64::NAN }
+}
 
 #[derive(Clone, Debug)]
 pub struct StochRsi {
@@ -57,9 +65,7 @@ impl Indicator<3> for StochRsi {
         let (rsi, rsi_next) = self.rsi.step_close(candle.c);
         let (high, high_next) = self.high.step(rsi);
         let (low, low_next) = self.low.step(rsi);
-        let range = high - low;
-        // While the close stands still the RSI does too, but for its rounding.
-        let raw = if range > STILL { (rsi - low) / range } else { f64::NAN };
+        let raw = place(rsi, high, low);
         let (k, k_next) = self.k.mean(raw);
         let (d, d_next) = self.d.mean(k);
         ([raw, k, d], (rsi_next, high_next, low_next, k_next, d_next))
@@ -76,5 +82,28 @@ impl Indicator<3> for StochRsi {
 
     fn warmup(&self) -> usize {
         self.warmup
+    }
+
+    #[inline(always)]
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 3]) {
+        let len = shortest(candles, &out);
+        let [raws, ks, ds] = out;
+        let (mut work, mut rsi) = (Work::new(), [0.0; CHUNK]);
+        let (mut high, mut low) = ([0.0; CHUNK], [0.0; CHUNK]);
+        for from in (0..len).step_by(CHUNK) {
+            let part = candles.slice(from, (from + CHUNK).min(len));
+            let (to, rsi) = (from + part.len(), &mut rsi[..part.len()]);
+            self.rsi.extend(&part, [&mut *rsi]);
+            let (high, low) = (&mut high[..part.len()], &mut low[..part.len()]);
+            self.high.scan(rsi, high, &mut work);
+            self.low.scan(rsi, low, &mut work);
+            let raws = &mut raws[from..to];
+            for (((raw, rsi), high), low) in raws.iter_mut().zip(&*rsi).zip(high).zip(low) {
+                *raw = available(place(*rsi, *high, *low));
+            }
+            let ks = &mut ks[from..to];
+            self.k.scan_means(raws, ks, &mut work);
+            self.d.scan_means(ks, &mut ds[from..to], &mut work);
+        }
     }
 }

@@ -2,10 +2,11 @@
 //! `middle` and `long` candles, weighing 4, 2 and 1, times 100. Buying pressure is the close less
 //! the lower of the low and the close before.
 
+use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Of, Sum, check_period};
-use crate::indicator::erase;
+use crate::indicator::{available, erase, shortest};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "ultimate",
@@ -45,6 +46,15 @@ impl Ratio {
     }
 
     #[inline(always)]
+    fn scan(&mut self, pressure: &[f64], range: &[f64], out: &mut [f64], work: &mut Work) {
+        let mut ranges = [0.0; CHUNK];
+        let ranges = &mut ranges[..out.len()];
+        self.pressure.scan(pressure, out, work);
+        self.range.scan(range, ranges, work);
+        out.iter_mut().zip(ranges).for_each(|(slot, range)| *slot /= *range);
+    }
+
+    #[inline(always)]
     fn commit(&mut self, (pressure, range): RatioNext) {
         self.pressure.commit(pressure);
         self.range.commit(range);
@@ -63,20 +73,27 @@ impl Ultimate {
     }
 }
 
+/// Written so that a close before that is not known leaves the pressure unknown.
+#[inline(always)]
+fn pressure(candle: &Candle, before: f64) -> f64 {
+    candle.c - if candle.l < before { candle.l } else { before }
+}
+
+#[inline(always)]
+fn mean(short: f64, middle: f64, long: f64) -> f64 {
+    100.0 * (4.0 * short + 2.0 * middle + long) / 7.0
+}
+
 impl Indicator<1> for Ultimate {
     type Next = (RatioNext, RatioNext, RatioNext, f64);
 
     #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
-        // Written so that a close before that is not known leaves the pressure unknown.
-        let floor = if candle.l < self.close { candle.l } else { self.close };
-        let pressure = candle.c - floor;
-        let range = candle.true_range(self.close);
+        let (pressure, range) = (pressure(candle, self.close), candle.true_range(self.close));
         let (short, short_next) = self.short.step(pressure, range);
         let (middle, middle_next) = self.middle.step(pressure, range);
         let (long, long_next) = self.long.step(pressure, range);
-        let value = 100.0 * (4.0 * short + 2.0 * middle + long) / 7.0;
-        ([value], (short_next, middle_next, long_next, candle.c))
+        ([mean(short, middle, long)], (short_next, middle_next, long_next, candle.c))
     }
 
     #[inline(always)]
@@ -89,5 +106,34 @@ impl Indicator<1> for Ultimate {
 
     fn warmup(&self) -> usize {
         self.warmup
+    }
+
+    #[inline(always)]
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
+        let len = shortest(candles, &out);
+        let [out] = out;
+        let mut work = Work::new();
+        let (mut pressures, mut ranges) = ([0.0; CHUNK], [0.0; CHUNK]);
+        let (mut short, mut middle) = ([0.0; CHUNK], [0.0; CHUNK]);
+        for from in (0..len).step_by(CHUNK) {
+            let part = candles.slice(from, (from + CHUNK).min(len));
+            let n = part.len();
+            let (pressures, ranges) = (&mut pressures[..n], &mut ranges[..n]);
+            let before = [self.close];
+            let befores = before.iter().chain(part.closes());
+            let slots = pressures.iter_mut().zip(&mut *ranges);
+            for ((candle, before), (slot, range)) in part.iter().zip(befores).zip(slots) {
+                (*slot, *range) = (pressure(&candle, *before), candle.true_range(*before));
+            }
+            self.close = part.closes()[n - 1];
+            let (short, middle) = (&mut short[..n], &mut middle[..n]);
+            let out = &mut out[from..from + n];
+            self.short.scan(pressures, ranges, short, &mut work);
+            self.middle.scan(pressures, ranges, middle, &mut work);
+            self.long.scan(pressures, ranges, out, &mut work);
+            for ((slot, short), middle) in out.iter_mut().zip(short).zip(middle) {
+                *slot = available(mean(*short, *middle, *slot));
+            }
+        }
     }
 }

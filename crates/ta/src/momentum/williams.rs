@@ -1,6 +1,7 @@
 //! Williams %R: -100 (H - C) / (H - L) with the highest high and lowest low of `period` candles.
 
-use crate::block::{Block, CHUNK, Highest, Lowest, Of, check_period};
+use crate::block::slide::{CHUNK, Work};
+use crate::block::{Block, Highest, Lowest, Of, check_period};
 use crate::indicator::{available, erase, shortest};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator};
@@ -46,17 +47,20 @@ impl Indicator<1> for WilliamsR {
         self.warmup
     }
 
+    #[inline(always)]
     fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
         let len = shortest(candles, &out);
         let [out] = out;
-        let mut low = [0.0; CHUNK];
+        let (mut work, mut high, mut low) = (Work::new(), [0.0; CHUNK], [0.0; CHUNK]);
         for from in (0..len).step_by(CHUNK) {
             let part = candles.slice(from, (from + CHUNK).min(len));
-            let (low, out) = (&mut low[..part.len()], &mut out[from..from + part.len()]);
-            self.high.scan(part.highs(), out);
-            self.low.scan(part.lows(), low);
-            for ((slot, close), low) in out.iter_mut().zip(part.closes()).zip(low) {
-                *slot = available(-100.0 * (*slot - close) / (*slot - *low));
+            let (high, low) = (&mut high[..part.len()], &mut low[..part.len()]);
+            self.high.scan(part.highs(), high, &mut work);
+            self.low.scan(part.lows(), low, &mut work);
+            let out = &mut out[from..from + part.len()];
+            for (((slot, close), high), low) in out.iter_mut().zip(part.closes()).zip(high).zip(low)
+            {
+                *slot = available(-100.0 * (*high - close) / (*high - *low));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Simple moving average: the plain mean of the last `period` closes.
 
-use crate::block::{Block, CHUNK, Of, Sum, check_period};
+use crate::block::slide::{CHUNK, Work};
+use crate::block::{Block, Of, Sum, check_period};
 use crate::indicator::{erase, shortest};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator};
@@ -43,14 +44,13 @@ impl Indicator<1> for Sma {
         self.warmup
     }
 
+    #[inline(always)]
     fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
         let len = shortest(candles, &out);
         let [out] = out;
+        let mut work = Work::new();
         for (closes, out) in candles.closes()[..len].chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
-            let out = &mut out[..closes.len()];
-            self.sum.scan(closes, out);
-            let n = self.sum.period() as f64;
-            out.iter_mut().for_each(|sum| *sum /= n);
+            self.sum.scan_means(closes, &mut out[..closes.len()], &mut work);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Donchian channel: the highest high and lowest low of `period` candles and the middle between
 //! them; the width in percent of the mean close; where the close lies between low (0) and high (1).
 
-use crate::block::{Block, CHUNK, Highest, Lowest, Of, Sum, check_period};
+use crate::block::slide::{CHUNK, Work};
+use crate::block::{Block, Highest, Lowest, Of, Sum, check_period};
 use crate::indicator::{available, erase, shortest};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator};
@@ -59,25 +60,27 @@ impl Indicator<5> for Donchian {
         self.warmup
     }
 
+    #[inline(always)]
     fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 5]) {
         let len = shortest(candles, &out);
         let [highs, lows, middles, widths, places] = out;
+        let (mut work, mut mean) = (Work::new(), [0.0; CHUNK]);
         for from in (0..len).step_by(CHUNK) {
             let to = (from + CHUNK).min(len);
             let part = candles.slice(from, to);
             let (high, low) = (&mut highs[from..to], &mut lows[from..to]);
-            self.high.scan(part.highs(), high);
-            self.low.scan(part.lows(), low);
-            let (width, place) = (&mut widths[from..to], &mut places[from..to]);
-            self.sum.scan(part.closes(), width);
-            let n = self.sum.period() as f64;
-            let middle = &mut middles[from..to];
+            self.high.scan(part.highs(), high, &mut work);
+            self.low.scan(part.lows(), low, &mut work);
+            let (mean, close) = (&mut mean[..part.len()], part.closes());
+            self.sum.scan_means(close, mean, &mut work);
+            let (middle, width) = (&mut middles[from..to], &mut widths[from..to]);
+            let place = &mut places[from..to];
             for index in 0..part.len() {
                 let (high, low) = (high[index], low[index]);
-                let (range, mean) = (high - low, width[index] / n);
+                let range = high - low;
                 middle[index] = available(range / 2.0 + low);
-                width[index] = available(range / mean * 100.0);
-                place[index] = available((part.closes()[index] - low) / range);
+                width[index] = available(range / mean[index] * 100.0);
+                place[index] = available((close[index] - low) / range);
             }
         }
     }

@@ -1,10 +1,11 @@
 //! Chaikin money flow: over `period` candles, the sum of the volume times where the close lies in
 //! its range, over the sum of the volume.
 
+use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Of, Sum, check_period};
-use crate::indicator::erase;
+use crate::indicator::{available, erase, shortest};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "cmf",
@@ -45,5 +46,27 @@ impl Indicator<1> for Cmf {
 
     fn warmup(&self) -> usize {
         self.warmup
+    }
+
+    #[inline(always)]
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
+        let len = shortest(candles, &out);
+        let [out] = out;
+        let mut work = Work::new();
+        let (mut flow, mut sums) = ([0.0; CHUNK], [0.0; CHUNK]);
+        for from in (0..len).step_by(CHUNK) {
+            let part = candles.slice(from, (from + CHUNK).min(len));
+            let n = part.len();
+            let (flow, sums) = (&mut flow[..n], &mut sums[..n]);
+            for (slot, candle) in flow.iter_mut().zip(part.iter()) {
+                *slot = candle.location() * candle.v;
+            }
+            let out = &mut out[from..from + n];
+            self.flow.scan(flow, out, &mut work);
+            self.volume.scan(part.volumes(), sums, &mut work);
+            for (slot, volume) in out.iter_mut().zip(sums) {
+                *slot = available(*slot / *volume);
+            }
+        }
     }
 }

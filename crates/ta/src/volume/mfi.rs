@@ -1,10 +1,11 @@
 //! Money flow index: 100 - 100 / (1 + P / N), where P and N are the sums over `period` candles of
 //! typical price times volume on candles whose typical price rose and fell.
 
+use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Of, Sum, check_period};
-use crate::indicator::erase;
+use crate::indicator::{available, erase, shortest};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "mfi",
@@ -33,17 +34,24 @@ impl Mfi {
     }
 }
 
+/// What flows in and out. A flow that is not known stays unknown in both; one without direction
+/// counts in neither.
+#[inline(always)]
+fn flows(price: f64, before: f64, volume: f64) -> (f64, f64) {
+    let flow = price * volume;
+    let none = flow * 0.0;
+    (if price > before { flow } else { none }, if price < before { flow } else { none })
+}
+
 impl Indicator<1> for Mfi {
     type Next = (Of<Sum>, Of<Sum>, f64);
 
     #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let price_next = candle.typical();
-        let flow = price_next * candle.v;
-        // A flow that is not known stays unknown in both sums; one without direction counts in neither.
-        let none = flow * 0.0;
-        let (up, up_next) = self.up.step(if price_next > self.price { flow } else { none });
-        let (down, down_next) = self.down.step(if price_next < self.price { flow } else { none });
+        let (up, down) = flows(price_next, self.price, candle.v);
+        let (up, up_next) = self.up.step(up);
+        let (down, down_next) = self.down.step(down);
         ([100.0 - 100.0 / (1.0 + up / down)], (up_next, down_next, price_next))
     }
 
@@ -56,5 +64,34 @@ impl Indicator<1> for Mfi {
 
     fn warmup(&self) -> usize {
         self.warmup
+    }
+
+    #[inline(always)]
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
+        let len = shortest(candles, &out);
+        let [out] = out;
+        let (mut work, mut price) = (Work::new(), [0.0; CHUNK + 1]);
+        let (mut up, mut down, mut sums) = ([0.0; CHUNK], [0.0; CHUNK], [0.0; CHUNK]);
+        for from in (0..len).step_by(CHUNK) {
+            let part = candles.slice(from, (from + CHUNK).min(len));
+            let n = part.len();
+            price[0] = self.price;
+            let prices = part.highs().iter().zip(part.lows()).zip(part.closes());
+            for (slot, ((high, low), close)) in price[1..].iter_mut().zip(prices) {
+                *slot = (high + low + close) / 3.0;
+            }
+            self.price = price[n];
+            let (up, down, sums) = (&mut up[..n], &mut down[..n], &mut sums[..n]);
+            let (before, now, volume) = (&price[..n], &price[1..=n], part.volumes());
+            for index in 0..n {
+                (up[index], down[index]) = flows(now[index], before[index], volume[index]);
+            }
+            let out = &mut out[from..from + n];
+            self.up.scan(up, out, &mut work);
+            self.down.scan(down, sums, &mut work);
+            for (slot, down) in out.iter_mut().zip(sums) {
+                *slot = available(100.0 - 100.0 / (1.0 + *slot / *down));
+            }
+        }
     }
 }
