@@ -22,8 +22,9 @@ pub use decimal::{Decimal, DecimalError};
 pub use freshness::{Delay, Freshness};
 pub use interval::Interval;
 pub use ports::{
-    ArchivePage, BarArchive, BarSource, EndCause, FeedEnd, Follow, Kline, KlineEvent, KlineFeed,
-    KlineSource, Listing, LiveKlines, PageRequest, QuoteSource, SymbolSource, VenueHealth,
+    ArchivePage, BarArchive, BarSource, EndCause, FeedEnd, Follow, HealthProbe, Kline, KlineEvent,
+    KlineFeed, KlineSource, Listing, LiveKlines, PageRequest, QuoteSource, SymbolSource,
+    VenueHealth,
 };
 pub use quote::Quote;
 pub use symbol::{Symbol, Ticker, Venue, closest};

@@ -1,6 +1,7 @@
 //! What services need from venues and from history, said without naming any venue.
 
 use std::collections::{HashMap, HashSet};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -170,6 +171,10 @@ pub enum VenueHealth {
     Degraded,
     Down,
 }
+
+/// Asks a venue how it is; cheap enough for every health check.
+pub type HealthProbe =
+    Box<dyn Fn() -> Pin<Box<dyn Future<Output = VenueHealth> + Send>> + Send + Sync>;
 
 /// Bars that are kept, with the knowledge of which spans are complete.
 #[async_trait]

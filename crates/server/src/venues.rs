@@ -2,12 +2,11 @@
 //! files.
 
 use std::collections::BTreeMap;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use exchange_sim::{Sim, SimConfig};
-use market::{Venue, VenueHealth};
+use market::{HealthProbe, Venue, VenueHealth};
 use market_binance::{Binance, BinanceConfig, Observer};
 use market_files::FileVenue;
 use service_indicators::VenueCandles;
@@ -28,8 +27,6 @@ pub(crate) struct Venues {
     source: String,
     files: Arc<FileVenue>,
 }
-
-type Probe = Box<dyn Fn() -> Pin<Box<dyn Future<Output = VenueHealth> + Send>> + Send + Sync>;
 
 impl Venues {
     pub(crate) async fn open(parts: &Parts<'_>) -> Result<Self, Failure> {
@@ -73,17 +70,19 @@ impl Venues {
             source: self.source.clone(),
             symbols: Arc::clone(&self.binance) as _,
             bars: Some(Arc::clone(&self.binance) as _),
+            live: Some(Arc::clone(&self.binance) as _),
         };
         let files = VenueCandles {
             source: market_files::SOURCE.to_owned(),
             symbols: Arc::clone(&self.files) as _,
             bars: None,
+            live: None,
         };
         BTreeMap::from([(Venue::Binance, binance), (Venue::File, files)])
     }
 
     /// Asks the exchange how it is.
-    pub(crate) fn probe(&self) -> Probe {
+    pub(crate) fn probe(&self) -> HealthProbe {
         let binance = Arc::clone(&self.binance);
         Box::new(move || {
             let binance = Arc::clone(&binance);

@@ -7,6 +7,7 @@ mod candles;
 mod envelope;
 mod ports;
 mod tools;
+mod warm;
 mod windows;
 mod wire;
 
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use contract::{Contract, ContractError, Scope, Service, Tools};
 use market::Clock;
 
-pub use ports::{HealthProbe, Market, VenueCandles};
+pub use ports::{Market, VenueCandles};
 
 use candles::Candlestand;
 

@@ -1,15 +1,10 @@
 //! What this service needs from the world: venues that give bars and list symbols.
 
 use std::collections::BTreeMap;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use history::History;
-use market::{BarSource, SymbolSource, Venue, VenueHealth};
-
-/// Asks a venue how it is; cheap enough for every health check.
-pub type HealthProbe =
-    Box<dyn Fn() -> Pin<Box<dyn Future<Output = VenueHealth> + Send>> + Send + Sync>;
+use market::{BarSource, HealthProbe, LiveKlines, SymbolSource, Venue};
 
 /// A venue as this service needs it.
 pub struct VenueCandles {
@@ -18,6 +13,8 @@ pub struct VenueCandles {
     pub symbols: Arc<dyn SymbolSource>,
     /// Absent where the archive is all there is, as for imported files.
     pub bars: Option<Arc<dyn BarSource>>,
+    /// Absent where nothing is traded, as for imported files.
+    pub live: Option<Arc<dyn LiveKlines>>,
 }
 
 pub struct Market {

@@ -19,7 +19,7 @@ use contract::{Contract, ContractError, Scope, Service, Tools};
 pub use answer::{
     BarRow, Check, Health, History, HistoryQuery, Live, Metadata, Missing, QuoteRow, Status,
 };
-pub use local::{HealthProbe, LocalApi, LocalParts, VenuePorts};
+pub use local::{LocalApi, LocalParts, VenuePorts};
 pub use ports::{ApiCx, QuotesApi};
 pub use remote::RemoteApi;
 

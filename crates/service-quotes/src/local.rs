@@ -2,7 +2,6 @@
 //! the bar archive, completed from the venue first.
 
 use std::collections::BTreeMap;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,8 +9,8 @@ use async_trait::async_trait;
 use fault::{Fault, Kind};
 use history::{History as Bars, Patience};
 use market::{
-    Bar, BarSource, Delay, Freshness, Millis, PageRequest, Quote, QuoteSource, Series, Span,
-    SymbolSource, Ticker, Venue, VenueHealth, closest,
+    Bar, BarSource, Delay, Freshness, HealthProbe, Millis, PageRequest, Quote, QuoteSource, Series,
+    Span, SymbolSource, Ticker, Venue, VenueHealth, closest,
 };
 
 use tokio::time::timeout;
@@ -39,10 +38,6 @@ pub struct VenuePorts {
     pub bars: Option<Arc<dyn BarSource>>,
     pub health: HealthProbe,
 }
-
-/// Asks a venue how it is; cheap enough for every health check.
-pub type HealthProbe =
-    Box<dyn Fn() -> Pin<Box<dyn Future<Output = VenueHealth> + Send>> + Send + Sync>;
 
 pub struct LocalParts {
     pub venues: BTreeMap<Venue, VenuePorts>,

@@ -1,0 +1,168 @@
+//! How much history an indicator needs before its first value is the one that any longer history
+//! would give. Fetching it is done elsewhere.
+
+use market::{DAY_MS, Interval, Millis, Span};
+use ta::Spec;
+
+/// The most candles that are fetched ahead for the sake of an average's memory.
+const AHEAD_MAX: usize = 20_000;
+/// The least: averages of short periods are cheap to settle.
+const AHEAD_MIN: usize = 500;
+/// What an average took in this many warm-ups ago is less than a billionth of it.
+const SETTLED: usize = 25;
+
+/// Those that look at one window and nothing else. Windows over windows, as of the ulcer index, are
+/// left to the rule for averages, which is generous.
+const WINDOWED: [&str; 20] = [
+    "aroon",
+    "awesome",
+    "bollinger",
+    "cci",
+    "cmf",
+    "dailyReturn",
+    "donchian",
+    "dpo",
+    "eom",
+    "ichimoku",
+    "kst",
+    "logReturn",
+    "mfi",
+    "roc",
+    "sma",
+    "stoch",
+    "ultimate",
+    "vortex",
+    "williamsR",
+    "wma",
+];
+
+/// Those that add up from wherever they begin, so that no history makes them right: they begin
+/// where the caller's candles do.
+const CUMULATIVE: [&str; 5] = ["adl", "cumulativeReturn", "nvi", "obv", "vpt"];
+
+/// How many candles before the one that opens at `first` settle all of these.
+pub(crate) fn candles_before(specs: &[Spec], interval: Interval, first: Millis) -> usize {
+    specs.iter().map(|spec| lead(spec, interval, first)).max().unwrap_or(0)
+}
+
+/// The same for one of them.
+pub(crate) fn lead(spec: &Spec, interval: Interval, first: Millis) -> usize {
+    let (name, warmup) = (spec.name(), spec.warmup());
+    let ahead = match name {
+        "vwap" if is_daily(spec) => since_midnight(interval, first),
+        "vwap" => warmup,
+        _ if CUMULATIVE.contains(&name) => warmup,
+        // Some compare each candle of the window with the one before it.
+        _ if WINDOWED.contains(&name) => warmup + 1,
+        _ => warmup.saturating_mul(SETTLED).clamp(AHEAD_MIN, AHEAD_MAX),
+    };
+    ahead.max(warmup)
+}
+
+/// The form with a period is windowed, the continuous one cumulative.
+fn is_daily(vwap: &Spec) -> bool {
+    vwap.to_string() == "vwap(session=day)"
+}
+
+/// A day's sums begin at 00:00 UTC.
+fn since_midnight(interval: Interval, first: Millis) -> usize {
+    let midnight = Millis(first.0.div_euclid(DAY_MS) * DAY_MS);
+    let candles = interval.count_in(Span::new(midnight, first));
+    usize::try_from(candles).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ta::{Arg, Candles};
+
+    const MINUTE: i64 = 60_000;
+    /// Shown at the end of a long history.
+    const SHOWN: usize = 50;
+
+    /// A walk that is never flat, from some midnight on.
+    struct Walk {
+        t: Vec<i64>,
+        prices: [Vec<f64>; 4],
+        v: Vec<f64>,
+    }
+
+    impl Walk {
+        fn new(len: usize) -> Self {
+            let mut walk = Self { t: Vec::new(), prices: Default::default(), v: Vec::new() };
+            let (mut dice, mut close) = (7_u64, 100.0);
+            let mut roll = || {
+                dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (dice >> 33) as f64 / f64::from(u32::MAX >> 1)
+            };
+            for at in 0..len {
+                let open: f64 = close;
+                close = 50.0 + (open - 50.0) * 0.999 + roll() - 0.5;
+                let (high, low) = (open.max(close) + roll(), open.min(close) - roll());
+                walk.t.push(20_000 * DAY_MS + at as i64 * MINUTE);
+                for (column, price) in walk.prices.iter_mut().zip([open, high, low, close]) {
+                    column.push(price);
+                }
+                walk.v.push(1.0 + roll());
+            }
+            walk
+        }
+
+        fn candles(&self) -> Candles<'_> {
+            let [o, h, l, c] = &self.prices;
+            Candles::new(&self.t, o, h, l, c, &self.v).unwrap()
+        }
+    }
+
+    #[track_caller]
+    fn check(walk: &Walk, spec: &Spec) {
+        let len = walk.t.len();
+        let ahead =
+            candles_before(std::slice::from_ref(spec), Interval::M1, Millis(walk.t[len - SHOWN]));
+        let long = spec.batch(&walk.candles());
+        let warm = spec.batch(&walk.candles().slice(len - SHOWN - ahead, len));
+        for ((key, long), warm) in spec.outputs().iter().zip(&long).zip(&warm) {
+            for at in 0..SHOWN {
+                let (long, warm) = (long[len - SHOWN + at], warm[ahead + at]);
+                if !CUMULATIVE.contains(&spec.name()) {
+                    let near = (long - warm).abs() <= 1e-9 * long.abs().max(1e-3);
+                    assert!(near || long.is_nan(), "{spec} {key}[{at}]: {warm} is not {long}");
+                }
+                // Only one side of the parabolic stop has a value at a time.
+                assert_eq!(warm.is_nan(), long.is_nan(), "{spec} {key}[{at}]");
+                assert!(warm.is_finite() || spec.name() == "psar", "{spec} {key}[{at}]");
+            }
+        }
+    }
+
+    #[test]
+    fn a_warm_window_is_the_tail_of_a_long_one() {
+        let walk = Walk::new(2 * AHEAD_MAX + SHOWN);
+        for name in ta::known() {
+            check(&walk, &Spec::parse(name, &[]).unwrap());
+        }
+        for (name, args) in [
+            ("rsi", vec![("period", Arg::Number(200.0))]),
+            ("rsi", vec![("period", Arg::Number(200.0)), ("parity", Arg::Text("talib"))]),
+            ("macd", vec![("slow", Arg::Number(600.0))]),
+            ("bollinger", vec![("period", Arg::Number(1_000.0))]),
+            ("keltner", vec![("bands", Arg::Text("atr"))]),
+            ("vwap", vec![("period", Arg::Number(30.0))]),
+        ] {
+            check(&walk, &Spec::parse(name, &args).unwrap());
+        }
+    }
+
+    #[test]
+    fn history_ahead_is_bounded() {
+        let long = Spec::parse("ema", &[("period", Arg::Number(5_000.0))]).unwrap();
+        let obv = Spec::parse("obv", &[]).unwrap();
+        let vwap = Spec::parse("vwap", &[]).unwrap();
+        let noon = Millis(20_000 * DAY_MS + DAY_MS / 2);
+        assert_eq!(candles_before(&[long, obv.clone()], Interval::M1, noon), AHEAD_MAX);
+        assert_eq!(candles_before(&[obv], Interval::M1, noon), 0);
+        assert_eq!(candles_before(&[vwap.clone()], Interval::M1, noon), 720);
+        assert_eq!(candles_before(&[vwap], Interval::D1, noon), 1);
+        assert_eq!(candles_before(&[], Interval::M1, noon), 0);
+    }
+}
