@@ -8,7 +8,7 @@
 //! | `sequence` | the order of candles, and what is missing |
 //! | `backfill` | what the record says about it |
 //! | `shard` | the task that runs all of these for its series |
-//! | `hub`, `queue`, `feed` | followers, what waits for each, what each reads |
+//! | `hub`, `feed` | followers, and what each reads |
 
 mod backfill;
 mod backoff;
@@ -16,7 +16,6 @@ mod connection;
 mod feed;
 mod hub;
 mod lines;
-mod queue;
 mod sequence;
 mod shard;
 mod wire;

@@ -5,11 +5,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use fanout::{End, Next};
 use market::{EndCause, FeedEnd, Interval, Kline, KlineEvent, KlineFeed, Millis, Span};
 
 use super::backfill::{Filled, look_until_known};
 use super::hub::Seat;
-use super::queue::Next;
 use crate::Inner;
 
 /// Closed candles from before the subscription began, fetched page by page as they are read.
@@ -93,7 +93,7 @@ impl KlineFeed for Feed {
             match replay.poll_next(context) {
                 // A replay may have to wait for the exchange; the house does not wait for it.
                 Poll::Pending => {
-                    ready!(self.seat.queue.poll_closed(context));
+                    ready!(self.seat.place.poll_closed(context));
                     return self.end(EndCause::Closed);
                 }
                 Poll::Ready(Some(kline)) => {
@@ -105,9 +105,10 @@ impl KlineFeed for Feed {
             }
         }
         loop {
-            let event = match ready!(self.seat.queue.poll_pop(context)) {
+            let event = match ready!(self.seat.place.poll_next(context)) {
                 Next::Event(event) => event,
-                Next::Ended(cause) => return self.end(cause),
+                Next::Ended(End::TooSlow) => return self.end(EndCause::TooSlow),
+                Next::Ended(End::Closed) => return self.end(EndCause::Closed),
             };
             if let KlineEvent::Candle { kline, .. } = &*event {
                 // The reader may be ahead of us, having read elsewhere before.

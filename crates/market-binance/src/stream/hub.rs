@@ -1,18 +1,16 @@
 //! Everybody who follows one series. An event is built once and handed to each.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use market::{EndCause, KlineEvent, Millis};
+use fanout::{Fan, Worth};
+use market::{KlineEvent, Millis};
 use tokio::time::Instant;
-
-use super::queue::Queue;
 
 #[derive(Debug)]
 struct State {
-    followers: HashMap<u64, Arc<Queue>>,
-    next_id: u64,
+    /// How many follow; the fan counts those that are about to leave as well.
+    followers: usize,
     /// All closed candles before this one were handed out.
     expected: Millis,
     /// What newcomers are told first.
@@ -24,6 +22,7 @@ struct State {
 #[derive(Debug)]
 pub(crate) struct Hub {
     state: Mutex<State>,
+    fan: Arc<Fan<KlineEvent>>,
     /// How many follow anything at all.
     total: Arc<AtomicUsize>,
 }
@@ -32,22 +31,15 @@ pub(crate) struct Hub {
 #[derive(Debug)]
 pub(crate) struct Seat {
     hub: Arc<Hub>,
-    id: u64,
-    pub(crate) queue: Arc<Queue>,
+    pub(crate) place: fanout::Seat<KlineEvent>,
     /// The first closed candle that will come through the queue.
     pub(crate) begins_at: Millis,
 }
 
 impl Hub {
     pub(crate) fn new(expected: Millis, total: Arc<AtomicUsize>) -> Self {
-        let state = State {
-            followers: HashMap::new(),
-            next_id: 0,
-            expected,
-            live: false,
-            idle_since: Some(Instant::now()),
-        };
-        Self { state: Mutex::new(state), total }
+        let state = State { followers: 0, expected, live: false, idle_since: Some(Instant::now()) };
+        Self { state: Mutex::new(state), fan: Arc::default(), total }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -55,19 +47,17 @@ impl Hub {
     }
 
     pub(crate) fn join(self: &Arc<Self>, queue_max: usize) -> Seat {
-        let queue = Arc::new(Queue::new(queue_max));
         let mut state = self.state();
-        let id = state.next_id;
-        state.next_id += 1;
+        let place = self.fan.join(queue_max, true);
+        state.followers += 1;
         state.idle_since = None;
         if state.live {
-            queue.push(&Arc::new(KlineEvent::Connected));
+            place.tell(&Arc::new(KlineEvent::Connected), Worth::Status);
         }
-        state.followers.insert(id, Arc::clone(&queue));
         self.total.fetch_add(1, Ordering::Relaxed);
         let begins_at = state.expected;
         drop(state);
-        Seat { hub: Arc::clone(self), id, queue, begins_at }
+        Seat { hub: Arc::clone(self), place, begins_at }
     }
 
     /// Hands events to everybody; `expected` is the next candle to be closed after them.
@@ -80,18 +70,13 @@ impl Hub {
                 KlineEvent::Reconnecting => state.live = false,
                 _ => {}
             }
-            let event = Arc::new(event);
-            // Those that were cut off keep their seat until they have read how it ended.
-            for queue in state.followers.values() {
-                queue.push(&event);
-            }
+            let worth = worth(&event);
+            self.fan.publish(&Arc::new(event), worth);
         }
     }
 
     pub(crate) fn end(&self) {
-        for queue in self.state().followers.values() {
-            queue.end(EndCause::Closed);
-        }
+        self.fan.end();
     }
 
     pub(crate) fn idle_since(&self) -> Option<Instant> {
@@ -100,15 +85,23 @@ impl Hub {
 
     /// Whether some reader has hardly room for more closed candles.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.state().followers.values().any(|queue| queue.is_crowded())
+        self.fan.is_crowded()
+    }
+}
+
+fn worth(event: &KlineEvent) -> Worth {
+    match event {
+        KlineEvent::Candle { kline, .. } if kline.closed => Worth::Lasting,
+        KlineEvent::Candle { .. } => Worth::Fleeting,
+        _ => Worth::Status,
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
         let mut state = self.hub.state();
-        state.followers.remove(&self.id);
-        if state.followers.is_empty() {
+        state.followers -= 1;
+        if state.followers == 0 {
             state.idle_since = Some(Instant::now());
         }
         self.hub.total.fetch_sub(1, Ordering::Relaxed);

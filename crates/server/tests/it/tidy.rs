@@ -54,8 +54,9 @@ fn edges() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 /// What each kind of crate may depend on; `*` ends a prefix.
-const ALLOWED: [(&str, &[&str]); 18] = [
+const ALLOWED: [(&str, &[&str]); 19] = [
     ("fault", &[]),
+    ("fanout", &[]),
     ("ta", &[]),
     ("cite", &[]),
     ("telemetry", &[]),
@@ -67,12 +68,12 @@ const ALLOWED: [(&str, &[&str]); 18] = [
     ("bars", &["store", "market", "fault"]),
     ("history", &["market", "fault"]),
     ("market-files", &["bars", "market", "fault"]),
-    ("market-*", &["market", "fault"]),
+    ("market-*", &["market", "fanout", "fault"]),
     (
         "service-*",
         &[
-            "contract", "market", "history", "ta", "store", "jobs", "cite", "extract", "llm",
-            "fault",
+            "contract", "market", "history", "fanout", "ta", "store", "jobs", "cite", "extract",
+            "llm", "fault",
         ],
     ),
     ("transport-*", &["contract", "auth", "telemetry", "fault"]),

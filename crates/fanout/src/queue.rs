@@ -4,75 +4,68 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use market::{EndCause, KlineEvent};
+use crate::Worth;
 
-/// How much an event matters, least first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Worth {
-    /// A forming candle: the next one says more.
-    Forming,
-    /// Something about the connection.
-    Status,
-    /// A closed candle, which is never left out.
+/// An emptied queue that once held more than this gives its memory back.
+const KEPT: usize = 32;
+
+/// Why nothing more comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The reader could not even take what is never left out.
+    TooSlow,
+    /// The source is over.
     Closed,
 }
 
-fn worth(event: &KlineEvent) -> Worth {
-    match event {
-        KlineEvent::Candle { kline, .. } if kline.closed => Worth::Closed,
-        KlineEvent::Candle { .. } => Worth::Forming,
-        _ => Worth::Status,
-    }
-}
-
-#[derive(Debug, Default)]
-struct State {
-    events: VecDeque<Arc<KlineEvent>>,
+#[derive(Debug)]
+struct State<T> {
+    events: VecDeque<(Worth, Arc<T>)>,
     /// How many of the events are of each worth.
     counts: [usize; 3],
     reader: Option<Waker>,
-    ended: Option<EndCause>,
+    ended: Option<End>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Queue {
-    state: Mutex<State>,
+pub struct Queue<T> {
+    state: Mutex<State<T>>,
     max: usize,
 }
 
 /// What a reader finds.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Next {
-    Event(Arc<KlineEvent>),
+pub enum Next<T> {
+    Event(Arc<T>),
     /// Nothing is left, and nothing will come.
-    Ended(EndCause),
+    Ended(End),
 }
 
-impl Queue {
-    pub(crate) fn new(max: usize) -> Self {
-        Self { state: Mutex::default(), max: max.max(1) }
+impl<T> Queue<T> {
+    pub fn new(max: usize) -> Self {
+        let state = State { events: VecDeque::new(), counts: [0; 3], reader: None, ended: None };
+        Self { state: Mutex::new(state), max: max.max(1) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the reader is still served. One that cannot take a closed candle is not: it gets
     /// what waits for it, and then the end.
-    pub(crate) fn push(&self, event: &Arc<KlineEvent>) -> bool {
+    pub fn push(&self, event: &Arc<T>, arriving: Worth) -> bool {
         let mut state = self.state();
         if state.ended.is_some() {
             return false;
         }
-        let arriving = worth(event);
         if state.events.len() >= self.max && !state.make_room(arriving) {
-            if arriving != Worth::Closed {
+            if arriving != Worth::Lasting {
                 return true;
             }
-            state.ended = Some(EndCause::TooSlow);
+            state.ended = Some(End::TooSlow);
         } else {
             state.counts[arriving as usize] += 1;
-            state.events.push_back(Arc::clone(event));
+            state.events.push_back((arriving, Arc::clone(event)));
         }
         let open = state.ended.is_none();
         let reader = state.reader.take();
@@ -84,7 +77,7 @@ impl Queue {
     }
 
     /// Nothing more will come.
-    pub(crate) fn end(&self, cause: EndCause) {
+    pub fn end(&self, cause: End) {
         let mut state = self.state();
         state.ended.get_or_insert(cause);
         let reader = state.reader.take();
@@ -94,10 +87,13 @@ impl Queue {
         }
     }
 
-    pub(crate) fn poll_pop(&self, context: &mut Context<'_>) -> Poll<Next> {
+    pub fn poll_pop(&self, context: &mut Context<'_>) -> Poll<Next<T>> {
         let mut state = self.state();
-        if let Some(event) = state.events.pop_front() {
-            state.counts[worth(&event) as usize] -= 1;
+        if let Some((worth, event)) = state.events.pop_front() {
+            state.counts[worth as usize] -= 1;
+            if state.events.is_empty() && state.events.capacity() > KEPT {
+                state.events = VecDeque::new();
+            }
             return Poll::Ready(Next::Event(event));
         }
         if let Some(cause) = state.ended {
@@ -108,9 +104,9 @@ impl Queue {
     }
 
     /// Ready when the house closes, whatever is still waiting.
-    pub(crate) fn poll_closed(&self, context: &mut Context<'_>) -> Poll<()> {
+    pub fn poll_closed(&self, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.state();
-        if state.ended == Some(EndCause::Closed) {
+        if state.ended == Some(End::Closed) {
             return Poll::Ready(());
         }
         state.reader = Some(context.waker().clone());
@@ -118,21 +114,21 @@ impl Queue {
     }
 
     /// Whether more than half of the room is taken by what cannot be left out.
-    pub(crate) fn is_crowded(&self) -> bool {
+    pub fn is_crowded(&self) -> bool {
         let state = self.state();
-        state.ended.is_none() && state.counts[Worth::Closed as usize] * 2 > self.max
+        state.ended.is_none() && state.counts[Worth::Lasting as usize] * 2 > self.max
     }
 }
 
-impl State {
+impl<T> State<T> {
     /// Leaves out the oldest of what matters least, unless all of it matters more than what
     /// arrives.
     fn make_room(&mut self, arriving: Worth) -> bool {
-        let least = [Worth::Forming, Worth::Status]
+        let least = [Worth::Fleeting, Worth::Status]
             .into_iter()
             .find(|worth| *worth <= arriving && self.counts[*worth as usize] > 0);
         let Some(least) = least else { return false };
-        let Some(at) = self.events.iter().position(|event| worth(event) == least) else {
+        let Some(at) = self.events.iter().position(|(worth, _)| *worth == least) else {
             return false;
         };
         self.events.remove(at);
@@ -143,30 +139,22 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use market::{Bar, Decimal, Kline, Millis};
-
     use super::*;
 
-    fn candle(minute: i64, closed: bool) -> Arc<KlineEvent> {
-        let open_time = Millis(minute * 60_000);
-        let one = Decimal::ZERO;
-        let bar = Bar { open_time, open: one, high: one, low: one, close: one, volume: None };
-        let kline = Kline { bar, close_time: Millis(open_time.0 + 59_999), closed };
-        Arc::new(KlineEvent::Candle { kline, as_of: open_time })
-    }
-
-    fn event(word: &str) -> Arc<KlineEvent> {
-        match word {
-            "up" => Arc::new(KlineEvent::Connected),
-            "down" => Arc::new(KlineEvent::Reconnecting),
-            closed if closed.starts_with('[') => {
-                candle(closed.trim_matches(['[', ']']).parse().unwrap(), true)
-            }
-            forming => candle(forming.parse().unwrap(), false),
+    /// `[1]` is lasting, letters are a status, and a number is fleeting.
+    fn worth(word: &str) -> Worth {
+        match word.as_bytes().first() {
+            Some(b'[') => Worth::Lasting,
+            Some(b'a'..=b'z') => Worth::Status,
+            _ => Worth::Fleeting,
         }
     }
 
-    fn popped(queue: &Queue) -> Vec<Next> {
+    fn push(queue: &Queue<&'static str>, word: &'static str) -> bool {
+        queue.push(&Arc::new(word), worth(word))
+    }
+
+    fn popped(queue: &Queue<&'static str>) -> Vec<Next<&'static str>> {
         let mut context = Context::from_waker(Waker::noop());
         let mut all = Vec::new();
         while let Poll::Ready(next) = queue.poll_pop(&mut context) {
@@ -181,19 +169,19 @@ mod tests {
 
     /// What is left of what was pushed into a queue of four, and whether the reader was cut off.
     #[track_caller]
-    fn check(pushed: &str, left: &str, cut_off: bool) {
+    fn check(pushed: &'static str, left: &'static str, cut_off: bool) {
         let queue = Queue::new(4);
         for word in pushed.split(' ') {
-            queue.push(&event(word));
+            push(&queue, word);
         }
-        let mut expected: Vec<Next> =
-            left.split(' ').map(|word| Next::Event(event(word))).collect();
-        expected.extend(cut_off.then_some(Next::Ended(EndCause::TooSlow)));
+        let mut expected: Vec<Next<&'static str>> =
+            left.split(' ').map(|word| Next::Event(Arc::new(word))).collect();
+        expected.extend(cut_off.then_some(Next::Ended(End::TooSlow)));
         assert_eq!(popped(&queue), expected, "{pushed}");
     }
 
     #[test]
-    fn forming_candles_go_first_then_statuses_and_closed_ones_never() {
+    fn fleeting_events_go_first_then_statuses_and_lasting_ones_never() {
         check("1 [1] 2 [2]", "1 [1] 2 [2]", false);
         check("1 [1] 2 [2] 3", "[1] 2 [2] 3", false);
         check("1 [1] 2 [2] 3 [3] [4]", "[1] [2] [3] [4]", false);
@@ -207,10 +195,10 @@ mod tests {
     #[test]
     fn a_reader_that_was_cut_off_is_not_served_any_more() {
         let queue = Queue::new(1);
-        assert!(queue.push(&event("[1]")) && queue.is_crowded());
-        assert!(queue.push(&event("2")));
-        assert!(!queue.push(&event("[2]")));
-        assert!(!queue.push(&event("3")));
+        assert!(push(&queue, "[1]") && queue.is_crowded());
+        assert!(push(&queue, "2"));
+        assert!(!push(&queue, "[2]"));
+        assert!(!push(&queue, "3"));
         assert_eq!(popped(&queue).len(), 2);
         assert!(!queue.is_crowded());
     }

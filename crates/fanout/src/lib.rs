@@ -1,0 +1,21 @@
+//! One event to many readers: each has a bounded queue that is choosy about what it gives up when
+//! it is full. An event is built once and shared.
+//!
+//! What an event is, and how it travels, is not known here.
+
+mod fan;
+mod queue;
+
+pub use fan::{Fan, Seat};
+pub use queue::{End, Next, Queue};
+
+/// How much an event matters, least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Worth {
+    /// The next one of its kind says more: a forming candle.
+    Fleeting,
+    /// Good to know, about the stream itself.
+    Status,
+    /// Never left out: a closed candle.
+    Lasting,
+}
