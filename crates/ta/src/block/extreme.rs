@@ -46,15 +46,21 @@ impl<const HIGH: bool> Extreme<HIGH> {
     pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work) {
         let period = self.block.len() - 1;
         let len = xs.len().min(out.len());
-        let (xs, out) = (&xs[..len], &mut out[..len]);
-        if self.run < self.shown || !Work::fits(period, len) || !all_finite(xs) {
-            return self.each(xs, out);
+        if !Work::fits(period, len) || !all_finite(&xs[..len]) {
+            return self.each(&xs[..len], &mut out[..len]);
+        }
+        // What is missing before there is a value comes one by one.
+        let head = (self.shown - self.run).min(len);
+        self.each(&xs[..head], &mut out[..head]);
+        let (xs, out) = (&xs[head..len], &mut out[head..len]);
+        if xs.is_empty() {
+            return;
         }
         // In place of the numbers of the block before stand the extremes of its rest, which are
         // the same to every window that reaches into it.
         let before = &self.block[self.at + 1..period];
         let row = work.line_up(before, &self.block[..self.at], xs);
-        work.slide(period, row, out, Self::pick);
+        work.slide(period, row, out, Self::pick, |x| x);
         self.block[..period].copy_from_slice(&work.row[row - period..row]);
         self.at = period;
         self.turn();

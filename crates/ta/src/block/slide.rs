@@ -36,7 +36,8 @@ impl Work {
         join(&mut self.row, older, newer, xs)
     }
 
-    /// What `fold` makes of each window of the row, into `out`, one for each window.
+    /// What `fold` makes of each window of the row and `done` of that, into `out`, one for each
+    /// window.
     #[inline(always)]
     pub(super) fn slide(
         &mut self,
@@ -44,10 +45,24 @@ impl Work {
         len: usize,
         out: &mut [f64],
         fold: impl Fn(f64, f64) -> f64 + Copy,
+        done: impl Fn(f64) -> f64,
     ) {
-        let row = &self.row[..len];
-        let [from, to] = &mut self.spare;
-        slide(row, period, (from, to), out, fold);
+        let (row, [a, b]) = (&self.row[..len], &mut self.spare);
+        let (mut from, mut to) = (a, b);
+        if period == 1 {
+            out.iter_mut().zip(row).for_each(|(slot, x)| *slot = done(*x));
+        }
+        for (width, odd) in passes(period) {
+            let wide = 2 * width + usize::from(odd);
+            let windows = if width == 1 { row } else { &from[..] };
+            if wide == period {
+                pass(windows, width, odd, row, out, fold, &done);
+            } else {
+                let to = &mut to[..len + 1 - wide];
+                pass(windows, width, odd, row, to, fold, |x| x);
+            }
+            std::mem::swap(&mut from, &mut to);
+        }
     }
 }
 
@@ -68,32 +83,6 @@ pub(super) fn passes(period: usize) -> impl Iterator<Item = (usize, bool)> {
     (0..period.ilog2()).rev().map(move |bit| (period >> (bit + 1), (period >> bit) & 1 == 1))
 }
 
-#[inline(always)]
-fn slide(
-    row: &[f64],
-    period: usize,
-    (mut from, mut to): (&mut Row, &mut Row),
-    out: &mut [f64],
-    fold: impl Fn(f64, f64) -> f64 + Copy,
-) {
-    let windows = row.len() + 1 - period;
-    if period == 1 {
-        out[..windows].copy_from_slice(row);
-        return;
-    }
-    for (width, odd) in passes(period) {
-        let wide = 2 * width + usize::from(odd);
-        let count = row.len() + 1 - wide;
-        let from_now = if width == 1 { row } else { &from[..] };
-        if wide == period {
-            pass(from_now, width, odd, row, &mut out[..windows], fold);
-            return;
-        }
-        pass(from_now, width, odd, row, &mut to[..count], fold);
-        std::mem::swap(&mut from, &mut to);
-    }
-}
-
 /// Windows twice as wide, and one number wider where it is odd.
 #[inline(always)]
 fn pass(
@@ -103,17 +92,18 @@ fn pass(
     row: &[f64],
     out: &mut [f64],
     fold: impl Fn(f64, f64) -> f64,
+    done: impl Fn(f64) -> f64,
 ) {
     let len = out.len();
     let (older, newer) = (&windows[..len], &windows[width..width + len]);
     if odd {
         let last = &row[2 * width..2 * width + len];
         for index in 0..len {
-            out[index] = fold(fold(older[index], newer[index]), last[index]);
+            out[index] = done(fold(fold(older[index], newer[index]), last[index]));
         }
     } else {
         for index in 0..len {
-            out[index] = fold(older[index], newer[index]);
+            out[index] = done(fold(older[index], newer[index]));
         }
     }
 }

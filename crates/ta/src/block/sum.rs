@@ -43,33 +43,43 @@ impl Sum {
     /// Sums over `xs` into `out`, which is as long; the values are those of `step` up to rounding.
     #[inline(always)]
     pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work) {
-        let period = self.ring.len();
-        let len = xs.len().min(out.len());
-        let (xs, out) = (&xs[..len], &mut out[..len]);
-        if self.run < period || !Work::fits(period, len) || !all_finite(xs) {
-            return self.each(xs, out);
-        }
-        let (newer, older) = self.ring.split_at(self.at);
-        let row = work.line_up(&older[1..], newer, xs);
-        work.slide(period, row, out, |older, newer| older + newer);
-        self.ring.copy_from_slice(&work.row[row - period..row]);
-        self.at = 0;
-        self.sum = out[len - 1];
-        self.left = REFRESH.max(period);
+        self.scan_times(xs, out, work, 1.0);
     }
 
     /// The means of the windows instead of their sums.
     #[inline(always)]
     pub(crate) fn scan_means(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work) {
-        self.scan(xs, out, work);
-        let n = self.ring.len() as f64;
-        out.iter_mut().for_each(|sum| *sum = available(*sum / n));
+        self.scan_times(xs, out, work, 1.0 / self.ring.len() as f64);
+    }
+
+    #[inline(always)]
+    fn scan_times(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work, factor: f64) {
+        let period = self.ring.len();
+        let len = xs.len().min(out.len());
+        if !Work::fits(period, len) || !all_finite(&xs[..len]) {
+            return self.each(&xs[..len], &mut out[..len], factor);
+        }
+        // What is missing of the first window comes one by one.
+        let head = (period - self.run).min(len);
+        self.each(&xs[..head], &mut out[..head], factor);
+        let (xs, out) = (&xs[head..len], &mut out[head..len]);
+        if xs.is_empty() {
+            return;
+        }
+        let (newer, older) = self.ring.split_at(self.at);
+        let row = work.line_up(&older[1..], newer, xs);
+        work.slide(period, row, out, |older, newer| older + newer, |x| available(x * factor));
+        let last = &work.row[row - period..row];
+        self.ring.copy_from_slice(last);
+        self.at = 0;
+        self.sum = last.iter().sum();
+        self.left = REFRESH.max(period);
     }
 
     #[inline(never)]
-    fn each(&mut self, xs: &[f64], out: &mut [f64]) {
+    fn each(&mut self, xs: &[f64], out: &mut [f64], factor: f64) {
         for (x, slot) in xs.iter().zip(out) {
-            *slot = self.push(*x);
+            *slot = available(self.push(*x) * factor);
         }
     }
 

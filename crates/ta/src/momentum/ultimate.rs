@@ -46,9 +46,14 @@ impl Ratio {
     }
 
     #[inline(always)]
-    fn scan(&mut self, pressure: &[f64], range: &[f64], out: &mut [f64], work: &mut Work) {
-        let mut ranges = [0.0; CHUNK];
-        let ranges = &mut ranges[..out.len()];
+    fn scan(
+        &mut self,
+        pressure: &[f64],
+        range: &[f64],
+        out: &mut [f64],
+        ranges: &mut [f64],
+        work: &mut Work,
+    ) {
         self.pressure.scan(pressure, out, work);
         self.range.scan(range, ranges, work);
         out.iter_mut().zip(ranges).for_each(|(slot, range)| *slot /= *range);
@@ -75,8 +80,8 @@ impl Ultimate {
 
 /// Written so that a close before that is not known leaves the pressure unknown.
 #[inline(always)]
-fn pressure(candle: &Candle, before: f64) -> f64 {
-    candle.c - if candle.l < before { candle.l } else { before }
+fn pressure(low: f64, close: f64, before: f64) -> f64 {
+    close - if low < before { low } else { before }
 }
 
 #[inline(always)]
@@ -89,7 +94,8 @@ impl Indicator<1> for Ultimate {
 
     #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
-        let (pressure, range) = (pressure(candle, self.close), candle.true_range(self.close));
+        let (pressure, range) =
+            (pressure(candle.l, candle.c, self.close), candle.true_range(self.close));
         let (short, short_next) = self.short.step(pressure, range);
         let (middle, middle_next) = self.middle.step(pressure, range);
         let (long, long_next) = self.long.step(pressure, range);
@@ -113,24 +119,28 @@ impl Indicator<1> for Ultimate {
         let len = shortest(candles, &out);
         let [out] = out;
         let mut work = Work::new();
+        let (mut before, mut sums) = ([0.0; CHUNK + 1], [0.0; CHUNK]);
         let (mut pressures, mut ranges) = ([0.0; CHUNK], [0.0; CHUNK]);
         let (mut short, mut middle) = ([0.0; CHUNK], [0.0; CHUNK]);
         for from in (0..len).step_by(CHUNK) {
             let part = candles.slice(from, (from + CHUNK).min(len));
             let n = part.len();
+            before[0] = self.close;
+            before[1..=n].copy_from_slice(part.closes());
+            self.close = before[n];
             let (pressures, ranges) = (&mut pressures[..n], &mut ranges[..n]);
-            let before = [self.close];
-            let befores = before.iter().chain(part.closes());
-            let slots = pressures.iter_mut().zip(&mut *ranges);
-            for ((candle, before), (slot, range)) in part.iter().zip(befores).zip(slots) {
-                (*slot, *range) = (pressure(&candle, *before), candle.true_range(*before));
+            let (h, l, c) = (&part.highs()[..n], &part.lows()[..n], &part.closes()[..n]);
+            let before = &before[..n];
+            for index in 0..n {
+                let (h, l, c, before) = (h[index], l[index], c[index], before[index]);
+                pressures[index] = pressure(l, c, before);
+                ranges[index] = Candle { t: 0, o: c, h, l, c, v: 0.0 }.true_range(before);
             }
-            self.close = part.closes()[n - 1];
-            let (short, middle) = (&mut short[..n], &mut middle[..n]);
+            let (short, middle, sums) = (&mut short[..n], &mut middle[..n], &mut sums[..n]);
             let out = &mut out[from..from + n];
-            self.short.scan(pressures, ranges, short, &mut work);
-            self.middle.scan(pressures, ranges, middle, &mut work);
-            self.long.scan(pressures, ranges, out, &mut work);
+            self.short.scan(pressures, ranges, short, sums, &mut work);
+            self.middle.scan(pressures, ranges, middle, sums, &mut work);
+            self.long.scan(pressures, ranges, out, sums, &mut work);
             for ((slot, short), middle) in out.iter_mut().zip(short).zip(middle) {
                 *slot = available(mean(*short, *middle, *slot));
             }
