@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::files::ContractError;
 use crate::table::{Service, StreamRow, ToolRow};
+use crate::turns::{Concurrency, Turns};
 
 /// A name that every host accepts: some refuse a dot, and then drop the whole server.
 pub fn host_safe(name: &str) -> String {
@@ -67,6 +68,13 @@ impl Catalog {
             }
         }
         Ok(Self { services, everywhere, listed })
+    }
+
+    /// Sets the turns of every tool that has no number of its own.
+    pub(crate) fn limit(&mut self, usual: Concurrency) {
+        for tool in self.services.iter_mut().flat_map(|service| &mut service.tools) {
+            tool.turns = Turns::new(tool.spec.concurrency.unwrap_or(usual));
+        }
     }
 
     pub fn services(&self) -> &[Service] {

@@ -16,6 +16,7 @@ mod stream;
 mod table;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 pub use call::{Arrival, Call, Caller, Credential, Cx, Progress, Scope};
 pub use catalog::{Catalog, Listed, View, host_safe};
@@ -30,3 +31,4 @@ pub use spec::{
 };
 pub use stream::{Event, EventFeed, Subscription};
 pub use table::{Service, StreamRow, ToolRow, Tools};
+pub use turns::Concurrency;

@@ -1,7 +1,8 @@
 //! The one way through the house. Every call of every transport takes these steps in this order:
 //!
-//! identify the tool → credential → rate limit → input schema → scope → handler, under a deadline
-//! and a cancel signal → output schema → the contract's envelope if it failed → the meter.
+//! identify the tool → credential → rate limit → input schema → scope → a turn at the tool →
+//! handler, under a deadline and a cancel signal → output schema → the contract's envelope if it
+//! failed → the meter.
 //!
 //! Nothing here knows a service, and no service repeats a step.
 
@@ -11,6 +12,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use fault::{Fault, Kind};
 use serde_json::{Map, Value};
+use tokio::sync::SemaphorePermit;
 use tokio::time::Instant;
 
 use crate::call::{Call, Caller, Credential, Cx, Scope};
@@ -18,8 +20,10 @@ use crate::catalog::Catalog;
 use crate::envelope::{Failure, FailureContext};
 use crate::reply::Reply;
 use crate::schema::Schema;
+use crate::spec::TIMEOUT;
 use crate::stream::Subscription;
 use crate::table::{Handler, Service, ToolRow};
+use crate::turns::{Concurrency, Turns};
 
 /// Turns a credential into a caller; the server implements it over `auth`.
 #[async_trait]
@@ -48,13 +52,19 @@ pub trait Meter: Send + Sync {
     fn opened(&self, _service: &str, _stream: &str, _transport: &str) -> Box<dyn Send + Sync> {
         Box::new(())
     }
+
+    /// Told of every call that has to wait for its turn; what it returns is dropped when it no
+    /// longer does.
+    fn waiting(&self, _service: &str, _tool: &str) -> Box<dyn Send + Sync> {
+        Box::new(())
+    }
 }
 
 pub struct Pipeline {
     catalog: Catalog,
     gate: Arc<dyn Gate>,
     meter: Arc<dyn Meter>,
-    /// How long any call may take.
+    /// How long a call may take, unless its contract or its caller says otherwise.
     patience: Duration,
     /// Whether replies are held against their schema: always in tests and debug builds.
     check_replies: bool,
@@ -76,6 +86,9 @@ struct Asks<'a> {
     name: &'a str,
     scope: Scope,
     input: &'a Schema,
+    patience: Duration,
+    /// Absent for streams, which only begin here.
+    turns: Option<&'a Turns>,
 }
 
 impl Pipeline {
@@ -86,6 +99,13 @@ impl Pipeline {
         patience: Duration,
     ) -> Self {
         Self { catalog, gate, meter, patience, check_replies: cfg!(debug_assertions) }
+    }
+
+    /// How many calls of a tool run at once and wait, where its contract has no number of its own.
+    #[must_use]
+    pub fn limited(mut self, usual: Concurrency) -> Self {
+        self.catalog.limit(usual);
+        self
     }
 
     pub fn catalog(&self) -> &Catalog {
@@ -100,7 +120,14 @@ impl Pipeline {
         let transport = call.transport;
         let request_id = Arc::clone(&call.request_id);
         let spec = &tool.spec;
-        let asks = Asks { service, name: &spec.name, scope: tool.scope, input: &spec.input };
+        let asks = Asks {
+            service,
+            name: &spec.name,
+            scope: tool.scope,
+            input: &spec.input,
+            patience: spec.timeout.unwrap_or(self.patience),
+            turns: Some(&tool.turns),
+        };
         // Envelopes may repeat the request, so its arguments are kept where they are small.
         let mut asked = Map::new();
         let result = self.steps(&asks, tool, call, started, &mut asked).await;
@@ -120,7 +147,14 @@ impl Pipeline {
             (StreamInput::Query, Some(sse)) => &sse.query,
             _ => &spec.input,
         };
-        let asks = Asks { service, name: &spec.name, scope: stream.scope, input: schema };
+        let asks = Asks {
+            service,
+            name: &spec.name,
+            scope: stream.scope,
+            input: schema,
+            patience: self.patience,
+            turns: None,
+        };
         let mut asked = Map::new();
         let result = self.admitted(&asks, call, started, &mut asked, &stream.open).await;
         self.record(&asks, transport, started, result.as_ref().err());
@@ -185,23 +219,40 @@ impl Pipeline {
         }
         let args = asks.input.accept(call.args)?;
         self.authorise(asks, &caller)?;
-        let deadline = started + self.patience;
+        let patience = asked_patience(asks, &args).unwrap_or(asks.patience);
+        let deadline = started + patience;
+        let cancel = call.cancel.clone();
         let cx = Cx {
             service: Arc::new(()),
             caller,
             request_id: call.request_id,
             deadline,
-            cancel: call.cancel.clone(),
+            cancel: call.cancel,
             progress: call.progress,
+        };
+        let work = async {
+            let _turn = self.turn(asks).await?;
+            handler(cx, args).await
         };
         // The handler first: one that answers at once needs neither a timer nor a waiter.
         tokio::select! {
             biased;
-            reply = tokio::time::timeout_at(deadline, handler(cx, args)) => {
-                reply.map_err(|_| too_slow(self.patience))?
+            reply = tokio::time::timeout_at(deadline, work) => {
+                reply.map_err(|_| too_slow(patience))?
             }
-            () = call.cancel.cancelled() => Err(cancelled()),
+            () = cancel.cancelled() => Err(cancelled()),
         }
+    }
+
+    /// Waits for a turn at the tool, within the caller's deadline.
+    async fn turn<'a>(&self, asks: &Asks<'a>) -> Result<Option<SemaphorePermit<'a>>, Fault> {
+        let Some(turns) = asks.turns else { return Ok(None) };
+        if let Some(turn) = turns.at_once() {
+            return Ok(Some(turn));
+        }
+        let place = turns.line_up(asks.name)?;
+        let _shown = self.meter.waiting(&asks.service.name, asks.name);
+        place.turn().await.map(Some)
     }
 
     fn authorise(&self, asks: &Asks<'_>, caller: &Caller) -> Result<(), Fault> {
@@ -216,6 +267,13 @@ impl Pipeline {
         let service = self.catalog.service(service)?;
         Some(envelop(service, fault, request_id, &Map::new()))
     }
+}
+
+/// How long the caller itself gives the call, where the contract lets it say so. The schema has
+/// checked it.
+fn asked_patience(asks: &Asks<'_>, args: &Map<String, Value>) -> Option<Duration> {
+    let asked = args.get(TIMEOUT)?.as_u64()?;
+    asks.input.json()["properties"][TIMEOUT].is_object().then(|| Duration::from_millis(asked))
 }
 
 fn rate_limited(wait: Duration) -> Fault {

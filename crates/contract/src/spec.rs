@@ -1,6 +1,7 @@
 //! A service's contract as read from its files: tools, documents, and the table of errors.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use fault::{Fault, Kind};
 use serde::Deserialize;
@@ -8,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::files::{ContractError, follow, json, text};
 use crate::schema::Schema;
+use crate::turns::Concurrency;
 
 #[derive(Debug)]
 pub struct Contract {
@@ -47,7 +49,15 @@ pub struct ToolSpec {
     pub http: Option<HttpBinding>,
     /// Part of the HTTP API alone: not listed to models, which have a better tool for the job.
     pub http_only: bool,
+    /// How long a call may take, where it is not what is usual in the house. A caller may ask for
+    /// another time with an argument [`TIMEOUT`], where the input has one.
+    pub timeout: Option<Duration>,
+    /// How many calls at once, where it is not what is usual in the house.
+    pub concurrency: Option<Concurrency>,
 }
+
+/// The argument with which a caller says how many milliseconds a call may take.
+pub(crate) const TIMEOUT: &str = "timeoutMs";
 
 /// How a tool is reached over plain HTTP: its arguments are the query (of a `GET`) or the body (of
 /// a `POST`), its reply is the body.
@@ -218,6 +228,8 @@ struct ToolFile {
     http: Option<HttpFile>,
     #[serde(default)]
     http_only: bool,
+    timeout_s: Option<u32>,
+    concurrency: Option<Concurrency>,
 }
 
 #[derive(Deserialize)]
@@ -321,6 +333,8 @@ impl ToolFile {
             description,
             http,
             http_only: self.http_only,
+            timeout: self.timeout_s.map(|seconds| Duration::from_secs(seconds.into())),
+            concurrency: self.concurrency,
         })
     }
 }

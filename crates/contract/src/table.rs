@@ -14,6 +14,7 @@ use crate::files::ContractError;
 use crate::reply::Reply;
 use crate::spec::{Contract, ResourceSpec, StreamSpec, ToolSpec};
 use crate::stream::Subscription;
+use crate::turns::Turns;
 
 type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send>>;
 /// A handler behind a pointer; `T` is what it answers with.
@@ -67,9 +68,12 @@ impl<S: Send + Sync + 'static> Tools<S> {
         envelope: impl Envelope + 'static,
     ) -> Result<Service, ContractError> {
         let Contract { service, title, version, summary, instructions, documents, .. } = contract;
-        let tools = join(&service, contract.tools, self.tools, |spec| &spec.name)?
-            .into_iter()
-            .map(|(spec, scope, handler)| ToolRow { spec, scope, handler });
+        let tools = join(&service, contract.tools, self.tools, |spec| &spec.name)?.into_iter().map(
+            |(spec, scope, handler)| {
+                let turns = Turns::new(spec.concurrency.unwrap_or_default());
+                ToolRow { spec, scope, handler, turns }
+            },
+        );
         let streams = join(&service, contract.streams, self.streams, |spec| &spec.name)?
             .into_iter()
             .map(|(spec, scope, open)| StreamRow { spec: Arc::new(spec), scope, open });
@@ -162,6 +166,7 @@ pub struct ToolRow {
     pub spec: ToolSpec,
     pub scope: Scope,
     pub(crate) handler: Handler<Box<dyn Reply>>,
+    pub(crate) turns: Turns,
 }
 
 pub struct StreamRow {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Call, CallRecord, Caller, Catalog, Contract, Credential, Cx, Envelope, ErrorTable,
+    Call, CallRecord, Caller, Catalog, Concurrency, Contract, Credential, Cx, Envelope, ErrorTable,
     FailureContext, Gate, Meter, Pipeline, Reply, Schema, Scope, Service, ToolSpec, Tools,
 };
 
@@ -34,7 +34,8 @@ struct Plain;
 
 impl Envelope for Plain {
     fn tool_error(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
-        json!({ "type": cx.row.r#type, "code": fault.code(), "id": cx.request_id })
+        json!({ "type": cx.row.r#type, "code": fault.code(), "id": cx.request_id,
+            "message": fault.message() })
     }
 
     fn http_body(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
@@ -48,7 +49,8 @@ fn object() -> Value {
 
 pub(crate) fn contract(service: &str, tools: &[&str]) -> Contract {
     let input = json!({ "type": "object", "required": ["n"], "additionalProperties": false,
-        "properties": { "n": { "type": "integer", "minimum": 0 } } });
+        "properties": { "n": { "type": "integer", "minimum": 0 },
+            "timeoutMs": { "type": "integer", "minimum": 5, "maximum": 20 } } });
     let output = json!({ "type": "object", "required": ["n"] });
     let tool = |name: &&str| ToolSpec {
         name: (*name).to_owned(),
@@ -60,6 +62,8 @@ pub(crate) fn contract(service: &str, tools: &[&str]) -> Contract {
         read_only: !name.contains("write"),
         http: None,
         http_only: false,
+        timeout: None,
+        concurrency: None,
     };
     Contract {
         service: service.to_owned(),
@@ -117,9 +121,18 @@ impl Meter for Silent {
     fn record(&self, _record: &CallRecord<'_>) {}
 }
 
-pub(crate) fn pipeline() -> Pipeline {
+fn patient(patience: Duration) -> Pipeline {
     let catalog = Catalog::new(vec![service("s", &["a.b"])]).unwrap();
-    Pipeline::new(catalog, Arc::new(Doorman), Arc::new(Silent), Duration::from_millis(50))
+    Pipeline::new(catalog, Arc::new(Doorman), Arc::new(Silent), patience)
+}
+
+pub(crate) fn pipeline() -> Pipeline {
+    patient(Duration::from_millis(50))
+}
+
+/// A house in which calls have to wait for each other, as long as it takes.
+pub(crate) fn narrow(max: usize, queue: usize) -> Pipeline {
+    patient(Duration::from_mins(1)).limited(Concurrency { max, queue })
 }
 
 pub(crate) fn call(credential: &str, n: Value) -> Call {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use fault::Kind;
 use serde_json::{Value, json};
 
-use super::house::{call, pipeline};
-use crate::Call;
+use super::house::{call, narrow, pipeline};
+use crate::{Call, Pipeline};
 
 async fn outcome(call: Call) -> Result<Value, (Kind, &'static str)> {
     let outcome = pipeline().call(call).await.unwrap();
@@ -50,4 +50,67 @@ async fn an_unknown_tool_is_for_the_transport_to_refuse() {
     let mut unknown = call("read", json!(1));
     unknown.tool = "a_c".to_owned();
     assert!(pipeline().call(unknown).await.is_none());
+}
+
+async fn code(house: &Pipeline, call: Call) -> Option<&'static str> {
+    house.call(call).await.unwrap().err().map(|failure| failure.code)
+}
+
+#[tokio::test]
+async fn a_call_waits_for_its_turn_and_a_full_line_is_told() {
+    let house = narrow(1, 1);
+    let (first, leave) = (call("read", json!(7)), call("read", json!(7)));
+    let (end_first, end_leave) = (first.cancel.clone(), leave.cancel.clone());
+    // In this order: one runs, one waits, one is refused; then the waiting leaves and its place is
+    // free again, and the next waits until the first is done.
+    let (ran, left, refused, served) = tokio::join!(
+        biased;
+        code(&house, first),
+        code(&house, leave),
+        async {
+            let failure = house.call(call("read", json!(1))).await.unwrap().err().unwrap();
+            assert!(failure.retry_after.is_some() && failure.kind == Kind::Unavailable);
+            end_leave.cancel();
+            failure.code
+        },
+        async {
+            end_leave.cancelled().await;
+            tokio::task::yield_now().await;
+            let next = house.call(call("read", json!(1)));
+            let release = async { end_first.cancel() };
+            tokio::join!(biased; next, release).0.unwrap().is_ok()
+        },
+    );
+    assert_eq!((ran, left), (Some("cancelled"), Some("cancelled")));
+    assert_eq!((refused, served), ("busy", true));
+}
+
+#[tokio::test]
+async fn waiting_counts_as_time() {
+    let house = narrow(1, 1);
+    let hung = call("read", json!(7));
+    let release = hung.cancel.clone();
+    let (_, waited) = tokio::join!(biased; code(&house, hung), async {
+        let mut impatient = call("read", json!(1));
+        impatient.args.insert("timeoutMs".to_owned(), json!(5));
+        let waited = code(&house, impatient).await;
+        release.cancel();
+        waited
+    });
+    assert_eq!(waited, Some("deadline"));
+}
+
+#[tokio::test]
+async fn a_caller_may_say_how_long_it_waits_within_the_contract() {
+    for (asked, told) in [
+        (json!(5), "no answer within 0.005 s"),
+        (json!(20.0), "no answer within 0.02 s"),
+        (json!(21), "invalid input: timeoutMs: expected at most 20"),
+        (json!(4), "invalid input: timeoutMs: expected at least 5"),
+    ] {
+        let mut waiting = call("read", json!(7));
+        waiting.args.insert("timeoutMs".to_owned(), asked);
+        let failure = pipeline().call(waiting).await.unwrap().err().unwrap();
+        assert_eq!(failure.tool_error["message"], told);
+    }
 }
