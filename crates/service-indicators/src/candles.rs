@@ -5,8 +5,8 @@ use std::sync::Arc;
 use fault::Fault;
 use history::Patience;
 use market::{
-    Bar, BarSource, DAY_MS, Interval, Millis, PageRequest, Series, Span, SymbolSource, Ticker,
-    Venue, closest,
+    Bar, BarSource, DAY_MS, Interval, LiveKlines, Millis, PageRequest, Series, Span, SymbolSource,
+    Ticker, Venue, closest,
 };
 use tokio::time::Instant;
 
@@ -52,11 +52,7 @@ impl Candlestand {
         deadline: Instant,
     ) -> Result<Found, Fault> {
         check(interval, range)?;
-        let ticker = Ticker::parse(symbol, self.market.default_venue).map_err(|fault| {
-            let expected = fault.problems().first().map_or("a symbol", |it| &it.expected);
-            let message = format!("symbol: expected {expected}");
-            Fault::invalid("invalid_ticker", message).problem("symbol", expected)
-        })?;
+        let ticker = self.ticker(symbol)?;
         let venue = self.venue(&ticker)?;
         let series =
             Series { source: venue.source.clone(), symbol: ticker.symbol.clone(), interval };
@@ -64,6 +60,61 @@ impl Candlestand {
         let bars = request.bars(&ticker, range).await?;
         let source = venue.source.split(':').next().unwrap_or_default().to_owned();
         Ok(Found { ticker, source, bars })
+    }
+
+    pub(crate) fn ticker(&self, symbol: &str) -> Result<Ticker, Fault> {
+        Ticker::parse(symbol, self.market.default_venue).map_err(|fault| {
+            let expected = fault.problems().first().map_or("a symbol", |it| &it.expected);
+            let message = format!("symbol: expected {expected}");
+            Fault::invalid("invalid_ticker", message).problem("symbol", expected)
+        })
+    }
+
+    /// Where the live candles of a symbol come from.
+    pub(crate) fn live(&self, ticker: &Ticker) -> Result<Arc<dyn LiveKlines>, Fault> {
+        self.venue(ticker)?.live.clone().ok_or_else(|| {
+            let message = format!("{} has no live candles; read its history", ticker.name);
+            Fault::not_found("no_live_candles", message).problem("symbol", "a symbol that trades")
+        })
+    }
+
+    /// The newest closed candles, however many; for our own use, so there is no limit to hold.
+    pub(crate) async fn last(
+        &self,
+        ticker: &Ticker,
+        interval: Interval,
+        count: usize,
+        deadline: Instant,
+    ) -> Result<Vec<Bar>, Fault> {
+        let until = self.market.history.closed(interval, Span::new(Millis(0), Millis(i64::MAX))).to;
+        self.within(ticker, interval, Span::new(until, until), count, deadline).await
+    }
+
+    /// The closed candles of a span, and so many before it.
+    pub(crate) async fn within(
+        &self,
+        ticker: &Ticker,
+        interval: Interval,
+        span: Span,
+        before: usize,
+        deadline: Instant,
+    ) -> Result<Vec<Bar>, Fault> {
+        let venue = self.venue(ticker)?;
+        let series =
+            Series { source: venue.source.clone(), symbol: ticker.symbol.clone(), interval };
+        let request = Request { stand: self, venue, series: &series, deadline };
+        let mut bars = Vec::new();
+        if let Some(source) = &venue.bars {
+            if before > 0 {
+                bars = request.last(ticker, source, span.from, before).await?;
+            }
+            request.complete(ticker, source, span).await?;
+        }
+        if !span.is_empty() {
+            let most = usize::try_from(interval.count_in(span)).unwrap_or(usize::MAX);
+            bars.extend(request.page(span, 0, most).await?);
+        }
+        Ok(bars)
     }
 
     fn venue(&self, ticker: &Ticker) -> Result<&VenueCandles, Fault> {

@@ -1,10 +1,12 @@
-//! The indicators contract: candles of any venue, and technical indicators over them.
+//! The indicators contract: candles of any venue, technical indicators over them, and live streams
+//! of both.
 //!
 //! The mathematics is `ta`'s and completeness is `history`'s; this crate joins them in the
-//! contract's shapes. Candles here are always closed.
+//! contract's shapes. Candles of the past are always closed.
 
 mod candles;
 mod envelope;
+mod live;
 mod ports;
 mod tools;
 mod warm;
@@ -16,12 +18,15 @@ use std::sync::Arc;
 use contract::{Contract, ContractError, Scope, Service, Tools};
 use market::Clock;
 
+pub use live::Tasks;
 pub use ports::{Market, VenueCandles};
 
 use candles::Candlestand;
+use live::Live;
 
 pub struct Indicators {
-    pub(crate) candles: Candlestand,
+    pub(crate) candles: Arc<Candlestand>,
+    pub(crate) live: Arc<Live>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) version: &'static str,
     /// When the service began, for its uptime.
@@ -33,14 +38,19 @@ pub fn service(
     market: Market,
     clock: Arc<dyn Clock>,
     version: &'static str,
+    tasks: Tasks,
 ) -> Result<Service, ContractError> {
     let started = clock.now();
-    let candles = Candlestand::new(market);
-    let indicators = Arc::new(Indicators { candles, clock, version, started });
+    let candles = Arc::new(Candlestand::new(market));
+    let live = Live::new(Arc::clone(&candles), Arc::clone(&clock), tasks);
+    let indicators = Arc::new(Indicators { candles, live, clock, version, started });
     Tools::of(indicators)
         .tool("compute_indicators", Scope::Read, tools::compute::call)
+        .tool("stream_klines", Scope::Read, tools::stream::call)
         .tool("list_symbols", Scope::Read, tools::list_symbols::call)
         .tool("health", Scope::Read, tools::health::call)
         .tool("get_klines", Scope::Read, tools::get_klines::call)
+        .stream("klines", Scope::Read, tools::stream::open)
+        .stream("klines_batch", Scope::Read, tools::stream::open_batch)
         .bind(Contract::load("indicators")?, envelope::Traide)
 }

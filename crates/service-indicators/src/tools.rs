@@ -4,3 +4,4 @@ pub(crate) mod compute;
 pub(crate) mod get_klines;
 pub(crate) mod health;
 pub(crate) mod list_symbols;
+pub(crate) mod stream;

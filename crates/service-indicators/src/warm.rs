@@ -161,7 +161,7 @@ mod tests {
         let noon = Millis(20_000 * DAY_MS + DAY_MS / 2);
         assert_eq!(candles_before(&[long, obv.clone()], Interval::M1, noon), AHEAD_MAX);
         assert_eq!(candles_before(&[obv], Interval::M1, noon), 0);
-        assert_eq!(candles_before(&[vwap.clone()], Interval::M1, noon), 720);
+        assert_eq!(candles_before(std::slice::from_ref(&vwap), Interval::M1, noon), 720);
         assert_eq!(candles_before(&[vwap], Interval::D1, noon), 1);
         assert_eq!(candles_before(&[], Interval::M1, noon), 0);
     }

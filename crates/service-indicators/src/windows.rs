@@ -5,11 +5,12 @@ use serde_json::{Map, Value};
 use ta::{Arg, Spec};
 
 /// The indicators asked for, in the order they were written.
-pub(crate) fn parse(windows: &Map<String, Value>) -> Result<Vec<Spec>, Fault> {
-    windows.iter().map(|(name, settings)| one(name, settings)).collect()
+/// `at` is the field they stand in.
+pub(crate) fn parse(at: &str, windows: &Map<String, Value>) -> Result<Vec<Spec>, Fault> {
+    windows.iter().map(|(name, settings)| one(at, name, settings)).collect()
 }
 
-fn one(name: &str, settings: &Value) -> Result<Spec, Fault> {
+fn one(at: &str, name: &str, settings: &Value) -> Result<Spec, Fault> {
     let settings = settings.as_object();
     // The schema lets numbers and words through, nothing else.
     let mut args: Vec<(&str, Arg<'_>)> = Vec::new();
@@ -21,8 +22,8 @@ fn one(name: &str, settings: &Value) -> Result<Spec, Fault> {
     }
     Spec::parse(name, &args).map_err(|error| {
         let field = match error.name() {
-            Some(parameter) => format!("windows.{name}.{parameter}"),
-            None => format!("windows.{name}"),
+            Some(parameter) => format!("{at}.{name}.{parameter}"),
+            None => format!("{at}.{name}"),
         };
         let message = format!("{field}: {error}");
         Fault::invalid("invalid_window", message).problem(field, error.to_string())
@@ -62,7 +63,7 @@ mod tests {
                     _ => rule.get("default").cloned().unwrap_or(json!(3)),
                 };
                 let window = json!({ name: { parameter: value } });
-                let parsed = parse(window.as_object().unwrap());
+                let parsed = parse("windows", window.as_object().unwrap());
                 assert!(parsed.is_ok(), "{name}.{parameter}: {:?}", parsed.err());
             }
         }
@@ -80,7 +81,7 @@ mod tests {
 
     #[track_caller]
     fn check(windows: &Value, field: &str) {
-        let fault = parse(windows.as_object().unwrap()).unwrap_err();
+        let fault = parse("windows", windows.as_object().unwrap()).unwrap_err();
         assert_eq!(fault.problems()[0].field, field);
     }
 

@@ -9,7 +9,7 @@ use crate::wire::{ComputeArgs, Computed};
 use crate::{Indicators, windows};
 
 pub(crate) async fn call(cx: Cx<Indicators>, args: ComputeArgs) -> Result<Computed, Fault> {
-    let specs = windows::parse(&args.windows)?;
+    let specs = windows::parse("windows", &args.windows)?;
     let interval = interval(&args.klines.interval)?;
     let range = args.klines.range();
     let found = cx.service.candles.find(&args.klines.symbol, interval, range, cx.deadline).await?;

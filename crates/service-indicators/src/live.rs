@@ -1,0 +1,161 @@
+//! Live candles with indicators: one channel for each symbol, interval and set of indicators,
+//! however many read it.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `ask` | what a subscriber may ask for |
+//! | `channel` | follows the venue, computes and serializes each event once |
+//! | `calculators` | the indicators' state, warm before the first event |
+//! | `event` | events in the contract's shape |
+//! | `missed` | closed candles from before the channel, for those who resume |
+//! | `reader`, `batch` | what one subscriber reads, of one symbol and of several |
+
+mod ask;
+mod batch;
+mod calculators;
+mod channel;
+mod event;
+mod missed;
+mod reader;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fault::Fault;
+use market::{Clock, Millis};
+use tokio::sync::OnceCell;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub(crate) use ask::{Ask, BatchArgs, StreamArgs};
+pub(crate) use batch::Batch;
+pub(crate) use reader::{Read, Reader};
+
+use crate::candles::Candlestand;
+use channel::Channel;
+
+/// How many different series with indicators are followed at a time.
+const CHANNELS_MAX: usize = 2_048;
+/// How many subscriptions there are at a time.
+const READERS_MAX: usize = 100_000;
+/// The most closed candles that are told again to one who resumes.
+pub(crate) const REPLAY_MAX: u64 = 5_000;
+
+/// Where background work runs.
+#[derive(Debug, Clone)]
+pub struct Tasks {
+    pub tracker: TaskTracker,
+    pub stop: CancellationToken,
+}
+
+pub(crate) struct Live {
+    pub(crate) candles: Arc<Candlestand>,
+    pub(crate) clock: Arc<dyn Clock>,
+    tasks: Tasks,
+    channels: Mutex<HashMap<String, Slot>>,
+    readers: Arc<AtomicUsize>,
+}
+
+/// A channel, or its beginning.
+type Slot = Arc<OnceCell<Arc<Channel>>>;
+
+impl Live {
+    pub(crate) fn new(candles: Arc<Candlestand>, clock: Arc<dyn Clock>, tasks: Tasks) -> Arc<Self> {
+        Arc::new(Self {
+            candles,
+            clock,
+            tasks,
+            channels: Mutex::default(),
+            readers: Arc::default(),
+        })
+    }
+
+    fn channels(&self) -> MutexGuard<'_, HashMap<String, Slot>> {
+        self.channels.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to read. Everybody who asks for the same reads the same channel.
+    pub(crate) async fn subscribe(
+        self: &Arc<Self>,
+        ask: &Ask,
+        deadline: Instant,
+    ) -> Result<Reader, Fault> {
+        self.check_resume(ask)?;
+        let counted = Counted::new(&self.readers)?;
+        loop {
+            let slot = self.slot(ask)?;
+            let channel = slot.get_or_try_init(|| Channel::open(self, ask, deadline)).await?;
+            // One that ends just now makes room for its successor.
+            let Some(joined) = channel.join(ask) else {
+                self.forget(&ask.key, channel);
+                continue;
+            };
+            let missed = missed::told(self, ask, joined.missed, deadline).await?;
+            return Ok(Reader::new(channel, ask, joined, missed, counted));
+        }
+    }
+
+    fn slot(&self, ask: &Ask) -> Result<Slot, Fault> {
+        let mut channels = self.channels();
+        if let Some(slot) = channels.get(&ask.key) {
+            return Ok(Arc::clone(slot));
+        }
+        // Beginnings that everybody has given up on.
+        channels.retain(|_, slot| slot.initialized() || Arc::strong_count(slot) > 1);
+        if channels.len() >= CHANNELS_MAX {
+            let message = "too many different streams are followed; ask for one that is";
+            return Err(Fault::unavailable("too_many_streams", message));
+        }
+        let slot = Slot::default();
+        channels.insert(ask.key.clone(), Arc::clone(&slot));
+        Ok(slot)
+    }
+
+    fn forget(&self, key: &str, channel: &Arc<Channel>) {
+        let mut channels = self.channels();
+        let same = |slot: &Slot| slot.get().is_some_and(|it| Arc::ptr_eq(it, channel));
+        if channels.get(key).is_some_and(same) {
+            channels.remove(key);
+        }
+    }
+
+    fn check_resume(&self, ask: &Ask) -> Result<(), Fault> {
+        let Some(after) = ask.after else { return Ok(()) };
+        let now = self.clock.now();
+        if after > now {
+            let message = "after: expected the opening time of a closed candle, not of a later one";
+            return Err(Fault::invalid("resume_ahead", message).problem("after", "a time past"));
+        }
+        let missed = ask.interval.count_in(market::Span::new(Millis(after.0 + 1), now));
+        if missed > REPLAY_MAX {
+            let message = format!(
+                "after: expected at most {REPLAY_MAX} candles ago; read older ones as history"
+            );
+            return Err(Fault::invalid("resume_too_far", message)
+                .problem("after", format!("at most {REPLAY_MAX} candles ago")));
+        }
+        Ok(())
+    }
+}
+
+/// One of the subscriptions that are counted.
+#[derive(Debug)]
+pub(crate) struct Counted(Arc<AtomicUsize>);
+
+impl Counted {
+    fn new(readers: &Arc<AtomicUsize>) -> Result<Self, Fault> {
+        let counted = Self(Arc::clone(readers));
+        if readers.fetch_add(1, Ordering::Relaxed) >= READERS_MAX {
+            return Err(Fault::unavailable("too_many_streams", "too many streams are read"));
+        }
+        Ok(counted)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,182 @@
+//! What a subscriber may ask for, in its JSON and in its query form.
+
+use std::time::Duration;
+
+use fault::Fault;
+use market::{Interval, Millis, Ticker};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use ta::Spec;
+
+use crate::candles::Candlestand;
+use crate::tools::compute::interval;
+use crate::windows;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StreamArgs {
+    symbol: String,
+    after: Option<i64>,
+    #[serde(flatten)]
+    how: How,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BatchArgs {
+    symbols: Vec<String>,
+    after: Option<String>,
+    #[serde(flatten)]
+    how: How,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct How {
+    interval: String,
+    indicators: Option<Asked>,
+    closed_only: bool,
+    heartbeat_ms: u64,
+}
+
+/// Indicators with parameters, or a text that names them.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Asked {
+    Object(Map<String, Value>),
+    Text(String),
+}
+
+/// A subscription to one symbol, checked.
+#[derive(Debug, Clone)]
+pub(crate) struct Ask {
+    pub(crate) ticker: Ticker,
+    pub(crate) interval: Interval,
+    pub(crate) specs: Vec<Spec>,
+    pub(crate) closed_only: bool,
+    /// `None` where somebody else sends the heartbeats.
+    pub(crate) heartbeat: Option<Duration>,
+    /// The last closed candle the reader has.
+    pub(crate) after: Option<Millis>,
+    /// What makes two subscriptions the same stream.
+    pub(crate) key: String,
+}
+
+impl StreamArgs {
+    pub(crate) fn ask(&self, candles: &Candlestand) -> Result<Ask, Fault> {
+        self.how.ask(candles, &self.symbol, self.after.map(Millis))
+    }
+}
+
+impl BatchArgs {
+    /// One subscription for each symbol, and how often a heartbeat comes.
+    pub(crate) fn asks(&self, candles: &Candlestand) -> Result<(Vec<Ask>, Duration), Fault> {
+        let after = self.after.as_deref().map(resume_points).transpose()?.unwrap_or_default();
+        let mut asks = Vec::new();
+        for symbol in &self.symbols {
+            let mut ask = self.how.ask(candles, symbol, None)?;
+            let point = after.iter().find(|(name, _)| *name == ask.ticker.name);
+            ask.after = point.map(|(_, at)| *at);
+            ask.heartbeat = None;
+            asks.push(ask);
+        }
+        Ok((asks, Duration::from_millis(self.how.heartbeat_ms)))
+    }
+}
+
+/// The inverse of [`super::batch::resume_text`].
+fn resume_points(text: &str) -> Result<Vec<(String, Millis)>, Fault> {
+    let point = |pair: &str| {
+        let (name, at) = pair.rsplit_once('@')?;
+        Some((name.to_owned(), Millis(at.parse().ok().filter(|it| *it >= 0)?)))
+    };
+    text.split(',').map(point).collect::<Option<_>>().ok_or_else(|| {
+        let message = "after: expected the id of an event, as BTCUSDT@1725015600000";
+        Fault::invalid("invalid_resume", message).problem("after", "the id of an event")
+    })
+}
+
+impl How {
+    fn ask(
+        &self,
+        candles: &Candlestand,
+        symbol: &str,
+        after: Option<Millis>,
+    ) -> Result<Ask, Fault> {
+        let ticker = candles.ticker(symbol)?;
+        let interval = interval(&self.interval)?;
+        let specs = match &self.indicators {
+            None => Vec::new(),
+            Some(Asked::Object(windows)) => windows::parse("indicators", windows)?,
+            Some(Asked::Text(text)) => windows::parse("indicators", &named(text)?)?,
+        };
+        let key = key(&ticker, interval, &specs);
+        Ok(Ask {
+            ticker,
+            interval,
+            specs,
+            closed_only: self.closed_only,
+            heartbeat: Some(Duration::from_millis(self.heartbeat_ms)),
+            after,
+            key,
+        })
+    }
+}
+
+/// The order in which indicators are named does not matter.
+fn key(ticker: &Ticker, interval: Interval, specs: &[Spec]) -> String {
+    let mut names: Vec<String> = specs.iter().map(ToString::to_string).collect();
+    names.sort_unstable();
+    format!("{}@{}:{}", ticker.name, interval.as_str(), names.join("+"))
+}
+
+/// `macd,rsi`, or an object as JSON.
+fn named(text: &str) -> Result<Map<String, Value>, Fault> {
+    let refuse = || {
+        let expected = "names as macd,rsi, or a JSON object of names and parameters";
+        let message = format!("indicators: expected {expected}");
+        Fault::invalid("invalid_indicators", message).problem("indicators", expected)
+    };
+    if !text.trim_start().starts_with('{') {
+        let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+        return Ok(names.map(|name| (name.to_owned(), Value::Object(Map::new()))).collect());
+    }
+    let windows: Map<String, Value> = serde_json::from_str(text).map_err(|_| refuse())?;
+    let plain = |value: &Value| value.is_number() || value.is_string();
+    let settings = |value: &Value| value.as_object().is_some_and(|it| it.values().all(plain));
+    match windows.values().all(settings) {
+        true => Ok(windows),
+        false => Err(refuse()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn check(text: &str, expected: Option<Value>) {
+        assert_eq!(named(text).ok().map(Value::Object), expected, "{text}");
+    }
+
+    #[test]
+    fn indicators_are_named_or_described() {
+        check("macd,rsi", Some(json!({"macd": {}, "rsi": {}})));
+        check(" macd , ", Some(json!({"macd": {}})));
+        check(r#"{"rsi":{"period":7}}"#, Some(json!({"rsi": {"period": 7}})));
+        for bad in ["{", r#"{"rsi":7}"#, r#"{"rsi":{"period":null}}"#, r#"{"rsi":{"period":[1]}}"#]
+        {
+            check(bad, None);
+        }
+    }
+
+    #[test]
+    fn resume_points_are_read_or_refused() {
+        let points = resume_points("BTCUSDT@1000,BINANCE:ETHUSDT@0").unwrap();
+        assert_eq!(points[1], ("BINANCE:ETHUSDT".to_owned(), Millis(0)));
+        for bad in ["", "BTCUSDT", "BTCUSDT@", "BTCUSDT@x", "BTCUSDT@-1", "A@1,,B@2"] {
+            assert!(resume_points(bad).is_err(), "{bad}");
+        }
+    }
+}

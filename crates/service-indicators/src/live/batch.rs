@@ -1,0 +1,78 @@
+//! Several symbols in one stream. An event's id says how far every symbol was read, so that one id
+//! resumes all of them.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use contract::{Event, EventFeed};
+use market::{Clock, Millis};
+use tokio::time::{Interval, MissedTickBehavior};
+
+use super::ask::Ask;
+use super::reader::{Read, Reader};
+
+pub(crate) struct Batch {
+    readers: Vec<(String, Reader)>,
+    /// Where to look first, so that no symbol waits for a busier one.
+    turn: usize,
+    heartbeat: Interval,
+    clock: Arc<dyn Clock>,
+}
+
+impl Batch {
+    pub(crate) fn new(
+        asks: &[Ask],
+        readers: Vec<Reader>,
+        every: Duration,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let mut heartbeat = tokio::time::interval_at(tokio::time::Instant::now() + every, every);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let names = asks.iter().map(|ask| ask.ticker.name.clone());
+        Self { readers: names.zip(readers).collect(), turn: 0, heartbeat, clock }
+    }
+
+    fn marked(&self, read: Read) -> Arc<Event> {
+        match read {
+            Read::Candle { event, closed: true, .. } => {
+                let points = self.readers.iter().map(|(name, reader)| (&**name, reader.after()));
+                let resume = Some(Arc::from(resume_text(points)));
+                Arc::new(Event { kind: event.kind, resume, json: Arc::clone(&event.json) })
+            }
+            Read::Candle { event, .. } | Read::Other(event) | Read::Ended { event, .. } => event,
+        }
+    }
+}
+
+/// Each symbol with the last closed candle that was read of it.
+pub(crate) fn resume_text<'a>(points: impl Iterator<Item = (&'a str, Millis)>) -> String {
+    let points: Vec<String> = points.map(|(name, at)| format!("{name}@{}", at.0)).collect();
+    points.join(",")
+}
+
+impl EventFeed for Batch {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
+        let count = self.readers.len();
+        let mut open = false;
+        for step in 0..count {
+            let at = (self.turn + step) % count;
+            let Some((_, reader)) = self.readers.get_mut(at) else { continue };
+            match reader.poll_read(context) {
+                Poll::Ready(Some(read)) => {
+                    self.turn = (at + 1) % count;
+                    return Poll::Ready(Some(self.marked(read)));
+                }
+                Poll::Ready(None) => {}
+                Poll::Pending => open = true,
+            }
+        }
+        if !open {
+            return Poll::Ready(None);
+        }
+        self.heartbeat.poll_tick(context).map(|_| {
+            let json = format!(r#"{{"type":"heartbeat","generatedAt":{}}}"#, self.clock.now().0);
+            Some(Arc::new(Event { kind: "heartbeat", resume: None, json: Arc::from(json) }))
+        })
+    }
+}

@@ -1,0 +1,194 @@
+//! Events in the contract's shape, each serialized once.
+
+use std::sync::Arc;
+
+use contract::Event;
+use market::{Bar, Interval, Millis, Span};
+use serde::{Serialize, Serializer};
+
+use super::calculators::{Deltas, candle};
+
+/// What is handed to readers: the event, and what they have to know about it.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) event: Arc<Event>,
+    /// The opening time of the candle it is about.
+    pub(crate) candle: Option<Millis>,
+    pub(crate) closed: bool,
+}
+
+/// Whose events these are.
+#[derive(Debug, Clone)]
+pub(crate) struct Subject {
+    pub(crate) symbol: Arc<str>,
+    pub(crate) interval: Interval,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Wire<'a> {
+    r#type: &'static str,
+    symbol: &'a str,
+    interval: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    candle: Option<WireCandle>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "deltas")]
+    deltas: Option<&'a Deltas>,
+    generated_at: i64,
+    #[serde(flatten)]
+    status: WireStatus,
+}
+
+#[derive(Serialize)]
+struct WireCandle {
+    t: i64,
+    o: f64,
+    h: f64,
+    l: f64,
+    c: f64,
+    v: f64,
+    closed: bool,
+}
+
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WireStatus {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resume_after: Option<i64>,
+}
+
+/// `NaN` becomes `null`: JSON knows no other way to say that there is no value.
+fn deltas<S: Serializer>(deltas: &Option<&Deltas>, serializer: S) -> Result<S::Ok, S::Error> {
+    let known = |value: f64| value.is_finite().then_some(value);
+    let pairs = deltas.iter().flat_map(|deltas| deltas.iter());
+    serializer.collect_map(pairs.map(|(name, value)| (name, known(*value))))
+}
+
+/// What is said about a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Status {
+    Connected,
+    Reconnecting,
+    GapFilled(Span),
+    Ended { reason: &'static str, resume_after: Option<Millis> },
+}
+
+impl Subject {
+    pub(crate) fn kline(&self, bar: &Bar, closed: bool, deltas: &Deltas, now: Millis) -> Told {
+        let ta::Candle { t, o, h, l, c, v } = candle(bar);
+        let wire = Wire {
+            candle: Some(WireCandle { t, o, h, l, c, v, closed }),
+            deltas: (!deltas.is_empty()).then_some(deltas),
+            ..self.wire("kline", now, WireStatus::default())
+        };
+        let resume = closed.then(|| Arc::from(t.to_string()));
+        Told { event: event("kline", resume, &wire), candle: Some(bar.open_time), closed }
+    }
+
+    pub(crate) fn status(&self, status: Status, now: Millis) -> Arc<Event> {
+        let said = match status {
+            Status::Connected => WireStatus { status: Some("connected"), ..Default::default() },
+            Status::Reconnecting => {
+                WireStatus { status: Some("reconnecting"), ..Default::default() }
+            }
+            Status::GapFilled(span) => WireStatus {
+                status: Some("gap_filled"),
+                from: Some(span.from.0),
+                to: Some(span.to.0),
+                ..Default::default()
+            },
+            Status::Ended { reason, resume_after } => WireStatus {
+                status: Some("ended"),
+                reason: Some(reason),
+                resume_after: resume_after.map(|at| at.0),
+                ..Default::default()
+            },
+        };
+        event("status", None, &self.wire("status", now, said))
+    }
+
+    pub(crate) fn heartbeat(&self, now: Millis) -> Arc<Event> {
+        event("heartbeat", None, &self.wire("heartbeat", now, WireStatus::default()))
+    }
+
+    fn wire(&self, kind: &'static str, now: Millis, status: WireStatus) -> Wire<'_> {
+        Wire {
+            r#type: kind,
+            symbol: &self.symbol,
+            interval: self.interval.as_str(),
+            candle: None,
+            deltas: None,
+            generated_at: now.0,
+            status,
+        }
+    }
+}
+
+fn event(kind: &'static str, resume: Option<Arc<str>>, wire: &Wire<'_>) -> Arc<Event> {
+    // Numbers and short texts always serialize.
+    let json = serde_json::to_string(wire).unwrap_or_default();
+    Arc::new(Event { kind, resume, json: Arc::from(json) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn subject() -> Subject {
+        Subject { symbol: Arc::from("BTCUSDT"), interval: Interval::M1 }
+    }
+
+    fn parsed(event: &Event) -> Value {
+        serde_json::from_str(&event.json).unwrap()
+    }
+
+    #[test]
+    fn a_kline_is_the_contract_s() {
+        let price = |text: &str| text.parse().unwrap();
+        let bar = Bar {
+            open_time: Millis(60_000),
+            open: price("1.5"),
+            high: price("2"),
+            low: price("1"),
+            close: price("1.75"),
+            volume: Some(price("10")),
+        };
+        let deltas = vec![("rsi", 48.5), ("atr", f64::NAN)];
+        let told = subject().kline(&bar, true, &deltas, Millis(7));
+        assert_eq!(
+            parsed(&told.event),
+            json!({
+                "type": "kline", "symbol": "BTCUSDT", "interval": "1m",
+                "candle": {"t": 60_000, "o": 1.5, "h": 2.0, "l": 1.0, "c": 1.75, "v": 10.0,
+                    "closed": true},
+                "deltas": {"rsi": 48.5, "atr": null}, "generatedAt": 7,
+            })
+        );
+        assert_eq!(told.event.resume.as_deref(), Some("60000"));
+        let forming = subject().kline(&bar, false, &Vec::new(), Millis(7));
+        assert_eq!(forming.event.resume, None);
+        assert!(parsed(&forming.event).get("deltas").is_none());
+    }
+
+    #[test]
+    fn statuses_say_what_happened() {
+        let gap = Status::GapFilled(Span::new(Millis(1), Millis(5)));
+        let said = parsed(&subject().status(gap, Millis(9)));
+        assert_eq!(
+            (&said["status"], &said["from"], &said["to"]),
+            (&json!("gap_filled"), &json!(1), &json!(5))
+        );
+        let end = Status::Ended { reason: "too_slow", resume_after: Some(Millis(3)) };
+        let said = parsed(&subject().status(end, Millis(9)));
+        assert_eq!((&said["reason"], &said["resumeAfter"]), (&json!("too_slow"), &json!(3)));
+    }
+}

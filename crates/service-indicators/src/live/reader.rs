@@ -1,0 +1,132 @@
+//! What one subscriber reads: what it missed, then what comes, with heartbeats in between.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use contract::{Event, EventFeed};
+use fanout::{End, Next, Seat};
+use market::Millis;
+use tokio::time::{Interval, MissedTickBehavior};
+
+use super::Counted;
+use super::ask::Ask;
+use super::channel::{Channel, Joined};
+use super::event::{Status, Told};
+
+pub(crate) struct Reader {
+    channel: Arc<Channel>,
+    missed: VecDeque<Arc<Told>>,
+    seat: Seat<Told>,
+    heartbeat: Option<Interval>,
+    /// The last closed candle that was read or is not wanted.
+    after: Millis,
+    over: bool,
+    _counted: Counted,
+}
+
+/// What a reader finds, with what it is about.
+pub(crate) enum Read {
+    Candle { event: Arc<Event>, closed: bool },
+    Other(Arc<Event>),
+    Ended { event: Arc<Event>, cause: End },
+}
+
+impl Reader {
+    pub(crate) fn new(
+        channel: &Arc<Channel>,
+        ask: &Ask,
+        joined: Joined,
+        missed: Vec<Arc<Told>>,
+        counted: Counted,
+    ) -> Self {
+        let heartbeat = ask.heartbeat.map(|every| {
+            let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + every, every);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            ticks
+        });
+        // A new subscriber begins after what was closed before it came.
+        let after = ask.after.unwrap_or(joined.last);
+        Self {
+            channel: Arc::clone(channel),
+            missed: missed.into_iter().chain(joined.kept).collect(),
+            seat: joined.seat,
+            heartbeat,
+            after,
+            over: false,
+            _counted: counted,
+        }
+    }
+
+    /// The last closed candle that was read: where to continue.
+    pub(crate) fn after(&self) -> Millis {
+        self.after
+    }
+
+    pub(crate) fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<Option<Read>> {
+        if self.over {
+            return Poll::Ready(None);
+        }
+        if let Some(told) = self.missed.pop_front() {
+            if self.missed.is_empty() {
+                self.missed = VecDeque::new();
+            }
+            if let Some(read) = self.read(&told) {
+                return Poll::Ready(Some(read));
+            }
+        }
+        while let Poll::Ready(next) = self.seat.poll_next(context) {
+            let told = match next {
+                Next::Event(told) => told,
+                Next::Ended(cause) => return Poll::Ready(Some(self.end(cause))),
+            };
+            if let Some(read) = self.read(&told) {
+                return Poll::Ready(Some(read));
+            }
+        }
+        let Some(ticks) = &mut self.heartbeat else { return Poll::Pending };
+        ready!(ticks.poll_tick(context));
+        let now = self.channel.clock.now();
+        Poll::Ready(Some(Read::Other(self.channel.subject.heartbeat(now))))
+    }
+
+    pub(crate) async fn read_next(&mut self) -> Option<Read> {
+        std::future::poll_fn(|context| self.poll_read(context)).await
+    }
+
+    /// Leaves out what this reader has already.
+    fn read(&mut self, told: &Told) -> Option<Read> {
+        let event = Arc::clone(&told.event);
+        let Some(at) = told.candle else { return Some(Read::Other(event)) };
+        if at <= self.after {
+            return None;
+        }
+        if told.closed {
+            self.after = at;
+        }
+        Some(Read::Candle { event, closed: told.closed })
+    }
+
+    fn end(&mut self, cause: End) -> Read {
+        self.over = true;
+        let reason = match cause {
+            End::TooSlow => "too_slow: closed candles were not read in time",
+            End::Closed => "closed: the server is stopping",
+        };
+        let status = Status::Ended { reason, resume_after: Some(self.after) };
+        let event = self.channel.subject.status(status, self.channel.clock.now());
+        Read::Ended { event, cause }
+    }
+}
+
+impl EventFeed for Reader {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
+        self.poll_read(context).map(|read| {
+            read.map(|read| match read {
+                Read::Candle { event, .. } | Read::Other(event) | Read::Ended { event, .. } => {
+                    event
+                }
+            })
+        })
+    }
+}

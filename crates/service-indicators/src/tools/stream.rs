@@ -1,0 +1,161 @@
+//! `stream_klines` and the streams behind SSE and WebSocket: live candles with indicators.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::{Cx, Event, Progress, Reply, Subscription};
+use fanout::End;
+use fault::Fault;
+use futures_util::future::try_join_all;
+use market::{Interval, Millis, Ticker};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+
+use crate::Indicators;
+use crate::live::{Batch, BatchArgs, Read, Reader, StreamArgs};
+
+/// The longest a call may follow.
+const SECONDS_MAX: u64 = 3_600;
+/// How long it follows for a client that hears nothing meanwhile: most give up after a minute.
+const SECONDS_UNHEARD: u64 = 50;
+/// What it takes to answer before the deadline.
+const ANSWERING: Duration = Duration::from_secs(1);
+/// Candles that the text shows; all of them are in the structured content.
+const SHOWN_MAX: usize = 20;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CallArgs {
+    #[serde(flatten)]
+    stream: StreamArgs,
+    max_events: usize,
+    max_seconds: Option<u64>,
+}
+
+pub(crate) async fn open(cx: Cx<Indicators>, args: StreamArgs) -> Result<Subscription, Fault> {
+    let ask = args.ask(&cx.service.candles)?;
+    Ok(Subscription::new(cx.service.live.subscribe(&ask, cx.deadline).await?))
+}
+
+pub(crate) async fn open_batch(cx: Cx<Indicators>, args: BatchArgs) -> Result<Subscription, Fault> {
+    let (asks, heartbeat) = args.asks(&cx.service.candles)?;
+    let subscribed = asks.iter().map(|ask| cx.service.live.subscribe(ask, cx.deadline));
+    let readers = try_join_all(subscribed).await?;
+    let clock = Arc::clone(&cx.service.clock);
+    Ok(Subscription::new(Batch::new(&asks, readers, heartbeat, clock)))
+}
+
+pub(crate) async fn call(cx: Cx<Indicators>, args: CallArgs) -> Result<Followed, Fault> {
+    let ask = args.stream.ask(&cx.service.candles)?;
+    let unless_said = if cx.progress.is_heard() { SECONDS_MAX } else { SECONDS_UNHEARD };
+    let seconds = args.max_seconds.unwrap_or(unless_said).min(SECONDS_MAX);
+    let until = Instant::now() + Duration::from_secs(seconds);
+    let mut reader = cx.service.live.subscribe(&ask, cx.deadline).await?;
+    let latest = cx.deadline.checked_sub(ANSWERING).unwrap_or(cx.deadline);
+    let bounds = Bounds { events: args.max_events, until: until.min(latest) };
+    let (events, ended) = follow(&mut reader, &bounds, &cx.progress).await;
+    Ok(Followed {
+        ticker: ask.ticker,
+        interval: ask.interval,
+        events,
+        ended,
+        resume_after: reader.after(),
+        source: cx.service.candles.provider().to_owned(),
+        generated_at: cx.service.clock.now(),
+    })
+}
+
+struct Bounds {
+    events: usize,
+    until: Instant,
+}
+
+/// Reads until there are enough candles or no more time. Everything is reported as it comes, signs
+/// of life included.
+async fn follow(
+    reader: &mut Reader,
+    bounds: &Bounds,
+    progress: &Progress,
+) -> (Vec<Arc<Event>>, &'static str) {
+    let mut candles = Vec::new();
+    let mut reports = 0.0;
+    while candles.len() < bounds.events {
+        let Ok(read) = timeout_at(bounds.until, reader.read_next()).await else {
+            return (candles, "maxSeconds");
+        };
+        let event = match &read {
+            Some(Read::Candle { event, .. } | Read::Other(event) | Read::Ended { event, .. }) => {
+                event
+            }
+            None => return (candles, "closed"),
+        };
+        reports += 1.0;
+        progress.report(reports, None, &event.json);
+        match read {
+            Some(Read::Candle { event, .. }) => candles.push(event),
+            Some(Read::Ended { cause: End::TooSlow, .. }) => return (candles, "too_slow"),
+            Some(Read::Ended { cause: End::Closed, .. }) => return (candles, "closed"),
+            _ => {}
+        }
+    }
+    (candles, "maxEvents")
+}
+
+pub(crate) struct Followed {
+    ticker: Ticker,
+    interval: Interval,
+    events: Vec<Arc<Event>>,
+    ended: &'static str,
+    resume_after: Millis,
+    source: String,
+    generated_at: Millis,
+}
+
+impl Followed {
+    fn parsed(&self) -> impl Iterator<Item = Value> {
+        self.events.iter().map(|event| serde_json::from_str(&event.json).unwrap_or(Value::Null))
+    }
+}
+
+impl Reply for Followed {
+    fn result(&self) -> Value {
+        json!({
+            "schemaVersion": "1.0",
+            "symbol": self.ticker.name,
+            "interval": self.interval.as_str(),
+            "events": self.parsed().collect::<Value>(),
+            "ended": self.ended,
+            "resumeAfter": self.resume_after.0,
+            "meta": { "source": self.source, "generatedAt": self.generated_at.0 },
+        })
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!(
+            "{} {}: {} live candles; ended by {}; call again with after={} to continue; source {}\n",
+            self.ticker.name,
+            self.interval.as_str(),
+            self.events.len(),
+            self.ended,
+            self.resume_after.0,
+            self.source,
+        );
+        let skipped = self.events.len().saturating_sub(SHOWN_MAX);
+        for event in self.parsed().skip(skipped) {
+            let candle = &event["candle"];
+            let state = if candle["closed"] == true { "closed" } else { "forming" };
+            _ = write!(
+                text,
+                "{} {state} close {} volume {}",
+                candle["t"], candle["c"], candle["v"]
+            );
+            for (name, value) in event["deltas"].as_object().into_iter().flatten() {
+                _ = write!(text, " {name} {value}");
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
