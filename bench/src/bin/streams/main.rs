@@ -1,0 +1,91 @@
+//! What a live stream costs: events delivered to thousands of WebSocket subscribers against a
+//! naive server in the same run, memory for each, and the way of a candle. `bench/README.md` says
+//! how to read it.
+#![allow(clippy::print_stdout, reason = "the tables are what this program is for")]
+
+mod frames;
+mod latency;
+mod options;
+mod relay;
+mod round;
+mod servers;
+mod swarm;
+mod table;
+
+use std::error::Error;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use options::Options;
+use relay::Relay;
+use round::Plan;
+use servers::{Binaries, Running};
+use table::{Row, Target};
+
+pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// The candle of a day forms for long enough to be the same in every round.
+const FORMING: &str = "btcusdt@kline_1d";
+const SHORT: &str = "btcusdt@kline_1s";
+/// How many readers a single candle is watched on its way to.
+const WATCHED: usize = 1_000;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            println!("the benchmark could not be run: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether every target was met.
+fn run() -> Outcome<bool> {
+    let options = Options::read(std::env::args().skip(1))?;
+    let binaries = Binaries::prepare(&options)?;
+    servers::settle()?;
+    let exchange = servers::exchange()?;
+    let mut targets = Vec::new();
+    for &readers in &options.subscribers {
+        targets.extend(throughput(&options, &binaries, exchange, readers)?);
+    }
+    let relay = Relay::before(exchange, SHORT)?;
+    let stoa = Running::stoa(&binaries, exchange, relay.clone())?;
+    let hello = subscribe("1s", "");
+    latency::measure(&stoa, &relay, WATCHED, &hello, options.latency)?.print(WATCHED);
+    println!();
+    for target in &targets {
+        println!("{target}");
+    }
+    Ok(targets.iter().all(Target::is_met))
+}
+
+fn throughput(
+    options: &Options,
+    binaries: &Binaries,
+    exchange: SocketAddr,
+    readers: usize,
+) -> Outcome<[Target; 2]> {
+    let hello = subscribe("1d", r#","indicators":{"rsi":{},"macd":{}}"#);
+    let mut rows = [Row::new("stoa"), Row::new("naive")];
+    // In turns, so that whatever else the machine does falls on both alike.
+    for _ in 0..options.rounds {
+        let plan = |hello| Plan { readers, ahead: options.ahead, length: options.seconds, hello };
+        let relay = Relay::before(exchange, FORMING)?;
+        let stoa = Running::stoa(binaries, exchange, relay)?;
+        let round = round::run(stoa, &plan(Some(&hello)))?;
+        let naive = Running::naive(binaries, &round.event)?;
+        rows[0].add(round);
+        rows[1].add(round::run(naive, &plan(None))?);
+    }
+    table::print(readers, &rows);
+    Ok(table::targets(readers, &rows))
+}
+
+fn subscribe(interval: &str, more: &str) -> String {
+    format!(
+        r#"{{"type":"subscribe","id":"1","symbol":"BTCUSDT","interval":"{interval}","closedOnly":false,"heartbeatMs":60000{more}}}"#
+    )
+}

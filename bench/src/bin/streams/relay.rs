@@ -1,0 +1,142 @@
+//! The wire between the simulated exchange and Stoa. Bytes pass as they are; candles that pass
+//! towards Stoa are shown to a witness, and further states of a forming candle can be put in
+//! between, as if the exchange had sent them.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::Outcome;
+use crate::frames::{self, TEXT};
+
+/// A candle on its way: when it opened, and whether it is closed.
+pub(crate) type Candle = (i64, bool);
+
+#[derive(Clone)]
+pub(crate) struct Relay {
+    pub(crate) address: SocketAddr,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Towards Stoa, as of its last connection.
+    stoa: Option<TcpStream>,
+    /// Each candle of the witnessed stream and when it was handed on.
+    seen: Vec<(Candle, Instant)>,
+    /// The newest forming candle, to make further ones from.
+    forming: Option<Value>,
+    /// The time of the newest state, which may have run ahead of the exchange's: one that is not
+    /// newer than the last would be passed over.
+    newest: i64,
+}
+
+impl Relay {
+    /// Stands in front of the exchange, for one stream of it such as `btcusdt@kline_1s`.
+    pub(crate) fn before(exchange: SocketAddr, stream: &'static str) -> Outcome<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let relay = Self { address: listener.local_addr()?, state: Arc::default() };
+        let accepting = relay.clone();
+        thread::spawn(move || {
+            for stoa in listener.incoming().flatten() {
+                let Ok(there) = TcpStream::connect(exchange) else { continue };
+                // A connection that cannot be joined is closed, and Stoa tries again.
+                drop(accepting.join(stoa, there, stream));
+            }
+        });
+        Ok(relay)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn join(&self, stoa: TcpStream, exchange: TcpStream, stream: &'static str) -> Outcome<()> {
+        stoa.set_nodelay(true)?;
+        exchange.set_nodelay(true)?;
+        let (mut requests, mut towards) = (stoa.try_clone()?, exchange.try_clone()?);
+        thread::spawn(move || {
+            drop(std::io::copy(&mut requests, &mut towards));
+            drop(towards.shutdown(Shutdown::Both));
+        });
+        let relay = self.clone();
+        thread::spawn(move || {
+            // Either end may hang up at any time; then so do we.
+            drop(relay.hand_on(exchange, &stoa, stream));
+            drop(stoa.shutdown(Shutdown::Both));
+        });
+        Ok(())
+    }
+
+    /// From the exchange to Stoa, frame by frame once the handshake is over.
+    fn hand_on(&self, mut from: TcpStream, mut to: &TcpStream, stream: &str) -> Outcome<()> {
+        let (mut bytes, mut part) = (Vec::new(), vec![0; 64 * 1024]);
+        let mut open = false;
+        loop {
+            let taken = from.read(&mut part)?;
+            if taken == 0 {
+                return Ok(());
+            }
+            bytes.extend_from_slice(&part[..taken]);
+            if !open {
+                let Some(head) = bytes.windows(4).position(|it| it == b"\r\n\r\n") else {
+                    continue;
+                };
+                to.write_all(&bytes[..head + 4])?;
+                bytes.drain(..head + 4);
+                self.state().stoa = Some(to.try_clone()?);
+                open = true;
+            }
+            let mut used = 0;
+            while let Some((frame, length)) = frames::first(&bytes[used..])? {
+                let candle = if frame.opcode == TEXT { read(frame.payload, stream) } else { None };
+                let mut state = self.state();
+                if let Some((seen, message)) = candle {
+                    state.seen.push((seen, Instant::now()));
+                    state.forming = Some(message).filter(|_| !seen.1);
+                }
+                to.write_all(&bytes[used..used + length])?;
+                drop(state);
+                used += length;
+            }
+            bytes.drain(..used);
+        }
+    }
+
+    pub(crate) fn take_seen(&self) -> Vec<(Candle, Instant)> {
+        std::mem::take(&mut self.state().seen)
+    }
+
+    /// Sends so many further states of the candle that is forming, a millisecond apart by the
+    /// exchange's account: the close goes between the high and the low.
+    pub(crate) fn send_more(&self, count: u64) -> Outcome<()> {
+        let mut state = self.state();
+        let State { stoa: Some(stoa), forming: Some(message), newest, .. } = &mut *state else {
+            return Err("the exchange has not sent a forming candle".into());
+        };
+        let mut frames = Vec::new();
+        for _ in 0..count {
+            let data = &mut message["data"];
+            *newest = data["E"].as_i64().unwrap_or_default().max(*newest) + 1;
+            data["E"] = Value::from(*newest);
+            data["k"]["c"] = data["k"][if *newest % 2 == 0 { "h" } else { "l" }].clone();
+            frames.extend(frames::from_server(TEXT, message.to_string().as_bytes()));
+        }
+        stoa.write_all(&frames)?;
+        Ok(())
+    }
+}
+
+/// `{"stream":"btcusdt@kline_1s","data":{"e":"kline","E":..,"k":{"t":..,"x":false,..}}}`
+fn read(payload: &[u8], stream: &str) -> Option<(Candle, Value)> {
+    let message: Value = serde_json::from_slice(payload).ok()?;
+    if message["stream"] != stream {
+        return None;
+    }
+    let candle = &message["data"]["k"];
+    Some(((candle["t"].as_i64()?, candle["x"].as_bool()?), message))
+}

@@ -1,0 +1,152 @@
+//! One round: a fresh server, its memory with so many readers, then events as fast as they are
+//! taken.
+
+use std::time::{Duration, Instant};
+
+use crate::Outcome;
+use crate::servers::Running;
+use crate::swarm::Swarm;
+
+/// Long enough for every buffer to have its size.
+const WARM_UP: Duration = Duration::from_millis(700);
+/// How long the readers are left alone before memory is looked at.
+const REST: Duration = Duration::from_millis(1_000);
+/// Heartbeats and news about the stream are shorter than any candle.
+const EVENT_BYTES_MIN: usize = 150;
+/// Nothing has come for this long: what is still missing has been left out.
+const STILL: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) struct Plan<'a> {
+    pub(crate) readers: usize,
+    pub(crate) ahead: u64,
+    pub(crate) length: Duration,
+    /// What a reader says first.
+    pub(crate) hello: Option<&'a str>,
+}
+
+/// What a round came to.
+pub(crate) struct Round {
+    pub(crate) per_second: f64,
+    pub(crate) cpu_us: f64,
+    /// How busy the first processor was with the server, from 0 to 1.
+    pub(crate) busy: f64,
+    /// Bytes a reader that is idle, before the events and after them.
+    pub(crate) idle: f64,
+    pub(crate) idle_after: f64,
+    /// Events that were left out, of all that were meant for somebody.
+    pub(crate) left_out: f64,
+    /// One of the events.
+    pub(crate) event: String,
+}
+
+pub(crate) fn run(mut server: Running, plan: &Plan<'_>) -> Outcome<Round> {
+    let mut swarm = Swarm::new()?;
+    // What the first reader makes the server build is not the price of a reader.
+    swarm.grow(server.address, 1, plan.hello)?;
+    rest(&mut swarm)?;
+    let before = server.memory()?;
+    swarm.grow(server.address, plan.readers, plan.hello)?;
+    rest(&mut swarm)?;
+    let each = |memory: f64| (memory - before) / number(swarm.len() as u64 - 1);
+    let idle = each(server.memory()?);
+    let mut flow = Flow::new(plan, &swarm);
+    flow.run(&mut server, &mut swarm, WARM_UP)?;
+    let (cpu, taken, started) = (server.cpu()?, flow.taken, Instant::now());
+    flow.run(&mut server, &mut swarm, plan.length)?;
+    let (cpu, taken, elapsed) = (server.cpu()? - cpu, flow.taken - taken, started.elapsed());
+    flow.drain(&mut swarm)?;
+    rest(&mut swarm)?;
+    let meant = flow.sent * flow.readers;
+    let each = |memory: f64| (memory - before) / number(flow.readers - 1);
+    Ok(Round {
+        per_second: number(taken) / elapsed.as_secs_f64(),
+        cpu_us: cpu * 1e6 / number(taken),
+        busy: cpu / elapsed.as_secs_f64(),
+        idle,
+        idle_after: each(server.memory()?),
+        left_out: number(meant.saturating_sub(flow.taken)) / number(meant),
+        event: flow.event,
+    })
+}
+
+fn rest(swarm: &mut Swarm) -> Outcome<()> {
+    let until = Instant::now() + REST;
+    while Instant::now() < until {
+        swarm.read(Duration::from_millis(10), |_, _| {})?;
+    }
+    Ok(())
+}
+
+/// Events from the source to the readers. The source is always a little ahead of the average
+/// reader, so that nobody waits for it and nothing has to be left out.
+struct Flow {
+    readers: u64,
+    ahead: u64,
+    sent: u64,
+    taken: u64,
+    /// Events a reader that will not come any more, as far as it is known.
+    missed: u64,
+    event: String,
+}
+
+impl Flow {
+    fn new(plan: &Plan<'_>, swarm: &Swarm) -> Self {
+        let readers = swarm.len() as u64;
+        Self { readers, ahead: plan.ahead, sent: 0, taken: 0, missed: 0, event: String::new() }
+    }
+
+    fn run(&mut self, server: &mut Running, swarm: &mut Swarm, length: Duration) -> Outcome<()> {
+        let (started, mut moved) = (Instant::now(), Instant::now());
+        while started.elapsed() < length {
+            let allowed = self.taken / self.readers + self.missed + self.ahead;
+            if allowed > self.sent {
+                server.feed(allowed - self.sent)?;
+                self.sent = allowed;
+            }
+            let before = self.taken;
+            self.read(swarm, Duration::from_millis(1))?;
+            if self.taken > before {
+                moved = Instant::now();
+            } else if moved.elapsed() > STILL {
+                self.missed = self.sent - self.taken / self.readers;
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, swarm: &mut Swarm, patience: Duration) -> Outcome<()> {
+        let mut last = None;
+        let mut taken = 0;
+        swarm.read(patience, |_, payload| {
+            if payload.len() >= EVENT_BYTES_MIN {
+                taken += 1;
+                if self.event.is_empty() && last.is_none() {
+                    last = Some(String::from_utf8_lossy(payload).into_owned());
+                }
+            }
+        })?;
+        self.taken += taken;
+        if let Some(event) = last {
+            self.event = event;
+        }
+        Ok(())
+    }
+
+    fn drain(&mut self, swarm: &mut Swarm) -> Outcome<()> {
+        let (started, mut moved) = (Instant::now(), Instant::now());
+        while moved.elapsed() < STILL && started.elapsed() < PATIENCE {
+            let before = self.taken;
+            self.read(swarm, Duration::from_millis(10))?;
+            if self.taken > before {
+                moved = Instant::now();
+            }
+        }
+        Ok(())
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of events are far below 2^52")]
+pub(crate) fn number(count: u64) -> f64 {
+    count as f64
+}

@@ -1,0 +1,215 @@
+//! The two servers as processes, the exchange behind Stoa, and what the system says about them.
+//! Servers have the first processor to themselves, and everything else the second.
+
+use std::io::Write as _;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use exchange_sim::{Sim, SimConfig};
+use market::SystemClock;
+use tokio_util::sync::CancellationToken;
+
+use crate::Outcome;
+use crate::options::Options;
+use crate::relay::Relay;
+
+const START_PATIENCE: Duration = Duration::from_secs(60);
+/// Linux counts processor time for user space in hundredths of a second on every architecture.
+const TICKS_PER_SECOND: f64 = 100.0;
+const SEED: u64 = 7;
+/// Sockets of ten thousand readers, and whatever else a process needs.
+const FILES: u64 = 16_384;
+
+/// Everything that is run, ready to run.
+pub(crate) struct Binaries {
+    stoa: PathBuf,
+    naive: PathBuf,
+}
+
+impl Binaries {
+    pub(crate) fn prepare(options: &Options) -> Outcome<Self> {
+        let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = bench.parent().ok_or("the benchmarks have left their workspace")?;
+        let build = |given: &Option<PathBuf>, package: &str, name: &str| match given {
+            Some(path) => Ok(path.canonicalize()?),
+            None => build(root, package, name),
+        };
+        Ok(Self {
+            stoa: build(&options.stoa, "server", "stoa")?,
+            naive: build(&options.naive, "bench", "streams_naive")?,
+        })
+    }
+}
+
+/// Built the way this program was, so that a quick try with a debug build stays quick.
+fn build(root: &Path, package: &str, name: &str) -> Outcome<PathBuf> {
+    let mut cargo = Command::new(option_env!("CARGO").unwrap_or("cargo"));
+    cargo.current_dir(root).args(["build", "--quiet", "--package", package, "--bin", name]);
+    if !cfg!(debug_assertions) {
+        cargo.arg("--release");
+    }
+    done(&mut cargo)?;
+    let here = std::env::current_exe()?;
+    let built = here.parent().ok_or("this program stands nowhere")?.join(name);
+    if built.exists() { Ok(built) } else { Err(format!("no {}", built.display()).into()) }
+}
+
+fn done(command: &mut Command) -> Outcome<()> {
+    command.stdout(Stdio::null());
+    let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{command:?} failed: {status}").into()) }
+}
+
+/// Puts this process on the second processor and lets it and its children open enough files.
+pub(crate) fn settle() -> Outcome<()> {
+    let me = std::process::id().to_string();
+    done(Command::new("taskset").args(["--cpu-list", "--pid", "1", &me]))?;
+    let limits = std::fs::read_to_string("/proc/self/limits")?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+    let mut limits = line.unwrap_or_default().split_whitespace().map(str::parse::<u64>);
+    let (soft, hard) = (limits.next(), limits.next());
+    if soft.is_some_and(|soft| soft.is_ok_and(|soft| soft < FILES)) {
+        let hard = hard.and_then(Result::ok).unwrap_or(FILES).max(FILES);
+        let wanted = format!("--nofile={hard}:{hard}");
+        done(Command::new("prlimit").args([&wanted, "--pid", &me]))?;
+    }
+    Ok(())
+}
+
+/// A simulated exchange on a thread of its own, until the process ends.
+pub(crate) fn exchange() -> Outcome<SocketAddr> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    listener.set_nonblocking(true)?;
+    let address = listener.local_addr()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    thread::spawn(move || {
+        runtime.block_on(async {
+            let sim = Sim::new(SimConfig::new(SEED, Arc::new(SystemClock)));
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            sim.serve(listener, CancellationToken::new()).await;
+            Ok::<_, std::io::Error>(())
+        })
+    });
+    Ok(address)
+}
+
+/// What the servers keep while they run; gone afterwards.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+/// A server that answers on its port, until it is dropped.
+pub(crate) struct Running {
+    pub(crate) address: SocketAddr,
+    child: Child,
+    feed: Feed,
+    _folder: Option<Folder>,
+}
+
+/// Where its events come from.
+enum Feed {
+    /// From the exchange, as they would.
+    Exchange(Relay),
+    /// It makes them itself when it is told to.
+    Told(ChildStdin),
+}
+
+impl Running {
+    /// `stoa serve` as it comes, on the exchange behind the relay.
+    pub(crate) fn stoa(binaries: &Binaries, rest: SocketAddr, relay: Relay) -> Outcome<Self> {
+        let folder = std::env::temp_dir().join(format!("stoa-streams-{}", std::process::id()));
+        std::fs::create_dir_all(&folder)?;
+        let address = free_address()?;
+        let mut command = on_first_processor(&binaries.stoa);
+        command.arg("serve").args(["--listen", &address.to_string()]).arg("--data").arg(&folder);
+        command.env("STOA_RATE_PER_SECOND", "0").env("PROVIDER", "binance");
+        command.env("BINANCE_REST_URL", format!("http://{rest}"));
+        command.env("BINANCE_WS_URL", format!("ws://{}", relay.address));
+        command.stdin(Stdio::null());
+        let child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
+        let feed = Feed::Exchange(relay);
+        Self { address, child, feed, _folder: Some(Folder(folder)) }.once_it_answers()
+    }
+
+    /// `event` is one that Stoa sent, for this one to send as well.
+    pub(crate) fn naive(binaries: &Binaries, event: &str) -> Outcome<Self> {
+        let address = free_address()?;
+        let mut command = on_first_processor(&binaries.naive);
+        command.arg(address.port().to_string()).stdin(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
+        let mut told = child.stdin.take().ok_or("no way to tell it anything")?;
+        writeln!(told, "{event}")?;
+        Self { address, child, feed: Feed::Told(told), _folder: None }.once_it_answers()
+    }
+
+    fn once_it_answers(mut self) -> Outcome<Self> {
+        let started = Instant::now();
+        while TcpStream::connect(self.address).is_err() {
+            if let Some(status) = self.child.try_wait()? {
+                return Err(format!("a server ended with {status}").into());
+            }
+            if started.elapsed() > START_PATIENCE {
+                return Err(format!("nobody answers on {}", self.address).into());
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(self)
+    }
+
+    /// Lets it have so many further events.
+    pub(crate) fn feed(&mut self, count: u64) -> Outcome<()> {
+        match &mut self.feed {
+            Feed::Exchange(relay) => relay.send_more(count),
+            Feed::Told(told) => Ok(writeln!(told, "{count}")?),
+        }
+    }
+
+    /// Processor time of all its threads so far, in seconds.
+    pub(crate) fn cpu(&self) -> Outcome<f64> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        // The second field is the name in brackets, and a name may hold anything.
+        let (_, fields) = stat.rsplit_once(')').ok_or("no brackets in stat")?;
+        let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
+        Ok(ticks.sum::<Result<f64, _>>()? / TICKS_PER_SECOND)
+    }
+
+    /// Memory that is in RAM, in bytes; what the kernel keeps for its sockets is not in it.
+    pub(crate) fn memory(&self) -> Outcome<f64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kilobytes = line.and_then(|line| line.split_whitespace().next());
+        Ok(kilobytes.ok_or("no VmRSS in status")?.parse::<f64>()? * 1024.0)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Settings in the environment of whoever measures would change what is measured.
+fn on_first_processor(program: &Path) -> Command {
+    let mut command = Command::new("taskset");
+    command.args(["--cpu-list", "0"]).arg(program).env_clear();
+    for name in ["PATH", "HOME", "TMPDIR", "LANG"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn free_address() -> Outcome<SocketAddr> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
+}
