@@ -83,6 +83,9 @@ impl Client {
             // A machine without certificates can still talk to the simulated exchange.
             http = http.tls_certs_only([]);
         }
+        if let Some(key) = &config.api_key {
+            http = http.default_headers(key.headers());
+        }
         let http = http.build().map_err(|error| {
             Fault::unavailable("upstream_unreachable", "the HTTP client could not be set up")
                 .caused_by(error)

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use fault::Fault;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 #[derive(Debug, Clone)]
 pub struct BinanceConfig {
@@ -36,6 +37,32 @@ pub struct BinanceConfig {
     pub server_time_age: Duration,
     pub health_age: Duration,
     pub streams: StreamConfig,
+    /// Sent with every request, for the limits that belong to it.
+    pub api_key: Option<ApiKey>,
+}
+
+/// A key of the exchange's. It never shows.
+#[derive(Clone)]
+pub struct ApiKey(HeaderValue);
+
+impl ApiKey {
+    pub fn new(text: &str) -> Result<Self, Fault> {
+        let mut value = HeaderValue::from_str(text).map_err(|_| {
+            Fault::invalid("invalid_api_key", "the exchange's key has characters no key has")
+        })?;
+        value.set_sensitive(true);
+        Ok(Self(value))
+    }
+
+    pub(crate) fn headers(&self) -> HeaderMap {
+        HeaderMap::from_iter([(HeaderName::from_static("x-mbx-apikey"), self.0.clone())])
+    }
+}
+
+impl std::fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ApiKey(***)")
+    }
 }
 
 impl BinanceConfig {
@@ -62,6 +89,7 @@ impl BinanceConfig {
             listing_age_miss: Duration::from_mins(1),
             server_time_age: Duration::from_mins(5),
             health_age: Duration::from_secs(5),
+            api_key: None,
         }
     }
 
@@ -85,7 +113,7 @@ impl BinanceConfig {
 /// How live candles are followed. Durations are real time unless they say otherwise.
 #[derive(Debug, Clone)]
 pub struct StreamConfig {
-    /// Without `/stream`: `wss://data-stream.binance.vision`, or the simulated exchange's address.
+    /// Without `/stream` or `/ws`: `wss://data-stream.binance.vision`, or the simulated exchange's address.
     pub url: String,
     pub connect_timeout: Duration,
     /// How long the exchange may take to confirm a subscription.
@@ -164,8 +192,62 @@ impl StreamConfig {
         }
     }
 
-    /// Where combined streams are.
+    /// Refuses an address at which there can be no streams.
+    pub(crate) fn check(&self) -> Result<(), Fault> {
+        let plain = |url: &reqwest::Url| {
+            matches!(url.scheme(), "ws" | "wss")
+                && url.host().is_some()
+                && url.query().is_none()
+                && url.fragment().is_none()
+        };
+        match reqwest::Url::parse(&self.url).is_ok_and(|url| plain(&url)) {
+            true => Ok(()),
+            false => {
+                let message = "the address of the exchange's streams is not valid";
+                Err(Fault::invalid("invalid_upstream_url", message)
+                    .problem("ws_url", "a ws or wss URL without query and fragment"))
+            }
+        }
+    }
+
+    /// Where combined streams are. The exchange's documents name addresses that end in `/ws`, where
+    /// single streams are; what is before that is meant.
     pub(crate) fn endpoint(&self) -> String {
-        format!("{}/stream", self.url.trim_end_matches('/'))
+        let base = self.url.trim_end_matches('/');
+        let base = base.strip_suffix("/ws").or_else(|| base.strip_suffix("/stream"));
+        format!("{}/stream", base.unwrap_or(&self.url).trim_end_matches('/'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(url: &str, endpoint: Option<&str>) {
+        let config = StreamConfig::new(url);
+        let found = config.check().ok().map(|()| config.endpoint());
+        assert_eq!(found.as_deref(), endpoint, "{url}");
+    }
+
+    #[test]
+    fn streams_are_found_however_their_address_is_written() {
+        check("wss://stream.binance.com/ws", Some("wss://stream.binance.com/stream"));
+        check(
+            "wss://stream.binance.com:9443/stream/",
+            Some("wss://stream.binance.com:9443/stream"),
+        );
+        check("ws://127.0.0.1:9", Some("ws://127.0.0.1:9/stream"));
+        for bad in ["https://stream.binance.com", "stream.binance.com", "wss://", "ws://a/?b", ""] {
+            check(bad, None);
+        }
+    }
+
+    #[test]
+    fn a_key_does_not_show() {
+        let key = ApiKey::new("k-hunter2").unwrap();
+        assert!(!format!("{key:?} {:?}", key.headers()).contains("hunter2"));
+        assert_eq!(key.headers()["x-mbx-apikey"], "k-hunter2");
+        assert!(ApiKey::new("two\nlines").is_err());
     }
 }

@@ -31,7 +31,7 @@ use market::{
 };
 use tokio_util::task::TaskTracker;
 
-pub use self::config::{BinanceConfig, StreamConfig};
+pub use self::config::{ApiKey, BinanceConfig, StreamConfig};
 pub use self::observer::{Observer, Unobserved};
 
 use self::client::{Client, Endpoint};
@@ -93,6 +93,7 @@ impl Binance {
         clock: Arc<dyn Clock>,
         observer: Arc<dyn Observer>,
     ) -> Result<Self, Fault> {
+        config.streams.check()?;
         let client = Client::new(&config, Arc::clone(&clock), observer)?;
         let tasks = TaskTracker::new();
         let flights = AllFlights {

@@ -35,6 +35,7 @@ pub(crate) struct App {
     pub(crate) stop: CancellationToken,
     /// Kept for the metrics, which show how much of it is being fetched.
     pub(crate) history: Arc<History>,
+    venues: Venues,
     tasks: TaskTracker,
     db: Db,
 }
@@ -81,13 +82,16 @@ impl App {
         let meter = Arc::new(Meters(Arc::clone(&metrics)));
         let Parts { tasks, stop, history, .. } = parts;
         let patience = config.call_patience;
+        let pipeline = Pipeline::new(catalog, Arc::clone(&gate) as _, meter, patience)
+            .limited(config.tool_concurrency);
         Ok(Self {
-            pipeline: Arc::new(Pipeline::new(catalog, Arc::clone(&gate) as _, meter, patience)),
+            pipeline: Arc::new(pipeline),
             view: config.view.clone(),
             gate,
             metrics,
             stop,
             history,
+            venues,
             tasks,
             db,
         })
@@ -97,7 +101,11 @@ impl App {
     pub(crate) async fn stop(self) {
         self.stop.cancel();
         self.tasks.close();
-        if tokio::time::timeout(STOP_PATIENCE, self.tasks.wait()).await.is_err() {
+        let ended = async {
+            self.venues.close().await;
+            self.tasks.wait().await;
+        };
+        if tokio::time::timeout(STOP_PATIENCE, ended).await.is_err() {
             tracing::warn!(left = self.tasks.len(), "background work was cut at shutdown");
         }
         self.db.close().await;
@@ -136,7 +144,9 @@ fn indicators(parts: &Parts<'_>, venues: &Venues) -> Result<Service, Failure> {
         history: Arc::clone(&parts.history),
         health: venues.probe(),
     };
-    Ok(service_indicators::service(market, Arc::clone(&parts.clock), VERSION)?)
+    let tasks =
+        service_indicators::Tasks { tracker: parts.tasks.clone(), stop: parts.stop.clone() };
+    Ok(service_indicators::service(market, Arc::clone(&parts.clock), VERSION, tasks)?)
 }
 
 /// A service or tool that is asked for by name must exist, or the list would be silently empty.

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use auth::{RateLimit, Secret};
-use contract::View;
+use contract::{Concurrency, View};
+use market_binance::{ApiKey, BinanceConfig, StreamConfig};
 use telemetry::{LogConfig, LogFormat};
 
 use crate::exit::Failure;
@@ -30,10 +31,13 @@ pub(crate) struct Config {
     pub(crate) sim_seed: u64,
     pub(crate) view: View,
     pub(crate) http_token: Option<Secret>,
+    pub(crate) surfaces: Surfaces,
     pub(crate) cors_origins: Vec<String>,
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) rate: RateLimit,
     pub(crate) call_patience: Duration,
+    /// How many calls of one tool run at once and wait, where its contract does not say.
+    pub(crate) tool_concurrency: Concurrency,
     /// How long a client may take over its headers, its body, and the time between requests.
     pub(crate) client_patience: Duration,
     pub(crate) body_bytes_max: usize,
@@ -45,14 +49,45 @@ pub(crate) struct Config {
     pub(crate) log: LogConfig,
 }
 
+/// What `stoa serve` offers beside MCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Surfaces {
+    /// REST, and with it everything below.
+    pub(crate) http: bool,
+    pub(crate) sse: bool,
+    pub(crate) ws: bool,
+}
+
 /// Where live crypto prices come from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Provider {
     /// The simulated exchange, in this process.
     Simulated,
-    Binance {
-        rest_url: String,
-    },
+    Binance(BinanceSite),
+}
+
+/// Where the exchange is, and who we are to it.
+#[derive(Debug, Clone)]
+pub(crate) struct BinanceSite {
+    pub(crate) rest_url: String,
+    /// Where candles are heard as they form; the place that belongs to `rest_url` if nobody says.
+    pub(crate) ws_url: Option<String>,
+    pub(crate) api_key: Option<Secret>,
+}
+
+impl BinanceSite {
+    /// The adapter's own settings, with what was set here.
+    pub(crate) fn adapter(&self, source: &str) -> Result<BinanceConfig, Failure> {
+        let mut config = BinanceConfig::new(&self.rest_url, source);
+        if let Some(url) = &self.ws_url {
+            config.streams = StreamConfig::new(url);
+        }
+        config.api_key = match &self.api_key {
+            Some(key) => Some(ApiKey::new(key.reveal())?),
+            None => None,
+        };
+        Ok(config)
+    }
 }
 
 impl Config {
@@ -60,16 +95,24 @@ impl Config {
         let listen = listen(&settings)?;
         let provider = match settings.provider.as_deref().unwrap_or("sim") {
             "sim" => Provider::Simulated,
-            "binance" => Provider::Binance {
+            "binance" => Provider::Binance(BinanceSite {
                 rest_url: settings
                     .binance_rest_url
                     .unwrap_or_else(|| "https://data-api.binance.vision".to_owned()),
-            },
+                ws_url: settings.binance_ws_url,
+                api_key: settings.binance_api_key.map(Secret::new),
+            }),
             other => {
                 return Err(Failure::usage(format!(
                     "provider {other:?} is not known; write sim or binance"
                 )));
             }
+        };
+        let http = settings.enable_http.unwrap_or(true);
+        let surfaces = Surfaces {
+            http,
+            sse: http && settings.enable_sse.unwrap_or(true),
+            ws: http && settings.enable_ws.unwrap_or(true),
         };
         let call_patience = patience("call_timeout_s", settings.call_timeout_s, 30.0)?;
         let client_patience = patience("client_timeout_s", settings.client_timeout_s, 15.0)?;
@@ -78,6 +121,8 @@ impl Config {
             provider,
             call_patience,
             client_patience,
+            surfaces,
+            tool_concurrency: concurrency(settings.tool_concurrency, settings.tool_queue)?,
             data: settings.data.map_or_else(|| default_data(settings.home.as_deref()), Ok)?,
             database_url: settings.database_url.map(Secret::new),
             sim_seed: settings.sim_seed.unwrap_or(SIM_SEED),
@@ -115,6 +160,14 @@ fn patience(name: &str, seconds: Option<f64>, default: f64) -> Result<Duration, 
         .ok()
         .filter(|patience| !patience.is_zero())
         .ok_or_else(|| Failure::usage(format!("{name} must be a positive number of seconds")))
+}
+
+fn concurrency(max: Option<usize>, queue: Option<usize>) -> Result<Concurrency, Failure> {
+    let usual = Concurrency::default();
+    match max.unwrap_or(usual.max) {
+        0 => Err(Failure::usage("tool_concurrency must be at least 1")),
+        max => Ok(Concurrency { max, queue: queue.unwrap_or(usual.queue) }),
+    }
 }
 
 fn listen(settings: &Settings) -> Result<SocketAddr, Failure> {

@@ -19,4 +19,12 @@ impl Meter for Meters {
             }
         }
     }
+
+    fn opened(&self, _service: &str, stream: &str, transport: &str) -> Box<dyn Send + Sync> {
+        Box::new(self.0.stream(stream, transport))
+    }
+
+    fn waiting(&self, _service: &str, tool: &str) -> Box<dyn Send + Sync> {
+        Box::new(self.0.queue_depth(&format!("tool:{tool}")).hold())
+    }
 }

@@ -30,14 +30,15 @@ pub(crate) struct Venues {
 
 impl Venues {
     pub(crate) async fn open(parts: &Parts<'_>) -> Result<Self, Failure> {
-        let (rest_url, source) = match &parts.config.provider {
-            Provider::Binance { rest_url } => (rest_url.clone(), "binance".to_owned()),
+        let config = match &parts.config.provider {
+            Provider::Binance(site) => site.adapter("binance")?,
             Provider::Simulated => {
                 let seed = parts.config.sim_seed;
-                (start_simulated(parts, seed).await?, format!("simulated:{seed}"))
+                let rest_url = start_simulated(parts, seed).await?;
+                BinanceConfig::new(rest_url, format!("simulated:{seed}"))
             }
         };
-        let config = BinanceConfig::new(rest_url, source.clone());
+        let source = config.source.clone();
         let watch = Arc::new(Watch {
             metrics: Arc::clone(&parts.metrics),
             weight: parts.metrics.upstream_weight_used("binance"),
@@ -79,6 +80,11 @@ impl Venues {
             live: None,
         };
         BTreeMap::from([(Venue::Binance, binance), (Venue::File, files)])
+    }
+
+    /// Ends what is followed live.
+    pub(crate) async fn close(&self) {
+        self.binance.drain().await;
     }
 
     /// Asks the exchange how it is.

@@ -13,6 +13,7 @@ mod redact;
 pub use ids::{RequestId, TraceContext};
 pub use logs::{Guard, LogConfig, LogError, LogFormat, init};
 pub use metrics::{
-    BuildInfo, Held, Level, METRICS_CONTENT_TYPE, Metrics, RouteMeter, ToolMeter, UpstreamMeter,
+    BuildInfo, Held, Level, METRICS_CONTENT_TYPE, Metrics, OpenStream, RouteMeter, ToolMeter,
+    UpstreamMeter,
 };
 pub use redact::redact;

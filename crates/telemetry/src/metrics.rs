@@ -18,7 +18,7 @@ use crate::process::Process;
 mod families;
 mod meters;
 use families::{Bounded, Buckets, OTHER};
-pub use meters::{Held, Level, RouteMeter, ToolMeter, UpstreamMeter};
+pub use meters::{Held, Level, OpenStream, RouteMeter, ToolMeter, UpstreamMeter};
 use meters::{Route, RouteCells, ToolCells, find_meter};
 
 /// What `/metrics` answers with.
@@ -53,7 +53,9 @@ pub struct Metrics {
     upstream_seconds: Bounded<2, Histogram, Buckets>,
     upstream_weight: Bounded<1, Gauge>,
     queue_depth: Bounded<1, Gauge>,
-    streams_open: Bounded<1, Gauge>,
+    streams_open: Bounded<2, Gauge>,
+    streams_opened: Bounded<2, Counter>,
+    streams_closed: Bounded<2, Counter>,
     connections: Gauge,
     /// Meters by tool; a tool has one for each service and transport.
     tools: RwLock<HashMap<String, Vec<ToolMeter>>>,
@@ -77,8 +79,10 @@ impl Metrics {
             upstream_requests: Bounded::new(["venue", "endpoint", "outcome"], 512),
             upstream_seconds: Bounded::histograms(["venue", "endpoint"], &BUCKETS, 128),
             upstream_weight: Bounded::new(["venue"], 32),
-            queue_depth: Bounded::new(["queue"], 64),
-            streams_open: Bounded::new(["kind"], 64),
+            queue_depth: Bounded::new(["queue"], 256),
+            streams_open: Bounded::new(["stream", "transport"], 64),
+            streams_opened: Bounded::new(["stream", "transport"], 64),
+            streams_closed: Bounded::new(["stream", "transport"], 64),
             connections: Gauge::default(),
             tools: RwLock::default(),
             routes: RwLock::default(),
@@ -105,6 +109,8 @@ impl Metrics {
         to.register("errors", "Faults sent to callers", self.errors.family());
         let about = "Requests refused by a rate limit";
         to.register("rate_limited", about, self.rate_limited.clone());
+        to.register("streams_opened", "Streams opened", self.streams_opened.family());
+        to.register("streams_closed", "Streams that ended", self.streams_closed.family());
         let about = "Requests sent to venues";
         to.register("upstream_requests", about, self.upstream_requests.family());
         let about = "Time a venue took to answer";
@@ -191,8 +197,14 @@ impl Metrics {
         Level(self.queue_depth.get([queue]))
     }
 
-    pub fn streams_open(&self, kind: &str) -> Level {
-        Level(self.streams_open.get([kind]))
+    /// Counts a stream as opened, and as open until what is returned is dropped.
+    pub fn stream(&self, stream: &str, transport: &str) -> OpenStream {
+        let labels = [stream, transport];
+        self.streams_opened.get(labels).inc();
+        OpenStream {
+            _open: Level(self.streams_open.get(labels)).hold(),
+            closed: self.streams_closed.get(labels),
+        }
     }
 
     pub fn connections(&self) -> Level {

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use auth::RateLimiter;
 use axum::Router;
+use contract::View;
 use http::HeaderValue;
 use tokio::net::TcpListener;
-use transport_http::{AllowedHosts, EdgeConfig, Limits, SystemPages};
+use transport_http::{AllowedHosts, EdgeConfig, Limits, StreamOptions, SystemPages};
 use transport_mcp::{HttpOptions, ServerOptions};
 
 use crate::app::{App, VERSION};
@@ -70,7 +71,13 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, Failure>
         }),
         metrics_type: telemetry::METRICS_CONTENT_TYPE,
     };
-    let mut routes = transport_http::router(&app.pipeline, &app.view, pages).merge(
+    let streams = StreamOptions {
+        sse: config.surfaces.sse,
+        ws: config.surfaces.ws,
+        ..StreamOptions::default()
+    };
+    let view = http_view(app, config);
+    let mut routes = transport_http::router(&app.pipeline, &view, pages, &streams).merge(
         transport_mcp::router(&app.pipeline, &app.view, &ServerOptions::http(VERSION), &options),
     );
     if fixtures {
@@ -78,6 +85,12 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, Failure>
         routes = routes.nest("/conformance", fixtures);
     }
     Ok(transport_http::with_edge(routes, edge(app, config)?))
+}
+
+/// What is reached over plain HTTP: everything, or nothing but the operators' pages.
+fn http_view(app: &App, config: &Config) -> View {
+    let nothing = (!config.surfaces.http).then(Vec::new);
+    View { services: nothing.or_else(|| app.view.services.clone()), ..app.view.clone() }
 }
 
 fn edge(app: &App, config: &Config) -> Result<EdgeConfig, Failure> {
@@ -139,7 +152,7 @@ fn banner(config: &Config, address: std::net::SocketAddr) {
         Provider::Simulated => {
             format!("simulated exchange, seed {} (every answer says so)", config.sim_seed)
         }
-        Provider::Binance { rest_url } => format!("Binance at {rest_url}"),
+        Provider::Binance(site) => format!("Binance at {}", site.rest_url),
     };
     let access = match config.is_open() {
         true => "open for reading on this machine",

@@ -154,3 +154,17 @@ impl Drop for Held {
         self.0.dec();
     }
 }
+
+/// A stream that is open; dropping it counts its end.
+#[must_use = "dropping it counts the stream as ended"]
+#[derive(Debug)]
+pub struct OpenStream {
+    pub(super) _open: Held,
+    pub(super) closed: Counter,
+}
+
+impl Drop for OpenStream {
+    fn drop(&mut self) {
+        self.closed.inc();
+    }
+}

@@ -35,8 +35,8 @@ fn each_family_is_recorded_and_rendered() {
     metrics.upstream("binance", "klines").record("ok", milli);
     metrics.upstream_weight_used("binance").set(42);
     metrics.queue_depth("jobs").set(7);
-    let held = metrics.streams_open("sse").hold();
-    let _more = (metrics.streams_open("sse").hold(), metrics.connections().hold());
+    let held = metrics.stream("klines", "sse");
+    let _more = (metrics.stream("klines", "sse"), metrics.connections().hold());
     drop(held);
     check(
         &metrics,
@@ -56,7 +56,9 @@ fn each_family_is_recorded_and_rendered() {
             r#"stoa_upstream_request_seconds_count{venue="binance",endpoint="klines"} 1"#,
             r#"stoa_upstream_weight_used{venue="binance"} 42"#,
             r#"stoa_queue_depth{queue="jobs"} 7"#,
-            r#"stoa_streams_open{kind="sse"} 1"#,
+            r#"stoa_streams_open{stream="klines",transport="sse"} 1"#,
+            r#"stoa_streams_opened_total{stream="klines",transport="sse"} 2"#,
+            r#"stoa_streams_closed_total{stream="klines",transport="sse"} 1"#,
             "stoa_connections 1",
             r#"stoa_build_info{version="1.2.3",commit="abc"} 1"#,
             "stoa_start_time_seconds 1700000000",

@@ -6,14 +6,18 @@ use std::time::Duration;
 
 use fault::Fault;
 use http::Uri;
-use market::{Quote, QuoteSource as _, Symbol, SystemClock, Venue};
+use market::{
+    Follow, Interval, KlineEvent, LiveKlines as _, Quote, QuoteSource as _, Symbol, SystemClock,
+    Venue,
+};
 use market_binance::{Binance, BinanceConfig};
 
 use super::Finding;
-use crate::config::{Config, Provider};
+use crate::config::{BinanceSite, Config, Provider};
 
 const WHAT: &str = "exchange";
 const CLOCK: &str = "clock";
+const STREAMS: &str = "streams";
 /// Traded every moment of every day.
 const TICKER: &str = "BTCUSDT";
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -21,21 +25,61 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const SKEW_MAX_MS: i64 = 5_000;
 
 pub(super) async fn check(config: &Config) -> Vec<Finding> {
-    let Provider::Binance { rest_url } = &config.provider else { return Vec::new() };
+    let Provider::Binance(site) = &config.provider else { return Vec::new() };
     if config.arche_api_url.is_some() {
         return Vec::new();
     }
-    if let Err(finding) = resolve(rest_url).await {
+    if let Err(finding) = resolve(&site.rest_url).await {
         return vec![finding];
     }
-    match tokio::time::timeout(PATIENCE, quote(rest_url)).await {
+    let exchange = match open(site) {
+        Ok(exchange) => exchange,
+        Err(finding) => return vec![finding],
+    };
+    match tokio::time::timeout(PATIENCE, quote(&exchange)).await {
         Err(_) => vec![unanswered()],
         Ok(Err(fault)) => vec![explain(&fault)],
         Ok(Ok(quote)) => {
             let ahead_ms = quote.freshness.as_of.0 - quote.freshness.received_at.0;
-            let said = format!("{} answers, {TICKER} is {}", host(rest_url), quote.price);
-            vec![Finding::ok(WHAT, said), judge_clock(ahead_ms)]
+            let key = if site.api_key.is_some() { ", with a key" } else { "" };
+            let said =
+                format!("{} answers, {TICKER} is {}{key}", host(&site.rest_url), quote.price);
+            vec![Finding::ok(WHAT, said), judge_clock(ahead_ms), streams(&exchange).await]
         }
+    }
+}
+
+/// The adapter that asks once.
+fn open(site: &BinanceSite) -> Result<Binance, Finding> {
+    let refused = |text: String| {
+        Finding::fail(WHAT, text).fix(
+            "write BINANCE_REST_URL like https://data-api.binance.vision, and BINANCE_WS_URL like \
+         wss://data-stream.binance.vision",
+        )
+    };
+    let config = site.adapter("binance").map_err(|failure| refused(failure.to_string()))?;
+    let config = BinanceConfig { retries: 0, request_timeout: PATIENCE, ..config };
+    Binance::new(config, Arc::new(SystemClock)).map_err(|fault| refused(fault.to_string()))
+}
+
+/// Whether candles are heard as they form.
+async fn streams(exchange: &Binance) -> Finding {
+    let heard = async {
+        let how = Follow { after: None, queue_max: 16 };
+        let mut feed = exchange.follow(TICKER, Interval::M1, how).await.ok()?;
+        while let Some(event) = feed.next().await {
+            if matches!(*event, KlineEvent::Connected | KlineEvent::Candle { .. }) {
+                return Some(());
+            }
+        }
+        None
+    };
+    let heard = tokio::time::timeout(PATIENCE, heard).await.ok().flatten();
+    exchange.drain().await;
+    match heard {
+        Some(()) => Finding::ok(STREAMS, "live candles are heard"),
+        None => Finding::warn(STREAMS, "no live candles are heard; history works without them")
+            .fix("check that WebSockets pass the firewall, and BINANCE_WS_URL"),
     }
 }
 
@@ -59,14 +103,7 @@ async fn resolve(rest_url: &str) -> Result<(), Finding> {
     }
 }
 
-/// One question, asked once.
-async fn quote(rest_url: &str) -> Result<Arc<Quote>, Fault> {
-    let config = BinanceConfig {
-        retries: 0,
-        request_timeout: PATIENCE,
-        ..BinanceConfig::new(rest_url, "binance")
-    };
-    let exchange = Binance::new(config, Arc::new(SystemClock))?;
+async fn quote(exchange: &Binance) -> Result<Arc<Quote>, Fault> {
     let symbol = Symbol { venue: Venue::Binance, code: TICKER.to_owned() };
     let mut quotes = exchange.latest(&[symbol]).await?;
     quotes.pop().unwrap_or_else(|| Err(Fault::internal("no answer for the one ticker asked")))
@@ -157,6 +194,7 @@ mod tests {
             data: Some("/data".into()),
             provider: Some("binance".to_owned()),
             binance_rest_url: Some(format!("http://{address}")),
+            binance_api_key: Some("hunter2".to_owned()),
             ..Settings::default()
         };
         let findings = check(&Config::resolve(settings).unwrap()).await;
@@ -182,7 +220,7 @@ mod tests {
         let (stop, faults) = (CancellationToken::new(), sim.clone());
         let asked = async {
             let levels: Vec<_> = levels_at(address).await.into_iter().map(|it| it.0).collect();
-            assert_eq!(levels, [Level::Ok, Level::Ok], "the exchange is well");
+            assert_eq!(levels, [Level::Ok; 3], "the exchange is well");
             for (kind, told) in [
                 (FaultKind::Status451, "data-api.binance.vision"),
                 (FaultKind::Status403, "PROVIDER=sim"),

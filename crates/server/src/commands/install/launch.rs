@@ -87,12 +87,19 @@ fn settings(config: &Config) -> (Vec<(&'static str, String)>, Vec<&'static str>)
             false => env.push((name, url.to_owned())),
         }
     };
-    if let Provider::Binance { rest_url } = &config.provider {
+    if let Provider::Binance(site) = &config.provider {
         address(
             "BINANCE_REST_URL",
-            rest_url,
+            &site.rest_url,
             "BINANCE_REST_URL may hold a secret and is not written; put it into the entry's env",
         );
+        if let Some(url) = &site.ws_url {
+            address(
+                "BINANCE_WS_URL",
+                url,
+                "BINANCE_WS_URL may hold a secret and is not written; put it into the entry's env",
+            );
+        }
     }
     if let Some(url) = &config.arche_api_url {
         address(
@@ -102,9 +109,12 @@ fn settings(config: &Config) -> (Vec<(&'static str, String)>, Vec<&'static str>)
         );
     }
     match &config.provider {
-        Provider::Binance { .. } => env.insert(0, ("PROVIDER", "binance".to_owned())),
+        Provider::Binance(_) => env.insert(0, ("PROVIDER", "binance".to_owned())),
         Provider::Simulated if is_usual_seed(config.sim_seed) => {}
         Provider::Simulated => env.push(("STOA_SIM_SEED", config.sim_seed.to_string())),
+    }
+    if matches!(&config.provider, Provider::Binance(site) if site.api_key.is_some()) {
+        notes.push("BINANCE_API_KEY is a secret and is not written; put it into the entry's env");
     }
     if config.database_url.is_some() {
         notes.push("DATABASE_URL is a secret and is not written; put it into the entry's env");

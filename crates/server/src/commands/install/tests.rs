@@ -91,6 +91,8 @@ fn no_secret_is_written() {
     let configured = Settings {
         provider: secret("binance"),
         binance_rest_url: secret("https://user:hunter2@proxy.example"),
+        binance_ws_url: secret("wss://user:hunter2@proxy.example"),
+        binance_api_key: secret("hunter2"),
         arche_api_url: secret("https://arche.example/?key=hunter2"),
         arche_api_token: secret("hunter2"),
         database_url: secret("postgres://stoa:hunter2@db/stoa"),
@@ -103,7 +105,14 @@ fn no_secret_is_written() {
         assert!(!shown(client, &launch).contains("hunter2"));
     }
     assert!(!launch.claude_line().contains("hunter2"));
-    for left in ["BINANCE_REST_URL", "ARCHE_API_URL", "ARCHE_API_TOKEN", "DATABASE_URL"] {
+    for left in [
+        "BINANCE_REST_URL",
+        "BINANCE_WS_URL",
+        "BINANCE_API_KEY",
+        "ARCHE_API_URL",
+        "ARCHE_API_TOKEN",
+        "DATABASE_URL",
+    ] {
         assert!(launch.notes().iter().any(|note| note.contains(left)), "{left}");
     }
 }
