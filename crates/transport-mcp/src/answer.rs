@@ -52,9 +52,43 @@ pub(crate) fn unknown_resource(uri: &str) -> ErrorData {
     ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
 }
 
+/// A resource that is there in name but could not be had: the protocol's code, and the contract's
+/// own envelope beside it.
+pub(crate) fn failed_resource(uri: &str, failure: &Failure) -> ErrorData {
+    let shown: String = uri.chars().take(256).collect();
+    let code = failure.code;
+    let mut data = json!({ "uri": uri, "error": failure.tool_error });
+    if let Some(wait) = failure.retry_after {
+        data["retry_after_s"] = json!(whole_seconds(wait));
+    }
+    match failure.kind {
+        Kind::Invalid | Kind::NotFound => {
+            let message = format!("there is no resource {shown:?}: {code}");
+            ErrorData::resource_not_found(message, Some(data))
+        }
+        Kind::Internal => {
+            ErrorData::internal_error(format!("the resource {shown:?} failed"), Some(data))
+        }
+        Kind::Cancelled => ErrorData::new(CANCELLED, "the request was cancelled", None),
+        _ => {
+            let message = format!("the resource {shown:?} cannot be had now: {code}");
+            ErrorData::new(ErrorCode(i32::from(failure.http_status)), message, Some(data))
+        }
+    }
+}
+
+pub(crate) fn too_many_watches(max: usize) -> ErrorData {
+    let message = format!("{max} resources are subscribed to already; give one up first");
+    ErrorData::new(RATE_LIMITED, message, None)
+}
+
+/// Rounded up: a client that comes back early is refused again.
+fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
+}
+
 pub(crate) fn rate_limited(wait: Duration) -> ErrorData {
-    // Rounded up: a client that comes back early is refused again.
-    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    let seconds = whole_seconds(wait);
     let message = format!("too many requests; come back in {seconds} s");
     ErrorData::new(RATE_LIMITED, message, Some(json!({ "retry_after_s": seconds })))
 }

@@ -37,7 +37,7 @@ pub fn router(options: &HttpOptions) -> Result<Router, serde_json::Error> {
         listeners: Mutex::default(),
         tasks: TaskManager::new(),
     }));
-    Ok(Router::new().route("/mcp", endpoint(server, options)))
+    Ok(Router::new().route("/mcp", endpoint(move || server.clone(), options)))
 }
 
 #[derive(Clone)]

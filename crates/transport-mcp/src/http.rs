@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::{McpServer, ServerOptions};
 use crate::sessions::BoundedSessions;
+use crate::slow;
 
 /// When a client whose stream broke should come back.
 const STREAM_RETRY: Duration = Duration::from_secs(1);
@@ -33,6 +34,9 @@ pub struct HttpOptions {
     /// Sessions of the older protocol at each endpoint; the longest unused makes room.
     pub sessions_max: usize,
     pub session_idle: Duration,
+    /// How long a client hears nothing at all of a request: after that it gets an open stream, and
+    /// a sign of life as often.
+    pub quiet_max: Duration,
     /// Ends every stream and session when the server stops.
     pub shutdown: CancellationToken,
 }
@@ -45,6 +49,7 @@ impl Default for HttpOptions {
             body_bytes_max: 4 * 1024 * 1024,
             sessions_max: 1_024,
             session_idle: Duration::from_secs(300),
+            quiet_max: Duration::from_secs(10),
             shutdown: CancellationToken::new(),
         }
     }
@@ -57,8 +62,11 @@ pub fn router(
     server: &ServerOptions,
     options: &HttpOptions,
 ) -> Router {
-    let at =
-        |view: View| endpoint(McpServer::new(Arc::clone(pipeline), view, server.clone()), options);
+    let at = |view: View| {
+        let server = McpServer::new(Arc::clone(pipeline), view, server.clone());
+        let shutdown = options.shutdown.clone();
+        endpoint(move || server.for_session(&shutdown), options)
+    };
     let everything = at(view.clone());
     let mut router = Router::new().route("/mcp", everything.clone()).route("/mcp/", everything);
     let mut names: Vec<Arc<str>> = Vec::new();
@@ -73,19 +81,25 @@ pub fn router(
     router.route("/mcp/{service}", any(move |path| no_such_service(path, Arc::clone(&names))))
 }
 
-/// One protocol endpoint with the house's checks on.
-pub(crate) fn endpoint<H>(handler: H, options: &HttpOptions) -> MethodRouter
+/// One protocol endpoint with the house's checks on. `handler` makes one for each session, and for
+/// each request that has none.
+pub(crate) fn endpoint<H>(
+    handler: impl Fn() -> H + Send + Sync + 'static,
+    options: &HttpOptions,
+) -> MethodRouter
 where
-    H: ServerHandler + Clone + Send + Sync + 'static,
+    H: ServerHandler + Send + Sync + 'static,
 {
+    let quiet_max = options.quiet_max;
     let sessions = BoundedSessions::new(options.sessions_max, options.session_idle, STREAM_RETRY);
-    let factory = move || Ok(handler.clone());
+    let factory = move || Ok(handler());
     // Shared, because the library's own clone copies its configuration for every request.
     let service =
         Arc::new(StreamableHttpService::new(factory, Arc::new(sessions), config(options)));
     any(move |request: Request| {
         let service = Arc::clone(&service);
-        async move {
+        // The library's state for one request is large.
+        let answering = Box::pin(async move {
             let json = is_json(&request);
             let response = service.handle(request).await.into_response();
             // The library calls a JSON body it cannot read an unsupported type.
@@ -93,7 +107,8 @@ where
                 true => unreadable(),
                 false => response,
             }
-        }
+        });
+        slow::answered(answering, quiet_max)
     })
 }
 

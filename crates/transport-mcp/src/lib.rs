@@ -7,13 +7,17 @@ mod answer;
 pub mod conformance;
 mod context;
 mod cursor;
+mod families;
 mod http;
 mod lines;
 mod listing;
 mod progress;
+mod resources;
 mod server;
 mod sessions;
+mod slow;
 mod stdio;
+mod watches;
 
 pub use http::{HttpOptions, router};
 /// Standard input and output as pipes that can be waited for: the ordinary ones read on a thread

@@ -15,6 +15,7 @@ use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 
 use crate::answer::RATE_LIMITED;
 
@@ -36,6 +37,8 @@ pub(crate) struct Lines<R, W> {
     begun: bool,
     /// An error on its way out, kept here for the same reason as the line.
     replying: Option<BoxFuture<'static, io::Result<()>>>,
+    /// Fires when nothing more comes in, so that what would wait for ever does not.
+    ended: CancellationToken,
 }
 
 enum Step {
@@ -49,7 +52,7 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    pub(crate) fn new(read: R, write: W, line_bytes_max: usize) -> Self {
+    pub(crate) fn new(read: R, write: W, line_bytes_max: usize, ended: CancellationToken) -> Self {
         Self {
             read: BufReader::new(read),
             write: Arc::new(Mutex::new(write)),
@@ -59,6 +62,7 @@ where
             skipping: false,
             begun: false,
             replying: None,
+            ended,
         }
     }
 
@@ -85,6 +89,33 @@ where
                     self.line = Vec::new();
                     self.skipping = !ended;
                     return Ok(Step::TooLong);
+                }
+            }
+        }
+    }
+
+    /// The next message that is one; `None` when there will be no more.
+    async fn next(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            if let Err(error) = self.reply().await {
+                tracing::debug!(%error, "the client no longer reads");
+                return None;
+            }
+            match self.step().await {
+                Ok(Step::Line) => {
+                    if let Some(message) = self.parse() {
+                        return Some(message);
+                    }
+                }
+                Ok(Step::TooLong) => {
+                    let max = self.line_bytes_max;
+                    let message = format!("the line is longer than {max} bytes");
+                    self.refuse(ErrorData::parse_error(message, None), None);
+                }
+                Ok(Step::End) => return None,
+                Err(error) => {
+                    tracing::debug!(%error, "the client can no longer be read");
+                    return None;
                 }
             }
         }
@@ -200,29 +231,11 @@ where
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        loop {
-            if let Err(error) = self.reply().await {
-                tracing::debug!(%error, "the client no longer reads");
-                return None;
-            }
-            match self.step().await {
-                Ok(Step::Line) => {
-                    if let Some(message) = self.parse() {
-                        return Some(message);
-                    }
-                }
-                Ok(Step::TooLong) => {
-                    let max = self.line_bytes_max;
-                    let message = format!("the line is longer than {max} bytes");
-                    self.refuse(ErrorData::parse_error(message, None), None);
-                }
-                Ok(Step::End) => return None,
-                Err(error) => {
-                    tracing::debug!(%error, "the client can no longer be read");
-                    return None;
-                }
-            }
+        let message = self.next().await;
+        if message.is_none() {
+            self.ended.cancel();
         }
+        message
     }
 
     async fn close(&mut self) -> io::Result<()> {

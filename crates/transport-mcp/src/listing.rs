@@ -7,6 +7,8 @@ use contract::{Catalog, Listed, Service, ToolRow, View, host_safe};
 use rmcp::model::{JsonObject, Resource, Tool};
 use serde_json::Value;
 
+use crate::families::Family;
+
 /// About 400 tokens: instructions cost every conversation their length.
 const INSTRUCTIONS_BYTES_MAX: usize = 1_600;
 
@@ -26,6 +28,7 @@ pub(crate) struct ListedResource {
 pub(crate) struct Listing {
     pub(crate) tools: Vec<ListedTool>,
     pub(crate) resources: Vec<ListedResource>,
+    pub(crate) families: Vec<Family>,
     pub(crate) instructions: String,
     /// Every spelling a tool of this view can be called by.
     spellings: HashMap<String, usize>,
@@ -51,6 +54,7 @@ impl Listing {
         Self {
             tools: listed.iter().map(ListedTool::new).collect(),
             resources: services.iter().flat_map(|service| resources(service)).collect(),
+            families: services.iter().flat_map(|service| Family::all_of(service)).collect(),
             instructions: instructions(&services),
             spellings,
         }

@@ -29,10 +29,11 @@ where
             tracing::trace!("a progress report was dropped: the client reads too slowly");
         }
     });
+    let mut told = Told { peer, furthest: f64::NEG_INFINITY };
     let answer = {
         let forward = async {
             while let Some(report) = waiting.recv().await {
-                send(peer, report).await;
+                told.tell(report).await;
             }
             std::future::pending().await
         };
@@ -44,13 +45,24 @@ where
     };
     // What was reported just before the end still goes out ahead of the answer.
     while let Ok(report) = waiting.try_recv() {
-        send(peer, report).await;
+        told.tell(report).await;
     }
     answer
 }
 
-async fn send(peer: &Peer<RoleServer>, report: ProgressNotificationParam) {
-    if let Err(error) = peer.notify_progress(report).await {
-        tracing::trace!(%error, "a progress report found no client");
+/// How far the client knows the call to be. The protocol wants every report to be further on.
+struct Told<'a> {
+    peer: &'a Peer<RoleServer>,
+    furthest: f64,
+}
+
+impl Told<'_> {
+    async fn tell(&mut self, report: ProgressNotificationParam) {
+        if report.progress > self.furthest {
+            self.furthest = report.progress;
+            if let Err(error) = self.peer.notify_progress(report).await {
+                tracing::trace!(%error, "a progress report found no client");
+            }
+        }
     }
 }

@@ -5,20 +5,22 @@ use std::sync::Arc;
 use contract::{Call, Credential, Pipeline, Progress, View};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, Implementation, ListPromptsRequestMethod,
-    ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
-    ServerCapabilities, ServerConfig, Tool,
+    CompleteRequestParams, CompleteResult, Implementation, JsonObject, ListPromptsRequestMethod,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
-use rmcp::service::RequestContext as Cx;
+use rmcp::service::{RequestContext as Cx, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use tokio_util::sync::CancellationToken;
 
 use crate::context::{arrival, narrowing, refused_for};
 use crate::listing::{ListedTool, Listing};
+use crate::watches::Watches;
 use crate::{answer, cursor, progress};
 
 /// Lists change only with a new release, so a client may keep them for a while.
-const LIST_TTL_MS: u64 = 300_000;
+pub(crate) const LIST_TTL_MS: u64 = 300_000;
 
 /// What differs between the places a server stands.
 #[derive(Debug, Clone)]
@@ -50,42 +52,68 @@ impl ServerOptions {
 
 /// A view of the catalogue as an MCP server. Cheap to clone: every stateless request gets one.
 #[derive(Clone)]
-pub struct McpServer(Arc<Inner>);
+pub struct McpServer {
+    pub(crate) house: Arc<House>,
+    /// What the session behind this server watches; shared by its clones.
+    pub(crate) watches: Arc<Watches>,
+}
 
-struct Inner {
-    pipeline: Arc<Pipeline>,
+/// What every session of one server shares.
+pub(crate) struct House {
+    pub(crate) pipeline: Arc<Pipeline>,
     view: View,
-    options: ServerOptions,
-    listing: Listing,
+    pub(crate) options: ServerOptions,
+    pub(crate) listing: Listing,
     info: ServerConfig,
 }
 
 impl McpServer {
     pub fn new(pipeline: Arc<Pipeline>, view: View, options: ServerOptions) -> Self {
         let listing = Listing::new(pipeline.catalog(), &view);
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let mut capabilities =
+            ServerCapabilities::builder().enable_tools().enable_resources().build();
+        if let Some(resources) = &mut capabilities.resources {
+            let watchable = listing.families.iter().any(|family| family.watchable);
+            resources.subscribe = watchable.then_some(true);
+        }
         let stoa = Implementation::new("stoa", options.version.clone()).with_title("Stoa");
         let mut info = ServerConfig::new(capabilities).with_server_info(stoa);
         info.instructions =
             (!listing.instructions.is_empty()).then(|| listing.instructions.clone());
-        Self(Arc::new(Inner { pipeline, view, options, listing, info }))
+        let house = Arc::new(House { pipeline, view, options, listing, info });
+        Self { house, watches: Arc::new(Watches::new(&CancellationToken::new())) }
+    }
+
+    /// The same server for one more session, which watches nothing yet and ends with `until`.
+    pub(crate) fn for_session(&self, until: &CancellationToken) -> Self {
+        Self { house: Arc::clone(&self.house), watches: Arc::new(Watches::new(until)) }
     }
 
     /// The listed tools that a request's headers leave visible.
-    fn shown<'a>(&'a self, by: Option<&'a View>) -> impl Iterator<Item = &'a ListedTool> {
-        let catalog = self.0.pipeline.catalog();
-        let tools = self.0.listing.tools.iter();
+    pub(crate) fn shown<'a>(
+        &'a self,
+        by: Option<&'a View>,
+    ) -> impl Iterator<Item = &'a ListedTool> {
+        let catalog = self.house.pipeline.catalog();
+        let tools = self.house.listing.tools.iter();
         tools.filter(move |tool| by.is_none_or(|view| tool.shown_by(catalog, view)))
     }
 
-    fn call(&self, request: CallToolRequestParams, cx: &Cx<RoleServer>, to: Progress) -> Call {
-        let arrival = arrival(&cx.extensions, &self.0.options.credential);
+    pub(crate) fn call(
+        &self,
+        tool: String,
+        service: Option<Arc<str>>,
+        args: JsonObject,
+        cx: &Cx<RoleServer>,
+        to: Progress,
+    ) -> Call {
+        let arrival = arrival(&cx.extensions, &self.house.options.credential);
         Call {
-            tool: request.name.into_owned(),
-            service: self.0.view.service.clone(),
-            args: request.arguments.unwrap_or_default(),
+            tool,
+            service,
+            args,
             credential: arrival.credential,
-            transport: self.0.options.transport,
+            transport: self.house.options.transport,
             request_id: arrival.request_id,
             refused_for: arrival.refused_for,
             cancel: cx.ct.child_token(),
@@ -95,18 +123,19 @@ impl McpServer {
 }
 
 /// Lists and documents have no contract of their own to refuse in, so the protocol's error says it.
-fn admit(cx: &Cx<RoleServer>) -> Result<(), ErrorData> {
+pub(crate) fn admit(cx: &Cx<RoleServer>) -> Result<(), ErrorData> {
     refused_for(&cx.extensions).map_or(Ok(()), |wait| Err(answer::rate_limited(wait)))
 }
 
 /// What headers narrowed is for the asking client alone.
-fn scope(narrowed: bool) -> CacheScope {
+pub(crate) fn scope(narrowed: bool) -> CacheScope {
     if narrowed { CacheScope::Private } else { CacheScope::Public }
 }
 
+#[allow(deprecated, reason = "the older protocol still subscribes in its own way")]
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
-        self.0.info.clone()
+        self.house.info.clone()
     }
 
     async fn list_tools(
@@ -117,7 +146,7 @@ impl ServerHandler for McpServer {
         admit(&cx)?;
         let by = narrowing(&cx.extensions);
         let tools: Vec<&ListedTool> = self.shown(by.as_ref()).collect();
-        let size = self.0.options.page_size;
+        let size = self.house.options.page_size;
         let asked = request.and_then(|request| request.cursor);
         let start = cursor::start("tools", asked.as_deref(), tools.len())?;
         let page = tools.iter().skip(start).take(size).map(|it| it.tool.clone()).collect();
@@ -129,7 +158,7 @@ impl ServerHandler for McpServer {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.0.listing.find(name).map(|listed| listed.tool.clone())
+        self.house.listing.find(name).map(|listed| listed.tool.clone())
     }
 
     // Boxed, because the library copies a request's future several times on its way to a task, and
@@ -148,38 +177,54 @@ impl ServerHandler for McpServer {
         cx: Cx<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         admit(&cx)?;
-        let by = narrowing(&cx.extensions);
-        let all = self.0.listing.resources.iter();
-        let shown: Vec<_> = all.filter(|it| it.shown_beside(self.shown(by.as_ref()))).collect();
-        let size = self.0.options.page_size;
-        let asked = request.and_then(|request| request.cursor);
-        let start = cursor::start("resources", asked.as_deref(), shown.len())?;
-        let page = shown.iter().skip(start).take(size).map(|it| it.resource.clone()).collect();
-        let mut result = ListResourcesResult::with_all_items(page);
-        result.next_cursor = cursor::next("resources", start, size, shown.len());
-        result.ttl_ms = Some(LIST_TTL_MS);
-        result.cache_scope = Some(scope(by.is_some()));
-        Ok(result)
+        self.resources(request, &cx)
     }
 
-    async fn read_resource(
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        cx: Cx<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        admit(&cx)?;
+        self.templates(request, &cx)
+    }
+
+    fn read_resource(
         &self,
         request: ReadResourceRequestParams,
         cx: Cx<RoleServer>,
-    ) -> Result<ReadResourceResponse, ErrorData> {
-        admit(&cx)?;
-        let by = narrowing(&cx.extensions);
-        let found =
-            self.0.listing.resources.iter().find(|it| {
-                it.resource.uri == request.uri && it.shown_beside(self.shown(by.as_ref()))
-            });
-        let Some(found) = found else { return Err(answer::unknown_resource(&request.uri)) };
-        let contents =
-            ResourceContents::text(found.text, request.uri).with_mime_type("application/json");
-        let mut result = ReadResourceResult::new(vec![contents]);
-        result.ttl_ms = Some(LIST_TTL_MS);
-        result.cache_scope = Some(scope(by.is_some()));
-        Ok(result.into())
+    ) -> impl Future<Output = Result<ReadResourceResponse, ErrorData>> + Send + '_ {
+        Box::pin(self.read(request, cx))
+    }
+
+    fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        cx: Cx<RoleServer>,
+    ) -> impl Future<Output = Result<(), ErrorData>> + Send + '_ {
+        Box::pin(self.watch(request.uri, cx))
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: Cx<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.unwatch(&request.uri)
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        asked: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        self.accepted(asked)
+    }
+
+    fn listen(
+        &self,
+        cx: SubscriptionContext,
+    ) -> impl Future<Output = Result<(), ErrorData>> + Send + '_ {
+        Box::pin(self.tell(cx))
     }
 
     // The library answers these two with empty results although neither capability is declared.
@@ -207,19 +252,19 @@ impl McpServer {
         cx: Cx<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let by = narrowing(&cx.extensions);
-        let catalog = self.0.pipeline.catalog();
+        let catalog = self.house.pipeline.catalog();
         let visible = |it: &&ListedTool| by.as_ref().is_none_or(|view| it.shown_by(catalog, view));
-        if self.0.listing.find(&request.name).filter(visible).is_none() {
+        if self.house.listing.find(&request.name).filter(visible).is_none() {
             return Err(self.unknown(&request.name, by.as_ref()));
         }
+        let call = |to: Progress| {
+            let args = request.arguments.unwrap_or_default();
+            let service = self.house.view.service.clone();
+            self.house.pipeline.call(self.call(request.name.into_owned(), service, args, &cx, to))
+        };
         let outcome = match cx.meta.get_progress_token() {
-            None => self.0.pipeline.call(self.call(request, &cx, Progress::default())).await,
-            Some(token) => {
-                progress::forwarded(&cx.peer, token, |to| {
-                    self.0.pipeline.call(self.call(request, &cx, to))
-                })
-                .await
-            }
+            None => call(Progress::default()).await,
+            Some(token) => progress::forwarded(&cx.peer, token, call).await,
         };
         let outcome =
             outcome.ok_or_else(|| ErrorData::internal_error("a listed tool has no row", None))?;
@@ -227,7 +272,7 @@ impl McpServer {
     }
 
     fn unknown(&self, name: &str, by: Option<&View>) -> ErrorData {
-        let near: Vec<&str> = self.0.listing.near(name).collect();
+        let near: Vec<&str> = self.house.listing.near(name).collect();
         let visible = self.shown(by).map(|it| &*it.tool.name).filter(|it| near.contains(it));
         answer::unknown_tool(name, visible)
     }

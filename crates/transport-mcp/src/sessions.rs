@@ -1,14 +1,14 @@
-//! Sessions of the older protocol, bounded: idle ones end, and the longest unused one makes room.
+//! Sessions of the older protocol, bounded: idle ones end, and the longest unused one makes room. A
+//! session with an open stream is in use, however little is said on it.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::Stream;
+use futures_util::stream::{Stream, StreamExt, unfold};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::{
-    LocalSessionManager, LocalSessionManagerError,
+    LocalSessionHandle, LocalSessionManager, LocalSessionManagerError,
 };
 use rmcp::transport::streamable_http_server::session::{
     ServerSseMessage, SessionId, SessionManager,
@@ -24,7 +24,8 @@ const ANSWERS_KEPT: Duration = Duration::from_secs(10);
 pub(crate) struct BoundedSessions {
     inner: LocalSessionManager,
     max: usize,
-    used: Mutex<Order>,
+    idle: Duration,
+    used: Arc<Mutex<Order>>,
 }
 
 /// When each session was last used, counted in uses.
@@ -62,11 +63,50 @@ impl BoundedSessions {
         inner.session_config.keep_alive = Some(idle);
         inner.session_config.sse_retry = Some(retry);
         inner.session_config.completed_cache_ttl = ANSWERS_KEPT;
-        Self { inner, max, used: Mutex::default() }
+        Self { inner, max, idle, used: Arc::default() }
     }
 
     fn order(&self) -> std::sync::MutexGuard<'_, Order> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A stream that counts as use of its session for as long as somebody reads it: a call may run
+    /// for an hour, and a watched resource change once a day.
+    async fn attended<S>(&self, id: &SessionId, stream: S) -> impl Stream<Item = S::Item> + use<S>
+    where
+        S: Stream + Send + Sync + 'static,
+    {
+        let session = self.inner.sessions.read().await.get(id).cloned();
+        let (order, every) = (Arc::clone(&self.used), self.idle / 3);
+        unfold((Box::pin(stream), session), move |(mut stream, session)| {
+            let order = Arc::clone(&order);
+            async move {
+                loop {
+                    let used = async {
+                        tokio::time::sleep(every).await;
+                        match &session {
+                            Some(session) => touch(session, &order).await,
+                            None => std::future::pending().await,
+                        }
+                    };
+                    // Reading goes on meanwhile: the session may wait for its reader before it
+                    // listens to us.
+                    tokio::select! {
+                        biased;
+                        item = stream.next() => return item.map(|item| (item, (stream, session))),
+                        () = used => {}
+                    }
+                }
+            }
+        })
+    }
+}
+
+/// Lets a session know that it is in use. Closing a stream that never was does nothing else.
+async fn touch(session: &LocalSessionHandle, order: &Mutex<Order>) {
+    order.lock().unwrap_or_else(PoisonError::into_inner).touch(session.id());
+    if session.close_request_wise_channel(u64::MAX).await.is_err() {
+        tracing::trace!("a session ended while its stream was read");
     }
 }
 
@@ -110,7 +150,8 @@ impl SessionManager for BoundedSessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        self.inner.create_stream(id, message).await
+        let stream = self.inner.create_stream(id, message).await?;
+        Ok(self.attended(id, stream).await)
     }
 
     async fn accept_message(
@@ -125,7 +166,8 @@ impl SessionManager for BoundedSessions {
         &self,
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        self.inner.create_standalone_stream(id).await
+        let stream = self.inner.create_standalone_stream(id).await?;
+        Ok(self.attended(id, stream).await)
     }
 
     async fn resume(
@@ -133,13 +175,15 @@ impl SessionManager for BoundedSessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        self.inner.resume(id, last_event_id).await
+        let stream = self.inner.resume(id, last_event_id).await?;
+        Ok(self.attended(id, stream).await)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[tokio::test]
     async fn the_longest_unused_session_makes_room() {
@@ -153,6 +197,41 @@ mod tests {
         assert!(!sessions.has_session(&second).await.unwrap());
         assert!(sessions.has_session(&third).await.unwrap());
         assert_eq!(sessions.order().last.len(), 2);
+    }
+
+    struct Nobody;
+
+    impl rmcp::ServerHandler for Nobody {}
+
+    fn said(message: serde_json::Value) -> ClientJsonRpcMessage {
+        serde_json::from_value(message).unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_session_whose_stream_is_read_is_not_idle() {
+        let idle = Duration::from_secs(60);
+        let sessions = BoundedSessions::new(2, idle, idle);
+        let (id, transport) = sessions.create_session().await.unwrap();
+        let hello = said(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": { "name": "test", "version": "0" } } }));
+        let ready = said(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        let greet = async {
+            sessions.initialize_session(&id, hello).await.unwrap();
+            sessions.accept_message(&id, ready).await.unwrap();
+        };
+        let (running, ()) = tokio::join!(rmcp::serve_server(Nobody, transport), greet);
+        let mut ended = std::pin::pin!(running.unwrap().waiting());
+        let mut stream = Box::pin(sessions.create_standalone_stream(&id).await.unwrap());
+        tokio::select! {
+            _ = &mut ended => panic!("the session ended under its reader"),
+            _ = stream.next() => panic!("nothing was said"),
+            () = tokio::time::sleep(idle * 10) => {}
+        }
+        drop(stream);
+        let left = tokio::time::Instant::now();
+        ended.await.unwrap();
+        assert!(left.elapsed() <= idle, "{:?}", left.elapsed());
     }
 
     #[tokio::test]

@@ -25,8 +25,9 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let lines = Lines::new(input, output, LINE_BYTES_MAX);
-    let running = match server.serve_with_ct(lines, cancel).await {
+    let ended = cancel.child_token();
+    let lines = Lines::new(input, output, LINE_BYTES_MAX, ended.clone());
+    let running = match server.for_session(&ended).serve_with_ct(lines, cancel).await {
         Ok(running) => running,
         // A client that leaves before its first request has done nothing wrong.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {

@@ -1,13 +1,17 @@
 //! A service double bound to the quotes contract: real handlers that answer from nothing, one that
-//! reports progress, and one that waits until it is cancelled.
+//! reports progress, and one that waits until it is cancelled. Beside the contract's own it has a
+//! family of resources, `ticks://{symbol}/{interval}`, whose stream the test drives by hand.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use contract::{
-    CallRecord, Caller, Catalog, Contract, Credential, Cx, Envelope, FailureContext, Gate, Meter,
-    Pipeline, Reply, Scope, Tools,
+    CallRecord, Caller, Catalog, Concurrency, Contract, Credential, Cx, Envelope, Event, EventFeed,
+    FailureContext, Gate, Meter, Pipeline, Reply, ResourceSpec, Schema, Scope, StreamSpec,
+    Subscription, ToolSpec, Tools,
 };
 use fault::{Fault, Kind};
 use serde::Deserialize;
@@ -21,8 +25,48 @@ pub(crate) enum Heard {
     Cancelled,
 }
 
+/// A stream that was opened: what was asked for, and where its events are put in.
+pub(crate) struct Opened {
+    pub(crate) args: Value,
+    events: mpsc::UnboundedSender<Arc<Event>>,
+}
+
+impl Opened {
+    /// An event after which a reader may go on, or one that marks no place.
+    pub(crate) fn tick(&self, resume: Option<&str>) {
+        let resume = resume.map(Arc::from);
+        let event = Event { kind: "tick", resume, json: Arc::from("{}") };
+        self.events.send(Arc::new(event)).unwrap();
+    }
+
+    /// Waits until nobody reads it any more.
+    pub(crate) async fn left(&self) {
+        self.events.closed().await;
+    }
+}
+
+struct Feed(mpsc::UnboundedReceiver<Arc<Event>>);
+
+impl EventFeed for Feed {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
+        self.0.poll_recv(context)
+    }
+}
+
 struct Double {
     heard: mpsc::UnboundedSender<Heard>,
+    opened: mpsc::UnboundedSender<Opened>,
+    /// What lets a handler that reports go one step further.
+    steps: Arc<tokio::sync::Semaphore>,
+    /// Whether a stream was opened before; `ONCE` opens no second time.
+    again: AtomicBool,
+}
+
+/// What the test holds of the double.
+pub(crate) struct Ear {
+    pub(crate) heard: mpsc::UnboundedReceiver<Heard>,
+    pub(crate) opened: mpsc::UnboundedReceiver<Opened>,
+    pub(crate) steps: Arc<tokio::sync::Semaphore>,
 }
 
 #[derive(Deserialize)]
@@ -73,6 +117,21 @@ async fn live(cx: Cx<Double>, args: LiveArgs) -> Result<Answer, Fault> {
             tokio::task::yield_now().await;
         }
     }
+    if args.tickers.iter().any(|ticker| ticker == "FOLLOW") {
+        let _waiting = Waiting(cx.service.heard.clone());
+        for done in 1_u32.. {
+            cx.service.steps.acquire().await.unwrap().forget();
+            cx.progress.report(f64::from(done), None, "event");
+        }
+    }
+    if args.tickers.iter().any(|ticker| ticker == "FLOOD") {
+        for done in 1..=100 {
+            cx.progress.report(f64::from(done), Some(100.0), "event");
+            if done % 7 == 0 {
+                tokio::task::yield_now().await;
+            }
+        }
+    }
     let quotes: Vec<Value> = args
         .tickers
         .iter()
@@ -101,6 +160,92 @@ async fn metadata(_: Cx<Double>, _: NoArgs) -> Result<Answer, Fault> {
         "max_tickers_per_request": 50,
     });
     Ok(Answer { result, text: "limits".to_owned() })
+}
+
+#[derive(Deserialize)]
+struct TickArgs {
+    symbol: String,
+    interval: String,
+    after: Option<String>,
+}
+
+impl TickArgs {
+    /// `NONE` does not exist, `DOWN` cannot be had now, and `LOST` has forgotten what was before.
+    fn checked(self) -> Result<Self, Fault> {
+        match (self.symbol.as_str(), &self.after) {
+            ("NONE", _) => Err(Fault::new(Kind::NotFound, "unknown_symbol", "no such symbol")),
+            ("DOWN", _) => Err(Fault::unavailable("upstream_down", "the venue does not answer")
+                .retry_after(Duration::from_millis(1_500))),
+            ("LOST", Some(_)) => Err(Fault::new(Kind::Conflict, "too_old", "that is gone")),
+            _ => Ok(self),
+        }
+    }
+}
+
+async fn read_ticks(_: Cx<Double>, args: TickArgs) -> Result<Answer, Fault> {
+    let args = args.checked()?;
+    let result = json!({ "symbol": args.symbol, "interval": args.interval });
+    Ok(Answer { result, text: "ticks".to_owned() })
+}
+
+async fn open_ticks(cx: Cx<Double>, args: TickArgs) -> Result<Subscription, Fault> {
+    let args = args.checked()?;
+    let again = cx.service.again.swap(true, Ordering::Relaxed);
+    if again && args.symbol == "ONCE" {
+        return Err(Fault::new(Kind::NotFound, "unknown_symbol", "it is no longer traded"));
+    }
+    let (events, feed) = mpsc::unbounded_channel();
+    let args = json!({ "symbol": args.symbol, "interval": args.interval, "after": args.after });
+    cx.service.opened.send(Opened { args, events }).ok();
+    Ok(Subscription::new(Feed(feed)))
+}
+
+/// The quotes contract with the family of resources beside it.
+fn contract() -> Contract {
+    let mut contract = Contract::load("quotes").unwrap();
+    // The bounds of the transport are tested, not those behind it.
+    contract.tools[0].concurrency = Some(Concurrency { max: 2_000, queue: 0 });
+    let object = || Schema::compile(json!({ "type": "object" })).unwrap();
+    let input = || {
+        let interval = json!({ "type": "string", "enum": ["1s", "1m"] });
+        let text = json!({ "type": "string" });
+        let properties = json!({ "symbol": text, "interval": interval, "after": text });
+        let schema = json!({ "type": "object", "required": ["symbol", "interval"],
+            "additionalProperties": false, "properties": properties });
+        Schema::compile(schema).unwrap()
+    };
+    contract.tools.push(ToolSpec {
+        name: "ticks.read".to_owned(),
+        title: "Ticks".to_owned(),
+        description: "Ticks.".to_owned(),
+        input: input(),
+        output: object(),
+        annotations: json!({ "readOnlyHint": true }),
+        read_only: true,
+        http: None,
+        http_only: true,
+        timeout: None,
+        concurrency: None,
+    });
+    contract.streams.push(StreamSpec {
+        name: "ticks".to_owned(),
+        title: "Ticks".to_owned(),
+        description: "Ticks.".to_owned(),
+        input: input(),
+        event: object(),
+        resume: "after".to_owned(),
+        sse: None,
+        ws: None,
+    });
+    contract.resources.push(ResourceSpec {
+        template: "ticks://{symbol}/{interval}".to_owned(),
+        name: "ticks".to_owned(),
+        title: "Ticks".to_owned(),
+        description: "The newest ticks.".to_owned(),
+        read: "ticks.read".to_owned(),
+        watch: Some("ticks".to_owned()),
+    });
+    contract
 }
 
 struct Words;
@@ -140,17 +285,22 @@ impl Meter for Uncounted {
     fn record(&self, _: &CallRecord<'_>) {}
 }
 
-pub(crate) fn pipeline() -> (Arc<Pipeline>, mpsc::UnboundedReceiver<Heard>) {
+pub(crate) fn pipeline() -> (Arc<Pipeline>, Ear) {
     let (heard, hear) = mpsc::unbounded_channel();
-    let service = Tools::of(Arc::new(Double { heard }))
+    let (opened, open) = mpsc::unbounded_channel();
+    let steps = Arc::new(tokio::sync::Semaphore::new(0));
+    let again = AtomicBool::new(false);
+    let service = Tools::of(Arc::new(Double { heard, opened, steps: Arc::clone(&steps), again }))
         .tool("quotes.live", Scope::Read, live)
         .tool("quotes.historical", Scope::Write, historical)
         .tool("system.health", Scope::Read, health)
         .tool("system.metadata", Scope::Read, metadata)
-        .bind(Contract::load("quotes").unwrap(), Words)
+        .tool("ticks.read", Scope::Read, read_ticks)
+        .stream("ticks", Scope::Read, open_ticks)
+        .bind(contract(), Words)
         .unwrap();
     let catalog = Catalog::new(vec![service]).unwrap();
     let patience = Duration::from_secs(30);
     let pipeline = Pipeline::new(catalog, Arc::new(Door), Arc::new(Uncounted), patience);
-    (Arc::new(pipeline), hear)
+    (Arc::new(pipeline), Ear { heard: hear, opened: open, steps })
 }

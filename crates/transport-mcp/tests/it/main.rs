@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
 mod double;
+mod following;
 mod http;
+mod resources;
 mod stdio;
 mod wire;

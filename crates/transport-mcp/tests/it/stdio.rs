@@ -5,25 +5,24 @@ use std::sync::Arc;
 use contract::{Credential, View};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
-use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use transport_mcp::{LINE_BYTES_MAX, McpServer, ServerOptions, serve_stdio};
 
-use crate::double::{Heard, pipeline};
+use crate::double::{Ear, Heard, pipeline};
 use crate::wire::{LEGACY, modern_body};
 
-struct Pipes {
+pub(crate) struct Pipes {
     to: Option<WriteHalf<DuplexStream>>,
     from: BufReader<ReadHalf<DuplexStream>>,
-    hear: UnboundedReceiver<Heard>,
+    pub(crate) ear: Ear,
     cancel: CancellationToken,
     serving: JoinSet<std::io::Result<()>>,
 }
 
 impl Pipes {
-    fn open() -> Self {
-        let (pipeline, hear) = pipeline();
+    pub(crate) fn open() -> Self {
+        let (pipeline, ear) = pipeline();
         let token = Credential::Bearer(Arc::from("from-env"));
         let server =
             McpServer::new(pipeline, View::default(), ServerOptions::stdio("9.9.9", token));
@@ -33,26 +32,26 @@ impl Pipes {
         let cancel = CancellationToken::new();
         let mut serving = JoinSet::new();
         serving.spawn(serve_stdio(server, input, output, cancel.clone()));
-        Self { to: Some(to), from: BufReader::new(from), hear, cancel, serving }
+        Self { to: Some(to), from: BufReader::new(from), ear, cancel, serving }
     }
 
-    async fn write(&mut self, line: &[u8]) {
+    pub(crate) async fn write(&mut self, line: &[u8]) {
         let to = self.to.as_mut().unwrap();
         to.write_all(line).await.unwrap();
         to.write_all(b"\n").await.unwrap();
     }
 
-    async fn say(&mut self, message: &Value) {
+    pub(crate) async fn say(&mut self, message: &Value) {
         self.write(message.to_string().as_bytes()).await;
     }
 
-    async fn hear(&mut self) -> Value {
+    pub(crate) async fn hear(&mut self) -> Value {
         let mut line = String::new();
         self.from.read_line(&mut line).await.unwrap();
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("not a message: {line:?}"))
     }
 
-    async fn greet(&mut self) {
+    pub(crate) async fn greet(&mut self) {
         self.say(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": LEGACY, "capabilities": {},
             "clientInfo": { "name": "test", "version": "0" } } }))
@@ -61,13 +60,13 @@ impl Pipes {
         self.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
     }
 
-    async fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Value {
         self.say(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })).await;
         self.hear().await
     }
 
     /// Closes the input and waits for the server to end by itself.
-    async fn end(mut self) -> Vec<Value> {
+    pub(crate) async fn end(mut self) -> Vec<Value> {
         let mut to = self.to.take().unwrap();
         to.shutdown().await.unwrap();
         let mut rest = Vec::new();
@@ -171,11 +170,11 @@ async fn cancelling_reaches_the_handler_and_gets_no_answer() {
         .say(&json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {
             "name": "quotes_live", "arguments": { "tickers": ["WAIT"] } } }))
         .await;
-    assert_eq!(pipes.hear.recv().await, Some(Heard::Waiting));
+    assert_eq!(pipes.ear.heard.recv().await, Some(Heard::Waiting));
     pipes
         .say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } }))
         .await;
-    assert_eq!(pipes.hear.recv().await, Some(Heard::Cancelled));
+    assert_eq!(pipes.ear.heard.recv().await, Some(Heard::Cancelled));
     assert_eq!(pipes.ask("tools/list", json!({})).await["id"], 1);
 }
 

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
 pub(crate) const LEGACY: &str = "2025-11-25";
@@ -37,6 +37,45 @@ impl Answer {
     #[track_caller]
     pub(crate) fn message(&self) -> Value {
         self.messages().pop().unwrap_or_else(|| panic!("no message in {self:?}"))
+    }
+}
+
+/// An answer that is read while it is being written.
+pub(crate) struct Events {
+    socket: BufReader<TcpStream>,
+    pub(crate) head: String,
+}
+
+impl Events {
+    /// Reads up to the end of the head.
+    pub(crate) async fn begin(socket: TcpStream) -> Self {
+        let mut events = Self { socket: BufReader::new(socket), head: String::new() };
+        loop {
+            let line = events.line().await.expect("a head");
+            if line.is_empty() {
+                return events;
+            }
+            events.head.push_str(&line.to_ascii_lowercase());
+            events.head.push('\n');
+        }
+    }
+
+    async fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        let read = self.socket.read_line(&mut line).await.unwrap_or_default();
+        (read > 0).then(|| line.trim_end().to_owned())
+    }
+
+    /// The next protocol message; `None` when the stream is over. Chunk sizes, comments and ids are
+    /// passed over, as every event of ours is one line of data.
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        loop {
+            let line = self.line().await?;
+            let data = line.strip_prefix("data:").map(str::trim).filter(|data| !data.is_empty());
+            if let Some(data) = data {
+                return Some(serde_json::from_str(data).unwrap());
+            }
+        }
     }
 }
 
@@ -93,6 +132,23 @@ impl Client {
         self.modern_client(method, &params)
             .send("POST", modern_body(method, params).as_bytes())
             .await
+    }
+
+    /// A request of the newer protocol whose answer is read as it comes.
+    pub(crate) async fn follow(&self, method: &str, params: Value) -> Events {
+        let client = self.modern_client(method, &params);
+        Events::begin(client.open("POST", modern_body(method, params).as_bytes()).await).await
+    }
+
+    /// The same within a session.
+    pub(crate) async fn follow_in_session(&self, method: &str, params: Value) -> Events {
+        let request = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
+        Events::begin(self.open("POST", request.to_string().as_bytes()).await).await
+    }
+
+    /// The stream on which a session hears what answers no request of its own.
+    pub(crate) async fn listen(&self) -> Events {
+        Events::begin(self.open("GET", b"").await).await
     }
 
     pub(crate) fn modern_client(&self, method: &str, params: &Value) -> Self {

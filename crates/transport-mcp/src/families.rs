@@ -1,0 +1,119 @@
+//! Families of resources: one template, read through a tool, and watched through a stream of the
+//! same service. What the arguments of a URI mean is the contract's affair.
+
+use std::sync::Arc;
+
+use contract::{Catalog, ResourceSpec, Service, StreamSpec};
+use rmcp::model::ResourceTemplate;
+use serde_json::{Map, Value};
+
+use crate::listing::ListedTool;
+
+pub(crate) struct Family {
+    pub(crate) service: Arc<str>,
+    pub(crate) template: ResourceTemplate,
+    /// Its place among the families of its service.
+    at: usize,
+    pub(crate) watchable: bool,
+}
+
+/// A resource of a family, as a URI named it.
+pub(crate) struct Member<'a> {
+    pub(crate) service: &'a Service,
+    pub(crate) spec: &'a ResourceSpec,
+    pub(crate) args: Map<String, Value>,
+}
+
+impl Family {
+    /// The families of a service whose reading changes nothing.
+    pub(crate) fn all_of(service: &Service) -> Vec<Self> {
+        let harmless = |spec: &ResourceSpec| {
+            service.tools.iter().any(|tool| tool.spec.name == spec.read && tool.spec.read_only)
+        };
+        let families = service.resources.iter().enumerate();
+        families
+            .filter(|(_, spec)| harmless(spec))
+            .map(|(at, spec)| Self {
+                service: Arc::clone(&service.name),
+                template: ResourceTemplate::new(spec.template.clone(), spec.name.clone())
+                    .with_title(spec.title.clone())
+                    .with_description(spec.description.clone())
+                    .with_mime_type("application/json"),
+                at,
+                watchable: spec.watch.is_some(),
+            })
+            .collect()
+    }
+
+    /// A family is shown where a tool of its service is.
+    pub(crate) fn shown_beside<'a>(&self, mut tools: impl Iterator<Item = &'a ListedTool>) -> bool {
+        tools.any(|tool| tool.service == self.service)
+    }
+
+    pub(crate) fn member<'a>(&self, catalog: &'a Catalog, uri: &str) -> Option<Member<'a>> {
+        let service = catalog.service(&self.service)?;
+        let spec = service.resources.get(self.at)?;
+        let mut args = spec.arguments(uri)?;
+        for value in args.values_mut() {
+            if let Some(plain) = value.as_str().and_then(decoded) {
+                *value = Value::from(plain);
+            }
+        }
+        Some(Member { service, spec, args })
+    }
+}
+
+impl<'a> Member<'a> {
+    /// The stream that says when this resource changes.
+    pub(crate) fn stream(&self) -> Option<&'a Arc<StreamSpec>> {
+        let name = self.spec.watch.as_ref()?;
+        self.service.streams.iter().map(|row| &row.spec).find(|spec| spec.name == *name)
+    }
+}
+
+/// A value as it was before a client filled it into the template: filling in escapes what could be
+/// mistaken for punctuation. `None` where nothing is escaped, or what comes of it is no text.
+fn decoded(value: &str) -> Option<String> {
+    let mut rest = value;
+    let mut bytes = Vec::with_capacity(value.len());
+    while let Some((before, after)) = rest.split_once('%') {
+        let code = after.get(..2).filter(|code| code.bytes().all(|it| it.is_ascii_hexdigit()))?;
+        bytes.extend_from_slice(before.as_bytes());
+        bytes.push(u8::from_str_radix(code, 16).ok()?);
+        rest = after.get(2..)?;
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    String::from_utf8(bytes).ok().filter(|plain| plain != value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn check(value: &str, expected: Option<&str>) {
+        assert_eq!(decoded(value).as_deref(), expected, "{value}");
+    }
+
+    #[test]
+    fn escapes_are_undone_and_nothing_else() {
+        check("BTCUSDT", None);
+        check("BINANCE%3ABTCUSDT", Some("BINANCE:BTCUSDT"));
+        check("%d0%A1", Some("\u{421}"));
+        check("a%2", None);
+        check("a%zz", None);
+        check("a%+1", None);
+        check("%ff", None);
+        check("100%", None);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_was_escaped_comes_back(text in "\\PC{1,20}") {
+            let escaped: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
+            let found = decoded(&escaped);
+            prop_assert_eq!(found.as_deref(), Some(text.as_str()));
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Resources that a client watches: one task each, bounded, ended with the session. What changed is
+//! not told, only that something did; the client reads again.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use contract::{Call, Credential, Failure, Pipeline, Progress, StreamInput, Subscription};
+use fault::Kind;
+use futures_util::FutureExt;
+use rmcp::model::ResourceUpdatedNotificationParam;
+use rmcp::service::{Peer, SubscriptionSink};
+use rmcp::{ErrorData, RoleServer};
+use serde_json::{Map, Value};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use crate::answer;
+
+/// Resources that one session may watch at once.
+pub(crate) const WATCHES_MAX: usize = 64;
+
+/// How long to wait before a stream that ended is opened again: at first, and at most.
+const WAIT_MIN: Duration = Duration::from_secs(1);
+const WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// Events that one notification may stand for. A client that reads slowly is told less often.
+const MERGED_MAX: usize = 256;
+
+/// What one session watches. Dropping it ends every task.
+pub(crate) struct Watches {
+    places: Arc<Semaphore>,
+    running: Mutex<Running>,
+    /// Fires when the session can no longer hear anything, or the server stops.
+    pub(crate) over: CancellationToken,
+}
+
+#[derive(Default)]
+struct Running {
+    tasks: JoinSet<()>,
+    by_uri: HashMap<String, AbortHandle>,
+}
+
+impl Running {
+    /// Forgets the tasks that have ended by themselves.
+    fn sweep(&mut self) {
+        while self.tasks.try_join_next().is_some() {}
+        self.by_uri.retain(|_, task| !task.is_finished());
+    }
+}
+
+impl Watches {
+    /// `until` ends them all at once.
+    pub(crate) fn new(until: &CancellationToken) -> Self {
+        let places = Arc::new(Semaphore::new(WATCHES_MAX));
+        Self { places, running: Mutex::default(), over: until.child_token() }
+    }
+
+    fn running(&self) -> std::sync::MutexGuard<'_, Running> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Room for so many more, until it is dropped.
+    pub(crate) fn room(&self, for_more: usize) -> Result<OwnedSemaphorePermit, ErrorData> {
+        let more = u32::try_from(for_more).unwrap_or(u32::MAX);
+        let room = Arc::clone(&self.places).try_acquire_many_owned(more);
+        room.map_err(|_| answer::too_many_watches(WATCHES_MAX))
+    }
+
+    pub(crate) fn has(&self, uri: &str) -> bool {
+        let mut running = self.running();
+        running.sweep();
+        running.by_uri.contains_key(uri)
+    }
+
+    /// Tells a session of changes until it ends or gives the resource up.
+    pub(crate) fn start(
+        &self,
+        watch: Watch,
+        feed: Subscription,
+        session: Peer<RoleServer>,
+        room: OwnedSemaphorePermit,
+    ) {
+        let over = self.over.clone();
+        let uri = watch.uri.clone();
+        let mut running = self.running();
+        running.sweep();
+        let task = running.tasks.spawn(async move {
+            let _room = room;
+            let listener = Listener::Session(session);
+            let told = watch.follow(feed, &listener);
+            if let Some(Some(failure)) = over.run_until_cancelled(told).await {
+                // A session has no way to hear why. It is told of a change, reads, and finds out.
+                tracing::debug!(uri = watch.uri, code = failure.code, "a watched resource is gone");
+                listener.tell(&watch.uri).await;
+            }
+        });
+        if let Some(before) = running.by_uri.insert(uri, task) {
+            before.abort();
+        }
+    }
+
+    pub(crate) fn stop(&self, uri: &str) {
+        if let Some(task) = self.running().by_uri.remove(uri) {
+            task.abort();
+        }
+    }
+}
+
+impl Drop for Watches {
+    fn drop(&mut self) {
+        self.over.cancel();
+    }
+}
+
+/// Who is told of changes: a session of the older protocol, or one request of the newer.
+pub(crate) enum Listener<'a> {
+    Session(Peer<RoleServer>),
+    Request(&'a SubscriptionSink),
+}
+
+impl Listener<'_> {
+    /// Whether the listener is still there.
+    async fn tell(&self, uri: &str) -> bool {
+        let failed = match self {
+            Self::Session(peer) => {
+                let changed = ResourceUpdatedNotificationParam::new(uri);
+                peer.notify_resource_updated(changed).await.err().map(|error| error.to_string())
+            }
+            Self::Request(sink) => {
+                sink.notify_resource_updated(uri).await.err().map(|error| error.to_string())
+            }
+        };
+        if let Some(error) = &failed {
+            tracing::debug!(error, "nobody listens to a watched resource any more");
+        }
+        failed.is_none()
+    }
+}
+
+/// One watched resource: what opens its stream, again and again if need be.
+pub(crate) struct Watch {
+    pub(crate) pipeline: Arc<Pipeline>,
+    pub(crate) uri: String,
+    pub(crate) service: Arc<str>,
+    pub(crate) stream: String,
+    /// The argument that takes the point to go on from.
+    pub(crate) resume: String,
+    pub(crate) args: Map<String, Value>,
+    pub(crate) credential: Credential,
+    pub(crate) transport: &'static str,
+    pub(crate) request_id: Arc<str>,
+    pub(crate) over: CancellationToken,
+}
+
+impl Watch {
+    /// Opens the stream, after a point that was reached or from now on.
+    pub(crate) async fn open(&self, after: Option<&str>) -> Result<Subscription, Failure> {
+        let mut args = self.args.clone();
+        if let Some(after) = after {
+            args.insert(self.resume.clone(), Value::from(after));
+        }
+        let call = Call {
+            tool: self.stream.clone(),
+            service: Some(Arc::clone(&self.service)),
+            args,
+            credential: self.credential.clone(),
+            transport: self.transport,
+            request_id: Arc::clone(&self.request_id),
+            refused_for: None,
+            cancel: self.over.child_token(),
+            progress: Progress::default(),
+        };
+        match self.pipeline.open(call, StreamInput::Json).await {
+            Some(opened) => opened,
+            // The family was listed with its stream, so this is a contract without its row.
+            None => Err(self.missing()),
+        }
+    }
+
+    fn missing(&self) -> Failure {
+        let message = format!("the stream {} has no row", self.stream);
+        Failure {
+            kind: Kind::Internal,
+            code: "internal",
+            http_status: 500,
+            retry_after: None,
+            tool_error: Value::from(message.clone()),
+            http_body: Value::from(message),
+        }
+    }
+
+    /// Tells of every change. Ends when nobody listens any more, or with the failure that no
+    /// waiting would cure.
+    pub(crate) async fn follow(&self, feed: Subscription, to: &Listener<'_>) -> Option<Failure> {
+        let mut after: Option<Arc<str>> = None;
+        let mut wait = WAIT_MIN;
+        let mut feed = Some(feed);
+        loop {
+            while let Some(point) = changed(&mut feed).await {
+                after = Some(point);
+                wait = WAIT_MIN;
+                if !to.tell(&self.uri).await {
+                    return None;
+                }
+            }
+            feed = loop {
+                tokio::time::sleep(wait).await;
+                wait = (wait * 2).min(WAIT_MAX);
+                match self.open(after.as_deref()).await {
+                    Ok(feed) => break Some(feed),
+                    Err(failure) if may_pass(failure.kind) => {}
+                    // What lies between is lost, which is a change in itself.
+                    Err(_) if after.take().is_some() => {
+                        if !to.tell(&self.uri).await {
+                            return None;
+                        }
+                    }
+                    Err(failure) => return Some(failure),
+                }
+            };
+        }
+    }
+}
+
+/// The newest point a feed has reached, once it has moved. Events that mark no place change nothing
+/// that could be read. A feed that is over is taken away, for it must not be asked again.
+async fn changed(feed: &mut Option<Subscription>) -> Option<Arc<str>> {
+    let open = feed.as_mut()?;
+    let mut newest = loop {
+        let Some(event) = open.next().await else {
+            *feed = None;
+            return None;
+        };
+        if let Some(point) = &event.resume {
+            break Arc::clone(point);
+        }
+    };
+    for _ in 0..MERGED_MAX {
+        match open.next().now_or_never() {
+            Some(Some(event)) => newest = event.resume.clone().unwrap_or(newest),
+            Some(None) => {
+                *feed = None;
+                break;
+            }
+            None => break,
+        }
+    }
+    Some(newest)
+}
+
+/// Whether the same stream may open later. Our own bugs are given the same chance: a watch that
+/// stays silent for ever helps nobody.
+fn may_pass(kind: Kind) -> bool {
+    kind.is_retryable() || kind == Kind::Internal
+}
