@@ -17,6 +17,8 @@ mod channel;
 mod event;
 mod missed;
 mod reader;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

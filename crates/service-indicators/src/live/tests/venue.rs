@@ -1,0 +1,198 @@
+//! A venue whose candles follow from their time, and which closes them when it is told to.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+
+use async_trait::async_trait;
+use bars::BarStore;
+use fault::Fault;
+use history::History;
+use market::{
+    Bar, BarArchive, BarBatch, BarSource, Calendar, DAY_MS, Decimal, Follow, Interval, Kline,
+    KlineEvent, KlineFeed, Listing, LiveKlines, Millis, Span, SymbolSource, Venue, VenueHealth,
+};
+use store::{Db, StoreConfig};
+use testkit::{FakeClock, TempFolder};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::super::{Live, Tasks};
+use crate::candles::Candlestand;
+use crate::{Market, VenueCandles};
+
+pub(crate) const MINUTE: i64 = 60_000;
+/// Noon of some day: the first candle that is closed while anybody looks opens here.
+pub(crate) const NOON: i64 = 20_000 * DAY_MS + DAY_MS / 2;
+
+fn bar(at: Millis) -> Bar {
+    let minute = at.0 / MINUTE;
+    let price = |seed: i64| {
+        let wave = (minute * 37 + seed * 11) % 101 + (minute / 7 * 13) % 53;
+        Decimal::from_parts((10_000 + wave).into(), 2).unwrap()
+    };
+    let (open, close) = (price(1), price(2));
+    let volume = Some(Decimal::from_parts((100 + minute % 17).into(), 0).unwrap());
+    Bar { open_time: at, open, high: open.max(close), low: open.min(close), close, volume }
+}
+
+fn kline(at: Millis, closed: bool) -> KlineEvent {
+    let kline = Kline { bar: bar(at), close_time: Millis(at.0 + MINUTE - 1), closed };
+    KlineEvent::Candle { kline, as_of: at }
+}
+
+#[derive(Default)]
+struct Scripted {
+    /// Where the candle that is forming opens.
+    forming: AtomicI64,
+    followed: AtomicUsize,
+    feeds: Mutex<Vec<UnboundedSender<Arc<KlineEvent>>>>,
+}
+
+impl Scripted {
+    fn forming(&self) -> Millis {
+        Millis(self.forming.load(Ordering::SeqCst))
+    }
+
+    fn tell(&self, event: KlineEvent) {
+        let event = Arc::new(event);
+        self.feeds.lock().unwrap().retain(|feed| feed.send(Arc::clone(&event)).is_ok());
+    }
+}
+
+#[async_trait]
+impl SymbolSource for Scripted {
+    async fn listing(&self) -> Result<Arc<Listing>, Fault> {
+        let listed = ["BTCUSDT", "ETHUSDT"].map(|code| (code.to_owned(), "USDT".to_owned()));
+        Ok(Arc::new(Listing { quote_assets: HashMap::from(listed), halted: HashSet::new() }))
+    }
+}
+
+#[async_trait]
+impl BarSource for Scripted {
+    fn source(&self) -> &str {
+        "test"
+    }
+
+    fn calendar(&self) -> Calendar {
+        Calendar::AlwaysOpen
+    }
+
+    async fn bars(&self, _: &str, interval: Interval, span: Span) -> Result<BarBatch, Fault> {
+        let covered = Span::new(span.from, span.to.min(self.forming()));
+        let mut bars = Vec::new();
+        let mut at = interval.open_at_or_after(covered.from);
+        while at < covered.to {
+            bars.push(bar(at));
+            at = interval.next_open(at);
+        }
+        Ok(BarBatch { bars, covered, received_at: covered.to })
+    }
+
+    async fn first_open(&self, _: &str, _: Interval) -> Result<Option<Millis>, Fault> {
+        Ok(Some(Millis(NOON - 20_000 * MINUTE)))
+    }
+}
+
+#[async_trait]
+impl LiveKlines for Scripted {
+    async fn follow(&self, _: &str, _: Interval, how: Follow) -> Result<Box<dyn KlineFeed>, Fault> {
+        self.followed.fetch_add(1, Ordering::SeqCst);
+        let (sender, receiver) = unbounded_channel();
+        let mut at = how.after.map_or(self.forming(), |after| Interval::M1.next_open(after));
+        while at < self.forming() {
+            sender.send(Arc::new(kline(at, true))).unwrap();
+            at = Interval::M1.next_open(at);
+        }
+        self.feeds.lock().unwrap().push(sender);
+        Ok(Box::new(Feed(receiver)))
+    }
+}
+
+struct Feed(UnboundedReceiver<Arc<KlineEvent>>);
+
+impl KlineFeed for Feed {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<KlineEvent>>> {
+        self.0.poll_recv(context)
+    }
+}
+
+pub(crate) struct House {
+    pub(crate) live: Arc<Live>,
+    pub(crate) candles: Arc<Candlestand>,
+    venue: Arc<Scripted>,
+    clock: Arc<FakeClock>,
+    _folder: TempFolder,
+}
+
+impl House {
+    pub(crate) async fn new() -> Self {
+        let folder = TempFolder::new();
+        let db = Db::open(&StoreConfig::sqlite(folder.path())).await.unwrap();
+        db.migrate(&[bars::MIGRATIONS]).await.unwrap();
+        let clock = Arc::new(FakeClock::new(Millis(NOON + 1_000)));
+        let archive: Arc<dyn BarArchive> = Arc::new(BarStore::new(db));
+        let (tracker, stop) = (TaskTracker::new(), CancellationToken::new());
+        let shared = Arc::<FakeClock>::clone(&clock);
+        let history = History::new(archive, shared, tracker.clone(), stop.clone());
+        let venue = Arc::new(Scripted { forming: AtomicI64::new(NOON), ..Scripted::default() });
+        let ports = VenueCandles {
+            source: "test".to_owned(),
+            symbols: Arc::clone(&venue) as _,
+            bars: Some(Arc::clone(&venue) as _),
+            live: Some(Arc::clone(&venue) as _),
+        };
+        let candles = Arc::new(Candlestand::new(Market {
+            venues: BTreeMap::from([(Venue::Binance, ports)]),
+            default_venue: Venue::Binance,
+            history: Arc::new(history),
+            health: Box::new(|| Box::pin(std::future::ready(VenueHealth::Up))),
+        }));
+        let shared = Arc::<FakeClock>::clone(&clock);
+        let live = Live::new(Arc::clone(&candles), shared, Tasks { tracker, stop });
+        Self { live, candles, venue, clock, _folder: folder }
+    }
+
+    /// Closes so many candles, and waits until the channels have handed them on.
+    pub(crate) async fn close(&self, count: i64) {
+        for _ in 0..count {
+            let at = self.venue.forming();
+            let next = Interval::M1.next_open(at);
+            self.venue.forming.store(next.0, Ordering::SeqCst);
+            self.clock.set(Millis(next.0 + 1_000));
+            self.venue.tell(kline(at, true));
+        }
+        settle().await;
+    }
+
+    /// Tells so many updates of the candle that is forming.
+    pub(crate) async fn form(&self, count: usize) {
+        for _ in 0..count {
+            self.venue.tell(kline(self.venue.forming(), false));
+        }
+        settle().await;
+    }
+
+    pub(crate) async fn say(&self, event: KlineEvent) {
+        self.venue.tell(event);
+        settle().await;
+    }
+
+    /// How often the venue was asked to be followed.
+    pub(crate) fn followed(&self) -> usize {
+        self.venue.followed.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn bars(&self, from: i64, to: i64) -> Vec<Bar> {
+        (from / MINUTE..to / MINUTE).map(|minute| bar(Millis(minute * MINUTE))).collect()
+    }
+}
+
+/// Everything runs on this thread, so after enough turns everybody has read what there was.
+async fn settle() {
+    for _ in 0..1_000 {
+        tokio::task::yield_now().await;
+    }
+}
