@@ -3,7 +3,6 @@
 //! how to read it.
 #![allow(clippy::print_stdout, reason = "the tables are what this program is for")]
 
-mod frames;
 mod latency;
 mod options;
 mod relay;
@@ -86,6 +85,6 @@ fn throughput(
 
 fn subscribe(interval: &str, more: &str) -> String {
     format!(
-        r#"{{"type":"subscribe","id":"1","symbol":"BTCUSDT","interval":"{interval}","closedOnly":false,"heartbeatMs":60000{more}}}"#
+        r#"{{"type":"subscribe","symbol":"BTCUSDT","interval":"{interval}","closedOnly":false,"heartbeatMs":60000{more}}}"#
     )
 }

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
+use bench::frames::{self, TEXT};
 use serde_json::Value;
 
 use crate::Outcome;
-use crate::frames::{self, TEXT};
 
 /// A candle on its way: when it opened, and whether it is closed.
 pub(crate) type Candle = (i64, bool);

@@ -5,11 +5,11 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream as Blocking};
 use std::time::Duration;
 
+use bench::frames::{self, CLOSE, PING, PONG, TEXT};
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 
 use crate::Outcome;
-use crate::frames::{self, CLOSE, PING, PONG, TEXT};
 
 const BUFFER_BYTES: usize = 256 * 1024;
 const WAKE_UPS: usize = 1_024;

@@ -1,28 +1,26 @@
 //! Just enough of RFC 6455 to count what a server sends: whole frames, never fragmented, and the
 //! few a client has to send itself.
 
-use crate::Outcome;
-
-pub(crate) const TEXT: u8 = 1;
-pub(crate) const CLOSE: u8 = 8;
-pub(crate) const PING: u8 = 9;
-pub(crate) const PONG: u8 = 10;
+pub const TEXT: u8 = 1;
+pub const CLOSE: u8 = 8;
+pub const PING: u8 = 9;
+pub const PONG: u8 = 10;
 
 /// One frame in a buffer.
-pub(crate) struct Frame<'a> {
-    pub(crate) opcode: u8,
-    pub(crate) payload: &'a [u8],
+pub struct Frame<'a> {
+    pub opcode: u8,
+    pub payload: &'a [u8],
 }
 
 /// The first frame of a server in `bytes` and how long it is, once all of it is there.
 #[inline]
-pub(crate) fn first(bytes: &[u8]) -> Outcome<Option<(Frame<'_>, usize)>> {
+pub fn first(bytes: &[u8]) -> Result<Option<(Frame<'_>, usize)>, &'static str> {
     let [head, length, rest @ ..] = bytes else { return Ok(None) };
     if head & 0x70 != 0 || length & 0x80 != 0 {
-        return Err("a frame that a server must not send".into());
+        return Err("a frame that a server must not send");
     }
     if head & 0x80 == 0 || head & 0x0f == 0 {
-        return Err("a message in several frames, which nobody here should need".into());
+        return Err("a message in several frames, which nobody here should need");
     }
     let (start, length) = match (length, rest) {
         (126, [a, b, ..]) => (4, u64::from(u16::from_be_bytes([*a, *b]))),
@@ -32,18 +30,19 @@ pub(crate) fn first(bytes: &[u8]) -> Outcome<Option<(Frame<'_>, usize)>> {
         (126 | 127, _) => return Ok(None),
         (short, _) => (2, u64::from(*short)),
     };
-    let end = usize::try_from(length)?.checked_add(start).ok_or("a frame without end")?;
+    let end = usize::try_from(length).ok().and_then(|length| length.checked_add(start));
+    let end = end.ok_or("a frame without end")?;
     let payload = bytes.get(start..end);
     Ok(payload.map(|payload| (Frame { opcode: head & 0x0f, payload }, end)))
 }
 
 /// A frame as a client sends it. The mask is zero: it protects proxies, and there are none here.
-pub(crate) fn from_client(opcode: u8, payload: &[u8]) -> Vec<u8> {
+pub fn from_client(opcode: u8, payload: &[u8]) -> Vec<u8> {
     framed(opcode, payload, 0x80, &[0; 4])
 }
 
 /// A frame as a server sends it.
-pub(crate) fn from_server(opcode: u8, payload: &[u8]) -> Vec<u8> {
+pub fn from_server(opcode: u8, payload: &[u8]) -> Vec<u8> {
     framed(opcode, payload, 0, &[])
 }
 

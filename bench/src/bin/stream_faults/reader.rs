@@ -1,0 +1,125 @@
+//! A subscriber that follows a series over WebSocket, hangs up without a word now and then, and
+//! resumes after the last closed candle it has.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bench::frames::{self, CLOSE, PING, PONG, TEXT};
+use market::Interval;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::Outcome;
+use crate::trouble::Dice;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Before asking again for what was refused.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// What was told of a closed candle: when it opened, and its numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Closed {
+    pub(crate) open: i64,
+    pub(crate) numbers: [f64; 5],
+}
+
+pub(crate) struct Reader {
+    pub(crate) code: &'static str,
+    pub(crate) interval: Interval,
+    pub(crate) closed: Vec<Closed>,
+    /// How often it hung up, or was hung up on.
+    pub(crate) hung_up: u64,
+    pub(crate) gaps: u64,
+    dice: Dice,
+}
+
+impl Reader {
+    pub(crate) fn new(code: &'static str, interval: Interval, seed: u64) -> Self {
+        Self { code, interval, closed: Vec::new(), hung_up: 0, gaps: 0, dice: Dice(seed) }
+    }
+
+    /// Follows until told to stop, and then up to the next closed candle.
+    pub(crate) async fn run(mut self, to: SocketAddr, stop: CancellationToken) -> Outcome<Self> {
+        while !stop.is_cancelled() {
+            let candles = 1 + self.dice.roll(60);
+            if timeout(PATIENCE * 2, self.follow(to, candles, &stop)).await?.is_err() {
+                tokio::time::sleep(PAUSE).await;
+            }
+            self.hung_up += 1;
+        }
+        Ok(self)
+    }
+
+    /// One connection, for so many closed candles.
+    async fn follow(
+        &mut self,
+        to: SocketAddr,
+        candles: u32,
+        stop: &CancellationToken,
+    ) -> Outcome<()> {
+        let mut stream = TcpStream::connect(to).await?;
+        let request = format!(
+            "GET /ws HTTP/1.1\r\nhost: {to}\r\nupgrade: websocket\r\nconnection: upgrade\r\n\
+             sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).await?;
+        let mut bytes = Vec::new();
+        let head = loop {
+            if stream.read_buf(&mut bytes).await? == 0 {
+                return Err("no handshake".into());
+            }
+            if let Some(head) = bytes.windows(4).position(|it| it == b"\r\n\r\n") {
+                break head + 4;
+            }
+        };
+        bytes.drain(..head);
+        let hello = frames::from_client(TEXT, self.subscription().to_string().as_bytes());
+        stream.write_all(&hello).await?;
+        let wanted = self.closed.len() + candles as usize;
+        while self.closed.len() < wanted && !(stop.is_cancelled() && !self.closed.is_empty()) {
+            while let Some((frame, length)) = frames::first(&bytes)? {
+                match frame.opcode {
+                    PING => {
+                        stream.write_all(&frames::from_client(PONG, frame.payload)).await?;
+                    }
+                    CLOSE => return Err("the server said good-bye".into()),
+                    _ => self.hear(&serde_json::from_slice(frame.payload)?)?,
+                }
+                bytes.drain(..length);
+            }
+            if timeout(PATIENCE, stream.read_buf(&mut bytes)).await?? == 0 {
+                return Err("the server hung up".into());
+            }
+        }
+        Ok(())
+    }
+
+    fn subscription(&self) -> Value {
+        let mut asked = json!({
+            "type": "subscribe", "symbol": self.code, "interval": self.interval.as_str(),
+            "closedOnly": false, "indicators": { "rsi": {} },
+        });
+        if let Some(last) = self.closed.last() {
+            asked["after"] = last.open.into();
+        }
+        asked
+    }
+
+    fn hear(&mut self, message: &Value) -> Outcome<()> {
+        let candle = &message["candle"];
+        match message["type"].as_str() {
+            Some("kline") if candle["closed"] == true => {
+                let number = |name: &str| candle[name].as_f64().unwrap_or(f64::NAN);
+                let open = candle["t"].as_i64().ok_or("a candle without its time")?;
+                self.closed.push(Closed { open, numbers: ["o", "h", "l", "c", "v"].map(number) });
+            }
+            Some("status") if message["status"] == "gap_filled" => self.gaps += 1,
+            Some("error") => return Err(message.to_string().into()),
+            _ => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,189 @@
+//! The whole way in one process, on a clock that runs six hundred times as fast: the simulated
+//! exchange, the adapter, the service and the WebSocket transport. A minute lasts a tenth of a
+//! second, and so does everything that waits for one.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use auth::{RateLimit, RateLimiter};
+use bars::BarStore;
+use contract::{CallRecord, Caller, Catalog, Credential, Gate, Meter, Pipeline, View};
+use exchange_sim::{Sim, SimConfig, StreamRules};
+use fault::Fault;
+use history::History;
+use market::{BarArchive, Clock, HealthProbe, Millis, SystemClock, Venue, VenueHealth};
+use market_binance::{Binance, BinanceConfig};
+use service_indicators::{Market, Tasks, VenueCandles};
+use store::{Db, StoreConfig};
+use testkit::TempFolder;
+use tokio::net::TcpListener;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use transport_http::{AllowedHosts, EdgeConfig, Limits, StreamOptions, SystemPages};
+
+use crate::Outcome;
+
+const SCALE: u32 = 600;
+const SOURCE: &str = "simulated:7";
+
+struct FastClock {
+    began: Instant,
+    start: Millis,
+}
+
+impl Clock for FastClock {
+    fn now(&self) -> Millis {
+        let passed = (self.began.elapsed() * SCALE).as_millis();
+        Millis(self.start.0.saturating_add(i64::try_from(passed).unwrap_or(i64::MAX)))
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) sim: Sim,
+    pub(crate) binance: Arc<Binance>,
+    /// Where subscribers connect to.
+    pub(crate) address: SocketAddr,
+    stop: CancellationToken,
+    _folder: TempFolder,
+}
+
+impl World {
+    pub(crate) async fn begin() -> Outcome<Self> {
+        let clock: Arc<dyn Clock> =
+            Arc::new(FastClock { began: Instant::now(), start: SystemClock.now() });
+        let tasks = Tasks { tracker: TaskTracker::new(), stop: CancellationToken::new() };
+        let (sim, exchange) = exchange(&clock, &tasks).await?;
+        let binance = Arc::new(Binance::new(hurried(exchange), Arc::clone(&clock))?);
+        let folder = TempFolder::new();
+        let config = StoreConfig { data_dir: folder.path().to_owned(), url: None };
+        let db = Db::open(&config).await?;
+        db.migrate(&[bars::MIGRATIONS]).await?;
+        let archive: Arc<dyn BarArchive> = Arc::new(BarStore::new(db));
+        let stop = tasks.stop.clone();
+        let history =
+            History::new(archive, Arc::clone(&clock), tasks.tracker.clone(), stop.clone());
+        let venue = VenueCandles {
+            source: SOURCE.to_owned(),
+            symbols: Arc::clone(&binance) as _,
+            bars: Some(Arc::clone(&binance) as _),
+            live: Some(Arc::clone(&binance) as _),
+        };
+        let health: HealthProbe = Box::new(|| Box::pin(std::future::ready(VenueHealth::Up)));
+        let market = Market {
+            venues: BTreeMap::from([(Venue::Binance, venue)]),
+            default_venue: Venue::Binance,
+            history: Arc::new(history),
+            health,
+        };
+        let service = service_indicators::service(market, clock, "bench", tasks.clone())?;
+        let gate = Arc::new(Open);
+        let patience = Duration::from_secs(30);
+        let catalog = Catalog::new(vec![service])?;
+        let pipeline = Pipeline::new(catalog, Arc::clone(&gate) as _, Arc::new(Open), patience);
+        let address = serve(&Arc::new(pipeline), gate, &tasks).await?;
+        Ok(Self { sim, binance, address, stop, _folder: folder })
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+async fn exchange(clock: &Arc<dyn Clock>, tasks: &Tasks) -> Outcome<(Sim, SocketAddr)> {
+    let mut config = SimConfig::new(7, Arc::clone(clock));
+    config.streams = StreamRules {
+        time_scale: f64::from(SCALE),
+        ping_every: Duration::from_millis(50),
+        shutdown_notice: Duration::from_secs(1),
+        messages_per_second: 100_000,
+        ..StreamRules::default()
+    };
+    let sim = Sim::new(config);
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let address = listener.local_addr()?;
+    tasks.tracker.spawn(sim.clone().serve(listener, tasks.stop.clone()));
+    Ok((sim, address))
+}
+
+/// Everything as it is for real, divided by the speed of the clock where it is real time. Each
+/// series has a connection of its own, so that there are more of them to break.
+fn hurried(exchange: SocketAddr) -> BinanceConfig {
+    let mut config = BinanceConfig {
+        patience: Duration::ZERO,
+        retry_wait: Duration::from_millis(1),
+        retry_wait_max: Duration::from_millis(2),
+        ..BinanceConfig::new(format!("http://{exchange}"), SOURCE)
+    };
+    let streams = &mut config.streams;
+    streams.connect_timeout = Duration::from_secs(2);
+    streams.ack_within = Duration::from_secs(2);
+    streams.silence_max = Duration::from_millis(120);
+    streams.stream_silence = Duration::from_secs(2);
+    streams.message_gap = Duration::from_millis(1);
+    streams.backoff = Duration::from_millis(2);
+    streams.backoff_max = Duration::from_millis(5);
+    streams.gap_wait = Duration::from_millis(4);
+    streams.close_grace = Duration::from_secs(6);
+    streams.lag_wait = Duration::from_millis(4);
+    streams.lag_wait_max = Duration::from_millis(30);
+    streams.tick = Duration::from_millis(2);
+    streams.linger = Duration::from_millis(50);
+    streams.streams_per_connection = 1;
+    config
+}
+
+async fn serve(
+    pipeline: &Arc<Pipeline>,
+    gate: Arc<dyn Gate>,
+    tasks: &Tasks,
+) -> Outcome<SocketAddr> {
+    let pages = SystemPages {
+        version: "bench",
+        metrics: Box::new(String::new),
+        metrics_type: "text/plain",
+    };
+    let view = View::default();
+    let routes = transport_http::router(pipeline, &view, pages, &StreamOptions::default());
+    let router = transport_http::with_edge(
+        routes,
+        EdgeConfig {
+            limiter: RateLimiter::new(RateLimit { burst: 1, per_second: 0.0 }, 16),
+            gate,
+            hosts: AllowedHosts::Any,
+            cors_origins: Vec::new(),
+            body_bytes_max: 64 * 1024,
+            body_patience: Duration::from_secs(10),
+            meter: Box::new(|_, _, _, _| {}),
+        },
+    );
+    let limits = Limits {
+        connections_max: 1_000,
+        header_patience: Duration::from_secs(10),
+        shutdown_patience: Duration::from_secs(1),
+    };
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let address = listener.local_addr()?;
+    let stop = tasks.stop.clone();
+    tasks.tracker.spawn(transport_http::serve(listener, router, limits, stop, |_| {}));
+    Ok(address)
+}
+
+/// Lets everybody read, and counts nothing.
+struct Open;
+
+#[async_trait]
+impl Gate for Open {
+    async fn admit(&self, _: &Credential, _: &str) -> Result<Caller, Fault> {
+        Ok(Caller { subject: "bench".into(), scopes: Arc::from(["read".to_owned()]) })
+    }
+}
+
+impl Meter for Open {
+    fn record(&self, _: &CallRecord<'_>) {}
+}

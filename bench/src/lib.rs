@@ -1,0 +1,3 @@
+//! What several of the benchmarks need. Each of them is a program in `bin`.
+
+pub mod frames;
