@@ -18,13 +18,18 @@ impl AllowedHosts {
         let Self::Only(names) = self else { return true };
         let named = headers.get(HOST).and_then(|value| value.to_str().ok()?.parse().ok());
         let Some(authority) = named.as_ref().or(target) else { return false };
-        let host = authority.host().trim_start_matches('[').trim_end_matches(']');
-        let loopback = host.parse().map_or_else(
-            |_| host.eq_ignore_ascii_case("localhost"),
-            |address: std::net::IpAddr| address.to_canonical().is_loopback(),
-        );
-        loopback || names.iter().any(|name| name.eq_ignore_ascii_case(host))
+        let host = authority.host();
+        is_loopback(host) || names.iter().any(|name| name.eq_ignore_ascii_case(host))
     }
+}
+
+/// Whether a host's name can only be this machine's.
+pub(crate) fn is_loopback(host: &str) -> bool {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host.parse().map_or_else(
+        |_| host.eq_ignore_ascii_case("localhost"),
+        |address: std::net::IpAddr| address.to_canonical().is_loopback(),
+    )
 }
 
 #[cfg(test)]

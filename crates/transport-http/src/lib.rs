@@ -1,5 +1,5 @@
-//! Plain HTTP: the tools that have an address of their own, operators' pages, and the layers that
-//! every request passes, MCP's included.
+//! HTTP: the tools and streams that have an address of their own, operators' pages, and the layers
+//! that every request passes, MCP's included.
 //!
 //! Routes come from the contracts' HTTP bindings, so a service adds none by hand. What a tool does
 //! is not known here.
@@ -11,14 +11,18 @@ mod docs;
 mod encode;
 mod hosts;
 mod openapi;
+mod patient;
+mod place;
 mod query;
 mod refusal;
 mod rest;
 mod router;
 mod serve;
+mod stream;
 mod system;
 
 pub use hosts::AllowedHosts;
 pub use router::{Edge, EdgeConfig, router, with_edge};
 pub use serve::{Limits, serve};
+pub use stream::{StreamOptions, WsLimits};
 pub use system::SystemPages;

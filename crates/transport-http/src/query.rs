@@ -11,29 +11,32 @@ pub(crate) fn arguments(query: &str, schema: &Value) -> Map<String, Value> {
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (name, value) = (decode(name), decode(value));
-        let rule =
-            schema.pointer(&format!("/properties/{}", name.replace('~', "~0").replace('/', "~1")));
-        let kind = rule.and_then(|rule| rule["type"].as_str()).unwrap_or("string");
-        match kind {
-            "array" => {
-                let list = args.entry(name).or_insert_with(|| Value::Array(Vec::new()));
-                if let Value::Array(list) = list {
-                    let parts = value.split(',').map(str::trim).filter(|part| !part.is_empty());
-                    list.extend(parts.map(Value::from));
-                }
-            }
-            "integer" | "number" => {
-                let number = serde_json::from_str(&value).ok().filter(Value::is_number);
-                args.insert(name, number.unwrap_or(Value::String(value)));
-            }
-            "boolean" => {
-                let truth = value.parse().map_or(Value::String(value), Value::Bool);
-                args.insert(name, truth);
-            }
-            _ => _ = args.insert(name, Value::String(value)),
+        match (self::value(&value, &name, schema), args.get_mut(&name)) {
+            (Value::Array(more), Some(Value::Array(list))) => list.extend(more),
+            (value, _) => _ = args.insert(name, value),
         }
     }
     args
+}
+
+/// One value as the schema would have the property of that name.
+pub(crate) fn value(text: &str, name: &str, schema: &Value) -> Value {
+    let rule =
+        schema.pointer(&format!("/properties/{}", name.replace('~', "~0").replace('/', "~1")));
+    match rule.and_then(|rule| rule["type"].as_str()).unwrap_or("string") {
+        "array" => text
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .map(Value::from)
+            .collect(),
+        "integer" | "number" => {
+            let number = serde_json::from_str(text).ok().filter(Value::is_number);
+            number.unwrap_or_else(|| Value::from(text))
+        }
+        "boolean" => text.parse().map_or_else(|_| Value::from(text), Value::Bool),
+        _ => Value::from(text),
+    }
 }
 
 /// Percent-decoding with `+` for a space; what is not UTF-8 becomes a replacement character, which

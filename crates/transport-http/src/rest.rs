@@ -117,7 +117,7 @@ pub(crate) fn not_found(arrival: &Arrival) -> Response {
     Refusal::new(StatusCode::NOT_FOUND, "NOT_FOUND", message).response(&arrival.request_id)
 }
 
-fn wrong_method(arrival: &Arrival, allow: Option<HeaderValue>) -> Response {
+pub(crate) fn wrong_method(arrival: &Arrival, allow: Option<HeaderValue>) -> Response {
     let message = "this address does not take that method";
     let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", message);
     let mut response = refusal.response(&arrival.request_id).into_response();

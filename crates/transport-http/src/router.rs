@@ -13,7 +13,7 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::{Extension, Router};
 use contract::{Arrival, Gate, Pipeline, View};
-use http::header::{AUTHORIZATION, CONTENT_TYPE, IF_NONE_MATCH};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, IF_NONE_MATCH, UPGRADE};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate as _, SizeAbove};
@@ -23,6 +23,7 @@ use crate::admission::{self, Turnstile};
 use crate::body::BodyRules;
 use crate::hosts::AllowedHosts;
 use crate::refusal::Refusal;
+use crate::stream::{self, StreamOptions};
 use crate::system::SystemPages;
 use crate::{arrival, docs, openapi, rest, system};
 
@@ -47,20 +48,35 @@ pub struct EdgeConfig {
 /// The state behind the edge.
 pub struct Edge {
     turnstile: Turnstile,
-    gate: Arc<dyn Gate>,
+    rules: Arc<Rules>,
     hosts: AllowedHosts,
     body: BodyRules,
     meter: Box<HttpMeter>,
 }
 
+/// The rules that only an upgrade can apply, since it alone can be refused in its own words; the
+/// edge puts them into such requests.
+pub(crate) struct Rules {
+    pub(crate) gate: Arc<dyn Gate>,
+    pub(crate) origins: Vec<HeaderValue>,
+}
+
 /// The routes of the contracts and of the operators' pages.
-pub fn router(pipeline: &Arc<Pipeline>, view: &View, pages: SystemPages) -> Router {
+pub fn router(
+    pipeline: &Arc<Pipeline>,
+    view: &View,
+    pages: SystemPages,
+    streams: &StreamOptions,
+) -> Router {
     let view = &View { http: true, ..view.clone() };
     let pages_of_ours = openapi::routes(pipeline, view, pages.version)
         .merge(docs::routes(pipeline, view))
         .fallback(|Extension(arrival): Extension<Arrival>| async move { rest::not_found(&arrival) })
         .layer(from_fn(refuse_the_hasty));
-    rest::routes(pipeline, view).merge(pages_of_ours).merge(system::routes(pages))
+    rest::routes(pipeline, view)
+        .merge(stream::routes(pipeline, view, streams))
+        .merge(pages_of_ours)
+        .merge(system::routes(pages))
 }
 
 /// Tools refuse a client that has used up its rate in their own words; pages do it here.
@@ -78,10 +94,10 @@ async fn refuse_the_hasty(
 
 /// Puts the edge in front of routes, those of other protocols included.
 pub fn with_edge(routes: Router, config: EdgeConfig) -> Router {
-    let cors = cors(config.cors_origins);
+    let cors = cors(&config.cors_origins);
     let edge = Arc::new(Edge {
         turnstile: Turnstile::new(config.limiter),
-        gate: config.gate,
+        rules: Arc::new(Rules { gate: config.gate, origins: config.cors_origins }),
         hosts: config.hosts,
         body: BodyRules { bytes_max: config.body_bytes_max, patience: config.body_patience },
         meter: config.meter,
@@ -93,10 +109,14 @@ pub fn with_edge(routes: Router, config: EdgeConfig) -> Router {
         .layer(cors)
 }
 
-fn cors(origins: Vec<HeaderValue>) -> CorsLayer {
+fn cors(origins: &[HeaderValue]) -> CorsLayer {
     let name = HeaderName::from_static;
+    let origins = match origins.iter().any(|origin| origin == "*") {
+        true => AllowOrigin::any(),
+        false => AllowOrigin::list(origins.iter().cloned()),
+    };
     CorsLayer::new()
-        .allow_origin(AllowOrigin::list(origins))
+        .allow_origin(origins)
         .allow_methods([Method::GET, Method::POST, Method::DELETE])
         .allow_headers([
             AUTHORIZATION,
@@ -174,12 +194,15 @@ impl Edge {
         // A protocol of its own cannot be answered in the words of a contract before it is decoded,
         // so a caller without access is turned away here, in HTTP's.
         let mcp = is_mcp(request.uri().path());
-        if mcp && let Err(fault) = self.gate.admit(&arrival.credential, "mcp").await {
+        if mcp && let Err(fault) = self.rules.gate.admit(&arrival.credential, "mcp").await {
             let word = "UNAUTHENTICATED";
             return Err(Refusal::new(StatusCode::UNAUTHORIZED, word, fault.message()));
         }
         let mut request = self.body.read(request).await?;
         request.extensions_mut().insert(arrival);
+        if request.headers().contains_key(UPGRADE) {
+            request.extensions_mut().insert(Arc::clone(&self.rules));
+        }
         Ok(request)
     }
 }

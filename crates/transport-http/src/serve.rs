@@ -11,10 +11,14 @@ use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
+
+use crate::patient::Patient;
+use crate::place::{Place, Places};
+
+/// How long a client may take nothing of what is written to it.
+const WRITE_PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -27,7 +31,7 @@ pub struct Limits {
 }
 
 /// Serves until told to stop, then lets the requests under way end. `watch` is told the number of
-/// open connections.
+/// open connections, those that were upgraded included.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -35,9 +39,7 @@ pub async fn serve(
     stop: CancellationToken,
     watch: impl Fn(usize) + Send + Sync + 'static,
 ) {
-    let slots = Arc::new(Semaphore::new(limits.connections_max));
-    let connections = TaskTracker::new();
-    let watch = Arc::new(watch);
+    let places = Places::new(limits.connections_max, Arc::new(watch), stop.clone());
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(limits.header_patience);
     builder
@@ -60,26 +62,16 @@ pub async fn serve(
                 continue;
             }
         };
-        let Ok(slot) = Arc::clone(&slots).try_acquire_owned() else {
+        let Some(place) = places.take() else {
             drop(stream);
             continue;
         };
-        let connection = Connection {
-            stream,
-            peer,
-            router: router.clone(),
-            builder: Arc::clone(&builder),
-            stop: stop.clone(),
-        };
-        let (watch, slots) = (Arc::clone(&watch), Arc::clone(&slots));
-        connections.spawn(async move {
-            let open = || limits.connections_max - slots.available_permits();
-            watch(open());
-            connection.run(slot).await;
-            watch(open());
-        });
+        let connection =
+            Connection { stream, peer, router: router.clone(), builder: Arc::clone(&builder) };
+        places.tasks().spawn(connection.run(place));
     }
     drop(listener);
+    let connections = places.tasks();
     connections.close();
     if tokio::time::timeout(limits.shutdown_patience, connections.wait()).await.is_err() {
         tracing::warn!(open = connections.len(), "connections were cut at shutdown");
@@ -91,21 +83,23 @@ struct Connection {
     peer: SocketAddr,
     router: Router,
     builder: Arc<auto::Builder<TokioExecutor>>,
-    stop: CancellationToken,
 }
 
 impl Connection {
-    async fn run(self, _slot: OwnedSemaphorePermit) {
-        let Self { stream, peer, router, builder, stop } = self;
+    async fn run(self, place: Arc<Place>) {
+        let Self { stream, peer, router, builder } = self;
+        let stop = place.stop.clone();
         // Otherwise every small write waits for the client's delayed acknowledgement.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY could not be set");
         }
         let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
+            request.extensions_mut().insert(Arc::clone(&place));
             router.clone().oneshot(request.map(axum::body::Body::new))
         });
-        let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+        let stream = TokioIo::new(Patient::new(stream, WRITE_PATIENCE));
+        let connection = builder.serve_connection_with_upgrades(stream, service);
         tokio::pin!(connection);
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,

@@ -1,0 +1,209 @@
+//! Server-sent events: a stream at its own address, its query the subscription.
+//!
+//! Events carry their own `type`, so they are sent without an event name: a browser's `onmessage`
+//! hears all of them. A client that comes back with `Last-Event-ID` goes on where it was.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::{MethodFilter, on};
+use axum::{Extension, Router};
+use bytes::{BufMut as _, Bytes, BytesMut};
+use contract::{Arrival, Call, Event, Pipeline, Progress, StreamInput, Subscription, View};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use http_body::Frame;
+use tokio::time::{Instant, Sleep, sleep};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+
+use crate::place::Place;
+use crate::{encode, query, rest};
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+/// Asks a proxy not to gather what should arrive at once.
+const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+/// How long a client waits before it comes back, in milliseconds.
+const BEGINNING: &str = "retry: 1000\n\n";
+/// A comment, so that neither a proxy nor we keep a connection that nobody is at the end of.
+const SIGN_OF_LIFE: &str = ":\n\n";
+const SIGN_EVERY: Duration = Duration::from_secs(20);
+const CHUNK_EVENTS_MAX: usize = 64;
+const CHUNK_BYTES_MAX: usize = 64 * 1024;
+
+struct Bound {
+    pipeline: Arc<Pipeline>,
+    service: Arc<str>,
+    stream: String,
+}
+
+pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
+    let mut router = Router::new();
+    for (service, row) in pipeline.catalog().streams(view) {
+        let Some(sse) = &row.spec.sse else { continue };
+        let bound = Bound {
+            pipeline: Arc::clone(pipeline),
+            service: Arc::clone(&service.name),
+            stream: row.spec.name.clone(),
+        };
+        let handler = on(MethodFilter::GET, follow).with_state(Arc::new(bound)).fallback(
+            |Extension(arrival): Extension<Arrival>| async move {
+                rest::wrong_method(&arrival, Some(HeaderValue::from_static("GET")))
+            },
+        );
+        router = router.route(&sse.path, handler);
+    }
+    router
+}
+
+async fn follow(
+    State(bound): State<Arc<Bound>>,
+    Extension(arrival): Extension<Arrival>,
+    request: Request,
+) -> Response {
+    let found = bound.pipeline.catalog().stream(&bound.service, &bound.stream);
+    let Some((spec, sse)) = found.and_then(|(_, row)| Some((&row.spec, row.spec.sse.as_ref()?)))
+    else {
+        return rest::not_found(&arrival);
+    };
+    let mut args = query::arguments(request.uri().query().unwrap_or_default(), sse.query.json());
+    if let Some(last) = last_event_id(request.headers()) {
+        args.insert(spec.resume.clone(), query::value(last, &spec.resume, sse.query.json()));
+    }
+    let cancel = CancellationToken::new();
+    // The handler is told when the client leaves before there is anything to follow.
+    let waiting = cancel.clone().drop_guard();
+    let call = Call {
+        tool: bound.stream.clone(),
+        service: Some(Arc::clone(&bound.service)),
+        args,
+        credential: arrival.credential.clone(),
+        transport: "sse",
+        request_id: Arc::clone(&arrival.request_id),
+        refused_for: arrival.refused_for,
+        cancel,
+        progress: Progress::default(),
+    };
+    let opened = bound.pipeline.open(call, StreamInput::Query).await;
+    waiting.disarm();
+    match opened {
+        None => rest::not_found(&arrival),
+        Some(Err(failure)) => encode::failure(&failure),
+        Some(Ok(subscription)) => {
+            let stop = request.extensions().get::<Arc<Place>>().map(|place| place.stop.clone());
+            response(subscription, &stop.unwrap_or_default())
+        }
+    }
+}
+
+/// A browser that has seen no id yet sends an empty one.
+fn last_event_id(headers: &HeaderMap) -> Option<&str> {
+    headers.get(LAST_EVENT_ID)?.to_str().ok().filter(|text| !text.is_empty())
+}
+
+fn response(subscription: Subscription, stop: &CancellationToken) -> Response {
+    let mut response = Response::new(Body::new(Events::new(subscription, stop)));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(BUFFERING, HeaderValue::from_static("no"));
+    response
+}
+
+/// The body: what is ready goes out in one piece.
+struct Events {
+    subscription: Subscription,
+    stop: Pin<Box<WaitForCancellationFutureOwned>>,
+    silence: Pin<Box<Sleep>>,
+    begun: bool,
+    over: bool,
+}
+
+impl Events {
+    fn new(subscription: Subscription, stop: &CancellationToken) -> Self {
+        Self {
+            subscription,
+            // A child: waiting on one token would have every connection take the same lock.
+            stop: Box::pin(stop.child_token().cancelled_owned()),
+            silence: Box::pin(sleep(SIGN_EVERY)),
+            begun: false,
+            over: false,
+        }
+    }
+
+    fn gather(&mut self, context: &mut Context<'_>, chunk: &mut BytesMut) {
+        for _ in 0..CHUNK_EVENTS_MAX {
+            if chunk.len() >= CHUNK_BYTES_MAX {
+                return;
+            }
+            match self.subscription.poll_next(context) {
+                Poll::Pending => return,
+                Poll::Ready(Some(event)) => put(chunk, &event),
+                Poll::Ready(None) => {
+                    self.over = true;
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl http_body::Body for Events {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let this = self.get_mut();
+        if this.over || this.stop.as_mut().poll(context).is_ready() {
+            this.over = true;
+            return Poll::Ready(None);
+        }
+        let mut chunk = BytesMut::new();
+        if !this.begun {
+            this.begun = true;
+            chunk.put_slice(BEGINNING.as_bytes());
+        }
+        this.gather(context, &mut chunk);
+        let silent = this.silence.as_mut().poll(context).is_ready();
+        if chunk.is_empty() {
+            if this.over {
+                return Poll::Ready(None);
+            }
+            if !silent {
+                return Poll::Pending;
+            }
+            chunk.put_slice(SIGN_OF_LIFE.as_bytes());
+        }
+        if silent {
+            this.silence.as_mut().reset(Instant::now() + SIGN_EVERY);
+        }
+        Poll::Ready(Some(Ok(Frame::data(chunk.freeze()))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.over
+    }
+}
+
+fn put(chunk: &mut BytesMut, event: &Event) {
+    if let Some(id) = event.resume.as_deref().filter(|id| !id.contains(['\n', '\r', '\0'])) {
+        chunk.reserve(id.len() + event.json.len() + 16);
+        chunk.put_slice(b"id: ");
+        chunk.put_slice(id.as_bytes());
+        chunk.put_slice(b"\n");
+    }
+    // JSON on one line is one line of data; the protocol joins several to what they were.
+    for line in event.json.split(['\n', '\r']) {
+        chunk.put_slice(b"data: ");
+        chunk.put_slice(line.as_bytes());
+        chunk.put_slice(b"\n");
+    }
+    chunk.put_slice(b"\n");
+}

@@ -1,0 +1,5 @@
+//! Streams over real connections, with a service that does as it is told.
+
+pub(crate) mod house;
+mod sse;
+mod ws;

@@ -1,0 +1,302 @@
+//! A contract with two streams, and a server that serves it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use auth::{RateLimit, RateLimiter};
+use contract::{
+    CallRecord, Caller, Catalog, Contract, Credential, Cx, Envelope, Event, EventFeed,
+    FailureContext, Gate, Meter, Pipeline, Schema, Scope, SseBinding, StreamSpec, Subscription,
+    Tools, View,
+};
+use fault::{Fault, Kind};
+use http::HeaderValue;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    AllowedHosts, EdgeConfig, Limits, StreamOptions, SystemPages, router, serve, with_edge,
+};
+
+/// What a subscriber of `ticks` says.
+#[derive(Deserialize)]
+struct Args {
+    name: String,
+    /// The number after which ticks begin.
+    #[serde(default)]
+    after: u64,
+    /// After this many the feed ends with a word about it; without it ticks never stop.
+    last: Option<u64>,
+    /// How much each event weighs.
+    #[serde(default)]
+    weight: usize,
+}
+
+/// What became of the subscriptions, for tests to wait on.
+#[derive(Default)]
+pub(crate) struct Book {
+    /// Events that were taken from feeds.
+    pub(crate) taken: AtomicUsize,
+    /// Subscriptions that are open.
+    pub(crate) open: watch::Sender<usize>,
+    /// Lets those through whose name is `wait`.
+    gate: Mutex<(bool, Vec<Waker>)>,
+}
+
+impl Book {
+    /// Waits until so many subscriptions are open.
+    pub(crate) async fn until_open(&self, count: usize) {
+        self.open.subscribe().wait_for(|open| *open == count).await.unwrap();
+    }
+
+    pub(crate) fn let_through(&self) {
+        let mut gate = self.gate.lock().unwrap();
+        gate.0 = true;
+        gate.1.drain(..).for_each(Waker::wake);
+    }
+
+    fn poll_gate(&self, context: &Context<'_>) -> Poll<()> {
+        let mut gate = self.gate.lock().unwrap();
+        if gate.0 {
+            return Poll::Ready(());
+        }
+        gate.1.push(context.waker().clone());
+        Poll::Pending
+    }
+}
+
+struct Ticks {
+    args: Args,
+    at: u64,
+    over: bool,
+    book: Arc<Book>,
+}
+
+impl EventFeed for Ticks {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
+        if self.over {
+            return Poll::Ready(None);
+        }
+        // Subscribers called `quiet` hear nothing until the gate opens.
+        if self.args.name == "quiet" {
+            std::task::ready!(self.book.poll_gate(context));
+        }
+        self.at += 1;
+        self.book.taken.fetch_add(1, Ordering::Relaxed);
+        if self.args.last.is_some_and(|last| self.at > last) {
+            self.over = true;
+            let json = json!({"type": "status", "status": "ended"}).to_string();
+            return Poll::Ready(Some(Arc::new(Event {
+                kind: "status",
+                resume: None,
+                json: json.into(),
+            })));
+        }
+        let mut json = json!({"type": "tick", "name": self.args.name, "n": self.at});
+        if self.args.weight > 0 {
+            json["load"] = Value::from("x".repeat(self.args.weight));
+        }
+        Poll::Ready(Some(Arc::new(Event {
+            kind: "tick",
+            resume: Some(self.at.to_string().into()),
+            json: json.to_string().into(),
+        })))
+    }
+}
+
+async fn open(cx: Cx<Book>, args: Args) -> Result<Subscription, Fault> {
+    match args.name.as_str() {
+        "nobody" => return Err(Fault::not_found("unknown_symbol", "there is no such name")),
+        "wait" => std::future::poll_fn(|context| cx.service.poll_gate(context)).await,
+        "never" => std::future::pending().await,
+        _ => {}
+    }
+    Ok(Subscription::new(Ticks {
+        at: args.after,
+        over: false,
+        book: Arc::clone(&cx.service),
+        args,
+    }))
+}
+
+fn stream(name: &str, sse: Option<&str>) -> StreamSpec {
+    let input = || {
+        json!({ "type": "object", "required": ["name"], "additionalProperties": false,
+            "properties": {
+                "name": { "type": "string" },
+                "after": { "type": "integer", "minimum": 0 },
+                "last": { "type": "integer", "minimum": 0 },
+                "weight": { "type": "integer", "minimum": 0 },
+            } })
+    };
+    let event = json!({ "type": "object", "required": ["type"] });
+    StreamSpec {
+        name: name.to_owned(),
+        title: "Ticks".to_owned(),
+        description: "Numbers, one after the other.".to_owned(),
+        input: Schema::compile(input()).unwrap(),
+        event: Schema::compile(event).unwrap(),
+        resume: "after".to_owned(),
+        sse: sse.map(|path| SseBinding {
+            path: path.to_owned(),
+            query: Schema::compile(input()).unwrap(),
+        }),
+        ws: Some(if name == "alone" { "/alone" } else { "/ws" }.to_owned()),
+    }
+}
+
+struct Words;
+
+impl Envelope for Words {
+    fn tool_error(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
+        let problem = |it: &fault::Problem| json!({ "field": it.field, "expected": it.expected });
+        let details: Value = fault.problems().iter().map(problem).collect();
+        json!({
+            "error": {
+                "code": cx.row.r#type, "message": fault.message(), "retryable": cx.row.retryable,
+                "details": details,
+            },
+            "requestId": cx.request_id,
+        })
+    }
+
+    fn http_body(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
+        self.tool_error(fault, cx)
+    }
+}
+
+/// Everybody may read, except those who say `bad`; where a token is needed, only `good` will do.
+struct Doorman {
+    strict: bool,
+}
+
+#[async_trait]
+impl Gate for Doorman {
+    async fn admit(&self, credential: &Credential, _service: &str) -> Result<Caller, Fault> {
+        match credential {
+            Credential::Bearer(token) if &**token == "good" => {}
+            Credential::None if !self.strict => {}
+            _ => return Err(Fault::new(Kind::Unauthenticated, "who", "who are you")),
+        }
+        Ok(Caller { subject: "t".into(), scopes: Arc::from(["read".to_owned()]) })
+    }
+}
+
+struct Counter(Arc<Book>);
+
+impl Meter for Counter {
+    fn record(&self, _record: &CallRecord<'_>) {}
+
+    fn opened(&self, _service: &str, _stream: &str, _transport: &str) -> Box<dyn Send + Sync> {
+        self.0.open.send_modify(|open| *open += 1);
+        Box::new(Leaving(Arc::clone(&self.0)))
+    }
+}
+
+struct Leaving(Arc<Book>);
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        self.0.open.send_modify(|open| *open -= 1);
+    }
+}
+
+pub(crate) fn pipeline(strict: bool) -> (Arc<Pipeline>, Arc<Book>) {
+    let book = Arc::new(Book::default());
+    let contract = Contract {
+        streams: vec![
+            stream("ticks", Some("/stream/ticks")),
+            stream("more", None),
+            stream("alone", None),
+        ],
+        tools: Vec::new(),
+        resources: Vec::new(),
+        ..Contract::load("indicators").unwrap()
+    };
+    let service = Tools::of(Arc::clone(&book))
+        .stream("ticks", Scope::Read, open)
+        .stream("more", Scope::Read, open)
+        .stream("alone", Scope::Read, open)
+        .bind(contract, Words)
+        .unwrap();
+    let catalog = Catalog::new(vec![service]).unwrap();
+    let meter = Arc::new(Counter(Arc::clone(&book)));
+    let gate = Arc::new(Doorman { strict });
+    (Arc::new(Pipeline::new(catalog, gate, meter, Duration::from_secs(5))), book)
+}
+
+/// A server on a port of its own; it stops when dropped.
+pub(crate) struct House {
+    pub(crate) address: std::net::SocketAddr,
+    pub(crate) book: Arc<Book>,
+    pub(crate) stop: CancellationToken,
+    pub(crate) served: JoinSet<()>,
+    /// How many connections are open.
+    pub(crate) connections: watch::Receiver<usize>,
+}
+
+pub(crate) struct Rooms {
+    pub(crate) strict: bool,
+    pub(crate) streams: StreamOptions,
+    pub(crate) connections_max: usize,
+    pub(crate) rate: RateLimit,
+    pub(crate) origins: Vec<HeaderValue>,
+}
+
+impl Default for Rooms {
+    fn default() -> Self {
+        Self {
+            strict: false,
+            streams: StreamOptions::default(),
+            connections_max: 64,
+            rate: RateLimit { burst: 1000, per_second: 1000.0 },
+            origins: vec![HeaderValue::from_static("https://app.example")],
+        }
+    }
+}
+
+impl House {
+    pub(crate) async fn open() -> Self {
+        Self::with(Rooms::default()).await
+    }
+
+    pub(crate) async fn with(rooms: Rooms) -> Self {
+        let (pipeline, book) = pipeline(rooms.strict);
+        let pages = SystemPages {
+            version: "1",
+            metrics: Box::new(String::new),
+            metrics_type: "text/plain",
+        };
+        let routes = router(&pipeline, &View::default(), pages, &rooms.streams);
+        let edge = EdgeConfig {
+            limiter: RateLimiter::new(rooms.rate, 64),
+            gate: Arc::new(Doorman { strict: rooms.strict }),
+            hosts: AllowedHosts::Only(vec!["stoa.example".to_owned()]),
+            cors_origins: rooms.origins,
+            body_bytes_max: 1024,
+            body_patience: Duration::from_secs(5),
+            meter: Box::new(|_, _, _, _| {}),
+        };
+        let limits = Limits {
+            connections_max: rooms.connections_max,
+            header_patience: Duration::from_secs(5),
+            shutdown_patience: Duration::from_secs(5),
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let stop = CancellationToken::new();
+        let (tell, connections) = watch::channel(0);
+        let mut served = JoinSet::new();
+        served.spawn(serve(listener, with_edge(routes, edge), limits, stop.clone(), move |open| {
+            tell.send_replace(open);
+        }));
+        Self { address, book, stop, served, connections }
+    }
+}

@@ -1,0 +1,120 @@
+//! Server-sent events, read from the socket as they are.
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::house::{House, Rooms};
+use crate::StreamOptions;
+
+/// A request as it stands, and its answer up to a mark; the whole of it where the mark is empty.
+async fn ask(house: &House, method: &str, path: &str, headers: &str, mark: &str) -> String {
+    let mut socket = TcpStream::connect(house.address).await.unwrap();
+    let request = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n");
+    socket.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    loop {
+        let read = socket.read_buf(&mut answer).await.unwrap();
+        let text = String::from_utf8_lossy(&answer);
+        if (!mark.is_empty() && text.contains(mark)) || read == 0 {
+            return text.into_owned();
+        }
+    }
+}
+
+/// The lines of the events, without what HTTP puts around them.
+fn lines(answer: &str) -> Vec<&str> {
+    answer
+        .split("\r\n")
+        .flat_map(|part| part.split('\n'))
+        .filter(|line| line.starts_with("id:") || line.starts_with("data:"))
+        .collect()
+}
+
+#[track_caller]
+fn check(answer: &str, expected: &[&str]) {
+    assert_eq!(lines(answer), expected, "{answer}");
+}
+
+const TWO: [&str; 5] = [
+    "id: 8",
+    r#"data: {"type":"tick","name":"a","n":8}"#,
+    "id: 9",
+    r#"data: {"type":"tick","name":"a","n":9}"#,
+    r#"data: {"type":"status","status":"ended"}"#,
+];
+
+#[tokio::test]
+async fn a_stream_begins_goes_on_and_ends() {
+    let house = House::open().await;
+    let answer =
+        ask(&house, "GET", "/stream/ticks?name=a&after=7&last=9", "", "\r\n0\r\n\r\n").await;
+    let head = answer.to_ascii_lowercase();
+    for line in [
+        "http/1.1 200 ok",
+        "content-type: text/event-stream",
+        "cache-control: no-store",
+        "x-accel-buffering: no",
+        "retry: 1000\n\n",
+    ] {
+        assert!(head.contains(line), "{line} in {head}");
+    }
+    assert!(!head.contains("event:"));
+    check(&answer, &TWO);
+    house.book.until_open(0).await;
+}
+
+#[tokio::test]
+async fn the_last_event_id_is_where_it_goes_on() {
+    let house = House::open().await;
+    for (query, header, expected) in [
+        ("name=a&last=9", "last-event-id: 7\r\n", &TWO[..]),
+        ("name=a&last=9&after=3", "last-event-id: 7\r\n", &TWO[..]),
+        ("name=a&last=9&after=8", "last-event-id: \r\n", &TWO[2..]),
+    ] {
+        let path = format!("/stream/ticks?{query}");
+        let answer = ask(&house, "GET", &path, header, "\r\n0\r\n\r\n").await;
+        check(&answer, expected);
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_followed_is_an_ordinary_error() {
+    let house = House::open().await;
+    for (path, headers, status, field) in [
+        ("/stream/ticks?name=nobody", "", "404", "there is no such name"),
+        ("/stream/ticks", "", "400", "name"),
+        ("/stream/ticks?name=a&after=x", "", "400", "after"),
+        ("/stream/ticks?name=a", "last-event-id: x\r\n", "400", "after"),
+        ("/stream/ticks?name=a", "authorization: Bearer bad\r\n", "401", "who are you"),
+    ] {
+        let headers = format!("{headers}connection: close\r\n");
+        let answer = ask(&house, "GET", path, &headers, "").await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{path}: {answer}");
+        assert!(answer.contains(field) && answer.contains("requestId"), "{path}: {answer}");
+    }
+    let answer = ask(&house, "POST", "/stream/ticks?name=a", "connection: close\r\n", "").await;
+    assert!(answer.starts_with("HTTP/1.1 405"), "{answer}");
+}
+
+#[tokio::test]
+async fn it_ends_when_the_server_stops() {
+    let mut house = House::open().await;
+    let stop = house.stop.clone();
+    let book = std::sync::Arc::clone(&house.book);
+    let stopping = async {
+        book.until_open(1).await;
+        stop.cancel();
+    };
+    let (answer, ()) =
+        tokio::join!(ask(&house, "GET", "/stream/ticks?name=quiet", "", ""), stopping);
+    assert!(answer.ends_with("\r\n0\r\n\r\n"), "{answer}");
+    house.served.join_next().await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn it_can_be_switched_off() {
+    let streams = StreamOptions { sse: false, ..StreamOptions::default() };
+    let house = House::with(Rooms { streams, ..Rooms::default() }).await;
+    let answer = ask(&house, "GET", "/stream/ticks?name=a", "connection: close\r\n", "").await;
+    assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+}

@@ -1,0 +1,111 @@
+//! Who is let in: origins, tokens, rates, places, and requests that are no upgrade.
+
+use auth::RateLimit;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::client::Client;
+use crate::stream::tests::house::{House, Rooms};
+
+#[tokio::test]
+async fn pages_of_other_origins_are_turned_away() {
+    let house = House::open().await;
+    for (origin, status) in [
+        ("https://app.example", 101),
+        ("http://localhost:5173", 101),
+        ("https://evil.example", 403),
+        ("null", 403),
+    ] {
+        assert_eq!(Client::refused(&house, "/ws", &[("origin", origin)]).await, status, "{origin}");
+    }
+    let host = [("host", "stoa.example"), ("origin", "https://stoa.example")];
+    assert_eq!(Client::refused(&house, "/ws", &host).await, 101);
+    assert_eq!(Client::refused(&house, "/ws", &[("host", "evil.example")]).await, 403);
+}
+
+#[tokio::test]
+async fn a_token_comes_in_a_header_or_beside_the_protocol() {
+    let house = House::with(Rooms { strict: true, ..Rooms::default() }).await;
+    for (headers, status) in [
+        (vec![], 401),
+        (vec![("authorization", "Bearer bad")], 401),
+        (vec![("authorization", "Bearer good")], 101),
+        (vec![("sec-websocket-protocol", "stoa.v1, bearer.bad")], 401),
+    ] {
+        assert_eq!(Client::refused(&house, "/ws", &headers).await, status, "{headers:?}");
+    }
+    let beside = [("sec-websocket-protocol", "stoa.v1, bearer.good")];
+    let answer = Client::answer(&house, "/ws", &beside).await.unwrap();
+    assert_eq!(answer.headers()["sec-websocket-protocol"], "stoa.v1");
+}
+
+#[tokio::test]
+async fn a_client_that_comes_too_often_is_refused() {
+    let rate = RateLimit { burst: 1, per_second: 0.001 };
+    let house = House::with(Rooms { rate, ..Rooms::default() }).await;
+    assert_eq!(Client::refused(&house, "/ws", &[]).await, 101);
+    assert_eq!(Client::refused(&house, "/ws", &[]).await, 429);
+}
+
+#[tokio::test]
+async fn an_upgraded_connection_keeps_its_place() {
+    let mut house = House::with(Rooms { connections_max: 1, ..Rooms::default() }).await;
+    let client = Client::enter(&house, "/ws").await;
+    let mut second = TcpStream::connect(house.address).await.unwrap();
+    assert_eq!(second.read(&mut [0; 16]).await.unwrap_or(0), 0);
+    assert_eq!(*house.connections.borrow_and_update(), 1);
+    client.leave().await;
+    house.connections.wait_for(|open| *open == 0).await.unwrap();
+    Client::enter(&house, "/ws").await;
+}
+
+#[track_caller]
+fn check(answer: &str, word: &str) {
+    let lower = answer.to_ascii_lowercase();
+    assert!(answer.starts_with("HTTP/1.1 426"), "{answer}");
+    assert!(lower.contains("upgrade: websocket") && lower.contains("sec-websocket-version: 13"));
+    assert!(answer.contains("UPGRADE_REQUIRED") && answer.contains(word), "{answer}");
+}
+
+#[tokio::test]
+async fn what_is_no_upgrade_is_told_to_be_one() {
+    let house = House::open().await;
+    let upgrade = "connection: keep-alive, Upgrade\r\nupgrade: WebSocket\r\n";
+    let key = "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    for (method, headers, word) in [
+        ("GET", String::new(), "ask for the upgrade"),
+        ("POST", format!("{upgrade}{key}sec-websocket-version: 13\r\n"), "begins with GET"),
+        ("GET", format!("{upgrade}{key}sec-websocket-version: 8\r\n"), "version 13"),
+        ("GET", format!("{upgrade}sec-websocket-version: 13\r\n"), "key"),
+        ("GET", format!("{key}sec-websocket-version: 13\r\n"), "ask for the upgrade"),
+    ] {
+        let mut socket = TcpStream::connect(house.address).await.unwrap();
+        let request = format!(
+            "{method} /ws HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n{headers}\r\n"
+        );
+        socket.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        while !String::from_utf8_lossy(&answer).contains("retry_after_s") {
+            assert_ne!(socket.read_buf(&mut answer).await.unwrap(), 0);
+        }
+        check(&String::from_utf8(answer).unwrap(), word);
+    }
+}
+
+/// The example of the RFC, and a first message that comes together with the request.
+#[tokio::test]
+async fn a_client_may_speak_before_it_is_answered() {
+    let house = House::open().await;
+    let mut socket = TcpStream::connect(house.address).await.unwrap();
+    let mut bytes = b"GET /ws HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\n\
+        upgrade: websocket\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+        sec-websocket-version: 13\r\n\r\n"
+        .to_vec();
+    bytes.extend([0x89, 0x82, 0, 0, 0, 0, b'h', b'i']);
+    socket.write_all(&bytes).await.unwrap();
+    let mut answer = Vec::new();
+    while !answer.ends_with(&[0x8A, 2, b'h', b'i']) {
+        assert_ne!(socket.read_buf(&mut answer).await.unwrap(), 0);
+    }
+    assert!(String::from_utf8_lossy(&answer).contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
+}

@@ -1,0 +1,263 @@
+//! The WebSocket: its upgrade, and who may ask for it. The protocol's own work is in the modules
+//! below; which streams there are is the contracts' to say.
+
+mod codec;
+mod desk;
+mod message;
+mod pace;
+mod session;
+mod subscriptions;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::any;
+use axum::{Extension, Router};
+use base64::Engine as _;
+use bytes::Bytes;
+use contract::{Arrival, Credential, Pipeline, View};
+use fault::{Fault, Kind};
+use http::header::{
+    CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL,
+    SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version};
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use hyper_util::server::conn::auto::upgrade::downcast;
+use sha1::{Digest as _, Sha1};
+use tokio::net::TcpStream;
+
+use self::desk::Desk;
+use self::session::Session;
+use crate::patient::Patient;
+use crate::place::Place;
+use crate::refusal::Refusal;
+use crate::router::Rules;
+use crate::stream::origin;
+use crate::{encode, rest};
+
+/// The subprotocol that is spoken; a client need not ask for it.
+const PROTOCOL: &str = "stoa.v1";
+/// A browser cannot send a bearer token any other way.
+const BEARER: &str = "bearer.";
+const ACCEPT_SALT: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+
+/// What one connection may do, and how long it is waited for.
+#[derive(Debug, Clone, Copy)]
+pub struct WsLimits {
+    pub subscriptions_max: usize,
+    pub messages_per_second: u32,
+    pub messages_burst: u32,
+    pub message_bytes_max: usize,
+    /// How much is gathered for one write.
+    pub write_bytes: usize,
+    /// A client that has been silent for so long is asked whether it is there.
+    pub ping_every: Duration,
+    /// A client that has been silent for so long is gone.
+    pub silence_max: Duration,
+    /// A client that has taken nothing for so long is gone.
+    pub stall_max: Duration,
+    /// How long the answer to a close is waited for.
+    pub close_patience: Duration,
+}
+
+impl Default for WsLimits {
+    fn default() -> Self {
+        Self {
+            subscriptions_max: 64,
+            messages_per_second: 10,
+            messages_burst: 40,
+            message_bytes_max: 64 * 1024,
+            write_bytes: 64 * 1024,
+            ping_every: Duration::from_secs(30),
+            silence_max: Duration::from_secs(90),
+            stall_max: Duration::from_secs(30),
+            close_patience: Duration::from_secs(2),
+        }
+    }
+}
+
+/// The streams that share an address.
+pub(crate) struct Address {
+    /// The service whose words are used where no stream is addressed.
+    service: Arc<str>,
+    streams: Vec<Stream>,
+}
+
+pub(crate) struct Stream {
+    service: Arc<str>,
+    name: String,
+    resume: String,
+}
+
+struct Bound {
+    pipeline: Arc<Pipeline>,
+    address: Arc<Address>,
+    limits: WsLimits,
+}
+
+pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, limits: WsLimits) -> Router {
+    let mut router = Router::new();
+    for (path, address) in addresses(pipeline, view) {
+        let bound = Bound { pipeline: Arc::clone(pipeline), address: Arc::new(address), limits };
+        router = router.route(&path, any(enter).with_state(Arc::new(bound)));
+    }
+    router
+}
+
+fn addresses(pipeline: &Pipeline, view: &View) -> BTreeMap<String, Address> {
+    let mut addresses = BTreeMap::new();
+    for (service, row) in pipeline.catalog().streams(view) {
+        let Some(path) = &row.spec.ws else { continue };
+        let address = addresses
+            .entry(path.clone())
+            .or_insert_with(|| Address { service: Arc::clone(&service.name), streams: Vec::new() });
+        address.streams.push(Stream {
+            service: Arc::clone(&service.name),
+            name: row.spec.name.clone(),
+            resume: row.spec.resume.clone(),
+        });
+    }
+    addresses
+}
+
+async fn enter(
+    State(bound): State<Arc<Bound>>,
+    Extension(arrival): Extension<Arrival>,
+    mut request: Request,
+) -> Response {
+    let rules = request.extensions().get::<Arc<Rules>>().cloned();
+    let allowed = rules.as_ref().map_or(&[][..], |rules| &rules.origins);
+    if !origin::allowed(request.headers(), request.uri().authority(), allowed) {
+        let message = "pages of that origin may not connect; see MCP_CORS_ORIGINS";
+        let refusal = Refusal::new(StatusCode::FORBIDDEN, "FORBIDDEN", message);
+        return refusal.response(&arrival.request_id);
+    }
+    let (accept, place, upgrade) = match handshake(&mut request) {
+        Ok(parts) => parts,
+        Err(message) => return upgrade_required(&arrival, message),
+    };
+    if let Some(wait) = arrival.refused_for {
+        let message = "too many requests; wait before the next one";
+        let fault = Fault::new(Kind::RateLimited, "rate_limited", message).retry_after(wait);
+        return refused(&bound, &fault, &arrival);
+    }
+    let (speaks, credential) = protocols(request.headers(), &arrival.credential);
+    if let Some(rules) = rules
+        && let Err(fault) = rules.gate.admit(&credential, &bound.address.service).await
+    {
+        return refused(&bound, &fault, &arrival);
+    }
+    let desk = Desk {
+        pipeline: Arc::clone(&bound.pipeline),
+        address: Arc::clone(&bound.address),
+        credential,
+        request_id: arrival.request_id,
+    };
+    let limits = bound.limits;
+    let tasks = place.tasks.clone();
+    tasks.spawn(async move {
+        if let Some((io, early)) = upgraded(upgrade).await {
+            Session::new(io, early, desk, limits, place.stop.clone()).await;
+        }
+        drop(place);
+    });
+    switching(&accept, speaks)
+}
+
+/// What an upgrade needs, or what is wanting.
+fn handshake(request: &mut Request) -> Result<(HeaderValue, Arc<Place>, OnUpgrade), &'static str> {
+    let headers = request.headers();
+    let lists = |name: HeaderName, word: &str| {
+        let texts = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
+        texts.flat_map(|text| text.split(',')).any(|it| it.trim().eq_ignore_ascii_case(word))
+    };
+    if request.method() != Method::GET || request.version() != Version::HTTP_11 {
+        return Err("this address takes a WebSocket, which begins with GET over HTTP/1.1");
+    }
+    if !lists(CONNECTION, "upgrade") || !lists(UPGRADE, "websocket") {
+        return Err("this address takes a WebSocket; ask for the upgrade");
+    }
+    if !lists(SEC_WEBSOCKET_VERSION, "13") {
+        return Err("this address speaks version 13 of the WebSocket protocol");
+    }
+    let key = headers.get(SEC_WEBSOCKET_KEY).filter(|key| key.len() == 24);
+    let accept = key.and_then(accept).ok_or("the WebSocket key is missing or not 16 bytes")?;
+    let place = request.extensions().get::<Arc<Place>>().cloned();
+    let upgrade = request.extensions_mut().remove::<OnUpgrade>();
+    let (Some(place), Some(upgrade)) = (place, upgrade) else {
+        return Err("this connection cannot be upgraded");
+    };
+    Ok((accept, place, upgrade))
+}
+
+/// The proof that the request was understood.
+fn accept(key: &HeaderValue) -> Option<HeaderValue> {
+    let mut hash = Sha1::new();
+    hash.update(key.as_bytes());
+    hash.update(ACCEPT_SALT);
+    let text = base64::engine::general_purpose::STANDARD.encode(hash.finalize());
+    HeaderValue::from_str(&text).ok()
+}
+
+/// Whether the client asked for our subprotocol, and the token it sent beside it if it could send
+/// none in the usual place. The token is never answered, so it is in no proxy's log of answers.
+fn protocols(headers: &HeaderMap, known: &Credential) -> (bool, Credential) {
+    let mut credential = known.clone();
+    let mut speaks = false;
+    let lists = headers.get_all(SEC_WEBSOCKET_PROTOCOL).into_iter();
+    for name in lists.filter_map(|list| list.to_str().ok()).flat_map(|list| list.split(',')) {
+        let name = name.trim();
+        speaks |= name == PROTOCOL;
+        let token = name.strip_prefix(BEARER).filter(|token| !token.is_empty());
+        if let (Credential::None, Some(token)) = (&credential, token) {
+            credential = Credential::Bearer(Arc::from(token));
+        }
+    }
+    (speaks, credential)
+}
+
+/// The socket itself, so that neither a lock nor a pointer stands between it and the session.
+async fn upgraded(upgrade: OnUpgrade) -> Option<(TcpStream, Bytes)> {
+    let upgraded = upgrade.await.ok()?;
+    let parts = downcast::<TokioIo<Patient<TcpStream>>>(upgraded).ok()?;
+    // A copy, because the original keeps the whole buffer of the request alive.
+    Some((parts.io.into_inner().into_inner(), Bytes::copy_from_slice(&parts.read_buf)))
+}
+
+fn switching(accept: &HeaderValue, speaks: bool) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = response.headers_mut();
+    headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(SEC_WEBSOCKET_ACCEPT, accept.clone());
+    if speaks {
+        headers.insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(PROTOCOL));
+    }
+    response
+}
+
+fn upgrade_required(arrival: &Arrival, message: &str) -> Response {
+    let refusal = Refusal::new(StatusCode::UPGRADE_REQUIRED, "UPGRADE_REQUIRED", message);
+    let mut response = refusal.response(&arrival.request_id);
+    let headers = response.headers_mut();
+    headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
+    response
+}
+
+fn refused(bound: &Bound, fault: &Fault, arrival: &Arrival) -> Response {
+    match bound.pipeline.refuse(&bound.address.service, fault, &arrival.request_id) {
+        Some(failure) => encode::failure(&failure),
+        None => rest::not_found(arrival),
+    }
+}

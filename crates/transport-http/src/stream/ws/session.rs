@@ -1,0 +1,327 @@
+//! One connection after its upgrade: reads what the client says, writes what its subscriptions
+//! give, and watches that both sides are alive.
+//!
+//! It is one hand-written future: an idle subscriber costs this struct and its socket, and owns no
+//! buffer. Bytes are read onto the stack and written from a buffer that all sessions of a thread
+//! share; only what a socket did not take at once is kept.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep_until};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+
+use super::codec::{CloseCode, Decoder, Incoming, put_close, put_ping, put_pong, put_text};
+use super::desk::Desk;
+use super::pace::{Pace, Verdict};
+use super::subscriptions::Subscriptions;
+use super::{WsLimits, message};
+
+const READ_BYTES: usize = 4096;
+/// How often a session may go round before others have their turn.
+const ROUNDS_MAX: usize = 8;
+/// A client that leaves so much unread is not listened to either, so that answers cannot pile up.
+const ANSWERS_BYTES_MAX: usize = 16 * 1024;
+/// A shared buffer that one huge event made larger than this is given back.
+const SCRATCH_BYTES_MAX: usize = 256 * 1024;
+
+thread_local! {
+    /// What is being gathered for one socket. It is taken out while in use, so it is never shared.
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// The connection is over; there is nobody to tell why.
+struct Over;
+
+pub(crate) struct Session<T> {
+    io: T,
+    desk: Desk,
+    limits: WsLimits,
+    decoder: Decoder,
+    pace: Pace,
+    subscriptions: Subscriptions,
+    /// Frames that the socket has not taken yet, and how far it has.
+    held: Vec<u8>,
+    held_from: usize,
+    /// What came together with the upgrade and has not been read.
+    early: Bytes,
+    stop: Pin<Box<WaitForCancellationFutureOwned>>,
+    timer: Pin<Box<Sleep>>,
+    /// When the client was last heard.
+    heard: Instant,
+    /// Whether a ping was sent since.
+    pinged: bool,
+    /// Since when the socket takes nothing.
+    stalled: Option<Instant>,
+    closing: Option<Closing>,
+}
+
+struct Closing {
+    /// When the client's own close is no longer waited for.
+    until: Instant,
+    /// Whether it has come.
+    answered: bool,
+    /// Whether what the client says can no longer be understood.
+    deaf: bool,
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
+    pub(crate) fn new(
+        io: T,
+        early: Bytes,
+        desk: Desk,
+        limits: WsLimits,
+        stop: CancellationToken,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            io,
+            desk,
+            limits,
+            decoder: Decoder::new(limits.message_bytes_max),
+            pace: Pace::new(limits.messages_per_second, limits.messages_burst, now),
+            subscriptions: Subscriptions::default(),
+            held: Vec::new(),
+            held_from: 0,
+            early,
+            // A child: waiting on one token would have every connection take the same lock.
+            stop: Box::pin(stop.child_token().cancelled_owned()),
+            timer: Box::pin(sleep_until(now + limits.ping_every)),
+            heard: now,
+            pinged: false,
+            stalled: None,
+            closing: None,
+        }
+    }
+
+    fn go_round(&mut self, context: &mut Context<'_>) -> Result<(), Over> {
+        if self.closing.is_none() && self.stop.as_mut().poll(context).is_ready() {
+            self.close(CloseCode::GoingAway, "the server is stopping");
+        }
+        for _ in 0..ROUNDS_MAX {
+            let heard = self.hear(context)?;
+            let more = self.tell(context)?;
+            self.keep_time(context)?;
+            if !heard && !more {
+                return Ok(());
+            }
+        }
+        context.waker().wake_by_ref();
+        Ok(())
+    }
+
+    /// Reads once; whether there was anything.
+    fn hear(&mut self, context: &mut Context<'_>) -> Result<bool, Over> {
+        if !self.early.is_empty() {
+            let early = std::mem::take(&mut self.early);
+            self.take_in(&early);
+            return Ok(true);
+        }
+        if self.held.len() - self.held_from > ANSWERS_BYTES_MAX && self.closing.is_none() {
+            return Ok(false);
+        }
+        let mut space = [const { MaybeUninit::<u8>::uninit() }; READ_BYTES];
+        let mut bytes = ReadBuf::uninit(&mut space);
+        match Pin::new(&mut self.io).poll_read(context, &mut bytes) {
+            Poll::Pending => Ok(false),
+            Poll::Ready(Ok(())) if !bytes.filled().is_empty() => {
+                self.take_in(bytes.filled());
+                Ok(true)
+            }
+            Poll::Ready(_) => Err(Over),
+        }
+    }
+
+    fn take_in(&mut self, mut bytes: &[u8]) {
+        self.heard = Instant::now();
+        self.pinged = false;
+        loop {
+            if self.closing.as_ref().is_some_and(|closing| closing.deaf || closing.answered) {
+                return;
+            }
+            match self.decoder.next(&mut bytes) {
+                Ok(None) => return,
+                Ok(Some(incoming)) => self.answer(incoming),
+                Err(code) => {
+                    self.close(code, "");
+                    if let Some(closing) = &mut self.closing {
+                        closing.deaf = true;
+                    }
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, incoming: Incoming) {
+        if let Incoming::Close(code) = incoming {
+            return self.closed_by_client(code);
+        }
+        if self.closing.is_some() || incoming == Incoming::Pong {
+            return;
+        }
+        let verdict = self.pace.take(self.heard);
+        match (incoming, verdict) {
+            (_, Verdict::Leave) => self.close(CloseCode::Policy, "too many messages"),
+            (Incoming::Ping(payload), _) => put_pong(&mut self.held, &payload),
+            (Incoming::Text(_), Verdict::Wait(wait)) => {
+                let error = self.desk.too_fast(wait);
+                put_text(&mut self.held, ["", &error]);
+            }
+            (Incoming::Text(text), Verdict::Welcome) => {
+                let asked = message::read(&text);
+                let answer = self.desk.take(asked, &mut self.subscriptions, &self.limits);
+                if let Some(answer) = answer {
+                    put_text(&mut self.held, ["", &answer]);
+                }
+            }
+            (Incoming::Pong | Incoming::Close(_), _) => {}
+        }
+    }
+
+    fn close(&mut self, code: CloseCode, reason: &str) {
+        if self.closing.is_none() {
+            put_close(&mut self.held, code as u16, reason);
+            self.leave(false);
+        }
+    }
+
+    /// The client's close answers ours, or is answered with its own code.
+    fn closed_by_client(&mut self, code: Option<u16>) {
+        match &mut self.closing {
+            Some(closing) => closing.answered = true,
+            None => {
+                put_close(&mut self.held, code.unwrap_or(CloseCode::Normal as u16), "");
+                self.leave(true);
+            }
+        }
+    }
+
+    fn leave(&mut self, answered: bool) {
+        let until = Instant::now() + self.limits.close_patience;
+        self.subscriptions.clear();
+        self.closing = Some(Closing { until, answered, deaf: false });
+        self.timer.as_mut().reset(until);
+    }
+
+    /// Writes what is held, and then what the subscriptions give; whether there is more of it.
+    fn tell(&mut self, context: &mut Context<'_>) -> Result<bool, Over> {
+        if !self.held.is_empty() && !self.flush(context)? {
+            return Ok(false);
+        }
+        if let Some(closing) = &self.closing {
+            if closing.answered || closing.deaf {
+                // The last bytes are with the socket. A client that was not understood is let
+                // finish, because closing over unread bytes would take ours back.
+                let _ended = Pin::new(&mut self.io).poll_shutdown(context);
+            }
+            return if closing.answered { Err(Over) } else { Ok(false) };
+        }
+        let mut scratch = SCRATCH.take();
+        scratch.clear();
+        let more = self.subscriptions.gather(context, &mut scratch, self.limits.write_bytes);
+        let written = self.write(context, &scratch);
+        let rest = written.as_ref().map_or(0, |written| scratch.len() - written);
+        if rest > 0 {
+            self.held.extend_from_slice(&scratch[scratch.len() - rest..]);
+        }
+        if scratch.capacity() <= SCRATCH_BYTES_MAX {
+            SCRATCH.set(scratch);
+        }
+        written.map(|_| more && rest == 0)
+    }
+
+    /// Writes what is held; whether all of it is gone, and then its memory is too.
+    fn flush(&mut self, context: &mut Context<'_>) -> Result<bool, Over> {
+        let held = std::mem::take(&mut self.held);
+        let written = self.write(context, held.get(self.held_from..).unwrap_or_default())?;
+        self.held_from += written;
+        if self.held_from < held.len() {
+            self.held = held;
+            return Ok(false);
+        }
+        self.held_from = 0;
+        Ok(true)
+    }
+
+    /// How much of the bytes the socket took.
+    fn write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Result<usize, Over> {
+        let mut written = 0;
+        while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
+            match Pin::new(&mut self.io).poll_write(context, rest) {
+                Poll::Ready(Ok(0) | Err(_)) => return Err(Over),
+                Poll::Ready(Ok(taken)) => {
+                    written += taken;
+                    self.stalled = None;
+                }
+                Poll::Pending => {
+                    self.stall();
+                    break;
+                }
+            }
+        }
+        Ok(written)
+    }
+
+    fn stall(&mut self) {
+        if self.stalled.is_some() {
+            return;
+        }
+        let now = Instant::now();
+        self.stalled = Some(now);
+        let until = now + self.limits.stall_max;
+        if until < self.timer.deadline() {
+            self.timer.as_mut().reset(until);
+        }
+    }
+
+    /// Looks at the clock only when it rings.
+    fn keep_time(&mut self, context: &mut Context<'_>) -> Result<(), Over> {
+        while self.timer.as_mut().poll(context).is_ready() {
+            let now = Instant::now();
+            let stalled = self.stalled.is_some_and(|since| since + self.limits.stall_max <= now);
+            let closed = self.closing.as_ref().is_some_and(|closing| closing.until <= now);
+            if stalled || closed {
+                return Err(Over);
+            }
+            if self.closing.is_none() {
+                if self.heard + self.limits.silence_max <= now {
+                    self.close(CloseCode::Policy, "nothing was heard for too long");
+                } else if !self.pinged && self.heard + self.limits.ping_every <= now {
+                    self.pinged = true;
+                    put_ping(&mut self.held);
+                }
+                // The next round writes it.
+                context.waker().wake_by_ref();
+            }
+            let next = self.next_bell(now);
+            self.timer.as_mut().reset(next);
+        }
+        Ok(())
+    }
+
+    fn next_bell(&self, now: Instant) -> Instant {
+        let limits = &self.limits;
+        let silent = match self.pinged {
+            true => (self.heard + limits.silence_max).min(now + limits.ping_every),
+            false => self.heard + limits.ping_every,
+        };
+        let bell = self.closing.as_ref().map_or(silent, |closing| closing.until);
+        self.stalled.map_or(bell, |since| bell.min(since + limits.stall_max))
+    }
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> Future for Session<T> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        match self.get_mut().go_round(context) {
+            Ok(()) => Poll::Pending,
+            Err(Over) => Poll::Ready(()),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The subscriptions of one connection: those being opened and those that give events, served in
+//! turn so that a busy one does not starve the rest. Nothing is queued here: an event is taken from
+//! its feed only when there is room to write it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use contract::{Opened, Subscription};
+use serde_json::{Map, Value};
+
+use super::codec::put_text;
+use super::message;
+
+/// How many events a subscription may give before it is another's turn.
+const TURN_EVENTS: usize = 16;
+
+pub(crate) type Opening = Pin<Box<dyn Future<Output = Option<Opened>> + Send>>;
+
+pub(crate) struct Entry {
+    pub(crate) id: Box<str>,
+    /// How its events begin, where the client named it.
+    pub(crate) opening: Option<Box<str>>,
+    pub(crate) stream: Box<str>,
+    /// What was asked for, as JSON: kept small, and read again only when a client unsubscribes
+    /// without an id.
+    pub(crate) fields: Box<str>,
+    pub(crate) state: State,
+}
+
+pub(crate) enum State {
+    Opening(Opening),
+    Open(Subscription),
+}
+
+#[derive(Default)]
+pub(crate) struct Subscriptions {
+    entries: Vec<Entry>,
+    /// Whose turn it is.
+    next: usize,
+    /// For the ids of those whose client gave none.
+    made: u64,
+}
+
+enum Turn {
+    Waiting,
+    More,
+    Over,
+}
+
+impl Subscriptions {
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.entries.iter().any(|entry| &*entry.id == id)
+    }
+
+    /// An id that no subscription of this connection has.
+    pub(crate) fn make_id(&mut self) -> String {
+        loop {
+            self.made += 1;
+            let id = format!("s{}", self.made);
+            if !self.has(&id) {
+                return id;
+            }
+        }
+    }
+
+    pub(crate) fn add(&mut self, entry: Entry) {
+        self.entries.push(entry);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.entries = Vec::new();
+    }
+
+    /// Drops a subscription, open or not yet, and gives back its id.
+    pub(crate) fn remove(&mut self, id: &str) -> Option<Box<str>> {
+        let at = self.entries.iter().position(|entry| &*entry.id == id)?;
+        Some(self.entries.remove(at).id)
+    }
+
+    /// Drops the oldest subscription that asked for the same.
+    pub(crate) fn remove_same(
+        &mut self,
+        stream: &str,
+        fields: &Map<String, Value>,
+    ) -> Option<Box<str>> {
+        let same = |entry: &Entry| {
+            let kept: Option<Map<String, Value>> = serde_json::from_str(&entry.fields).ok();
+            &*entry.stream == stream && kept.as_ref() == Some(fields)
+        };
+        let at = self.entries.iter().position(same)?;
+        Some(self.entries.remove(at).id)
+    }
+
+    /// Writes what is ready, one turn after the other, until there is no more or no more room;
+    /// whether it was room that was wanting. Who was not asked then is asked first the next time.
+    pub(crate) fn gather(
+        &mut self,
+        context: &mut Context<'_>,
+        out: &mut Vec<u8>,
+        room: usize,
+    ) -> bool {
+        let mut more = true;
+        while more {
+            more = false;
+            for _ in 0..self.entries.len() {
+                if out.len() >= room {
+                    return true;
+                }
+                if self.next >= self.entries.len() {
+                    self.next = 0;
+                }
+                let Some(entry) = self.entries.get_mut(self.next) else { return false };
+                match entry.turn(context, out, room) {
+                    Turn::Waiting => self.next += 1,
+                    Turn::More => {
+                        self.next += 1;
+                        more = true;
+                    }
+                    Turn::Over => _ = self.entries.remove(self.next),
+                }
+            }
+        }
+        false
+    }
+}
+
+impl Entry {
+    fn turn(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>, room: usize) -> Turn {
+        let subscription = match &mut self.state {
+            State::Open(subscription) => subscription,
+            State::Opening(opening) => match opening.as_mut().poll(context) {
+                Poll::Pending => return Turn::Waiting,
+                Poll::Ready(opened) => return self.opened(opened, out),
+            },
+        };
+        for _ in 0..TURN_EVENTS {
+            if out.len() >= room {
+                break;
+            }
+            match subscription.poll_next(context) {
+                Poll::Pending => return Turn::Waiting,
+                Poll::Ready(Some(event)) => {
+                    put_text(out, message::event(self.opening.as_deref(), &event.json));
+                }
+                Poll::Ready(None) => {
+                    put_text(out, ["", &message::unsubscribed(&self.id)]);
+                    return Turn::Over;
+                }
+            }
+        }
+        Turn::More
+    }
+
+    fn opened(&mut self, opened: Option<Opened>, out: &mut Vec<u8>) -> Turn {
+        match opened {
+            Some(Ok(subscription)) => {
+                self.state = State::Open(subscription);
+                put_text(out, ["", &message::subscribed(&self.id, &self.stream)]);
+                Turn::More
+            }
+            Some(Err(failure)) => {
+                let id = self.opening.is_some().then_some(&*self.id);
+                put_text(out, ["", &message::error(id, failure)]);
+                Turn::Over
+            }
+            // The stream was there when it was asked for; the table never changes.
+            None => Turn::Over,
+        }
+    }
+}
