@@ -71,6 +71,20 @@ impl<'a> Member<'a> {
     }
 }
 
+/// A resume point as the argument it becomes: points are text, and some inputs want a number.
+pub(crate) fn resume_argument(stream: &StreamSpec, point: &str) -> Value {
+    as_wanted(&stream.input.json()["properties"][&stream.resume], point)
+}
+
+fn as_wanted(schema: &Value, point: &str) -> Value {
+    let number = match schema["type"].as_str() {
+        Some("integer") => point.parse::<i64>().ok().map(Value::from),
+        Some("number") => point.parse::<f64>().ok().map(Value::from),
+        _ => None,
+    };
+    number.unwrap_or_else(|| Value::from(point))
+}
+
 /// A value as it was before a client filled it into the template: filling in escapes what could be
 /// mistaken for punctuation. `None` where nothing is escaped, or what comes of it is no text.
 fn decoded(value: &str) -> Option<String> {
@@ -90,6 +104,7 @@ fn decoded(value: &str) -> Option<String> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use serde_json::json;
 
     #[track_caller]
     fn check(value: &str, expected: Option<&str>) {
@@ -106,6 +121,20 @@ mod tests {
         check("a%+1", None);
         check("%ff", None);
         check("100%", None);
+    }
+
+    #[track_caller]
+    fn check_point(kind: Value, point: &str, expected: Value) {
+        assert_eq!(as_wanted(&json!({ "type": kind }), point), expected);
+    }
+
+    #[test]
+    fn a_resume_point_takes_the_type_its_argument_has() {
+        check_point(json!("integer"), "1700000000000", json!(1_700_000_000_000_i64));
+        check_point(json!("number"), "1.5", json!(1.5));
+        check_point(json!("string"), "17", json!("17"));
+        check_point(Value::Null, "17", json!("17"));
+        check_point(json!("integer"), "A@17", json!("A@17"));
     }
 
     proptest! {

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use contract::{Call, Credential, Failure, Pipeline, Progress, StreamInput, Subscription};
+use contract::{
+    Call, Credential, Failure, Pipeline, Progress, StreamInput, StreamSpec, Subscription,
+};
 use fault::Kind;
 use futures_util::FutureExt;
 use rmcp::model::ResourceUpdatedNotificationParam;
@@ -17,6 +19,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::answer;
+use crate::families::resume_argument;
 
 /// Resources that one session may watch at once.
 pub(crate) const WATCHES_MAX: usize = 64;
@@ -144,9 +147,7 @@ pub(crate) struct Watch {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) uri: String,
     pub(crate) service: Arc<str>,
-    pub(crate) stream: String,
-    /// The argument that takes the point to go on from.
-    pub(crate) resume: String,
+    pub(crate) stream: Arc<StreamSpec>,
     pub(crate) args: Map<String, Value>,
     pub(crate) credential: Credential,
     pub(crate) transport: &'static str,
@@ -159,10 +160,10 @@ impl Watch {
     pub(crate) async fn open(&self, after: Option<&str>) -> Result<Subscription, Failure> {
         let mut args = self.args.clone();
         if let Some(after) = after {
-            args.insert(self.resume.clone(), Value::from(after));
+            args.insert(self.stream.resume.clone(), resume_argument(&self.stream, after));
         }
         let call = Call {
-            tool: self.stream.clone(),
+            tool: self.stream.name.clone(),
             service: Some(Arc::clone(&self.service)),
             args,
             credential: self.credential.clone(),
@@ -180,7 +181,7 @@ impl Watch {
     }
 
     fn missing(&self) -> Failure {
-        let message = format!("the stream {} has no row", self.stream);
+        let message = format!("the stream {} has no row", self.stream.name);
         Failure {
             kind: Kind::Internal,
             code: "internal",

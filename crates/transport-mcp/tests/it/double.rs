@@ -166,7 +166,7 @@ async fn metadata(_: Cx<Double>, _: NoArgs) -> Result<Answer, Fault> {
 struct TickArgs {
     symbol: String,
     interval: String,
-    after: Option<String>,
+    after: Option<u64>,
 }
 
 impl TickArgs {
@@ -209,7 +209,8 @@ fn contract() -> Contract {
     let input = || {
         let interval = json!({ "type": "string", "enum": ["1s", "1m"] });
         let text = json!({ "type": "string" });
-        let properties = json!({ "symbol": text, "interval": interval, "after": text });
+        let after = json!({ "type": "integer" });
+        let properties = json!({ "symbol": text, "interval": interval, "after": after });
         let schema = json!({ "type": "object", "required": ["symbol", "interval"],
             "additionalProperties": false, "properties": properties });
         Schema::compile(schema).unwrap()

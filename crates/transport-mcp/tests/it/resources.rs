@@ -307,12 +307,12 @@ async fn a_stream_that_ends_is_opened_again_where_it_stopped() {
     check_updated(&pipes.hear().await, URI);
     drop(feed);
     let feed = pipes.ear.opened.recv().await.unwrap();
-    assert_eq!(feed.args["after"], "1");
+    assert_eq!(feed.args["after"], 1);
     // One that ends at once, again and again, is opened less and less often.
     drop(feed);
     let before = tokio::time::Instant::now();
     for _ in 0..10 {
-        assert_eq!(pipes.ear.opened.recv().await.unwrap().args["after"], "1");
+        assert_eq!(pipes.ear.opened.recv().await.unwrap().args["after"], 1);
     }
     assert!(before.elapsed().as_secs() > 120, "{:?}", before.elapsed());
     let feed = pipes.ear.opened.recv().await.unwrap();
@@ -354,7 +354,7 @@ async fn events_that_wait_together_are_one_change() {
     check_updated(&pipes.hear().await, URI);
     drop(feed);
     let feed = pipes.ear.opened.recv().await.unwrap();
-    assert_eq!(feed.args["after"], "49");
+    assert_eq!(feed.args["after"], 49);
     let listed = pipes.ask("tools/list", json!({})).await;
     assert_eq!(listed["id"], 1, "{listed}");
 }
