@@ -8,14 +8,16 @@ use std::sync::Arc;
 use axum::Router;
 use axum::response::{Html, Redirect};
 use axum::routing::get;
-use contract::{Listed, Pipeline, Service, View};
+use contract::{Listed, Pipeline, Service, StreamRow, View};
 use http::header::{CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS};
 use serde_json::Value;
 
+use crate::stream::StreamOptions;
+
 const STYLE: &str = include_str!("docs/style.css");
 
-pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
-    let page: Arc<str> = Arc::from(page(pipeline, view));
+pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, streams: &StreamOptions) -> Router {
+    let page: Arc<str> = Arc::from(page(pipeline, view, streams));
     let safe = [
         (CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -25,28 +27,40 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
         .route("/", get(|| async { Redirect::temporary("/docs") }))
 }
 
-fn page(pipeline: &Pipeline, view: &View) -> String {
+fn page(pipeline: &Pipeline, view: &View, options: &StreamOptions) -> String {
     let mut page = format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Stoa</title>\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <style>{STYLE}</style></head><body><header><h1>Stoa</h1>\
          <p>Markets, prices and documents for agents. Every tool below answers over MCP at \
          <code>/mcp</code>, and over HTTP where it has an address.</p>\
-         <p><a href=\"/openapi.json\">OpenAPI</a> · <a href=\"/health\">health</a> · \
-         <a href=\"/metrics\">metrics</a></p></header><main>"
+         <p><a href=\"/openapi.json\">OpenAPI</a> · <a href=\"/asyncapi.json\">AsyncAPI</a> · \
+         <a href=\"/health\">health</a> · <a href=\"/metrics\">metrics</a></p></header><main>"
     );
     for service in pipeline.catalog().services() {
         let tools: Vec<Listed<'_>> =
             pipeline.catalog().list(view).filter(|it| it.service.name == service.name).collect();
-        if !tools.is_empty() {
-            section(&mut page, service, &tools);
+        let streams: Vec<&StreamRow> = pipeline
+            .catalog()
+            .streams(view)
+            .filter(|(of, _)| of.name == service.name)
+            .map(|(_, row)| row)
+            .collect();
+        if !tools.is_empty() || !streams.is_empty() {
+            section(&mut page, service, &tools, &streams, options);
         }
     }
     page.push_str("</main></body></html>");
     page
 }
 
-fn section(page: &mut String, service: &Service, tools: &[Listed<'_>]) {
+fn section(
+    page: &mut String,
+    service: &Service,
+    tools: &[Listed<'_>],
+    streams: &[&StreamRow],
+    options: &StreamOptions,
+) {
     _ = write!(
         page,
         "<section id=\"{0}\"><h2>{1} <small>{2}</small></h2><p>{3}</p>\
@@ -58,6 +72,9 @@ fn section(page: &mut String, service: &Service, tools: &[Listed<'_>]) {
     );
     for listed in tools {
         tool(page, listed);
+    }
+    for row in streams {
+        stream(page, row, options);
     }
     page.push_str("</section>");
 }
@@ -85,6 +102,39 @@ fn tool(page: &mut String, listed: &Listed<'_>) {
     _ = write!(page, "<p>Needs the scope <code>{}</code>.</p>", listed.tool.scope.word());
     fields(page, "Input", spec.input.json());
     fields(page, "Result", spec.output.json());
+    page.push_str("</article>");
+}
+
+/// A stream, where it is switched on anywhere.
+fn stream(page: &mut String, row: &StreamRow, options: &StreamOptions) {
+    let spec = &row.spec;
+    let sse = spec.sse.as_ref().filter(|_| options.sse);
+    let ws = spec.ws.as_deref().filter(|_| options.ws);
+    if sse.is_none() && ws.is_none() {
+        return;
+    }
+    _ = write!(
+        page,
+        "<article id=\"stream-{0}\"><h3><code>{0}</code> {1}</h3><p>{2}</p>",
+        escape(&spec.name),
+        escape(&spec.title),
+        escape(&spec.description),
+    );
+    if let Some(sse) = sse {
+        let path = escape(&sse.path);
+        _ = write!(page, "<p class=\"http\"><code>GET {path}</code> server-sent events</p>");
+    }
+    if let Some(ws) = ws {
+        let (path, name) = (escape(ws), escape(&spec.name));
+        _ = write!(
+            page,
+            "<p class=\"http\"><code>{path}</code> WebSocket: <code>{{\"type\":\"subscribe\",\
+             \"id\":\"1\",\"stream\":\"{name}\", …}}</code></p>"
+        );
+    }
+    _ = write!(page, "<p>Needs the scope <code>{}</code>.</p>", row.scope.word());
+    fields(page, "Subscription", spec.input.json());
+    fields(page, "Event", spec.event.json());
     page.push_str("</article>");
 }
 

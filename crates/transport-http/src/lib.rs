@@ -6,6 +6,7 @@
 
 mod admission;
 mod arrival;
+mod asyncapi;
 mod body;
 mod docs;
 mod encode;

@@ -4,24 +4,28 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::get;
-use contract::{Listed, Pipeline, View};
+use contract::{ErrorTable, Listed, Pipeline, Service, SseBinding, StreamSpec, View};
 use http::header::CONTENT_TYPE;
 use serde_json::{Map, Value, json};
 
-pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, version: &str) -> Router {
-    let text: Arc<str> = Arc::from(document(pipeline, view, version).to_string());
+pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, version: &str, sse: bool) -> Router {
+    let text: Arc<str> = Arc::from(document(pipeline, view, version, sse).to_string());
     Router::new().route(
         "/openapi.json",
         get(move || async move { ([(CONTENT_TYPE, "application/json")], text.to_string()) }),
     )
 }
 
-fn document(pipeline: &Pipeline, view: &View, version: &str) -> Value {
+fn document(pipeline: &Pipeline, view: &View, version: &str, sse: bool) -> Value {
     let mut paths = Map::new();
     for listed in pipeline.catalog().list(view) {
         let Some(binding) = &listed.tool.spec.http else { continue };
         let operation = operation(&listed);
         paths.insert(binding.path.clone(), json!({ (binding.method.to_lowercase()): operation }));
+    }
+    for (service, row) in pipeline.catalog().streams(view).filter(|_| sse) {
+        let Some(binding) = &row.spec.sse else { continue };
+        paths.insert(binding.path.clone(), json!({ "get": follow(service, &row.spec, binding) }));
     }
     paths.insert("/health".to_owned(), plain("Whether the process serves", "application/json"));
     paths.insert("/metrics".to_owned(), plain("Prometheus metrics", "text/plain"));
@@ -60,10 +64,7 @@ fn operation(listed: &Listed<'_>) -> Value {
         responses
             .insert("206".to_owned(), json!({ "description": description, "content": content }));
     }
-    let failed = json!({ "application/json": { "schema": errors.http_envelope.json() } });
-    let description = "the error envelope, with a status that fits it";
-    responses
-        .insert("default".to_owned(), json!({ "description": description, "content": failed }));
+    responses.insert("default".to_owned(), failed(errors));
     let mut operation = json!({
         "operationId": spec.name,
         "summary": spec.title,
@@ -78,6 +79,37 @@ fn operation(listed: &Listed<'_>) -> Value {
         operation["parameters"] = parameters(spec.input.json());
     }
     operation
+}
+
+fn failed(errors: &ErrorTable) -> Value {
+    json!({
+        "description": "the error envelope, with a status that fits it",
+        "content": { "application/json": { "schema": errors.http_envelope.json() } },
+    })
+}
+
+/// A stream as server-sent events.
+fn follow(service: &Service, spec: &StreamSpec, binding: &SseBinding) -> Value {
+    let mut parameters = parameters(binding.query.json());
+    if let Some(parameters) = parameters.as_array_mut() {
+        parameters.push(json!({
+            "name": "Last-Event-ID", "in": "header", "required": false,
+            "schema": { "type": "string" },
+            "description": format!("The id of the last event; goes before `{}`.", spec.resume),
+        }));
+    }
+    let content = json!({ "text/event-stream": { "schema": spec.event.json() } });
+    json!({
+        "operationId": format!("stream_{}", spec.name),
+        "summary": spec.title,
+        "description": spec.description,
+        "tags": [&*service.name],
+        "parameters": parameters,
+        "responses": {
+            "200": { "description": "each `data` is an event of this shape", "content": content },
+            "default": failed(&service.errors),
+        },
+    })
 }
 
 /// Lists travel as one comma-separated parameter.

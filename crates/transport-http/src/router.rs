@@ -25,7 +25,7 @@ use crate::hosts::AllowedHosts;
 use crate::refusal::Refusal;
 use crate::stream::{self, StreamOptions};
 use crate::system::SystemPages;
-use crate::{arrival, docs, openapi, rest, system};
+use crate::{arrival, asyncapi, docs, openapi, rest, system};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Small bodies grow when compressed, and cost time.
@@ -69,8 +69,9 @@ pub fn router(
     streams: &StreamOptions,
 ) -> Router {
     let view = &View { http: true, ..view.clone() };
-    let pages_of_ours = openapi::routes(pipeline, view, pages.version)
-        .merge(docs::routes(pipeline, view))
+    let pages_of_ours = openapi::routes(pipeline, view, pages.version, streams.sse)
+        .merge(asyncapi::routes(pipeline, view, pages.version, streams))
+        .merge(docs::routes(pipeline, view, streams))
         .fallback(|Extension(arrival): Extension<Arrival>| async move { rest::not_found(&arrival) })
         .layer(from_fn(refuse_the_hasty));
     rest::routes(pipeline, view)

@@ -7,7 +7,13 @@ use super::house::{House, Rooms};
 use crate::StreamOptions;
 
 /// A request as it stands, and its answer up to a mark; the whole of it where the mark is empty.
-async fn ask(house: &House, method: &str, path: &str, headers: &str, mark: &str) -> String {
+pub(crate) async fn ask(
+    house: &House,
+    method: &str,
+    path: &str,
+    headers: &str,
+    mark: &str,
+) -> String {
     let mut socket = TcpStream::connect(house.address).await.unwrap();
     let request = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n");
     socket.write_all(request.as_bytes()).await.unwrap();

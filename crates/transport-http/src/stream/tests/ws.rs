@@ -1,6 +1,6 @@
 //! The WebSocket protocol, with a client that is not ours.
 
-mod client;
+pub(crate) mod client;
 mod door;
 mod limits;
 

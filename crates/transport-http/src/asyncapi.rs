@@ -1,0 +1,240 @@
+//! `/asyncapi.json`: the streams, their addresses and every message on them, generated from the
+//! same contracts that are enforced.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::get;
+use contract::{Pipeline, Service, StreamSpec, View};
+use http::header::CONTENT_TYPE;
+use serde_json::{Map, Value, json};
+
+use crate::stream::StreamOptions;
+
+pub(crate) fn routes(
+    pipeline: &Arc<Pipeline>,
+    view: &View,
+    version: &str,
+    options: &StreamOptions,
+) -> Router {
+    let text: Arc<str> = Arc::from(document(pipeline, view, version, options).to_string());
+    Router::new().route(
+        "/asyncapi.json",
+        get(move || async move { ([(CONTENT_TYPE, "application/json")], text.to_string()) }),
+    )
+}
+
+/// A WebSocket address while its messages are collected.
+#[derive(Default)]
+struct Shared {
+    streams: Vec<String>,
+    said: Map<String, Value>,
+    told: Map<String, Value>,
+}
+
+fn document(pipeline: &Pipeline, view: &View, version: &str, options: &StreamOptions) -> Value {
+    let (mut channels, mut operations) = (Map::new(), Map::new());
+    let mut shared: Vec<(&str, Shared)> = Vec::new();
+    for (service, row) in pipeline.catalog().streams(view) {
+        let spec = &*row.spec;
+        if let Some(sse) = spec.sse.as_ref().filter(|_| options.sse) {
+            let id = identifier(&sse.path);
+            channels.insert(id.clone(), sse_channel(spec, &sse.path));
+            operations.insert(format!("follow_{id}"), sse_operation(spec, &id, sse.query.json()));
+        }
+        if let Some(path) = spec.ws.as_deref().filter(|_| options.ws) {
+            let at = shared.iter().position(|(known, _)| *known == path).unwrap_or_else(|| {
+                shared.push((path, Shared::default()));
+                shared.len() - 1
+            });
+            shared[at].1.add(service, spec);
+        }
+    }
+    for (path, address) in shared {
+        address.write(path, &mut channels, &mut operations);
+    }
+    json!({
+        "asyncapi": "3.0.0",
+        "info": {
+            "title": "Stoa",
+            "version": version,
+            "description": "Live streams. Where the server wants a token, it is sent as a bearer \
+                token, or on a WebSocket as the subprotocol `bearer.<token>` beside `stoa.v1`.",
+            "license": { "name": "MIT OR Apache-2.0" },
+        },
+        "defaultContentType": "application/json",
+        "channels": channels,
+        "operations": operations,
+        "components": {
+            "securitySchemes": { "bearer": { "type": "http", "scheme": "bearer" } },
+        },
+    })
+}
+
+/// A path as a name that needs no escaping in a reference.
+fn identifier(path: &str) -> String {
+    let name: String =
+        path.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '_' }).collect();
+    name.trim_matches('_').to_owned()
+}
+
+fn reference(channel: &str, message: &str) -> Value {
+    json!({ "$ref": format!("#/channels/{channel}/messages/{message}") })
+}
+
+fn message(name: &str, title: &str, payload: Value) -> Value {
+    json!({ "name": name, "title": title, "payload": payload })
+}
+
+fn sse_channel(spec: &StreamSpec, path: &str) -> Value {
+    json!({
+        "address": path,
+        "title": spec.title,
+        "description": spec.description,
+        "messages": { "event": message("event", &spec.title, spec.event.json().clone()) },
+    })
+}
+
+fn sse_operation(spec: &StreamSpec, channel: &str, query: &Value) -> Value {
+    let summary = format!(
+        "Server-sent events. Each `data` is an event; its `id`, where it has one, comes back as \
+         `Last-Event-ID` or `{}` to go on from there.",
+        spec.resume
+    );
+    json!({
+        "action": "send",
+        "channel": { "$ref": format!("#/channels/{channel}") },
+        "title": spec.title,
+        "summary": summary,
+        "messages": [reference(channel, "event")],
+        "bindings": { "http": { "method": "GET", "query": query, "bindingVersion": "0.3.0" } },
+    })
+}
+
+impl Shared {
+    fn add(&mut self, service: &Service, spec: &StreamSpec) {
+        let name = identifier(&spec.name);
+        self.streams.push(spec.name.clone());
+        let subscribe = with(spec.input.json(), &[("id", id()), ("stream", constant(&spec.name))]);
+        let said = typed(subscribe, "subscribe");
+        self.said.insert(format!("subscribe_{name}"), message("subscribe", &spec.title, said));
+        let event = with(spec.event.json(), &[("id", id())]);
+        self.told.insert(format!("event_{name}"), message("event", &spec.title, event));
+        let envelope = service.errors.envelope.json();
+        let nested = ["type", "id"].iter().any(|it| !envelope["properties"][*it].is_null());
+        let error = match nested {
+            true => json!({ "type": "object", "required": ["error"],
+                "properties": { "error": envelope } }),
+            false => envelope.clone(),
+        };
+        let error = typed(with(&error, &[("id", id())]), "error");
+        let key = format!("error_{}", identifier(&service.name));
+        self.told.insert(key, message("error", "What could not be done, and why", error));
+    }
+
+    fn write(
+        mut self,
+        path: &str,
+        channels: &mut Map<String, Value>,
+        operations: &mut Map<String, Value>,
+    ) {
+        let channel = identifier(path);
+        self.add_protocol();
+        let refer = |messages: &Map<String, Value>| -> Vec<Value> {
+            messages.keys().map(|name| reference(&channel, name)).collect()
+        };
+        let at = json!({ "$ref": format!("#/channels/{channel}") });
+        let said = json!({
+            "action": "receive", "channel": at, "title": "What a client says",
+            "messages": refer(&self.said),
+        });
+        let told = json!({
+            "action": "send", "channel": at, "title": "What a client is told",
+            "messages": refer(&self.told),
+        });
+        operations.insert(format!("say_{channel}"), said);
+        operations.insert(format!("hear_{channel}"), told);
+        let messages: Map<String, Value> = self.said.into_iter().chain(self.told).collect();
+        let described = format!(
+            "A WebSocket with JSON text messages. Streams: {}. `stream` may be left out where \
+             there is one. Events carry the `id` that their subscription was given by the client.",
+            self.streams.join(", ")
+        );
+        channels.insert(
+            channel,
+            json!({
+                "address": path,
+                "description": described,
+                "messages": messages,
+                "bindings": { "ws": { "method": "GET", "bindingVersion": "0.1.0" } },
+            }),
+        );
+    }
+
+    /// The messages that every address has.
+    fn add_protocol(&mut self) {
+        let object = |properties: Value, required: &[&str]| json!({ "type": "object", "properties": properties, "required": required });
+        // Several streams can be told apart only by name.
+        if self.streams.len() > 1 {
+            for subscribe in self.said.values_mut() {
+                if let Some(required) = subscribe["payload"]["required"].as_array_mut() {
+                    required.push(Value::from("stream"));
+                }
+            }
+        }
+        let names = json!({ "type": "string", "enum": self.streams });
+        let ending = json!({ "id": id(), "stream": names });
+        let rows = [
+            (
+                true,
+                "unsubscribe",
+                "End the subscription with that id, or with those fields",
+                ending,
+                &[][..],
+            ),
+            (true, "ping", "Ask whether the server is there", json!({}), &[]),
+            (false, "pong", "The answer to a ping", json!({}), &[]),
+            (
+                false,
+                "subscribed",
+                "Events follow; the id is the client's or one made for it",
+                json!({ "id": id(), "stream": names }),
+                &["id", "stream"],
+            ),
+            (false, "unsubscribed", "No more events follow", json!({ "id": id() }), &["id"]),
+        ];
+        for (said, kind, title, properties, required) in rows {
+            let payload = typed(object(properties, required), kind);
+            let into = if said { &mut self.said } else { &mut self.told };
+            into.insert(kind.to_owned(), message(kind, title, payload));
+        }
+    }
+}
+
+fn id() -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": 64 })
+}
+
+fn constant(word: &str) -> Value {
+    json!({ "type": "string", "const": word })
+}
+
+/// A schema with more properties.
+fn with(schema: &Value, more: &[(&str, Value)]) -> Value {
+    let mut schema = schema.clone();
+    for (name, rule) in more {
+        schema["properties"][*name] = rule.clone();
+    }
+    schema
+}
+
+/// A schema whose objects say what they are.
+fn typed(schema: Value, word: &str) -> Value {
+    let mut schema = with(&schema, &[("type", constant(word))]);
+    let kind = Value::from("type");
+    match schema["required"].as_array_mut() {
+        Some(required) => required.push(kind),
+        None => schema["required"] = Value::Array(vec![kind]),
+    }
+    schema
+}

@@ -1,0 +1,105 @@
+//! The published documents, held against what is really said.
+
+use contract::Schema;
+use serde_json::{Value, json};
+
+use super::house::{House, Rooms};
+use super::sse::ask;
+use super::ws::client::Client;
+use crate::StreamOptions;
+
+async fn document(house: &House, path: &str) -> Value {
+    let answer = ask(house, "GET", path, "connection: close\r\n", "").await;
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    serde_json::from_str(body).unwrap()
+}
+
+/// Every reference within the document leads somewhere.
+fn check_references(document: &Value, at: &Value) {
+    match at {
+        Value::Object(fields) => {
+            if let Some(Value::String(to)) = fields.get("$ref") {
+                let found = document.pointer(to.trim_start_matches('#'));
+                assert!(found.is_some(), "{to} leads nowhere");
+            }
+            fields.values().for_each(|it| check_references(document, it));
+        }
+        Value::Array(items) => items.iter().for_each(|it| check_references(document, it)),
+        _ => {}
+    }
+}
+
+/// The names of the documented messages that a real one fits.
+fn fitting(document: &Value, operation: &str, message: &Value) -> Vec<String> {
+    let messages = document["operations"][operation]["messages"].as_array().unwrap();
+    messages
+        .iter()
+        .map(|it| it["$ref"].as_str().unwrap().trim_start_matches('#'))
+        .filter(|to| {
+            let payload = document.pointer(to).unwrap()["payload"].clone();
+            Schema::compile(payload).unwrap().check(message).is_ok()
+        })
+        .map(|to| to.rsplit('/').next().unwrap().to_owned())
+        .collect()
+}
+
+#[track_caller]
+fn check(document: &Value, operation: &str, message: &Value, expected: &str) {
+    let fits = fitting(document, operation, message);
+    assert!(fits.iter().any(|name| name == expected), "{message} fits {fits:?}");
+}
+
+#[tokio::test]
+async fn what_is_said_is_what_asyncapi_tells() {
+    let house = House::open().await;
+    let document = document(&house, "/asyncapi.json").await;
+    check_references(&document, &document);
+    assert_eq!(document["asyncapi"], "3.0.0");
+    assert_eq!(document["channels"]["stream_ticks"]["address"], "/stream/ticks");
+    assert_eq!(document["channels"]["ws"]["address"], "/ws");
+
+    let mut client = Client::enter(&house, "/ws").await;
+    let subscribe =
+        json!({"type": "subscribe", "id": "a", "stream": "ticks", "name": "n", "last": 1});
+    check(&document, "say_ws", &subscribe, "subscribe_ticks");
+    for message in [json!({"type": "subscribe", "name": "n"}), json!({"type": "buy"})] {
+        assert!(fitting(&document, "say_ws", &message).is_empty(), "{message}");
+    }
+    client.say(subscribe);
+    let heard = client.hear(4).await;
+    let kinds = ["subscribed", "event_ticks", "event_ticks", "unsubscribed"];
+    for (message, kind) in heard.iter().zip(kinds) {
+        check(&document, "hear_ws", message, kind);
+    }
+    for (message, said, told) in [
+        (json!({"type": "ping"}), "ping", "pong"),
+        (json!({"type": "unsubscribe", "id": "b"}), "unsubscribe", "error_indicators"),
+    ] {
+        check(&document, "say_ws", &message, said);
+        client.say(message);
+        check(&document, "hear_ws", &client.hear(1).await[0], told);
+    }
+}
+
+#[tokio::test]
+async fn openapi_and_the_page_name_the_streams() {
+    let house = House::open().await;
+    let openapi = document(&house, "/openapi.json").await;
+    let follow = &openapi["paths"]["/stream/ticks"]["get"];
+    assert!(follow["responses"]["200"]["content"]["text/event-stream"].is_object(), "{follow}");
+    let page = ask(&house, "GET", "/docs", "connection: close\r\n", "").await;
+    for text in ["GET /stream/ticks", "/alone", "href=\"/asyncapi.json\""] {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_switched_off_is_not_documented() {
+    let streams = StreamOptions { sse: false, ws: false, ..StreamOptions::default() };
+    let house = House::with(Rooms { streams, ..Rooms::default() }).await;
+    let asyncapi = document(&house, "/asyncapi.json").await;
+    assert_eq!(asyncapi["channels"], json!({}));
+    let openapi = document(&house, "/openapi.json").await;
+    assert!(openapi["paths"]["/stream/ticks"].is_null());
+}
