@@ -104,15 +104,23 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
             self.close(CloseCode::GoingAway, "the server is stopping");
         }
         for _ in 0..ROUNDS_MAX {
-            let heard = self.hear(context)?;
+            let unread = self.is_unread();
+            let heard = !unread && self.hear(context)?;
             let more = self.tell(context)?;
             self.keep_time(context)?;
-            if !heard && !more {
+            // A socket that was not read from wakes nobody when it can be.
+            let again = unread && !self.is_unread();
+            if !heard && !more && !again {
                 return Ok(());
             }
         }
         context.waker().wake_by_ref();
         Ok(())
+    }
+
+    /// Whether the client leaves so much unread that it is not listened to.
+    fn is_unread(&self) -> bool {
+        self.held.len() - self.held_from > ANSWERS_BYTES_MAX && self.closing.is_none()
     }
 
     /// Reads once; whether there was anything.
@@ -121,9 +129,6 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
             let early = std::mem::take(&mut self.early);
             self.take_in(&early);
             return Ok(true);
-        }
-        if self.held.len() - self.held_from > ANSWERS_BYTES_MAX && self.closing.is_none() {
-            return Ok(false);
         }
         let mut space = [const { MaybeUninit::<u8>::uninit() }; READ_BYTES];
         let mut bytes = ReadBuf::uninit(&mut space);

@@ -173,3 +173,54 @@ impl Entry {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::task::Waker;
+
+    use contract::{Event, EventFeed};
+
+    use super::*;
+
+    /// Always has another event, which says whose it is.
+    struct Busy(Arc<Event>);
+
+    impl EventFeed for Busy {
+        fn poll_next(&mut self, _context: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
+            Poll::Ready(Some(Arc::clone(&self.0)))
+        }
+    }
+
+    fn busy(name: &str) -> Entry {
+        let event = Event { kind: "k", resume: None, json: format!("{{{name}}}").into() };
+        Entry {
+            id: Box::from(name),
+            opening: None,
+            stream: Box::from("s"),
+            fields: Box::from("{}"),
+            state: State::Open(Subscription::new(Busy(Arc::new(event)))),
+        }
+    }
+
+    #[test]
+    fn a_busy_one_leaves_room_for_the_others() {
+        let mut subscriptions = Subscriptions::default();
+        for name in ["a", "b", "c"] {
+            subscriptions.add(busy(name));
+        }
+        // Each event is a frame of five bytes, so a gathering has room for twenty.
+        let mut context = Context::from_waker(Waker::noop());
+        let mut all = Vec::new();
+        for _ in 0..30 {
+            let mut out = Vec::new();
+            assert!(subscriptions.gather(&mut context, &mut out, 100));
+            assert_eq!(out.len(), 100);
+            all.extend(out);
+        }
+        let count = |name: u8| all.iter().filter(|byte| **byte == name).count();
+        let counts = [b'a', b'b', b'c'].map(count);
+        assert_eq!(counts.iter().sum::<usize>(), 600);
+        assert!(counts.iter().all(|count| count.abs_diff(200) <= TURN_EVENTS), "{counts:?}");
+    }
+}

@@ -28,6 +28,10 @@ struct Room {
 }
 
 fn room(limits: WsLimits) -> Room {
+    room_with(limits, PIPE_BYTES)
+}
+
+fn room_with(limits: WsLimits, pipe_bytes: usize) -> Room {
     let (pipeline, book) = pipeline(false);
     let address = addresses(&pipeline, &View::default()).remove("/alone").unwrap();
     let desk = Desk {
@@ -36,7 +40,7 @@ fn room(limits: WsLimits) -> Room {
         credential: Credential::None,
         request_id: "r".into(),
     };
-    let (ours, client) = duplex(PIPE_BYTES);
+    let (ours, client) = duplex(pipe_bytes);
     let stop = CancellationToken::new();
     let mut session = JoinSet::new();
     session.spawn(Session::new(ours, Bytes::new(), desk, limits, stop.clone()));
@@ -77,6 +81,7 @@ async fn a_client_that_never_reads_costs_one_buffer_and_is_dropped() {
     say(&mut room.client, r#"{"type":"subscribe","name":"n","weight":1000}"#).await;
     room.session.join_next().await.unwrap().unwrap();
     assert_eq!(started.elapsed().as_secs(), limits.stall_max.as_secs());
+    // The pipe, one buffer, and the event that filled it.
     let taken = room.book.taken.load(Ordering::Relaxed);
     assert!(taken * 1000 <= limits.write_bytes + PIPE_BYTES + 1000, "{taken} events were taken");
     room.book.until_open(0).await;
@@ -95,6 +100,19 @@ async fn answers_do_not_pile_up_either() {
     }
     room.session.join_next().await.unwrap().unwrap();
     assert!(said < 64 * 1024, "{said} bytes were taken");
+}
+
+/// The pipe takes all that is left at once, so nothing but the session itself can make it read.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_reads_at_last_is_listened_to_again() {
+    let mut room = room_with(WsLimits::default(), 40_000);
+    say(&mut room.client, r#"{"type":"subscribe","name":"n","weight":1000,"last":57}"#).await;
+    for _ in 0..60 {
+        hear(&mut room.client).await;
+    }
+    say(&mut room.client, r#"{"type":"ping"}"#).await;
+    let pong = tokio::time::timeout(Duration::from_secs(1), hear(&mut room.client)).await.unwrap();
+    assert_eq!(pong.1, super::message::PONG.as_bytes());
 }
 
 #[tokio::test(start_paused = true)]
