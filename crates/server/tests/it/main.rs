@@ -15,6 +15,7 @@ mod http_api;
 mod mcp;
 mod operations;
 mod process;
+mod streams;
 mod tables;
 mod tidy;
 mod venue_faults;

@@ -37,8 +37,8 @@ struct State {
     kept: VecDeque<Arc<Told>>,
     /// The last closed candle before those.
     floor: Millis,
-    /// What newcomers are told first.
-    status: Status,
+    /// What newcomers are told first, once the venue was heard of.
+    status: Option<Status>,
     over: bool,
 }
 
@@ -88,12 +88,7 @@ impl Channel {
             subject: Subject { symbol: Arc::from(&*ask.ticker.name), interval: ask.interval },
             clock: Arc::clone(&live.clock),
             fan: Arc::default(),
-            state: Mutex::new(State {
-                kept: VecDeque::new(),
-                floor,
-                status: Status::Reconnecting,
-                over: false,
-            }),
+            state: Mutex::new(State { kept: VecDeque::new(), floor, status: None, over: false }),
         });
         let follower =
             Follower { channel: Arc::clone(&channel), port, code, feed, calculators, last: floor };
@@ -119,8 +114,10 @@ impl Channel {
             return None;
         }
         let seat = self.fan.join(Follow::QUEUE_MAX, !ask.closed_only);
-        let status = self.subject.status(state.status, self.clock.now());
-        seat.tell(&Arc::new(Told { event: status, candle: None, closed: false }), Worth::Status);
+        if let Some(status) = state.status {
+            let event = self.subject.status(status, self.clock.now());
+            seat.tell(&Arc::new(Told { event, candle: None, closed: false }), Worth::Status);
+        }
         let newest = state.kept.back().and_then(|told| told.candle);
         let last = newest.unwrap_or(state.floor);
         let Some(after) = ask.after else {
@@ -156,7 +153,7 @@ impl Channel {
 
     fn say(&self, status: Status) {
         if !matches!(status, Status::GapFilled(_)) {
-            self.state().status = status;
+            self.state().status = Some(status);
         }
         let event = self.subject.status(status, self.clock.now());
         self.publish(Told { event, candle: None, closed: false });
