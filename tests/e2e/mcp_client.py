@@ -14,6 +14,7 @@ import os
 import re
 import sys
 import traceback
+import warnings
 
 import jsonschema
 from mcp import Client, MCPError, StdioServerParameters
@@ -135,8 +136,108 @@ async def resources(tally, client, era):
         tally.check(f"{era}: a missing resource is an error", True)
 
 
+def opening_times(result):
+    return [event["candle"]["t"] for event in result.get("events", [])]
+
+
+async def followed(tally, client, schemas, era):
+    """Live candles by calls: bounded, continued without gap or repeat, heard while they run."""
+    second = {"symbol": TICKER, "interval": "1s"}
+    label = f"{era}: stream_klines"
+    first = await call(tally, client, schemas, label, "stream_klines", {**second, "maxEvents": 3})
+    tally.check(f"{label} ends with its events", first.get("ended") == "maxEvents", first)
+    more = {**second, "maxEvents": 2, "after": first.get("resumeAfter", 0)}
+    label = f"{label}, continued"
+    second_part = await call(tally, client, schemas, label, "stream_klines", more)
+    times = opening_times(first) + opening_times(second_part)
+    steps = {later - sooner for sooner, later in zip(times, times[1:])}
+    tally.check(f"{label} has no gap and no repeat", len(times) == 5 and steps == {1000}, times)
+
+    reports, enough = [], asyncio.Event()
+
+    async def heard(progress, total, message):
+        reports.append((progress, json.loads(message)["type"]))
+        if [kind for _, kind in reports].count("kline") == 3:
+            enough.set()
+
+    label = f"{era}: stream_klines with progress"
+    endless = {**second, "maxEvents": 1000}
+    calling = asyncio.create_task(client.call_tool("stream_klines", endless, progress_callback=heard))
+    try:
+        # The call would take a quarter of an hour, so what is heard now is heard while it runs.
+        await asyncio.wait_for(enough.wait(), 60)
+        tally.check(f"{label} is heard while it runs", not calling.done(), reports)
+    except asyncio.TimeoutError:
+        tally.check(f"{label} is heard while it runs", False, reports)
+    numbers = [progress for progress, _ in reports]
+    tally.check(f"{label} goes on and on", numbers == sorted(set(numbers)), numbers)
+    calling.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await calling
+    tools = await client.list_tools()
+    tally.check(f"{label} can be given up", tools.tools != [])
+
+
+async def refused_resource(tally, client, era, uri):
+    try:
+        answer = await client.read_resource(uri)
+        tally.check(f"{era}: {uri} is not there", False, answer)
+    except MCPError as error:
+        code = -32602 if era >= "2026" else -32002
+        tally.check(f"{era}: {uri} is {code}", error.error.code == code, error)
+        told = (error.error.data or {}).get("uri")
+        tally.check(f"{era}: {uri} is named in its refusal", told == uri, error.error.data)
+
+
+async def watched(tally, client, era, updates):
+    """Candles as resources: listed, read, and told of when they change."""
+    templates = await every_page(client.list_resource_templates, "resource_templates")
+    listed = [template.uri_template for template in templates]
+    tally.check(f"{era}: klines are a family", "klines://{symbol}/{interval}" in listed, listed)
+    for uri in [f"klines://{TICKER}/1m", f"klines://BINANCE%3A{TICKER}/1m"]:
+        read = await client.read_resource(uri)
+        candles = json.loads(read.contents[0].text).get("candles", [])
+        tally.check(f"{era}: {uri} has candles", len(candles) == 100, len(candles))
+    for uri in ["klines://NOSUCHCOIN/1m", f"klines://{TICKER}/7x", f"klines://{TICKER}"]:
+        await refused_resource(tally, client, era, uri)
+
+    uri = f"klines://{TICKER}/1s"
+    label = f"{era}: {uri} tells of its changes"
+    changes = listened(client, uri, 3) if era >= "2026" else subscribed(client, uri, 3, updates)
+    try:
+        await asyncio.wait_for(changes, 60)
+        tally.check(label, True)
+    except Exception:
+        tally.check(label, False, traceback.format_exc())
+
+
+async def listened(client, uri, times):
+    async with client.listen(resource_subscriptions=[uri]) as changes:
+        async for change in changes:
+            times -= change.uri == uri
+            if times == 0:
+                return
+
+
+async def subscribed(client, uri, times, updates):
+    with warnings.catch_warnings():
+        # The client discourages what only the older protocol has.
+        warnings.simplefilter("ignore")
+        await client.subscribe_resource(uri)
+        while times > 0:
+            times -= await updates.get() == uri
+        await client.unsubscribe_resource(uri)
+
+
 async def session(tally, server, mode, version):
-    async with Client(server, mode=mode) as client:
+    updates = asyncio.Queue()
+
+    async def on_message(message):
+        uri = getattr(getattr(message, "params", None), "uri", None)
+        if uri is not None:
+            updates.put_nowait(str(uri))
+
+    async with Client(server, mode=mode, message_handler=on_message) as client:
         era = version
         tally.check(f"{era}: negotiated", client.protocol_version == version, client.protocol_version)
         tally.check(f"{era}: names itself", client.server_info.name == "stoa", client.server_info)
@@ -152,6 +253,8 @@ async def session(tally, server, mode, version):
         await successes(tally, client, schemas, era)
         await failures(tally, client, era)
         await resources(tally, client, era)
+        await followed(tally, client, schemas, era)
+        await watched(tally, client, era, updates)
 
 
 def over(arguments):
