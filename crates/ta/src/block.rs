@@ -22,7 +22,6 @@ pub(crate) use ewm::CHUNK;
 pub use ewm::Ewm;
 pub use extreme::{Extreme, Highest, Lowest};
 pub use oscillator::{Next as OscillatorNext, Oscillator};
-pub(crate) use slide::Work;
 pub use spread::{Next as SpreadNext, Spread};
 pub use sum::Sum;
 pub use weighted::Weighted;
@@ -92,33 +91,4 @@ fn all_finite(xs: &[f64]) -> bool {
     }
     let rest: f64 = rest.iter().map(|x| x * 0.0).sum();
     sums.iter().sum::<f64>() + rest == 0.0
-}
-
-/// What leaves a window as each of `xs` comes: first what the ring holds, oldest first.
-fn leaving(ring: &[f64], at: usize, xs: &[f64], olds: &mut [f64]) {
-    let (newer, older) = ring.split_at(at);
-    let (from_ring, from_xs) = olds.split_at_mut(ring.len().min(xs.len()));
-    for (slot, old) in from_ring.iter_mut().zip(older.iter().chain(newer)) {
-        *slot = *old;
-    }
-    let kept = from_xs.len();
-    from_xs.copy_from_slice(&xs[..kept]);
-}
-
-/// Running sums of `steps` from `start`, four steps folded into one.
-#[inline(always)]
-fn running(start: f64, steps: &[f64], out: &mut [f64]) {
-    let mut sum = start;
-    let (steps_four, steps_rest) = steps.as_chunks::<4>();
-    let (out_four, out_rest) = out.as_chunks_mut::<4>();
-    for (step, slot) in steps_four.iter().zip(out_four) {
-        let d1 = step[0] + step[1];
-        let (d2, d3) = (d1 + step[2], d1 + (step[2] + step[3]));
-        *slot = [sum + step[0], sum + d1, sum + d2, sum + d3];
-        sum = slot[3];
-    }
-    for (step, slot) in steps_rest.iter().zip(out_rest) {
-        sum += step;
-        *slot = sum;
-    }
 }

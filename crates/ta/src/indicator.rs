@@ -103,6 +103,10 @@ pub trait Stream: Send + Sync {
 /// Candles taken at a time.
 const BUFFER: usize = 2048;
 
+/// Values copied at a time. From 2 kB on the C library copies by a single instruction, which takes
+/// ten times as long where both addresses end alike.
+const PIECE: usize = 256;
+
 struct Erased<I, const N: usize>(I);
 
 pub(crate) fn erase<I, const N: usize>(indicator: I) -> Box<dyn Stream>
@@ -125,7 +129,9 @@ fn fill<I: Indicator<N>, const N: usize>(
         let part = candles.slice(from, from + BUFFER);
         state.extend(&part, buffer.each_mut().map(|column| column.as_mut_slice()));
         for (column, values) in out.iter_mut().zip(&buffer) {
-            column.extend_from_slice(&values[..part.len()]);
+            for piece in values[..part.len()].chunks(PIECE) {
+                column.extend_from_slice(piece);
+            }
         }
     }
 }

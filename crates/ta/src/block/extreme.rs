@@ -1,7 +1,8 @@
 //! Highest or lowest of the last n numbers in constant time, by van Herk's two running extremes:
 //! one forward through the block of n being filled, one backward through the block before.
 
-use super::{Block, Work, all_finite};
+use super::Block;
+use super::slide::{Pair, Work, fits};
 
 pub type Highest = Extreme<true>;
 pub type Lowest = Extreme<false>;
@@ -46,7 +47,7 @@ impl<const HIGH: bool> Extreme<HIGH> {
     pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work) {
         let period = self.block.len() - 1;
         let len = xs.len().min(out.len());
-        if !Work::fits(period, len) || !all_finite(&xs[..len]) {
+        if !fits(period, &xs[..len]) {
             return self.each(&xs[..len], &mut out[..len]);
         }
         // What is missing before there is a value comes one by one.
@@ -60,8 +61,14 @@ impl<const HIGH: bool> Extreme<HIGH> {
         // the same to every window that reaches into it.
         let before = &self.block[self.at + 1..period];
         let row = work.line_up(before, &self.block[..self.at], xs);
-        work.slide(period, row, out, Self::pick, |x| x);
-        self.block[..period].copy_from_slice(&work.row[row - period..row]);
+        work.slide(
+            period,
+            row,
+            [out],
+            |Pair { older: [older], newer: [newer], .. }| [Self::pick(older, newer)],
+            |it| it,
+        );
+        self.block[..period].copy_from_slice(&work.rows[0][row - period..row]);
         self.at = period;
         self.turn();
     }

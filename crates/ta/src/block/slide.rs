@@ -6,104 +6,130 @@
 //! on at once; nothing is ever taken away from a sum, so no rounding is carried along.
 
 /// How many numbers are worked on at a time, so that the passes stay in cache.
-pub(crate) const CHUNK: usize = 512;
+pub(crate) const CHUNK: usize = 256;
 
 /// The longest window that is made this way: longer ones would be mostly repetition.
-pub(crate) const NEAR: usize = 256;
+pub(crate) const NEAR: usize = 128;
 
 pub(crate) type Row = [f64; CHUNK + NEAR];
 
-/// Space for the numbers of a chunk with those before, and for the passes.
-pub(crate) struct Work {
-    pub(super) row: Row,
-    pub(super) spare: [Row; 2],
+/// Space for the numbers of a chunk with those before, and for the passes. What is known of a
+/// window is `K` numbers, each in a row of its own.
+pub(crate) struct Work<const K: usize = 1> {
+    pub(super) rows: [Row; K],
+    spare: [[Row; K]; 2],
 }
 
-impl Work {
-    pub(crate) fn new() -> Work {
-        Work { row: [0.0; CHUNK + NEAR], spare: [[0.0; CHUNK + NEAR]; 2] }
+/// What is known of two neighbours, the older first, and how wide they are.
+pub(super) struct Pair<const K: usize> {
+    pub(super) older: [f64; K],
+    pub(super) newer: [f64; K],
+    pub(super) widths: (f64, f64),
+}
+
+impl<const K: usize> Work<K> {
+    pub(crate) fn new() -> Work<K> {
+        let row = [0.0; CHUNK + NEAR];
+        Work { rows: [row; K], spare: [[row; K]; 2] }
     }
 
-    /// Whether a chunk can be worked on here.
-    #[inline(always)]
-    pub(super) fn fits(period: usize, len: usize) -> bool {
-        (1..=NEAR).contains(&period) && (1..=CHUNK).contains(&len)
-    }
-
-    /// Lines up what came before, in two parts, and the chunk; gives how long the row is.
+    /// Lines up in the first row what came before, in two parts, and the chunk; gives how long
+    /// the row is.
     #[inline(always)]
     pub(super) fn line_up(&mut self, older: &[f64], newer: &[f64], xs: &[f64]) -> usize {
-        join(&mut self.row, older, newer, xs)
+        let Some(row) = self.rows.first_mut() else { return 0 };
+        let (first, rest) = row.split_at_mut(older.len());
+        let (second, rest) = rest.split_at_mut(newer.len());
+        first.copy_from_slice(older);
+        second.copy_from_slice(newer);
+        rest[..xs.len()].copy_from_slice(xs);
+        older.len() + newer.len() + xs.len()
     }
 
-    /// What `fold` makes of each window of the row and `done` of that, into `out`, one for each
-    /// window.
+    /// What `fold` makes of each window of the first `len` of the rows and `done` of that, into
+    /// outputs that are as long as there are windows.
     #[inline(always)]
-    pub(super) fn slide(
+    pub(super) fn slide<const M: usize>(
         &mut self,
         period: usize,
         len: usize,
-        out: &mut [f64],
-        fold: impl Fn(f64, f64) -> f64 + Copy,
-        done: impl Fn(f64) -> f64,
+        out: [&mut [f64]; M],
+        fold: impl Fn(Pair<K>) -> [f64; K] + Copy,
+        done: impl Fn([f64; K]) -> [f64; M] + Copy,
     ) {
-        let (row, [a, b]) = (&self.row[..len], &mut self.spare);
-        let (mut from, mut to) = (a, b);
+        let (rows, [mut from, mut to]) = (&self.rows, self.spare.each_mut());
         if period == 1 {
-            out.iter_mut().zip(row).for_each(|(slot, x)| *slot = done(*x));
-        }
-        for (width, odd) in passes(period) {
-            let wide = 2 * width + usize::from(odd);
-            let windows = if width == 1 { row } else { &from[..] };
-            if wide == period {
-                pass(windows, width, odd, row, out, fold, &done);
-            } else {
-                let to = &mut to[..len + 1 - wide];
-                pass(windows, width, odd, row, to, fold, |x| x);
+            for index in 0..len {
+                let values = done(rows.each_ref().map(|row| row[index]));
+                (0..M).for_each(|m| out[m][index] = values[m]);
             }
-            std::mem::swap(&mut from, &mut to);
+            return;
         }
+        let mut width = 1;
+        for bit in (1..period.ilog2()).rev() {
+            let odd = (period >> bit) & 1 == 1;
+            let count = len + 1 - (period >> bit);
+            let to_now = to.each_mut().map(|row| &mut row[..count]);
+            pass(if width == 1 { rows } else { from }, width, odd, rows, to_now, fold, |it| it);
+            std::mem::swap(&mut from, &mut to);
+            width = period >> bit;
+        }
+        let odd = period & 1 == 1;
+        pass(if width == 1 { rows } else { from }, width, odd, rows, out, fold, done);
     }
 }
 
+/// Whether a chunk can be worked on here: there is room, nothing is missing, and nothing is so
+/// large that what is made of it could be infinite.
 #[inline(always)]
-pub(super) fn join(row: &mut Row, older: &[f64], newer: &[f64], xs: &[f64]) -> usize {
-    let (first, rest) = row.split_at_mut(older.len());
-    let (second, rest) = rest.split_at_mut(newer.len());
-    first.copy_from_slice(older);
-    second.copy_from_slice(newer);
-    rest[..xs.len()].copy_from_slice(xs);
-    older.len() + newer.len() + xs.len()
-}
-
-/// The widths of the passes on the way to `period`: how wide the windows are before each, and
-/// whether one number is added.
-#[inline(always)]
-pub(super) fn passes(period: usize) -> impl Iterator<Item = (usize, bool)> {
-    (0..period.ilog2()).rev().map(move |bit| (period >> (bit + 1), (period >> bit) & 1 == 1))
+pub(super) fn fits(period: usize, xs: &[f64]) -> bool {
+    // What is not modest becomes infinite, and what is not finite times zero is NaN.
+    const OVER: f64 = 1e208;
+    let (chunks, rest) = xs.as_chunks::<16>();
+    let mut sums = [0.0; 16];
+    for chunk in chunks {
+        for (sum, x) in sums.iter_mut().zip(chunk) {
+            *sum += x * OVER * 0.0;
+        }
+    }
+    let rest: f64 = rest.iter().map(|x| x * OVER * 0.0).sum();
+    let modest = sums.iter().sum::<f64>() + rest == 0.0;
+    modest && (1..=NEAR).contains(&period) && (1..=CHUNK).contains(&xs.len())
 }
 
 /// Windows twice as wide, and one number wider where it is odd.
 #[inline(always)]
-fn pass(
-    windows: &[f64],
+fn pass<const K: usize, const M: usize>(
+    windows: &[Row; K],
     width: usize,
     odd: bool,
-    row: &[f64],
-    out: &mut [f64],
-    fold: impl Fn(f64, f64) -> f64,
-    done: impl Fn(f64) -> f64,
+    rows: &[Row; K],
+    out: [&mut [f64]; M],
+    fold: impl Fn(Pair<K>) -> [f64; K],
+    done: impl Fn([f64; K]) -> [f64; M],
 ) {
-    let len = out.len();
-    let (older, newer) = (&windows[..len], &windows[width..width + len]);
+    let len = out.iter().map(|row| row.len()).min().unwrap_or(0);
+    let out = out.map(|row| &mut row[..len]);
+    let older = windows.each_ref().map(|row| &row[..len]);
+    let newer = windows.each_ref().map(|row| &row[width..width + len]);
+    let last = rows.each_ref().map(|row| &row[2 * width..2 * width + len]);
+    let half = width as f64;
+    let widths = (half, half);
+    let both = |index: usize| {
+        let (older, newer) = (older.map(|row| row[index]), newer.map(|row| row[index]));
+        fold(Pair { older, newer, widths })
+    };
+    // Two loops, so that neither has a branch in it.
     if odd {
-        let last = &row[2 * width..2 * width + len];
         for index in 0..len {
-            out[index] = done(fold(fold(older[index], newer[index]), last[index]));
+            let (older, newer) = (both(index), last.map(|row| row[index]));
+            let values = done(fold(Pair { older, newer, widths: (half + half, 1.0) }));
+            (0..M).for_each(|m| out[m][index] = values[m]);
         }
     } else {
         for index in 0..len {
-            out[index] = done(fold(older[index], newer[index]));
+            let values = done(both(index));
+            (0..M).for_each(|m| out[m][index] = values[m]);
         }
     }
 }

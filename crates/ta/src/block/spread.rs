@@ -1,7 +1,8 @@
 //! Mean and population standard deviation of the last n numbers, from sums of distances to an
 //! anchor inside the window, so that nothing large is subtracted from something as large.
 
-use super::{CHUNK, after, all_finite, leaving, running};
+use super::after;
+use super::slide::{Pair, Work, fits};
 
 /// How many steps the anchor may stay where it is.
 const REFRESH: usize = 256;
@@ -79,8 +80,8 @@ impl Spread {
         }
         let Sums { anchor, first, second, .. } = next.sums;
         let distance = first * self.share;
-        let variance = (second * self.share - distance * distance).max(0.0);
-        ((anchor + distance, variance.sqrt()), next)
+        let variance = second * self.share - distance * distance;
+        ((anchor + distance, if variance < 0.0 { 0.0 } else { variance.sqrt() }), next)
     }
 
     #[inline(always)]
@@ -93,61 +94,44 @@ impl Spread {
         self.sums = next.sums;
     }
 
-    /// Means and deviations at each of `xs`, into outputs that are as long and no longer than a
-    /// chunk; the values are those of `step` up to rounding.
-    pub(crate) fn scan(&mut self, xs: &[f64], means: &mut [f64], deviations: &mut [f64]) {
-        let period = self.ring.len();
-        if self.run < period || !all_finite(xs) || !self.scan_steady(xs, means, deviations) {
-            for ((x, mean), deviation) in xs.iter().zip(means).zip(deviations) {
-                let (values, next) = self.step(*x);
-                self.commit(next);
-                (*mean, *deviation) = values;
-            }
+    /// What `show` makes of mean and deviation at each of `xs`, into outputs that are as long; the
+    /// values are those of `step` up to rounding.
+    #[inline(always)]
+    pub(crate) fn scan<const M: usize>(
+        &mut self,
+        xs: &[f64],
+        out: [&mut [f64]; M],
+        work: &mut Work<2>,
+        show: impl Fn(f64, f64) -> [f64; M] + Copy,
+    ) {
+        let (period, share) = (self.ring.len(), self.share);
+        // What is missing of the first window comes one by one.
+        let steady = fits(period, xs);
+        let head = if steady { (period - self.run).min(xs.len()) } else { xs.len() };
+        for (index, x) in xs[..head].iter().enumerate() {
+            let (mean, deviation) = self.push(*x);
+            let values = show(mean, deviation);
+            (0..M).for_each(|m| out[m][index] = values[m]);
         }
+        let (xs, out) = (&xs[head..], out.map(|row| &mut row[head..]));
+        let Some(last) = xs.last() else { return };
+        let (newer, older) = self.ring.split_at(self.at);
+        let row = work.line_up(&older[1..], newer, xs);
+        let done = |[mean, squares]: [f64; 2]| show(mean, (squares * share).sqrt());
+        work.slide(period, row, out, join, done);
+        let window = &work.rows[0][row - period..row];
+        self.ring.copy_from_slice(window);
+        self.at = 0;
+        self.same = window.iter().rev().take_while(|x| *x == last).count();
+        self.last = *last;
+        self.sums.left = 0;
     }
 
-    /// The same for a chunk without gaps; changes nothing and says so if the sums are not sound.
-    fn scan_steady(&mut self, xs: &[f64], means: &mut [f64], deviations: &mut [f64]) -> bool {
-        let (len, period) = (xs.len(), self.ring.len());
-        let Some(last) = xs.last().filter(|_| len <= CHUNK) else { return false };
-        let mut sums = self.sums;
-        if sums.left <= len {
-            sums = around(|| self.ring.iter().copied(), period);
-        }
-        let (mut olds, mut steps, mut squares) = ([0.0; CHUNK], [0.0; CHUNK], [0.0; CHUNK]);
-        let (olds, steps) = (&mut olds[..len], &mut steps[..len]);
-        let squares = &mut squares[..len];
-        leaving(&self.ring, self.at, xs, olds);
-        for index in 0..len {
-            let (new, old) = (xs[index] - sums.anchor, olds[index] - sums.anchor);
-            (olds[index], steps[index]) = (old, new - old);
-            squares[index] = (new - old) * (new + old);
-        }
-        running(sums.first, steps, means);
-        running(sums.second, squares, deviations);
-        (sums.first, sums.second) = (means[len - 1], deviations[len - 1]);
-        let mut sound = true;
-        for ((mean, deviation), old) in means.iter_mut().zip(deviations).zip(&*olds) {
-            let (distance, square) = (*mean * self.share, *deviation * self.share);
-            let variance = square - distance * distance;
-            sound &= (variance > square * 1e-4) & (old * old < square * 1024.0);
-            *mean = sums.anchor + distance;
-            *deviation = variance.sqrt();
-        }
-        if !sound {
-            return false;
-        }
-        for x in &xs[len.saturating_sub(period)..] {
-            self.ring[self.at] = *x;
-            self.at = after(self.at, period);
-        }
-        let equal = xs.iter().rev().take_while(|x| *x == last).count();
-        let before = if equal == len && *last == self.last { self.same } else { 0 };
-        self.same = (equal + before).min(period);
-        self.last = *last;
-        sums.left -= len.min(sums.left);
-        self.sums = sums;
-        true
+    #[inline(never)]
+    fn push(&mut self, x: f64) -> (f64, f64) {
+        let (values, next) = self.step(x);
+        self.commit(next);
+        values
     }
 
     /// Sums around the mean of the window that ends with `x`.
@@ -157,6 +141,15 @@ impl Spread {
         let older = older.get(1..).unwrap_or_default();
         around(|| older.iter().chain(newer).copied().chain([x]), self.ring.len())
     }
+}
+
+/// Mean and squared distances from it, summed, of two neighbours. Where nothing moves, the mean is
+/// exactly what stands and the distances are exactly zero.
+#[inline(always)]
+fn join(Pair { older, newer, widths: (a, b) }: Pair<2>) -> [f64; 2] {
+    let apart = newer[0] - older[0];
+    let squares = older[1] + newer[1];
+    [older[0] + apart * (b / (a + b)), squares + apart * apart * (a * b / (a + b))]
 }
 
 /// Sums around the mean of the numbers of a window.

@@ -1,6 +1,7 @@
 //! Sum over the last n numbers, kept by adding the new and taking away the old.
 
-use super::{Block, Work, after, all_finite};
+use super::slide::{Pair, Work, fits};
+use super::{Block, after};
 use crate::indicator::available;
 
 /// How many steps rounding errors may gather before the sum is made anew.
@@ -56,7 +57,7 @@ impl Sum {
     fn scan_times(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work, factor: f64) {
         let period = self.ring.len();
         let len = xs.len().min(out.len());
-        if !Work::fits(period, len) || !all_finite(&xs[..len]) {
+        if !fits(period, &xs[..len]) {
             return self.each(&xs[..len], &mut out[..len], factor);
         }
         // What is missing of the first window comes one by one.
@@ -68,8 +69,14 @@ impl Sum {
         }
         let (newer, older) = self.ring.split_at(self.at);
         let row = work.line_up(&older[1..], newer, xs);
-        work.slide(period, row, out, |older, newer| older + newer, |x| available(x * factor));
-        let last = &work.row[row - period..row];
+        work.slide(
+            period,
+            row,
+            [out],
+            |Pair { older: [older], newer: [newer], .. }| [older + newer],
+            |[sum]| [sum * factor],
+        );
+        let last = &work.rows[0][row - period..row];
         self.ring.copy_from_slice(last);
         self.at = 0;
         self.sum = last.iter().sum();

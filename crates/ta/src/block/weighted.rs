@@ -1,6 +1,8 @@
 //! Linearly weighted mean of the last n numbers, the newest weighing n and the oldest 1.
 
+use super::slide::{Pair, Work, fits};
 use super::{Block, after};
+use crate::indicator::available;
 
 /// How many steps rounding errors may gather before the sums are made anew.
 const REFRESH: usize = 256;
@@ -31,6 +33,40 @@ impl Weighted {
         Weighted { ring, at: 0, sum: 0.0, weighted: 0.0, run: 0, left }
     }
 
+    /// Weighted means at each of `xs` into `out`, which is as long; the values are those of `step`
+    /// up to rounding.
+    #[inline(always)]
+    pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work<2>) {
+        let period = self.ring.len();
+        let len = xs.len().min(out.len());
+        if !fits(period, &xs[..len]) {
+            return self.each(&xs[..len], &mut out[..len]);
+        }
+        // What is missing of the first window comes one by one.
+        let head = (period - self.run).min(len);
+        self.each(&xs[..head], &mut out[..head]);
+        let (xs, out) = (&xs[head..len], &mut out[head..len]);
+        if xs.is_empty() {
+            return;
+        }
+        let (newer, older) = self.ring.split_at(self.at);
+        let row = work.line_up(&older[1..], newer, xs);
+        let [values, weighted] = &mut work.rows;
+        weighted[..row].copy_from_slice(&values[..row]);
+        let n = period as f64;
+        let share = 2.0 / (n * (n + 1.0));
+        work.slide(period, row, [out], join, |[_, weighted]| [weighted * share]);
+        self.ring.copy_from_slice(&work.rows[0][row - period..row]);
+        (self.at, self.left) = (0, 1);
+    }
+
+    #[inline(never)]
+    fn each(&mut self, xs: &[f64], out: &mut [f64]) {
+        for (x, slot) in xs.iter().zip(out) {
+            *slot = available(self.push(*x));
+        }
+    }
+
     #[cold]
     fn anew(&self, x: f64) -> (f64, f64) {
         let (newer, older) = self.ring.split_at(self.at);
@@ -40,6 +76,12 @@ impl Weighted {
             (sum + x, weighted + x * f64::from(weight))
         })
     }
+}
+
+/// Sum and weighted sum of two neighbours: to the newer the older adds its width in weight.
+#[inline(always)]
+fn join(Pair { older, newer, widths }: Pair<2>) -> [f64; 2] {
+    [older[0] + newer[0], older[1] + (newer[1] + widths.0 * newer[0])]
 }
 
 impl Block for Weighted {
@@ -56,7 +98,8 @@ impl Block for Weighted {
         let mut sum = self.sum + (x - old);
         let mut weighted = self.weighted + (n * x - self.sum);
         let mut left = self.left.wrapping_sub(1);
-        if left == 0 || old.abs() > sum.abs() * 1024.0 {
+        let sound = old.abs() <= available(sum).abs() * 1024.0;
+        if left == 0 || !sound {
             (sum, weighted) = self.anew(x);
             left = REFRESH.max(period);
         }

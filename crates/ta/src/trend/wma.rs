@@ -1,10 +1,11 @@
 //! Weighted moving average: the mean of the last `period` closes, the newest weighing `period`, the
 //! oldest 1.
 
+use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Of, Weighted, check_period};
-use crate::indicator::erase;
+use crate::indicator::{erase, shortest};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "wma",
@@ -42,5 +43,15 @@ impl Indicator<1> for Wma {
 
     fn warmup(&self) -> usize {
         self.warmup
+    }
+
+    #[inline(always)]
+    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
+        let len = shortest(candles, &out);
+        let [out] = out;
+        let mut work = Work::new();
+        for (closes, out) in candles.closes()[..len].chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
+            self.weighted.scan(closes, &mut out[..closes.len()], &mut work);
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Bollinger bands: the plain mean of the close and `stdev` population standard deviations above
 //! and below it.
 
-use crate::block::{CHUNK, Spread, SpreadNext, check_period, positive};
+use crate::block::slide::{CHUNK, Work};
+use crate::block::{Spread, SpreadNext, check_period, positive};
 use crate::indicator::{available, erase, shortest};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator};
@@ -47,18 +48,18 @@ impl Indicator<3> for Bollinger {
         self.warmup
     }
 
+    #[inline(always)]
     fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 3]) {
         let len = shortest(candles, &out);
         let [means, highs, lows] = out;
+        let (mut work, stdev) = (Work::new(), self.stdev);
         for from in (0..len).step_by(CHUNK) {
             let to = (from + CHUNK).min(len);
-            let (mean, low) = (&mut means[from..to], &mut lows[from..to]);
-            self.spread.scan(&candles.closes()[from..to], mean, low);
-            for ((mean, high), low) in mean.iter_mut().zip(&mut highs[from..to]).zip(low) {
-                let width = self.stdev * *low;
-                *mean = available(*mean);
-                (*high, *low) = (available(*mean + width), available(*mean - width));
-            }
+            let out = [&mut means[from..to], &mut highs[from..to], &mut lows[from..to]];
+            self.spread.scan(&candles.closes()[from..to], out, &mut work, |mean, deviation| {
+                let (mean, width) = (available(mean), available(stdev * deviation));
+                [mean, available(mean + width), available(mean - width)]
+            });
         }
     }
 }
