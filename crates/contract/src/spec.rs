@@ -1,6 +1,7 @@
 //! A service's contract as read from its files: tools, documents, and the table of errors.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use fault::{Fault, Kind};
@@ -23,7 +24,7 @@ pub struct Contract {
     pub tools: Vec<ToolSpec>,
     pub streams: Vec<StreamSpec>,
     pub resources: Vec<ResourceSpec>,
-    pub errors: ErrorTable,
+    pub errors: Arc<ErrorTable>,
 }
 
 /// A file of the contract that is served as it is.
@@ -267,7 +268,7 @@ impl Contract {
             streams: streams.collect::<Result<_, _>>()?,
             resources: file.resources.into_iter().map(ResourceFile::load).collect(),
             documents: documents.collect::<Result<_, _>>()?,
-            errors: load_errors(service)?,
+            errors: Arc::new(load_errors(service)?),
             service: file.service,
             title: file.title,
             version: file.version,

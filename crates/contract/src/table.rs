@@ -155,7 +155,7 @@ pub struct Service {
     pub summary: String,
     pub instructions: String,
     pub documents: Vec<crate::spec::Document>,
-    pub errors: crate::spec::ErrorTable,
+    pub errors: Arc<crate::spec::ErrorTable>,
     pub(crate) envelope: Box<dyn Envelope>,
     pub tools: Vec<ToolRow>,
     pub streams: Vec<StreamRow>,

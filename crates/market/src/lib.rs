@@ -12,6 +12,7 @@ mod freshness;
 mod interval;
 mod ports;
 mod quote;
+mod securities;
 mod symbol;
 mod time;
 
@@ -27,5 +28,11 @@ pub use ports::{
     VenueHealth,
 };
 pub use quote::Quote;
+pub use securities::{
+    Basket, Candle, CandleRequest, CandleSource, CandleStep, Candles, Constituent, DayBasis,
+    Dividend, DividendSource, Found, IndexSource, PriceBasis, Security, SecuritySearch,
+    SecuritySource, Session, Snapshot, Split, SplitSource, StockExchange, Told, TradingCalendar,
+    TradingDay, TradingStatus,
+};
 pub use symbol::{Symbol, Ticker, Venue, closest};
 pub use time::{DAY_MS, Millis, Span, parse_date};

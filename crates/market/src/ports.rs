@@ -12,7 +12,7 @@ use crate::bar::{Bar, BarBatch, Series};
 use crate::calendar::Calendar;
 use crate::interval::Interval;
 use crate::quote::Quote;
-use crate::symbol::Symbol;
+use crate::symbol::{Symbol, Ticker, closest};
 use crate::time::{Millis, Span};
 
 /// Latest prices. Cached answers are fine as long as their freshness says so.
@@ -40,6 +40,9 @@ pub trait BarSource: Send + Sync {
     async fn first_open(&self, code: &str, interval: Interval) -> Result<Option<Millis>, Fault>;
 }
 
+/// How many spellings an unknown symbol is answered with.
+const SUGGESTIONS_MAX: usize = 3;
+
 /// What a venue trades.
 #[derive(Debug, Clone, Default)]
 pub struct Listing {
@@ -53,6 +56,22 @@ impl Listing {
     /// Whether the venue has ever listed it, as far as it tells.
     pub fn knows(&self, code: &str) -> bool {
         self.quote_assets.contains_key(code) || self.halted.contains(code)
+    }
+
+    /// Refuses what the venue does not list, with what may have been meant; `what` is the caller's
+    /// word for it.
+    pub fn require(&self, ticker: &Ticker, what: &str) -> Result<(), Fault> {
+        let code = ticker.symbol.code.as_str();
+        if self.knows(code) {
+            return Ok(());
+        }
+        let traded = self.quote_assets.keys().map(String::as_str);
+        let near = closest(code, traded, SUGGESTIONS_MAX);
+        let mut message = format!("{what} {:?} is not known", ticker.name);
+        if !near.is_empty() {
+            message.push_str(&format!("; did you mean {}?", near.join(", ")));
+        }
+        Err(Fault::not_found("unknown_symbol", message))
     }
 }
 

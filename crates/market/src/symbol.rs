@@ -85,6 +85,14 @@ impl Ticker {
         let symbol = Symbol { venue, code: code.to_owned() };
         Ok(Self { name, symbol })
     }
+
+    /// What to say of a ticker whose venue is not among those that are served.
+    pub fn not_served(&self, served: impl Iterator<Item = Venue>) -> Fault {
+        let served: Vec<&str> = served.map(Venue::prefix).collect();
+        let (name, served) = (&self.name, served.join(", "));
+        let message = format!("the venue of {name:?} is not served here; served: {served}");
+        Fault::not_found("unknown_venue", message)
+    }
 }
 
 /// Up to `limit` of the known codes that `asked` may have been meant as, nearest first.

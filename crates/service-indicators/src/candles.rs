@@ -1,24 +1,28 @@
-//! Closed candles of a symbol: between two times, or so many up to one.
+//! Closed candles of a symbol: between two times, or so many up to one, and as many before them as
+//! indicators need to be warm.
+
+mod columns;
+mod request;
+mod tails;
 
 use std::sync::Arc;
 
 use fault::Fault;
-use history::Patience;
-use market::{
-    Bar, BarSource, DAY_MS, Interval, LiveKlines, Millis, PageRequest, Series, Span, SymbolSource,
-    Ticker, Venue, closest,
-};
+use market::{Bar, Interval, LiveKlines, Millis, Span, SymbolSource, Ticker, Venue};
+use ta::Spec;
 use tokio::time::Instant;
 
+pub(crate) use columns::Candles;
+use request::Request;
+use tails::{Tail, Tails};
+
 use crate::ports::{Market, VenueCandles};
+use crate::warm;
 
 /// The most candles one request may ask for.
 pub(crate) const CANDLES_MAX: usize = 5_000;
 /// How many are given when nobody says: an answer that fits a model's patience.
 const CANDLES_DEFAULT: usize = 100;
-/// How often the search for more candles goes further back over a venue's gaps.
-const STRIDES_MAX: u32 = 6;
-const SUGGESTIONS_MAX: usize = 3;
 
 /// Which candles are asked for. Times are opening times; `end` is exclusive.
 #[derive(Debug, Clone, Copy)]
@@ -30,43 +34,60 @@ pub(crate) struct Range {
 
 pub(crate) struct Candlestand {
     pub(crate) market: Market,
+    tails: Tails,
 }
 
 /// Candles with where they come from.
 pub(crate) struct Found {
     pub(crate) ticker: Ticker,
     pub(crate) source: String,
-    pub(crate) bars: Vec<Bar>,
+    pub(crate) candles: Candles,
+    /// How many of them come before what was asked for, to warm indicators with.
+    pub(crate) ahead: usize,
+}
+
+impl Found {
+    /// What was asked for.
+    pub(crate) fn asked(&self) -> Candles {
+        self.candles.part(self.ahead..self.candles.len())
+    }
 }
 
 impl Candlestand {
     pub(crate) fn new(market: Market) -> Self {
-        Self { market }
+        Self { market, tails: Tails::default() }
     }
 
+    /// The candles asked for, and before them what warms these indicators.
     pub(crate) async fn find(
         &self,
-        symbol: &str,
+        ticker: Ticker,
         interval: Interval,
         range: Range,
+        warmed: &[Spec],
         deadline: Instant,
     ) -> Result<Found, Fault> {
-        check(interval, range)?;
-        let ticker = self.ticker(symbol)?;
+        range.check(interval)?;
         let venue = self.venue(&ticker)?;
-        let series =
-            Series { source: venue.source.clone(), symbol: ticker.symbol.clone(), interval };
-        let request = Request { stand: self, venue, series: &series, deadline };
-        let bars = request.bars(&ticker, range).await?;
+        let series = venue.series(&ticker, interval);
+        let history = &*self.market.history;
+        let request = Request { history, venue, ticker: &ticker, series: &series, deadline };
+        let wanted = Wanted { tails: &self.tails, request, warmed };
+        let (candles, ahead) = wanted.find(range, self.newest(interval)).await?;
         let source = venue.source.split(':').next().unwrap_or_default().to_owned();
-        Ok(Found { ticker, source, bars })
+        Ok(Found { ticker, source, candles, ahead })
     }
 
     pub(crate) fn ticker(&self, symbol: &str) -> Result<Ticker, Fault> {
+        self.ticker_in("symbol", symbol)
+    }
+
+    /// Reads a symbol that stands in some field.
+    pub(crate) fn ticker_in(&self, field: &str, symbol: &str) -> Result<Ticker, Fault> {
         Ticker::parse(symbol, self.market.default_venue).map_err(|fault| {
             let expected = fault.problems().first().map_or("a symbol", |it| &it.expected);
-            let message = format!("symbol: expected {expected}");
-            Fault::invalid("invalid_ticker", message).problem("symbol", expected)
+            let message = format!("{field}: expected {expected}");
+            Fault::invalid("invalid_ticker", message).problem(field, expected)
         })
     }
 
@@ -86,7 +107,7 @@ impl Candlestand {
         count: usize,
         deadline: Instant,
     ) -> Result<Vec<Bar>, Fault> {
-        let until = self.market.history.closed(interval, Span::new(Millis(0), Millis(i64::MAX))).to;
+        let until = self.newest(interval);
         self.within(ticker, interval, Span::new(until, until), count, deadline).await
     }
 
@@ -100,33 +121,29 @@ impl Candlestand {
         deadline: Instant,
     ) -> Result<Vec<Bar>, Fault> {
         let venue = self.venue(ticker)?;
-        let series =
-            Series { source: venue.source.clone(), symbol: ticker.symbol.clone(), interval };
-        let request = Request { stand: self, venue, series: &series, deadline };
+        let series = venue.series(ticker, interval);
+        let history = &*self.market.history;
+        let request = Request { history, venue, ticker, series: &series, deadline };
         let mut bars = Vec::new();
-        if let Some(source) = &venue.bars {
-            if before > 0 {
-                bars = request.last(ticker, source, span.from, before).await?;
-            }
-            request.complete(ticker, source, span).await?;
+        if before > 0 {
+            bars = request.last(span.from, before).await?.bars;
         }
         if !span.is_empty() {
             let most = usize::try_from(interval.count_in(span)).unwrap_or(usize::MAX);
-            bars.extend(request.page(span, 0, most).await?);
+            bars.extend(request.within(span, most).await?);
         }
         Ok(bars)
     }
 
+    /// Where the closed candles end.
+    fn newest(&self, interval: Interval) -> Millis {
+        self.market.history.closed(interval, Span::new(Millis(0), Millis(i64::MAX))).to
+    }
+
     fn venue(&self, ticker: &Ticker) -> Result<&VenueCandles, Fault> {
-        self.market.venues.get(&ticker.symbol.venue).ok_or_else(|| {
-            let served: Vec<&str> = self.market.venues.keys().map(|it| it.prefix()).collect();
-            let message = format!(
-                "the venue of {:?} is not served here; served: {}",
-                ticker.name,
-                served.join(", ")
-            );
-            Fault::not_found("unknown_venue", message)
-        })
+        let venues = &self.market.venues;
+        let found = venues.get(&ticker.symbol.venue);
+        found.ok_or_else(|| ticker.not_served(venues.keys().copied()))
     }
 
     pub(crate) fn symbols(&self) -> Result<&Arc<dyn SymbolSource>, Fault> {
@@ -141,157 +158,113 @@ impl Candlestand {
     }
 }
 
-/// Refuses what makes no sense before anything is fetched.
-fn check(interval: Interval, range: Range) -> Result<(), Fault> {
-    let (Some(start), Some(end)) = (range.start, range.end) else { return Ok(()) };
-    if start >= end {
-        let message = format!("end: expected a time after start ({} is not)", end.0);
-        return Err(Fault::invalid("reversed_range", message)
-            .problem("end", format!("a time after {}", start.0)));
+impl Range {
+    /// How many candles that can be at most.
+    pub(crate) fn most(&self, interval: Interval) -> u64 {
+        match (self.start, self.end) {
+            (Some(start), Some(end)) => interval.count_in(Span::new(start, end)),
+            _ => self.count() as u64,
+        }
     }
-    let candles = interval.count_in(Span::new(start, end));
-    if candles > CANDLES_MAX as u64 {
-        let message =
-            format!("start: expected at most {CANDLES_MAX} candles up to end, not {candles}");
-        return Err(Fault::invalid("range_too_long", message)
-            .problem("start", format!("at most {CANDLES_MAX} candles before end")));
+
+    /// How many are given where the range does not say.
+    fn count(&self) -> usize {
+        self.limit.unwrap_or(CANDLES_DEFAULT).min(CANDLES_MAX)
     }
-    Ok(())
+
+    /// Refuses what makes no sense before anything is fetched.
+    pub(crate) fn check(&self, interval: Interval) -> Result<(), Fault> {
+        let (Some(start), Some(end)) = (self.start, self.end) else { return Ok(()) };
+        if start >= end {
+            let message = format!("end: expected a time after start ({} is not)", end.0);
+            return Err(Fault::invalid("reversed_range", message)
+                .problem("end", format!("a time after {}", start.0)));
+        }
+        let candles = self.most(interval);
+        if candles > CANDLES_MAX as u64 {
+            let message =
+                format!("start: expected at most {CANDLES_MAX} candles up to end, not {candles}");
+            return Err(Fault::invalid("range_too_long", message)
+                .problem("start", format!("at most {CANDLES_MAX} candles before end")));
+        }
+        Ok(())
+    }
 }
 
-/// One request on its way through venue and archive.
-struct Request<'a> {
-    stand: &'a Candlestand,
-    venue: &'a VenueCandles,
-    series: &'a Series,
-    deadline: Instant,
+/// A request that looks into memory first.
+struct Wanted<'a> {
+    tails: &'a Tails,
+    request: Request<'a>,
+    warmed: &'a [Spec],
 }
 
-impl Request<'_> {
-    async fn bars(&self, ticker: &Ticker, range: Range) -> Result<Vec<Bar>, Fault> {
-        let limit = range.limit.unwrap_or(CANDLES_DEFAULT).min(CANDLES_MAX);
-        let history = &self.stand.market.history;
-        let now = history.closed(self.series.interval, Span::new(Millis(0), Millis(i64::MAX))).to;
-        let end = range.end.map_or(now, |end| end.min(now));
-        let Some(source) = &self.venue.bars else {
-            self.known(ticker).await?;
-            return self.kept(Span::new(range.start.unwrap_or(Millis(0)), end), range, limit).await;
-        };
-        match (range.start, range.end) {
-            (Some(start), Some(_)) => {
-                let span = Span::new(start, end);
-                self.complete(ticker, source, span).await?;
-                self.page(span, 0, CANDLES_MAX).await
-            }
-            (Some(start), None) => self.first(ticker, source, Span::new(start, end), limit).await,
-            (None, _) => self.last(ticker, source, end, limit).await,
-        }
-    }
-
-    /// The first candles from the start of the span. A venue's gaps may make it look further.
-    async fn first(
-        &self,
-        ticker: &Ticker,
-        source: &Arc<dyn BarSource>,
-        span: Span,
-        limit: usize,
-    ) -> Result<Vec<Bar>, Fault> {
-        let mut reach = self.stride(limit);
-        for _ in 0..STRIDES_MAX {
-            let part = Span::new(span.from, Millis(span.from.0.saturating_add(reach)).min(span.to));
-            self.complete(ticker, source, part).await?;
-            let bars = self.page(part, 0, limit).await?;
-            if bars.len() == limit || part.to >= span.to {
-                return Ok(bars);
-            }
-            reach = reach.saturating_mul(4);
-        }
-        self.page(span, 0, limit).await
-    }
-
-    /// The newest candles before `end`.
-    async fn last(
-        &self,
-        ticker: &Ticker,
-        source: &Arc<dyn BarSource>,
-        end: Millis,
-        limit: usize,
-    ) -> Result<Vec<Bar>, Fault> {
-        self.known(ticker).await?;
-        let code = &self.series.symbol.code;
-        let listed = source.first_open(code, self.series.interval).await?.unwrap_or(Millis(0));
-        let mut reach = self.stride(limit);
-        let mut bars = Vec::new();
-        for _ in 0..STRIDES_MAX {
-            let span = Span::new(Millis(end.0.saturating_sub(reach)).max(listed), end);
-            self.complete(ticker, source, span).await?;
-            let count = self.total(span).await?;
-            bars = self.page(span, count.saturating_sub(limit as u64), limit).await?;
-            if bars.len() == limit || span.from <= listed {
-                break;
-            }
-            reach = reach.saturating_mul(4);
-        }
-        Ok(bars)
-    }
-
-    /// What the archive has, where it is all there is.
-    async fn kept(&self, span: Span, range: Range, limit: usize) -> Result<Vec<Bar>, Fault> {
-        match (range.start, range.end) {
-            (Some(_), Some(_)) => self.page(span, 0, CANDLES_MAX).await,
-            (Some(_), None) => self.page(span, 0, limit).await,
+impl Wanted<'_> {
+    /// The candles, and how many of them only warm.
+    async fn find(&self, range: Range, newest: Millis) -> Result<(Candles, usize), Fault> {
+        let count = range.count();
+        let end = range.end.map_or(newest, |end| end.min(newest));
+        let asked = match (range.start, range.end) {
+            (Some(start), Some(_)) => self.within(Span::new(start, end), CANDLES_MAX).await?,
+            (Some(start), None) => self.first(Span::new(start, end), count).await?,
             (None, _) => {
-                let count = self.total(span).await?;
-                self.page(span, count.saturating_sub(limit as u64), limit).await
+                // Where they begin is a guess over a venue's gaps, mended below.
+                let step = self.interval().fixed_ms().unwrap_or(31 * market::DAY_MS);
+                let first = Millis(end.0.saturating_sub(step.saturating_mul(count as i64)));
+                let ahead = warm::candles_before(self.warmed, self.interval(), first);
+                let all = self.last(end, count + ahead, newest).await?;
+                let ahead = all.len().saturating_sub(count);
+                return self.warm(all, ahead, newest).await;
             }
-        }
+        };
+        self.warm(asked, 0, newest).await
     }
 
-    /// Time enough for so many candles.
-    fn stride(&self, candles: usize) -> i64 {
-        let step = self.series.interval.fixed_ms().unwrap_or(31 * DAY_MS);
-        step.saturating_mul(candles as i64)
-    }
-
-    async fn complete(
+    /// Adds what is still needed before candles of which `ahead` only warm.
+    async fn warm(
         &self,
-        ticker: &Ticker,
-        source: &Arc<dyn BarSource>,
-        span: Span,
-    ) -> Result<(), Fault> {
-        let history = &self.stand.market.history;
-        if span.is_empty() || history.is_complete(self.series, span).await? {
-            return Ok(());
+        candles: Candles,
+        ahead: usize,
+        newest: Millis,
+    ) -> Result<(Candles, usize), Fault> {
+        let asked = candles.part(ahead..candles.len());
+        let Some(first) = asked.first() else { return Ok((asked, 0)) };
+        let needed = warm::candles_before(self.warmed, self.interval(), first);
+        if needed <= ahead {
+            return Ok((candles, ahead));
         }
-        self.known(ticker).await?;
-        let patience = Patience { until: self.deadline, progress: &|_, _| {} };
-        history.complete(source, self.series, span, &patience).await.map(drop)
+        let before = self.last(first, needed, newest).await?;
+        Ok((before.followed_by(&asked), before.len()))
     }
 
-    async fn total(&self, span: Span) -> Result<u64, Fault> {
-        let series = std::slice::from_ref(self.series);
-        let request = PageRequest { series, span, offset: 0, limit: 0 };
-        Ok(self.stand.market.history.page(&request).await?.total)
+    async fn within(&self, span: Span, most: usize) -> Result<Candles, Fault> {
+        if let Some(known) = self.tails.within(self.request.series, span) {
+            return Ok(known);
+        }
+        Ok(Candles::of(&self.request.within(span, most).await?))
     }
 
-    async fn page(&self, span: Span, offset: u64, limit: usize) -> Result<Vec<Bar>, Fault> {
-        let series = std::slice::from_ref(self.series);
-        let request = PageRequest { series, span, offset, limit };
-        let page = self.stand.market.history.page(&request).await?;
-        Ok(page.bars.into_iter().map(|(_, bar)| bar).collect())
+    async fn first(&self, span: Span, count: usize) -> Result<Candles, Fault> {
+        if let Some(known) = self.tails.within(self.request.series, span) {
+            return Ok(known.part(0..count));
+        }
+        Ok(Candles::of(&self.request.first(span, count).await?))
     }
 
-    async fn known(&self, ticker: &Ticker) -> Result<(), Fault> {
-        let listing = self.venue.symbols.listing().await?;
-        let code = ticker.symbol.code.as_str();
-        if listing.knows(code) {
-            return Ok(());
+    async fn last(&self, end: Millis, count: usize, newest: Millis) -> Result<Candles, Fault> {
+        let series = self.request.series;
+        if let Some(known) = self.tails.last(series, end, count) {
+            return Ok(known);
         }
-        let near = closest(code, listing.quote_assets.keys().map(String::as_str), SUGGESTIONS_MAX);
-        let mut message = format!("symbol {:?} is not known", ticker.name);
-        if !near.is_empty() {
-            message.push_str(&format!("; did you mean {}?", near.join(", ")));
+        let found = self.request.last(end, count).await?;
+        let candles = Candles::of(&found.bars);
+        // Files can be imported again at any time; what an exchange has told stays as it is.
+        if end >= newest && self.request.venue.bars.is_some() {
+            self.tails.keep(series, Tail::new(found.from, found.to, &candles));
         }
-        Err(Fault::not_found("unknown_symbol", message).problem("symbol", "a symbol of the venue"))
+        Ok(candles)
+    }
+
+    fn interval(&self) -> Interval {
+        self.request.series.interval
     }
 }

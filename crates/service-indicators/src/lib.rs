@@ -15,7 +15,7 @@ mod wire;
 
 use std::sync::Arc;
 
-use contract::{Contract, ContractError, Scope, Service, Tools};
+use contract::{Contract, ContractError, ErrorTable, Scope, Service, Tools};
 use market::Clock;
 
 pub use live::Tasks;
@@ -31,6 +31,8 @@ pub struct Indicators {
     pub(crate) version: &'static str,
     /// When the service began, for its uptime.
     pub(crate) started: market::Millis,
+    /// How faults are spelled in the parts of an answer.
+    pub(crate) errors: Arc<ErrorTable>,
 }
 
 /// The service with its tool table, ready for the catalogue.
@@ -40,17 +42,20 @@ pub fn service(
     version: &'static str,
     tasks: Tasks,
 ) -> Result<Service, ContractError> {
+    let contract = Contract::load("indicators")?;
+    let errors = Arc::clone(&contract.errors);
     let started = clock.now();
     let candles = Arc::new(Candlestand::new(market));
     let live = Live::new(Arc::clone(&candles), Arc::clone(&clock), tasks);
-    let indicators = Arc::new(Indicators { candles, live, clock, version, started });
+    let indicators = Arc::new(Indicators { candles, live, clock, version, started, errors });
     Tools::of(indicators)
         .tool("compute_indicators", Scope::Read, tools::compute::call)
         .tool("stream_klines", Scope::Read, tools::stream::call)
         .tool("list_symbols", Scope::Read, tools::list_symbols::call)
         .tool("health", Scope::Read, tools::health::call)
         .tool("get_klines", Scope::Read, tools::get_klines::call)
+        .tool("get_klines_batch", Scope::Read, tools::get_klines_batch::call)
         .stream("klines", Scope::Read, tools::stream::open)
         .stream("klines_batch", Scope::Read, tools::stream::open_batch)
-        .bind(Contract::load("indicators")?, envelope::Traide)
+        .bind(contract, envelope::Traide)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use history::History;
-use market::{BarSource, HealthProbe, LiveKlines, SymbolSource, Venue};
+use market::{BarSource, HealthProbe, Interval, LiveKlines, Series, SymbolSource, Ticker, Venue};
 
 /// A venue as this service needs it.
 pub struct VenueCandles {
@@ -15,6 +15,12 @@ pub struct VenueCandles {
     pub bars: Option<Arc<dyn BarSource>>,
     /// Absent where nothing is traded, as for imported files.
     pub live: Option<Arc<dyn LiveKlines>>,
+}
+
+impl VenueCandles {
+    pub(crate) fn series(&self, ticker: &Ticker, interval: Interval) -> Series {
+        Series { source: self.source.clone(), symbol: ticker.symbol.clone(), interval }
+    }
 }
 
 pub struct Market {

@@ -2,6 +2,7 @@
 
 pub(crate) mod compute;
 pub(crate) mod get_klines;
+pub(crate) mod get_klines_batch;
 pub(crate) mod health;
 pub(crate) mod list_symbols;
 pub(crate) mod stream;

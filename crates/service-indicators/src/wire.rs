@@ -1,14 +1,17 @@
 //! Arguments and replies in the contract's shapes.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use contract::{HttpReply, Reply};
-use market::{Bar, Interval, Millis};
+use contract::{ErrorTable, HttpReply, Reply};
+use fault::Fault;
+use market::{Interval, Millis};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use ta::Spec;
 
 use crate::candles::{Found, Range};
+use crate::envelope;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct NoArgs {}
@@ -29,6 +32,21 @@ impl KlinesArgs {
 }
 
 #[derive(Debug, Deserialize)]
+pub(crate) struct BatchArgs {
+    pub(crate) symbols: Vec<String>,
+    pub(crate) interval: String,
+    start: Option<i64>,
+    end: Option<i64>,
+    limit: Option<usize>,
+}
+
+impl BatchArgs {
+    pub(crate) fn range(&self) -> Range {
+        Range { start: self.start.map(Millis), end: self.end.map(Millis), limit: self.limit }
+    }
+}
+
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ComputeArgs {
     #[serde(flatten)]
@@ -36,17 +54,12 @@ pub(crate) struct ComputeArgs {
     #[serde(default)]
     pub(crate) windows: Map<String, Value>,
     pub(crate) include_candles: bool,
+    #[serde(default)]
+    pub(crate) warm: bool,
 }
 
-fn candle(bar: &Bar) -> Value {
-    json!({
-        "t": bar.open_time.0,
-        "o": bar.open.to_f64(),
-        "h": bar.high.to_f64(),
-        "l": bar.low.to_f64(),
-        "c": bar.close.to_f64(),
-        "v": bar.volume.map_or(0.0, market::Decimal::to_f64),
-    })
+fn candle(it: ta::Candle) -> Value {
+    json!({ "t": it.t, "o": it.o, "h": it.h, "l": it.l, "c": it.c, "v": it.v })
 }
 
 /// A number, or `null` where there is none: JSON knows no `NaN`.
@@ -58,16 +71,21 @@ pub(crate) struct Computed {
     pub(crate) found: Found,
     pub(crate) interval: Interval,
     pub(crate) include_candles: bool,
-    /// Each indicator with its series, in the order of its outputs.
-    pub(crate) indicators: Vec<(Spec, Vec<Vec<f64>>)>,
+    pub(crate) indicators: Vec<Computation>,
     pub(crate) generated_at: Millis,
+}
+
+/// One indicator with its series, in the order of its outputs.
+pub(crate) struct Computation {
+    pub(crate) spec: Spec,
+    pub(crate) series: Vec<Vec<f64>>,
+    /// How many of its first values are not there yet.
+    pub(crate) warmup: usize,
 }
 
 impl Computed {
     fn series(&self) -> impl Iterator<Item = (&'static str, &Vec<f64>)> {
-        self.indicators
-            .iter()
-            .flat_map(|(spec, columns)| spec.outputs().iter().copied().zip(columns))
+        self.indicators.iter().flat_map(|it| it.spec.outputs().iter().copied().zip(&it.series))
     }
 }
 
@@ -77,14 +95,14 @@ impl Reply for Computed {
             .series()
             .map(|(key, column)| (key.to_owned(), column.iter().copied().map(number).collect()))
             .collect();
-        let warmup = self.indicators.iter().map(|(spec, _)| spec.warmup()).max().unwrap_or(0);
+        let warmup = self.indicators.iter().map(|it| it.warmup).max().unwrap_or(0);
         let mut result = json!({
             "schemaVersion": "1.0",
             "symbol": self.found.ticker.name,
             "interval": self.interval.as_str(),
         });
         if self.include_candles {
-            result["candles"] = self.found.bars.iter().map(candle).collect();
+            result["candles"] = self.found.asked().iter().map(candle).collect();
         }
         result["series"] = Value::Object(series);
         result["meta"] = json!({
@@ -96,11 +114,12 @@ impl Reply for Computed {
     }
 
     fn text(&self) -> String {
-        let Found { ticker, source, bars } = &self.found;
-        let mut text = format!("{} {}: {} closed candles", ticker.name, self.interval, bars.len());
-        if let (Some(first), Some(last)) = (bars.first(), bars.last()) {
-            let (from, to) = (first.open_time, last.open_time);
-            _ = write!(text, " from {from} to {to}; last close {}", last.close);
+        let Found { ticker, source, .. } = &self.found;
+        let asked = self.found.asked();
+        let mut text = format!("{} {}: {} closed candles", ticker.name, self.interval, asked.len());
+        if let (Some(first), Some(last)) = (asked.iter().next(), asked.iter().next_back()) {
+            let (from, to) = (Millis(first.t), Millis(last.t));
+            _ = write!(text, " from {from} to {to}; last close {}", last.c);
         }
         _ = writeln!(text, "; source {source}");
         for (key, column) in self.series() {
@@ -120,16 +139,53 @@ pub(crate) struct Klines(pub(crate) Found);
 
 impl Reply for Klines {
     fn result(&self) -> Value {
-        json!({ "candles": self.0.bars.iter().map(candle).collect::<Value>() })
+        json!({ "candles": self.0.candles.iter().map(candle).collect::<Value>() })
     }
 
     fn text(&self) -> String {
-        format!("{} closed candles of {}\n", self.0.bars.len(), self.0.ticker.name)
+        format!("{} closed candles of {}\n", self.0.candles.len(), self.0.ticker.name)
     }
 
     fn http(&self) -> HttpReply {
         let headers = vec![("x-stoa-source", self.0.source.clone())];
         HttpReply { status: 200, body: self.result(), max_age_s: Some(1), headers }
+    }
+}
+
+/// Candles of several symbols, and why some have none.
+pub(crate) struct KlinesBatch {
+    pub(crate) served: Vec<Found>,
+    pub(crate) missing: Vec<(String, Fault)>,
+    pub(crate) errors: Arc<ErrorTable>,
+}
+
+impl Reply for KlinesBatch {
+    fn result(&self) -> Value {
+        let results: Map<String, Value> = self
+            .served
+            .iter()
+            .map(|found| {
+                let candles: Value = found.candles.iter().map(candle).collect();
+                (found.ticker.name.clone(), json!({ "candles": candles }))
+            })
+            .collect();
+        let errors: Map<String, Value> = self
+            .missing
+            .iter()
+            .map(|(name, fault)| (name.clone(), envelope::error(fault, self.errors.row(fault))))
+            .collect();
+        json!({ "results": results, "errors": errors })
+    }
+
+    fn text(&self) -> String {
+        let names: Vec<&str> = self.served.iter().map(|it| it.ticker.name.as_str()).collect();
+        format!("closed candles of {}; {} are missing\n", names.join(", "), self.missing.len())
+    }
+
+    fn http(&self) -> HttpReply {
+        let (status, max_age_s) =
+            if self.missing.is_empty() { (200, Some(1)) } else { (206, None) };
+        HttpReply { status, body: self.result(), max_age_s, headers: Vec::new() }
     }
 }
 

@@ -10,7 +10,7 @@ use fault::{Fault, Kind};
 use history::{History as Bars, Patience};
 use market::{
     Bar, BarSource, Delay, Freshness, HealthProbe, Millis, PageRequest, Quote, QuoteSource, Series,
-    Span, SymbolSource, Ticker, Venue, VenueHealth, closest,
+    Span, SymbolSource, Ticker, Venue, VenueHealth,
 };
 
 use tokio::time::timeout;
@@ -19,9 +19,6 @@ use crate::answer::{
     BarRow, Check, Health, History, HistoryQuery, Live, Missing, QuoteRow, Status,
 };
 use crate::ports::{ApiCx, QuotesApi};
-
-/// How many spellings an unknown ticker is answered with.
-const SUGGESTIONS_MAX: usize = 3;
 
 /// How long an answer waits for something it can do without.
 const GLANCE: Duration = Duration::from_secs(1);
@@ -86,17 +83,8 @@ impl LocalApi {
     }
 
     fn venue(&self, ticker: &Ticker) -> Result<&VenuePorts, Fault> {
-        self.venues.get(&ticker.symbol.venue).ok_or_else(|| {
-            let served: Vec<&str> = self.venues.keys().map(|venue| venue.prefix()).collect();
-            Fault::not_found(
-                "unknown_venue",
-                format!(
-                    "the venue of {:?} is not served here; served: {}",
-                    ticker.name,
-                    served.join(", ")
-                ),
-            )
-        })
+        let found = self.venues.get(&ticker.symbol.venue);
+        found.ok_or_else(|| ticker.not_served(self.venues.keys().copied()))
     }
 
     /// Makes sure that the archive holds everything the venue has for this ticker and span.
@@ -155,19 +143,8 @@ impl LocalApi {
     }
 }
 
-/// Refuses a ticker that its venue does not list, with what may have been meant.
 async fn known(venue: &VenuePorts, ticker: &Ticker) -> Result<(), Fault> {
-    let listing = venue.symbols.listing().await?;
-    let code = ticker.symbol.code.as_str();
-    if listing.knows(code) {
-        return Ok(());
-    }
-    let near = closest(code, listing.quote_assets.keys().map(String::as_str), SUGGESTIONS_MAX);
-    let mut message = format!("ticker {:?} is not known", ticker.name);
-    if !near.is_empty() {
-        message.push_str(&format!("; did you mean {}?", near.join(", ")));
-    }
-    Err(Fault::not_found("unknown_symbol", message))
+    venue.symbols.listing().await?.require(ticker, "ticker")
 }
 
 /// Why nothing could be served: the one reason there is, or all of them under the kind that gives

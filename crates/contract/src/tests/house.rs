@@ -75,7 +75,7 @@ pub(crate) fn contract(service: &str, tools: &[&str]) -> Contract {
         streams: Vec::new(),
         resources: Vec::new(),
         tools: tools.iter().map(tool).collect(),
-        errors: ErrorTable::of_kinds(object()).unwrap(),
+        errors: Arc::new(ErrorTable::of_kinds(object()).unwrap()),
     }
 }
 

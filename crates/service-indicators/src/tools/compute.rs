@@ -2,66 +2,47 @@
 
 use contract::Cx;
 use fault::Fault;
-use market::{Bar, Decimal, Interval};
-use ta::Candles;
+use market::Interval;
+use ta::Spec;
 
-use crate::wire::{ComputeArgs, Computed};
-use crate::{Indicators, windows};
+use crate::candles::Found;
+use crate::wire::{Computation, ComputeArgs, Computed};
+use crate::{Indicators, warm, windows};
 
 pub(crate) async fn call(cx: Cx<Indicators>, args: ComputeArgs) -> Result<Computed, Fault> {
     let specs = windows::parse("windows", &args.windows)?;
     let interval = interval(&args.klines.interval)?;
-    let range = args.klines.range();
-    let found = cx.service.candles.find(&args.klines.symbol, interval, range, cx.deadline).await?;
-    let columns = Columns::of(&found.bars);
-    let candles = columns.candles()?;
-    let indicators = specs
-        .into_iter()
-        .map(|spec| {
-            let series = spec.batch(&candles);
-            (spec, series)
-        })
-        .collect();
+    let stand = &cx.service.candles;
+    let ticker = stand.ticker(&args.klines.symbol)?;
+    let warmed = if args.warm { specs.as_slice() } else { &[] };
+    let found = stand.find(ticker, interval, args.klines.range(), warmed, cx.deadline).await?;
     Ok(Computed {
+        indicators: compute(specs, &found, interval)?,
         found,
         interval,
         include_candles: args.include_candles,
-        indicators,
         generated_at: cx.service.clock.now(),
     })
+}
+
+/// Each indicator over the candles asked for and as many before them as it needs itself, so that
+/// what it gives does not depend on which others are asked for.
+fn compute(specs: Vec<Spec>, found: &Found, interval: Interval) -> Result<Vec<Computation>, Fault> {
+    let candles = found.candles.view()?;
+    let first = found.asked().first().unwrap_or_default();
+    let one = |spec: Spec| {
+        let lead = warm::lead(&spec, interval, first).min(found.ahead);
+        let mut series = spec.batch(&candles.slice(found.ahead - lead, candles.len()));
+        for column in &mut series {
+            column.drain(..lead);
+        }
+        let warmup = spec.warmup().saturating_sub(lead);
+        Computation { spec, series, warmup }
+    };
+    Ok(specs.into_iter().map(one).collect())
 }
 
 pub(crate) fn interval(text: &str) -> Result<Interval, Fault> {
     Interval::parse(text)
         .ok_or_else(|| Fault::internal("the schema let an unknown interval through"))
-}
-
-/// Bars as columns of floats, which is what the mathematics takes.
-#[derive(Default)]
-struct Columns {
-    t: Vec<i64>,
-    prices: [Vec<f64>; 4],
-    v: Vec<f64>,
-}
-
-impl Columns {
-    fn of(bars: &[Bar]) -> Self {
-        let column =
-            |price: fn(&Bar) -> Decimal| bars.iter().map(|it| price(it).to_f64()).collect();
-        Self {
-            t: bars.iter().map(|it| it.open_time.0).collect(),
-            prices: [
-                column(|it| it.open),
-                column(|it| it.high),
-                column(|it| it.low),
-                column(|it| it.close),
-            ],
-            v: bars.iter().map(|it| it.volume.map_or(0.0, Decimal::to_f64)).collect(),
-        }
-    }
-
-    fn candles(&self) -> Result<Candles<'_>, Fault> {
-        let [o, h, l, c] = &self.prices;
-        Candles::new(&self.t, o, h, l, c, &self.v).map_err(Fault::internal)
-    }
 }
