@@ -136,7 +136,7 @@ async fn enter(
     let rules = request.extensions().get::<Arc<Rules>>().cloned();
     let allowed = rules.as_ref().map_or(&[][..], |rules| &rules.origins);
     if !origin::allowed(request.headers(), request.uri().authority(), allowed) {
-        let message = "pages of that origin may not connect; see MCP_CORS_ORIGINS";
+        let message = "pages of that origin may not connect here";
         let refusal = Refusal::new(StatusCode::FORBIDDEN, "FORBIDDEN", message);
         return refusal.response(&arrival.request_id);
     }

@@ -1,6 +1,7 @@
 //! Who is let in: origins, tokens, rates, places, and requests that are no upgrade.
 
 use auth::RateLimit;
+use http::HeaderValue;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -18,6 +19,9 @@ async fn pages_of_other_origins_are_turned_away() {
     ] {
         assert_eq!(Client::refused(&house, "/ws", &[("origin", origin)]).await, status, "{origin}");
     }
+    let anybody = Rooms { origins: vec![HeaderValue::from_static("*")], ..Rooms::default() };
+    let open = House::with(anybody).await;
+    assert_eq!(Client::refused(&open, "/ws", &[("origin", "https://evil.example")]).await, 101);
     let host = [("host", "stoa.example"), ("origin", "https://stoa.example")];
     assert_eq!(Client::refused(&house, "/ws", &host).await, 101);
     assert_eq!(Client::refused(&house, "/ws", &[("host", "evil.example")]).await, 403);
