@@ -15,11 +15,13 @@ pub(crate) fn of(outcome: Outcome) -> Result<CallToolResult, ErrorData> {
     match outcome {
         Ok(reply) => Ok(success(&*reply)),
         // The protocol library drops answers to cancelled requests, so nobody reads this one.
-        Err(failure) if failure.kind == Kind::Cancelled => {
-            Err(ErrorData::new(CANCELLED, "the request was cancelled", None))
-        }
+        Err(failure) if failure.kind == Kind::Cancelled => Err(cancelled()),
         Err(failure) => Ok(refusal(&failure)),
     }
+}
+
+pub(crate) fn cancelled() -> ErrorData {
+    ErrorData::new(CANCELLED, "the request was cancelled", None)
 }
 
 fn success(reply: &dyn Reply) -> CallToolResult {
@@ -69,7 +71,7 @@ pub(crate) fn failed_resource(uri: &str, failure: &Failure) -> ErrorData {
         Kind::Internal => {
             ErrorData::internal_error(format!("the resource {shown:?} failed"), Some(data))
         }
-        Kind::Cancelled => ErrorData::new(CANCELLED, "the request was cancelled", None),
+        Kind::Cancelled => cancelled(),
         _ => {
             let message = format!("the resource {shown:?} cannot be had now: {code}");
             ErrorData::new(ErrorCode(i32::from(failure.http_status)), message, Some(data))

@@ -9,6 +9,8 @@ use http::header::AUTHORIZATION;
 use http::request::Parts;
 use rmcp::model::Extensions;
 
+use crate::sessions::SessionEnd;
+
 /// What the edge found out about a request. Where no edge stood in front, the request id is made
 /// here and the credential is the `Authorization` header's, or `own` on a transport without headers.
 pub(crate) fn arrival(extensions: &Extensions, own: &Credential) -> Arrival {
@@ -27,6 +29,15 @@ pub(crate) fn arrival(extensions: &Extensions, own: &Credential) -> Arrival {
 /// How long the client must wait, where it has used up its rate.
 pub(crate) fn refused_for(extensions: &Extensions) -> Option<Duration> {
     extensions.get::<Parts>()?.extensions.get::<Arrival>()?.refused_for
+}
+
+/// Waits for the end of the session that a request belongs to; for ever, where it has none.
+pub(crate) async fn session_over(extensions: &Extensions) {
+    let parts = extensions.get::<Parts>();
+    match parts.and_then(|parts| parts.extensions.get::<SessionEnd>()) {
+        Some(SessionEnd(end)) => end.cancelled().await,
+        None => std::future::pending().await,
+    }
 }
 
 /// The view a request's headers ask for, where they ask for any. It is applied on top of the

@@ -91,13 +91,17 @@ where
     H: ServerHandler + Send + Sync + 'static,
 {
     let quiet_max = options.quiet_max;
-    let sessions = BoundedSessions::new(options.sessions_max, options.session_idle, STREAM_RETRY);
+    let sessions =
+        Arc::new(BoundedSessions::new(options.sessions_max, options.session_idle, STREAM_RETRY));
     let factory = move || Ok(handler());
     // Shared, because the library's own clone copies its configuration for every request.
     let service =
-        Arc::new(StreamableHttpService::new(factory, Arc::new(sessions), config(options)));
-    any(move |request: Request| {
+        Arc::new(StreamableHttpService::new(factory, Arc::clone(&sessions), config(options)));
+    any(move |mut request: Request| {
         let service = Arc::clone(&service);
+        if let Some(end) = sessions.end_of(request.headers()) {
+            request.extensions_mut().insert(end);
+        }
         // The library's state for one request is large.
         let answering = Box::pin(async move {
             let json = is_json(&request);

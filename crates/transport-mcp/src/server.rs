@@ -14,7 +14,7 @@ use rmcp::service::{RequestContext as Cx, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
-use crate::context::{arrival, narrowing, refused_for};
+use crate::context::{arrival, narrowing, refused_for, session_over};
 use crate::listing::{ListedTool, Listing};
 use crate::watches::Watches;
 use crate::{answer, cursor, progress};
@@ -262,9 +262,16 @@ impl McpServer {
             let service = self.house.view.service.clone();
             self.house.pipeline.call(self.call(request.name.into_owned(), service, args, &cx, to))
         };
-        let outcome = match cx.meta.get_progress_token() {
-            None => call(Progress::default()).await,
-            Some(token) => progress::forwarded(&cx.peer, token, call).await,
+        let outcome = async {
+            match cx.meta.get_progress_token() {
+                None => call(Progress::default()).await,
+                Some(token) => progress::forwarded(&cx.peer, token, call).await,
+            }
+        };
+        let outcome = tokio::select! {
+            biased;
+            outcome = outcome => outcome,
+            () = session_over(&cx.extensions) => return Err(answer::cancelled()),
         };
         let outcome =
             outcome.ok_or_else(|| ErrorData::internal_error("a listed tool has no row", None))?;

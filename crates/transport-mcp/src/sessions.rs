@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::stream::{Stream, StreamExt, unfold};
+use http::HeaderMap;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionHandle, LocalSessionManager, LocalSessionManagerError,
@@ -13,6 +14,7 @@ use rmcp::transport::streamable_http_server::session::local::{
 use rmcp::transport::streamable_http_server::session::{
     ServerSseMessage, SessionId, SessionManager,
 };
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// How long an ousted session may take to say goodbye before it is simply dropped.
 const GOODBYE: Duration = Duration::from_secs(1);
@@ -32,27 +34,46 @@ pub(crate) struct BoundedSessions {
 #[derive(Default)]
 struct Order {
     uses: u64,
-    last: HashMap<SessionId, u64>,
+    last: HashMap<SessionId, Use>,
 }
+
+struct Use {
+    at: u64,
+    /// Fires when the session ends.
+    _end: DropGuard,
+    end: CancellationToken,
+}
+
+impl Use {
+    fn new(at: u64) -> Self {
+        let end = CancellationToken::new();
+        Self { at, _end: end.clone().drop_guard(), end }
+    }
+}
+
+/// Fires when the session of a request has ended. The library lets calls that are under way go on
+/// for seconds, although nobody can hear their answer.
+#[derive(Clone)]
+pub(crate) struct SessionEnd(pub(crate) CancellationToken);
 
 impl Order {
     fn touch(&mut self, id: &SessionId) {
         self.uses += 1;
         if let Some(last) = self.last.get_mut(id) {
-            *last = self.uses;
+            last.at = self.uses;
         }
     }
 
     /// Takes a new session in and names the one that has to go for it.
     fn admit(&mut self, id: &SessionId, max: usize) -> Option<SessionId> {
         let full = self.last.len() >= max.max(1);
-        let oldest = self.last.iter().min_by_key(|(_, last)| **last).map(|(id, _)| id.clone());
+        let oldest = self.last.iter().min_by_key(|(_, last)| last.at).map(|(id, _)| id.clone());
         let ousted = oldest.filter(|_| full);
         if let Some(ousted) = &ousted {
             self.last.remove(ousted);
         }
         self.uses += 1;
-        self.last.insert(id.clone(), self.uses);
+        self.last.insert(id.clone(), Use::new(self.uses));
         ousted
     }
 }
@@ -68,6 +89,12 @@ impl BoundedSessions {
 
     fn order(&self) -> std::sync::MutexGuard<'_, Order> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The end of the session that a request names.
+    pub(crate) fn end_of(&self, headers: &HeaderMap) -> Option<SessionEnd> {
+        let id = headers.get("mcp-session-id")?.to_str().ok()?;
+        self.order().last.get(id).map(|used| SessionEnd(used.end.clone()))
     }
 
     /// A stream that counts as use of its session for as long as somebody reads it: a call may run
@@ -242,5 +269,25 @@ mod tests {
         sessions.close_session(&first).await.unwrap();
         assert!(!sessions.has_session(&first).await.unwrap());
         assert!(sessions.order().last.is_empty());
+    }
+
+    #[tokio::test]
+    async fn requests_learn_of_the_end_of_their_session() {
+        let minute = Duration::from_secs(60);
+        let sessions = BoundedSessions::new(1, minute, minute);
+        let of = |id: &SessionId| {
+            let mut headers = HeaderMap::new();
+            headers.insert("mcp-session-id", id.parse().unwrap());
+            sessions.end_of(&headers)
+        };
+        assert!(sessions.end_of(&HeaderMap::new()).is_none());
+        let (first, _kept) = sessions.create_session().await.unwrap();
+        let SessionEnd(ousted) = of(&first).unwrap();
+        assert!(!ousted.is_cancelled());
+        let (second, _kept) = sessions.create_session().await.unwrap();
+        assert!(ousted.is_cancelled() && of(&first).is_none());
+        let SessionEnd(closed) = of(&second).unwrap();
+        sessions.close_session(&second).await.unwrap();
+        assert!(closed.is_cancelled());
     }
 }

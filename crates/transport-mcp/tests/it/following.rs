@@ -104,3 +104,18 @@ async fn a_silent_call_answers_with_an_open_stream_and_hanging_up_ends_it() {
     drop(events);
     assert_eq!(house.ear.heard.recv().await, Some(Heard::Cancelled));
 }
+
+#[tokio::test]
+async fn the_end_of_a_session_ends_its_calls_and_watches() {
+    let mut house = House::all().await;
+    let (session, _) = house.at("/mcp").legacy().await;
+    let watch = json!({ "uri": "ticks://AAA/1s" });
+    session.in_session("resources/subscribe", watch).await;
+    let feed = house.ear.opened.recv().await.unwrap();
+    house.ear.steps.add_permits(1);
+    let mut events = session.follow_in_session("tools/call", call("FOLLOW")).await;
+    assert_eq!(done(&events.next().await.unwrap()), 1.0);
+    assert_eq!(session.send("DELETE", b"").await.status, 202);
+    assert_eq!(house.ear.heard.recv().await, Some(Heard::Cancelled));
+    feed.left().await;
+}
