@@ -112,6 +112,7 @@ fn describe(error: &jsonschema::ValidationError<'_>) -> Vec<(String, String)> {
         }
         ValidationErrorKind::MinItems { limit } => format!("at least {limit} items"),
         ValidationErrorKind::MaxItems { limit } => format!("at most {limit} items"),
+        ValidationErrorKind::MaxProperties { limit } => format!("at most {limit} entries"),
         ValidationErrorKind::MinLength { limit } => format!("at least {limit} characters"),
         ValidationErrorKind::MaxLength { limit } => format!("at most {limit} characters"),
         ValidationErrorKind::Minimum { limit } => format!("at least {limit}"),

@@ -4,6 +4,8 @@
 mod columns;
 mod request;
 mod tails;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

@@ -27,7 +27,11 @@ pub(crate) async fn call(cx: Cx<Indicators>, args: ComputeArgs) -> Result<Comput
 
 /// Each indicator over the candles asked for and as many before them as it needs itself, so that
 /// what it gives does not depend on which others are asked for.
-fn compute(specs: Vec<Spec>, found: &Found, interval: Interval) -> Result<Vec<Computation>, Fault> {
+pub(crate) fn compute(
+    specs: Vec<Spec>,
+    found: &Found,
+    interval: Interval,
+) -> Result<Vec<Computation>, Fault> {
     let candles = found.candles.view()?;
     let first = found.asked().first().unwrap_or_default();
     let one = |spec: Spec| {

@@ -1,0 +1,275 @@
+//! What is read from memory and what is not, and windows that are warm, on an archive that counts.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use fault::Fault;
+use history::History;
+use market::{
+    ArchivePage, Bar, BarArchive, BarBatch, BarSource, Calendar, DAY_MS, Decimal, Interval,
+    Listing, Millis, PageRequest, Series, Span, SymbolSource, Venue, VenueHealth,
+};
+use ta::{Arg, Spec};
+use testkit::FakeClock;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::{Candlestand, Found, Range};
+use crate::ports::{Market, VenueCandles};
+use crate::tools::compute::compute;
+
+const MINUTE: i64 = 60_000;
+const NOON: i64 = 20_000 * DAY_MS + DAY_MS / 2;
+/// The venue was closed for so long before noon of the day before.
+const GAP: Span = Span { from: Millis(NOON - DAY_MS - 400 * MINUTE), to: Millis(NOON - DAY_MS) };
+
+/// A venue that has bars of minutes from its listing to where it has come, but for one gap, and an
+/// archive that keeps what it is told.
+struct World {
+    listed: i64,
+    told_to: AtomicI64,
+    known: Mutex<Option<Span>>,
+    read: AtomicUsize,
+}
+
+fn bar(open_time: Millis) -> Bar {
+    let wave = |period: i64, size: i64| (open_time.0 / MINUTE * 7919) % period * size;
+    let price =
+        |cents: i64| Decimal::from_parts((10_000 + cents + wave(997, 3)).into(), 2).unwrap();
+    Bar {
+        open_time,
+        open: price(0),
+        high: price(90 + wave(13, 1)),
+        low: price(-70 - wave(11, 1)),
+        close: price(wave(17, 2)),
+        volume: Decimal::from_parts((100 + wave(29, 1)).into(), 0),
+    }
+}
+
+impl World {
+    fn bars_in(&self, span: Span) -> Vec<Bar> {
+        let from = span.from.0.max(self.listed);
+        let opens =
+            (from + MINUTE - 1).div_euclid(MINUTE)..(span.to.0 + MINUTE - 1).div_euclid(MINUTE);
+        let traded = |at: &Millis| !GAP.contains(*at);
+        opens.map(|minute| Millis(minute * MINUTE)).filter(traded).map(bar).collect()
+    }
+}
+
+#[async_trait]
+impl BarSource for World {
+    fn source(&self) -> &str {
+        "test"
+    }
+
+    fn calendar(&self) -> Calendar {
+        Calendar::AlwaysOpen
+    }
+
+    async fn bars(&self, _: &str, _: Interval, span: Span) -> Result<BarBatch, Fault> {
+        let to = Millis(self.told_to.load(Ordering::SeqCst)).clamp(span.from, span.to);
+        let covered = Span::new(span.from, to);
+        Ok(BarBatch { bars: self.bars_in(covered), covered, received_at: to })
+    }
+
+    async fn first_open(&self, _: &str, _: Interval) -> Result<Option<Millis>, Fault> {
+        Ok(Some(Millis(self.listed)))
+    }
+}
+
+#[async_trait]
+impl SymbolSource for World {
+    async fn listing(&self) -> Result<Arc<Listing>, Fault> {
+        let mut listing = Listing::default();
+        listing.quote_assets.insert("X".to_owned(), "USDT".to_owned());
+        Ok(Arc::new(listing))
+    }
+}
+
+#[async_trait]
+impl BarArchive for World {
+    async fn missing(&self, _: &Series, span: Span) -> Result<Vec<Span>, Fault> {
+        self.read.fetch_add(1, Ordering::SeqCst);
+        let Some(known) = *self.known.lock().unwrap() else { return Ok(vec![span]) };
+        let parts = [
+            Span::new(span.from, span.to.min(known.from)),
+            Span::new(span.from.max(known.to), span.to),
+        ];
+        Ok(parts.into_iter().filter(|part| !part.is_empty()).collect())
+    }
+
+    async fn append(&self, _: &Series, batch: &BarBatch) -> Result<(), Fault> {
+        let mut known = self.known.lock().unwrap();
+        let (from, to) = (batch.covered.from, batch.covered.to);
+        *known =
+            Some(known.map_or(batch.covered, |it| Span::new(it.from.min(from), it.to.max(to))));
+        Ok(())
+    }
+
+    async fn page(&self, request: &PageRequest<'_>) -> Result<ArchivePage, Fault> {
+        self.read.fetch_add(1, Ordering::SeqCst);
+        let known = self.known.lock().unwrap().unwrap_or(Span::new(Millis(0), Millis(0)));
+        let bars = self.bars_in(request.span.overlap(known));
+        let total = bars.len() as u64;
+        let page = bars.into_iter().skip(request.offset as usize).take(request.limit);
+        Ok(ArchivePage { bars: page.map(|bar| (0, bar)).collect(), total, totals: vec![total] })
+    }
+
+    async fn received_at(&self, _: &[Series]) -> Result<Vec<Option<Millis>>, Fault> {
+        Ok(Vec::new())
+    }
+
+    async fn codes(&self, _: &str) -> Result<Vec<String>, Fault> {
+        Ok(Vec::new())
+    }
+}
+
+struct House {
+    stand: Candlestand,
+    world: Arc<World>,
+    clock: Arc<FakeClock>,
+}
+
+impl House {
+    fn new(listed: i64) -> Self {
+        let told_to = AtomicI64::new(NOON);
+        let world =
+            Arc::new(World { listed, told_to, known: Mutex::default(), read: AtomicUsize::new(0) });
+        let clock = Arc::new(FakeClock::new(Millis(NOON + 1_000)));
+        let archive: Arc<dyn BarArchive> = Arc::<World>::clone(&world);
+        let shared = Arc::<FakeClock>::clone(&clock);
+        let history = History::new(archive, shared, TaskTracker::new(), CancellationToken::new());
+        let ports = VenueCandles {
+            source: "test".to_owned(),
+            symbols: Arc::clone(&world) as _,
+            bars: Some(Arc::clone(&world) as _),
+            live: None,
+        };
+        let stand = Candlestand::new(Market {
+            venues: BTreeMap::from([(Venue::Binance, ports)]),
+            default_venue: Venue::Binance,
+            history: Arc::new(history),
+            health: Box::new(|| Box::pin(std::future::ready(VenueHealth::Up))),
+        });
+        Self { stand, world, clock }
+    }
+
+    async fn find(&self, range: Range, specs: &[Spec]) -> Result<Found, Fault> {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        let ticker = self.stand.ticker("X")?;
+        self.stand.find(ticker, Interval::M1, range, specs, deadline).await
+    }
+
+    /// The times asked for, and whether the archive was read for them.
+    async fn times(&self, range: Range) -> (Vec<i64>, bool) {
+        let before = self.world.read.load(Ordering::SeqCst);
+        let found = self.find(range, &[]).await.unwrap();
+        let read = self.world.read.load(Ordering::SeqCst) > before;
+        (found.asked().iter().map(|it| it.t).collect(), read)
+    }
+}
+
+fn newest(limit: usize) -> Range {
+    Range { start: None, end: None, limit: Some(limit) }
+}
+
+fn between(start: i64, end: i64) -> Range {
+    Range { start: Some(Millis(start)), end: Some(Millis(end)), limit: None }
+}
+
+#[tokio::test]
+async fn the_newest_candles_are_read_once_until_another_closes() {
+    let house = House::new(0);
+    let minutes = |from: i64, to: i64| (from..to).map(|at| NOON + at * MINUTE).collect::<Vec<_>>();
+    assert_eq!(house.times(newest(50)).await, (minutes(-50, 0), true));
+    assert_eq!(house.times(newest(50)).await, (minutes(-50, 0), false));
+    assert_eq!(house.times(newest(3)).await, (minutes(-3, 0), false));
+    let part = between(NOON - 9 * MINUTE, NOON - 7 * MINUTE);
+    assert_eq!(house.times(part).await, (minutes(-9, -7), false));
+    let since = Range { start: Some(Millis(NOON - 9 * MINUTE)), end: None, limit: Some(2) };
+    assert_eq!(house.times(since).await, (minutes(-9, -7), false));
+    assert_eq!(house.times(newest(51)).await, (minutes(-51, 0), true), "more than is kept");
+    house.clock.set(Millis(NOON + MINUTE + 1));
+    house.world.told_to.store(NOON + MINUTE, Ordering::SeqCst);
+    assert_eq!(house.times(newest(50)).await, (minutes(-49, 1), true), "another closed");
+    assert_eq!(house.times(newest(50)).await, (minutes(-49, 1), false));
+}
+
+#[tokio::test]
+async fn a_late_venue_is_asked_again() {
+    let house = House::new(0);
+    house.world.told_to.store(NOON - 2 * MINUTE, Ordering::SeqCst);
+    let (times, _) = house.times(newest(5)).await;
+    assert_eq!(times.last(), Some(&(NOON - 3 * MINUTE)));
+    house.world.told_to.store(NOON, Ordering::SeqCst);
+    let (times, read) = house.times(newest(5)).await;
+    assert_eq!((times.last(), read), (Some(&(NOON - MINUTE)), true));
+}
+
+fn specs() -> Vec<Spec> {
+    let period = |n| vec![("period", Arg::Number(n))];
+    [("rsi", period(14.0)), ("macd", vec![]), ("sma", period(300.0)), ("vwap", vec![])]
+        .iter()
+        .chain(&[("obv", vec![]), ("bollinger", vec![]), ("stochRsi", vec![])])
+        .map(|(name, args)| Spec::parse(name, args).unwrap())
+        .collect()
+}
+
+/// Each key with the values at the candles asked for.
+async fn series(house: &House, range: Range, warm: bool) -> BTreeMap<&'static str, Vec<f64>> {
+    let warmed = if warm { specs() } else { Vec::new() };
+    let found = house.find(range, &warmed).await.unwrap();
+    let computed = compute(specs(), &found, Interval::M1).unwrap();
+    let columns = computed.into_iter().flat_map(|it| it.spec.outputs().iter().zip(it.series));
+    columns.map(|(key, column)| (*key, column)).collect()
+}
+
+#[track_caller]
+fn same(warm: &BTreeMap<&str, Vec<f64>>, long: &BTreeMap<&str, Vec<f64>>) {
+    for (key, warm) in warm.iter().filter(|(key, _)| **key != "obv") {
+        let long = &long[key][long[key].len() - warm.len()..];
+        for (at, (warm, long)) in warm.iter().zip(long).enumerate() {
+            let near = (warm - long).abs() <= 1e-9 * long.abs().max(1e-3);
+            assert!(near, "{key}[{at}]: {warm} is not {long}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_warm_window_is_the_tail_of_a_long_one() {
+    let house = House::new(0);
+    let long = series(&house, newest(5_000), false).await;
+    for range in [newest(40), between(NOON - 40 * MINUTE, NOON)] {
+        let warm = series(&house, range, true).await;
+        assert_eq!(warm["rsi"].len(), 40);
+        same(&warm, &long);
+        // A sum without a beginning begins with the window, warm or not.
+        assert_eq!(warm["obv"], series(&house, range, false).await["obv"]);
+    }
+    assert!(series(&house, newest(40), false).await["rsi"][0].is_nan());
+}
+
+#[tokio::test]
+async fn gaps_of_the_venue_leave_a_window_warm() {
+    let house = House::new(0);
+    let end = GAP.to.0 + 20 * MINUTE;
+    let long = series(&house, between(end - 4_900 * MINUTE, end), false).await;
+    let across = Range { start: None, end: Some(Millis(end)), limit: Some(30) };
+    let warm = series(&house, across, true).await;
+    assert_eq!(warm["vwap"].len(), 30);
+    same(&warm, &long);
+}
+
+#[tokio::test]
+async fn a_young_symbol_is_as_warm_as_it_can_be() {
+    let house = House::new(NOON - 100 * MINUTE);
+    let warm = series(&house, newest(30), true).await;
+    assert!(warm["rsi"].iter().all(|value| value.is_finite()));
+    assert!(warm["sma"].iter().all(|value| value.is_nan()));
+    let all = series(&house, newest(300), true).await;
+    assert_eq!((all["rsi"].len(), all["rsi"].iter().filter(|it| it.is_nan()).count()), (100, 13));
+}
