@@ -54,7 +54,7 @@ fn edges() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 /// What each kind of crate may depend on; `*` ends a prefix.
-const ALLOWED: [(&str, &[&str]); 19] = [
+const ALLOWED: [(&str, &[&str]); 20] = [
     ("fault", &[]),
     ("fanout", &[]),
     ("ta", &[]),
@@ -68,7 +68,8 @@ const ALLOWED: [(&str, &[&str]); 19] = [
     ("bars", &["store", "market", "fault"]),
     ("history", &["market", "fault"]),
     ("market-files", &["bars", "market", "fault"]),
-    ("market-*", &["market", "fanout", "fault"]),
+    ("upstream", &["market", "fault"]),
+    ("market-*", &["market", "upstream", "fanout", "fault"]),
     (
         "service-*",
         &[

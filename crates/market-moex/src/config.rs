@@ -1,0 +1,96 @@
+//! What can be set about the adapter. Nothing here reads the environment.
+
+use std::time::Duration;
+
+use fault::Fault;
+
+#[derive(Debug, Clone)]
+pub struct MoexConfig {
+    /// With `/iss`: `https://iss.moex.com/iss`, or the simulated exchange's address.
+    pub iss_url: String,
+    /// What answers say they come from: `moex`, or `simulated:7`.
+    pub source: String,
+    pub connect_timeout: Duration,
+    /// For one attempt, from the first byte sent to the last one read.
+    pub request_timeout: Duration,
+    /// How long one request may be held back for our own pace before it is refused.
+    pub patience: Duration,
+    /// Attempts after the first one.
+    pub retries: u32,
+    /// The first retry waits up to this long, each further one up to twice the one before.
+    pub retry_wait: Duration,
+    pub retry_wait_max: Duration,
+    /// Failures in a row after which the exchange is left alone.
+    pub breaker_failures: u32,
+    pub breaker_rest: Duration,
+    pub body_bytes_max: usize,
+    pub concurrency_max: usize,
+    /// The exchange names no limit, so this is manners.
+    pub requests_per_second: u32,
+    /// How many requests may go at once after a silence.
+    pub burst: u32,
+    /// How long prices are fresh; the exchange's own caches hold them for five seconds.
+    pub price_age: Duration,
+    /// How old prices may be to stand in when the exchange fails.
+    pub price_age_stale: Duration,
+    /// How long candles that may still grow are fresh.
+    pub candles_age: Duration,
+    pub candles_age_stale: Duration,
+    /// How long names, boards and the calendar are taken as they are.
+    pub listing_age: Duration,
+    /// How old the listing must be before an unknown code makes us ask again.
+    pub listing_age_miss: Duration,
+    /// How long what changes by the day is kept: baskets of past days, dividends, splits.
+    pub reference_age: Duration,
+    /// How old all of these may be to stand in when the exchange fails.
+    pub reference_age_stale: Duration,
+    pub search_age: Duration,
+    pub health_age: Duration,
+}
+
+impl MoexConfig {
+    pub fn new(iss_url: impl Into<String>, source: impl Into<String>) -> Self {
+        Self {
+            iss_url: iss_url.into(),
+            source: source.into(),
+            connect_timeout: Duration::from_secs(5),
+            request_timeout: Duration::from_secs(10),
+            patience: Duration::from_secs(10),
+            retries: 3,
+            retry_wait: Duration::from_millis(250),
+            retry_wait_max: Duration::from_secs(4),
+            breaker_failures: 5,
+            breaker_rest: Duration::from_secs(30),
+            body_bytes_max: 16 << 20,
+            concurrency_max: 4,
+            requests_per_second: 10,
+            burst: 20,
+            price_age: Duration::from_secs(5),
+            price_age_stale: Duration::from_hours(1),
+            candles_age: Duration::from_secs(15),
+            candles_age_stale: Duration::from_hours(24),
+            listing_age: Duration::from_hours(1),
+            listing_age_miss: Duration::from_mins(1),
+            reference_age: Duration::from_hours(6),
+            reference_age_stale: Duration::from_hours(72),
+            search_age: Duration::from_mins(10),
+            health_age: Duration::from_secs(5),
+        }
+    }
+
+    /// The address without a slash at its end.
+    pub(crate) fn base(&self) -> Result<String, Fault> {
+        let refuse = |expected: &str| {
+            Fault::invalid("invalid_upstream_url", "the exchange's address is not valid")
+                .problem("iss_url", expected)
+        };
+        let url = reqwest::Url::parse(&self.iss_url).map_err(|_| refuse("a URL"))?;
+        if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+            return Err(refuse("an http or https URL"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(refuse("a URL without query and fragment"));
+        }
+        Ok(self.iss_url.trim_end_matches('/').to_owned())
+    }
+}

@@ -1,0 +1,16 @@
+//! What the adapter tells whoever counts. It does not know how counting is done.
+
+use std::time::Duration;
+
+pub trait Observer: Send + Sync {
+    /// After each attempt. `outcome` is `ok` or the code of the fault.
+    fn upstream(&self, endpoint: &'static str, outcome: &'static str, elapsed: Duration);
+}
+
+/// Nobody counts.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn upstream(&self, _endpoint: &'static str, _outcome: &'static str, _elapsed: Duration) {}
+}
