@@ -1,6 +1,6 @@
 //! What every indicator can do, and the same behind a pointer for callers that choose by name.
 
-use std::mem::needs_drop;
+use std::mem::{needs_drop, take};
 
 use crate::machine::widest;
 use crate::{Candle, Candles};
@@ -35,10 +35,17 @@ pub trait Indicator<const N: usize>: Clone {
         self.step(candle).0.map(available)
     }
 
+    /// Whether the batch form is written in [`pour`](Indicator::pour).
+    const POURS: bool = false;
+
     /// Takes many closed candles, writing one value per candle into each output. Stops at the
     /// shortest of the candles and the outputs.
     #[inline(always)]
     fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; N]) {
+        if Self::POURS {
+            let len = shortest(candles, &out);
+            return self.pour(&candles.slice(0, len), &mut Slices(out));
+        }
         if needs_drop::<Self>() {
             return each(self, candles, out);
         }
@@ -46,6 +53,57 @@ pub trait Indicator<const N: usize>: Clone {
         let mut state = self.clone();
         each(&mut state, candles, out);
         *self = state;
+    }
+
+    /// The same into outputs that give room bit by bit: what was just made room for is in cache,
+    /// and is filled while memory is busy with what was filled before.
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<N>) {
+        let mut buffer = [[0.0; BUFFER]; N];
+        for from in (0..candles.len()).step_by(BUFFER) {
+            let part = candles.slice(from, from + BUFFER);
+            self.extend(&part, buffer.each_mut().map(|column| column.as_mut_slice()));
+            for from in (0..part.len()).step_by(PIECE) {
+                let to = (from + PIECE).min(part.len());
+                for (slots, values) in out.next(to - from).into_iter().zip(&buffer) {
+                    slots.copy_from_slice(&values[from..to]);
+                }
+            }
+        }
+    }
+}
+
+/// Outputs that are filled from their beginning to their end.
+pub trait Room<const N: usize> {
+    /// The next `len` slots of each; fewer where there are no more.
+    fn next(&mut self, len: usize) -> [&mut [f64]; N];
+}
+
+struct Slices<'a, const N: usize>([&'a mut [f64]; N]);
+
+impl<const N: usize> Room<N> for Slices<'_, N> {
+    #[inline(always)]
+    fn next(&mut self, len: usize) -> [&mut [f64]; N] {
+        self.0.each_mut().map(|rest| {
+            let (now, later) = take(rest).split_at_mut_checked(len).unwrap_or_default();
+            *rest = later;
+            now
+        })
+    }
+}
+
+struct Columns<'a, const N: usize>(&'a mut [Vec<f64>; N]);
+
+impl<const N: usize> Room<N> for Columns<'_, N> {
+    #[inline(always)]
+    fn next(&mut self, len: usize) -> [&mut [f64]; N] {
+        self.0.each_mut().map(|column| {
+            let from = column.len();
+            while column.len() < from + len {
+                column.resize((column.len() + PIECE).min(from + len), 0.0);
+            }
+            &mut column[from..]
+        })
     }
 }
 
@@ -103,9 +161,9 @@ pub trait Stream: Send + Sync {
 /// Candles taken at a time.
 const BUFFER: usize = 2048;
 
-/// Values copied at a time. From 2 kB on the C library copies by a single instruction, which takes
-/// ten times as long where both addresses end alike.
-const PIECE: usize = 256;
+/// Values moved at a time. From 2 kB on the C library uses a single instruction, which takes ten
+/// times as long where both addresses end alike.
+const PIECE: usize = 128;
 
 struct Erased<I, const N: usize>(I);
 
@@ -114,26 +172,6 @@ where
     I: Indicator<N> + Send + Sync + 'static,
 {
     Box::new(Erased::<I, N>(indicator))
-}
-
-/// Values are made in a buffer that stays in cache and copied to where they go: writing each
-/// output once is faster than first making room for it.
-#[inline(always)]
-fn fill<I: Indicator<N>, const N: usize>(
-    state: &mut I,
-    candles: &Candles<'_>,
-    out: &mut [Vec<f64>],
-) {
-    let mut buffer = [[0.0; BUFFER]; N];
-    for from in (0..candles.len()).step_by(BUFFER) {
-        let part = candles.slice(from, from + BUFFER);
-        state.extend(&part, buffer.each_mut().map(|column| column.as_mut_slice()));
-        for (column, values) in out.iter_mut().zip(&buffer) {
-            for piece in values[..part.len()].chunks(PIECE) {
-                column.extend_from_slice(piece);
-            }
-        }
-    }
 }
 
 impl<I: Indicator<N> + Send + Sync + 'static, const N: usize> Stream for Erased<I, N> {
@@ -152,9 +190,14 @@ impl<I: Indicator<N> + Send + Sync + 'static, const N: usize> Stream for Erased<
             column.clear();
             column.reserve_exact(candles.len());
         }
+        let Some(columns) = out.first_chunk_mut::<N>() else {
+            let mut all = [const { Vec::new() }; N];
+            self.extend(candles, &mut all);
+            return out.iter_mut().zip(all).for_each(|(column, values)| *column = values);
+        };
         widest(
             #[inline(always)]
-            || fill(&mut self.0, candles, out),
+            || self.0.pour(candles, &mut Columns(columns)),
         );
     }
 

@@ -43,5 +43,6 @@ mod laws;
 
 pub use candle::{Candle, Candles};
 pub use error::Error;
+pub(crate) use indicator::Room;
 pub use indicator::{Indicator, Stream};
 pub use spec::{Arg, PERIOD_MAX, Param, ParamKind, Parity, Spec, known};

@@ -13,21 +13,14 @@ impl Delay {
         Delay { ring: vec![f64::NAN; period].into_boxed_slice(), at: 0 }
     }
 
-    /// What was there n steps before each of `xs`, into `out`, which is as long.
-    pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64]) {
-        let period = self.ring.len();
-        let len = xs.len().min(out.len());
-        let (newer, older) = self.ring.split_at(self.at);
-        let (from_ring, from_xs) = out[..len].split_at_mut(period.min(len));
-        for (slot, old) in from_ring.iter_mut().zip(older.iter().chain(newer)) {
-            *slot = *old;
-        }
-        let kept = from_xs.len();
-        from_xs.copy_from_slice(&xs[..kept]);
-        for x in &xs[len.saturating_sub(period)..len] {
-            self.ring[self.at] = *x;
-            self.at = after(self.at, period);
-        }
+    pub(crate) fn period(&self) -> usize {
+        self.ring.len()
+    }
+
+    /// Goes on from numbers that are known, as many as are kept.
+    pub(crate) fn restart(&mut self, last: &[f64]) {
+        self.ring.copy_from_slice(last);
+        self.at = 0;
     }
 }
 

@@ -119,17 +119,18 @@ fn pass<const K: usize, const M: usize>(
         let (older, newer) = (older.map(|row| row[index]), newer.map(|row| row[index]));
         fold(Pair { older, newer, widths })
     };
+    let mut show = |index: usize, values: [f64; M]| {
+        (0..M).for_each(|m| out[m][index] = values[m]);
+    };
     // Two loops, so that neither has a branch in it.
     if odd {
         for index in 0..len {
             let (older, newer) = (both(index), last.map(|row| row[index]));
-            let values = done(fold(Pair { older, newer, widths: (half + half, 1.0) }));
-            (0..M).for_each(|m| out[m][index] = values[m]);
+            show(index, done(fold(Pair { older, newer, widths: (half + half, 1.0) })));
         }
     } else {
         for index in 0..len {
-            let values = done(both(index));
-            (0..M).for_each(|m| out[m][index] = values[m]);
+            show(index, done(both(index)));
         }
     }
 }

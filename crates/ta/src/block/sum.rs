@@ -61,7 +61,7 @@ impl Sum {
             return self.each(&xs[..len], &mut out[..len], factor);
         }
         // What is missing of the first window comes one by one.
-        let head = (period - self.run).min(len);
+        let head = self.missing().min(len);
         self.each(&xs[..head], &mut out[..head], factor);
         let (xs, out) = (&xs[head..len], &mut out[head..len]);
         if xs.is_empty() {
@@ -76,11 +76,21 @@ impl Sum {
             |Pair { older: [older], newer: [newer], .. }| [older + newer],
             |[sum]| [sum * factor],
         );
-        let last = &work.rows[0][row - period..row];
-        self.ring.copy_from_slice(last);
-        self.at = 0;
-        self.sum = last.iter().sum();
-        self.left = REFRESH.max(period);
+        self.restart(&work.rows[0][row - period..row]);
+    }
+
+    /// How many numbers are missing until there is a sum.
+    #[inline(always)]
+    pub(super) fn missing(&self) -> usize {
+        self.ring.len() - self.run
+    }
+
+    /// Goes on from a window that is known; the next step makes its sum.
+    #[inline(always)]
+    pub(super) fn restart(&mut self, window: &[f64]) {
+        self.ring.copy_from_slice(window);
+        self.run = window.len();
+        (self.at, self.left) = (0, 1);
     }
 
     #[inline(never)]

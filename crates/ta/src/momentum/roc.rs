@@ -1,9 +1,10 @@
 //! Rate of change: 100 (C - C') / C', C' being the close `period` candles before.
 
+use crate::block::slide::CHUNK;
 use crate::block::{Block, Delay, Of, check_period};
-use crate::indicator::{available, erase, shortest};
+use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "roc",
@@ -25,13 +26,18 @@ impl Roc {
     }
 }
 
+#[inline(always)]
+fn change(close: f64, before: f64) -> f64 {
+    available((close - before) / before * 100.0)
+}
+
 impl Indicator<1> for Roc {
     type Next = Of<Delay>;
 
     #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let (before, before_next) = self.before.step(candle.c);
-        ([(candle.c - before) / before * 100.0], before_next)
+        ([change(candle.c, before)], before_next)
     }
 
     #[inline(always)]
@@ -43,12 +49,24 @@ impl Indicator<1> for Roc {
         self.warmup
     }
 
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
-        let len = shortest(candles, &out);
-        let [out] = out;
-        self.before.scan(&candles.closes()[..len], out);
-        for (slot, close) in out.iter_mut().zip(&candles.closes()[..len]) {
-            *slot = available((close - *slot) / *slot * 100.0);
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+        let (closes, period) = (candles.closes(), self.before.period());
+        let (first, rest) = closes.split_at(period.min(closes.len()));
+        for close in first {
+            let value = change(*close, self.before.push(*close));
+            out.next(1).into_iter().for_each(|slots| slots.fill(value));
+        }
+        for (now, before) in rest.chunks(CHUNK).zip(closes.chunks(CHUNK)) {
+            let [slots] = out.next(now.len());
+            for ((slot, now), before) in slots.iter_mut().zip(now).zip(before) {
+                *slot = change(*now, *before);
+            }
+        }
+        if !rest.is_empty() {
+            self.before.restart(&closes[rest.len()..]);
         }
     }
 }

@@ -3,9 +3,9 @@
 
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Highest, Lowest, Of, Sum, check_period};
-use crate::indicator::{available, erase, shortest};
+use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "stoch",
@@ -61,22 +61,21 @@ impl Indicator<2> for Stoch {
         self.warmup
     }
 
+    const POURS: bool = true;
+
     #[inline(always)]
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 2]) {
-        let len = shortest(candles, &out);
-        let [ks, ds] = out;
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<2>) {
         let (mut work, mut high, mut low) = (Work::new(), [0.0; CHUNK], [0.0; CHUNK]);
-        for from in (0..len).step_by(CHUNK) {
-            let part = candles.slice(from, (from + CHUNK).min(len));
-            let to = from + part.len();
+        for from in (0..candles.len()).step_by(CHUNK) {
+            let part = candles.slice(from, from + CHUNK);
+            let [ks, ds] = out.next(part.len());
             let (high, low) = (&mut high[..part.len()], &mut low[..part.len()]);
             self.high.scan(part.highs(), high, &mut work);
             self.low.scan(part.lows(), low, &mut work);
-            let ks = &mut ks[from..to];
             for (((k, close), high), low) in ks.iter_mut().zip(part.closes()).zip(high).zip(low) {
                 *k = available(100.0 * (close - *low) / (*high - *low));
             }
-            self.smooth.scan_means(ks, &mut ds[from..to], &mut work);
+            self.smooth.scan_means(ks, ds, &mut work);
         }
     }
 }

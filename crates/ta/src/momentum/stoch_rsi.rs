@@ -4,9 +4,9 @@
 use super::Rsi;
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Highest, Lowest, Of, Sum, check_period};
-use crate::indicator::{available, erase, shortest};
+use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Parity};
+use crate::{Candle, Candles, Error, Indicator, Parity, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "stochRsi",
@@ -84,26 +84,25 @@ impl Indicator<3> for StochRsi {
         self.warmup
     }
 
+    const POURS: bool = true;
+
     #[inline(always)]
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 3]) {
-        let len = shortest(candles, &out);
-        let [raws, ks, ds] = out;
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<3>) {
         let (mut work, mut rsi) = (Work::new(), [0.0; CHUNK]);
         let (mut high, mut low) = ([0.0; CHUNK], [0.0; CHUNK]);
-        for from in (0..len).step_by(CHUNK) {
-            let part = candles.slice(from, (from + CHUNK).min(len));
-            let (to, rsi) = (from + part.len(), &mut rsi[..part.len()]);
+        for from in (0..candles.len()).step_by(CHUNK) {
+            let part = candles.slice(from, from + CHUNK);
+            let rsi = &mut rsi[..part.len()];
+            let [raws, ks, ds] = out.next(part.len());
             self.rsi.extend(&part, [&mut *rsi]);
             let (high, low) = (&mut high[..part.len()], &mut low[..part.len()]);
             self.high.scan(rsi, high, &mut work);
             self.low.scan(rsi, low, &mut work);
-            let raws = &mut raws[from..to];
             for (((raw, rsi), high), low) in raws.iter_mut().zip(&*rsi).zip(high).zip(low) {
                 *raw = available(place(*rsi, *high, *low));
             }
-            let ks = &mut ks[from..to];
             self.k.scan_means(raws, ks, &mut work);
-            self.d.scan_means(ks, &mut ds[from..to], &mut work);
+            self.d.scan_means(ks, ds, &mut work);
         }
     }
 }

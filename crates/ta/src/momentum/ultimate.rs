@@ -4,9 +4,9 @@
 
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Of, Sum, check_period};
-use crate::indicator::{available, erase, shortest};
+use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "ultimate",
@@ -114,16 +114,16 @@ impl Indicator<1> for Ultimate {
         self.warmup
     }
 
+    const POURS: bool = true;
+
     #[inline(always)]
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
-        let len = shortest(candles, &out);
-        let [out] = out;
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
         let mut work = Work::new();
         let (mut before, mut sums) = ([0.0; CHUNK + 1], [0.0; CHUNK]);
         let (mut pressures, mut ranges) = ([0.0; CHUNK], [0.0; CHUNK]);
         let (mut short, mut middle) = ([0.0; CHUNK], [0.0; CHUNK]);
-        for from in (0..len).step_by(CHUNK) {
-            let part = candles.slice(from, (from + CHUNK).min(len));
+        for from in (0..candles.len()).step_by(CHUNK) {
+            let part = candles.slice(from, from + CHUNK);
             let n = part.len();
             before[0] = self.close;
             before[1..=n].copy_from_slice(part.closes());
@@ -137,7 +137,7 @@ impl Indicator<1> for Ultimate {
                 ranges[index] = Candle { t: 0, o: c, h, l, c, v: 0.0 }.true_range(before);
             }
             let (short, middle, sums) = (&mut short[..n], &mut middle[..n], &mut sums[..n]);
-            let out = &mut out[from..from + n];
+            let [out] = out.next(n);
             self.short.scan(pressures, ranges, short, sums, &mut work);
             self.middle.scan(pressures, ranges, middle, sums, &mut work);
             self.long.scan(pressures, ranges, out, sums, &mut work);

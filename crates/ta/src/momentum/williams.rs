@@ -2,9 +2,9 @@
 
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Highest, Lowest, Of, check_period};
-use crate::indicator::{available, erase, shortest};
+use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "williamsR",
@@ -47,17 +47,17 @@ impl Indicator<1> for WilliamsR {
         self.warmup
     }
 
+    const POURS: bool = true;
+
     #[inline(always)]
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
-        let len = shortest(candles, &out);
-        let [out] = out;
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
         let (mut work, mut high, mut low) = (Work::new(), [0.0; CHUNK], [0.0; CHUNK]);
-        for from in (0..len).step_by(CHUNK) {
-            let part = candles.slice(from, (from + CHUNK).min(len));
+        for from in (0..candles.len()).step_by(CHUNK) {
+            let part = candles.slice(from, from + CHUNK);
             let (high, low) = (&mut high[..part.len()], &mut low[..part.len()]);
             self.high.scan(part.highs(), high, &mut work);
             self.low.scan(part.lows(), low, &mut work);
-            let out = &mut out[from..from + part.len()];
+            let [out] = out.next(part.len());
             for (((slot, close), high), low) in out.iter_mut().zip(part.closes()).zip(high).zip(low)
             {
                 *slot = available(-100.0 * (*high - close) / (*high - *low));

@@ -2,9 +2,9 @@
 
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Of, Sum, check_period};
-use crate::indicator::{erase, shortest};
+use crate::indicator::erase;
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "sma",
@@ -44,13 +44,14 @@ impl Indicator<1> for Sma {
         self.warmup
     }
 
+    const POURS: bool = true;
+
     #[inline(always)]
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
-        let len = shortest(candles, &out);
-        let [out] = out;
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
         let mut work = Work::new();
-        for (closes, out) in candles.closes()[..len].chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
-            self.sum.scan_means(closes, &mut out[..closes.len()], &mut work);
+        for closes in candles.closes().chunks(CHUNK) {
+            let [out] = out.next(closes.len());
+            self.sum.scan_means(closes, out, &mut work);
         }
     }
 }

@@ -3,9 +3,9 @@
 
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Of, Weighted, check_period};
-use crate::indicator::{erase, shortest};
+use crate::indicator::erase;
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "wma",
@@ -45,13 +45,14 @@ impl Indicator<1> for Wma {
         self.warmup
     }
 
+    const POURS: bool = true;
+
     #[inline(always)]
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
-        let len = shortest(candles, &out);
-        let [out] = out;
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
         let mut work = Work::new();
-        for (closes, out) in candles.closes()[..len].chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
-            self.weighted.scan(closes, &mut out[..closes.len()], &mut work);
+        for closes in candles.closes().chunks(CHUNK) {
+            let [out] = out.next(closes.len());
+            self.weighted.scan(closes, out, &mut work);
         }
     }
 }

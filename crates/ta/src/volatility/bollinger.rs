@@ -3,9 +3,9 @@
 
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Spread, SpreadNext, check_period, positive};
-use crate::indicator::{available, erase, shortest};
+use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "bollinger",
@@ -48,15 +48,14 @@ impl Indicator<3> for Bollinger {
         self.warmup
     }
 
+    const POURS: bool = true;
+
     #[inline(always)]
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 3]) {
-        let len = shortest(candles, &out);
-        let [means, highs, lows] = out;
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<3>) {
         let (mut work, stdev) = (Work::new(), self.stdev);
-        for from in (0..len).step_by(CHUNK) {
-            let to = (from + CHUNK).min(len);
-            let out = [&mut means[from..to], &mut highs[from..to], &mut lows[from..to]];
-            self.spread.scan(&candles.closes()[from..to], out, &mut work, |mean, deviation| {
+        for from in (0..candles.len()).step_by(CHUNK) {
+            let part = candles.slice(from, from + CHUNK);
+            self.spread.scan(part.closes(), out.next(part.len()), &mut work, |mean, deviation| {
                 let (mean, width) = (available(mean), available(stdev * deviation));
                 [mean, available(mean + width), available(mean - width)]
             });

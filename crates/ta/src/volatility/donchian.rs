@@ -3,9 +3,9 @@
 
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Highest, Lowest, Of, Sum, check_period};
-use crate::indicator::{available, erase, shortest};
+use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "donchian",
@@ -60,21 +60,18 @@ impl Indicator<5> for Donchian {
         self.warmup
     }
 
+    const POURS: bool = true;
+
     #[inline(always)]
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 5]) {
-        let len = shortest(candles, &out);
-        let [highs, lows, middles, widths, places] = out;
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<5>) {
         let (mut work, mut mean) = (Work::new(), [0.0; CHUNK]);
-        for from in (0..len).step_by(CHUNK) {
-            let to = (from + CHUNK).min(len);
-            let part = candles.slice(from, to);
-            let (high, low) = (&mut highs[from..to], &mut lows[from..to]);
+        for from in (0..candles.len()).step_by(CHUNK) {
+            let part = candles.slice(from, from + CHUNK);
+            let [high, low, middle, width, place] = out.next(part.len());
             self.high.scan(part.highs(), high, &mut work);
             self.low.scan(part.lows(), low, &mut work);
             let (mean, close) = (&mut mean[..part.len()], part.closes());
             self.sum.scan_means(close, mean, &mut work);
-            let (middle, width) = (&mut middles[from..to], &mut widths[from..to]);
-            let place = &mut places[from..to];
             for index in 0..part.len() {
                 let (high, low) = (high[index], low[index]);
                 let range = high - low;

@@ -3,9 +3,9 @@
 
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Of, Sum, check_period};
-use crate::indicator::{available, erase, shortest};
+use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "cmf",
@@ -48,20 +48,20 @@ impl Indicator<1> for Cmf {
         self.warmup
     }
 
+    const POURS: bool = true;
+
     #[inline(always)]
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
-        let len = shortest(candles, &out);
-        let [out] = out;
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
         let mut work = Work::new();
         let (mut flow, mut sums) = ([0.0; CHUNK], [0.0; CHUNK]);
-        for from in (0..len).step_by(CHUNK) {
-            let part = candles.slice(from, (from + CHUNK).min(len));
+        for from in (0..candles.len()).step_by(CHUNK) {
+            let part = candles.slice(from, from + CHUNK);
             let n = part.len();
             let (flow, sums) = (&mut flow[..n], &mut sums[..n]);
             for (slot, candle) in flow.iter_mut().zip(part.iter()) {
                 *slot = candle.location() * candle.v;
             }
-            let out = &mut out[from..from + n];
+            let [out] = out.next(n);
             self.flow.scan(flow, out, &mut work);
             self.volume.scan(part.volumes(), sums, &mut work);
             for (slot, volume) in out.iter_mut().zip(sums) {

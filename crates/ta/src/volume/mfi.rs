@@ -3,9 +3,9 @@
 
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Of, Sum, check_period};
-use crate::indicator::{available, erase, shortest};
+use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "mfi",
@@ -66,14 +66,14 @@ impl Indicator<1> for Mfi {
         self.warmup
     }
 
+    const POURS: bool = true;
+
     #[inline(always)]
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
-        let len = shortest(candles, &out);
-        let [out] = out;
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
         let (mut work, mut price) = (Work::new(), [0.0; CHUNK + 1]);
         let (mut up, mut down, mut sums) = ([0.0; CHUNK], [0.0; CHUNK], [0.0; CHUNK]);
-        for from in (0..len).step_by(CHUNK) {
-            let part = candles.slice(from, (from + CHUNK).min(len));
+        for from in (0..candles.len()).step_by(CHUNK) {
+            let part = candles.slice(from, from + CHUNK);
             let n = part.len();
             price[0] = self.price;
             let prices = part.highs().iter().zip(part.lows()).zip(part.closes());
@@ -86,7 +86,7 @@ impl Indicator<1> for Mfi {
             for index in 0..n {
                 (up[index], down[index]) = flows(now[index], before[index], volume[index]);
             }
-            let out = &mut out[from..from + n];
+            let [out] = out.next(n);
             self.up.scan(up, out, &mut work);
             self.down.scan(down, sums, &mut work);
             for (slot, down) in out.iter_mut().zip(sums) {
