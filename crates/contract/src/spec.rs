@@ -107,6 +107,9 @@ pub struct ResourceSpec {
     pub read: String,
     /// The stream whose resumable events say that it changed.
     pub watch: Option<String>,
+    /// Arguments whose values a tool can list, each with that tool and the place of the texts in
+    /// its result: `list_symbols#/symbols`. Those with an `enum` need no tool.
+    pub complete: BTreeMap<String, String>,
 }
 
 /// How a fault is spelled by this contract.
@@ -206,6 +209,8 @@ struct ResourceFile {
     description: String,
     read: String,
     watch: Option<String>,
+    #[serde(default)]
+    complete: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -376,6 +381,7 @@ impl ResourceFile {
             description: self.description,
             read: self.read,
             watch: self.watch,
+            complete: self.complete,
         }
     }
 }

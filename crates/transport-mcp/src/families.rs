@@ -50,9 +50,13 @@ impl Family {
         tools.any(|tool| tool.service == self.service)
     }
 
-    pub(crate) fn member<'a>(&self, catalog: &'a Catalog, uri: &str) -> Option<Member<'a>> {
+    pub(crate) fn spec<'a>(&self, catalog: &'a Catalog) -> Option<(&'a Service, &'a ResourceSpec)> {
         let service = catalog.service(&self.service)?;
-        let spec = service.resources.get(self.at)?;
+        Some((service, service.resources.get(self.at)?))
+    }
+
+    pub(crate) fn member<'a>(&self, catalog: &'a Catalog, uri: &str) -> Option<Member<'a>> {
+        let (service, spec) = self.spec(catalog)?;
         let mut args = spec.arguments(uri)?;
         for value in args.values_mut() {
             if let Some(plain) = value.as_str().and_then(decoded) {

@@ -4,6 +4,7 @@
 //! knows a service. Listening, TLS, rate counting and reading the environment are the server's.
 
 mod answer;
+mod completion;
 pub mod conformance;
 mod context;
 mod cursor;

@@ -66,7 +66,7 @@ impl McpServer {
         Ok(result)
     }
 
-    fn families<'a>(&'a self, by: Option<&'a View>) -> impl Iterator<Item = &'a Family> {
+    pub(crate) fn families<'a>(&'a self, by: Option<&'a View>) -> impl Iterator<Item = &'a Family> {
         let all = self.house.listing.families.iter();
         all.filter(move |family| family.shown_beside(self.shown(by)))
     }

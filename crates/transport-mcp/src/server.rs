@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use contract::{Call, Credential, Pipeline, Progress, View};
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, Implementation, JsonObject, ListPromptsRequestMethod,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+    Implementation, JsonObject, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext as Cx, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -72,6 +72,9 @@ impl McpServer {
         let listing = Listing::new(pipeline.catalog(), &view);
         let mut capabilities =
             ServerCapabilities::builder().enable_tools().enable_resources().build();
+        if !listing.families.is_empty() {
+            capabilities.completions = Some(JsonObject::new());
+        }
         if let Some(resources) = &mut capabilities.resources {
             let watchable = listing.families.iter().any(|family| family.watchable);
             resources.subscribe = watchable.then_some(true);
@@ -227,7 +230,7 @@ impl ServerHandler for McpServer {
         Box::pin(self.tell(cx))
     }
 
-    // The library answers these two with empty results although neither capability is declared.
+    // The library answers with an empty list although the capability is not declared.
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
@@ -236,12 +239,12 @@ impl ServerHandler for McpServer {
         Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
     }
 
-    async fn complete(
+    fn complete(
         &self,
-        _: CompleteRequestParams,
-        _: Cx<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+        request: CompleteRequestParams,
+        cx: Cx<RoleServer>,
+    ) -> impl Future<Output = Result<CompleteResult, ErrorData>> + Send + '_ {
+        Box::pin(self.completed(request, cx))
     }
 }
 

@@ -79,6 +79,7 @@ fn check_template(uri: &str, expected: Option<serde_json::Value>) {
         description: String::new(),
         read: String::new(),
         watch: None,
+        complete: std::collections::BTreeMap::new(),
     };
     assert_eq!(spec.arguments(uri).map(serde_json::Value::Object), expected, "{uri}");
 }

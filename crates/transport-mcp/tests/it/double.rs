@@ -2,6 +2,7 @@
 //! reports progress, and one that waits until it is cancelled. Beside the contract's own it has a
 //! family of resources, `ticks://{symbol}/{interval}`, whose stream the test drives by hand.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
@@ -188,6 +189,11 @@ async fn read_ticks(_: Cx<Double>, args: TickArgs) -> Result<Answer, Fault> {
     Ok(Answer { result, text: "ticks".to_owned() })
 }
 
+async fn names(_: Cx<Double>, _: NoArgs) -> Result<Answer, Fault> {
+    let names: Vec<String> = (0..250).map(|at| format!("COIN{at:03}")).collect();
+    Ok(Answer { result: json!({ "names": names }), text: "names".to_owned() })
+}
+
 async fn open_ticks(cx: Cx<Double>, args: TickArgs) -> Result<Subscription, Fault> {
     let args = args.checked()?;
     let again = cx.service.again.swap(true, Ordering::Relaxed);
@@ -215,19 +221,21 @@ fn contract() -> Contract {
             "additionalProperties": false, "properties": properties });
         Schema::compile(schema).unwrap()
     };
-    contract.tools.push(ToolSpec {
-        name: "ticks.read".to_owned(),
-        title: "Ticks".to_owned(),
-        description: "Ticks.".to_owned(),
-        input: input(),
-        output: object(),
-        annotations: json!({ "readOnlyHint": true }),
-        read_only: true,
-        http: None,
-        http_only: true,
-        timeout: None,
-        concurrency: None,
-    });
+    for (name, input) in [("ticks.read", input()), ("ticks.names", object())] {
+        contract.tools.push(ToolSpec {
+            name: name.to_owned(),
+            title: "Ticks".to_owned(),
+            description: "Ticks.".to_owned(),
+            input,
+            output: object(),
+            annotations: json!({ "readOnlyHint": true }),
+            read_only: true,
+            http: None,
+            http_only: true,
+            timeout: None,
+            concurrency: None,
+        });
+    }
     contract.streams.push(StreamSpec {
         name: "ticks".to_owned(),
         title: "Ticks".to_owned(),
@@ -245,6 +253,7 @@ fn contract() -> Contract {
         description: "The newest ticks.".to_owned(),
         read: "ticks.read".to_owned(),
         watch: Some("ticks".to_owned()),
+        complete: BTreeMap::from([("symbol".to_owned(), "ticks.names#/names".to_owned())]),
     });
     contract
 }
@@ -297,6 +306,7 @@ pub(crate) fn pipeline() -> (Arc<Pipeline>, Ear) {
         .tool("system.health", Scope::Read, health)
         .tool("system.metadata", Scope::Read, metadata)
         .tool("ticks.read", Scope::Read, read_ticks)
+        .tool("ticks.names", Scope::Read, names)
         .stream("ticks", Scope::Read, open_ticks)
         .bind(contract(), Words)
         .unwrap();

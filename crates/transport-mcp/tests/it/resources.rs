@@ -91,6 +91,41 @@ async fn what_cannot_be_read_is_told_in_the_words_of_both_sides() {
     assert_eq!(down.message()["error"]["data"]["retry_after_s"], 2);
 }
 
+async fn completed(client: &Client, template: &str, name: &str, value: &str) -> Value {
+    let ask = json!({ "ref": { "type": "ref/resource", "uri": template },
+        "argument": { "name": name, "value": value } });
+    client.modern("completion/complete", ask).await.message()
+}
+
+/// The values that are offered, and how many there are in all.
+async fn check_completed(house: &House, name: &str, value: &str, first: &[&str], total: u64) {
+    let answer = completed(&house.at("/mcp"), "ticks://{symbol}/{interval}", name, value).await;
+    let found = &answer["result"]["completion"];
+    let values = found["values"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    assert!(values.iter().zip(first).all(|(value, first)| value == first), "{answer}");
+    assert!(values.len() >= first.len() && values.len() <= 100, "{answer}");
+    assert_eq!(found["total"], total, "{answer}");
+    assert_eq!(found["hasMore"], total > 100, "{answer}");
+}
+
+#[tokio::test]
+async fn the_arguments_of_a_family_are_completed() {
+    let house = House::all().await;
+    check_completed(&house, "interval", "", &["1s", "1m"], 2).await;
+    check_completed(&house, "interval", "1M", &["1m"], 1).await;
+    check_completed(&house, "symbol", "", &["COIN000"], 250).await;
+    check_completed(&house, "symbol", "coin1", &["COIN100", "COIN101"], 100).await;
+    check_completed(&house, "symbol", "COIN249", &["COIN249"], 1).await;
+    check_completed(&house, "symbol", "X", &[], 0).await;
+    for (template, name) in [("ticks://{symbol}/{interval}", "after"), ("other://{x}", "x")] {
+        let refused = completed(&house.at("/mcp"), template, name, "").await;
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    }
+    let hidden = house.at("/mcp").with("x-stoa-services", "moex");
+    let refused = completed(&hidden, "ticks://{symbol}/{interval}", "symbol", "").await;
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+}
+
 #[track_caller]
 fn check_updated(message: &Value, uri: &str) {
     let (method, told) = (&message["method"], &message["params"]["uri"]);
