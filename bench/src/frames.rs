@@ -64,3 +64,25 @@ fn framed(opcode: u8, payload: &[u8], masked: u8, mask: &[u8]) -> Vec<u8> {
     frame.extend(payload);
     frame
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_is_read_once_it_is_whole_whatever_its_length() {
+        for length in [0, 1, 125, 126, 65_535, 65_536] {
+            let frame = from_server(TEXT, &vec![b'x'; length]);
+            assert!(matches!(first(&frame[..frame.len() - 1]), Ok(None)), "{length}");
+            let (read, used) = first(&frame).unwrap().unwrap();
+            assert_eq!((read.opcode, read.payload.len(), used), (TEXT, length, frame.len()));
+        }
+    }
+
+    #[test]
+    fn what_a_server_must_not_send_is_refused() {
+        assert!(first(&from_client(TEXT, b"masked")).is_err());
+        assert!(first(&[0x01, 0x00]).is_err(), "not the last of its message");
+        assert!(first(&[0xc1, 0x00]).is_err(), "a reserved bit");
+    }
+}

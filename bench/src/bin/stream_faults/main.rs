@@ -4,10 +4,10 @@
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 
 mod reader;
+mod sum;
 mod trouble;
 mod world;
 
-use std::collections::HashSet;
 use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -18,7 +18,8 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use reader::{Closed, Reader};
+use reader::Reader;
+use sum::{Closed, Sum};
 use trouble::Dice;
 use world::World;
 
@@ -44,18 +45,6 @@ async fn main() -> ExitCode {
     }
 }
 
-/// What came of all subscribers together.
-#[derive(Default)]
-struct Sum {
-    candles: usize,
-    hung_up: u64,
-    gaps: u64,
-    lost: usize,
-    doubled: usize,
-    misplaced: usize,
-    different: usize,
-}
-
 async fn run() -> Outcome<bool> {
     let wanted = match std::env::args().nth(1) {
         Some(count) => count.parse().map_err(|_| "usage: stream_faults [DISCONNECTS]")?,
@@ -72,18 +61,22 @@ async fn run() -> Outcome<bool> {
     }
     disconnect(&world, wanted).await?;
     world.sim.faults().clear();
-    // Whatever broke last is mended, and candles close after it.
+    let until = world.clock.now();
+    // Whatever broke last is mended, and what closed before has had the time to come.
     tokio::time::sleep(Duration::from_secs(2)).await;
     let counts = world.sim.streams();
     stop.cancel();
-    let mut sum = Sum::default();
+    let (mut sum, mut hung_up, mut gaps) = (Sum::default(), 0, 0);
     while let Some(reader) = readers.join_next().await {
-        sum.add(&world, &reader??).await?;
+        let reader = reader??;
+        sum.add(&reader.closed, &record(&world, &reader, until).await?);
+        hung_up += reader.hung_up;
+        gaps += reader.gaps;
     }
     let seconds = began.elapsed().as_secs();
     println!("forced disconnects by the exchange  {}", counts.opened - counts.connections);
-    println!("hang-ups and resumes of subscribers {}", sum.hung_up);
-    println!("gaps filled from the record         {}", sum.gaps);
+    println!("hang-ups and resumes of subscribers {}", hung_up);
+    println!("gaps filled from the record         {}", gaps);
     println!("closed candles delivered            {}", sum.candles);
     println!("lost                                {}", sum.lost);
     println!("duplicated                          {}", sum.doubled);
@@ -115,41 +108,21 @@ async fn disconnect(world: &World, wanted: u64) -> Outcome<()> {
     Ok(())
 }
 
-impl Sum {
-    /// What the subscriber saw closed must be what the exchange's record holds from its first
-    /// candle to its last.
-    async fn add(&mut self, world: &World, reader: &Reader) -> Outcome<()> {
-        let opens: HashSet<i64> = reader.closed.iter().map(|it| it.open).collect();
-        let (Some(first), Some(last)) = (opens.iter().min(), opens.iter().max()) else {
-            return Err(format!("{} {:?}: nothing came", reader.code, reader.interval).into());
-        };
-        let span = Span::new(Millis(*first), reader.interval.next_open(Millis(*last)));
-        let record = loop {
-            // What is known of the exchange's time is a little behind it, and time flies here.
-            let record = world.binance.bars(reader.code, reader.interval, span).await?;
-            if record.covered == span {
-                break record.bars;
-            }
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        };
-        let record = record.iter().map(|bar| {
-            let volume = bar.volume.map_or(0.0, |volume| volume.to_f64());
-            let prices = [bar.open, bar.high, bar.low, bar.close].map(|price| price.to_f64());
-            let [o, h, l, c] = prices;
-            Closed { open: bar.open_time.0, numbers: [o, h, l, c, volume] }
-        });
-        let record: Vec<Closed> = record.collect();
-        self.candles += reader.closed.len();
-        self.hung_up += reader.hung_up;
-        self.gaps += reader.gaps;
-        self.lost += record.iter().filter(|it| !opens.contains(&it.open)).count();
-        self.doubled += reader.closed.len() - opens.len();
-        self.misplaced += reader.closed.windows(2).filter(|it| it[1].open < it[0].open).count();
-        self.different += reader.closed.iter().filter(|it| !record.contains(it)).count();
-        Ok(())
-    }
-
-    fn is_clean(&self) -> bool {
-        self.lost + self.doubled + self.misplaced + self.different == 0
+/// Everything the exchange's record holds from the subscriber's first candle to its last, and to
+/// the last that closed before `until` in any case.
+async fn record(world: &World, reader: &Reader, until: Millis) -> Outcome<Vec<Closed>> {
+    let opens = || reader.closed.iter().map(|it| Millis(it.open));
+    let (Some(first), Some(last)) = (opens().min(), opens().max()) else {
+        return Err(format!("{} {:?}: nothing came", reader.code, reader.interval).into());
+    };
+    let interval = reader.interval;
+    let span = Span::new(first, interval.next_open(last).max(interval.open_of(until)));
+    loop {
+        let record = world.binance.bars(reader.code, interval, span).await?;
+        if record.covered == span {
+            return Ok(record.bars.iter().map(Closed::of).collect());
+        }
+        // What is known of the exchange's time is a little behind it, and time flies here.
+        tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }

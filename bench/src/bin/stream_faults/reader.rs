@@ -13,18 +13,15 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;
+use crate::sum::Closed;
 use crate::trouble::Dice;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Before asking again for what was refused.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What was told of a closed candle: when it opened, and its numbers.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Closed {
-    pub(crate) open: i64,
-    pub(crate) numbers: [f64; 5],
-}
+/// A subscriber stays for at most so many closed candles at a time.
+const CANDLES_MAX: u32 = 12;
 
 pub(crate) struct Reader {
     pub(crate) code: &'static str,
@@ -41,10 +38,10 @@ impl Reader {
         Self { code, interval, closed: Vec::new(), hung_up: 0, gaps: 0, dice: Dice(seed) }
     }
 
-    /// Follows until told to stop, and then up to the next closed candle.
+    /// Follows until told to stop.
     pub(crate) async fn run(mut self, to: SocketAddr, stop: CancellationToken) -> Outcome<Self> {
         while !stop.is_cancelled() {
-            let candles = 1 + self.dice.roll(60);
+            let candles = 1 + self.dice.roll(CANDLES_MAX);
             if timeout(PATIENCE * 2, self.follow(to, candles, &stop)).await?.is_err() {
                 tokio::time::sleep(PAUSE).await;
             }
@@ -79,7 +76,7 @@ impl Reader {
         let hello = frames::from_client(TEXT, self.subscription().to_string().as_bytes());
         stream.write_all(&hello).await?;
         let wanted = self.closed.len() + candles as usize;
-        while self.closed.len() < wanted && !(stop.is_cancelled() && !self.closed.is_empty()) {
+        while self.closed.len() < wanted && !stop.is_cancelled() {
             while let Some((frame, length)) = frames::first(&bytes)? {
                 match frame.opcode {
                     PING => {

@@ -23,7 +23,7 @@ use tokio::net::TcpListener;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use transport_http::{AllowedHosts, EdgeConfig, Limits, StreamOptions, SystemPages};
+use transport_http::{AllowedHosts, Condition, EdgeConfig, Limits, StreamOptions, SystemPages};
 
 use crate::Outcome;
 
@@ -43,6 +43,7 @@ impl Clock for FastClock {
 }
 
 pub(crate) struct World {
+    pub(crate) clock: Arc<dyn Clock>,
     pub(crate) sim: Sim,
     pub(crate) binance: Arc<Binance>,
     /// Where subscribers connect to.
@@ -79,13 +80,14 @@ impl World {
             history: Arc::new(history),
             health,
         };
-        let service = service_indicators::service(market, clock, "bench", tasks.clone())?;
+        let service =
+            service_indicators::service(market, Arc::clone(&clock), "bench", tasks.clone())?;
         let gate = Arc::new(Open);
         let patience = Duration::from_secs(30);
         let catalog = Catalog::new(vec![service])?;
         let pipeline = Pipeline::new(catalog, Arc::clone(&gate) as _, Arc::new(Open), patience);
         let address = serve(&Arc::new(pipeline), gate, &tasks).await?;
-        Ok(Self { sim, binance, address, stop, _folder: folder })
+        Ok(Self { clock, sim, binance, address, stop, _folder: folder })
     }
 }
 
@@ -143,8 +145,10 @@ async fn serve(
     gate: Arc<dyn Gate>,
     tasks: &Tasks,
 ) -> Outcome<SocketAddr> {
+    let condition = || Condition { status: "ok", provider: SOURCE.to_owned() };
     let pages = SystemPages {
         version: "bench",
+        condition: Box::new(move || Box::pin(std::future::ready(condition()))),
         metrics: Box::new(String::new),
         metrics_type: "text/plain",
     };
