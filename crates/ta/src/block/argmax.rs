@@ -1,6 +1,7 @@
 //! How many steps ago the highest (or lowest) of the last n numbers was; the oldest of equals.
 
 use super::Block;
+use super::slide::{Pair, Work, fits};
 
 #[derive(Clone, Debug)]
 pub struct Age<const HIGH: bool> {
@@ -15,6 +16,73 @@ pub struct Age<const HIGH: bool> {
 impl<const HIGH: bool> Age<HIGH> {
     pub(crate) fn new(period: usize) -> Age<HIGH> {
         Age { queue: vec![(0, 0.0); period].into(), head: 0, len: 0, now: 0, run: 0 }
+    }
+
+    /// Beaten by every number.
+    const EMPTY: f64 = if HIGH { f64::NEG_INFINITY } else { f64::INFINITY };
+
+    /// The ages at each of `xs` into `out`, which is as long; the same as those of `step`.
+    #[inline(always)]
+    pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work<2>) {
+        let period = self.queue.len();
+        let len = xs.len().min(out.len());
+        let steady = fits(period, &xs[..len]);
+        // What is missing of the first window comes one by one.
+        let head = if steady { (period - self.run).min(len) } else { len };
+        for (x, slot) in xs[..head].iter().zip(&mut out[..head]) {
+            *slot = self.push(*x);
+        }
+        let (xs, out) = (&xs[head..len], &mut out[head..len]);
+        if xs.is_empty() {
+            return;
+        }
+        let row = self.line_up(xs, work);
+        work.slide(period, 0..row, [&mut *out], Self::older_or_better, |[_, place]| [place]);
+        for (index, slot) in out.iter_mut().enumerate() {
+            *slot = (period - 1 + index) as f64 - *slot;
+        }
+        self.now += xs.len() as u64;
+        self.restart(&work.rows[0][row - period..row]);
+    }
+
+    /// Numbers that are not in the queue are followed by better ones, so that no window would
+    /// choose them: any number that is beaten can stand for them.
+    #[inline(always)]
+    fn line_up(&self, xs: &[f64], work: &mut Work<2>) -> usize {
+        let before = self.queue.len() - 1;
+        let [row, places] = &mut work.rows;
+        row[..before].fill(Self::EMPTY);
+        for offset in 0..self.len {
+            let (when, x) = self.queue[self.slot(offset)];
+            let steps = (self.now - when) as usize;
+            if steps <= before {
+                row[before - steps] = x;
+            }
+        }
+        row[before..before + xs.len()].copy_from_slice(xs);
+        let row = before + xs.len();
+        places[..row].iter_mut().enumerate().for_each(|(index, place)| *place = index as f64);
+        row
+    }
+
+    /// Goes on from a window that is known.
+    #[inline(never)]
+    fn restart(&mut self, window: &[f64]) {
+        let mut best = Self::EMPTY;
+        (self.head, self.len) = (window.len(), 0);
+        for (x, when) in window.iter().rev().zip((0..self.now).rev()) {
+            if !Self::beats(best, *x) {
+                best = *x;
+                self.head -= 1;
+                self.len += 1;
+                self.queue[self.head] = (when, best);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn older_or_better(Pair { older, newer, .. }: Pair<2>) -> [f64; 2] {
+        if Self::beats(newer[0], older[0]) { newer } else { older }
     }
 
     #[inline(always)]

@@ -1,5 +1,6 @@
 //! Mean absolute deviation of the last n numbers from their mean.
 
+use super::slide::{CHUNK, Pair, Work, fits, modest};
 use super::{Block, Sum, after};
 
 #[derive(Clone, Debug)]
@@ -60,5 +61,78 @@ impl Deviation {
         self.same = next.same;
         self.last = next.x;
         self.sum.commit(next.sum);
+    }
+
+    /// Means and mean deviations at each of `xs` into outputs that are as long and no longer than
+    /// a chunk; the values are those of `step` up to rounding.
+    #[inline(always)]
+    pub(crate) fn scan(
+        &mut self,
+        xs: &[f64],
+        means: &mut [f64; CHUNK],
+        out: &mut [f64; CHUNK],
+        work: &mut Work,
+    ) {
+        let (period, len) = (self.ring.len(), xs.len().min(CHUNK));
+        let steady = fits(period, &xs[..len]) && modest(&self.ring);
+        // What is missing of the first window comes one by one.
+        let head = if steady { self.sum.missing().min(len) } else { len };
+        for index in 0..head {
+            (means[index], out[index]) = self.push(xs[index]);
+        }
+        let xs = &xs[head..len];
+        let Some(last) = xs.last() else { return };
+        let (newer, older) = self.ring.split_at(self.at);
+        let row = work.line_up(&older[1..], newer, xs);
+        let (means, out) = (&mut means[head..len], &mut out[head..len]);
+        work.slide(period, 0..row, [&mut *means], join, |mean| mean);
+        let share = 1.0 / period as f64;
+        let row = &work.rows[0][..row];
+        distances(row, means, out);
+        out.iter_mut().for_each(|distance| *distance *= share);
+        let window = &row[row.len() - period..];
+        self.ring.copy_from_slice(window);
+        self.at = 0;
+        self.same = window.iter().rev().take_while(|x| *x == last).count();
+        self.last = *last;
+        self.sum.restart(window);
+    }
+
+    #[inline(never)]
+    fn push(&mut self, x: f64) -> (f64, f64) {
+        let (values, next) = self.step(x);
+        self.commit(next);
+        values
+    }
+}
+
+/// The mean of two neighbours; where nothing moves, exactly what stands.
+#[inline(always)]
+fn join(Pair { older: [older], newer: [newer], widths: (a, b) }: Pair<1>) -> [f64; 1] {
+    [older + (newer - older) * (b / (a + b))]
+}
+
+/// How many windows are worked on at a time.
+const LANES: usize = 16;
+
+/// The distances of the numbers of each window from its mean, summed.
+#[inline(always)]
+fn distances(row: &[f64], means: &[f64], out: &mut [f64]) {
+    let period = row.len() + 1 - means.len();
+    let (mean_lanes, mean_rest) = means.as_chunks::<LANES>();
+    let (out_lanes, out_rest) = out.as_chunks_mut::<LANES>();
+    for (index, (means, out)) in mean_lanes.iter().zip(out_lanes).enumerate() {
+        let stretch = &row[index * LANES..][..period - 1 + LANES];
+        let mut sums = [0.0; LANES];
+        for xs in stretch.array_windows::<LANES>() {
+            for ((sum, mean), x) in sums.iter_mut().zip(means).zip(xs) {
+                *sum += (x - mean).abs();
+            }
+        }
+        *out = sums;
+    }
+    let stretch = &row[mean_lanes.len() * LANES..];
+    for ((window, mean), out) in stretch.windows(period).zip(mean_rest).zip(out_rest) {
+        *out = window.iter().map(|x| (x - mean).abs()).sum();
     }
 }

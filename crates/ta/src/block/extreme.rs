@@ -63,7 +63,7 @@ impl<const HIGH: bool> Extreme<HIGH> {
         let row = work.line_up(before, &self.block[..self.at], xs);
         work.slide(
             period,
-            row,
+            0..row,
             [out],
             |Pair { older: [older], newer: [newer], .. }| [Self::pick(older, newer)],
             |it| it,

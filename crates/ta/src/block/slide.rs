@@ -5,6 +5,8 @@
 //! log2(n) passes make windows of n. No pass waits for its own results, so many numbers are worked
 //! on at once; nothing is ever taken away from a sum, so no rounding is carried along.
 
+use std::ops::Range;
+
 /// How many numbers are worked on at a time, so that the passes stay in cache.
 pub(crate) const CHUNK: usize = 256;
 
@@ -33,11 +35,21 @@ impl<const K: usize> Work<K> {
         Work { rows: [row; K], spare: [[row; K]; 2] }
     }
 
-    /// Lines up in the first row what came before, in two parts, and the chunk; gives how long
-    /// the row is.
+    /// Lines up in a row what came before, in two parts, and the chunk; gives how long the row is.
     #[inline(always)]
     pub(super) fn line_up(&mut self, older: &[f64], newer: &[f64], xs: &[f64]) -> usize {
-        let Some(row) = self.rows.first_mut() else { return 0 };
+        self.line_up_row(0, older, newer, xs)
+    }
+
+    #[inline(always)]
+    pub(super) fn line_up_row(
+        &mut self,
+        which: usize,
+        older: &[f64],
+        newer: &[f64],
+        xs: &[f64],
+    ) -> usize {
+        let Some(row) = self.rows.get_mut(which) else { return 0 };
         let (first, rest) = row.split_at_mut(older.len());
         let (second, rest) = rest.split_at_mut(newer.len());
         first.copy_from_slice(older);
@@ -46,21 +58,23 @@ impl<const K: usize> Work<K> {
         older.len() + newer.len() + xs.len()
     }
 
-    /// What `fold` makes of each window of the first `len` of the rows and `done` of that, into
-    /// outputs that are as long as there are windows.
+    /// What `fold` makes of each window in a stretch of the rows and `done` of that, into outputs
+    /// that are as long as there are windows.
     #[inline(always)]
     pub(super) fn slide<const M: usize>(
         &mut self,
         period: usize,
-        len: usize,
+        stretch: Range<usize>,
         out: [&mut [f64]; M],
         fold: impl Fn(Pair<K>) -> [f64; K] + Copy,
         done: impl Fn([f64; K]) -> [f64; M] + Copy,
     ) {
-        let (rows, [mut from, mut to]) = (&self.rows, self.spare.each_mut());
+        let len = stretch.len();
+        let rows = self.rows.each_ref().map(|row| &row[stretch.clone()]);
+        let [mut from, mut to] = self.spare.each_mut();
         if period == 1 {
             for index in 0..len {
-                let values = done(rows.each_ref().map(|row| row[index]));
+                let values = done(rows.map(|row| row[index]));
                 (0..M).for_each(|m| out[m][index] = values[m]);
             }
             return;
@@ -70,19 +84,27 @@ impl<const K: usize> Work<K> {
             let odd = (period >> bit) & 1 == 1;
             let count = len + 1 - (period >> bit);
             let to_now = to.each_mut().map(|row| &mut row[..count]);
-            pass(if width == 1 { rows } else { from }, width, odd, rows, to_now, fold, |it| it);
+            let windows = if width == 1 { rows } else { from.each_ref().map(|row| &row[..]) };
+            pass(windows, width, odd, rows, to_now, fold, |it| it);
             std::mem::swap(&mut from, &mut to);
             width = period >> bit;
         }
         let odd = period & 1 == 1;
-        pass(if width == 1 { rows } else { from }, width, odd, rows, out, fold, done);
+        let windows = if width == 1 { rows } else { from.each_ref().map(|row| &row[..]) };
+        pass(windows, width, odd, rows, out, fold, done);
     }
 }
 
-/// Whether a chunk can be worked on here: there is room, nothing is missing, and nothing is so
-/// large that what is made of it could be infinite.
+/// Whether a chunk can be worked on here: there is room, and nothing is missing.
 #[inline(always)]
 pub(super) fn fits(period: usize, xs: &[f64]) -> bool {
+    (1..=NEAR).contains(&period) && (1..=CHUNK).contains(&xs.len()) && modest(xs)
+}
+
+/// Whether no number is missing or so large that what is made of them could be infinite. Looks at
+/// all of them without stopping, which is faster than stopping, and at many at once.
+#[inline(always)]
+pub(super) fn modest(xs: &[f64]) -> bool {
     // What is not modest becomes infinite, and what is not finite times zero is NaN.
     const OVER: f64 = 1e208;
     let (chunks, rest) = xs.as_chunks::<16>();
@@ -93,26 +115,25 @@ pub(super) fn fits(period: usize, xs: &[f64]) -> bool {
         }
     }
     let rest: f64 = rest.iter().map(|x| x * OVER * 0.0).sum();
-    let modest = sums.iter().sum::<f64>() + rest == 0.0;
-    modest && (1..=NEAR).contains(&period) && (1..=CHUNK).contains(&xs.len())
+    sums.iter().sum::<f64>() + rest == 0.0
 }
 
 /// Windows twice as wide, and one number wider where it is odd.
 #[inline(always)]
 fn pass<const K: usize, const M: usize>(
-    windows: &[Row; K],
+    windows: [&[f64]; K],
     width: usize,
     odd: bool,
-    rows: &[Row; K],
+    rows: [&[f64]; K],
     out: [&mut [f64]; M],
     fold: impl Fn(Pair<K>) -> [f64; K],
     done: impl Fn([f64; K]) -> [f64; M],
 ) {
     let len = out.iter().map(|row| row.len()).min().unwrap_or(0);
     let out = out.map(|row| &mut row[..len]);
-    let older = windows.each_ref().map(|row| &row[..len]);
-    let newer = windows.each_ref().map(|row| &row[width..width + len]);
-    let last = rows.each_ref().map(|row| &row[2 * width..2 * width + len]);
+    let older = windows.map(|row| &row[..len]);
+    let newer = windows.map(|row| &row[width..width + len]);
+    let last = rows.map(|row| row.get(2 * width..2 * width + len).unwrap_or_default());
     let half = width as f64;
     let widths = (half, half);
     let both = |index: usize| {

@@ -2,7 +2,7 @@
 //! anchor inside the window, so that nothing large is subtracted from something as large.
 
 use super::after;
-use super::slide::{Pair, Work, fits};
+use super::slide::{Pair, Work, fits, modest};
 
 /// How many steps the anchor may stay where it is.
 const REFRESH: usize = 256;
@@ -106,7 +106,7 @@ impl Spread {
     ) {
         let (period, share) = (self.ring.len(), self.share);
         // What is missing of the first window comes one by one.
-        let steady = fits(period, xs);
+        let steady = fits(period, xs) && modest(&self.ring);
         let head = if steady { (period - self.run).min(xs.len()) } else { xs.len() };
         for (index, x) in xs[..head].iter().enumerate() {
             let (mean, deviation) = self.push(*x);
@@ -118,7 +118,7 @@ impl Spread {
         let (newer, older) = self.ring.split_at(self.at);
         let row = work.line_up(&older[1..], newer, xs);
         let done = |[mean, squares]: [f64; 2]| show(mean, (squares * share).sqrt());
-        work.slide(period, row, out, join, done);
+        work.slide(period, 0..row, out, join, done);
         let window = &work.rows[0][row - period..row];
         self.ring.copy_from_slice(window);
         self.at = 0;

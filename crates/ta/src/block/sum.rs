@@ -1,6 +1,6 @@
 //! Sum over the last n numbers, kept by adding the new and taking away the old.
 
-use super::slide::{Pair, Work, fits};
+use super::slide::{Pair, Work, fits, modest};
 use super::{Block, after};
 use crate::indicator::available;
 
@@ -41,42 +41,59 @@ impl Sum {
         (sum / self.ring.len() as f64, next)
     }
 
-    /// Sums over `xs` into `out`, which is as long; the values are those of `step` up to rounding.
-    #[inline(always)]
-    pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work) {
-        self.scan_times(xs, out, work, 1.0);
+    pub(super) fn period(&self) -> usize {
+        self.ring.len()
     }
 
-    /// The means of the windows instead of their sums.
+    pub(super) fn ring(&self) -> &[f64] {
+        &self.ring
+    }
+
+    /// Means over `xs` into `out`, which is as long; the values are those of `mean` up to rounding,
+    /// `NaN` where they are not finite.
     #[inline(always)]
     pub(crate) fn scan_means(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work) {
-        self.scan_times(xs, out, work, 1.0 / self.ring.len() as f64);
-    }
-
-    #[inline(always)]
-    fn scan_times(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work, factor: f64) {
         let period = self.ring.len();
         let len = xs.len().min(out.len());
-        if !fits(period, &xs[..len]) {
-            return self.each(&xs[..len], &mut out[..len], factor);
-        }
+        let steady = fits(period, &xs[..len]) && modest(&self.ring);
         // What is missing of the first window comes one by one.
-        let head = self.missing().min(len);
-        self.each(&xs[..head], &mut out[..head], factor);
+        let head = if steady { self.missing().min(len) } else { len };
+        for (x, slot) in xs[..head].iter().zip(&mut out[..head]) {
+            *slot = available(self.push_mean(*x));
+        }
         let (xs, out) = (&xs[head..len], &mut out[head..len]);
         if xs.is_empty() {
             return;
         }
-        let (newer, older) = self.ring.split_at(self.at);
-        let row = work.line_up(&older[1..], newer, xs);
+        let row = self.line_up(0, xs, work);
+        let share = 1.0 / period as f64;
         work.slide(
             period,
-            row,
+            0..row,
             [out],
             |Pair { older: [older], newer: [newer], .. }| [older + newer],
-            |[sum]| [sum * factor],
+            |[sum]| [sum * share],
         );
         self.restart(&work.rows[0][row - period..row]);
+    }
+
+    #[inline(never)]
+    fn push_mean(&mut self, x: f64) -> f64 {
+        let (mean, next) = self.mean(x);
+        self.commit(next);
+        mean
+    }
+
+    /// Lines up the rest of the window and the numbers after it; gives how many they are.
+    #[inline(always)]
+    pub(super) fn line_up<const K: usize>(
+        &self,
+        which: usize,
+        xs: &[f64],
+        work: &mut Work<K>,
+    ) -> usize {
+        let (newer, older) = self.ring.split_at(self.at);
+        work.line_up_row(which, &older[1..], newer, xs)
     }
 
     /// How many numbers are missing until there is a sum.
@@ -91,13 +108,6 @@ impl Sum {
         self.ring.copy_from_slice(window);
         self.run = window.len();
         (self.at, self.left) = (0, 1);
-    }
-
-    #[inline(never)]
-    fn each(&mut self, xs: &[f64], out: &mut [f64], factor: f64) {
-        for (x, slot) in xs.iter().zip(out) {
-            *slot = available(self.push(*x) * factor);
-        }
     }
 
     #[cold]

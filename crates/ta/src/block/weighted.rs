@@ -1,6 +1,6 @@
 //! Linearly weighted mean of the last n numbers, the newest weighing n and the oldest 1.
 
-use super::slide::{Pair, Work, fits};
+use super::slide::{Pair, Work, fits, modest};
 use super::{Block, after};
 use crate::indicator::available;
 
@@ -39,7 +39,7 @@ impl Weighted {
     pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work<2>) {
         let period = self.ring.len();
         let len = xs.len().min(out.len());
-        if !fits(period, &xs[..len]) {
+        if !fits(period, &xs[..len]) || !modest(&self.ring) {
             return self.each(&xs[..len], &mut out[..len]);
         }
         // What is missing of the first window comes one by one.
@@ -55,7 +55,7 @@ impl Weighted {
         weighted[..row].copy_from_slice(&values[..row]);
         let n = period as f64;
         let share = 2.0 / (n * (n + 1.0));
-        work.slide(period, row, [out], join, |[_, weighted]| [weighted * share]);
+        work.slide(period, 0..row, [out], join, |[_, weighted]| [weighted * share]);
         self.ring.copy_from_slice(&work.rows[0][row - period..row]);
         (self.at, self.left) = (0, 1);
     }

@@ -3,7 +3,7 @@
 //! the lower of the low and the close before.
 
 use crate::block::slide::{CHUNK, Work};
-use crate::block::{Block, Of, Sum, check_period};
+use crate::block::{Ratios, RatiosNext, check_period};
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Room};
@@ -17,61 +17,19 @@ pub(crate) const ENTRY: Entry = Entry {
 
 #[derive(Clone, Debug)]
 pub struct Ultimate {
-    short: Ratio,
-    middle: Ratio,
-    long: Ratio,
+    /// Pressure over range.
+    ratios: Ratios<3>,
     close: f64,
     warmup: usize,
 }
 
-/// Pressure over range in one window.
-#[derive(Clone, Debug)]
-struct Ratio {
-    pressure: Sum,
-    range: Sum,
-}
-
-type RatioNext = (Of<Sum>, Of<Sum>);
-
-impl Ratio {
-    fn new(period: usize) -> Ratio {
-        Ratio { pressure: Sum::new(period), range: Sum::new(period) }
-    }
-
-    #[inline(always)]
-    fn step(&self, pressure: f64, range: f64) -> (f64, RatioNext) {
-        let (pressure, pressure_next) = self.pressure.step(pressure);
-        let (range, range_next) = self.range.step(range);
-        (pressure / range, (pressure_next, range_next))
-    }
-
-    #[inline(always)]
-    fn scan(
-        &mut self,
-        pressure: &[f64],
-        range: &[f64],
-        out: &mut [f64],
-        ranges: &mut [f64],
-        work: &mut Work,
-    ) {
-        self.pressure.scan(pressure, out, work);
-        self.range.scan(range, ranges, work);
-        out.iter_mut().zip(ranges).for_each(|(slot, range)| *slot /= *range);
-    }
-
-    #[inline(always)]
-    fn commit(&mut self, (pressure, range): RatioNext) {
-        self.pressure.commit(pressure);
-        self.range.commit(range);
-    }
-}
-
 impl Ultimate {
     pub fn new(short: usize, middle: usize, long: usize) -> Result<Ultimate, Error> {
+        check_period("short", short)?;
+        check_period("middle", middle)?;
+        check_period("long", long)?;
         Ok(Ultimate {
-            short: Ratio::new(check_period("short", short)?),
-            middle: Ratio::new(check_period("middle", middle)?),
-            long: Ratio::new(check_period("long", long)?),
+            ratios: Ratios::new([short, middle, long]),
             close: f64::NAN,
             warmup: short.max(middle).max(long),
         })
@@ -85,28 +43,23 @@ fn pressure(low: f64, close: f64, before: f64) -> f64 {
 }
 
 #[inline(always)]
-fn mean(short: f64, middle: f64, long: f64) -> f64 {
+fn mean([short, middle, long]: [f64; 3]) -> f64 {
     100.0 * (4.0 * short + 2.0 * middle + long) / 7.0
 }
 
 impl Indicator<1> for Ultimate {
-    type Next = (RatioNext, RatioNext, RatioNext, f64);
+    type Next = (RatiosNext<3>, f64);
 
     #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
-        let (pressure, range) =
-            (pressure(candle.l, candle.c, self.close), candle.true_range(self.close));
-        let (short, short_next) = self.short.step(pressure, range);
-        let (middle, middle_next) = self.middle.step(pressure, range);
-        let (long, long_next) = self.long.step(pressure, range);
-        ([mean(short, middle, long)], (short_next, middle_next, long_next, candle.c))
+        let pressure = pressure(candle.l, candle.c, self.close);
+        let (ratios, next) = self.ratios.step(pressure, candle.true_range(self.close));
+        ([mean(ratios)], (next, candle.c))
     }
 
     #[inline(always)]
-    fn commit(&mut self, (short, middle, long, close): Self::Next) {
-        self.short.commit(short);
-        self.middle.commit(middle);
-        self.long.commit(long);
+    fn commit(&mut self, (ratios, close): Self::Next) {
+        self.ratios.commit(ratios);
         self.close = close;
     }
 
@@ -119,9 +72,8 @@ impl Indicator<1> for Ultimate {
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
         let mut work = Work::new();
-        let (mut before, mut sums) = ([0.0; CHUNK + 1], [0.0; CHUNK]);
+        let mut before = [0.0; CHUNK + 1];
         let (mut pressures, mut ranges) = ([0.0; CHUNK], [0.0; CHUNK]);
-        let (mut short, mut middle) = ([0.0; CHUNK], [0.0; CHUNK]);
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);
             let n = part.len();
@@ -136,14 +88,9 @@ impl Indicator<1> for Ultimate {
                 pressures[index] = pressure(l, c, before);
                 ranges[index] = Candle { t: 0, o: c, h, l, c, v: 0.0 }.true_range(before);
             }
-            let (short, middle, sums) = (&mut short[..n], &mut middle[..n], &mut sums[..n]);
             let [out] = out.next(n);
-            self.short.scan(pressures, ranges, short, sums, &mut work);
-            self.middle.scan(pressures, ranges, middle, sums, &mut work);
-            self.long.scan(pressures, ranges, out, sums, &mut work);
-            for ((slot, short), middle) in out.iter_mut().zip(short).zip(middle) {
-                *slot = available(mean(*short, *middle, *slot));
-            }
+            let show = |ratios| available(mean(ratios));
+            self.ratios.scan((pressures, ranges), out, &mut work, show);
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Aroon: how recent the highest high (up) and lowest low (down) of the last `period` + 1 candles
 //! are, from 0 (the oldest) to 100 (now); the oldest of equals counts. The indicator is up - down.
 
+use crate::block::slide::{CHUNK, Work};
 use crate::block::{Age, Block, Of, check_period};
 use crate::indicator::erase;
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "aroon",
@@ -53,5 +54,23 @@ impl Indicator<3> for Aroon {
 
     fn warmup(&self) -> usize {
         self.warmup
+    }
+
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<3>) {
+        let (mut work, period) = (Work::new(), self.period);
+        for from in (0..candles.len()).step_by(CHUNK) {
+            let part = candles.slice(from, from + CHUNK);
+            let [ups, downs, both] = out.next(part.len());
+            self.high.scan(part.highs(), ups, &mut work);
+            self.low.scan(part.lows(), downs, &mut work);
+            for ((up, down), both) in ups.iter_mut().zip(downs).zip(both) {
+                *up = (period - *up) / period * 100.0;
+                *down = (period - *down) / period * 100.0;
+                *both = *up - *down;
+            }
+        }
     }
 }

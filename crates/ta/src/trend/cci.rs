@@ -1,10 +1,11 @@
 //! Commodity channel index: (P - M) / (constant D), where P is the typical price, M its plain mean
 //! over `period` candles and D its mean absolute deviation from M.
 
+use crate::block::slide::{CHUNK, Work};
 use crate::block::{Deviation, DeviationNext, check_period, positive};
-use crate::indicator::erase;
+use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "cci",
@@ -45,5 +46,28 @@ impl Indicator<1> for Cci {
 
     fn warmup(&self) -> usize {
         self.warmup
+    }
+
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+        let (mut work, mut prices) = (Work::new(), [0.0; CHUNK]);
+        let (mut means, mut deviations) = ([0.0; CHUNK], [0.0; CHUNK]);
+        let constant = self.constant;
+        for from in (0..candles.len()).step_by(CHUNK) {
+            let part = candles.slice(from, from + CHUNK);
+            let [out] = out.next(part.len());
+            let prices = &mut prices[..part.len()];
+            let columns = part.highs().iter().zip(part.lows()).zip(part.closes());
+            for (price, ((high, low), close)) in prices.iter_mut().zip(columns) {
+                *price = (high + low + close) / 3.0;
+            }
+            self.deviation.scan(prices, &mut means, &mut deviations, &mut work);
+            let spread = means.iter().zip(&deviations);
+            for ((slot, price), (mean, deviation)) in out.iter_mut().zip(prices).zip(spread) {
+                *slot = available((*price - mean) / (constant * deviation));
+            }
+        }
     }
 }

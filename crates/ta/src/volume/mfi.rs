@@ -2,7 +2,7 @@
 //! typical price times volume on candles whose typical price rose and fell.
 
 use crate::block::slide::{CHUNK, Work};
-use crate::block::{Block, Of, Sum, check_period};
+use crate::block::{Ratios, RatiosNext, check_period};
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Room};
@@ -16,8 +16,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 #[derive(Clone, Debug)]
 pub struct Mfi {
-    up: Sum,
-    down: Sum,
+    flow: Ratios<1>,
     price: f64,
     warmup: usize,
 }
@@ -25,12 +24,7 @@ pub struct Mfi {
 impl Mfi {
     pub fn new(period: usize) -> Result<Mfi, Error> {
         check_period("period", period)?;
-        Ok(Mfi {
-            up: Sum::new(period),
-            down: Sum::new(period),
-            price: f64::NAN,
-            warmup: period - 1,
-        })
+        Ok(Mfi { flow: Ratios::new([period]), price: f64::NAN, warmup: period - 1 })
     }
 }
 
@@ -43,22 +37,25 @@ fn flows(price: f64, before: f64, volume: f64) -> (f64, f64) {
     (if price > before { flow } else { none }, if price < before { flow } else { none })
 }
 
+#[inline(always)]
+fn index(ratio: f64) -> f64 {
+    100.0 - 100.0 / (1.0 + ratio)
+}
+
 impl Indicator<1> for Mfi {
-    type Next = (Of<Sum>, Of<Sum>, f64);
+    type Next = (RatiosNext<1>, f64);
 
     #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let price_next = candle.typical();
         let (up, down) = flows(price_next, self.price, candle.v);
-        let (up, up_next) = self.up.step(up);
-        let (down, down_next) = self.down.step(down);
-        ([100.0 - 100.0 / (1.0 + up / down)], (up_next, down_next, price_next))
+        let ([ratio], flow_next) = self.flow.step(up, down);
+        ([index(ratio)], (flow_next, price_next))
     }
 
     #[inline(always)]
-    fn commit(&mut self, (up, down, price): Self::Next) {
-        self.up.commit(up);
-        self.down.commit(down);
+    fn commit(&mut self, (flow, price): Self::Next) {
+        self.flow.commit(flow);
         self.price = price;
     }
 
@@ -71,7 +68,7 @@ impl Indicator<1> for Mfi {
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
         let (mut work, mut price) = (Work::new(), [0.0; CHUNK + 1]);
-        let (mut up, mut down, mut sums) = ([0.0; CHUNK], [0.0; CHUNK], [0.0; CHUNK]);
+        let (mut up, mut down) = ([0.0; CHUNK], [0.0; CHUNK]);
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);
             let n = part.len();
@@ -81,17 +78,14 @@ impl Indicator<1> for Mfi {
                 *slot = (high + low + close) / 3.0;
             }
             self.price = price[n];
-            let (up, down, sums) = (&mut up[..n], &mut down[..n], &mut sums[..n]);
+            let (up, down) = (&mut up[..n], &mut down[..n]);
             let (before, now, volume) = (&price[..n], &price[1..=n], part.volumes());
             for index in 0..n {
                 (up[index], down[index]) = flows(now[index], before[index], volume[index]);
             }
             let [out] = out.next(n);
-            self.up.scan(up, out, &mut work);
-            self.down.scan(down, sums, &mut work);
-            for (slot, down) in out.iter_mut().zip(sums) {
-                *slot = available(100.0 - 100.0 / (1.0 + *slot / *down));
-            }
+            let show = |[ratio]: [f64; 1]| available(index(ratio));
+            self.flow.scan((up, down), out, &mut work, show);
         }
     }
 }
