@@ -18,6 +18,7 @@ import warnings
 
 import jsonschema
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.types import ResourceTemplateReference
 
 # How the client is told to connect, and the version that must come of it.
 ERAS = {"legacy": "2025-11-25", "auto": "2026-07-28"}
@@ -198,6 +199,11 @@ async def watched(tally, client, era, updates):
         read = await client.read_resource(uri)
         candles = json.loads(read.contents[0].text).get("candles", [])
         tally.check(f"{era}: {uri} has candles", len(candles) == 100, len(candles))
+    family = ResourceTemplateReference(type="ref/resource", uri="klines://{symbol}/{interval}")
+    for name, typed, expected in [("symbol", TICKER[:5].lower(), TICKER), ("interval", "1", "1s")]:
+        found = await client.complete(family, {"name": name, "value": typed})
+        values = found.completion.values
+        tally.check(f"{era}: {typed} may become {expected}", expected in values, values)
     for uri in ["klines://NOSUCHCOIN/1m", f"klines://{TICKER}/7x", f"klines://{TICKER}"]:
         await refused_resource(tally, client, era, uri)
 
