@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::access::Access;
+use crate::condition::Watcher;
 use crate::config::Config;
 use crate::exit::Failure;
 use crate::meters::Meters;
@@ -95,6 +96,12 @@ impl App {
             tasks,
             db,
         })
+    }
+
+    /// Who looks how things are.
+    pub(crate) fn watcher(&self) -> Watcher {
+        let provider = self.venues.provider();
+        Watcher::new(self.venues.probe(), Arc::clone(&self.history), provider)
     }
 
     /// Stops what runs in the background, then closes the store it may still be writing to.

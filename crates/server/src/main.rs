@@ -7,6 +7,7 @@ mod access;
 mod app;
 mod cli;
 mod commands;
+mod condition;
 mod config;
 mod exit;
 mod meters;

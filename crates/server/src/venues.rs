@@ -82,6 +82,11 @@ impl Venues {
         BTreeMap::from([(Venue::Binance, binance), (Venue::File, files)])
     }
 
+    /// Where market data comes from.
+    pub(crate) fn provider(&self) -> &str {
+        self.source.split(':').next().unwrap_or_default()
+    }
+
     /// Ends what is followed live.
     pub(crate) async fn close(&self) {
         self.binance.drain().await;

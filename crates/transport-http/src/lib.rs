@@ -26,4 +26,4 @@ pub use hosts::AllowedHosts;
 pub use router::{Edge, EdgeConfig, router, with_edge};
 pub use serve::{Limits, serve};
 pub use stream::{StreamOptions, WsLimits};
-pub use system::SystemPages;
+pub use system::{Condition, ConditionProbe, SystemPages};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::Router;
-use axum::extract::{RawQuery, State};
+use axum::extract::{DefaultBodyLimit, RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use bytes::Bytes;
@@ -46,7 +46,8 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
             router = router.route(path, axum::routing::get(move || async move { (json, text) }));
         }
     }
-    router
+    // The edge has read the body within its own bound, which may be larger than the library's.
+    router.layer(DefaultBodyLimit::disable())
 }
 
 struct Bound {

@@ -1,5 +1,6 @@
 //! The operators' pages: `/health` and `/metrics`.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,9 +14,24 @@ use serde_json::json;
 /// What these pages show; the server fills it in.
 pub struct SystemPages {
     pub version: &'static str,
+    /// Quick, because anybody may ask.
+    pub condition: ConditionProbe,
     /// The metrics in text form, and its content type.
     pub metrics: Box<dyn Fn() -> String + Send + Sync>,
     pub metrics_type: &'static str,
+}
+
+/// Looks how the house is.
+pub type ConditionProbe =
+    Box<dyn Fn() -> Pin<Box<dyn Future<Output = Condition> + Send>> + Send + Sync>;
+
+/// How the house is.
+#[derive(Debug, Clone)]
+pub struct Condition {
+    /// `ok`, `degraded` or `error`.
+    pub status: &'static str,
+    /// Where market data comes from.
+    pub provider: String,
 }
 
 struct Pages {
@@ -28,12 +44,15 @@ pub(crate) fn routes(pages: SystemPages) -> Router {
     Router::new().route("/health", get(health)).route("/metrics", get(metrics)).with_state(state)
 }
 
-/// Whether the process serves; whether its venues do is each service's own health tool.
+/// The process serves, whatever its condition: what is kept can be read while a venue is down, so
+/// the status of HTTP is 200 and the body says the rest.
 async fn health(State(state): State<Arc<Pages>>) -> Response {
+    let Condition { status, provider } = (state.pages.condition)().await;
     let body = json!({
-        "status": "ok",
+        "status": status,
         "uptime": state.started.elapsed().as_secs(),
         "version": state.pages.version,
+        "provider": provider,
     });
     ([(CACHE_CONTROL, "no-store")], Json(body)).into_response()
 }

@@ -65,6 +65,7 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, Failure>
     let fills = metrics.queue_depth("history_fills");
     let pages = SystemPages {
         version: VERSION,
+        condition: app.watcher().probe(),
         metrics: Box::new(move || {
             fills.set(i64::try_from(history.fills_under_way()).unwrap_or(i64::MAX));
             metrics.render()

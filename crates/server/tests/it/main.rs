@@ -8,6 +8,7 @@
 )]
 
 mod bad_input;
+mod candles;
 mod cli;
 mod contract_examples;
 mod durability;

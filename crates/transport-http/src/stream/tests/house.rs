@@ -22,7 +22,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AllowedHosts, EdgeConfig, Limits, StreamOptions, SystemPages, router, serve, with_edge,
+    AllowedHosts, Condition, EdgeConfig, Limits, StreamOptions, SystemPages, router, serve,
+    with_edge,
 };
 
 /// What a subscriber of `ticks` says.
@@ -271,6 +272,10 @@ impl House {
         let (pipeline, book) = pipeline(rooms.strict);
         let pages = SystemPages {
             version: "1",
+            condition: Box::new(|| {
+                let provider = "test".to_owned();
+                Box::pin(std::future::ready(Condition { status: "ok", provider }))
+            }),
             metrics: Box::new(String::new),
             metrics_type: "text/plain",
         };

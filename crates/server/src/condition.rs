@@ -1,0 +1,58 @@
+//! How the house is, for `/health`: asked often and by anybody, so looked at once a second.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use history::History;
+use market::{HealthProbe, VenueHealth};
+use tokio::time::{Instant, timeout};
+use transport_http::{Condition, ConditionProbe};
+
+/// How long what was seen is said.
+const AGE_MAX: Duration = Duration::from_secs(1);
+/// How long the exchange may take to say that it is well.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+pub(crate) struct Watcher {
+    exchange: HealthProbe,
+    history: Arc<History>,
+    provider: String,
+    seen: Mutex<Option<(Instant, &'static str)>>,
+}
+
+impl Watcher {
+    pub(crate) fn new(exchange: HealthProbe, history: Arc<History>, provider: &str) -> Self {
+        Self { exchange, history, provider: provider.to_owned(), seen: Mutex::default() }
+    }
+
+    pub(crate) fn probe(self) -> ConditionProbe {
+        let watcher = Arc::new(self);
+        Box::new(move || {
+            let watcher = Arc::clone(&watcher);
+            Box::pin(async move { watcher.condition().await })
+        })
+    }
+
+    async fn condition(&self) -> Condition {
+        let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let status = match seen.filter(|(at, _)| at.elapsed() < AGE_MAX) {
+            Some((_, status)) => status,
+            None => {
+                let status = self.look().await;
+                let now = Some((Instant::now(), status));
+                *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = now;
+                status
+            }
+        };
+        Condition { status, provider: self.provider.clone() }
+    }
+
+    async fn look(&self) -> &'static str {
+        let looked = async { ((self.exchange)().await, self.history.check().await) };
+        match timeout(PATIENCE, looked).await {
+            Ok((VenueHealth::Up, Ok(()))) => "ok",
+            Ok((VenueHealth::Degraded, Ok(()))) | Err(_) => "degraded",
+            Ok((VenueHealth::Down, _) | (_, Err(_))) => "error",
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Candles and indicators over HTTP: batches, warm windows, limits, health, and what can be turned
+//! off.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::process::{Folder, Server, http, mcp_post};
+
+const START: i64 = 1_704_067_200_000;
+const HOUR: i64 = 3_600_000;
+
+async fn get(server: &Server, path: &str) -> (u16, Value) {
+    let response = http().get(server.url(path)).send().await.unwrap();
+    (response.status().as_u16(), response.json().await.unwrap_or(Value::Null))
+}
+
+async fn compute(server: &Server, args: &Value) -> (u16, Value) {
+    let response = http().post(server.url("/indicators")).json(args).send().await.unwrap();
+    (response.status().as_u16(), response.json().await.unwrap())
+}
+
+#[tokio::test]
+async fn part_of_a_batch_of_candles_is_206() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[]);
+    let range = format!("interval=1h&start={START}&end={}", START + 3 * HOUR);
+    let (status, whole) =
+        get(&server, &format!("/klines/batch?symbols=btcusdt,ETHUSDT,BTCUSDT&{range}")).await;
+    assert_eq!((status, &whole["errors"]), (200, &json!({})));
+    assert_eq!(whole["results"].as_object().unwrap().len(), 2);
+    for symbol in ["BTCUSDT", "ETHUSDT"] {
+        let (_, alone) = get(&server, &format!("/klines?symbol={symbol}&{range}")).await;
+        assert_eq!(whole["results"][symbol], alone);
+        assert_eq!(alone["candles"].as_array().unwrap().len(), 3);
+    }
+    let (status, part) =
+        get(&server, &format!("/klines/batch?symbols=BTCUSDT,BTCUSTD,MOEX:SBER&{range}")).await;
+    assert_eq!(status, 206);
+    assert_eq!(part["results"]["BTCUSDT"], whole["results"]["BTCUSDT"]);
+    let typo = &part["errors"]["BTCUSTD"];
+    assert!(typo["message"].as_str().unwrap().contains("did you mean BTCUSDT"), "{typo}");
+    assert_eq!(part["errors"]["MOEX:SBER"]["code"], "unknown_symbol", "{part}");
+    let (status, none) = get(&server, &format!("/klines/batch?symbols=A,B&{range}")).await;
+    assert_eq!((status, &none["error"]["code"]), (404, &json!("unknown_symbol")));
+}
+
+#[tokio::test]
+async fn a_warm_window_is_the_tail_of_a_long_one() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[]);
+    let windows = json!({ "macd": {}, "rsi": {}, "stochRsi": {}, "bollinger": {}, "vwap": {},
+        "sma": { "period": 120 }, "atr": {}, "ppo": {}, "pvo": {}, "stoch": {} });
+    let args = |from: i64, to: i64, warm: bool| {
+        json!({ "symbol": "ETHUSDT", "interval": "1h",
+        "start": START + from * HOUR, "end": START + to * HOUR, "windows": windows, "warm": warm })
+    };
+    let (_, long) = compute(&server, &args(0, 2_000, false)).await;
+    let (status, warm) = compute(&server, &args(1_950, 2_000, true)).await;
+    assert_eq!(status, 200, "{warm}");
+    assert_eq!((&warm["meta"]["warmup"], &long["meta"]["warmup"]), (&json!(0), &json!(119)));
+    assert_eq!(warm["candles"].as_array().unwrap().len(), 50);
+    for (key, column) in warm["series"].as_object().unwrap() {
+        for (at, value) in column.as_array().unwrap().iter().enumerate() {
+            let long = long["series"][key][1_950 + at].as_f64().unwrap();
+            let value = value.as_f64().unwrap_or_else(|| panic!("{key}[{at}] is null"));
+            assert!((value - long).abs() <= 1e-9 * long.abs().max(1e-3), "{key}[{at}]");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_caller_may_wait_less_and_is_told_the_time() {
+    let (folder, exchange_folder) = (Folder::new(), Folder::new());
+    let exchange = Server::start_sim(exchange_folder.path());
+    let provider = [("PROVIDER", "binance"), ("BINANCE_REST_URL", exchange.base.as_str())];
+    let server = Server::start(folder.path(), &provider);
+    let stall = json!({ "kind": "stall", "times": 99 });
+    let told = http().post(exchange.url("/sim/faults")).json(&stall).send().await.unwrap();
+    assert!(told.status().is_success(), "{}", told.text().await.unwrap());
+    let (status, body) = get(&server, "/klines?symbol=BTCUSDT&interval=1h&timeoutMs=200").await;
+    assert_eq!((status, &body["error"]["code"]), (504, &json!("timeout")), "{body}");
+    assert!(body["error"]["message"].as_str().unwrap().contains("0.2 s"), "{body}");
+}
+
+/// A million indicators do not fit a body; what does fit is refused by its number.
+#[tokio::test]
+async fn too_many_indicators_are_refused() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[]);
+    let before = server.memory_mb();
+    for (count, expected) in [(65, 400), (200_000, 400), (1_000_000, 413)] {
+        let windows: Vec<String> = (0..count).map(|at| format!("\"w{at}\":{{}}")).collect();
+        let body = format!(
+            "{{\"symbol\":\"BTCUSDT\",\"interval\":\"1h\",\"windows\":{{{}}}}}",
+            windows.join(",")
+        );
+        let request =
+            http().post(server.url("/indicators")).header("content-type", "application/json");
+        // The server may answer and hang up before it has read everything.
+        let Ok(response) = request.body(body).send().await else {
+            assert_eq!(expected, 413);
+            continue;
+        };
+        assert_eq!(response.status().as_u16(), expected, "{count}");
+    }
+    let (status, body) = get(&server, "/health").await;
+    assert_eq!((status, &body["status"]), (200, &json!("ok")));
+    assert!(server.memory_mb() < before + 200, "{} MB", server.memory_mb());
+}
+
+#[tokio::test]
+async fn health_says_how_the_exchange_is() {
+    let (folder, exchange_folder) = (Folder::new(), Folder::new());
+    let exchange = Server::start_sim(exchange_folder.path());
+    let provider = [("PROVIDER", "binance"), ("BINANCE_REST_URL", exchange.base.as_str())];
+    let secret = [("MCP_HTTP_TOKEN", "a-token-that-is-long"), ("BINANCE_API_KEY", "hunter2")];
+    let server = Server::start(folder.path(), &[provider, secret].concat());
+    let (status, body) = get(&server, "/health").await;
+    assert_eq!(
+        (status, &body["status"], &body["provider"]),
+        (200, &json!("ok"), &json!("binance"))
+    );
+    assert!(body["uptime"].is_u64() && body["version"].is_string(), "{body}");
+    exchange.kill();
+    let mut said = Value::Null;
+    // What was heard of the exchange is believed for some seconds.
+    for _ in 0..40 {
+        said = get(&server, "/health").await.1["status"].clone();
+        if said != "ok" {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    assert_ne!(said, "ok");
+}
+
+#[tokio::test]
+async fn surfaces_can_be_turned_off() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[("MCP_ENABLE_HTTP", "false")]);
+    let off = [
+        "/klines?symbol=BTCUSDT&interval=1h",
+        "/v1/metadata",
+        "/ws",
+        "/stream/klines?symbol=BTCUSDT&interval=1m",
+    ];
+    for path in off {
+        assert_eq!(get(&server, path).await.0, 404, "{path}");
+    }
+    assert_eq!(get(&server, "/health").await.0, 200);
+    let (status, body) = mcp_post(&server.url("/mcp"), "tools/list", json!({})).await;
+    assert_eq!(status, 200);
+    assert!(!body["result"]["tools"].as_array().unwrap().is_empty());
+    let streams = [("MCP_ENABLE_SSE", "false"), ("MCP_ENABLE_WS", "false")];
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &streams);
+    for path in &off[2..] {
+        assert_eq!(get(&server, path).await.0, 404, "{path}");
+    }
+    assert_eq!(get(&server, off[0]).await.0, 200);
+}
+
+#[tokio::test]
+async fn a_full_line_is_told_to_come_back() {
+    let (folder, exchange_folder) = (Folder::new(), Folder::new());
+    let exchange = Server::start_sim(exchange_folder.path());
+    let settings = [
+        ("PROVIDER", "binance"),
+        ("BINANCE_REST_URL", exchange.base.as_str()),
+        ("STOA_TOOL_CONCURRENCY", "1"),
+        ("STOA_TOOL_QUEUE", "1"),
+    ];
+    let server = Server::start(folder.path(), &settings);
+    let stall = json!({ "kind": "stall", "times": 99 });
+    http().post(exchange.url("/sim/faults")).json(&stall).send().await.unwrap();
+    let ask = || get(&server, "/klines?symbol=BTCUSDT&interval=1h&timeoutMs=3000");
+    let (one, two, three) = tokio::join!(ask(), ask(), ask());
+    let mut statuses = [one.0, two.0, three.0];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [503, 504, 504]);
+    let busy = [one, two, three].into_iter().find(|(status, _)| *status == 503).unwrap().1;
+    assert_eq!(busy["error"]["code"], "overloaded");
+    assert!(busy["error"]["retryAfterMs"].as_u64().is_some_and(|wait| wait > 0));
+    let metrics = http().get(server.url("/metrics")).send().await.unwrap().text().await.unwrap();
+    for line in [
+        r#"stoa_queue_depth{queue="tool:get_klines"} 0"#,
+        r#"stoa_errors_total{service="indicators",code="busy"} 1"#,
+    ] {
+        assert!(metrics.lines().any(|it| it == line), "{line} in\n{metrics}");
+    }
+}
