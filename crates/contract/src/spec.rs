@@ -268,7 +268,7 @@ impl Contract {
         let tools = file.tools.into_iter().map(|tool| tool.load(service));
         let streams = file.streams.into_iter().map(|stream| stream.load(service));
         let documents = file.documents.into_iter().map(|document| document.load(service));
-        Ok(Self {
+        let contract = Self {
             tools: tools.collect::<Result<_, _>>()?,
             streams: streams.collect::<Result<_, _>>()?,
             resources: file.resources.into_iter().map(ResourceFile::load).collect(),
@@ -279,7 +279,26 @@ impl Contract {
             version: file.version,
             summary: file.summary,
             instructions: file.instructions,
-        })
+        };
+        contract.whole()
+    }
+
+    /// Fails where a resource refers to what the contract does not have.
+    pub(crate) fn whole(self) -> Result<Self, ContractError> {
+        for resource in &self.resources {
+            let listers = resource
+                .complete
+                .values()
+                .map(|at| at.split_once('#').map_or("", |(tool, _)| tool));
+            for tool in listers.chain([resource.read.as_str()]) {
+                self.tool(tool)?;
+            }
+            let streamed = |name: &String| self.streams.iter().any(|it| it.name == *name);
+            if let Some(name) = resource.watch.as_ref().filter(|name| !streamed(name)) {
+                return Err(ContractError(format!("{} has no stream {name}", self.service)));
+            }
+        }
+        Ok(self)
     }
 
     /// Another file of the same contract.

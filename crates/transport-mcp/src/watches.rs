@@ -211,7 +211,10 @@ impl Watch {
                 wait = (wait * 2).min(WAIT_MAX);
                 match self.open(after.as_deref()).await {
                     Ok(feed) => break Some(feed),
-                    Err(failure) if may_pass(failure.kind) => {}
+                    Err(failure) if may_pass(failure.kind) => {
+                        let told = failure.retry_after.unwrap_or_default();
+                        wait = wait.max(told).min(WAIT_MAX);
+                    }
                     // What lies between is lost, which is a change in itself.
                     Err(_) if after.take().is_some() => {
                         if !to.tell(&self.uri).await {

@@ -1,6 +1,6 @@
 //! Names and views.
 
-use super::house::{bind, service};
+use super::house::{bind, contract, service};
 use crate::{Catalog, View};
 
 fn listed(catalog: &Catalog, view: &View) -> Vec<String> {
@@ -70,17 +70,41 @@ fn views_only_narrow() {
     assert_eq!(listed(&catalog, &some.narrowed(&View::default())), listed(&catalog, &some));
 }
 
-#[track_caller]
-fn check_template(uri: &str, expected: Option<serde_json::Value>) {
-    let spec = crate::ResourceSpec {
+fn resource(read: &str, watch: Option<&str>, complete: &[(&str, &str)]) -> crate::ResourceSpec {
+    let complete = complete.iter().map(|(name, at)| ((*name).to_owned(), (*at).to_owned()));
+    crate::ResourceSpec {
         template: "klines://{symbol}/{interval}".to_owned(),
         name: String::new(),
         title: String::new(),
         description: String::new(),
-        read: String::new(),
-        watch: None,
-        complete: std::collections::BTreeMap::new(),
-    };
+        read: read.to_owned(),
+        watch: watch.map(ToOwned::to_owned),
+        complete: complete.collect(),
+    }
+}
+
+#[track_caller]
+fn check_whole(resource: crate::ResourceSpec, missing: Option<&str>) {
+    let mut contract = contract("s", &["a", "b"]);
+    contract.resources.push(resource);
+    let error = contract.whole().err().map(|error| error.to_string());
+    assert_eq!(error.is_some(), missing.is_some(), "{error:?}");
+    let told = error.unwrap_or_default();
+    assert!(missing.is_none_or(|missing| told.contains(missing)), "{told}");
+}
+
+#[test]
+fn a_resource_refers_only_to_what_the_contract_has() {
+    check_whole(resource("a", None, &[("symbol", "b#/list")]), None);
+    check_whole(resource("c", None, &[]), Some("no tool c"));
+    check_whole(resource("a", Some("live"), &[]), Some("no stream live"));
+    check_whole(resource("a", None, &[("symbol", "c#/list")]), Some("no tool c"));
+    check_whole(resource("a", None, &[("symbol", "b")]), Some("no tool"));
+}
+
+#[track_caller]
+fn check_template(uri: &str, expected: Option<serde_json::Value>) {
+    let spec = resource("", None, &[]);
     assert_eq!(spec.arguments(uri).map(serde_json::Value::Object), expected, "{uri}");
 }
 
