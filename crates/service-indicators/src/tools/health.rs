@@ -1,18 +1,25 @@
 //! `health`: whether candles can be had right now.
 
+use std::time::Duration;
+
 use contract::Cx;
 use fault::Fault;
 use market::VenueHealth;
+use tokio::time::timeout;
 
 use crate::Indicators;
 use crate::wire::{Health, NoArgs};
 
+/// How long the venue may take to say that it is well.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 pub(crate) async fn call(cx: Cx<Indicators>, _: NoArgs) -> Result<Health, Fault> {
     let market = &cx.service.candles.market;
-    let status = match ((market.health)().await, market.history.check().await) {
-        (_, Err(_)) | (VenueHealth::Down, _) => "error",
-        (VenueHealth::Degraded, Ok(())) => "degraded",
-        (VenueHealth::Up, Ok(())) => "ok",
+    let looked = async { ((market.health)().await, market.history.check().await) };
+    let status = match timeout(PATIENCE, looked).await {
+        Ok((_, Err(_)) | (VenueHealth::Down, _)) => "error",
+        Ok((VenueHealth::Degraded, Ok(()))) | Err(_) => "degraded",
+        Ok((VenueHealth::Up, Ok(()))) => "ok",
     };
     Ok(Health {
         status,
