@@ -202,3 +202,58 @@ fn log(filter: Option<String>, format: Option<&str>) -> Result<LogConfig, Failur
     };
     Ok(LogConfig { format, filter: filter.unwrap_or_else(|| "info,rmcp=warn".to_owned()) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> Settings {
+        Settings { data: Some("/data".into()), ..Settings::default() }
+    }
+
+    #[test]
+    fn without_http_there_are_no_streams_either() {
+        let surfaces = |http, sse| {
+            let settings = Settings { enable_http: http, enable_sse: sse, ..settings() };
+            let Surfaces { http, sse, ws } = Config::resolve(settings).unwrap().surfaces;
+            (http, sse, ws)
+        };
+        assert_eq!(surfaces(None, None), (true, true, true));
+        assert_eq!(surfaces(None, Some(false)), (true, false, true));
+        assert_eq!(surfaces(Some(false), Some(true)), (false, false, false));
+    }
+
+    #[test]
+    fn a_tool_runs_at_least_one_call() {
+        let calls = |max, queue| {
+            let settings = Settings { tool_concurrency: max, tool_queue: queue, ..settings() };
+            Config::resolve(settings).map(|config| config.tool_concurrency).ok()
+        };
+        assert_eq!(calls(None, None), Some(Concurrency::default()));
+        assert_eq!(calls(Some(1), Some(0)), Some(Concurrency { max: 1, queue: 0 }));
+        assert_eq!(calls(Some(0), None), None);
+    }
+
+    #[test]
+    fn the_exchange_is_reached_as_set_and_its_key_never_shows() {
+        let adapter = |ws_url: Option<&str>, key: &str| {
+            let settings = Settings {
+                provider: Some("binance".to_owned()),
+                binance_ws_url: ws_url.map(str::to_owned),
+                binance_api_key: Some(key.to_owned()),
+                binance_api_secret: Some("hunter2".to_owned()),
+                ..settings()
+            };
+            let config = Config::resolve(settings).unwrap();
+            assert!(!format!("{config:?}").contains("hunter2"));
+            let Provider::Binance(site) = config.provider else { panic!("another provider") };
+            site.adapter("binance").map_err(|failure| failure.to_string())
+        };
+        let ours = adapter(Some("wss://stream.binance.com/ws"), "hunter2").unwrap();
+        assert_eq!(ours.streams.url, "wss://stream.binance.com/ws");
+        assert!(ours.api_key.is_some() && !format!("{ours:?}").contains("hunter2"));
+        let usual = adapter(None, "hunter2").unwrap();
+        assert_eq!(usual.streams.url, "wss://data-stream.binance.vision");
+        assert!(!adapter(None, "hunter2\n").unwrap_err().contains("hunter2"));
+    }
+}
