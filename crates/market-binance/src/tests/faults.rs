@@ -214,3 +214,27 @@ fn a_client_for_the_real_exchange_can_be_made() {
         Err(fault) => assert_eq!(fault.code(), "upstream_unreachable"),
     }
 }
+
+#[tokio::test]
+async fn a_key_is_sent_as_the_exchange_wants_it() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let config = BinanceConfig {
+        api_key: Some(crate::ApiKey::new("k-1").unwrap()),
+        ..BinanceConfig::new(url, "test")
+    };
+    let binance = Binance::new(config, FakeClock::at(0)).unwrap();
+    let answer = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut heard = Vec::new();
+        while !heard.ends_with(b"\r\n\r\n") {
+            heard.push(stream.read_u8().await.unwrap());
+        }
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").await.unwrap();
+        String::from_utf8(heard).unwrap().to_lowercase()
+    };
+    let (health, heard) = tokio::join!(binance.health(), answer);
+    assert_eq!(health, VenueHealth::Up);
+    assert!(heard.contains("x-mbx-apikey: k-1\r\n"), "{heard}");
+}
