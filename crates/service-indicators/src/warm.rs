@@ -6,6 +6,8 @@ use ta::Spec;
 
 /// The most candles that are fetched ahead for the sake of an average's memory.
 const AHEAD_MAX: usize = 20_000;
+/// The most there can be at all: a day of seconds.
+const LEAD_MAX: usize = 86_400;
 /// The least: averages of short periods are cheap to settle.
 const AHEAD_MIN: usize = 500;
 /// What an average took in this many warm-ups ago is less than a billionth of it.
@@ -56,7 +58,7 @@ pub(crate) fn lead(spec: &Spec, interval: Interval, first: Millis) -> usize {
         _ if WINDOWED.contains(&name) => warmup + 1,
         _ => warmup.saturating_mul(SETTLED).clamp(AHEAD_MIN, AHEAD_MAX),
     };
-    ahead.max(warmup)
+    ahead.max(warmup).min(LEAD_MAX)
 }
 
 /// The form with a period is windowed, the continuous one cumulative.
@@ -164,5 +166,7 @@ mod tests {
         assert_eq!(candles_before(std::slice::from_ref(&vwap), Interval::M1, noon), 720);
         assert_eq!(candles_before(&[vwap], Interval::D1, noon), 1);
         assert_eq!(candles_before(&[], Interval::M1, noon), 0);
+        let longest = Spec::parse("sma", &[("period", Arg::Number(100_000.0))]).unwrap();
+        assert_eq!(candles_before(&[longest], Interval::M1, noon), LEAD_MAX);
     }
 }
