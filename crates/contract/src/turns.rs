@@ -20,7 +20,7 @@ pub struct Concurrency {
 
 impl Default for Concurrency {
     fn default() -> Self {
-        Self { max: 64, queue: 256 }
+        Self { max: 64, queue: 1_024 }
     }
 }
 
