@@ -42,6 +42,7 @@ async fn look(config: &Config) -> Vec<Finding> {
     findings.extend(ground);
     findings.push(port::check(config.listen).await);
     findings.extend(exposure::check(config));
+    findings.push(exposure::surfaces(config.surfaces));
     findings.push(limits::check(config.connections_max));
     findings.extend(venue);
     findings.extend(tools);

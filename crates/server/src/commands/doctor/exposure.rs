@@ -3,7 +3,7 @@
 use auth::Secret;
 
 use super::Finding;
-use crate::config::Config;
+use crate::config::{Config, Surfaces};
 
 const WHAT: &str = "exposure";
 /// Shorter ones can be guessed from outside.
@@ -52,6 +52,22 @@ pub(super) fn check(config: &Config) -> Vec<Finding> {
     findings
 }
 
+/// What is served, in words.
+pub(super) fn surfaces(on: Surfaces) -> Finding {
+    let all = [("MCP", true), ("REST", on.http), ("SSE", on.sse), ("WebSocket", on.ws)];
+    let names = |wanted: bool| {
+        let some = all.iter().filter(|(_, on)| *on == wanted).map(|(name, _)| *name);
+        some.collect::<Vec<_>>().join(", ")
+    };
+    Finding::ok(
+        "surfaces",
+        match names(false).as_str() {
+            "" => names(true),
+            off => format!("{}; turned off: {off}", names(true)),
+        },
+    )
+}
+
 /// What a browser sends: a scheme and a host, nothing behind them.
 fn is_origin(text: &str) -> bool {
     let Some((scheme, host)) = text.split_once("://") else { return false };
@@ -96,5 +112,12 @@ mod tests {
         check("127.0.0.1:8080", None, &["*"], &[Ok, Warn]);
         check("127.0.0.1:8080", None, &["https://a.example", "http://b:3000"], &[Ok]);
         check("127.0.0.1:8080", None, &["a.example", "https://a.example/"], &[Ok, Warn, Warn]);
+    }
+
+    #[test]
+    fn what_is_turned_off_is_told() {
+        let told = |http, sse, ws| surfaces(Surfaces { http, sse, ws }).detail;
+        assert_eq!(told(true, true, true), "MCP, REST, SSE, WebSocket");
+        assert_eq!(told(true, false, true), "MCP, REST, WebSocket; turned off: SSE");
     }
 }
