@@ -81,7 +81,9 @@ impl RawAnswer {
                 let message = "the exchange gives this only to subscribers";
                 Failure::refusal(Fault::unavailable("upstream_refused", message))
             }
-            404 => Failure::refusal(Fault::not_found("not_published", "the exchange has no such page")),
+            404 => {
+                Failure::refusal(Fault::not_found("not_published", "the exchange has no such page"))
+            }
             500.. => {
                 let message = format!("the exchange failed with status {status}");
                 let fault = Fault::unavailable("upstream_failed", message);
@@ -159,9 +161,11 @@ mod tests {
 
     #[test]
     fn the_wait_is_told_by_header_or_guessed() {
-        for (headers, wait_s) in
-            [(&[("retry-after", "7")][..], 7), (&[][..], 30), (&[("retry-after", "999999")][..], 86_400)]
-        {
+        for (headers, wait_s) in [
+            (&[("retry-after", "7")][..], 7),
+            (&[][..], 30),
+            (&[("retry-after", "999999")][..], 86_400),
+        ] {
             let failure = answer(429, headers, "{}").into_answer().unwrap_err();
             assert_eq!(failure.fault.retry_wait(), Some(Duration::from_secs(wait_s)));
         }

@@ -1,14 +1,194 @@
-//! Moscow Exchange over its ISS interface.
+//! Moscow Exchange over its ISS interface: snapshots, quotes, candles, bars, baskets of indices,
+//! search, dividends, splits and the calendar, through the ports of `market`.
+//!
+//! The exchange publishes no limits, so it is asked at a pace of our own, and as little as
+//! possible: answers are kept for as long as they are true, identical questions are asked once,
+//! pages are followed to the end, and what an answer lacks is said.
 
 mod answer;
+mod bars;
+mod basket;
+mod calendar;
+mod candles;
 mod client;
 mod config;
+mod days;
+mod listing;
 mod number;
 mod observer;
 mod pace;
+mod pages;
+mod place;
+mod ports;
+mod quotes;
+mod reference;
+mod search;
 mod shelf;
+mod snapshot;
 mod tables;
+mod weights;
 mod zone;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fault::Fault;
+use jiff::civil::Date;
+use market::{
+    BarBatch, CandleRequest, Candles, Clock, Delay, Dividend, Interval, Millis, Split, VenueHealth,
+};
+use tokio_util::task::TaskTracker;
+use upstream::{Abandoned, Flights, is_young};
 
 pub use self::config::MoexConfig;
 pub use self::observer::{Observer, Unobserved};
+
+use self::bars::Beginnings;
+use self::calendar::Timetable;
+use self::client::{Client, Question};
+use self::days::Closes;
+use self::listing::{Board, Description};
+use self::place::Place;
+use self::search::Finds;
+use self::shelf::Shelf;
+use self::snapshot::Shot;
+use self::weights::{IndexName, Weights};
+
+/// The adapter. Clones share everything.
+#[derive(Clone)]
+pub struct Moex {
+    inner: Arc<Inner>,
+}
+
+/// What the calls share; work that outlives its caller holds on to it.
+pub(crate) struct Inner {
+    config: MoexConfig,
+    /// Who answers say they come from: the source without what tells one simulation from another.
+    said_by: String,
+    clock: Arc<dyn Clock>,
+    client: Client,
+    shelves: Shelves,
+    flights: AllFlights,
+    /// The last answer to a ping, so that health checks do not become load.
+    pinged: Mutex<Option<(Millis, bool)>>,
+    tasks: TaskTracker,
+}
+
+/// A security on a board.
+type Spot = (Place, String);
+
+/// Everything that is kept for a while.
+struct Shelves {
+    board: Shelf<(), Arc<Board>>,
+    descriptions: Shelf<String, Description>,
+    shots: Shelf<Spot, Arc<Shot>>,
+    candles: Shelf<CandleRequest, (Arc<Candles>, Delay)>,
+    beginnings: Shelf<Spot, Beginnings>,
+    indices: Shelf<(), Arc<Vec<IndexName>>>,
+    weights: Shelf<(String, Date), Arc<Weights>>,
+    closes: Shelf<Date, Closes>,
+    finds: Shelf<String, Finds>,
+    dividends: Shelf<String, Arc<Vec<Dividend>>>,
+    splits: Shelf<(), Arc<Vec<Split>>>,
+    timetable: Shelf<(), Arc<Timetable>>,
+}
+
+/// What is under way and not kept.
+struct AllFlights {
+    bars: Flights<(String, Interval, Millis, Millis), Arc<BarBatch>>,
+    ping: Flights<(), ()>,
+}
+
+impl Shelves {
+    fn new(clock: &Arc<dyn Clock>, tasks: &TaskTracker) -> Self {
+        // Long series are worth keeping for a few callers, not for all.
+        const LARGE: usize = 32;
+        const SMALL: usize = 2_048;
+        use Abandoned::{RunsOn, Stops};
+        Self {
+            board: Shelf::new(1, RunsOn, clock, tasks),
+            descriptions: Shelf::new(SMALL, RunsOn, clock, tasks),
+            shots: Shelf::new(SMALL, RunsOn, clock, tasks),
+            candles: Shelf::new(LARGE, Stops, clock, tasks),
+            beginnings: Shelf::new(SMALL, RunsOn, clock, tasks),
+            indices: Shelf::new(1, RunsOn, clock, tasks),
+            weights: Shelf::new(SMALL / 4, RunsOn, clock, tasks),
+            closes: Shelf::new(LARGE, RunsOn, clock, tasks),
+            finds: Shelf::new(SMALL / 8, RunsOn, clock, tasks),
+            dividends: Shelf::new(SMALL, RunsOn, clock, tasks),
+            splits: Shelf::new(1, RunsOn, clock, tasks),
+            timetable: Shelf::new(1, RunsOn, clock, tasks),
+        }
+    }
+}
+
+impl Moex {
+    pub fn new(config: MoexConfig, clock: Arc<dyn Clock>) -> Result<Self, Fault> {
+        Self::observed(config, clock, Arc::new(Unobserved))
+    }
+
+    /// Tells `observer` of every request.
+    pub fn observed(
+        config: MoexConfig,
+        clock: Arc<dyn Clock>,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Self, Fault> {
+        let client = Client::new(&config, Arc::clone(&clock), observer)?;
+        let tasks = TaskTracker::new();
+        let flights = AllFlights {
+            bars: Flights::new(&tasks, Abandoned::Stops),
+            ping: Flights::new(&tasks, Abandoned::RunsOn),
+        };
+        let inner = Inner {
+            said_by: config.source.split(':').next().unwrap_or_default().to_owned(),
+            shelves: Shelves::new(&clock, &tasks),
+            config,
+            clock,
+            client,
+            flights,
+            pinged: Mutex::new(None),
+            tasks,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Whether the exchange can be relied on right now. Asks it only when nothing is known.
+    pub async fn health(&self) -> VenueHealth {
+        let (open, failing) = self.inner.client.breaker.state();
+        let now = self.inner.clock.now();
+        if open {
+            return VenueHealth::Down;
+        }
+        if self.inner.client.pace.is_blocked(now) {
+            return VenueHealth::Degraded;
+        }
+        match self.inner.ping(now).await {
+            false => VenueHealth::Down,
+            true if failing => VenueHealth::Degraded,
+            true => VenueHealth::Up,
+        }
+    }
+
+    /// Waits for what is still under way. Called once, when the house closes.
+    pub async fn drain(&self) {
+        self.inner.tasks.close();
+        self.inner.tasks.wait().await;
+    }
+}
+
+impl Inner {
+    async fn ping(self: &Arc<Self>, now: Millis) -> bool {
+        let kept = *self.pinged.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, answered)) =
+            kept.filter(|(at, _)| is_young(*at, now, self.config.health_age))
+        {
+            return answered;
+        }
+        let inner = Arc::clone(self);
+        let work = async move {
+            inner.client.ask(&Question::new("engines", "engines", "engines")).await.map(drop)
+        };
+        let answered = self.flights.ping.join((), work).await.is_ok();
+        *self.pinged.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, answered));
+        answered
+    }
+}

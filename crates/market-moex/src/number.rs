@@ -38,8 +38,7 @@ pub(crate) fn round(value: Decimal, decimals: u8) -> Option<Decimal> {
 
 /// At most so many digits after the point, and none that say nothing.
 pub(crate) fn trim(value: Decimal, decimals_max: u8) -> Option<Decimal> {
-    let value =
-        if value.scale() > decimals_max { round(value, decimals_max)? } else { value };
+    let value = if value.scale() > decimals_max { round(value, decimals_max)? } else { value };
     let (mut mantissa, mut scale) = (value.mantissa(), value.scale());
     while scale > 0 && mantissa % 10 == 0 {
         mantissa /= 10;

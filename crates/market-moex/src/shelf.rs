@@ -70,8 +70,8 @@ where
         }
         let fault = match self.flights.join(key.clone(), self.keeping(key.clone(), work)).await {
             Ok(value) => {
-                // Whoever joined late got what was kept a moment ago; both are of this moment.
-                return Ok(Held { value, received_at: self.clock.now(), instead: None });
+                let received_at = self.peek(&key).map_or(self.clock.now(), |it| it.received_at);
+                return Ok(Held { value, received_at, instead: None });
             }
             Err(fault) => fault,
         };
@@ -89,7 +89,8 @@ where
     where
         F: Future<Output = Result<V, Fault>> + Send + 'static,
     {
-        let (kept, clock, max) = (Arc::clone(&self.kept), Arc::clone(&self.clock), self.entries_max);
+        let (kept, clock, max) =
+            (Arc::clone(&self.kept), Arc::clone(&self.clock), self.entries_max);
         async move {
             let value = work.await?;
             let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);

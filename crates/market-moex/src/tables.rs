@@ -263,7 +263,8 @@ mod tests {
 
     #[test]
     fn what_must_be_there_is_named_when_it_is_not() {
-        let tables = read(r#"{"t":{"columns":["a"],"data":[[1]]},"empty":{"columns":[],"data":[]}}"#);
+        let tables =
+            read(r#"{"t":{"columns":["a"],"data":[[1]]},"empty":{"columns":[],"data":[]}}"#);
         assert!(tables.need("gone", &[]).unwrap_err().message().contains("block gone"));
         let fault = tables.need("t", &["a", "b"]).unwrap_err();
         assert_eq!(fault.code(), "upstream_malformed");

@@ -1,0 +1,118 @@
+//! Candles of the exchange as bars of the house.
+
+use market::Decimal;
+
+use super::*;
+
+fn at(text: &str) -> Millis {
+    zone::instant(text.parse().unwrap()).0
+}
+
+fn candle(begins: &str, price: i128, closed: bool) -> Candle {
+    let value = |by: i128| Decimal::from_parts(price + by, 0).unwrap();
+    let begins: jiff::civil::DateTime = begins.parse().unwrap();
+    Candle {
+        begins,
+        offset_min: zone::instant(begins).1,
+        open: value(0),
+        high: value(2),
+        low: value(-2),
+        close: value(1),
+        volume: Some(value(0)),
+        value: None,
+        closed,
+    }
+}
+
+fn shape(bar: &Bar) -> String {
+    let volume = bar.volume.map_or_else(|| "-".to_owned(), |it| it.to_string());
+    format!("{} {} {} {} {} {volume}", bar.open_time, bar.open, bar.high, bar.low, bar.close)
+}
+
+fn all() -> Span {
+    Span::new(FIRST, LAST)
+}
+
+#[test]
+fn minutes_make_quarters_and_hours_make_days_halves() {
+    let minutes: Vec<_> = [("10:14", 7), ("10:15", 5), ("10:16", 9), ("10:29", 3), ("10:31", 4)]
+        .map(|(time, price)| candle(&format!("2024-02-15T{time}:00"), price, true))
+        .to_vec();
+    let bars = gather(Interval::M15, CandleStep::Minute, &minutes, all()).unwrap();
+    assert_eq!(
+        bars.iter().map(shape).collect::<Vec<_>>(),
+        [
+            "2024-02-15T07:00:00Z 7 9 5 8 7",
+            "2024-02-15T07:15:00Z 5 11 1 4 17",
+            "2024-02-15T07:30:00Z 4 6 2 5 4",
+        ]
+    );
+    // Hours of Moscow fall into the halves of the house's day.
+    let hours =
+        ["14:00", "15:00", "23:00"].map(|it| candle(&format!("2024-02-15T{it}:00"), 5, true));
+    let bars = gather(Interval::H12, CandleStep::Hour, &hours, all()).unwrap();
+    let opens: Vec<_> = bars.iter().map(|bar| bar.open_time.to_rfc3339()).collect();
+    assert_eq!(opens, ["2024-02-15T00:00:00Z", "2024-02-15T12:00:00Z"]);
+}
+
+#[test]
+fn days_keep_their_dates() {
+    let days = ["2024-02-14", "2024-02-15"].map(|day| candle(&format!("{day}T00:00:00"), 5, true));
+    let bars = gather(Interval::D1, CandleStep::Day, &days, all()).unwrap();
+    let opens: Vec<_> = bars.iter().map(|bar| bar.open_time.to_rfc3339()).collect();
+    assert_eq!(opens, ["2024-02-14T00:00:00Z", "2024-02-15T00:00:00Z"]);
+    let day = market::parse_date("2024-02-15").unwrap();
+    let asked = stretch(CandleStep::Day, Span::of_days(day, day));
+    assert_eq!((asked.from.date(), asked.till.date()), (day, day));
+}
+
+#[test]
+fn spans_are_asked_for_on_moscows_clocks() {
+    let span = Span::new(at("2024-02-15T10:00:00"), at("2024-02-15T11:00:00"));
+    let asked = stretch(CandleStep::Minute, span);
+    assert_eq!(asked.from.to_string(), "2024-02-15T10:00:00");
+    assert_eq!(asked.till.to_string(), "2024-02-15T10:59:59");
+}
+
+#[track_caller]
+fn check_told(interval: Interval, candles: &[Candle], seen: &str, to: &str) {
+    let step = made_from(interval).unwrap();
+    let span = Span::new(at("2024-02-15T00:00:00"), LAST);
+    let covered = told(span, interval, step, candles, at(seen));
+    assert_eq!(covered.to.to_rfc3339(), to, "{interval} {seen}");
+}
+
+#[test]
+fn what_is_forming_or_late_is_not_known() {
+    let closed = candle("2024-02-15T10:00:00", 5, true);
+    let forming = candle("2024-02-15T11:00:00", 5, false);
+    use Interval::{D1, H1, H2};
+    check_told(H1, &[closed, forming], "2024-02-15T11:30:00", "2024-02-15T08:00:00Z");
+    // Nothing yet of the hour that is just over, and then nothing at all.
+    check_told(H1, &[closed], "2024-02-15T12:01:00", "2024-02-15T08:00:00Z");
+    check_told(H1, &[closed], "2024-02-15T12:05:00", "2024-02-15T09:00:00Z");
+    // One that is over and not complete holds everything back.
+    check_told(H1, &[closed, forming], "2024-02-15T12:04:00", "2024-02-15T08:00:00Z");
+    check_told(H2, &[closed, forming], "2024-02-15T11:30:00", "2024-02-15T08:00:00Z");
+    check_told(H2, &[closed], "2024-02-15T10:59:59", "2024-02-15T06:00:00Z");
+    // The day ends in Moscow, and the house names it by its date.
+    let day = [candle("2024-02-15T00:00:00", 5, true)];
+    check_told(D1, &day, "2024-02-16T00:00:01", "2024-02-16T00:00:00Z");
+    check_told(D1, &[], "2024-02-16T00:00:01", "2024-02-15T00:00:00Z");
+    check_told(D1, &[], "2024-02-16T00:06:00", "2024-02-16T00:00:00Z");
+}
+
+#[test]
+fn every_interval_is_made_from_what_divides_it() {
+    for interval in Interval::ALL {
+        let Some(step) = made_from(interval) else {
+            assert_eq!(interval, Interval::S1);
+            continue;
+        };
+        let minutes = i64::from(match step {
+            CandleStep::Minute | CandleStep::TenMinutes | CandleStep::Hour => code_of(step),
+            _ => continue,
+        });
+        assert_eq!(interval.fixed_ms().unwrap() % (minutes * 60_000), 0, "{interval}");
+    }
+}

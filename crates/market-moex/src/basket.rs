@@ -1,0 +1,207 @@
+//! The basket of an index with the prices of its members, and with their sectors where a sector
+//! index of the exchange's holds them: its own sector column is empty.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use fault::Fault;
+use futures_util::future::join_all;
+use jiff::civil::Date;
+use market::{Basket, Constituent, Decimal, Delay, Split, Told};
+
+use crate::Inner;
+use crate::number;
+use crate::shelf::Ages;
+use crate::snapshot::told;
+use crate::weights::Weights;
+use crate::zone;
+
+/// The exchange's sector indices and what they are of.
+const SECTORS: [(&str, &str); 10] = [
+    ("MOEXOG", "Oil and gas"),
+    ("MOEXFN", "Finance"),
+    ("MOEXMM", "Metals and mining"),
+    ("MOEXCN", "Consumer goods"),
+    ("MOEXEU", "Electric utilities"),
+    ("MOEXCH", "Chemicals"),
+    ("MOEXTN", "Transport"),
+    ("MOEXTL", "Telecommunications"),
+    ("MOEXIT", "Information technology"),
+    ("MOEXRE", "Real estate"),
+];
+
+/// A price and its change in percent.
+type Price = (Decimal, Option<Decimal>);
+
+/// Prices by code, and how far behind the market they are.
+struct Prices {
+    by_code: HashMap<String, Price>,
+    delay: Delay,
+}
+
+impl Inner {
+    pub(crate) async fn basket(
+        self: &Arc<Self>,
+        index: &str,
+        date: Date,
+    ) -> Result<Told<Arc<Basket>>, Fault> {
+        let held = self.weights(index, date).await?;
+        let weights = Arc::clone(&held.value);
+        let mut missing = Vec::new();
+        let prices = self.prices(&weights).await.unwrap_or_else(|fault| {
+            missing.push(format!("prices: {fault}"));
+            Prices { by_code: HashMap::new(), delay: Delay::EndOfDay }
+        });
+        let sectors = self.sectors(weights.effective).await.unwrap_or_else(|fault| {
+            missing.push(format!("sectors: {fault}"));
+            HashMap::new()
+        });
+        let index = index.trim().to_uppercase();
+        let names = self.index_names().await.ok();
+        let name = names.and_then(|names| names.iter().find(|it| it.code == index)?.name.clone());
+        let constituent = |member: &crate::weights::Member| {
+            let price = prices.by_code.get(&member.code);
+            Constituent {
+                code: member.code.clone(),
+                name: member.name.clone(),
+                weight_pct: member.weight_pct,
+                price: price.map(|price| price.0),
+                change_pct: price.and_then(|price| price.1),
+                sector: sectors.get(&member.code).copied(),
+            }
+        };
+        let basket = Basket {
+            index,
+            name,
+            asked: date,
+            effective: weights.effective,
+            constituents: weights.members.iter().map(constituent).collect(),
+            missing,
+        };
+        let end = weights.effective.to_datetime(jiff::civil::Time::constant(23, 59, 59, 0));
+        let as_of = zone::instant(end).0.min(held.received_at);
+        let mut freshness = self.freshness(as_of, held.received_at, prices.delay);
+        if basket.effective != date {
+            let effective = basket.effective;
+            freshness.fallback =
+                Some(format!("{date} has no basket; this is the one of {effective}"));
+        }
+        Ok(told(held, Arc::new(basket), freshness))
+    }
+
+    /// Of the running session where the weights are of it, else the closes of their day.
+    async fn prices(self: &Arc<Self>, weights: &Weights) -> Result<Prices, Fault> {
+        let today = zone::today(self.clock.now());
+        if weights.effective >= today {
+            return self.live_prices().await.map(|(prices, _)| prices);
+        }
+        let closes = self.closes(weights.effective).await?;
+        if closes.is_empty() {
+            // The record of the last session is written late; the board may still show it.
+            let (prices, session) = self.live_prices().await?;
+            if session == Some(weights.effective) {
+                return Ok(prices);
+            }
+            let message = format!("the exchange has no closes of {}", weights.effective);
+            return Err(Fault::unavailable("no_price", message));
+        }
+        let before = self.closes_before(weights.effective, weights.previous).await;
+        // Where splits cannot be had, a change over one of them is plain to see.
+        let splits = self.all_splits().await.map(|held| held.value).unwrap_or_default();
+        let price = |(code, close): (&String, &Decimal)| {
+            let change = before.as_ref().ok().and_then(|(day, closes)| {
+                let before = *closes.get(code)?;
+                let before = without_splits(before, code, *day, weights.effective, &splits)?;
+                number::change_pct(*close, before)
+            });
+            (code.clone(), (*close, change))
+        };
+        Ok(Prices { by_code: closes.iter().map(price).collect(), delay: Delay::EndOfDay })
+    }
+
+    async fn live_prices(self: &Arc<Self>) -> Result<(Prices, Option<Date>), Fault> {
+        let ages = Ages { fresh: self.config.price_age, stale: self.config.price_age_stale };
+        let board = self.board(ages).await?.value;
+        let session = board.shots.values().filter_map(|shot| shot.snapshot.session).max();
+        let price = |(code, shot): (&String, &crate::snapshot::Shot)| {
+            (code.clone(), (shot.snapshot.last, shot.snapshot.change_pct))
+        };
+        let by_code = board.shots.iter().map(price).collect();
+        Ok((Prices { by_code, delay: board.delay }, session))
+    }
+
+    /// The sector of each member of a sector index, near a day.
+    async fn sectors(self: &Arc<Self>, date: Date) -> Result<HashMap<String, &'static str>, Fault> {
+        let names = self.index_names().await?;
+        let asked = SECTORS.iter().filter_map(|(index, sector)| {
+            let name = names.iter().find(|it| it.code == *index)?;
+            if name.from.is_some_and(|from| date < from) {
+                return None;
+            }
+            // An index that is not calculated any more still tells what its members do.
+            let day = name.till.map_or(date, |till| till.min(date));
+            Some(async move { self.weights(index, day).await.map(|held| (*sector, held.value)) })
+        });
+        let mut sectors = HashMap::new();
+        for told in join_all(asked).await {
+            let (sector, weights) = told?;
+            for member in &weights.members {
+                sectors.entry(member.code.clone()).or_insert(sector);
+            }
+        }
+        Ok(sectors)
+    }
+}
+
+/// A price of `day` on the scale of `date`.
+fn without_splits(
+    price: Decimal,
+    code: &str,
+    day: Date,
+    date: Date,
+    splits: &[Split],
+) -> Option<Decimal> {
+    let between = |split: &&Split| split.code == code && day < split.date && split.date <= date;
+    splits
+        .iter()
+        .filter(between)
+        .try_fold(price, |price, split| number::scaled(price, split.before, split.after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_between_two_days_are_taken_out() {
+        let day = |text: &str| market::parse_date(text).unwrap();
+        let split = |code: &str, date: &str, before, after| Split {
+            code: code.to_owned(),
+            date: day(date),
+            before,
+            after,
+        };
+        let splits = [
+            split("TRNFP", "2024-02-21", 1, 100),
+            split("VTBR", "2024-07-15", 5_000, 1),
+            split("GMKN", "2024-04-08", 1, 100),
+        ];
+        for (code, price, from, to, scaled) in [
+            ("TRNFP", "166850", "2024-02-14", "2024-02-21", "1668.5"),
+            ("TRNFP", "166850", "2024-02-14", "2024-02-20", "166850"),
+            ("TRNFP", "1583.5", "2024-02-21", "2024-02-22", "1583.5"),
+            ("VTBR", "0.0205", "2024-07-12", "2024-07-15", "102.5"),
+            ("SBER", "280", "2024-02-14", "2024-02-21", "280"),
+        ] {
+            let price = price.parse().unwrap();
+            let is = without_splits(price, code, day(from), day(to), &splits).unwrap();
+            assert_eq!(is, scaled.parse().unwrap(), "{code} {from} {to}");
+        }
+        let broken = [split("SBER", "2024-02-21", 1, 0)];
+        let one = "1".parse().unwrap();
+        assert_eq!(
+            without_splits(one, "SBER", day("2024-02-20"), day("2024-02-22"), &broken),
+            None
+        );
+    }
+}

@@ -1,0 +1,271 @@
+//! Candles from the exchange: pages followed to the end, columns by name (theirs come as open,
+//! close, high, low), prices rounded to the security's digits, the forming one told apart.
+
+use std::sync::Arc;
+
+use fault::{Fault, Kind};
+use jiff::ToSpan;
+use jiff::civil::{DateTime, Time};
+use market::{Candle, CandleRequest, CandleStep, Candles, Delay, Millis, Told};
+
+use crate::Inner;
+use crate::client::Question;
+use crate::listing::Listed;
+use crate::number;
+use crate::shelf::Ages;
+use crate::snapshot::told;
+use crate::tables::{Row, Table};
+use crate::zone;
+
+/// A full page has so many rows.
+const PAGE: usize = 500;
+/// Pages of other sizes may be full as well if the exchange changes its mind; such sizes are round.
+const ROUND: usize = 50;
+/// A call for more would not fit in memory with others like it.
+const ROWS_MAX: usize = 1_000_000;
+/// A candle that is over for this long, on top of the delay, is not added to any more.
+pub(crate) const LAG_MAX_MS: i64 = 5 * 60_000;
+const DELAY_MS: i64 = 15 * 60_000;
+
+/// How far behind the market the exchange is.
+pub(crate) const fn delay_ms(delay: Delay) -> i64 {
+    match delay {
+        Delay::RealTime => 0,
+        _ => DELAY_MS,
+    }
+}
+
+pub(crate) const fn code_of(step: CandleStep) -> u8 {
+    match step {
+        CandleStep::Minute => 1,
+        CandleStep::TenMinutes => 10,
+        CandleStep::Hour => 60,
+        CandleStep::Day => 24,
+        CandleStep::Week => 7,
+        CandleStep::Month => 31,
+    }
+}
+
+/// Candles that begin from the first to the last of these moments of Moscow's, both included.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stretch {
+    pub(crate) step: CandleStep,
+    pub(crate) from: DateTime,
+    pub(crate) till: DateTime,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(crate) struct Fetched {
+    /// Ascending, without duplicates.
+    pub(crate) candles: Vec<Candle>,
+    pub(crate) delay: Delay,
+}
+
+impl Inner {
+    pub(crate) async fn candles(
+        self: &Arc<Self>,
+        request: &CandleRequest,
+    ) -> Result<Told<Arc<Candles>>, Fault> {
+        if request.from > request.to {
+            let message =
+                format!("the first day, {}, is after the last, {}", request.from, request.to);
+            return Err(Fault::invalid("invalid_range", message).problem("to", "a later day"));
+        }
+        let listed = self.listed(&request.code, request.board.as_deref()).await?;
+        let now = self.clock.now();
+        // Candles of past days do not change any more.
+        let settled = request.to < zone::today(now);
+        let fresh = if settled { self.config.reference_age } else { self.config.candles_age };
+        let ages = Ages { fresh, stale: self.config.candles_age_stale };
+        let key = CandleRequest {
+            code: listed.security.code.clone(),
+            board: Some(listed.place.board.clone()),
+            ..request.clone()
+        };
+        let (inner, asked) = (Arc::clone(self), request.clone());
+        let work = async move { inner.fetch_series(&listed, &asked).await };
+        let held = self.shelves.candles.get(key, ages, work).await?;
+        let (series, delay) = held.value.clone();
+        // The newest candle is as true as the exchange's delay allows.
+        let newest = series.candles.last();
+        let as_of = match newest {
+            Some(candle) if candle.closed => ends_at(candle, request.step),
+            _ => Millis(held.received_at.0 - delay_ms(delay)),
+        };
+        let freshness = self.freshness(as_of.min(held.received_at), held.received_at, delay);
+        Ok(told(held, series, freshness))
+    }
+
+    async fn fetch_series(
+        self: &Arc<Self>,
+        listed: &Listed,
+        request: &CandleRequest,
+    ) -> Result<(Arc<Candles>, Delay), Fault> {
+        let stretch = Stretch {
+            step: request.step,
+            from: request.from.to_datetime(Time::midnight()),
+            till: request.to.to_datetime(Time::constant(23, 59, 59, 0)),
+        };
+        let fetched = self.fetch_candles(listed, stretch).await?;
+        let security = Arc::clone(&listed.security);
+        Ok((Arc::new(Candles { security, candles: fetched.candles }), fetched.delay))
+    }
+
+    /// Every candle of the stretch.
+    pub(crate) async fn fetch_candles(
+        self: &Arc<Self>,
+        listed: &Listed,
+        stretch: Stretch,
+    ) -> Result<Fetched, Fault> {
+        let code = &listed.security.code;
+        let path = format!("{}/securities/{code}/candles", listed.place.path());
+        let question = Question::new("candles", path, "candles")
+            .with("interval", code_of(stretch.step))
+            .with("from", written(stretch.from))
+            .with("till", written(stretch.till));
+        let mut candles: Vec<Candle> = Vec::new();
+        let (mut start, mut before) = (0, Table::default());
+        loop {
+            let asked = self.client.ask(&question.clone().with("start", start)).await;
+            let now = self.clock.now();
+            let answer = match asked {
+                Err(fault) if fault.kind() == Kind::NotFound => {
+                    return Err(self.unknown(code).await);
+                }
+                asked => asked?,
+            };
+            let delay = if listed.place.is_index() { Delay::RealTime } else { answer.delay };
+            let page = answer.tables.need("candles", &["begin", "open", "close", "high", "low"])?;
+            if page.repeats(&before) {
+                let message = format!("the exchange repeats a page of the candles of {code}");
+                return Err(Fault::unavailable("upstream_incomplete", message));
+            }
+            for row in page.rows() {
+                let read = read_candle(row, listed.security.decimals, stretch.step, delay, now);
+                candles.extend(read.map_err(|what| wrong(code, &what))?);
+            }
+            if candles.len() > ROWS_MAX {
+                let message = format!("a stretch of more than {ROWS_MAX} candles was asked for");
+                return Err(Fault::invalid("span_too_long", message));
+            }
+            start += page.len();
+            if page.is_empty() || (page.len() < PAGE && !page.len().is_multiple_of(ROUND)) {
+                let candles = in_order(candles, stretch).map_err(|what| wrong(code, &what))?;
+                return Ok(Fetched { candles, delay });
+            }
+            before = page.clone();
+        }
+    }
+}
+
+fn wrong(code: &str, what: &str) -> Fault {
+    let message = format!("the exchange's candles of {code} are wrong: {what}");
+    Fault::unavailable("upstream_malformed", message)
+}
+
+/// A date where the time says nothing, as clients mostly write it.
+fn written(at: DateTime) -> String {
+    let time = at.time();
+    if time == Time::midnight() || time == Time::constant(23, 59, 59, 0) {
+        return at.date().to_string();
+    }
+    format!("{} {:02}:{:02}:{:02}", at.date(), time.hour(), time.minute(), time.second())
+}
+
+/// Ascending and within what was asked for; a candle that came twice must be the same, unless it
+/// was forming in between.
+fn in_order(mut candles: Vec<Candle>, stretch: Stretch) -> Result<Vec<Candle>, String> {
+    candles.retain(|candle| stretch.from <= candle.begins && candle.begins <= stretch.till);
+    // Stable: of two with the same beginning, the one that came later is the newer.
+    candles.sort_by_key(|candle| candle.begins);
+    let mut ordered: Vec<Candle> = Vec::with_capacity(candles.len());
+    for candle in candles {
+        match ordered.last_mut() {
+            Some(last) if last.begins == candle.begins => {
+                if last.closed && candle.closed && *last != candle {
+                    return Err(format!("two of {} contradict each other", candle.begins));
+                }
+                *last = candle;
+            }
+            _ => ordered.push(candle),
+        }
+    }
+    Ok(ordered)
+}
+
+/// `None` for a candle without prices, in which nothing was traded. The error says what is wrong.
+fn read_candle(
+    row: Row<'_>,
+    decimals: u8,
+    step: CandleStep,
+    delay: Delay,
+    now: Millis,
+) -> Result<Option<Candle>, String> {
+    let begins = row.datetime("begin").ok_or("one does not say when it begins")?;
+    let price = |name: &str| row.price(name, decimals);
+    let (Some(open), Some(high), Some(low), Some(close)) =
+        (price("open"), price("high"), price("low"), price("close"))
+    else {
+        return Ok(None);
+    };
+    if low > open.min(close) || high < open.max(close) {
+        return Err(format!("the high and low of {begins} do not enclose its prices"));
+    }
+    let amount = |name: &str, decimals: u8| {
+        let value = row.number(name).and_then(|value| number::trim(value, decimals));
+        value.filter(|value| !value.is_negative())
+    };
+    let candle = Candle {
+        begins,
+        offset_min: zone::instant(begins).1,
+        open,
+        high,
+        low,
+        close,
+        volume: amount("volume", 4),
+        value: amount("value", 2),
+        closed: false,
+    };
+    Ok(Some(Candle { closed: is_closed(&candle, row.datetime("end"), step, delay, now), ..candle }))
+}
+
+/// A candle is closed when its time is over on the exchange's delayed clock and it says that it
+/// ends where it should. The one that is forming ends with its last trade instead; where that is
+/// all there ever will be, only time tells.
+fn is_closed(
+    candle: &Candle,
+    end: Option<DateTime>,
+    step: CandleStep,
+    delay: Delay,
+    now: Millis,
+) -> bool {
+    let over = ends_at(candle, step);
+    let seen = Millis(now.0 - delay_ms(delay));
+    let full = end.is_some_and(|end| zone::instant(end).0.0 + 1_000 >= over.0);
+    over <= seen && (full || over.0 + LAG_MAX_MS <= seen.0)
+}
+
+/// The first moment after a candle.
+pub(crate) fn ends_at(candle: &Candle, step: CandleStep) -> Millis {
+    let fixed = |minutes: i64| Millis(candle.opens_at().0 + minutes * 60_000);
+    let date = candle.begins.date();
+    let next = match step {
+        CandleStep::Minute => return fixed(1),
+        CandleStep::TenMinutes => return fixed(10),
+        CandleStep::Hour => return fixed(60),
+        CandleStep::Day => date.checked_add(1.day()),
+        CandleStep::Week => {
+            let past_monday = i64::from(date.weekday().to_monday_zero_offset());
+            date.checked_add((7 - past_monday).days())
+        }
+        CandleStep::Month => date.last_of_month().checked_add(1.day()),
+    };
+    match next {
+        Ok(next) => zone::instant(next.to_datetime(Time::midnight())).0,
+        Err(_) => Millis(i64::MAX),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! Where a security is found: its board, and the engine and market that the board belongs to.
+
+use fault::Fault;
+use market::closest;
+
+use crate::listing::Board;
+
+/// The board where shares are traded.
+pub(crate) const MAIN_BOARD: &str = "TQBR";
+const SUGGESTIONS_MAX: usize = 3;
+/// Longer than any code or board of the exchange's.
+const NAME_MAX: usize = 36;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Place {
+    pub(crate) engine: String,
+    pub(crate) market: String,
+    pub(crate) board: String,
+}
+
+impl Place {
+    fn new(engine: &str, market: &str, board: &str) -> Self {
+        Self { engine: engine.to_owned(), market: market.to_owned(), board: board.to_owned() }
+    }
+
+    pub(crate) fn main() -> Self {
+        Self::new("stock", "shares", MAIN_BOARD)
+    }
+
+    /// As the exchange describes it; `None` where its words could not be part of a path.
+    pub(crate) fn told(engine: &str, market: &str, board: &str) -> Option<Self> {
+        let plain = [engine, market, board].into_iter().all(is_plain);
+        plain.then(|| Self::new(engine, market, board))
+    }
+
+    /// Values of indices are published as they are calculated; prices wait.
+    pub(crate) fn is_index(&self) -> bool {
+        self.market == "index"
+    }
+
+    pub(crate) fn path(&self) -> String {
+        format!("engines/{}/markets/{}/boards/{}", self.engine, self.market, self.board)
+    }
+}
+
+/// Whether it can be a code or a board, and therefore part of a path as it is.
+pub(crate) fn is_plain(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    (1..=NAME_MAX).contains(&name.len())
+        && name.bytes().all(plain)
+        && name.bytes().any(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Says that a code is not known, and which may have been meant.
+pub(crate) fn unknown(code: &str, board: Option<&Board>) -> Fault {
+    let shown: String = code.chars().take(40).collect();
+    let mut message = format!("ticker {shown:?} is not known to the Moscow Exchange");
+    let meant = board.map(|board| meant(code, board)).unwrap_or_default();
+    if !meant.is_empty() {
+        message = format!("{message}; did you mean {}?", meant.join(", "));
+    }
+    Fault::not_found("unknown_symbol", message)
+}
+
+/// Codes whose names begin like what was asked for, then codes that look like it.
+fn meant<'a>(asked: &str, board: &'a Board) -> Vec<&'a str> {
+    let wanted = asked.to_lowercase();
+    let begins =
+        |name: &str| wanted.chars().count() >= 3 && name.to_lowercase().starts_with(&wanted);
+    let mut codes: Vec<&str> = board
+        .securities
+        .iter()
+        .filter(|it| begins(&it.short_name) || it.latin_name.as_deref().is_some_and(begins))
+        .map(|it| it.code.as_str())
+        .collect();
+    let known = board.securities.iter().map(|it| it.code.as_str());
+    for code in closest(&asked.to_uppercase(), known, SUGGESTIONS_MAX) {
+        if !codes.contains(&code) {
+            codes.push(code);
+        }
+    }
+    codes.truncate(SUGGESTIONS_MAX);
+    codes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_names_become_part_of_a_path() {
+        for name in ["SBER", "SBERP", "RU000A0JX0J2", "USD000UTSTOM", "SiH5", "IMOEX2", "A-B_C.D"] {
+            assert!(is_plain(name), "{name}");
+        }
+        let long = "A".repeat(37);
+        for name in ["", ".", "..", "A/B", "A?x=1", "A B", "СБЕР", "A%2F", "A#", &long] {
+            assert!(!is_plain(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn paths_are_made_of_plain_words() {
+        assert_eq!(Place::main().path(), "engines/stock/markets/shares/boards/TQBR");
+        let index = Place::told("stock", "index", "SNDX").unwrap();
+        assert_eq!(index.path(), "engines/stock/markets/index/boards/SNDX");
+        assert!(index.is_index() && !Place::main().is_index());
+        assert_eq!(Place::told("stock", "../x", "TQBR"), None);
+    }
+}

@@ -1,0 +1,109 @@
+//! The adapter behind each port it serves; the work is done in the modules beside it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use fault::Fault;
+use jiff::civil::Date;
+use market::{
+    BarBatch, BarSource, Basket, Calendar, CandleRequest, CandleSource, Candles, Dividend,
+    DividendSource, Found, IndexSource, Interval, Listing, Millis, Quote, QuoteSource, Security,
+    SecuritySearch, SecuritySource, Snapshot, Span, Split, SplitSource, Symbol, SymbolSource, Told,
+    TradingCalendar, TradingDay,
+};
+
+use crate::Moex;
+
+#[async_trait]
+impl QuoteSource for Moex {
+    async fn latest(&self, symbols: &[Symbol]) -> Result<Vec<Result<Arc<Quote>, Fault>>, Fault> {
+        self.inner.latest(symbols).await
+    }
+}
+
+#[async_trait]
+impl BarSource for Moex {
+    fn source(&self) -> &str {
+        &self.inner.config.source
+    }
+
+    fn calendar(&self) -> Calendar {
+        Calendar::Unknown
+    }
+
+    async fn bars(&self, code: &str, interval: Interval, span: Span) -> Result<BarBatch, Fault> {
+        self.inner.bars(code, interval, span).await.map(Arc::unwrap_or_clone)
+    }
+
+    async fn first_open(&self, code: &str, interval: Interval) -> Result<Option<Millis>, Fault> {
+        self.inner.first_open(code, interval).await
+    }
+}
+
+#[async_trait]
+impl SymbolSource for Moex {
+    async fn listing(&self) -> Result<Arc<Listing>, Fault> {
+        Ok(Arc::clone(&self.inner.names().await?.value.listing))
+    }
+}
+
+#[async_trait]
+impl SecuritySource for Moex {
+    async fn snapshot(
+        &self,
+        code: &str,
+        board: Option<&str>,
+    ) -> Result<Told<Arc<Snapshot>>, Fault> {
+        self.inner.snapshot(code, board).await
+    }
+
+    async fn securities(&self) -> Result<Told<Arc<Vec<Arc<Security>>>>, Fault> {
+        self.inner.securities().await
+    }
+}
+
+#[async_trait]
+impl CandleSource for Moex {
+    async fn candles(&self, request: &CandleRequest) -> Result<Told<Arc<Candles>>, Fault> {
+        self.inner.candles(request).await
+    }
+}
+
+#[async_trait]
+impl IndexSource for Moex {
+    async fn basket(&self, index: &str, date: Date) -> Result<Told<Arc<Basket>>, Fault> {
+        self.inner.basket(index, date).await
+    }
+
+    async fn indices(&self) -> Result<Told<Vec<(String, Option<String>)>>, Fault> {
+        self.inner.indices().await
+    }
+}
+
+#[async_trait]
+impl SecuritySearch for Moex {
+    async fn search(&self, text: &str, limit: usize) -> Result<Told<Vec<Found>>, Fault> {
+        self.inner.search(text, limit).await
+    }
+}
+
+#[async_trait]
+impl DividendSource for Moex {
+    async fn dividends(&self, code: &str) -> Result<Told<Arc<Vec<Dividend>>>, Fault> {
+        self.inner.dividends(code).await
+    }
+}
+
+#[async_trait]
+impl TradingCalendar for Moex {
+    async fn trading_days(&self, from: Date, to: Date) -> Result<Told<Vec<TradingDay>>, Fault> {
+        self.inner.trading_days(from, to).await
+    }
+}
+
+#[async_trait]
+impl SplitSource for Moex {
+    async fn splits(&self, code: Option<&str>) -> Result<Told<Vec<Split>>, Fault> {
+        self.inner.splits(code).await
+    }
+}

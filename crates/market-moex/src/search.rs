@@ -1,0 +1,198 @@
+//! Looking for a security by name, code or ISIN: on the main board, whose names we have in both
+//! languages, and in everything the exchange ever listed.
+
+use std::sync::Arc;
+
+use fault::Fault;
+use market::{Delay, Found, Security, Told};
+
+use crate::Inner;
+use crate::client::Question;
+use crate::shelf::Ages;
+use crate::snapshot::told;
+use crate::tables::Row;
+
+const QUERY_MAX: usize = 100;
+const LIMIT_MAX: usize = 100;
+/// The exchange passes over shorter words.
+const WORD_MIN: usize = 3;
+
+/// What is found, and why the exchange's own search is missing from it.
+pub(crate) type Finds = Arc<(Vec<Found>, Option<String>)>;
+
+impl Inner {
+    pub(crate) async fn search(
+        self: &Arc<Self>,
+        text: &str,
+        limit: usize,
+    ) -> Result<Told<Vec<Found>>, Fault> {
+        let query = text.trim().to_lowercase();
+        if query.is_empty() || query.chars().count() > QUERY_MAX {
+            let message = "a search needs something to look for";
+            let problem = format!("1 to {QUERY_MAX} characters");
+            return Err(Fault::invalid("invalid_query", message).problem("query", problem));
+        }
+        let (inner, asked) = (Arc::clone(self), query.clone());
+        let work = async move { inner.find(&asked).await.map(Arc::new) };
+        let (fresh, stale) = (self.config.search_age, self.config.reference_age_stale);
+        let held = self.shelves.finds.get(query, Ages { fresh, stale }, work).await?;
+        let found = held.value.0.iter().take(limit.clamp(1, LIMIT_MAX)).cloned().collect();
+        let mut freshness = self.freshness(held.received_at, held.received_at, Delay::EndOfDay);
+        freshness.fallback = held.value.1.clone();
+        Ok(told(held, found, freshness))
+    }
+
+    async fn find(self: &Arc<Self>, query: &str) -> Result<(Vec<Found>, Option<String>), Fault> {
+        let names = self.names().await;
+        let mut found: Vec<Found> = match &names {
+            Ok(held) => held.value.securities.iter().map(|it| of_board(it)).collect(),
+            Err(_) => Vec::new(),
+        };
+        found.retain(|it| rank(it, query).is_some());
+        let elsewhere = if query.chars().count() < WORD_MIN {
+            Ok(Vec::new())
+        } else {
+            self.find_elsewhere(query).await
+        };
+        let without = match (elsewhere, names) {
+            (Ok(elsewhere), _) => {
+                elsewhere.into_iter().for_each(|it| merge(&mut found, it));
+                None
+            }
+            (Err(fault), Ok(_)) => Some(format!("only the main board was searched: {fault}")),
+            (Err(fault), Err(_)) => return Err(fault),
+        };
+        // Stable, so that the exchange's own order holds among equals.
+        found.sort_by_key(|it| (rank(it, query).unwrap_or(u8::MAX), !it.traded));
+        Ok((found, without))
+    }
+
+    async fn find_elsewhere(self: &Arc<Self>, query: &str) -> Result<Vec<Found>, Fault> {
+        let question = Question::new("search", "securities", "securities")
+            .with("q", query)
+            .with("limit", LIMIT_MAX);
+        let answer = self.client.ask(&question).await?;
+        let rows = answer.tables.need("securities", &["secid"])?;
+        Ok(rows.rows().filter_map(read_found).take(LIMIT_MAX).collect())
+    }
+}
+
+fn of_board(security: &Security) -> Found {
+    Found {
+        code: security.code.clone(),
+        short_name: Some(security.short_name.clone()),
+        name: security.name.clone(),
+        latin_name: security.latin_name.clone(),
+        isin: security.isin.clone(),
+        issuer: None,
+        kind: None,
+        board: Some(security.board.clone()),
+        traded: !security.suspended,
+    }
+}
+
+fn read_found(row: Row<'_>) -> Option<Found> {
+    Some(Found {
+        code: row.owned("secid")?,
+        short_name: row.owned("shortname"),
+        name: row.owned("name"),
+        latin_name: row.owned("latname"),
+        isin: row.owned("isin"),
+        issuer: row.owned("emitent_title"),
+        kind: row.owned("type"),
+        board: row.owned("primary_boardid"),
+        traded: row.integer("is_traded") == Some(1),
+    })
+}
+
+/// Adds what is new, or what is new about what is there.
+fn merge(found: &mut Vec<Found>, more: Found) {
+    match found.iter_mut().find(|it| it.code == more.code) {
+        None => found.push(more),
+        Some(it) => {
+            it.issuer = it.issuer.take().or(more.issuer);
+            it.kind = it.kind.take().or(more.kind);
+            it.isin = it.isin.take().or(more.isin);
+        }
+    }
+}
+
+/// How well it fits, 0 being best; `None` where it does not. The query is in lower case.
+fn rank(found: &Found, query: &str) -> Option<u8> {
+    let lower = |text: &Option<String>| text.as_deref().unwrap_or_default().to_lowercase();
+    let code = found.code.to_lowercase();
+    if code == query || lower(&found.isin) == query {
+        return Some(0);
+    }
+    let names = [lower(&found.short_name), lower(&found.latin_name), lower(&found.name)];
+    if names.iter().any(|name| name == query) {
+        return Some(1);
+    }
+    if code.starts_with(query) {
+        return Some(2);
+    }
+    let begins = |name: &String| {
+        name.split(|c: char| !c.is_alphanumeric()).any(|word| word.starts_with(query))
+            || name.starts_with(query)
+    };
+    if names.iter().any(begins) {
+        return Some(3);
+    }
+    let within = |text: &String| query.chars().count() >= WORD_MIN && text.contains(query);
+    if names.iter().any(within) || within(&lower(&found.issuer)) {
+        return Some(4);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(code: &str, short: &str, latin: &str, isin: &str) -> Found {
+        let some = |text: &str| Some(text.to_owned());
+        Found {
+            code: code.to_owned(),
+            short_name: some(short),
+            name: None,
+            latin_name: some(latin),
+            isin: some(isin),
+            issuer: None,
+            kind: None,
+            board: None,
+            traded: true,
+        }
+    }
+
+    #[test]
+    fn what_fits_better_comes_first() {
+        let sber = found("SBER", "Сбербанк", "Sberbank", "RU0009029540");
+        for (query, fits) in [
+            ("sber", Some(0)),
+            ("ru0009029540", Some(0)),
+            ("сбербанк", Some(1)),
+            ("sberbank", Some(1)),
+            ("sbe", Some(2)),
+            ("сбер", Some(3)),
+            ("банк", Some(4)),
+            ("б", None),
+            ("газпром", None),
+        ] {
+            assert_eq!(rank(&sber, query), fits, "{query}");
+        }
+        let polus = found("PLZL", "Полюс", "PJSC Polyus", "RU000A0JNAA8");
+        assert_eq!(rank(&polus, "polyus"), Some(3));
+    }
+
+    #[test]
+    fn what_is_found_twice_is_told_once() {
+        let mut all = vec![found("SBER", "Сбербанк", "Sberbank", "X")];
+        let mut more = found("SBER", "other", "other", "Y");
+        more.kind = Some("common_share".to_owned());
+        merge(&mut all, more);
+        merge(&mut all, found("SBERP", "Сбербанк-п", "Sberbank (pref)", "Z"));
+        assert_eq!(all.len(), 2);
+        assert_eq!(all[0].kind.as_deref(), Some("common_share"));
+        assert_eq!(all[0].isin.as_deref(), Some("X"));
+    }
+}

@@ -1,0 +1,234 @@
+//! A security at a moment, read from the exchange's two rows about it.
+//!
+//! Change is `CHANGE` and `LASTTOPREVPRICE`, against the day before; `LASTCHANGE` is against the
+//! trade before, except for indices, where it is against the day before as well.
+
+use std::sync::Arc;
+
+use jiff::ToSpan;
+use jiff::civil::{Date, Time};
+use market::{
+    DAY_MS, Decimal, Delay, Freshness, Millis, PriceBasis, Security, Snapshot, Told, TradingStatus,
+};
+
+use crate::number;
+use crate::shelf::Held;
+use crate::tables::Row;
+use crate::zone;
+
+/// No price has more digits after its point.
+const DECIMALS_MAX: i64 = 12;
+/// How far ahead of us the exchange's clock may be before a time must be of the day before.
+const SKEW_MS: i64 = 60_000;
+
+/// A snapshot with what its freshness is made from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Shot {
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) as_of: Millis,
+    pub(crate) delay: Delay,
+    /// Why the price is not from a trade of the session.
+    pub(crate) fallback: Option<String>,
+}
+
+impl Shot {
+    pub(crate) fn freshness(&self, source: &str, received_at: Millis) -> Freshness {
+        Freshness {
+            source: source.to_owned(),
+            as_of: self.as_of,
+            received_at,
+            delay: self.delay,
+            stale: self.fallback.is_some(),
+            fallback: self.fallback.clone(),
+        }
+    }
+}
+
+/// Marks an answer that stands in for a newer one.
+pub(crate) fn told<V, T>(held: Held<V>, value: T, mut freshness: Freshness) -> Told<T> {
+    if let Some(instead) = held.instead {
+        freshness.stale = true;
+        freshness.fallback = Some(match freshness.fallback {
+            None => instead,
+            Some(before) => format!("{before}; {instead}"),
+        });
+    }
+    Told { value, freshness }
+}
+
+/// The roubles of before 1998 live on in the exchange's codes.
+pub(crate) fn currency(code: &str) -> String {
+    match code {
+        "SUR" | "RUR" => "RUB".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// `None` for a row without a code.
+pub(crate) fn read_security(row: Row<'_>) -> Option<Security> {
+    let code = row.owned("secid")?;
+    Some(Security {
+        board: row.owned("boardid").unwrap_or_default(),
+        short_name: row.owned("shortname").unwrap_or_else(|| code.clone()),
+        name: row.owned("secname").or_else(|| row.owned("name")),
+        latin_name: row.owned("latname"),
+        isin: row.owned("isin"),
+        lot: row.count("lotsize"),
+        decimals: decimals(row.integer("decimals")),
+        currency: currency(row.text("currencyid").unwrap_or("RUB")),
+        suspended: row.text("status").is_some_and(|status| status != "A"),
+        code,
+    })
+}
+
+pub(crate) fn decimals(told: Option<i64>) -> u8 {
+    u8::try_from(told.unwrap_or(2).clamp(0, DECIMALS_MAX)).unwrap_or(2)
+}
+
+/// The two rows of a security, and what the answer says about itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a> {
+    pub(crate) listed: Row<'a>,
+    pub(crate) traded: Row<'a>,
+    pub(crate) version: Option<Row<'a>>,
+    pub(crate) is_index: bool,
+    pub(crate) delay: Delay,
+    pub(crate) received_at: Millis,
+}
+
+/// `None` where there is no price at all.
+pub(crate) fn read(rows: Rows<'_>, security: &Arc<Security>) -> Option<Shot> {
+    let price = |row: Row<'_>, name: &str| {
+        row.price(name, security.decimals).filter(|value| !value.is_zero())
+    };
+    let (last_name, open_name) =
+        if rows.is_index { ("currentvalue", "openvalue") } else { ("last", "open") };
+    let previous = if rows.is_index {
+        price(rows.traded, "lastvalue")
+    } else {
+        price(rows.listed, "prevprice")
+    };
+    let last = price(rows.traded, last_name);
+    let (value, basis) = None
+        .or_else(|| Some((last?, PriceBasis::LastTrade)))
+        .or_else(|| Some((previous?, PriceBasis::PreviousClose)))
+        .or_else(|| {
+            Some((price(rows.listed, "prevlegalcloseprice")?, PriceBasis::PreviousOfficialClose))
+        })
+        .or_else(|| Some((price(rows.traded, "lcurrentprice")?, PriceBasis::Estimate)))?;
+    let traded = basis == PriceBasis::LastTrade;
+    let of_session = |name: &str| price(rows.traded, name).filter(|_| traded);
+    let (change, change_pct) = changes(rows, basis, value, previous, security.decimals);
+    let snapshot = Snapshot {
+        security: Arc::clone(security),
+        last: value,
+        basis,
+        change,
+        change_pct,
+        open: of_session(open_name),
+        high: of_session("high"),
+        low: of_session("low"),
+        volume: rows.traded.number("voltoday").and_then(|value| number::trim(value, 4)),
+        value: rows.traded.number("valtoday").and_then(|value| number::trim(value, 2)),
+        trades: rows.traded.count("numtrades"),
+        previous_close: previous,
+        status: status(rows, security),
+        session: session(rows),
+    };
+    let as_of = if traded { traded_at(rows) } else { previous_end(rows) };
+    Some(Shot {
+        fallback: fallback(&snapshot),
+        snapshot: Arc::new(snapshot),
+        as_of: as_of.unwrap_or(rows.received_at).min(rows.received_at),
+        delay: if rows.is_index { Delay::RealTime } else { rows.delay },
+    })
+}
+
+/// As the exchange tells them; else from the close before; else nothing.
+fn changes(
+    rows: Rows<'_>,
+    basis: PriceBasis,
+    last: Decimal,
+    previous: Option<Decimal>,
+    decimals: u8,
+) -> (Option<Decimal>, Option<Decimal>) {
+    if basis != PriceBasis::LastTrade {
+        // What was not traded has not changed, as long as it is shown at its last price.
+        let zero = (basis == PriceBasis::PreviousClose).then_some(());
+        return (
+            zero.and_then(|()| Decimal::from_parts(0, decimals)),
+            zero.and_then(|()| Decimal::from_parts(0, 2)),
+        );
+    }
+    let (by, pct) =
+        if rows.is_index { ("lastchange", "lastchangeprc") } else { ("change", "lasttoprevprice") };
+    let by = rows.traded.price(by, decimals);
+    let pct = rows.traded.number(pct).and_then(|value| number::round(value, 2));
+    (
+        by.or_else(|| number::change(last, previous?)),
+        pct.or_else(|| number::change_pct(last, previous?)),
+    )
+}
+
+fn fallback(snapshot: &Snapshot) -> Option<String> {
+    let code = &snapshot.security.code;
+    let said = match snapshot.basis {
+        PriceBasis::LastTrade if snapshot.security.suspended => {
+            return Some(format!("{code} is suspended; this is its last price"));
+        }
+        PriceBasis::LastTrade => return None,
+        PriceBasis::PreviousClose => "its last price of the session before",
+        PriceBasis::PreviousOfficialClose => "its official close of the session before",
+        PriceBasis::Estimate => "the exchange's estimate",
+    };
+    Some(format!("{code} has not been traded in this session; this is {said}"))
+}
+
+fn status(rows: Rows<'_>, security: &Security) -> TradingStatus {
+    if security.suspended {
+        return TradingStatus::Suspended;
+    }
+    match rows.traded.text("tradingstatus") {
+        Some("T") => TradingStatus::Trading,
+        Some("O") => TradingStatus::Opening,
+        Some("F") => TradingStatus::Closing,
+        Some("B") => TradingStatus::Break,
+        Some("C") => TradingStatus::Closed,
+        Some("N") => TradingStatus::NotTrading,
+        _ => TradingStatus::Unknown,
+    }
+}
+
+/// The day the rows are of. Newer answers say it; older ones leave only the clock of the answer.
+fn session(rows: Rows<'_>) -> Option<Date> {
+    let told = rows.traded.date("tradedate");
+    told.or_else(|| rows.version?.date("trade_date")).or_else(|| rows.traded.date("systime"))
+}
+
+/// The last trade. `TIME` is a time of day, and may be one of the day before.
+fn traded_at(rows: Rows<'_>) -> Option<Millis> {
+    let time = rows.traded.time("time").or_else(|| rows.traded.time("updatetime"))?;
+    let at = |date: Date, time: Time| zone::instant(date.to_datetime(time)).0;
+    let written = rows.traded.datetime("systime").map(|systime| zone::instant(systime).0);
+    let limit = written.unwrap_or(rows.received_at).max(rows.received_at);
+    let date = session(rows).unwrap_or_else(|| zone::today(rows.received_at));
+    let shown = at(date, time);
+    // Where only the answer's own clock gives the date, a later time is of the day before.
+    let dated = rows.traded.date("tradedate").is_some()
+        || rows.version.and_then(|row| row.date("trade_date")).is_some();
+    let latest = if dated { limit } else { written.unwrap_or(limit) };
+    if shown.0 <= latest.0.saturating_add(SKEW_MS) {
+        return Some(shown);
+    }
+    Some(at(date.checked_sub(1.day()).ok()?, time))
+}
+
+/// The end of the day of the session before.
+fn previous_end(rows: Rows<'_>) -> Option<Millis> {
+    let date = rows.listed.date("prevdate")?;
+    let midnight = zone::instant(date.to_datetime(Time::midnight())).0;
+    Some(Millis(midnight.0 + DAY_MS - 1_000))
+}
+
+#[cfg(test)]
+mod tests;
