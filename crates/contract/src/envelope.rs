@@ -10,6 +10,8 @@ use crate::spec::ErrorRow;
 /// What an envelope may say beside the fault itself.
 #[derive(Debug)]
 pub struct FailureContext<'a> {
+    /// What was called; empty where nothing was reached.
+    pub tool: &'a str,
     pub request_id: &'a str,
     /// The arguments as they came; some contracts repeat part of the request in their errors.
     pub args: &'a Map<String, Value>,

@@ -265,7 +265,7 @@ impl Pipeline {
     /// decode), in the words of the service that was addressed.
     pub fn refuse(&self, service: &str, fault: &Fault, request_id: &str) -> Option<Failure> {
         let service = self.catalog.service(service)?;
-        Some(envelop(service, fault, request_id, &Map::new()))
+        Some(envelop(service, "", fault, request_id, &Map::new()))
     }
 }
 
@@ -309,17 +309,18 @@ fn fail(asks: &Asks<'_>, fault: &Fault, request_id: &str, asked: &Map<String, Va
         }
         _ => tracing::debug!(request_id, tool, code = fault.code(), cause, "{fault}"),
     }
-    envelop(asks.service, fault, request_id, asked)
+    envelop(asks.service, asks.name, fault, request_id, asked)
 }
 
 fn envelop(
     service: &Service,
+    tool: &str,
     fault: &Fault,
     request_id: &str,
     asked: &Map<String, Value>,
 ) -> Failure {
     let row = service.errors.row(fault);
-    let cx = FailureContext { request_id, args: asked, row };
+    let cx = FailureContext { tool, request_id, args: asked, row };
     let failure = Failure {
         kind: fault.kind(),
         code: fault.code(),

@@ -1,0 +1,87 @@
+//! Arguments that a schema cannot check alone: tickers, and dates in their order.
+
+use fault::Fault;
+use jiff::civil::Date;
+use market::parse_date;
+
+/// Days that one question about candles may span, by the length of the candles.
+pub(crate) const DAYS_MAX_DAILY: i64 = 3_660;
+pub(crate) const DAYS_MAX_HOURLY: i64 = 730;
+
+/// Upper case, without the spaces that come with copying.
+pub(crate) fn ticker(field: &str, text: &str) -> Result<String, Fault> {
+    let ticker = text.trim().to_uppercase();
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    if ticker.is_empty() || !ticker.chars().all(fits) {
+        let expected = "letters of the Latin alphabet and digits, such as SBER";
+        let message = format!("{field}: expected {expected}; search_securities finds a ticker");
+        return Err(Fault::invalid("invalid_ticker", message).problem(field, expected));
+    }
+    Ok(ticker)
+}
+
+pub(crate) fn date(field: &str, text: &str) -> Result<Date, Fault> {
+    parse_date(text).ok_or_else(|| {
+        let expected = "a date as YYYY-MM-DD";
+        let message = format!("{field}: expected {expected}");
+        Fault::invalid("invalid_date", message).problem(field, expected)
+    })
+}
+
+/// Two dates in order, at most so many days apart.
+pub(crate) fn period(from: &str, to: &str, days_max: i64) -> Result<(Date, Date), Fault> {
+    let (from, to) = (date("from_date", from)?, date("to_date", to)?);
+    if to < from {
+        let message = format!("to_date: expected a date not before from_date ({to} is)");
+        return Err(Fault::invalid("reversed_dates", message)
+            .problem("to_date", format!("a date not before {from}")));
+    }
+    let days = days(from, to);
+    if days > days_max {
+        let message =
+            format!("the period has {days} days; at most {days_max} can be asked at once");
+        return Err(Fault::invalid("range_too_long", message)
+            .problem("from_date", format!("at most {days_max} days before to_date")));
+    }
+    Ok((from, to))
+}
+
+/// How many days there are from one to the other, both included.
+pub(crate) fn days(from: Date, to: Date) -> i64 {
+    i64::from((to - from).get_days()) + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_ticker(text: &str, expected: Option<&str>) {
+        assert_eq!(ticker("ticker", text).ok().as_deref(), expected, "{text}");
+    }
+
+    #[test]
+    fn tickers_are_trimmed_and_raised_or_refused() {
+        check_ticker(" sber ", Some("SBER"));
+        check_ticker("RU000A0JX0J2", Some("RU000A0JX0J2"));
+        for bad in ["", "  ", "СБЕР", "SB ER", "../x", "SBER?", "a/b"] {
+            check_ticker(bad, None);
+        }
+    }
+
+    #[track_caller]
+    fn check_period(from: &str, to: &str, expected: Result<i64, &str>) {
+        let found = period(from, to, 730).map(|(from, to)| days(from, to));
+        assert_eq!(found.as_ref().map_err(Fault::code).copied(), expected, "{from} {to}");
+    }
+
+    #[test]
+    fn periods_are_ordered_and_bounded() {
+        check_period("2024-01-01", "2024-01-01", Ok(1));
+        check_period("2024-01-01", "2024-12-31", Ok(366));
+        check_period("2024-01-01", "2025-12-30", Ok(730));
+        check_period("2024-01-01", "2025-12-31", Err("range_too_long"));
+        check_period("2024-01-02", "2024-01-01", Err("reversed_dates"));
+        check_period("2024-02-30", "2024-03-01", Err("invalid_date"));
+    }
+}

@@ -1,0 +1,38 @@
+//! The Moscow Exchange contract: securities, price history, indices, and risk over them.
+//!
+//! What the exchange says comes through the ports of `market`; this crate checks what is asked,
+//! computes the figures, and answers in the contract's shapes.
+
+mod answer;
+mod ask;
+mod envelope;
+mod figures;
+mod prices;
+mod tools;
+
+use std::sync::Arc;
+
+use contract::{Contract, ContractError, Scope, Service, Tools};
+use market::{Clock, StockExchange};
+
+pub struct Moex {
+    pub(crate) exchange: Arc<dyn StockExchange>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+/// The service with its tool table, ready for the catalogue.
+pub fn service(
+    exchange: Arc<dyn StockExchange>,
+    clock: Arc<dyn Clock>,
+) -> Result<Service, ContractError> {
+    Tools::of(Arc::new(Moex { exchange, clock }))
+        .tool("get_security_snapshot", Scope::Read, tools::snapshot::call)
+        .tool("get_ohlcv_timeseries", Scope::Read, tools::timeseries::call)
+        .tool("get_index_constituents_metrics", Scope::Read, tools::constituents::call)
+        .tool("search_securities", Scope::Read, tools::search::call)
+        .tool("get_dividends", Scope::Read, tools::dividends::call)
+        .tool("get_trading_calendar", Scope::Read, tools::calendar::call)
+        .tool("compute_portfolio_risk", Scope::Read, tools::portfolio_risk::call)
+        .tool("compute_correlation_matrix", Scope::Read, tools::correlation::call)
+        .bind(Contract::load("moex")?, envelope::Iss)
+}

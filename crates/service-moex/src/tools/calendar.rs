@@ -1,0 +1,60 @@
+//! `get_trading_calendar`: which days are traded.
+
+use std::fmt::Write as _;
+
+use contract::Cx;
+use fault::Fault;
+use market::{Told, TradingDay};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::answer::{Answer, known};
+use crate::{Moex, ask};
+
+const DAYS_MAX: i64 = 400;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Args {
+    from_date: String,
+    to_date: String,
+}
+
+pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
+    let (from, to) = ask::period(&args.from_date, &args.to_date, DAYS_MAX)?;
+    let Told { value: days, freshness } = cx.service.exchange.trading_days(from, to).await?;
+    let today = cx.service.clock.now().date();
+    let traded = || days.iter().filter(|day| day.is_trading);
+    let last = traded().rfind(|day| day.date <= today);
+    let next = traded().find(|day| day.date > today);
+    let date = |day: &TradingDay| Value::from(day.date.to_string());
+    let metrics = known([
+        ("num_trading_days", Some(traded().count().into())),
+        ("last_trading_day", last.map(date)),
+        ("next_trading_day", next.map(date)),
+    ]);
+    let mut text = format!("{} of {} days are traded", traded().count(), days.len());
+    let closed: Vec<String> =
+        days.iter().filter(|day| !day.is_trading).map(|day| day.date.to_string()).collect();
+    _ = writeln!(text, "; closed on: {}", closed.join(" "));
+    Ok(Answer {
+        metadata: json!({
+            "source": "moex-iss",
+            "from_date": from.to_string(),
+            "to_date": to.to_string(),
+        }),
+        data: days.iter().map(row).collect(),
+        metrics,
+        text,
+        freshness: Some(freshness),
+    })
+}
+
+fn row(day: &TradingDay) -> Value {
+    known([
+        ("date", Some(day.date.to_string().into())),
+        ("is_trading", Some(day.is_trading.into())),
+        ("basis", Some(day.basis.word().into())),
+        ("opens", day.session.map(|it| it.opens.to_rfc3339().into())),
+        ("closes", day.session.map(|it| it.closes.to_rfc3339().into())),
+    ])
+}

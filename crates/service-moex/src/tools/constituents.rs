@@ -1,0 +1,81 @@
+//! `get_index_constituents_metrics`: what is in an index, with weights, prices and sectors.
+
+use std::fmt::Write as _;
+
+use contract::Cx;
+use fault::Fault;
+use market::{Basket, Constituent, Decimal, Told};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::answer::{Answer, figure, known, number};
+use crate::{Moex, ask};
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Args {
+    index_ticker: String,
+    as_of_date: String,
+}
+
+pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
+    let date = ask::date("as_of_date", &args.as_of_date)?;
+    let Told { value: basket, freshness } =
+        cx.service.exchange.basket(&args.index_ticker, date).await?;
+    Ok(Answer {
+        metadata: json!({
+            "source": "moex-iss",
+            "index_ticker": basket.index,
+            "as_of_date": date.to_string(),
+        }),
+        data: basket.constituents.iter().map(row).collect(),
+        metrics: metrics(&basket),
+        text: text(&basket),
+        freshness: Some(freshness),
+    })
+}
+
+fn row(it: &Constituent) -> Value {
+    known([
+        ("ticker", Some(it.code.as_str().into())),
+        ("name", it.name.as_deref().map(Value::from)),
+        ("weight_pct", Some(number(it.weight_pct))),
+        ("last_price", it.price.map(number)),
+        ("price_change_pct", it.change_pct.map(number)),
+        ("sector", it.sector.map(Value::from)),
+    ])
+}
+
+fn metrics(basket: &Basket) -> Value {
+    let mut weights: Vec<f64> =
+        basket.constituents.iter().map(|it| it.weight_pct.to_f64()).collect();
+    weights.sort_by(|a, b| b.total_cmp(a));
+    known([
+        ("top5_weight_pct", figure(Some(weights.iter().take(5).sum()))),
+        ("num_constituents", Some(basket.constituents.len().into())),
+        ("effective_date", Some(basket.effective.to_string().into())),
+        ("missing", (!basket.missing.is_empty()).then(|| json!(basket.missing))),
+    ])
+}
+
+fn text(basket: &Basket) -> String {
+    let mut text = format!(
+        "{} on {}: {} constituents\n",
+        basket.index,
+        basket.effective,
+        basket.constituents.len()
+    );
+    if basket.effective != basket.asked {
+        _ = writeln!(text, "{} was no trading day; this is the last one before it", basket.asked);
+    }
+    text.push_str("ticker weight% price change% sector\n");
+    let mut sorted: Vec<&Constituent> = basket.constituents.iter().collect();
+    sorted.sort_by(|a, b| b.weight_pct.to_f64().total_cmp(&a.weight_pct.to_f64()));
+    let or_dash =
+        |value: Option<Decimal>| value.map_or_else(|| "-".to_owned(), |it| it.to_string());
+    for it in sorted {
+        let (price, change) = (or_dash(it.price), or_dash(it.change_pct));
+        let sector = it.sector.unwrap_or("-");
+        _ = writeln!(text, "{} {} {price} {change} {sector}", it.code, it.weight_pct);
+    }
+    text
+}

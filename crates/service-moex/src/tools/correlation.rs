@@ -1,0 +1,105 @@
+//! `compute_correlation_matrix`: how daily returns of securities move together.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use contract::Cx;
+use fault::Fault;
+use futures_util::future::try_join_all;
+use jiff::civil::Date;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::answer::{Answer, figure, known};
+use crate::figures::mean;
+use crate::figures::risk::{Returns, correlation};
+use crate::prices::Closes;
+use crate::{Moex, ask, prices};
+
+/// Fewer common days than this give no correlation worth the name.
+const DAYS_MIN: usize = 3;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Args {
+    tickers: Vec<String>,
+    from_date: String,
+    to_date: String,
+}
+
+pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
+    let period = ask::period(&args.from_date, &args.to_date, ask::DAYS_MAX_DAILY)?;
+    let mut tickers = Vec::new();
+    for (index, text) in args.tickers.iter().enumerate() {
+        let ticker = ask::ticker(&format!("tickers.{index}"), text)?;
+        if !tickers.contains(&ticker) {
+            tickers.push(ticker);
+        }
+    }
+    let exchange = &cx.service.exchange;
+    let fetched = tickers.iter().map(|ticker| prices::daily(exchange, ticker, None, period));
+    let closes = try_join_all(fetched).await?;
+    let (days, series) = aligned(&closes)?;
+    let returns = Returns::of(&series);
+    let pair = |a: usize, b: usize| match (returns.each.get(a), returns.each.get(b)) {
+        (Some(a), Some(b)) => correlation(a, b),
+        _ => None,
+    };
+    let mut text = format!("{} days; correlations of daily returns\n", days.len());
+    let (mut rows, mut between) = (Vec::new(), Vec::new());
+    for (a, ticker) in tickers.iter().enumerate() {
+        let mut row = Map::new();
+        _ = write!(text, "{ticker}");
+        for (b, other) in tickers.iter().enumerate() {
+            let found = pair(a, b);
+            between.extend(found.filter(|_| a < b));
+            row.insert(other.clone(), figure(found).unwrap_or(Value::Null));
+            text.push_str(&found.map_or_else(|| " -".to_owned(), |it| format!(" {it:.3}")));
+        }
+        text.push('\n');
+        rows.push(json!({ "ticker": ticker, "correlations": row }));
+    }
+    Ok(Answer {
+        metadata: json!({
+            "source": "moex-iss",
+            "tickers": tickers,
+            "from_date": period.0.to_string(),
+            "to_date": period.1.to_string(),
+        }),
+        data: Value::Array(rows),
+        metrics: known([
+            ("num_days", Some(returns.days().into())),
+            ("mean_correlation", figure(mean(&between))),
+            ("method", Some("Pearson, daily returns on common days, splits taken out".into())),
+        ]),
+        text,
+        freshness: closes.first().map(|it| it.freshness.clone()),
+    })
+}
+
+/// Closes on the days that all have.
+pub(crate) fn aligned(all: &[Closes]) -> Result<(Vec<Date>, Vec<Vec<f64>>), Fault> {
+    let mut on: BTreeMap<Date, Vec<f64>> = BTreeMap::new();
+    for (index, closes) in all.iter().enumerate() {
+        for (date, close) in closes.days.iter().filter(|(_, close)| *close > 0.0) {
+            let row = on.entry(*date).or_default();
+            if row.len() == index {
+                row.push(*close);
+            }
+        }
+    }
+    on.retain(|_, row| row.len() == all.len());
+    if on.len() < DAYS_MIN {
+        let names: Vec<&str> = all.iter().map(|it| it.code.as_str()).collect();
+        let message = format!(
+            "{} have {} trading days in common in this period; at least {DAYS_MIN} are needed",
+            names.join(", "),
+            on.len()
+        );
+        return Err(Fault::invalid("too_few_days", message)
+            .problem("from_date", "a period in which all of them were traded"));
+    }
+    let series = (0..all.len())
+        .map(|index| on.values().filter_map(|row| row.get(index).copied()).collect())
+        .collect();
+    Ok((on.into_keys().collect(), series))
+}

@@ -1,0 +1,50 @@
+//! `search_securities`: a name, an ISIN or part of a ticker to what is traded.
+
+use std::fmt::Write as _;
+
+use contract::Cx;
+use fault::Fault;
+use market::{Found, Told};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::Moex;
+use crate::answer::{Answer, known};
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Args {
+    query: String,
+    limit: usize,
+}
+
+pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
+    let Told { value: found, freshness } =
+        cx.service.exchange.search(&args.query, args.limit).await?;
+    let mut text = format!("{} securities found\n", found.len());
+    for it in &found {
+        let name = it.name.as_deref().or(it.short_name.as_deref()).unwrap_or_default();
+        let traded = if it.traded { "" } else { " (not traded)" };
+        _ = writeln!(text, "{} {name}{traded}", it.code);
+    }
+    Ok(Answer {
+        metadata: json!({ "source": "moex-iss", "query": args.query }),
+        data: found.iter().map(row).collect(),
+        metrics: json!({ "num_found": found.len() }),
+        text,
+        freshness: Some(freshness),
+    })
+}
+
+fn row(it: &Found) -> Value {
+    let name = it.name.as_deref().or(it.short_name.as_deref()).unwrap_or(&it.code);
+    known([
+        ("ticker", Some(it.code.as_str().into())),
+        ("name", Some(name.into())),
+        ("short_name", it.short_name.as_deref().map(Value::from)),
+        ("latin_name", it.latin_name.as_deref().map(Value::from)),
+        ("isin", it.isin.as_deref().map(Value::from)),
+        ("board", it.board.as_deref().map(Value::from)),
+        ("type", it.kind.as_deref().map(Value::from)),
+        ("is_traded", Some(it.traded.into())),
+    ])
+}
