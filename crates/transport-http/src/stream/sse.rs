@@ -33,6 +33,8 @@ const BEGINNING: &str = "retry: 1000\n\n";
 const SIGN_OF_LIFE: &str = ":\n\n";
 const SIGN_EVERY: Duration = Duration::from_secs(20);
 const CHUNK_EVENTS_MAX: usize = 64;
+/// How long a feed may take to say its last word once the server stops.
+const LAST_WORD: Duration = Duration::from_secs(1);
 const CHUNK_BYTES_MAX: usize = 64 * 1024;
 
 struct Bound {
@@ -118,8 +120,10 @@ fn response(subscription: Subscription, stop: &CancellationToken) -> Response {
 struct Events {
     subscription: Subscription,
     stop: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// Rings when a sign of life is due or, once the server stops, when nothing is waited for.
     silence: Pin<Box<Sleep>>,
     begun: bool,
+    stopping: bool,
     over: bool,
 }
 
@@ -131,6 +135,7 @@ impl Events {
             stop: Box::pin(stop.child_token().cancelled_owned()),
             silence: Box::pin(sleep(SIGN_EVERY)),
             begun: false,
+            stopping: false,
             over: false,
         }
     }
@@ -161,9 +166,13 @@ impl http_body::Body for Events {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let this = self.get_mut();
-        if this.over || this.stop.as_mut().poll(context).is_ready() {
-            this.over = true;
+        if this.over {
             return Poll::Ready(None);
+        }
+        // A feed ends by itself when the house closes, with an event that says where to resume.
+        if !this.stopping && this.stop.as_mut().poll(context).is_ready() {
+            this.stopping = true;
+            this.silence.as_mut().reset(Instant::now() + LAST_WORD);
         }
         let mut chunk = BytesMut::new();
         if !this.begun {
@@ -173,6 +182,7 @@ impl http_body::Body for Events {
         this.gather(context, &mut chunk);
         let silent = this.silence.as_mut().poll(context).is_ready();
         if chunk.is_empty() {
+            this.over |= silent && this.stopping;
             if this.over {
                 return Poll::Ready(None);
             }
@@ -181,7 +191,7 @@ impl http_body::Body for Events {
             }
             chunk.put_slice(SIGN_OF_LIFE.as_bytes());
         }
-        if silent {
+        if silent && !this.stopping {
             this.silence.as_mut().reset(Instant::now() + SIGN_EVERY);
         }
         Poll::Ready(Some(Ok(Frame::data(chunk.freeze()))))
