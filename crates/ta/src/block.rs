@@ -14,6 +14,7 @@ mod ratio;
 pub(crate) mod slide;
 mod spread;
 mod sum;
+mod total;
 mod weighted;
 
 pub use argmax::Age;
@@ -22,10 +23,12 @@ pub use deviation::{Deviation, Next as DeviationNext};
 pub(crate) use ewm::CHUNK;
 pub use ewm::Ewm;
 pub use extreme::{Extreme, Highest, Lowest};
-pub use oscillator::{Next as OscillatorNext, Oscillator};
+pub use oscillator::Oscillator;
 pub use ratio::{Next as RatiosNext, Ratios};
 pub use spread::{Next as SpreadNext, Spread};
 pub use sum::Sum;
+pub use total::Total;
+pub(crate) use total::running;
 pub use weighted::Weighted;
 
 use crate::{Error, PERIOD_MAX};
@@ -79,18 +82,4 @@ pub(crate) fn fast_slow(fast: usize, slow: usize) -> Result<(), Error> {
 #[inline(always)]
 fn after(at: usize, len: usize) -> usize {
     if at + 1 >= len { 0 } else { at + 1 }
-}
-
-/// Looks at all of them without stopping, which is faster than stopping, and at many at once.
-#[inline(always)]
-fn all_finite(xs: &[f64]) -> bool {
-    let (chunks, rest) = xs.as_chunks::<16>();
-    let mut sums = [0.0; 16];
-    for chunk in chunks {
-        for (sum, x) in sums.iter_mut().zip(chunk) {
-            *sum += x * 0.0;
-        }
-    }
-    let rest: f64 = rest.iter().map(|x| x * 0.0).sum();
-    sums.iter().sum::<f64>() + rest == 0.0
 }

@@ -2,6 +2,7 @@
 //! answer `NaN` where they do not.
 
 use crate::Error;
+use crate::indicator::finite;
 
 /// A candle: opening time in milliseconds since the epoch (UTC), four prices and the volume.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,9 +32,14 @@ impl Candle {
     /// Where the close lies in the range, from -1 (low) to 1 (high); 0 where there is no range.
     #[inline(always)]
     pub(crate) fn location(&self) -> f64 {
-        let value = ((self.c - self.l) - (self.h - self.c)) / (self.h - self.l);
-        if value.is_finite() { value } else { 0.0 }
+        location(self.h, self.l, self.c)
     }
+}
+
+#[inline(always)]
+fn location(h: f64, l: f64, c: f64) -> f64 {
+    let value = ((c - l) - (h - c)) / (h - l);
+    if finite(value) { value } else { 0.0 }
 }
 
 /// Candles as borrowed columns of one length.
@@ -89,6 +95,15 @@ impl<'a> Candles<'a> {
 
     pub fn volumes(&self) -> &'a [f64] {
         self.v
+    }
+
+    /// The volume times where the close lies in its range, for as many candles as there is room.
+    #[inline(always)]
+    pub(crate) fn flows(&self, out: &mut [f64]) {
+        let candles = self.h.iter().zip(self.l).zip(self.c).zip(self.v);
+        for (slot, (((h, l), c), v)) in out.iter_mut().zip(candles) {
+            *slot = location(*h, *l, *c) * v;
+        }
     }
 
     /// The candles from `from` up to but not including `to`, cut to what is there.

@@ -3,53 +3,34 @@
 //! Across missing observations the old mean loses weight as if time had passed, as in pandas'
 //! `ewm(adjust=False)`.
 
-use super::{Block, all_finite};
+use std::array;
+
+use super::Block;
 use crate::Parity;
 use crate::indicator::{available, finite};
 
 /// How many numbers batch forms work on at a time, so that the steps between stay in cache.
 pub(crate) const CHUNK: usize = 256;
 
+/// No two numbers are neighbours: where they are, the compiler keeps them in one register, in
+/// which each waits for the other.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Ewm {
     alpha: f64,
-    beta: f64,
-    /// While the seed is gathered, its sum.
-    mean: f64,
-    /// What the mean weighs at the next observation: `beta`, or less after a gap.
-    weight: f64,
     /// Observations so far; stops growing when the average is out.
     count: usize,
+    beta: f64,
     /// How many observations the first mean is made of.
     seed: usize,
+    /// While the seed is gathered, its sum.
+    mean: f64,
     /// How many observations there must be before the average is shown.
     shown: usize,
+    /// What the mean weighs at the next observation: `beta`, or less after a gap.
+    weight: f64,
     /// Whether the next observation is one like any other: not the first ones, not after a gap.
     steady: bool,
-}
-
-/// The mean and what takes it four steps on. Within the four nothing waits for the mean, so that
-/// the processor need not finish one before it begins the next.
-#[derive(Clone, Copy)]
-pub(crate) struct Fold {
-    alpha: f64,
-    powers: [f64; 4],
-    mean: f64,
-}
-
-impl Fold {
-    #[inline(always)]
-    pub(crate) fn next(&mut self, x: &[f64; 4]) -> [f64; 4] {
-        let (a, [b, b2, b3, b4]) = (self.alpha, self.powers);
-        let y0 = a * x[0];
-        let y1 = a * x[1] + b * y0;
-        let y2 = a * x[2] + b * y1;
-        let y3 = a * x[3] + b * y2;
-        let m = self.mean;
-        let means = [y0 + b * m, y1 + b2 * m, y2 + b3 * m, y3 + b4 * m];
-        self.mean = means[3];
-        means
-    }
 }
 
 #[derive(Clone, Copy)]
@@ -75,28 +56,26 @@ impl Ewm {
         Ewm::new(1.0 / period as f64, period, parity)
     }
 
-    /// Four steps at a time, while the average is steady and what comes is finite.
-    #[inline(always)]
-    pub(crate) fn fold(&self) -> Fold {
-        let b = self.beta;
-        let powers = [b, b * b, b * b * b, b * b * b * b];
-        Fold { alpha: self.alpha, powers, mean: self.mean }
-    }
-
-    pub(crate) fn unfold(&mut self, fold: Fold) {
-        self.mean = fold.mean;
-    }
-
     #[inline(always)]
     pub(crate) fn is_steady(&self) -> bool {
         self.steady
     }
 
-    /// A step of a steady average, by a finite number, in place.
     #[inline(always)]
-    pub(crate) fn push_steady(&mut self, x: f64) -> f64 {
-        self.mean = self.beta * self.mean + self.alpha * x;
+    pub(crate) fn mean(&self) -> f64 {
         self.mean
+    }
+
+    /// Takes what `ahead` gave.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, mean: f64) {
+        self.mean = mean;
+    }
+
+    /// The mean after a finite number, while the average is steady.
+    #[inline(always)]
+    pub(crate) fn ahead(&self, x: f64) -> f64 {
+        self.beta * self.mean + self.alpha * x
     }
 
     /// A step at the start or in a gap. Kept out of the way of the others: were it mixed with
@@ -120,29 +99,74 @@ impl Ewm {
                 next.mean = (self.weight * self.mean + self.alpha * x) / whole;
             }
         }
-        next.steady = next.count >= self.shown && next.weight == self.beta;
-        (if next.count >= self.shown { next.mean } else { f64::NAN }, next)
+        if next.count < self.shown {
+            return (f64::NAN, next);
+        }
+        next.steady = next.weight == self.beta;
+        (next.mean, next)
     }
 
     /// Averages `xs` into `out`, which is of the same length. The values are those of `step` up
     /// to rounding, `NaN` where they are not finite.
+    #[inline(always)]
     pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64]) {
-        if !self.is_steady() || !all_finite(xs) {
-            for (x, slot) in xs.iter().zip(out) {
-                *slot = available(self.push(*x));
-            }
+        if self.scan_steady(xs, out) {
             return;
         }
-        let (xs_four, xs_rest) = xs.as_chunks::<4>();
-        let (out_four, out_rest) = out.as_chunks_mut::<4>();
-        let mut fold = self.fold();
-        for (x, slot) in xs_four.iter().zip(out_four) {
-            *slot = fold.next(x);
+        for (x, slot) in xs.iter().zip(out) {
+            *slot = available(self.push(*x));
         }
-        self.unfold(fold);
-        for (x, slot) in xs_rest.iter().zip(out_rest) {
-            *slot = self.push(*x);
+    }
+
+    /// The same for a steady average and finite numbers, at least eight. Otherwise it says so,
+    /// and nothing has changed but `out`.
+    ///
+    /// A mean is what the last eight numbers give without any before them, and what remains of
+    /// the mean eight steps ago. The first part waits for nothing; the second makes eight chains
+    /// that do not wait for one another.
+    #[inline(always)]
+    pub(crate) fn scan_steady(&mut self, xs: &[f64], out: &mut [f64]) -> bool {
+        let (a, b) = (self.alpha, self.beta);
+        let (b2, b4) = (b * b, b * b * b * b);
+        let (ab, ab2, ab3, b8) = (a * b, a * b2, a * b2 * b, b4 * b4);
+        // What four numbers give, but for the first four, which have the mean before them.
+        let mut mean = self.mean;
+        for (slot, x) in out.iter_mut().zip(xs).take(4) {
+            mean = a * x + b * mean;
+            *slot = mean;
         }
+        for (slot, x) in out.iter_mut().skip(4).zip(xs.windows(4).skip(1)) {
+            *slot = (a * x[3] + ab * x[2]) + (ab2 * x[1] + ab3 * x[0]);
+        }
+        let (fours, rest) = out.as_chunks_mut::<4>();
+        let [first, second, fours @ ..] = fours else { return false };
+        let mut before = *second;
+        *second = array::from_fn(|i| second[i] + b4 * first[i]);
+        let (mut near, mut far) = (*first, *second);
+        let (pairs, odd) = fours.as_chunks_mut::<2>();
+        for [low, high] in pairs {
+            let eight_low: [f64; 4] = array::from_fn(|i| low[i] + b4 * before[i]);
+            let eight_high: [f64; 4] = array::from_fn(|i| high[i] + b4 * low[i]);
+            before = *high;
+            near = array::from_fn(|i| eight_low[i] + b8 * near[i]);
+            far = array::from_fn(|i| eight_high[i] + b8 * far[i]);
+            (*low, *high) = (near, far);
+        }
+        for four in odd {
+            far = array::from_fn(|i| four[i] + b4 * far[i]);
+            *four = far;
+        }
+        let mut mean = far[3];
+        for (slot, before) in rest.iter_mut().zip(far) {
+            mean = *slot + b4 * before;
+            *slot = mean;
+        }
+        // A number that is not finite makes every mean after it so.
+        if !(self.steady && finite(mean)) {
+            return false;
+        }
+        self.mean = mean;
+        true
     }
 }
 
@@ -151,10 +175,10 @@ impl Block for Ewm {
 
     #[inline(always)]
     fn step(&self, x: f64) -> (f64, Next) {
-        if !(finite(x) && self.is_steady()) {
+        if !(finite(x) && self.steady) {
             return self.step_unsteady(x);
         }
-        let mean = self.beta * self.mean + self.alpha * x;
+        let mean = self.ahead(x);
         (mean, Next { mean, weight: self.beta, count: self.count, steady: true })
     }
 

@@ -1,14 +1,14 @@
 //! Distance between a fast and a slow exponential average, with a signal line over it: what MACD,
 //! PPO and PVO have in common.
 
-use std::array;
 use std::hint::cold_path;
 
-use super::{Block, CHUNK, Ewm, all_finite, check_period, fast_slow};
-use crate::indicator::{available, finite};
+use super::{Block, CHUNK, Ewm, check_period, fast_slow};
+use crate::indicator::{Room, available};
 use crate::{Error, Parity};
 
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Oscillator<const PERCENT: bool> {
     fast: Ewm,
     slow: Ewm,
@@ -16,18 +16,17 @@ pub struct Oscillator<const PERCENT: bool> {
     /// Observations the fast average still passes over. TA-Lib's MACD starts both averages at
     /// once, so that the fast one is seeded with the last numbers of the slow one's seed.
     skip: usize,
+    /// Numbers, or their squares, must be below this to go the short way; none is while an
+    /// average is not steady.
+    largest: f64,
     warmup: usize,
     /// Whether the line waits for its signal, as TA-Lib's MACD does.
     waits: bool,
 }
 
-#[derive(Clone, Copy)]
-pub struct Next {
-    fast: <Ewm as Block>::Next,
-    slow: <Ewm as Block>::Next,
-    signal: <Ewm as Block>::Next,
-    skip: usize,
-}
+/// The square of a number far from where sums overflow, and what can be divided by.
+const LARGEST: f64 = 1e200;
+const SMALLEST: f64 = 1e-50;
 
 impl<const PERCENT: bool> Oscillator<PERCENT> {
     pub(crate) fn new(
@@ -44,6 +43,7 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
             slow: Ewm::span(slow, parity),
             signal: Ewm::span(signal, parity),
             skip: if talib { slow - fast } else { 0 },
+            largest: 0.0,
             warmup: slow + signal - 2,
             waits: talib,
         })
@@ -59,100 +59,92 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
     }
 
     #[inline(always)]
-    pub(crate) fn step(&self, x: f64) -> ([f64; 3], Next) {
-        let skipped = self.skip > 0;
-        let (fast, fast_next) = self.fast.step(if skipped { f64::NAN } else { x });
-        let (slow, slow_next) = self.slow.step(x);
-        let line = Self::line(fast, slow);
-        let (signal, signal_next) = self.signal.step(line);
-        let skip = self.skip - usize::from(skipped && x.is_finite());
-        let next = Next { fast: fast_next, slow: slow_next, signal: signal_next, skip };
-        let shown = if self.waits && signal.is_nan() { f64::NAN } else { line };
-        ([shown, signal, line - signal], next)
-    }
-
-    #[inline(always)]
-    pub(crate) fn commit(&mut self, next: Next) {
-        self.fast.commit(next.fast);
-        self.slow.commit(next.slow);
-        self.signal.commit(next.signal);
-        self.skip = next.skip;
-    }
-
-    /// `step` and `commit` in one: what almost every candle needs, with one test for all three.
-    #[inline(always)]
     pub(crate) fn push(&mut self, x: f64) -> [f64; 3] {
-        let steady = self.fast.is_steady() & self.slow.is_steady() & self.signal.is_steady();
-        if !(steady && finite(x)) {
-            cold_path();
-            return self.push_unsteady(x);
-        }
-        let line = Self::line(self.fast.push_steady(x), self.slow.push_steady(x));
-        let signal = if finite(line) {
-            self.signal.push_steady(line)
-        } else {
-            cold_path();
-            Block::push(&mut self.signal, line)
+        let (fast, slow) = (self.fast.ahead(x), self.slow.ahead(x));
+        let line = Self::line(fast, slow);
+        let signal = self.signal.ahead(line);
+        // What is missing is not below anything, and a percentage of nothing is without limit.
+        let short = match PERCENT {
+            true => (slow < self.largest) & (slow > SMALLEST),
+            false => x * x < self.largest,
         };
-        [available(line), signal, available(line - signal)]
+        if !short {
+            cold_path();
+            // By value, because a reference would keep the means of a loop in memory at every
+            // step.
+            let (values, state) = self.clone().push_unsteady(x);
+            *self = state;
+            return values;
+        }
+        self.fast.set(fast);
+        self.slow.set(slow);
+        self.signal.set(signal);
+        [line, signal, line - signal]
     }
 
-    // Inlined, because a call would force the averages of a loop into memory at every step.
+    #[cold]
+    #[inline(never)]
+    fn push_unsteady(mut self, x: f64) -> ([f64; 3], Self) {
+        let skipped = self.skip > 0;
+        let fast = self.fast.push(if skipped { f64::NAN } else { x });
+        let slow = self.slow.push(x);
+        let line = Self::line(fast, slow);
+        let signal = self.signal.push(line);
+        self.skip -= usize::from(skipped && x.is_finite());
+        let shown = if self.waits && signal.is_nan() { f64::NAN } else { line };
+        self.shorten();
+        ([shown, signal, line - signal].map(available), self)
+    }
+
+    /// Sees whether the short way can be taken.
     #[inline(always)]
-    fn push_unsteady(&mut self, x: f64) -> [f64; 3] {
-        let (values, next) = self.step(x);
-        self.commit(next);
-        values.map(available)
+    fn shorten(&mut self) {
+        let steady = |average: &Ewm| average.is_steady() && average.mean().powi(2) < LARGEST;
+        let all = steady(&self.fast) && steady(&self.slow) && steady(&self.signal);
+        self.largest = if all { LARGEST } else { 0.0 };
     }
 
-    /// The same over many numbers; the outputs are as long as `xs`.
-    pub(crate) fn extend(&mut self, xs: &[f64], out: [&mut [f64]; 3]) {
-        let [lines, signals, hists] = out;
-        for from in (0..xs.len()).step_by(CHUNK) {
-            let to = (from + CHUNK).min(xs.len());
-            let (xs, lines) = (&xs[from..to], &mut lines[from..to]);
-            let (signals, hists) = (&mut signals[from..to], &mut hists[from..to]);
+    /// The same over many numbers.
+    #[inline(always)]
+    pub(crate) fn pour(&mut self, xs: &[f64], out: &mut impl Room<3>) {
+        for xs in xs.chunks(CHUNK) {
+            let [lines, signals, hists] = out.next(xs.len());
+            if self.extend_steady(xs, lines, signals, hists) {
+                self.shorten();
+                continue;
+            }
             // The start and the gaps have rules of their own and go step by step.
-            let done = self.extend_steady(xs, lines, signals, hists);
-            for index in done..xs.len() {
-                let (values, next) = self.step(xs[index]);
-                self.commit(next);
-                [lines[index], signals[index], hists[index]] = values.map(available);
+            for (index, x) in xs.iter().enumerate() {
+                [lines[index], signals[index], hists[index]] = self.push(*x);
             }
         }
     }
 
-    /// Takes as many numbers as can be taken four at a time, and says how many those were.
+    /// Says whether all averages were steady and all numbers finite; if not, nothing has changed
+    /// but the outputs.
+    #[inline(always)]
     fn extend_steady(
         &mut self,
         xs: &[f64],
         lines: &mut [f64],
         signals: &mut [f64],
         hists: &mut [f64],
-    ) -> usize {
-        let steady = self.fast.is_steady() && self.slow.is_steady() && self.signal.is_steady();
-        if !steady || !all_finite(xs) {
-            return 0;
+    ) -> bool {
+        let (mut fast, mut slow) = (self.fast.clone(), self.slow.clone());
+        if !(fast.scan_steady(xs, hists) && slow.scan_steady(xs, lines)) {
+            return false;
         }
-        let (mut fast, mut slow) = (self.fast.fold(), self.slow.fold());
-        let mut signal = self.signal.fold();
-        let mut check = 0.0;
-        let out = lines.as_chunks_mut::<4>().0.iter_mut();
-        let out = out.zip(signals.as_chunks_mut::<4>().0).zip(hists.as_chunks_mut::<4>().0);
-        for (x, ((lines, signals), hists)) in xs.as_chunks::<4>().0.iter().zip(out) {
-            let (fast, slow) = (fast.next(x), slow.next(x));
-            *lines = array::from_fn(|i| Self::line(fast[i], slow[i]));
-            *signals = signal.next(lines);
-            *hists = array::from_fn(|i| lines[i] - signals[i]);
-            check += signals[3];
+        for (line, fast) in lines.iter_mut().zip(&*hists) {
+            *line = Self::line(*fast, *line);
         }
-        // A line that is not finite makes every signal after it so.
-        if !finite(check) {
-            return 0;
+        if !self.signal.scan_steady(lines, signals) {
+            return false;
         }
-        self.fast.unfold(fast);
-        self.slow.unfold(slow);
-        self.signal.unfold(signal);
-        xs.len() & !3
+        for ((hist, line), signal) in hists.iter_mut().zip(&*lines).zip(&*signals) {
+            *hist = line - signal;
+        }
+        self.fast = fast;
+        self.slow = slow;
+        true
     }
 }

@@ -4,10 +4,8 @@
 //! `ta` counts the first candle as neither gain nor loss; TA-Lib leaves it out and starts with
 //! plain means.
 
-use std::hint::cold_path;
-
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
-use crate::indicator::{available, erase, finite, shortest};
+use crate::indicator::{Room, available, erase, finite};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -19,12 +17,15 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Rsi {
     gain: Ewm,
     loss: Ewm,
     close: f64,
     parity: Parity,
     warmup: usize,
+    /// Whether both averages are steady.
+    steady: bool,
 }
 
 impl Rsi {
@@ -32,7 +33,14 @@ impl Rsi {
         let n = check_period("period", period)?;
         let average = Ewm::wilder(n, parity);
         let warmup = if parity == Parity::TaLib { n } else { n - 1 };
-        Ok(Rsi { gain: average.clone(), loss: average, close: f64::NAN, parity, warmup })
+        Ok(Rsi {
+            gain: average.clone(),
+            loss: average,
+            close: f64::NAN,
+            parity,
+            warmup,
+            steady: false,
+        })
     }
 
     #[inline(always)]
@@ -64,6 +72,17 @@ impl Rsi {
     }
 }
 
+impl Rsi {
+    #[cold]
+    #[inline(never)]
+    fn push_unsteady(mut self, close: f64) -> (f64, Rsi) {
+        let (value, next) = self.step_close(close);
+        self.commit(next);
+        self.steady = self.gain.is_steady() && self.loss.is_steady();
+        (available(value), self)
+    }
+}
+
 impl Indicator<1> for Rsi {
     type Next = (Of<Ewm>, Of<Ewm>, f64);
 
@@ -83,14 +102,16 @@ impl Indicator<1> for Rsi {
     #[inline(always)]
     fn update(&mut self, candle: &Candle) -> [f64; 1] {
         let change = candle.c - self.close;
-        if !(finite(change) && self.gain.is_steady() && self.loss.is_steady()) {
-            cold_path();
-            let (values, next) = self.step(candle);
-            self.commit(next);
-            return values.map(available);
+        if !(finite(change) & self.steady) {
+            // By value, because a reference would keep the averages of a loop in memory.
+            let (value, state) = self.clone().push_unsteady(candle.c);
+            *self = state;
+            return [value];
         }
-        let (up, down) = self.split(change);
-        let (gain, loss) = (self.gain.push_steady(up), self.loss.push_steady(down));
+        let up = if change > 0.0 { change } else { 0.0 };
+        let (gain, loss) = (self.gain.ahead(up), self.loss.ahead(up - change));
+        self.gain.set(gain);
+        self.loss.set(loss);
         self.close = candle.c;
         [available(self.strength(gain, loss))]
     }
@@ -99,23 +120,26 @@ impl Indicator<1> for Rsi {
         self.warmup
     }
 
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
-        let len = shortest(candles, &out);
-        let [out] = out;
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
         let (mut up, mut down) = ([0.0; CHUNK], [0.0; CHUNK]);
-        let (mut gain, mut loss) = ([0.0; CHUNK], [0.0; CHUNK]);
-        for (closes, out) in candles.closes()[..len].chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
-            let n = closes.len();
+        let mut loss = [0.0; CHUNK];
+        for closes in candles.closes().chunks(CHUNK) {
+            let len = closes.len();
+            let ([out], loss) = (out.next(len), &mut loss[..len]);
             (up[0], down[0]) = self.split(closes[0] - self.close);
             for (index, pair) in closes.windows(2).enumerate() {
                 (up[index + 1], down[index + 1]) = self.split(pair[1] - pair[0]);
             }
-            self.close = closes[n - 1];
-            self.gain.scan(&up[..n], &mut gain[..n]);
-            self.loss.scan(&down[..n], &mut loss[..n]);
-            for ((slot, &gain), &loss) in out.iter_mut().zip(&gain).zip(&loss).take(n) {
-                *slot = available(self.strength(gain, loss));
+            self.close = closes[len - 1];
+            self.gain.scan(&up[..len], out);
+            self.loss.scan(&down[..len], loss);
+            for (slot, loss) in out.iter_mut().zip(&*loss) {
+                *slot = available(self.strength(*slot, *loss));
             }
         }
+        self.steady = self.gain.is_steady() && self.loss.is_steady();
     }
 }

@@ -3,7 +3,7 @@
 //! `ta` starts at the first close, TA-Lib at the mean of the first `period` closes.
 
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
-use crate::indicator::{erase, shortest};
+use crate::indicator::{Room, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -45,11 +45,13 @@ impl Indicator<1> for Ema {
         self.warmup
     }
 
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
-        let len = shortest(candles, &out);
-        let [out] = out;
-        for (closes, out) in candles.closes()[..len].chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
-            self.average.scan(closes, &mut out[..closes.len()]);
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+        for closes in candles.closes().chunks(CHUNK) {
+            let [out] = out.next(closes.len());
+            self.average.scan(closes, out);
         }
     }
 }

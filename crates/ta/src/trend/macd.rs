@@ -1,8 +1,8 @@
 //! Moving average convergence divergence: the line is fast - slow, of exponential averages of the
 //! close; the signal is an exponential average of the line; hist = line - signal.
 
-use crate::block::{Oscillator, OscillatorNext};
-use crate::indicator::{erase, shortest};
+use crate::block::Oscillator;
+use crate::indicator::{Room, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -28,16 +28,17 @@ impl Macd {
 }
 
 impl Indicator<3> for Macd {
-    type Next = OscillatorNext;
+    type Next = Oscillator<false>;
 
     #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 3], Self::Next) {
-        self.0.step(candle.c)
+        let mut next = self.0.clone();
+        (next.push(candle.c), next)
     }
 
     #[inline(always)]
     fn commit(&mut self, next: Self::Next) {
-        self.0.commit(next);
+        self.0 = next;
     }
 
     #[inline(always)]
@@ -49,8 +50,10 @@ impl Indicator<3> for Macd {
         self.0.warmup()
     }
 
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 3]) {
-        let len = shortest(candles, &out);
-        self.0.extend(&candles.closes()[..len], out);
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<3>) {
+        self.0.pour(candles.closes(), out);
     }
 }

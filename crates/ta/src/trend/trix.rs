@@ -1,10 +1,10 @@
 //! TRIX: the change in percent of an exponential average of an exponential average of an
 //! exponential average of the close.
 
-use crate::block::{Block, Ewm, Of, check_period};
-use crate::indicator::erase;
+use crate::block::{Block, CHUNK, Ewm, Of, check_period};
+use crate::indicator::{Room, available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator, Parity};
+use crate::{Candle, Candles, Error, Indicator, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "trix",
@@ -61,4 +61,27 @@ impl Indicator<1> for Trix {
     fn warmup(&self) -> usize {
         self.warmup
     }
+
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+        let mut work = [0.0; CHUNK];
+        for closes in candles.closes().chunks(CHUNK) {
+            let ([out], work) = (out.next(closes.len()), &mut work[..closes.len()]);
+            self.first.scan(closes, work);
+            self.second.scan(work, out);
+            self.third.scan(out, work);
+            out[0] = change(work[0], self.before);
+            for (slot, pair) in out[1..].iter_mut().zip(work.windows(2)) {
+                *slot = change(pair[1], pair[0]);
+            }
+            self.before = work[work.len() - 1];
+        }
+    }
+}
+
+#[inline(always)]
+fn change(now: f64, before: f64) -> f64 {
+    available((now - before) / before * 100.0)
 }

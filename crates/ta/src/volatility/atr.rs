@@ -4,7 +4,7 @@
 //! `ta` counts the first candle's own range; TA-Lib leaves the first candle out.
 
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
-use crate::indicator::{erase, shortest};
+use crate::indicator::{Room, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -55,23 +55,26 @@ impl Indicator<1> for Atr {
         self.warmup
     }
 
-    fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; 1]) {
-        let len = shortest(candles, &out);
-        let [out] = out;
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
         let mut ranges = [0.0; CHUNK];
         let mut from = 0;
         // The first candle of all has a rule of its own.
-        if len > 0 && self.skips {
+        if self.skips
+            && let Some(close) = candles.closes().first()
+        {
             from = 1;
-            out[0] = f64::NAN;
+            let [out] = out.next(1);
+            out.fill(f64::NAN);
             self.skips = false;
-            self.close = candles.closes()[0];
+            self.close = *close;
         }
-        while from < len {
-            let to = (from + CHUNK).min(len);
-            let (h, l) = (&candles.highs()[from..to], &candles.lows()[from..to]);
-            let c = &candles.closes()[from..to];
-            let ranges = &mut ranges[..to - from];
+        for from in (from..candles.len()).step_by(CHUNK) {
+            let part = candles.slice(from, from + CHUNK);
+            let (h, l, c) = (part.highs(), part.lows(), part.closes());
+            let ([out], ranges) = (out.next(part.len()), &mut ranges[..part.len()]);
             ranges[0] = range(h[0], l[0], self.close);
             for (slot, ((&h, &l), &close)) in
                 ranges[1..].iter_mut().zip(h[1..].iter().zip(&l[1..]).zip(c))
@@ -79,8 +82,7 @@ impl Indicator<1> for Atr {
                 *slot = range(h, l, close);
             }
             self.close = c[c.len() - 1];
-            self.range.scan(ranges, &mut out[from..to]);
-            from = to;
+            self.range.scan(ranges, out);
         }
     }
 }

@@ -1,40 +1,47 @@
 //! Accumulation/distribution line: the running sum of the volume times where the close lies in its
 //! range, ((C - L) - (H - C)) / (H - L).
 
-use crate::indicator::erase;
+use crate::block::{Block, CHUNK, Of, Total};
+use crate::indicator::{Room, erase};
 use crate::spec::Entry;
-use crate::{Candle, Indicator};
+use crate::{Candle, Candles, Indicator};
 
 pub(crate) const ENTRY: Entry =
     Entry { name: "adl", params: &[], outputs: &["adl"], build: |_| Ok(erase(Adl::default())) };
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Adl {
-    sum: f64,
-}
-
-impl Default for Adl {
-    fn default() -> Adl {
-        Adl { sum: 0.0 }
-    }
+    sum: Total,
 }
 
 impl Indicator<1> for Adl {
-    type Next = f64;
+    type Next = Of<Total>;
 
     #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
-        let adl = self.sum + candle.location() * candle.v;
-        let sum_next = if adl.is_finite() { adl } else { self.sum };
-        ([adl], sum_next)
+        let (adl, next) = self.sum.step(candle.location() * candle.v);
+        ([adl], next)
     }
 
     #[inline(always)]
-    fn commit(&mut self, sum: Self::Next) {
-        self.sum = sum;
+    fn commit(&mut self, next: Self::Next) {
+        self.sum.commit(next);
     }
 
     fn warmup(&self) -> usize {
         0
+    }
+
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+        let mut flows = [0.0; CHUNK];
+        for from in (0..candles.len()).step_by(CHUNK) {
+            let part = candles.slice(from, from + CHUNK);
+            let ([out], flows) = (out.next(part.len()), &mut flows[..part.len()]);
+            part.flows(flows);
+            self.sum.scan(flows, out);
+        }
     }
 }

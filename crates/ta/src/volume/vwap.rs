@@ -4,10 +4,10 @@
 
 use std::hint::cold_path;
 
-use crate::block::{Block, Of, Sum, check_period};
-use crate::indicator::{erase, finite};
+use crate::block::{Block, CHUNK, Of, Sum, check_period, running};
+use crate::indicator::{Room, available, erase, finite};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "vwap",
@@ -37,6 +37,7 @@ pub struct Vwap {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Sums {
+    /// Three times the typical price times the volume: it is divided by three at the end.
     traded: f64,
     volume: f64,
     /// When the running day ends; candles at or after it, or a day before it, begin another.
@@ -65,7 +66,7 @@ impl Indicator<1> for Vwap {
             let start = candle.t.saturating_sub(candle.t.rem_euclid(DAY_MS));
             sums = Sums { traded: 0.0, volume: 0.0, ends: start.saturating_add(DAY_MS) };
         }
-        let traded = candle.typical() * candle.v;
+        let traded = (candle.h + candle.l + candle.c) * candle.v;
         // A candle with something missing has no value and is not counted.
         let whole = sums.traded + traded;
         if !(finite(whole) && finite(candle.v)) {
@@ -74,7 +75,7 @@ impl Indicator<1> for Vwap {
         }
         sums.traded = whole;
         sums.volume += candle.v;
-        ([sums.traded / sums.volume], sums)
+        ([sums.traded / (3.0 * sums.volume)], sums)
     }
 
     #[inline(always)]
@@ -84,6 +85,52 @@ impl Indicator<1> for Vwap {
 
     fn warmup(&self) -> usize {
         0
+    }
+
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+        let mut from = 0;
+        while from < candles.len() {
+            let part = candles.slice(from, from + CHUNK);
+            // As many as are in the session of the first; where a session begins, or something is
+            // missing, the candles go one by one.
+            let same = |t: &&i64| !self.begins(**t);
+            let run = part.times().iter().take_while(same).count();
+            let part = part.slice(0, run.max(1));
+            let [out] = out.next(part.len());
+            if run == 0 || !self.scan(&part, out) {
+                for (slot, candle) in out.iter_mut().zip(part.iter()) {
+                    [*slot] = self.update(&candle);
+                }
+            }
+            from += part.len();
+        }
+    }
+}
+
+impl Vwap {
+    /// Says whether nothing was missing; if not, nothing has changed but the output.
+    #[inline(always)]
+    fn scan(&mut self, candles: &Candles<'_>, out: &mut [f64]) -> bool {
+        let (h, l, c) = (candles.highs(), candles.lows(), candles.closes());
+        let v = candles.volumes();
+        let (mut flows, mut volumes) = ([0.0; CHUNK], [0.0; CHUNK]);
+        for (flow, (((h, l), c), v)) in flows.iter_mut().zip(h.iter().zip(l).zip(c).zip(v)) {
+            *flow = (h + l + c) * v;
+        }
+        let traded = running(self.sums.traded, &flows[..v.len()], out);
+        let volume = running(self.sums.volume, v, &mut volumes[..v.len()]);
+        // What is not finite makes every sum after it so.
+        if !(finite(traded) && finite(volume)) {
+            return false;
+        }
+        for (slot, volume) in out.iter_mut().zip(&volumes) {
+            *slot = available(*slot / (3.0 * volume));
+        }
+        (self.sums.traded, self.sums.volume) = (traded, volume);
+        true
     }
 }
 

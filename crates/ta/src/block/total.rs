@@ -1,0 +1,61 @@
+//! Sum of everything so far. A number that would make it not finite is shown and not counted.
+
+use super::Block;
+use crate::indicator::{available, finite};
+
+#[derive(Clone, Debug, Default)]
+pub struct Total {
+    sum: f64,
+}
+
+impl Total {
+    /// Sums over `xs` into `out`, which is as long; the values are those of `step` up to
+    /// rounding, `NaN` where they are not finite.
+    #[inline(always)]
+    pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64]) {
+        let sum = running(self.sum, xs, out);
+        // What is not finite makes every sum after it so.
+        if finite(sum) {
+            self.sum = sum;
+            return;
+        }
+        for (x, slot) in xs.iter().zip(out) {
+            *slot = available(self.push(*x));
+        }
+    }
+}
+
+impl Block for Total {
+    type Next = f64;
+
+    #[inline(always)]
+    fn step(&self, x: f64) -> (f64, f64) {
+        let sum = self.sum + x;
+        (sum, if finite(sum) { sum } else { self.sum })
+    }
+
+    #[inline(always)]
+    fn commit(&mut self, sum: f64) {
+        self.sum = sum;
+    }
+}
+
+/// Running sums of `steps` from `start` into `out`, which is as long, four steps folded into one;
+/// gives the last of them.
+#[inline(always)]
+pub(crate) fn running(start: f64, steps: &[f64], out: &mut [f64]) -> f64 {
+    let mut sum = start;
+    let (steps_four, steps_rest) = steps.as_chunks::<4>();
+    let (out_four, out_rest) = out.as_chunks_mut::<4>();
+    for (step, slot) in steps_four.iter().zip(out_four) {
+        let d1 = step[0] + step[1];
+        let (d2, d3) = (d1 + step[2], d1 + (step[2] + step[3]));
+        *slot = [sum + step[0], sum + d1, sum + d2, sum + d3];
+        sum = slot[3];
+    }
+    for (step, slot) in steps_rest.iter().zip(out_rest) {
+        sum += step;
+        *slot = sum;
+    }
+    sum
+}
