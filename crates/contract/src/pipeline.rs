@@ -89,6 +89,8 @@ struct Asks<'a> {
     patience: Duration,
     /// Absent for streams, which only begin here.
     turns: Option<&'a Turns>,
+    /// Who asks, where that is known already.
+    known: Option<&'a Caller>,
 }
 
 impl Pipeline {
@@ -115,6 +117,16 @@ impl Pipeline {
     /// Carries one call through. `None` when there is no such tool, which is the transport's to
     /// say in its own protocol.
     pub async fn call(&self, call: Call) -> Option<Outcome> {
+        self.carry(None, call).await
+    }
+
+    /// The same for a caller whose credential was looked at before: for the calls that a handler
+    /// makes on behalf of its own caller. Scopes are asked for as ever.
+    pub async fn call_for(&self, caller: &Caller, call: Call) -> Option<Outcome> {
+        self.carry(Some(caller), call).await
+    }
+
+    async fn carry(&self, known: Option<&Caller>, call: Call) -> Option<Outcome> {
         let (service, tool) = self.catalog.find(call.service.as_deref(), &call.tool)?;
         let started = Instant::now();
         let transport = call.transport;
@@ -127,6 +139,7 @@ impl Pipeline {
             input: &spec.input,
             patience: spec.timeout.unwrap_or(self.patience),
             turns: Some(&tool.turns),
+            known,
         };
         // Envelopes may repeat the request, so its arguments are kept where they are small.
         let mut asked = Map::new();
@@ -154,6 +167,7 @@ impl Pipeline {
             input: schema,
             patience: self.patience,
             turns: None,
+            known: None,
         };
         let mut asked = Map::new();
         let result = self.admitted(&asks, call, started, &mut asked, &stream.open).await;
@@ -210,7 +224,10 @@ impl Pipeline {
         asked: &mut Map<String, Value>,
         handler: &Handler<T>,
     ) -> Result<T, Fault> {
-        let caller = self.gate.admit(&call.credential, &asks.service.name).await?;
+        let caller = match asks.known {
+            Some(known) => known.clone(),
+            None => self.gate.admit(&call.credential, &asks.service.name).await?,
+        };
         if let Some(wait) = call.refused_for {
             return Err(rate_limited(wait));
         }
