@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fault::{Fault, Kind};
 use jiff::ToSpan;
 use jiff::civil::{DateTime, Time};
-use market::{Candle, CandleRequest, CandleStep, Candles, Delay, Millis, Told};
+use market::{Candle, CandleRequest, CandleStep, Candles, Decimal, Delay, Millis, Told};
 
 use crate::Inner;
 use crate::client::Question;
@@ -14,7 +14,7 @@ use crate::listing::Listed;
 use crate::number;
 use crate::shelf::Ages;
 use crate::snapshot::told;
-use crate::tables::{Row, Table};
+use crate::tables::Row;
 use crate::zone;
 
 /// A full page has so many rows.
@@ -112,12 +112,31 @@ impl Inner {
         Ok((Arc::new(Candles { security, candles: fetched.candles }), fetched.delay))
     }
 
-    /// Every candle of the stretch.
+    /// Every candle of the stretch. Pages that do not follow each other have lost or repeated rows;
+    /// then all of it is asked for once more.
     pub(crate) async fn fetch_candles(
         self: &Arc<Self>,
         listed: &Listed,
         stretch: Stretch,
     ) -> Result<Fetched, Fault> {
+        let code = &listed.security.code;
+        for _ in 0..2 {
+            let walked = match self.walk(listed, stretch).await {
+                Err(fault) if fault.kind() == Kind::NotFound => {
+                    return Err(self.unknown(code).await);
+                }
+                walked => walked?,
+            };
+            if let Some(fetched) = walked {
+                return Ok(fetched);
+            }
+        }
+        let message = format!("the exchange's pages of the candles of {code} do not fit together");
+        Err(Fault::unavailable("upstream_incomplete", message))
+    }
+
+    /// `None` where a page does not follow the one before it.
+    async fn walk(&self, listed: &Listed, stretch: Stretch) -> Result<Option<Fetched>, Fault> {
         let code = &listed.security.code;
         let path = format!("{}/securities/{code}/candles", listed.place.path());
         let question = Question::new("candles", path, "candles")
@@ -125,36 +144,39 @@ impl Inner {
             .with("from", written(stretch.from))
             .with("till", written(stretch.till));
         let mut candles: Vec<Candle> = Vec::new();
-        let (mut start, mut before) = (0, Table::default());
+        let mut ended_before = false;
         loop {
-            let asked = self.client.ask(&question.clone().with("start", start)).await;
+            let start = candles.len();
+            let answer = self.client.ask(&question.clone().with("start", start)).await?;
             let now = self.clock.now();
-            let answer = match asked {
-                Err(fault) if fault.kind() == Kind::NotFound => {
-                    return Err(self.unknown(code).await);
-                }
-                asked => asked?,
-            };
             let delay = if listed.place.is_index() { Delay::RealTime } else { answer.delay };
-            let page = answer.tables.need("candles", &["begin", "open", "close", "high", "low"])?;
-            if page.repeats(&before) {
-                let message = format!("the exchange repeats a page of the candles of {code}");
-                return Err(Fault::unavailable("upstream_incomplete", message));
-            }
-            for row in page.rows() {
+            let table =
+                answer.tables.need("candles", &["begin", "open", "close", "high", "low"])?;
+            let mut page = Vec::with_capacity(table.len());
+            for row in table.rows() {
                 let read = read_candle(row, listed.security.decimals, stretch.step, delay, now);
-                candles.extend(read.map_err(|what| wrong(code, &what))?);
+                page.push(read.map_err(|what| wrong(code, &what))?);
             }
+            let page = in_order(page).map_err(|what| wrong(code, &what))?;
+            if page
+                .first()
+                .zip(candles.last())
+                .is_some_and(|(next, last)| next.begins <= last.begins)
+            {
+                return Ok(None);
+            }
+            let rows = page.len();
+            candles.extend(page);
             if candles.len() > ROWS_MAX {
                 let message = format!("a stretch of more than {ROWS_MAX} candles was asked for");
                 return Err(Fault::invalid("span_too_long", message));
             }
-            start += page.len();
-            if page.is_empty() || (page.len() < PAGE && !page.len().is_multiple_of(ROUND)) {
-                let candles = in_order(candles, stretch).map_err(|what| wrong(code, &what))?;
-                return Ok(Fetched { candles, delay });
+            // An empty page after full ones is the end if it is empty twice.
+            let ended = rows == 0 && (start == 0 || ended_before);
+            if ended || (rows > 0 && rows < PAGE && !rows.is_multiple_of(ROUND)) {
+                return Ok(Some(Fetched { candles: kept(candles, stretch), delay }));
             }
-            before = page.clone();
+            ended_before = rows == 0;
         }
     }
 }
@@ -173,10 +195,8 @@ fn written(at: DateTime) -> String {
     format!("{} {:02}:{:02}:{:02}", at.date(), time.hour(), time.minute(), time.second())
 }
 
-/// Ascending and within what was asked for; a candle that came twice must be the same, unless it
-/// was forming in between.
-fn in_order(mut candles: Vec<Candle>, stretch: Stretch) -> Result<Vec<Candle>, String> {
-    candles.retain(|candle| stretch.from <= candle.begins && candle.begins <= stretch.till);
+/// Ascending; a candle that came twice must be the same, unless it was forming in between.
+fn in_order(mut candles: Vec<Candle>) -> Result<Vec<Candle>, String> {
     // Stable: of two with the same beginning, the one that came later is the newer.
     candles.sort_by_key(|candle| candle.begins);
     let mut ordered: Vec<Candle> = Vec::with_capacity(candles.len());
@@ -194,20 +214,33 @@ fn in_order(mut candles: Vec<Candle>, stretch: Stretch) -> Result<Vec<Candle>, S
     Ok(ordered)
 }
 
-/// `None` for a candle without prices, in which nothing was traded. The error says what is wrong.
+/// What was asked for and has been traded.
+fn kept(mut candles: Vec<Candle>, stretch: Stretch) -> Vec<Candle> {
+    let traded = |candle: &Candle| candle.high > Decimal::ZERO || candle.low < Decimal::ZERO;
+    let asked = |candle: &Candle| stretch.from <= candle.begins && candle.begins <= stretch.till;
+    candles.retain(|candle| asked(candle) && traded(candle));
+    candles
+}
+
+/// A candle without prices, in which nothing was traded, has zeros; its place in the pages counts.
+/// The error says what is wrong.
 fn read_candle(
     row: Row<'_>,
     decimals: u8,
     step: CandleStep,
     delay: Delay,
     now: Millis,
-) -> Result<Option<Candle>, String> {
+) -> Result<Candle, String> {
     let begins = row.datetime("begin").ok_or("one does not say when it begins")?;
     let price = |name: &str| row.price(name, decimals);
-    let (Some(open), Some(high), Some(low), Some(close)) =
-        (price("open"), price("high"), price("low"), price("close"))
-    else {
-        return Ok(None);
+    if ["open", "high", "low", "close"].into_iter().any(|name| row.is_garbled(name)) {
+        return Err(format!("a price of {begins} is not a number"));
+    }
+    let prices = (price("open"), price("high"), price("low"), price("close"));
+    let (open, high, low, close) = match prices {
+        (Some(open), Some(high), Some(low), Some(close)) => (open, high, low, close),
+        (None, None, None, None) => (Decimal::ZERO, Decimal::ZERO, Decimal::ZERO, Decimal::ZERO),
+        _ => return Err(format!("{begins} has only some of its prices")),
     };
     if low > open.min(close) || high < open.max(close) {
         return Err(format!("the high and low of {begins} do not enclose its prices"));
@@ -227,7 +260,7 @@ fn read_candle(
         value: amount("value", 2),
         closed: false,
     };
-    Ok(Some(Candle { closed: is_closed(&candle, row.datetime("end"), step, delay, now), ..candle }))
+    Ok(Candle { closed: is_closed(&candle, row.datetime("end"), step, delay, now), ..candle })
 }
 
 /// A candle is closed when its time is over on the exchange's delayed clock and it says that it

@@ -192,3 +192,6 @@ impl Inner {
         answered
     }
 }
+
+#[cfg(test)]
+mod tests;

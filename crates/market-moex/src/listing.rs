@@ -74,12 +74,11 @@ impl Inner {
         let mut listing = Listing::default();
         for listed in listed.rows() {
             let Some(security) = read_security(listed).map(Arc::new) else { continue };
-            if let Some(&traded) = traded.get(security.code.as_str()) {
-                let delay = answer.delay;
-                let rows = Rows { listed, traded, version, is_index: false, delay, received_at };
-                let shot = snapshot::read(rows, &security);
-                shots.extend(shot.map(|shot| (security.code.clone(), shot)));
-            }
+            let traded = traded.get(security.code.as_str()).copied();
+            let delay = answer.delay;
+            let rows = Rows { listed, traded, version, is_index: false, delay, received_at };
+            let shot = snapshot::read(rows, &security);
+            shots.extend(shot.map(|shot| (security.code.clone(), shot)));
             if security.suspended {
                 listing.halted.insert(security.code.clone());
             } else {
@@ -197,11 +196,17 @@ impl Inner {
         answer.tables.need("securities", &["secid", "decimals"])?;
         let last = if is_index { "currentvalue" } else { "last" };
         answer.tables.need("marketdata", &["secid", last])?;
-        let rows = (answer.tables.first("securities"), answer.tables.first("marketdata"));
-        let (Some(first), Some(traded)) = rows else {
-            // Known and without rows: it was traded once.
-            let message = format!("{code} is not traded on {} any more", listed.place.board);
-            return Err(Fault::not_found("unknown_symbol", message));
+        let traded = answer.tables.first("marketdata");
+        let Some(first) = answer.tables.first("securities") else {
+            let board = &listed.place.board;
+            // Known and without rows: it was traded once. Or the answer has lost them.
+            return Err(if listed.security.suspended {
+                let message = format!("{code} is not traded on {board} any more");
+                Fault::not_found("unknown_symbol", message)
+            } else {
+                let message = format!("the exchange's answer about {code} is empty");
+                Fault::unavailable("upstream_malformed", message)
+            });
         };
         let version = answer.tables.first("dataversion");
         let delay = answer.delay;

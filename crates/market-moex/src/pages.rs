@@ -6,7 +6,7 @@ use crate::client::{Client, Question};
 use crate::tables::{Row, Tables};
 
 /// More pages than any table of the exchange's has.
-const PAGES_MAX: usize = 200;
+const PAGES_MAX: usize = 30;
 /// Page sizes are round, so a page that is not full ends a table without a cursor.
 const ROUND: usize = 50;
 
@@ -29,43 +29,70 @@ impl Pages {
     }
 }
 
+/// What one walk over the pages gave.
+struct Walk {
+    pages: Vec<Tables>,
+    /// Different rows seen, and how many there are by the cursor.
+    rows: usize,
+    total: Option<u64>,
+}
+
 impl Client {
     /// Asks for page after page of a block. Its cursor says how many rows there are, where it has
-    /// one.
+    /// one; where that many did not come, all of it is asked for once more.
     pub(crate) async fn pages(
         &self,
         question: &Question,
         block: &'static str,
         columns: &[&str],
     ) -> Result<Pages, Fault> {
+        let mut rows = 0;
+        for _ in 0..2 {
+            let walk = self.walk(question, block, columns).await?;
+            if walk.total.is_none_or(|total| total == walk.rows as u64) {
+                return Ok(Pages { block, pages: walk.pages });
+            }
+            rows = walk.rows;
+        }
+        let message = format!("the exchange told only {rows} rows of its {}", question.kind);
+        Err(Fault::unavailable("upstream_incomplete", message))
+    }
+
+    async fn walk(
+        &self,
+        question: &Question,
+        block: &'static str,
+        columns: &[&str],
+    ) -> Result<Walk, Fault> {
         let cursor = format!("{block}.cursor");
-        let mut pages: Vec<Tables> = Vec::new();
+        let mut walk = Walk { pages: Vec::new(), rows: 0, total: None };
         let mut start = 0;
-        let incomplete = |rows: usize| {
-            let message = format!("the exchange told only {rows} rows of its {}", question.kind);
-            Fault::unavailable("upstream_incomplete", message)
-        };
-        while pages.len() < PAGES_MAX {
+        while walk.pages.len() < PAGES_MAX {
             let answer = self.ask(&question.clone().with("start", start)).await?;
             let page = answer.tables.need(block, columns)?;
-            let total = answer.tables.first(&cursor).and_then(|row| row.count("total"));
-            let left = total.map(|total| total > (start + page.len()) as u64);
-            let before = pages.last().map(|before| before.need(block, &[])).transpose()?;
-            let repeated = before.is_some_and(|before| page.repeats(before));
-            if repeated && left.is_none() {
-                // The start is ignored: it was all there at once.
-                return Ok(Pages { block, pages });
+            let mut seen = 0;
+            for before in &walk.pages {
+                seen += page.shared_with(before.need(block, &[])?);
             }
-            if repeated || (page.is_empty() && left == Some(true)) {
-                return Err(incomplete(start));
+            let told = answer.tables.first(&cursor);
+            walk.total = walk.total.or_else(|| told?.count("total"));
+            let rows = page.len();
+            // Without a cursor, a page that was there before says that the start is ignored.
+            if walk.total.is_none() && rows > 0 && seen >= rows {
+                break;
             }
-            start += page.len();
-            let more = left.unwrap_or(!page.is_empty() && page.len().is_multiple_of(ROUND));
-            pages.push(answer.tables);
-            if !more {
-                return Ok(Pages { block, pages });
+            let size = told.and_then(|row| row.count("pagesize")).unwrap_or(0);
+            start += rows.max(usize::try_from(size).unwrap_or(0));
+            walk.rows += page.distinct().saturating_sub(seen);
+            walk.pages.push(answer.tables);
+            let more = match walk.total {
+                Some(total) => (start as u64) < total,
+                None => rows.is_multiple_of(ROUND),
+            };
+            if rows == 0 || !more {
+                break;
             }
         }
-        Err(incomplete(start))
+        Ok(walk)
     }
 }

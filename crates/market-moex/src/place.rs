@@ -73,8 +73,10 @@ fn meant<'a>(asked: &str, board: &'a Board) -> Vec<&'a str> {
         .filter(|it| begins(&it.short_name) || it.latin_name.as_deref().is_some_and(begins))
         .map(|it| it.code.as_str())
         .collect();
+    // One letter is near to too much.
+    let near = if asked.chars().count() < 2 { 0 } else { SUGGESTIONS_MAX };
     let known = board.securities.iter().map(|it| it.code.as_str());
-    for code in closest(&asked.to_uppercase(), known, SUGGESTIONS_MAX) {
+    for code in closest(&asked.to_uppercase(), known, near) {
         if !codes.contains(&code) {
             codes.push(code);
         }

@@ -89,7 +89,8 @@ pub(crate) fn decimals(told: Option<i64>) -> u8 {
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'a> {
     pub(crate) listed: Row<'a>,
-    pub(crate) traded: Row<'a>,
+    /// Empty before the first session of a day.
+    pub(crate) traded: Option<Row<'a>>,
     pub(crate) version: Option<Row<'a>>,
     pub(crate) is_index: bool,
     pub(crate) delay: Delay,
@@ -98,22 +99,21 @@ pub(crate) struct Rows<'a> {
 
 /// `None` where there is no price at all.
 pub(crate) fn read(rows: Rows<'_>, security: &Arc<Security>) -> Option<Shot> {
-    let price = |row: Row<'_>, name: &str| {
-        row.price(name, security.decimals).filter(|value| !value.is_zero())
+    let price = |row: Option<Row<'_>>, name: &str| {
+        row?.price(name, security.decimals).filter(|value| !value.is_zero())
     };
+    let listed = Some(rows.listed);
+    let amount = |name: &str, decimals| number::trim(rows.traded?.number(name)?, decimals);
     let (last_name, open_name) =
         if rows.is_index { ("currentvalue", "openvalue") } else { ("last", "open") };
-    let previous = if rows.is_index {
-        price(rows.traded, "lastvalue")
-    } else {
-        price(rows.listed, "prevprice")
-    };
+    let previous =
+        if rows.is_index { price(rows.traded, "lastvalue") } else { price(listed, "prevprice") };
     let last = price(rows.traded, last_name);
     let (value, basis) = None
         .or_else(|| Some((last?, PriceBasis::LastTrade)))
         .or_else(|| Some((previous?, PriceBasis::PreviousClose)))
         .or_else(|| {
-            Some((price(rows.listed, "prevlegalcloseprice")?, PriceBasis::PreviousOfficialClose))
+            Some((price(listed, "prevlegalcloseprice")?, PriceBasis::PreviousOfficialClose))
         })
         .or_else(|| Some((price(rows.traded, "lcurrentprice")?, PriceBasis::Estimate)))?;
     let traded = basis == PriceBasis::LastTrade;
@@ -128,9 +128,9 @@ pub(crate) fn read(rows: Rows<'_>, security: &Arc<Security>) -> Option<Shot> {
         open: of_session(open_name),
         high: of_session("high"),
         low: of_session("low"),
-        volume: rows.traded.number("voltoday").and_then(|value| number::trim(value, 4)),
-        value: rows.traded.number("valtoday").and_then(|value| number::trim(value, 2)),
-        trades: rows.traded.count("numtrades"),
+        volume: amount("voltoday", 4),
+        value: amount("valtoday", 2),
+        trades: rows.traded.and_then(|row| row.count("numtrades")),
         previous_close: previous,
         status: status(rows, security),
         session: session(rows),
@@ -162,8 +162,8 @@ fn changes(
     }
     let (by, pct) =
         if rows.is_index { ("lastchange", "lastchangeprc") } else { ("change", "lasttoprevprice") };
-    let by = rows.traded.price(by, decimals);
-    let pct = rows.traded.number(pct).and_then(|value| number::round(value, 2));
+    let by = rows.traded.and_then(|row| row.price(by, decimals));
+    let pct = rows.traded.and_then(|row| row.price(pct, 2));
     (
         by.or_else(|| number::change(last, previous?)),
         pct.or_else(|| number::change_pct(last, previous?)),
@@ -188,7 +188,7 @@ fn status(rows: Rows<'_>, security: &Security) -> TradingStatus {
     if security.suspended {
         return TradingStatus::Suspended;
     }
-    match rows.traded.text("tradingstatus") {
+    match rows.traded.and_then(|row| row.text("tradingstatus")) {
         Some("T") => TradingStatus::Trading,
         Some("O") => TradingStatus::Opening,
         Some("F") => TradingStatus::Closing,
@@ -201,22 +201,24 @@ fn status(rows: Rows<'_>, security: &Security) -> TradingStatus {
 
 /// The day the rows are of. Newer answers say it; older ones leave only the clock of the answer.
 fn session(rows: Rows<'_>) -> Option<Date> {
-    let told = rows.traded.date("tradedate");
-    told.or_else(|| rows.version?.date("trade_date")).or_else(|| rows.traded.date("systime"))
+    dated(rows).or_else(|| rows.traded?.date("systime"))
+}
+
+fn dated(rows: Rows<'_>) -> Option<Date> {
+    let of_index = rows.traded.and_then(|row| row.date("tradedate"));
+    of_index.or_else(|| rows.version?.date("trade_date"))
 }
 
 /// The last trade. `TIME` is a time of day, and may be one of the day before.
 fn traded_at(rows: Rows<'_>) -> Option<Millis> {
-    let time = rows.traded.time("time").or_else(|| rows.traded.time("updatetime"))?;
+    let traded = rows.traded?;
+    let time = traded.time("time").or_else(|| traded.time("updatetime"))?;
     let at = |date: Date, time: Time| zone::instant(date.to_datetime(time)).0;
-    let written = rows.traded.datetime("systime").map(|systime| zone::instant(systime).0);
-    let limit = written.unwrap_or(rows.received_at).max(rows.received_at);
     let date = session(rows).unwrap_or_else(|| zone::today(rows.received_at));
     let shown = at(date, time);
     // Where only the answer's own clock gives the date, a later time is of the day before.
-    let dated = rows.traded.date("tradedate").is_some()
-        || rows.version.and_then(|row| row.date("trade_date")).is_some();
-    let latest = if dated { limit } else { written.unwrap_or(limit) };
+    let written = traded.datetime("systime").filter(|_| dated(rows).is_none());
+    let latest = written.map_or(rows.received_at, |systime| zone::instant(systime).0);
     if shown.0 <= latest.0.saturating_add(SKEW_MS) {
         return Some(shown);
     }

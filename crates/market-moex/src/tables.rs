@@ -143,9 +143,15 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// Whether another page holds the very same rows, as it does where the start is ignored.
-    pub(crate) fn repeats(&self, other: &Self) -> bool {
-        !self.rows.is_empty() && self.rows == other.rows
+    /// How many of its rows another page has as well.
+    pub(crate) fn shared_with(&self, other: &Self) -> usize {
+        self.rows.iter().filter(|row| other.rows.contains(row)).count()
+    }
+
+    /// How many different rows it has.
+    pub(crate) fn distinct(&self) -> usize {
+        let before = |at: usize| self.rows.get(..at).unwrap_or_default();
+        self.rows.iter().enumerate().filter(|(at, row)| !before(*at).contains(row)).count()
     }
 
     /// A lone column that is called an error.
@@ -176,6 +182,11 @@ impl<'a> Row<'a> {
             Cell::Text(text) => number::parse(text.trim()),
             Cell::Null => None,
         }
+    }
+
+    /// Something stands there that is no number, where one is expected.
+    pub(crate) fn is_garbled(self, name: &str) -> bool {
+        matches!(self.cell(name), Some(Cell::Text(_))) && self.number(name).is_none()
     }
 
     pub(crate) fn price(self, name: &str, decimals: u8) -> Option<Decimal> {

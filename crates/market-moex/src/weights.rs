@@ -146,6 +146,10 @@ impl Inner {
         let mut members: Vec<Member> = Vec::new();
         let mut effective = None;
         for row in pages.rows() {
+            if row.is_garbled("weight") {
+                let message = format!("a weight in {index} is not a number");
+                return Err(Fault::unavailable("upstream_malformed", message));
+            }
             let session = row.integer("tradingsession").unwrap_or(WHOLE_DAY);
             let code = row.text("secids").or_else(|| row.text("ticker"));
             let (Some(code), Some(weight), WHOLE_DAY) = (code, row.number("weight"), session)

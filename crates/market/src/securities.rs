@@ -124,11 +124,8 @@ pub struct Snapshot {
 pub trait SecuritySource: Send + Sync {
     /// Without a board, the one where the security is mainly traded. An unknown security is
     /// `NotFound`, and the message names what may have been meant.
-    async fn snapshot(
-        &self,
-        code: &str,
-        board: Option<&str>,
-    ) -> Result<Told<Arc<Snapshot>>, Fault>;
+    async fn snapshot(&self, code: &str, board: Option<&str>)
+    -> Result<Told<Arc<Snapshot>>, Fault>;
 
     /// Everything on the main board, by code, for those who look for names.
     async fn securities(&self) -> Result<Told<Arc<Vec<Arc<Security>>>>, Fault>;

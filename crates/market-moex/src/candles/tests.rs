@@ -7,7 +7,7 @@ fn at(text: &str) -> Millis {
     zone::instant(text.parse().unwrap()).0
 }
 
-fn read(row: &str, step: CandleStep, delay: Delay, now: &str) -> Result<Option<Candle>, String> {
+fn read(row: &str, step: CandleStep, delay: Delay, now: &str) -> Result<Candle, String> {
     let text = format!(
         r#"{{"candles":{{"columns":["open","close","high","low","value","volume","begin","end"],
             "data":[[{row}]]}}}}"#
@@ -21,7 +21,7 @@ fn columns_are_read_by_name_and_dust_is_taken_off() {
     let row = r#"70,69.67999999999999,71,69.5,5716579901.120001,19791080,
         "2024-02-15 10:00:00","2024-02-15 10:59:59""#;
     let now = "2024-02-15T12:00:00";
-    let candle = read(row, CandleStep::Hour, Delay::Delayed15m, now).unwrap().unwrap();
+    let candle = read(row, CandleStep::Hour, Delay::Delayed15m, now).unwrap();
     let prices = [candle.open, candle.high, candle.low, candle.close];
     assert_eq!(prices.map(|it| it.to_string()), ["70.00", "71.00", "69.50", "69.68"]);
     assert_eq!(candle.value.unwrap().to_string(), "5716579901.12");
@@ -33,7 +33,7 @@ fn columns_are_read_by_name_and_dust_is_taken_off() {
 #[track_caller]
 fn check_closed(step: CandleStep, delay: Delay, begin: &str, end: &str, now: &str, closed: bool) {
     let row = format!(r#"1,1,1,1,1,1,"{begin}","{end}""#);
-    let candle = read(&row, step, delay, now).unwrap().unwrap();
+    let candle = read(&row, step, delay, now).unwrap();
     assert_eq!(candle.closed, closed, "{step:?} {begin} {end} {now}");
 }
 
@@ -77,10 +77,19 @@ fn rows_without_trades_are_passed_over_and_wrong_ones_refused() {
     let times = r#""2024-02-15 10:00:00","2024-02-15 10:59:59""#;
     let now = "2024-02-15T12:00:00";
     let hour = |row: &str| read(&format!("{row},{times}"), CandleStep::Hour, Delay::RealTime, now);
-    assert_eq!(hour("null,null,null,null,0,0"), Ok(None));
+    let stretch = Stretch {
+        step: CandleStep::Hour,
+        from: "2024-02-15T00:00:00".parse().unwrap(),
+        till: "2024-02-15T23:59:59".parse().unwrap(),
+    };
+    let silent = hour("null,null,null,null,0,0").unwrap();
+    let loud = hour("5,5,5,5,1,1").unwrap();
+    assert_eq!((kept(vec![silent], stretch), kept(vec![loud], stretch)), (vec![], vec![loud]));
+    assert!(hour("null,5,5,5,0,0").unwrap_err().contains("only some"));
+    assert!(hour(r#""N/A",5,5,5,0,0"#).unwrap_err().contains("not a number"));
     assert!(hour("5,5,4,3,0,0").unwrap_err().contains("do not enclose"));
     assert!(hour("5,5,6,5.5,0,0").is_err());
-    assert_eq!(hour("5,5,5,5,null,null").unwrap().unwrap().value, None);
+    assert_eq!(hour("5,5,5,5,null,null").unwrap().value, None);
     assert!(
         read(r#"1,1,1,1,1,1,null,null"#, CandleStep::Hour, Delay::RealTime, now)
             .unwrap_err()
@@ -95,14 +104,14 @@ fn order_is_made_and_contradictions_are_noticed() {
         let row = format!(
             r#"{close},{close},{close},{close},1,1,"2024-02-15 {hour:02}:00:00","2024-02-15 {hour:02}:59:59""#
         );
-        read(&row, CandleStep::Hour, Delay::RealTime, now).unwrap().unwrap()
+        read(&row, CandleStep::Hour, Delay::RealTime, now).unwrap()
     };
     let stretch = Stretch {
         step: CandleStep::Hour,
         from: "2024-02-15T10:00:00".parse().unwrap(),
         till: "2024-02-15T12:00:00".parse().unwrap(),
     };
-    let ordered = |candles: Vec<Candle>| in_order(candles, stretch);
+    let ordered = |candles: Vec<Candle>| in_order(candles).map(|it| kept(it, stretch));
     let whole = [hour(10, "1"), hour(11, "2"), hour(12, "3")];
     let mixed = vec![
         hour(12, "9"),

@@ -24,7 +24,7 @@ fn shot(text: &str, is_index: bool) -> Option<Shot> {
     let security = Arc::new(read_security(listed).unwrap());
     let rows = Rows {
         listed,
-        traded: tables.first("marketdata").unwrap(),
+        traded: tables.first("marketdata"),
         version: tables.first("dataversion"),
         is_index,
         delay: Delay::Delayed15m,

@@ -1,0 +1,133 @@
+//! The adapter against the simulated exchange, over a real socket.
+
+mod baskets;
+mod faults;
+mod prices;
+mod reference;
+mod series;
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use exchange_sim::{Fault as Trouble, FaultKind, Sim, SimConfig};
+use market::{
+    Basket, CandleSource, CandleStep, IndexSource, SecuritySource, Snapshot, Symbol, Told, Venue,
+    parse_date,
+};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+
+struct FakeClock(AtomicI64);
+
+impl FakeClock {
+    fn advance(&self, by: Duration) {
+        self.0.fetch_add(by.as_millis() as i64, Ordering::SeqCst);
+    }
+}
+
+impl Clock for FakeClock {
+    fn now(&self) -> Millis {
+        Millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// What the adapter told of its requests.
+#[derive(Default)]
+struct Recorder(Mutex<Vec<(&'static str, &'static str)>>);
+
+impl Observer for Recorder {
+    fn upstream(&self, endpoint: &'static str, outcome: &'static str, _elapsed: Duration) {
+        self.0.lock().unwrap().push((endpoint, outcome));
+    }
+}
+
+/// An exchange, an adapter that talks to it, and the clock that both go by.
+struct World {
+    sim: Sim,
+    clock: Arc<FakeClock>,
+    moex: Moex,
+    seen: Arc<Recorder>,
+    /// Ends the exchange with the world.
+    _server: JoinSet<()>,
+}
+
+/// A moment on Moscow's clocks.
+fn moscow(text: &str) -> Millis {
+    zone::instant(text.parse().unwrap()).0
+}
+
+fn date(text: &str) -> Date {
+    parse_date(text).unwrap()
+}
+
+/// A Wednesday, in the middle of the main session.
+const NOON: &str = "2026-11-11T12:20:31";
+
+/// Quick to retry, without patience, and in a hurry.
+fn config(url: &str) -> MoexConfig {
+    MoexConfig {
+        patience: Duration::ZERO,
+        retry_wait: Duration::from_millis(1),
+        retry_wait_max: Duration::from_millis(2),
+        requests_per_second: 1_000_000,
+        burst: 1_000_000,
+        ..MoexConfig::new(format!("{url}/iss"), "simulated:7")
+    }
+}
+
+async fn world() -> World {
+    world_at(NOON, |_| {}).await
+}
+
+async fn world_at(now: &str, change: impl FnOnce(&mut MoexConfig)) -> World {
+    let clock = Arc::new(FakeClock(AtomicI64::new(moscow(now).0)));
+    let sim = Sim::new(SimConfig::new(7, Arc::clone(&clock) as Arc<dyn Clock>));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut config = config(&format!("http://{}", listener.local_addr().unwrap()));
+    let mut server = JoinSet::new();
+    server.spawn(sim.clone().serve(listener, CancellationToken::new()));
+    change(&mut config);
+    let seen = Arc::new(Recorder::default());
+    let observer = Arc::clone(&seen) as Arc<dyn Observer>;
+    let moex = Moex::observed(config, Arc::clone(&clock) as Arc<dyn Clock>, observer).unwrap();
+    World { sim, clock, moex, seen, _server: server }
+}
+
+impl World {
+    fn trouble(&self, trouble: Trouble) {
+        self.sim.faults().add(trouble).unwrap();
+    }
+
+    /// How many requests of a kind were made.
+    fn asked(&self, kind: &str) -> usize {
+        self.seen.0.lock().unwrap().iter().filter(|(endpoint, _)| *endpoint == kind).count()
+    }
+
+    async fn snapshot(&self, code: &str) -> Result<Told<Arc<Snapshot>>, Fault> {
+        self.moex.snapshot(code, None).await
+    }
+
+    async fn candles(
+        &self,
+        code: &str,
+        step: CandleStep,
+        from: &str,
+        to: &str,
+    ) -> Result<Told<Arc<Candles>>, Fault> {
+        let (from, to) = (date(from), date(to));
+        let request = CandleRequest { code: code.to_owned(), board: None, step, from, to };
+        self.moex.candles(&request).await
+    }
+
+    async fn basket(&self, index: &str, day: &str) -> Result<Told<Arc<Basket>>, Fault> {
+        self.moex.basket(index, date(day)).await
+    }
+}
+
+fn symbols(codes: &[&str]) -> Vec<Symbol> {
+    let symbol = |code: &&str| Symbol { venue: Venue::Moex, code: (*code).to_owned() };
+    codes.iter().map(symbol).collect()
+}

@@ -1,0 +1,111 @@
+//! Baskets of indices.
+
+use fault::Kind;
+use market::{Decimal, Delay};
+
+use super::*;
+
+fn sum(basket: &Basket) -> Decimal {
+    basket
+        .constituents
+        .iter()
+        .map(|it| it.weight_pct)
+        .reduce(|left, right| number::sum(left, right).unwrap())
+        .unwrap()
+}
+
+#[track_caller]
+fn check_whole(basket: &Basket) {
+    let sum = sum(basket);
+    let (low, high): (Decimal, Decimal) = ("99.5".parse().unwrap(), "100.5".parse().unwrap());
+    assert!(low < sum && sum < high, "{sum}");
+    assert!(basket.missing.is_empty(), "{:?}", basket.missing);
+}
+
+#[tokio::test]
+async fn all_members_come_with_prices_and_most_with_sectors() {
+    let world = world().await;
+    let told = world.basket("imoex", "2026-11-06").await.unwrap();
+    let basket = &told.value;
+    assert_eq!((basket.index.as_str(), basket.effective), ("IMOEX", date("2026-11-06")));
+    assert_eq!(basket.name.as_deref(), Some("Индекс МосБиржи"));
+    assert!(basket.constituents.len() > 20, "{}", basket.constituents.len());
+    check_whole(basket);
+    assert!(!told.freshness.stale && told.freshness.fallback.is_none());
+    assert_eq!(told.freshness.delay, Delay::EndOfDay);
+    // The prices are the closes of that day, against those of the day before.
+    for code in ["SBER", "GAZP"] {
+        let member = basket.constituents.iter().find(|it| it.code == code).unwrap();
+        let days = world.candles(code, CandleStep::Day, "2026-11-05", "2026-11-06").await.unwrap();
+        let [before, day] = days.value.candles.as_slice() else { panic!("{days:?}") };
+        assert_eq!(member.price, Some(day.close), "{code}");
+        assert_eq!(member.change_pct, number::change_pct(day.close, before.close), "{code}");
+    }
+    let sector = |code: &str| basket.constituents.iter().find(|it| it.code == code)?.sector;
+    assert_eq!((sector("GAZP"), sector("SBER")), (Some("Oil and gas"), Some("Finance")));
+    let known = basket.constituents.iter().filter(|it| it.sector.is_some()).count();
+    assert!(known * 10 > basket.constituents.len() * 8, "{known}");
+}
+
+#[tokio::test]
+async fn a_day_without_trading_falls_back_to_the_one_before_and_says_so() {
+    let world = world().await;
+    for (asked, effective) in
+        [("2026-11-08", "2026-11-06"), ("2026-11-04", "2026-11-03"), ("2027-03-01", "2026-11-10")]
+    {
+        let told = world.basket("RTSI", asked).await.unwrap();
+        assert_eq!((told.value.asked, told.value.effective), (date(asked), date(effective)));
+        assert!(told.freshness.fallback.unwrap().contains(effective), "{asked}");
+        check_whole(&told.value);
+    }
+}
+
+#[tokio::test]
+async fn todays_basket_has_the_prices_of_the_session() {
+    let world = world_at("2026-11-11T19:30:00", |_| {}).await;
+    let told = world.basket("IMOEX", "2026-11-11").await.unwrap();
+    assert_eq!(told.value.effective, date("2026-11-11"));
+    assert_eq!(told.freshness.delay, Delay::Delayed15m);
+    let member = told.value.constituents.iter().find(|it| it.code == "LKOH").unwrap();
+    let is = world.snapshot("LKOH").await.unwrap().value;
+    assert_eq!((member.price, member.change_pct), (Some(is.last), is.change_pct));
+    check_whole(&told.value);
+}
+
+#[tokio::test]
+async fn a_split_is_no_fall() {
+    let world = world().await;
+    let told = world.basket("IMOEX", "2024-02-21").await.unwrap();
+    let member = told.value.constituents.iter().find(|it| it.code == "TRNFP").unwrap();
+    // It was not traded on the day before the split, so there is no change to tell.
+    assert_eq!((member.price.is_some(), member.change_pct), (true, None));
+    let told = world.basket("IMOEX", "2024-02-22").await.unwrap();
+    let member = told.value.constituents.iter().find(|it| it.code == "TRNFP").unwrap();
+    let (low, high): (Decimal, Decimal) = ("-20".parse().unwrap(), "20".parse().unwrap());
+    assert!(member.change_pct.is_some_and(|pct| low < pct && pct < high), "{member:?}");
+}
+
+#[tokio::test]
+async fn what_is_no_index_and_what_was_before_it() {
+    let world = world().await;
+    for (index, meant) in [("IMOEXX", "IMOEX"), ("SBER", ""), ("../X", ""), ("", "")] {
+        let fault = world.basket(index, "2026-11-06").await.unwrap_err();
+        assert_eq!((fault.kind(), fault.code()), (Kind::NotFound, "unknown_index"), "{index}");
+        assert!(fault.message().contains(meant), "{fault}");
+    }
+    assert_eq!(world.asked("analytics"), 0);
+    let fault = world.basket("IMOEX", "1990-01-03").await.unwrap_err();
+    assert_eq!((fault.kind(), fault.code()), (Kind::NotFound, "no_basket"));
+    let indices = world.moex.indices().await.unwrap().value;
+    assert!(indices.iter().any(|(code, name)| code == "RTSI" && name.is_some()));
+}
+
+#[tokio::test]
+async fn what_cannot_be_had_is_named_as_missing() {
+    let world = world().await;
+    world.trouble(Trouble::new(FaultKind::Status500, 400).on("/iss/history/*"));
+    let told = world.basket("IMOEX", "2026-11-06").await.unwrap();
+    let basket = &told.value;
+    assert!(basket.constituents.iter().all(|it| it.price.is_none()));
+    assert!(basket.missing[0].starts_with("prices: the exchange failed"), "{:?}", basket.missing);
+}

@@ -1,0 +1,245 @@
+//! An exchange that misbehaves: which fault it becomes, and how often it is asked.
+
+use fault::Kind;
+use market::{QuoteSource, SecuritySearch};
+
+use super::*;
+
+const CANDLES: &str = "/iss/*/candles.json";
+
+/// One call for candles of a share that is known already.
+async fn ask(world: &World) -> Result<Told<Arc<Candles>>, Fault> {
+    world.candles("SBER", CandleStep::Day, "2026-11-02", "2026-11-06").await
+}
+
+async fn prepared(change: impl FnOnce(&mut MoexConfig)) -> World {
+    let world = world_at(NOON, change).await;
+    world.moex.securities().await.unwrap();
+    world
+}
+
+#[tokio::test]
+async fn every_trouble_becomes_its_fault_after_so_many_requests() {
+    for (kind, fault, code, requests) in [
+        (FaultKind::Status500, Kind::Unavailable, "upstream_failed", 4),
+        (FaultKind::Status503, Kind::Unavailable, "upstream_failed", 4),
+        (FaultKind::ErrorRows, Kind::Unavailable, "upstream_failed", 4),
+        (FaultKind::Truncated, Kind::Unavailable, "upstream_truncated", 4),
+        (FaultKind::Drop, Kind::Unavailable, "upstream_unreachable", 4),
+        (FaultKind::Status403, Kind::Unavailable, "upstream_refused", 1),
+        (FaultKind::Html, Kind::Unavailable, "upstream_refused", 1),
+        (FaultKind::MalformedRows, Kind::Unavailable, "upstream_malformed", 1),
+        (FaultKind::DroppedColumns, Kind::Unavailable, "upstream_malformed", 1),
+        (FaultKind::Status451, Kind::Internal, "upstream_rejected", 1),
+        (FaultKind::Status429, Kind::RateLimited, "upstream_rate_limited", 1),
+    ] {
+        let world = prepared(|_| {}).await;
+        world.trouble(Trouble::new(kind, 100).on(CANDLES));
+        let answer = ask(&world).await.unwrap_err();
+        assert_eq!((answer.kind(), answer.code()), (fault, code), "{kind:?}");
+        assert_eq!(world.asked("candles"), requests, "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_passes_is_not_noticed() {
+    let world = prepared(|_| {}).await;
+    let whole = ask(&world).await.unwrap();
+    for trouble in [
+        Trouble::new(FaultKind::Status500, 3),
+        Trouble::new(FaultKind::ErrorRows, 2),
+        Trouble::new(FaultKind::Truncated, 2),
+        Trouble::new(FaultKind::Drop, 3),
+        Trouble::new(FaultKind::Slow, 1).delay_ms(20),
+        Trouble::new(FaultKind::ReorderedColumns, 1),
+        Trouble::new(FaultKind::AddedColumns, 1),
+        Trouble::new(FaultKind::ShuffledRows, 1),
+        Trouble::new(FaultKind::DuplicateRows, 1),
+    ] {
+        let world = prepared(|_| {}).await;
+        world.trouble(trouble.clone().on(CANDLES));
+        assert_eq!(ask(&world).await.unwrap().value, whole.value, "{trouble:?}");
+    }
+}
+
+#[tokio::test]
+async fn pages_that_were_lost_or_repeated_are_asked_for_again() {
+    let (from, to) = ("2026-03-02", "2026-11-06");
+    let world = prepared(|_| {}).await;
+    let whole = world.candles("SBER", CandleStep::Hour, from, to).await.unwrap();
+    assert!(whole.value.candles.len() > 1_500);
+    for kind in [
+        FaultKind::RepeatedPage,
+        FaultKind::MissingPage,
+        FaultKind::MissingRows,
+        FaultKind::DuplicateRows,
+        FaultKind::ShuffledRows,
+    ] {
+        let world = prepared(|_| {}).await;
+        world.trouble(Trouble::new(kind, 1).on(CANDLES));
+        let told = world.candles("SBER", CandleStep::Hour, from, to).await.unwrap();
+        assert_eq!(told.value, whole.value, "{kind:?}");
+    }
+    let world = prepared(|_| {}).await;
+    world.trouble(Trouble::new(FaultKind::RepeatedPage, 100).on(CANDLES));
+    let fault = world.candles("SBER", CandleStep::Hour, from, to).await.unwrap_err();
+    assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_incomplete"));
+}
+
+#[tokio::test]
+async fn rows_that_a_cursor_counts_are_not_lost() {
+    for kind in [FaultKind::MissingRows, FaultKind::DuplicateRows, FaultKind::ShuffledRows] {
+        let world = prepared(|_| {}).await;
+        let whole = world.basket("IMOEX", "2026-11-06").await.unwrap();
+        let mut codes: Vec<_> = whole.value.constituents.iter().map(|it| it.code.clone()).collect();
+        let world = prepared(|_| {}).await;
+        world.trouble(Trouble::new(kind, 1).on("/iss/*/analytics/IMOEX.json"));
+        let told = world.basket("IMOEX", "2026-11-06").await.unwrap();
+        let mut seen: Vec<_> = told.value.constituents.iter().map(|it| it.code.clone()).collect();
+        codes.sort();
+        seen.sort();
+        assert_eq!(seen, codes, "{kind:?}");
+    }
+    let world = prepared(|_| {}).await;
+    world.trouble(Trouble::new(FaultKind::MissingRows, 100).on("/iss/*/analytics/IMOEX.json"));
+    let fault = world.basket("IMOEX", "2026-11-06").await.unwrap_err();
+    assert_eq!(fault.code(), "upstream_incomplete");
+}
+
+#[tokio::test]
+async fn a_stall_ends_with_the_timeout() {
+    let world = prepared(|config| {
+        config.request_timeout = Duration::from_millis(150);
+        config.retries = 1;
+    })
+    .await;
+    world.trouble(Trouble::new(FaultKind::Stall, 2).on(CANDLES));
+    let fault = ask(&world).await.unwrap_err();
+    assert_eq!((fault.kind(), fault.code()), (Kind::Timeout, "upstream_timeout"));
+    assert_eq!(world.asked("candles"), 2);
+    assert!(ask(&world).await.is_ok());
+}
+
+#[tokio::test]
+async fn nobody_listening_is_unreachable() {
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let clock = Arc::new(FakeClock(AtomicI64::new(moscow(NOON).0)));
+    let moex = Moex::new(config(&format!("http://{closed}")), clock).unwrap();
+    let fault = moex.latest(&symbols(&["SBER"])).await.unwrap_err();
+    assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_unreachable"));
+    assert!(!fault.message().contains("127.0.0.1"));
+    assert_eq!(moex.health().await, VenueHealth::Down);
+}
+
+#[tokio::test]
+async fn an_answer_without_end_is_cut_off() {
+    let world = world_at(NOON, |config| config.body_bytes_max = 1_000).await;
+    let fault = world.moex.securities().await.unwrap_err();
+    assert_eq!(fault.code(), "upstream_malformed");
+    assert!(fault.message().contains("larger than 1000 bytes"), "{fault}");
+}
+
+#[tokio::test]
+async fn told_to_wait_nothing_is_asked_until_then() {
+    let world = prepared(|_| {}).await;
+    world.trouble(Trouble::new(FaultKind::Status429, 1).retry_after_s(20).on(CANDLES));
+    assert_eq!(ask(&world).await.unwrap_err().retry_wait(), Some(Duration::from_secs(20)));
+    let before = world.sim.iss_requests();
+    world.clock.advance(Duration::from_secs(15));
+    let fault = world.moex.search("IMOEX", 5).await.map(|told| told.freshness.fallback);
+    assert!(fault.unwrap().unwrap().contains("request limit"), "another question went through");
+    assert_eq!(world.sim.iss_requests(), before);
+    assert_eq!(world.moex.health().await, VenueHealth::Degraded);
+    world.clock.advance(Duration::from_secs(5));
+    assert!(ask(&world).await.is_ok());
+    assert_eq!(world.moex.health().await, VenueHealth::Up);
+}
+
+#[tokio::test]
+async fn old_prices_stand_in_for_an_hour_and_say_so() {
+    let world = prepared(|config| config.retries = 0).await;
+    let fresh = world.snapshot("SBER").await.unwrap();
+    let quotes = world.moex.latest(&symbols(&["SBER"])).await.unwrap();
+    world.clock.advance(Duration::from_mins(30));
+    for _ in 0..2 {
+        world.trouble(Trouble::new(FaultKind::Status503, 1).on("/iss/*/securities/SBER.json"));
+    }
+    let stale = world.snapshot("SBER").await.unwrap();
+    assert_eq!((&stale.value, stale.freshness.as_of), (&fresh.value, fresh.freshness.as_of));
+    assert!(stale.freshness.stale);
+    assert_eq!(stale.freshness.fallback.as_deref(), Some("the exchange failed with status 503"));
+    let again = world.moex.latest(&symbols(&["SBER"])).await.unwrap().remove(0).unwrap();
+    assert_eq!(again.price, quotes[0].as_ref().unwrap().price);
+    assert!(again.freshness.stale);
+    world.clock.advance(Duration::from_mins(31));
+    world.trouble(Trouble::new(FaultKind::Status503, 1).on("/iss/*/securities/SBER.json"));
+    assert_eq!(world.snapshot("SBER").await.unwrap_err().code(), "upstream_failed");
+}
+
+#[tokio::test]
+async fn an_empty_answer_about_a_known_share_is_not_its_end() {
+    let world = prepared(|_| {}).await;
+    world.trouble(Trouble::new(FaultKind::EmptyBlocks, 1).on("/iss/*/securities/SBER.json"));
+    let fault = world.snapshot("SBER").await.unwrap_err();
+    assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_malformed"));
+    // Without the rows of trading there is still the close before.
+    world.trouble(Trouble::new(FaultKind::EmptyMarketdata, 1).on("/iss/*/securities/SBER.json"));
+    let told = world.snapshot("SBER").await.unwrap();
+    assert!(told.freshness.stale && told.value.open.is_none());
+    assert_eq!(Some(told.value.last), told.value.previous_close);
+}
+
+#[tokio::test]
+async fn an_exchange_that_keeps_failing_is_left_alone_and_then_probed() {
+    let world = prepared(|config| config.retries = 0).await;
+    world.trouble(Trouble::new(FaultKind::Status500, 6));
+    for _ in 0..5 {
+        assert_eq!(ask(&world).await.unwrap_err().code(), "upstream_failed");
+    }
+    let fault = ask(&world).await.unwrap_err();
+    assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_circuit_open"));
+    assert_eq!(world.moex.health().await, VenueHealth::Down);
+    assert_eq!(world.asked("candles"), 5);
+    world.clock.advance(Duration::from_secs(30));
+    assert_eq!(ask(&world).await.unwrap_err().code(), "upstream_failed");
+    world.clock.advance(Duration::from_secs(30));
+    assert!(ask(&world).await.is_ok());
+    assert_eq!(world.moex.health().await, VenueHealth::Up);
+}
+
+#[tokio::test]
+async fn the_pace_is_kept_and_identical_questions_are_one() {
+    let world = world_at(NOON, |config| {
+        config.requests_per_second = 1;
+        config.burst = 3;
+    })
+    .await;
+    let many = (0..20).map(|_| world.snapshot("SBER"));
+    let told = futures_util::future::join_all(many).await;
+    assert!(told.iter().all(Result::is_ok));
+    assert_eq!((world.asked("board"), world.asked("snapshot")), (1, 1));
+    assert!(world.snapshot("GAZP").await.is_ok());
+    let fault = world.snapshot("LKOH").await.unwrap_err();
+    assert_eq!((fault.kind(), fault.code()), (Kind::RateLimited, "upstream_rate_limited"));
+    world.clock.advance(Duration::from_secs(1));
+    assert!(world.snapshot("LKOH").await.is_ok());
+}
+
+#[tokio::test]
+async fn health_is_asked_for_rarely() {
+    let world = world().await;
+    for _ in 0..10 {
+        assert_eq!(world.moex.health().await, VenueHealth::Up);
+    }
+    assert_eq!(world.asked("engines"), 1);
+    world.moex.drain().await;
+}
+
+#[test]
+fn an_address_that_is_none_is_refused() {
+    for url in ["", "moex", "ftp://example.org", "http://", "http://example.org?x=1"] {
+        let clock = Arc::new(FakeClock(AtomicI64::new(0)));
+        let config = MoexConfig { iss_url: url.to_owned(), ..config("") };
+        assert_eq!(Moex::new(config, clock).err().unwrap().code(), "invalid_upstream_url", "{url}");
+    }
+}

@@ -1,0 +1,177 @@
+//! Candles and bars.
+
+use fault::Kind;
+use market::{Bar, BarSource, Candle, DAY_MS, Delay, Span};
+
+use super::*;
+
+#[tokio::test]
+async fn pages_are_followed_to_the_end() {
+    let world = world().await;
+    let told = world.candles("SBER", CandleStep::Hour, "2026-01-12", "2026-11-10").await.unwrap();
+    let candles = &told.value.candles;
+    assert!(candles.len() > 2_500, "{}", candles.len());
+    assert!(candles.is_sorted_by(|left, right| left.begins < right.begins));
+    assert!(candles.iter().all(|candle| candle.closed));
+    assert_eq!(candles[0].begins.date(), date("2026-01-12"));
+    assert_eq!(candles.last().unwrap().begins.date(), date("2026-11-10"));
+    let pages = world.asked("candles");
+    assert_eq!(pages, candles.len() / 500 + 1);
+    // Days that are over stay as they are.
+    world.clock.advance(Duration::from_hours(2));
+    world.candles("SBER", CandleStep::Hour, "2026-01-12", "2026-11-10").await.unwrap();
+    assert_eq!(world.asked("candles"), pages);
+}
+
+#[tokio::test]
+async fn the_candle_that_is_forming_is_told_apart() {
+    let world = world().await;
+    for step in CandleStep::ALL {
+        let told = world.candles("SBER", step, "2026-11-01", "2026-11-11").await.unwrap();
+        let (last, before) = told.value.candles.split_last().unwrap();
+        assert!(!last.closed, "{step:?}");
+        assert!(before.iter().all(|candle| candle.closed), "{step:?}");
+        assert_eq!(told.freshness.delay, Delay::Delayed15m);
+    }
+    let told = world.candles("SBER", CandleStep::Hour, "2026-11-11", "2026-11-11").await.unwrap();
+    let last = told.value.candles.last().unwrap();
+    // Fifteen minutes late, it is still five past twelve.
+    assert_eq!(last.begins_rfc3339(), "2026-11-11T12:00:00+03:00");
+    world.clock.advance(Duration::from_mins(50));
+    let told = world.candles("SBER", CandleStep::Hour, "2026-11-11", "2026-11-11").await.unwrap();
+    let hours: Vec<_> = told.value.candles.iter().map(|it| (it.begins.hour(), it.closed)).collect();
+    assert!(hours.ends_with(&[(11, true), (12, false)]), "{hours:?}");
+    world.clock.advance(Duration::from_mins(5));
+    let told = world.candles("SBER", CandleStep::Hour, "2026-11-11", "2026-11-11").await.unwrap();
+    let hours: Vec<_> = told.value.candles.iter().map(|it| (it.begins.hour(), it.closed)).collect();
+    assert!(hours.contains(&(12, true)), "{hours:?}");
+}
+
+#[tokio::test]
+async fn prices_have_the_digits_of_their_share_and_no_dust() {
+    let world = world().await;
+    for code in ["SBER", "AFKS", "FEES", "TRNFP", "IMOEX"] {
+        let told = world.candles(code, CandleStep::Day, "2026-09-01", "2026-11-10").await.unwrap();
+        let decimals = told.value.security.decimals;
+        for candle in &told.value.candles {
+            for price in [candle.open, candle.high, candle.low, candle.close] {
+                assert_eq!(price.scale(), decimals, "{code} {price}");
+            }
+            assert!(candle.low <= candle.open && candle.open <= candle.high);
+            assert!(candle.value.is_some_and(|value| !value.is_zero()));
+        }
+    }
+}
+
+fn span(from: &str, to: &str) -> Span {
+    Span::new(moscow(from), moscow(to))
+}
+
+async fn bars(world: &World, interval: Interval, span: Span) -> Vec<Bar> {
+    world.moex.bars("SBER", interval, span).await.unwrap().bars
+}
+
+#[tokio::test]
+async fn bars_of_a_day_are_named_by_its_date() {
+    let world = world().await;
+    let days = Span::of_days(date("2026-11-02"), date("2026-11-10"));
+    let batch = world.moex.bars("SBER", Interval::D1, days).await.unwrap();
+    assert_eq!(batch.covered, days);
+    let told = world.candles("SBER", CandleStep::Day, "2026-11-02", "2026-11-10").await.unwrap();
+    let opens: Vec<_> = batch.bars.iter().map(|bar| bar.open_time).collect();
+    let dates: Vec<_> =
+        told.value.candles.iter().map(|it| Millis::start_of(it.begins.date())).collect();
+    assert_eq!(opens, dates);
+    // Today is forming, and what is to come is not known.
+    let more = Span::new(days.from, Millis(days.to.0 + 9 * DAY_MS));
+    let batch = world.moex.bars("SBER", Interval::D1, more).await.unwrap();
+    assert_eq!(batch.covered.to, Millis::start_of(date("2026-11-11")));
+    assert_eq!(batch.bars.len(), opens.len());
+}
+
+/// What the candles of a bar's time come to, by hand.
+fn whole(candles: &[Candle], from: Millis, to: Millis) -> Option<[market::Decimal; 4]> {
+    let inside = candles.iter().filter(|it| from <= it.opens_at() && it.opens_at() < to);
+    let inside: Vec<_> = inside.collect();
+    let high = inside.iter().map(|it| it.high).max()?;
+    let low = inside.iter().map(|it| it.low).min()?;
+    Some([inside.first()?.open, high, low, inside.last()?.close])
+}
+
+#[tokio::test]
+async fn intervals_the_exchange_lacks_are_made_of_its_own() {
+    let world = world().await;
+    let told = world.candles("SBER", CandleStep::Minute, "2026-11-09", "2026-11-09").await.unwrap();
+    let day = span("2026-11-09T00:00:00", "2026-11-10T00:00:00");
+    for interval in [Interval::M1, Interval::M5, Interval::M15, Interval::M30, Interval::H1] {
+        let bars = bars(&world, interval, day).await;
+        assert!(bars.is_sorted_by(|left, right| left.open_time < right.open_time));
+        let mut made = 0;
+        for bar in &bars {
+            assert_eq!(interval.open_of(bar.open_time), bar.open_time, "{interval}");
+            let to = interval.next_open(bar.open_time);
+            let by_hand = whole(&told.value.candles, bar.open_time, to).unwrap();
+            assert_eq!([bar.open, bar.high, bar.low, bar.close], by_hand, "{interval} {bar:?}");
+            made += told
+                .value
+                .candles
+                .iter()
+                .filter(|it| bar.open_time <= it.opens_at() && it.opens_at() < to)
+                .count();
+        }
+        assert_eq!(made, told.value.candles.len(), "{interval}");
+    }
+    let fault = world.moex.bars("SBER", Interval::S1, day).await.unwrap_err();
+    assert_eq!((fault.kind(), fault.code()), (Kind::Invalid, "interval_not_served"));
+}
+
+#[tokio::test]
+async fn pieces_of_a_span_come_to_the_whole() {
+    let world = world().await;
+    let (from, to) = (moscow("2026-11-05T00:00:00").0, moscow("2026-11-11T12:00:00").0);
+    for interval in [Interval::M15, Interval::H4, Interval::D3] {
+        let all = Span::new(Millis(from), Millis(to));
+        let whole = world.moex.bars("SBER", interval, all).await.unwrap();
+        // A cut in the middle of a bar leaves it to the piece that it opens in.
+        for cut in [from + 37 * 3_600_000 + 420_000, from + 2 * DAY_MS] {
+            let mut pieces = bars(&world, interval, Span::new(Millis(from), Millis(cut))).await;
+            pieces.extend(bars(&world, interval, Span::new(Millis(cut), Millis(to))).await);
+            assert_eq!(pieces, whole.bars, "{interval}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_covered_grows_with_the_delayed_clock() {
+    let world = world().await;
+    let minute = |text: &str| moscow(&format!("2026-11-11T{text}:00"));
+    let all = span("2026-11-11T12:00:00", "2026-11-11T13:00:00");
+    // It is 12:20:31, and the exchange shows 12:05:31.
+    let batch = world.moex.bars("SBER", Interval::M1, all).await.unwrap();
+    assert!(batch.covered.to <= minute("12:05") && batch.covered.to >= minute("12:00"));
+    assert!(batch.bars.iter().all(|bar| bar.open_time < batch.covered.to));
+    world.clock.advance(Duration::from_mins(10));
+    let later = world.moex.bars("SBER", Interval::M1, all).await.unwrap();
+    assert!(later.covered.to >= minute("12:10") && later.covered.to <= minute("12:15"));
+    assert!(later.bars.starts_with(&batch.bars));
+}
+
+#[tokio::test]
+async fn the_first_bar_and_ends_of_time() {
+    let world = world().await;
+    let first = world.moex.first_open("SBER", Interval::D1).await.unwrap().unwrap();
+    let early = Span::new(Millis(first.0 - 40 * DAY_MS), Millis(first.0 + 5 * DAY_MS));
+    let batch = world.moex.bars("SBER", Interval::D1, early).await.unwrap();
+    assert_eq!(batch.bars.first().map(|bar| bar.open_time), Some(first));
+    assert_eq!(batch.covered, early);
+    let ever = Span::new(Millis(i64::MIN), Millis(i64::MAX));
+    let months = world.moex.bars("SBER", Interval::Month, ever).await.unwrap();
+    assert!(months.bars.len() > 100);
+    let never = Span::new(Millis(i64::MAX - 1), Millis(i64::MAX));
+    assert!(world.moex.bars("SBER", Interval::Month, never).await.unwrap().bars.is_empty());
+    let fault = world.moex.bars("SBER", Interval::M1, ever).await.unwrap_err();
+    assert_eq!(fault.code(), "span_too_long");
+    let fault = world.moex.bars("NOPE", Interval::D1, early).await.unwrap_err();
+    assert_eq!((fault.kind(), fault.code()), (Kind::NotFound, "unknown_symbol"));
+    assert_eq!(world.moex.first_open("SBER", Interval::S1).await.unwrap(), None);
+}
