@@ -24,6 +24,7 @@ pub(crate) use ewm::CHUNK;
 pub use ewm::Ewm;
 pub use extreme::{Extreme, Highest, Lowest};
 pub use oscillator::Oscillator;
+pub(crate) use ratio::RatioWork;
 pub use ratio::{Next as RatiosNext, Ratios};
 pub use spread::{Next as SpreadNext, Spread};
 pub use sum::Sum;

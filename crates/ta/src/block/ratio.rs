@@ -1,7 +1,19 @@
 //! The sum of some numbers over the sum of others, in several windows at once.
 
-use super::slide::{CHUNK, Pair, Work, fits, modest};
+use super::slide::{CHUNK, NEAR, Pair, Row, Work, fits, modest};
 use super::{Block, Of, Sum};
+
+/// Space for the batch form: for each window the sums above and below.
+pub(crate) struct RatioWork<const R: usize> {
+    work: Work<2>,
+    sums: [[Row; 2]; R],
+}
+
+impl<const R: usize> RatioWork<R> {
+    pub(crate) fn new() -> RatioWork<R> {
+        RatioWork { work: Work::new(), sums: [[[0.0; CHUNK + NEAR]; 2]; R] }
+    }
+}
 
 #[derive(Clone, Debug)]
 pub struct Ratios<const R: usize> {
@@ -41,7 +53,7 @@ impl<const R: usize> Ratios<R> {
         &mut self,
         (above, below): (&[f64], &[f64]),
         out: &mut [f64],
-        work: &mut Work<2>,
+        work: &mut RatioWork<R>,
         show: impl Fn([f64; R]) -> f64,
     ) {
         let len = above.len().min(below.len()).min(out.len()).min(CHUNK);
@@ -59,21 +71,37 @@ impl<const R: usize> Ratios<R> {
             }
             return;
         }
+        let RatioWork { work, sums } = work;
         self.above[longest].line_up(0, above, work);
         let row = self.below[longest].line_up(1, below, work);
-        let mut ratios = [[0.0; CHUNK]; R];
-        for ((ratios, above), below) in ratios.iter_mut().zip(&mut self.above).zip(&mut self.below)
-        {
-            let shorter = above.period();
-            let stretch = period - shorter..row;
-            work.slide(shorter, stretch, [&mut ratios[..len]], add, |[above, below]| {
-                [above / below]
-            });
-            above.restart(&work.rows[0][row - shorter..row]);
-            below.restart(&work.rows[1][row - shorter..row]);
+        for r in 0..R {
+            let shorter = self.above[r].period();
+            self.above[r].restart(&work.rows[0][row - shorter..row]);
+            self.below[r].restart(&work.rows[1][row - shorter..row]);
+            let (known, rest) = sums.split_at_mut(r);
+            let Some(out) = rest.first_mut() else { continue };
+            let out = out.each_mut().map(|sums| &mut sums[..=row - shorter]);
+            // A window twice as wide as the one before is made of two such.
+            match known.last() {
+                Some(half) if 2 * self.above[r - 1].period() == shorter => {
+                    let half = half.each_ref().map(|row| &row[..]);
+                    double(half, shorter / 2, out);
+                }
+                _ => work.slide(shorter, 0..row, out, add, |sums| sums),
+            }
         }
-        for (index, slot) in out.iter_mut().enumerate() {
-            *slot = show(ratios.each_ref().map(|ratios| ratios[index]));
+        let mut ends = [&[][..]; R];
+        for ((end, [above, below]), sum) in ends.iter_mut().zip(sums).zip(&self.above) {
+            let from = period - sum.period();
+            let above = &mut above[from..from + len];
+            for (above, below) in above.iter_mut().zip(&below[from..from + len]) {
+                *above /= *below;
+            }
+            *end = above;
+        }
+        let ends = ends.map(|end| &end[..len]);
+        for index in 0..len {
+            out[index] = show(ends.map(|end| end[index]));
         }
     }
 
@@ -88,4 +116,16 @@ impl<const R: usize> Ratios<R> {
 #[inline(always)]
 fn add(Pair { older, newer, .. }: Pair<2>) -> [f64; 2] {
     [older[0] + newer[0], older[1] + newer[1]]
+}
+
+/// Sums over windows twice as wide.
+#[inline(always)]
+fn double(windows: [&[f64]; 2], width: usize, out: [&mut [f64]; 2]) {
+    for (windows, out) in windows.into_iter().zip(out) {
+        let len = out.len();
+        let (older, newer) = (&windows[..len], &windows[width..width + len]);
+        for index in 0..len {
+            out[index] = older[index] + newer[index];
+        }
+    }
 }

@@ -7,6 +7,12 @@ use crate::indicator::available;
 /// How many steps rounding errors may gather before the sums are made anew.
 const REFRESH: usize = 256;
 
+/// Up to this many numbers are weighed one by one: putting windows together costs more.
+const SHORT: usize = 20;
+
+/// How many windows are worked on at a time.
+const LANES: usize = 16;
+
 #[derive(Clone, Debug)]
 pub struct Weighted {
     ring: Box<[f64]>,
@@ -51,11 +57,15 @@ impl Weighted {
         }
         let (newer, older) = self.ring.split_at(self.at);
         let row = work.line_up(&older[1..], newer, xs);
-        let [values, weighted] = &mut work.rows;
-        weighted[..row].copy_from_slice(&values[..row]);
         let n = period as f64;
         let share = 2.0 / (n * (n + 1.0));
-        work.slide(period, 0..row, [out], join, |[_, weighted]| [weighted * share]);
+        let [values, weighted] = &mut work.rows;
+        if period <= SHORT {
+            weigh(&values[..row], period, share, out);
+        } else {
+            weighted[..row].copy_from_slice(&values[..row]);
+            work.slide(period, 0..row, [out], join, |[_, weighted]| [weighted * share]);
+        }
         self.ring.copy_from_slice(&work.rows[0][row - period..row]);
         (self.at, self.left) = (0, 1);
     }
@@ -82,6 +92,28 @@ impl Weighted {
 #[inline(always)]
 fn join(Pair { older, newer, widths }: Pair<2>) -> [f64; 2] {
     [older[0] + newer[0], older[1] + (newer[1] + widths.0 * newer[0])]
+}
+
+/// The weighted mean of each window of the row.
+#[inline(always)]
+fn weigh(row: &[f64], period: usize, share: f64, out: &mut [f64]) {
+    let (lanes, rest) = out.as_chunks_mut::<LANES>();
+    let stretch = &row[lanes.len() * LANES..];
+    for (index, out) in lanes.iter_mut().enumerate() {
+        let stretch = &row[index * LANES..][..period - 1 + LANES];
+        let mut sums = [0.0; LANES];
+        let mut weight = 0.0;
+        for xs in stretch.array_windows::<LANES>() {
+            weight += share;
+            for (sum, x) in sums.iter_mut().zip(xs) {
+                *sum += weight * x;
+            }
+        }
+        *out = sums;
+    }
+    for (window, out) in stretch.windows(period).zip(rest) {
+        *out = share * window.iter().zip(1..).map(|(x, weight)| x * f64::from(weight)).sum::<f64>();
+    }
 }
 
 impl Block for Weighted {

@@ -2,8 +2,8 @@
 //! `middle` and `long` candles, weighing 4, 2 and 1, times 100. Buying pressure is the close less
 //! the lower of the low and the close before.
 
-use crate::block::slide::{CHUNK, Work};
-use crate::block::{Ratios, RatiosNext, check_period};
+use crate::block::slide::CHUNK;
+use crate::block::{RatioWork, Ratios, RatiosNext, check_period};
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Room};
@@ -71,7 +71,7 @@ impl Indicator<1> for Ultimate {
 
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
-        let mut work = Work::new();
+        let mut work = RatioWork::new();
         let mut before = [0.0; CHUNK + 1];
         let (mut pressures, mut ranges) = ([0.0; CHUNK], [0.0; CHUNK]);
         for from in (0..candles.len()).step_by(CHUNK) {

@@ -1,8 +1,8 @@
 //! Chaikin money flow: over `period` candles, the sum of the volume times where the close lies in
 //! its range, over the sum of the volume.
 
-use crate::block::slide::{CHUNK, Work};
-use crate::block::{Ratios, RatiosNext, check_period};
+use crate::block::slide::CHUNK;
+use crate::block::{RatioWork, Ratios, RatiosNext, check_period};
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Room};
@@ -48,7 +48,7 @@ impl Indicator<1> for Cmf {
 
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
-        let (mut work, mut flow) = (Work::new(), [0.0; CHUNK]);
+        let (mut work, mut flow) = (RatioWork::new(), [0.0; CHUNK]);
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);
             let flow = &mut flow[..part.len()];

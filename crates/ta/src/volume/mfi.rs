@@ -1,8 +1,8 @@
 //! Money flow index: 100 - 100 / (1 + P / N), where P and N are the sums over `period` candles of
 //! typical price times volume on candles whose typical price rose and fell.
 
-use crate::block::slide::{CHUNK, Work};
-use crate::block::{Ratios, RatiosNext, check_period};
+use crate::block::slide::CHUNK;
+use crate::block::{RatioWork, Ratios, RatiosNext, check_period};
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Room};
@@ -67,7 +67,7 @@ impl Indicator<1> for Mfi {
 
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
-        let (mut work, mut price) = (Work::new(), [0.0; CHUNK + 1]);
+        let (mut work, mut price) = (RatioWork::new(), [0.0; CHUNK + 1]);
         let (mut up, mut down) = ([0.0; CHUNK], [0.0; CHUNK]);
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);
