@@ -221,7 +221,7 @@ async fn a_key_is_sent_as_the_exchange_wants_it() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let config = BinanceConfig {
-        api_key: Some(crate::ApiKey::new("k-1").unwrap()),
+        api_key: Some(ApiKey::new("k-1").unwrap()),
         ..BinanceConfig::new(url, "test")
     };
     let binance = Binance::new(config, FakeClock::at(0)).unwrap();
