@@ -47,8 +47,14 @@ fn run() -> Outcome<bool> {
     servers::settle()?;
     let exchange = servers::exchange()?;
     let mut targets = Vec::new();
-    for &readers in &options.subscribers {
-        targets.extend(throughput(&options, &binaries, exchange, readers)?);
+    let most = options.subscribers.iter().max();
+    for readers in &options.subscribers {
+        let rows = throughput(&options, &binaries, exchange, *readers)?;
+        targets.push(table::delivered(*readers, &rows));
+        // With few, what the first one makes a server build is more than what they cost.
+        if Some(readers) == most {
+            targets.push(table::memory(*readers, &rows));
+        }
     }
     let relay = Relay::before(exchange, SHORT)?;
     let stoa = Running::stoa(&binaries, exchange, relay.clone())?;
@@ -66,7 +72,7 @@ fn throughput(
     binaries: &Binaries,
     exchange: SocketAddr,
     readers: usize,
-) -> Outcome<[Target; 2]> {
+) -> Outcome<[Row; 2]> {
     let hello = subscribe("1d", r#","indicators":{"rsi":{},"macd":{}}"#);
     let mut rows = [Row::new("stoa"), Row::new("naive")];
     // In turns, so that whatever else the machine does falls on both alike.
@@ -80,7 +86,7 @@ fn throughput(
         rows[1].add(round::run(naive, &plan(None))?);
     }
     table::print(readers, &rows);
-    Ok(table::targets(readers, &rows))
+    Ok(rows)
 }
 
 fn subscribe(interval: &str, more: &str) -> String {

@@ -31,9 +31,12 @@ pub(crate) struct Round {
     pub(crate) cpu_us: f64,
     /// How busy the first processor was with the server, from 0 to 1.
     pub(crate) busy: f64,
-    /// Bytes a reader that is idle, before the events and after them.
+    /// Bytes that a further reader takes when it is idle.
     pub(crate) idle: f64,
-    pub(crate) idle_after: f64,
+    /// Bytes a reader since there was none, before the events and after them; what the first one
+    /// made the server build is in it.
+    pub(crate) whole: f64,
+    pub(crate) after: f64,
     /// Events that were left out, of all that were meant for somebody.
     pub(crate) left_out: f64,
     /// One of the events.
@@ -42,14 +45,15 @@ pub(crate) struct Round {
 
 pub(crate) fn run(mut server: Running, plan: &Plan<'_>) -> Outcome<Round> {
     let mut swarm = Swarm::new()?;
-    // What the first reader makes the server build is not the price of a reader.
-    swarm.grow(server.address, 1, plan.hello)?;
     rest(&mut swarm)?;
-    let before = server.memory()?;
+    let none = server.memory()?;
+    let half = plan.readers / 2;
+    swarm.grow(server.address, half, plan.hello)?;
+    rest(&mut swarm)?;
+    let some = server.memory()?;
     swarm.grow(server.address, plan.readers, plan.hello)?;
     rest(&mut swarm)?;
-    let each = |memory: f64| (memory - before) / number(swarm.len() as u64 - 1);
-    let idle = each(server.memory()?);
+    let all = server.memory()?;
     let mut flow = Flow::new(plan, &swarm);
     flow.run(&mut server, &mut swarm, WARM_UP)?;
     let (cpu, taken, started) = (server.cpu()?, flow.taken, Instant::now());
@@ -58,13 +62,13 @@ pub(crate) fn run(mut server: Running, plan: &Plan<'_>) -> Outcome<Round> {
     flow.drain(&mut swarm)?;
     rest(&mut swarm)?;
     let meant = flow.sent * flow.readers;
-    let each = |memory: f64| (memory - before) / number(flow.readers - 1);
     Ok(Round {
         per_second: number(taken) / elapsed.as_secs_f64(),
         cpu_us: cpu * 1e6 / number(taken),
         busy: cpu / elapsed.as_secs_f64(),
-        idle,
-        idle_after: each(server.memory()?),
+        idle: (all - some) / number((plan.readers - half) as u64),
+        whole: (all - none) / number(flow.readers),
+        after: (server.memory()? - none) / number(flow.readers),
         left_out: number(meant.saturating_sub(flow.taken)) / number(meant),
         event: flow.event,
     })

@@ -41,13 +41,22 @@ impl Row {
 pub(crate) fn print(readers: usize, [stoa, naive]: &[Row; 2]) {
     println!("\n{readers} subscribers");
     println!(
-        "{:<7} {:>12} {:>12} {:>9} {:>7} {:>7} {:>9} {:>9} {:>9}",
-        "server", "events/s", "least", "ratio", "CPU us", "busy", "left out", "idle KB", "after KB"
+        "{:<7} {:>12} {:>12} {:>9} {:>7} {:>7} {:>9} {:>8} {:>8} {:>8}",
+        "server",
+        "events/s",
+        "least",
+        "ratio",
+        "CPU us",
+        "busy",
+        "left out",
+        "idle KB",
+        "whole KB",
+        "after KB"
     );
     let per_second = |round: &Round| round.per_second;
     for row in [stoa, naive] {
         println!(
-            "{:<7} {:>12.0} {:>12.0} {:>8.2}x {:>7.3} {:>6.0}% {:>8.3}% {:>9.1} {:>9.1}",
+            "{:<7} {:>12.0} {:>12.0} {:>8.2}x {:>7.3} {:>6.0}% {:>8.3}% {:>8.1} {:>8.1} {:>8.1}",
             row.name,
             row.median(per_second),
             row.least(per_second),
@@ -55,24 +64,23 @@ pub(crate) fn print(readers: usize, [stoa, naive]: &[Row; 2]) {
             row.least(|round| round.cpu_us),
             row.median(|round| round.busy) * 100.0,
             row.most(|round| round.left_out) * 100.0,
-            row.median(|round| round.idle) / KB,
-            row.most(|round| round.idle_after) / KB,
+            row.most(|round| round.idle) / KB,
+            row.most(|round| round.whole) / KB,
+            row.most(|round| round.after) / KB,
         );
     }
 }
 
-pub(crate) fn targets(readers: usize, [stoa, naive]: &[Row; 2]) -> [Target; 2] {
+pub(crate) fn delivered(readers: usize, [stoa, naive]: &[Row; 2]) -> Target {
     let ratio = stoa.median(|round| round.per_second) / naive.median(|round| round.per_second);
     let name = format!("events delivered to {readers} subscribers, times the naive server");
-    let memory = format!("KB of memory for each of {readers} idle subscribers");
-    [
-        Target { name, measured: ratio, bound: Bound::AtLeast(5.0) },
-        Target {
-            name: memory,
-            measured: stoa.most(|round| round.idle) / KB,
-            bound: Bound::Below(24.0),
-        },
-    ]
+    Target { name, measured: ratio, bound: Bound::AtLeast(5.0) }
+}
+
+pub(crate) fn memory(readers: usize, [stoa, _]: &[Row; 2]) -> Target {
+    let name = format!("KB of memory for each of {readers} idle subscribers");
+    let worst = stoa.most(|round| round.idle.max(round.whole).max(round.after));
+    Target { name, measured: worst / KB, bound: Bound::Below(24.0) }
 }
 
 /// A promise with what was measured.
