@@ -245,7 +245,7 @@ fn respond(answer: Answer, fault: Option<FaultKind>) -> Response {
 }
 
 /// Sends the first half and then breaks the connection.
-fn cut_in_half(body: String) -> Body {
+pub(crate) fn cut_in_half(body: String) -> Body {
     let mut half = body.into_bytes();
     half.truncate(half.len() / 2);
     let chunks = futures_util::stream::unfold(Some(Some(half)), |next| async move {

@@ -38,14 +38,30 @@ pub enum FaultKind {
     Stall,
     /// The connection closes without an answer.
     Drop,
-    /// A klines answer lacks some of its middle rows.
+    /// An answer lacks some of its middle rows.
     MissingRows,
-    /// A klines answer has every third row twice.
+    /// An answer has every third row twice.
     DuplicateRows,
-    /// A klines answer is out of order.
+    /// An answer is out of order.
     ShuffledRows,
-    /// A klines answer has a bar whose high is below its low.
+    /// A klines answer has a bar whose high is below its low; an ISS answer has words for numbers.
     MalformedRows,
+    /// Every block of an ISS answer has no rows.
+    EmptyBlocks,
+    /// An ISS answer's `marketdata` has no rows.
+    EmptyMarketdata,
+    /// An ISS answer's columns come the other way round.
+    ReorderedColumns,
+    /// An ISS answer has a column nobody knows before all others.
+    AddedColumns,
+    /// An ISS answer lacks every third column, save those that name things.
+    DroppedColumns,
+    /// An ISS answer's blocks hold an error instead of rows.
+    ErrorRows,
+    /// A further page of an ISS answer is the first one again.
+    RepeatedPage,
+    /// A further page of an ISS answer is empty.
+    MissingPage,
     /// A klines answer lacks what closed in the last `delay_ms` of the exchange's time, and the
     /// candle that is forming.
     RestLag,
@@ -79,8 +95,21 @@ impl FaultKind {
         matches!(self, Self::WsLateClose | Self::WsMissingClose)
     }
 
+    /// What goes wrong with further pages only.
+    const fn strikes_pages(self) -> bool {
+        matches!(self, Self::RepeatedPage | Self::MissingPage)
+    }
+
     fn strikes_requests(self, path: &str) -> bool {
         match self {
+            Self::EmptyBlocks
+            | Self::EmptyMarketdata
+            | Self::ReorderedColumns
+            | Self::AddedColumns
+            | Self::DroppedColumns
+            | Self::ErrorRows
+            | Self::RepeatedPage
+            | Self::MissingPage => path.starts_with("/iss/"),
             // Other endpoints have nothing to be late with.
             Self::RestLag => path == Endpoint::Klines.path(),
             Self::WsMute => false,
@@ -106,7 +135,7 @@ pub struct Fault {
     #[serde(default = "once")]
     pub times: u32,
     /// Only requests to this path, or frames of this stream as in `/ws/btcusdt@kline_1m`; all of
-    /// them without it.
+    /// them without it. A `*` in a request's path stands for anything: `/iss/*/candles.json`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// For 429 and 418. Without it the header is left out, as some proxies do.
@@ -203,9 +232,15 @@ impl Faults {
 
     /// Takes one strike of the first fault meant for this path.
     pub(crate) fn strike(&self, path: &str) -> Option<Fault> {
+        self.strike_page(path, false)
+    }
+
+    /// The same for a request that may ask for a further page.
+    pub(crate) fn strike_page(&self, path: &str, further: bool) -> Option<Fault> {
         self.take(|fault| {
             fault.kind.strikes_requests(path)
-                && fault.path.as_deref().is_none_or(|wanted| wanted == path)
+                && (further || !fault.kind.strikes_pages())
+                && fault.path.as_deref().is_none_or(|wanted| matches(wanted, path))
         })
     }
 
@@ -231,6 +266,20 @@ impl Faults {
         }
         Some(fault)
     }
+}
+
+/// Whether a path is the one wanted, in which `*` stands for anything.
+fn matches(wanted: &str, path: &str) -> bool {
+    let mut parts = wanted.split('*');
+    let Some(mut rest) = parts.next().and_then(|start| path.strip_prefix(start)) else {
+        return false;
+    };
+    let Some(end) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        let Some((_, after)) = rest.split_once(part) else { return false };
+        rest = after;
+    }
+    rest.ends_with(end)
 }
 
 /// Damage to the rows of a klines answer.
@@ -328,6 +377,31 @@ mod tests {
             (Some(FaultKind::Html), Some(FaultKind::Html), None)
         );
         assert!(faults.list().is_empty());
+    }
+
+    #[test]
+    fn a_star_in_a_path_stands_for_anything() {
+        for (wanted, path, expected) in [
+            ("/a", "/a", true),
+            ("/a", "/ab", false),
+            ("/iss/*", "/iss/engines.json", true),
+            ("/iss/*", "/api", false),
+            ("/iss/*/candles.json", "/iss/securities/SBER/candles.json", true),
+            ("/iss/*/candles.json", "/iss/candles.json", false),
+            ("/iss/*/SBER/*.json", "/iss/x/SBER/candles.json", true),
+            ("/iss/*/SBER/*.json", "/iss/x/GAZP/candles.json", false),
+        ] {
+            assert_eq!(matches(wanted, path), expected, "{wanted} {path}");
+        }
+    }
+
+    #[test]
+    fn faults_of_pages_wait_for_a_further_page_of_iss() {
+        let faults = Faults::default();
+        faults.add(Fault::new(FaultKind::MissingPage, 1)).unwrap();
+        assert_eq!(faults.strike_page("/iss/securities.json", false), None);
+        assert_eq!(faults.strike_page("/api/v3/klines", true), None);
+        assert!(faults.strike_page("/iss/securities.json", true).is_some());
     }
 
     #[test]

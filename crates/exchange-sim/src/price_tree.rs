@@ -210,7 +210,7 @@ impl<'a> Walker<'a> {
 /// A wandering level whose usual step from one day to the next is about one. Octaves of straight
 /// lines between random heights give trends of all lengths up to half a year and keep the level
 /// near zero for ever, so that prices stay plausible at any date.
-fn drift(key_of_level: u64, day: i64) -> f64 {
+pub(crate) fn drift(key_of_level: u64, day: i64) -> f64 {
     const OCTAVES: u32 = 8;
     const STEP_USUAL: f64 = 1.15;
     let mut level = 0.0;
@@ -231,7 +231,7 @@ fn drift(key_of_level: u64, day: i64) -> f64 {
 const WHOLE_BITS: u32 = 24;
 
 /// Splits a bar into `count` children; see the module's promise.
-fn split_bar(parent: Node, count: usize, mut dice: Dice, children: &mut Vec<Node>) {
+pub(crate) fn split_bar(parent: Node, count: usize, mut dice: Dice, children: &mut Vec<Node>) {
     children.clear();
     let mut weights = [0_u64; 60];
     let weights = &mut weights[..count];

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::binance::{self, Endpoint, Limits, StreamRules, Streams};
 use crate::faults::{Fault, Faults};
 use crate::instruments::Instruments;
+use crate::moex::{self, Moex};
 use crate::server;
 
 /// What a simulated exchange is made from.
@@ -28,15 +29,19 @@ pub struct SimConfig {
     pub clock: Arc<dyn Clock>,
     /// Request weight a minute; Binance's own is 6,000.
     pub weight_limit: u32,
+    /// Requests a minute that ISS bears.
+    pub iss_limit: u32,
     pub streams: StreamRules,
 }
 
 impl SimConfig {
     pub const WEIGHT_LIMIT: u32 = 6_000;
+    pub const ISS_LIMIT: u32 = 6_000;
 
     pub fn new(seed: u64, clock: Arc<dyn Clock>) -> Self {
         let streams = StreamRules::default();
-        Self { seed, clock, weight_limit: Self::WEIGHT_LIMIT, streams }
+        let (weight_limit, iss_limit) = (Self::WEIGHT_LIMIT, Self::ISS_LIMIT);
+        Self { seed, clock, weight_limit, iss_limit, streams }
     }
 }
 
@@ -58,6 +63,7 @@ pub(crate) struct Shared {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) instruments: Instruments,
     pub(crate) limits: Limits,
+    pub(crate) moex: Moex,
     pub(crate) faults: Faults,
     pub(crate) streams: Streams,
     requests: [AtomicU64; Endpoint::ALL.len()],
@@ -84,6 +90,7 @@ impl Sim {
             clock: config.clock,
             instruments: Instruments::new(),
             limits: Limits::new(config.weight_limit),
+            moex: Moex::new(config.iss_limit),
             faults: Faults::default(),
             streams: Streams::new(config.streams),
             requests: std::array::from_fn(|_| AtomicU64::new(0)),
@@ -92,7 +99,10 @@ impl Sim {
     }
 
     pub fn router(&self) -> Router {
-        binance::router().merge(control()).with_state(Arc::clone(&self.shared))
+        binance::router()
+            .merge(moex::router())
+            .merge(control())
+            .with_state(Arc::clone(&self.shared))
     }
 
     /// Serves until cancelled. Connections that are open then are closed.
@@ -111,12 +121,21 @@ impl Sim {
         self.shared.requests[endpoint as usize].load(Ordering::Relaxed)
     }
 
+    /// How many requests ISS has had, refused ones included.
+    pub fn iss_requests(&self) -> u64 {
+        self.shared.moex.limits.requests()
+    }
+
     pub fn streams(&self) -> StreamCounts {
         self.shared.streams.counts()
     }
 
     pub fn set_weight_limit(&self, weight_per_minute: u32) {
         self.shared.limits.set_limit(weight_per_minute);
+    }
+
+    pub fn set_iss_limit(&self, requests_per_minute: u32) {
+        self.shared.moex.limits.set_limit(requests_per_minute);
     }
 }
 
@@ -148,13 +167,19 @@ async fn clear_faults(State(shared): State<Arc<Shared>>) -> StatusCode {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LimitsBody {
-    request_weight_per_minute: u32,
+    request_weight_per_minute: Option<u32>,
+    iss_requests_per_minute: Option<u32>,
 }
 
 async fn set_limits(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
     match serde_json::from_slice::<LimitsBody>(&body) {
         Ok(limits) => {
-            shared.limits.set_limit(limits.request_weight_per_minute);
+            if let Some(limit) = limits.request_weight_per_minute {
+                shared.limits.set_limit(limit);
+            }
+            if let Some(limit) = limits.iss_requests_per_minute {
+                shared.moex.limits.set_limit(limit);
+            }
             StatusCode::NO_CONTENT.into_response()
         }
         Err(error) => refuse(&error.to_string()),

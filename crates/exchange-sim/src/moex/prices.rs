@@ -1,0 +1,101 @@
+//! What a share is worth: a level that wanders from day to day, and the bar of each trading day.
+
+use super::calendar::{DayKind, kind_of};
+use super::listing::Share;
+use crate::dice::{Dice, key, key_of, unit};
+use crate::price_tree::{Node, drift};
+
+/// The usual move of the whole market in a day.
+const MARKET_MOVE: f64 = 0.009;
+/// Trading is calmer on weekends.
+const WEEKEND_CALM: f64 = 0.35;
+/// Longer than any closure together with the quietest share's silence.
+const SILENCE_MAX_DAYS: i64 = 60;
+/// Roubles that change hands in a usual trade.
+const TRADE_USUAL: f64 = 90_000.0;
+
+#[derive(Debug)]
+pub(super) struct SharePrices<'a> {
+    pub(super) share: &'a Share,
+    key: u64,
+    own: u64,
+    market: u64,
+}
+
+impl<'a> SharePrices<'a> {
+    pub(super) fn new(seed: u64, share: &'a Share) -> Self {
+        // Both kinds of a company's shares move together, for the most part.
+        let own = key(&[seed, key_of("moex"), key_of(share.company)]);
+        let market = key(&[seed, key_of("the Moscow market")]);
+        let key = key(&[seed, key_of("moex"), key_of(share.secid)]);
+        Self { share, key, own, market }
+    }
+
+    pub(super) fn trades_on(&self, day: i64) -> bool {
+        let share = self.share;
+        let open = match kind_of(day) {
+            DayKind::Closed => false,
+            DayKind::Regular { .. } => true,
+            DayKind::Weekend => share.trades_on_weekends(),
+        };
+        let quiet = || {
+            share.quiet > 0.0
+                && unit(key(&[self.key, key_of("quiet"), day.cast_unsigned()])) < share.quiet
+        };
+        open && day >= share.listed && !share.halted_on(day) && !quiet()
+    }
+
+    /// The worth at the end of a day as a multiple of the usual price, whatever splits there were.
+    pub(super) fn level(&self, day: i64) -> f64 {
+        let share = self.share;
+        let own = share.volatility * (0.85 * drift(self.own, day) + 0.3 * drift(self.key, day));
+        (own + MARKET_MOVE * share.beta * drift(self.market, day)).exp()
+    }
+
+    /// Money of one tick and lot, in millionths.
+    pub(super) fn unit(&self, day: i64) -> i128 {
+        i128::from(self.share.step_on(day)) * i128::from(self.share.lot)
+    }
+
+    /// Ticks of a day for a level.
+    fn ticks(&self, level: f64, day: i64) -> i64 {
+        let price = level * self.share.price * self.share.factor(day) * 1e6;
+        // Never so low that a bar has no room to move.
+        ((price / self.share.step_on(day) as f64).round() as i64).max(20)
+    }
+
+    /// The last day before this one on which there was a trade.
+    pub(super) fn traded_before(&self, day: i64) -> Option<i64> {
+        (1..SILENCE_MAX_DAYS).map(|back| day - back).find(|day| self.trades_on(*day))
+    }
+
+    /// The level of the last trade before a day.
+    pub(super) fn level_before(&self, day: i64) -> f64 {
+        self.level(self.traded_before(day).unwrap_or(day - 1))
+    }
+
+    /// The bar of a day; none if nothing was traded.
+    pub(super) fn day(&self, day: i64) -> Option<Node> {
+        if !self.trades_on(day) {
+            return None;
+        }
+        let share = self.share;
+        let mut dice = Dice::new(key(&[self.key, 0, day.cast_unsigned()]));
+        let calm = if kind_of(day) == DayKind::Weekend { WEEKEND_CALM } else { 1.0 };
+        let move_usual = share.volatility + MARKET_MOVE * share.beta;
+        let gap = (dice.unit() - 0.5) * 0.4 * move_usual * calm;
+        let open = self.ticks(self.level_before(day) * (1.0 + gap), day);
+        let close = self.ticks(self.level(day), day);
+        let mut reach = || (open as f64 * move_usual * calm * (0.08 + 0.4 * dice.unit())) as i64;
+        let (above, below) = (reach(), reach());
+        let (high, low) = (open.max(close) + above, (open.min(close) - below).max(1));
+        // Days that move more trade more.
+        let swing = (high - low) as f64 / open as f64 / move_usual;
+        let bustle = (0.35 + 0.45 * swing.min(4.0) + 0.5 * dice.unit()) * calm;
+        let trades = (share.turnover * bustle / TRADE_USUAL) as i64 + 1;
+        let unit = self.unit(day);
+        let lots = share.turnover * bustle * 1e6 / (open as f64 * unit as f64);
+        let volume = (lots as i64).max(trades);
+        Some(Node { open, high, low, close, volume, trades })
+    }
+}
