@@ -16,6 +16,13 @@ O, H, L, C, V = np.fromfile(path, dtype="<f8").reshape(5, rows)
 def talib_calls():
     import talib as t
 
+    def donchian():
+        """The bands, the middle, the width over the mean close, and where the close lies."""
+        high, low = t.MAX(H, 20), t.MIN(L, 20)
+        width = t.SUB(high, low)
+        middle, mean = t.MIDPRICE(H, L, 20), t.SMA(C, 20)
+        return high, low, middle, t.DIV(width, mean), t.DIV(t.SUB(C, low), width)
+
     return {
         "sma": lambda: t.SMA(C, 12),
         "ema": lambda: t.EMA(C, 14),
@@ -37,7 +44,7 @@ def talib_calls():
         "psar": lambda: t.SAR(H, L, 0.02, 0.2),
         "atr": lambda: t.ATR(H, L, C, 14),
         "bollinger": lambda: t.BBANDS(C, 20, 2, 2),
-        "donchian": lambda: (t.MAX(H, 20), t.MIN(L, 20)),
+        "donchian": donchian,
         "obv": lambda: t.OBV(C, V),
         "adl": lambda: t.AD(H, L, C, V),
         "chaikin": lambda: t.ADOSC(H, L, C, V, 3, 10),
