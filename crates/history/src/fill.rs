@@ -31,9 +31,6 @@ const PIECE_BARS: i64 = 10_000;
 const READ_MARGIN: Duration = Duration::from_millis(500);
 /// How long a caller is told to wait while a fill goes on.
 const COME_BACK: Duration = Duration::from_secs(5);
-/// How late a venue may be with a bar that has closed: its clock runs behind ours, or its records
-/// behind its trading.
-const LATE_MS_MAX: i64 = 10 * 60 * 1000;
 /// Fills one call waits for, others' included.
 const FILLS_PER_CALL: usize = 3;
 
@@ -90,7 +87,7 @@ impl Filler {
             }
             // The venue has been asked; what it is late with is told as an earlier end.
             let missing = self.archive.missing(series, span).await?;
-            if let Some(end) = self.young_tail(series, span, &missing) {
+            if let Some(end) = self.young_tail(source.late_max(), series, span, &missing) {
                 return Ok(end);
             }
         }
@@ -108,12 +105,19 @@ impl Filler {
 
     /// Where the known part of the span ends, if nothing is missing but bars that closed so recently
     /// that a venue may not show them yet.
-    fn young_tail(&self, series: &Series, span: Span, missing: &[Span]) -> Option<Millis> {
+    fn young_tail(
+        &self,
+        late: Duration,
+        series: &Series,
+        span: Span,
+        missing: &[Span],
+    ) -> Option<Millis> {
         match missing {
             [] => Some(span.to),
             [only] => {
                 let closed = series.interval.next_open(only.from);
-                let young = closed.0.saturating_add(LATE_MS_MAX) >= self.clock.now().0;
+                let late = i64::try_from(late.as_millis()).unwrap_or(i64::MAX);
+                let young = closed.0.saturating_add(late) >= self.clock.now().0;
                 (only.to == span.to && young).then_some(only.from)
             }
             _ => None,

@@ -1,7 +1,7 @@
 //! Filling from a venue that is complete, late, or far too late, on a real archive.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use bars::BarStore;
@@ -26,6 +26,7 @@ const NOON: i64 = 20_000 * DAY_MS + DAY_MS / 2;
 struct Exchange {
     told_to: AtomicI64,
     asked: AtomicUsize,
+    late_min: AtomicU64,
 }
 
 #[async_trait]
@@ -36,6 +37,10 @@ impl BarSource for Exchange {
 
     fn calendar(&self) -> Calendar {
         Calendar::AlwaysOpen
+    }
+
+    fn late_max(&self) -> Duration {
+        Duration::from_mins(self.late_min.load(Ordering::SeqCst))
     }
 
     async fn bars(&self, _: &str, interval: Interval, span: Span) -> Result<BarBatch, Fault> {
@@ -73,8 +78,11 @@ impl House {
         db.migrate(&[bars::MIGRATIONS]).await.unwrap();
         let clock = Arc::new(FakeClock::new(Millis(NOON)));
         let archive: Arc<dyn BarArchive> = Arc::new(BarStore::new(db));
-        let exchange =
-            Arc::new(Exchange { told_to: AtomicI64::new(NOON), asked: AtomicUsize::new(0) });
+        let exchange = Arc::new(Exchange {
+            told_to: AtomicI64::new(NOON),
+            asked: AtomicUsize::new(0),
+            late_min: AtomicU64::new(10),
+        });
         let shared = Arc::<FakeClock>::clone(&clock);
         let history = History::new(archive, shared, TaskTracker::new(), CancellationToken::new());
         Self { history, clock, exchange, interval, _folder: folder }
@@ -134,4 +142,14 @@ async fn a_venue_that_stopped_telling_is_no_complete_history() {
     assert_eq!(fault.code(), "upstream_incomplete");
     assert!(fault.kind().is_retryable() && fault.retry_wait().is_some());
     assert_eq!(house.ask(NOON - 100 * MINUTE, NOON - 60 * MINUTE).await.unwrap().1, 40);
+}
+
+#[tokio::test]
+async fn a_venue_may_be_as_late_as_it_says() {
+    let house = House::new(Interval::M1).await;
+    house.exchange.told_to.store(NOON - 20 * MINUTE, Ordering::SeqCst);
+    let from = NOON - 30 * MINUTE;
+    assert_eq!(house.ask(from, NOON).await.unwrap_err().code(), "upstream_incomplete");
+    house.exchange.late_min.store(30, Ordering::SeqCst);
+    assert_eq!(house.ask(from, NOON).await.unwrap(), (NOON - 20 * MINUTE, 10));
 }

@@ -38,12 +38,13 @@ pub struct MoexConfig {
     pub candles_age_stale: Duration,
     /// How long names, boards and the calendar are taken as they are.
     pub listing_age: Duration,
-    /// How old the listing must be before an unknown code makes us ask again.
+    /// How long a code that the exchange did not know is not asked for again.
     pub listing_age_miss: Duration,
     /// How long what changes by the day is kept: baskets of past days, dividends, splits.
     pub reference_age: Duration,
     /// How old all of these may be to stand in when the exchange fails.
     pub reference_age_stale: Duration,
+    /// For searches, and for what is told of the last two days.
     pub search_age: Duration,
     pub health_age: Duration,
 }

@@ -151,7 +151,13 @@ impl Inner {
                 Err(fault) => Err(fault),
             }
         };
-        let ages = Ages { fresh: self.config.listing_age, stale: self.config.reference_age_stale };
+        // What is not there today may be listed tomorrow.
+        let missed = self.shelves.descriptions.peek(&code.to_owned());
+        let fresh = match missed {
+            Some(held) if held.value.is_empty() => self.config.listing_age_miss,
+            _ => self.config.listing_age,
+        };
+        let ages = Ages { fresh, stale: self.config.reference_age_stale };
         let held = self.shelves.descriptions.get(code.to_owned(), ages, work).await?;
         if held.value.is_empty() {
             return Err(self.unknown(code).await);

@@ -1,6 +1,7 @@
 //! The adapter behind each port it serves; the work is done in the modules beside it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use fault::Fault;
@@ -29,6 +30,11 @@ impl BarSource for Moex {
 
     fn calendar(&self) -> Calendar {
         Calendar::Unknown
+    }
+
+    fn late_max(&self) -> Duration {
+        // The delay of free data, the exchange's own lag, and some room.
+        Duration::from_mins(30)
     }
 
     async fn bars(&self, code: &str, interval: Interval, span: Span) -> Result<BarBatch, Fault> {

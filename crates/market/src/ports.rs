@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use fault::Fault;
@@ -30,6 +31,12 @@ pub trait BarSource: Send + Sync {
     fn source(&self) -> &str;
 
     fn calendar(&self) -> Calendar;
+
+    /// How late the venue may be with a bar that has closed: its clock runs behind ours, its
+    /// records behind its trading, or its free data behind the market.
+    fn late_max(&self) -> Duration {
+        Duration::from_mins(10)
+    }
 
     /// Every closed bar that opens within the span, pages followed to the end. The caller keeps
     /// spans to a size that fits in memory.
