@@ -16,6 +16,8 @@ mod spread;
 mod sum;
 mod total;
 mod weighted;
+#[cfg(test)]
+mod windows;
 
 pub use argmax::Age;
 pub use delay::Delay;

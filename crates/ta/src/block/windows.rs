@@ -1,0 +1,138 @@
+//! What holds for every block with a window, however wide: its scan gives what its steps give.
+
+use super::slide::{CHUNK, Work};
+use super::{Age, Block, Deviation, Highest, Lowest, Ratios, Spread, Sum, Weighted};
+
+/// Numbers that move, stand still for longer than most windows, and are missing now and then.
+fn numbers() -> Vec<f64> {
+    let mut state = 7_u64;
+    (0..6 * CHUNK)
+        .map(|index| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let wave = 100.0 + (state >> 40) as f64 / 1e6;
+            match index {
+                700..900 => 101.3,
+                1000 => f64::NAN,
+                1100 => 1e300,
+                _ => wave,
+            }
+        })
+        .collect()
+}
+
+#[track_caller]
+fn check(name: &str, period: usize, steps: &[f64], scan: &[f64]) {
+    let near = |a: f64, b: f64| {
+        (!a.is_finite() && !b.is_finite()) || (a - b).abs() <= 1e-11 * a.abs().max(b.abs()).max(1.0)
+    };
+    for (row, (a, b)) in steps.iter().zip(scan).enumerate() {
+        assert!(near(*a, *b), "{name} over {period}, row {row}: {a} by steps, {b} by scan");
+    }
+    assert_eq!(steps.len(), scan.len());
+}
+
+/// Scans in chunks of a length that does not divide anything.
+fn chunks(xs: &[f64], mut scan: impl FnMut(&[f64], &mut [f64])) -> Vec<f64> {
+    let mut out = vec![0.0; xs.len()];
+    xs.chunks(251).zip(out.chunks_mut(251)).for_each(|(xs, out)| scan(xs, out));
+    out
+}
+
+fn steps<B: Block>(xs: &[f64], mut block: B) -> Vec<f64> {
+    xs.iter().map(|x| block.push(*x)).collect()
+}
+
+#[test]
+fn a_scan_gives_what_steps_give() {
+    let xs = numbers();
+    for period in [1, 2, 3, 4, 5, 7, 9, 14, 20, 21, 26, 31, 63, 64, 100, 127, 128, 129, 300] {
+        let (mut one, mut two) = (Work::<1>::new(), Work::<2>::new());
+        let mut block = Sum::new(period);
+        let means = chunks(&xs, |xs, out| block.scan_means(xs, out, &mut one));
+        let sums: Vec<_> = means.iter().map(|mean| mean * period as f64).collect();
+        check("sum", period, &steps(&xs, Sum::new(period)), &sums);
+        let mut block = Highest::new(period);
+        let scan = chunks(&xs, |xs, out| block.scan(xs, out, &mut one));
+        check("highest", period, &steps(&xs, Highest::new(period)), &scan);
+        let mut block = Lowest::new(period);
+        let scan = chunks(&xs, |xs, out| block.scan(xs, out, &mut one));
+        check("lowest", period, &steps(&xs, Lowest::new(period)), &scan);
+        let mut block = Weighted::new(period);
+        let scan = chunks(&xs, |xs, out| block.scan(xs, out, &mut two));
+        check("weighted", period, &steps(&xs, Weighted::new(period)), &scan);
+        let mut block = Age::<true>::new(period);
+        let scan = chunks(&xs, |xs, out| block.scan(xs, out, &mut two));
+        check("age of highest", period, &steps(&xs, Age::<true>::new(period)), &scan);
+        let mut block = Age::<false>::new(period);
+        let scan = chunks(&xs, |xs, out| block.scan(xs, out, &mut two));
+        check("age of lowest", period, &steps(&xs, Age::<false>::new(period)), &scan);
+    }
+}
+
+#[test]
+fn pairs_of_outputs_agree_too() {
+    let xs = numbers();
+    for period in [1, 2, 3, 5, 14, 20, 28, 100, 128, 129] {
+        let (mut one, mut two) = (Work::<1>::new(), Work::<2>::new());
+        let (mut plain, mut block) = (Spread::new(period), Spread::new(period));
+        let by_steps = |x: &f64| {
+            let ((_, deviation), next) = plain.step(*x);
+            plain.commit(next);
+            deviation
+        };
+        let by_steps: Vec<_> = xs.iter().map(by_steps).collect();
+        let scan = chunks(&xs, |xs, out| {
+            block.scan(xs, [out], &mut two, |_, deviation| [deviation]);
+        });
+        check("deviation", period, &by_steps, &scan);
+        let (mut plain, mut block) = (Deviation::new(period), Deviation::new(period));
+        let by_steps = |x: &f64| {
+            let ((_, deviation), next) = plain.step(*x);
+            plain.commit(next);
+            deviation
+        };
+        let by_steps: Vec<_> = xs.iter().map(by_steps).collect();
+        let (mut means, mut deviations) = ([0.0; CHUNK], [0.0; CHUNK]);
+        let scan = chunks(&xs, |xs, out| {
+            block.scan(xs, &mut means, &mut deviations, &mut one);
+            out.copy_from_slice(&deviations[..xs.len()]);
+        });
+        check("mean deviation", period, &by_steps, &scan);
+    }
+}
+
+#[test]
+fn ratios_agree_whatever_the_order_of_their_windows() {
+    let xs = numbers();
+    for periods in [[7, 14, 28], [28, 14, 7], [3, 3, 4], [1, 2, 5], [100, 128, 2], [5, 129, 10]] {
+        let (mut plain, mut block) = (Ratios::new(periods), Ratios::new(periods));
+        let mut work = super::RatioWork::new();
+        let by_steps = |x: &f64| {
+            let (ratios, next) = plain.step(*x, x * 2.0 + 1.0);
+            plain.commit(next);
+            ratios.iter().sum()
+        };
+        let by_steps: Vec<_> = xs.iter().map(by_steps).collect();
+        let scan = chunks(&xs, |xs, out| {
+            let below: Vec<_> = xs.iter().map(|x| x * 2.0 + 1.0).collect();
+            block.scan((xs, &below), out, &mut work, |ratios| ratios.iter().sum());
+        });
+        check("ratios", periods[0], &by_steps, &scan);
+    }
+}
+
+#[test]
+fn what_stands_still_has_no_deviation_at_all() {
+    let xs = [0.1 + 0.2; 3 * CHUNK];
+    for period in 1..=130 {
+        let (mut block, mut work) = (Spread::new(period), Work::<2>::new());
+        let (mut means, mut deviations) = (vec![0.0; xs.len()], vec![0.0; xs.len()]);
+        let outputs = means.chunks_mut(CHUNK).zip(deviations.chunks_mut(CHUNK));
+        for (xs, (means, deviations)) in xs.chunks(CHUNK).zip(outputs) {
+            block.scan(xs, [means, deviations], &mut work, |mean, deviation| [mean, deviation]);
+        }
+        for (mean, deviation) in means.iter().zip(&deviations).skip(period - 1) {
+            assert_eq!((*mean, *deviation), (xs[0], 0.0), "over {period}");
+        }
+    }
+}
