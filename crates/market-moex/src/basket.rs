@@ -48,11 +48,13 @@ impl Inner {
         let held = self.weights(index, date).await?;
         let weights = Arc::clone(&held.value);
         let mut missing = Vec::new();
-        let prices = self.prices(&weights).await.unwrap_or_else(|fault| {
+        let (prices, sectors) =
+            tokio::join!(self.prices(&weights), self.sectors(weights.effective));
+        let prices = prices.unwrap_or_else(|fault| {
             missing.push(format!("prices: {fault}"));
             Prices { by_code: HashMap::new(), delay: Delay::EndOfDay }
         });
-        let sectors = self.sectors(weights.effective).await.unwrap_or_else(|fault| {
+        let sectors = sectors.unwrap_or_else(|fault| {
             missing.push(format!("sectors: {fault}"));
             HashMap::new()
         });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fault::{Fault, Kind};
 use jiff::ToSpan;
-use jiff::civil::{DateTime, Time};
+use jiff::civil::{Date, DateTime, Time};
 use market::{Candle, CandleRequest, CandleStep, Candles, Decimal, Delay, Millis, Told};
 
 use crate::Inner;
@@ -26,6 +26,8 @@ const ROWS_MAX: usize = 1_000_000;
 /// A candle that is over for this long, on top of the delay, is not added to any more.
 pub(crate) const LAG_MAX_MS: i64 = 5 * 60_000;
 const DELAY_MS: i64 = 15 * 60_000;
+/// Nothing was traded before.
+const FIRST: Date = Date::constant(1992, 1, 1);
 
 /// How far behind the market the exchange is.
 pub(crate) const fn delay_ms(delay: Delay) -> i64 {
@@ -104,7 +106,7 @@ impl Inner {
     ) -> Result<(Arc<Candles>, Delay), Fault> {
         let stretch = Stretch {
             step: request.step,
-            from: request.from.to_datetime(Time::midnight()),
+            from: request.from.max(FIRST).to_datetime(Time::midnight()),
             till: request.to.to_datetime(Time::constant(23, 59, 59, 0)),
         };
         let fetched = self.fetch_candles(listed, stretch).await?;

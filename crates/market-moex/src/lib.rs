@@ -25,6 +25,7 @@ mod reference;
 mod search;
 mod shelf;
 mod snapshot;
+mod symbols;
 mod tables;
 mod weights;
 mod zone;
@@ -51,6 +52,7 @@ use self::place::Place;
 use self::search::Finds;
 use self::shelf::Shelf;
 use self::snapshot::Shot;
+use self::symbols::Codes;
 use self::weights::{IndexName, Weights};
 
 /// The adapter. Clones share everything.
@@ -79,6 +81,7 @@ type Spot = (Place, String);
 /// Everything that is kept for a while.
 struct Shelves {
     board: Shelf<(), Arc<Board>>,
+    codes: Shelf<(), Codes>,
     descriptions: Shelf<String, Description>,
     shots: Shelf<Spot, Arc<Shot>>,
     candles: Shelf<CandleRequest, (Arc<Candles>, Delay)>,
@@ -106,6 +109,7 @@ impl Shelves {
         use Abandoned::{RunsOn, Stops};
         Self {
             board: Shelf::new(1, RunsOn, clock, tasks),
+            codes: Shelf::new(1, RunsOn, clock, tasks),
             descriptions: Shelf::new(SMALL, RunsOn, clock, tasks),
             shots: Shelf::new(SMALL, RunsOn, clock, tasks),
             candles: Shelf::new(LARGE, Stops, clock, tasks),

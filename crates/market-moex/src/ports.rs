@@ -49,7 +49,7 @@ impl BarSource for Moex {
 #[async_trait]
 impl SymbolSource for Moex {
     async fn listing(&self) -> Result<Arc<Listing>, Fault> {
-        Ok(Arc::clone(&self.inner.names().await?.value.listing))
+        self.inner.listing().await
     }
 }
 

@@ -104,6 +104,10 @@ impl Inner {
             let known = names.as_ref().map_or(&[][..], |names| names.as_slice());
             return Err(unknown_index(&index, known));
         }
+        let name = names.as_ref().and_then(|names| names.iter().find(|it| it.code == index));
+        if let Some(first) = name.and_then(|name| name.from).filter(|first| date < *first) {
+            return Err(too_early(&index, first, date));
+        }
         let (inner, asked) = (Arc::clone(self), index.clone());
         let work = async move { inner.fetch_weights(&asked, date).await.map(Arc::new) };
         self.shelves.weights.get((index, date), self.ages_of(date), work).await
@@ -117,9 +121,7 @@ impl Inner {
                 return Ok(weights);
             }
             if let Some(first) = attempt.first.filter(|first| date < *first) {
-                let message =
-                    format!("the basket of {index} is known from {first} on, not on {date}");
-                return Err(Fault::not_found("no_basket", message));
+                return Err(too_early(index, first, date));
             }
             let earlier = |it: &Date| *it < day;
             let told = attempt.previous.filter(earlier).or(attempt.last.filter(earlier));
@@ -175,6 +177,11 @@ impl Inner {
             last: dates.and_then(|row| row.date("till")),
         })
     }
+}
+
+fn too_early(index: &str, first: Date, date: Date) -> Fault {
+    let message = format!("the basket of {index} is known from {first} on, not on {date}");
+    Fault::not_found("no_basket", message)
 }
 
 fn unknown_index(index: &str, known: &[IndexName]) -> Fault {

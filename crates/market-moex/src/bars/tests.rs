@@ -1,6 +1,7 @@
 //! Candles of the exchange as bars of the house.
 
 use market::Decimal;
+use proptest::prelude::*;
 
 use super::*;
 
@@ -114,5 +115,44 @@ fn every_interval_is_made_from_what_divides_it() {
             _ => continue,
         });
         assert_eq!(interval.fixed_ms().unwrap() % (minutes * 60_000), 0, "{interval}");
+    }
+}
+
+proptest! {
+    /// Whoever waits for what has closed must find that the venue is at most as late as it says.
+    #[test]
+    fn what_is_not_covered_is_younger_than_we_say(
+        seconds in 1_000_000_000_i64..2_000_000_000,
+        index in 1_usize..16,
+        silent_min in 0_i64..3_000,
+    ) {
+        let (now, interval) = (Millis(seconds * 1_000), Interval::ALL[index]);
+        let step = made_from(interval).unwrap();
+        let closed = Span::new(Millis(now.0 - 90 * DAY_MS), interval.open_of(now));
+        for delay in [market::Delay::RealTime, market::Delay::Delayed15m] {
+            let seen = Millis(now.0 - delay_ms(delay));
+            // The last trade was some time ago; its candle has closed or is forming.
+            let last = zone::local(Millis(seen.0 - silent_min * 60_000));
+            let begins = match step {
+                CandleStep::Minute | CandleStep::TenMinutes => {
+                    let minute = if step == CandleStep::Minute { last.minute() } else { last.minute() / 10 * 10 };
+                    last.date().at(last.hour(), minute, 0, 0)
+                }
+                CandleStep::Hour => last.date().at(last.hour(), 0, 0, 0),
+                CandleStep::Day => last.date().at(0, 0, 0, 0),
+                CandleStep::Week | CandleStep::Month => {
+                    let open = interval.open_of(Millis::start_of(last.date()));
+                    open.date().at(0, 0, 0, 0)
+                }
+            };
+            let mut candle = candle(&begins.to_string(), 5, true);
+            candle.closed = crate::candles::ends_at(&candle, step) <= seen;
+            let covered = told(closed, interval, step, &[candle], seen);
+            prop_assert!(covered.to <= closed.to.max(closed.from));
+            if covered.to < closed.to {
+                let ends = interval.next_open(covered.to);
+                prop_assert!(ends.0 + 30 * 60_000 >= now.0, "{interval} {now} {covered:?}");
+            }
+        }
     }
 }

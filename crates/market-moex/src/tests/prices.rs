@@ -131,11 +131,27 @@ async fn the_listing_has_every_share_and_its_currency() {
     let world = world().await;
     let listing = world.moex.listing().await.unwrap();
     assert_eq!(listing.quote_assets.get("SBER").map(String::as_str), Some("RUB"));
-    assert!(listing.quote_assets.len() > 100);
+    assert_eq!(listing.quote_assets.get("RTSI").map(String::as_str), Some("USD"));
+    assert!(listing.knows("IMOEX") && listing.quote_assets.len() > 100);
     let securities = world.moex.securities().await.unwrap().value;
     assert!(securities.is_sorted_by(|left, right| left.code < right.code));
     let gazprom = securities.iter().find(|it| it.code == "GAZP").unwrap();
     assert_eq!(gazprom.isin.as_deref(), Some("RU0007661625"));
     assert_eq!(gazprom.latin_name.as_deref(), Some("Gazprom"));
-    assert_eq!(world.asked("board"), 1);
+    // The main board, and three beside it.
+    assert_eq!(world.asked("board"), 4);
+}
+
+#[tokio::test]
+async fn a_listing_that_lacks_a_board_is_made_again_soon() {
+    let world = world_at(NOON, |config| config.retries = 0).await;
+    world.trouble(Trouble::new(FaultKind::Status500, 1).on("/iss/*/boards/SNDX/securities.json"));
+    let listing = world.moex.listing().await.unwrap();
+    assert!(listing.knows("SBER") && !listing.knows("IMOEX"));
+    world.clock.advance(Duration::from_mins(1));
+    assert!(world.moex.listing().await.unwrap().knows("IMOEX"));
+    let asked = world.asked("board");
+    world.clock.advance(Duration::from_mins(50));
+    world.moex.listing().await.unwrap();
+    assert_eq!(world.asked("board"), asked);
 }

@@ -164,6 +164,16 @@ async fn the_first_bar_and_ends_of_time() {
     let batch = world.moex.bars("SBER", Interval::D1, early).await.unwrap();
     assert_eq!(batch.bars.first().map(|bar| bar.open_time), Some(first));
     assert_eq!(batch.covered, early);
+    let request = CandleRequest {
+        code: "SBER".to_owned(),
+        board: None,
+        step: CandleStep::Month,
+        from: Date::MIN,
+        to: Date::MAX,
+    };
+    assert!(world.moex.candles(&request).await.unwrap().value.candles.len() > 100);
+    let backwards = CandleRequest { from: Date::MAX, to: Date::MIN, ..request };
+    assert_eq!(world.moex.candles(&backwards).await.unwrap_err().code(), "invalid_range");
     let ever = Span::new(Millis(i64::MIN), Millis(i64::MAX));
     let months = world.moex.bars("SBER", Interval::Month, ever).await.unwrap();
     assert!(months.bars.len() > 100);
