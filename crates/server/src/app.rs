@@ -72,7 +72,8 @@ impl App {
             stop,
         };
         let venues = Venues::open(&parts).await?;
-        let services = vec![quotes(&parts, &venues)?, indicators(&parts, &venues)?];
+        let services =
+            vec![quotes(&parts, &venues)?, indicators(&parts, &venues)?, moex(&parts, &venues)?];
         let catalog = Catalog::new(services)?;
         check_view(&catalog, &config.view)?;
         let keys = Keyring::open(&config.data)?;
@@ -154,6 +155,10 @@ fn indicators(parts: &Parts<'_>, venues: &Venues) -> Result<Service, Failure> {
     let tasks =
         service_indicators::Tasks { tracker: parts.tasks.clone(), stop: parts.stop.clone() };
     Ok(service_indicators::service(market, Arc::clone(&parts.clock), VERSION, tasks)?)
+}
+
+fn moex(parts: &Parts<'_>, venues: &Venues) -> Result<Service, Failure> {
+    Ok(service_moex::service(venues.stocks(), Arc::clone(&parts.clock))?)
 }
 
 /// A service or tool that is asked for by name must exist, or the list would be silently empty.

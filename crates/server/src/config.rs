@@ -28,6 +28,7 @@ pub(crate) struct Config {
     /// Holds a password, often.
     pub(crate) database_url: Option<Secret>,
     pub(crate) provider: Provider,
+    pub(crate) moex: MoexProvider,
     pub(crate) sim_seed: u64,
     pub(crate) view: View,
     pub(crate) http_token: Option<Secret>,
@@ -64,6 +65,15 @@ pub(crate) enum Provider {
     /// The simulated exchange, in this process.
     Simulated,
     Binance(BinanceSite),
+}
+
+/// Where the Moscow Exchange's data come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum MoexProvider {
+    /// The simulated exchange, in this process.
+    Simulated,
+    /// ISS at this address.
+    Iss(String),
 }
 
 /// Where the exchange is, and who we are to it.
@@ -108,6 +118,7 @@ impl Config {
                 )));
             }
         };
+        let moex = moex(settings.moex_provider.as_deref(), settings.moex_iss_url)?;
         let http = settings.enable_http.unwrap_or(true);
         let surfaces = Surfaces {
             http,
@@ -119,6 +130,7 @@ impl Config {
         Ok(Self {
             listen,
             provider,
+            moex,
             call_patience,
             client_patience,
             surfaces,
@@ -152,6 +164,18 @@ impl Config {
     /// Whether anybody who can reach the server may read without a credential.
     pub(crate) fn is_open(&self) -> bool {
         self.listen.ip().is_loopback() && self.http_token.is_none()
+    }
+}
+
+fn moex(provider: Option<&str>, url: Option<String>) -> Result<MoexProvider, Failure> {
+    match provider.unwrap_or("sim") {
+        "sim" => Ok(MoexProvider::Simulated),
+        "iss" => {
+            Ok(MoexProvider::Iss(url.unwrap_or_else(|| "https://iss.moex.com/iss".to_owned())))
+        }
+        other => {
+            Err(Failure::usage(format!("moex_provider {other:?} is not known; write sim or iss")))
+        }
     }
 }
 
@@ -200,7 +224,10 @@ fn log(filter: Option<String>, format: Option<&str>) -> Result<LogConfig, Failur
             )));
         }
     };
-    Ok(LogConfig { format, filter: filter.unwrap_or_else(|| "info,rmcp=warn".to_owned()) })
+    Ok(LogConfig {
+        format,
+        filter: filter.unwrap_or_else(|| "info,rmcp=warn,rmcp::service=off".to_owned()),
+    })
 }
 
 #[cfg(test)]

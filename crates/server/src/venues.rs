@@ -1,21 +1,22 @@
-//! The venues this server has, opened once and shared by the services: live crypto and imported
-//! files.
+//! The venues this server has, opened once and shared by the services: live crypto, the Moscow
+//! Exchange, and imported files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use exchange_sim::{Sim, SimConfig};
-use market::{HealthProbe, Venue, VenueHealth};
+use market::{HealthProbe, StockExchange, Venue, VenueHealth};
 use market_binance::{Binance, BinanceConfig, Observer};
 use market_files::FileVenue;
+use market_moex::{Moex, MoexConfig};
 use service_indicators::VenueCandles;
 use service_quotes::VenuePorts;
 use telemetry::{Level, Metrics};
 use tokio::net::TcpListener;
 
 use crate::app::Parts;
-use crate::config::Provider;
+use crate::config::{MoexProvider, Provider};
 use crate::exit::Failure;
 
 /// Where a bare symbol belongs.
@@ -25,17 +26,22 @@ pub(crate) struct Venues {
     binance: Arc<Binance>,
     /// The name the exchange's bars are kept under.
     source: String,
+    moex: Arc<Moex>,
+    moex_source: String,
     files: Arc<FileVenue>,
 }
 
 impl Venues {
     pub(crate) async fn open(parts: &Parts<'_>) -> Result<Self, Failure> {
+        let simulated = Simulated::start_where_needed(parts).await?;
         let config = match &parts.config.provider {
             Provider::Binance(site) => site.adapter("binance")?,
-            Provider::Simulated => {
-                let seed = parts.config.sim_seed;
-                let rest_url = start_simulated(parts, seed).await?;
-                BinanceConfig::new(rest_url, format!("simulated:{seed}"))
+            Provider::Simulated => BinanceConfig::new(&simulated.url, &simulated.source),
+        };
+        let moex = match &parts.config.moex {
+            MoexProvider::Iss(url) => MoexConfig::new(url, "moex"),
+            MoexProvider::Simulated => {
+                MoexConfig::new(format!("{}/iss", simulated.url), &simulated.source)
             }
         };
         let source = config.source.clone();
@@ -44,8 +50,11 @@ impl Venues {
             weight: parts.metrics.upstream_weight_used("binance"),
         });
         let binance = Arc::new(Binance::observed(config, Arc::clone(&parts.clock), watch)?);
+        let moex_source = moex.source.clone();
+        let watch = Arc::new(MoexWatch(Arc::clone(&parts.metrics)));
+        let moex = Arc::new(Moex::observed(moex, Arc::clone(&parts.clock), watch)?);
         let files = Arc::new(FileVenue::new(Arc::clone(&parts.archive)));
-        Ok(Self { binance, source, files })
+        Ok(Self { binance, source, moex, moex_source, files })
     }
 
     pub(crate) fn for_quotes(&self) -> BTreeMap<Venue, VenuePorts> {
@@ -63,7 +72,14 @@ impl Venues {
             bars: None,
             health: Box::new(|| Box::pin(std::future::ready(VenueHealth::Up))),
         };
-        BTreeMap::from([(Venue::Binance, binance), (Venue::File, files)])
+        let moex = VenuePorts {
+            source: self.moex_source.clone(),
+            quotes: Arc::clone(&self.moex) as _,
+            symbols: Arc::clone(&self.moex) as _,
+            bars: Some(Arc::clone(&self.moex) as _),
+            health: self.moex_probe(),
+        };
+        BTreeMap::from([(Venue::Binance, binance), (Venue::Moex, moex), (Venue::File, files)])
     }
 
     pub(crate) fn for_candles(&self) -> BTreeMap<Venue, VenueCandles> {
@@ -79,7 +95,18 @@ impl Venues {
             bars: None,
             live: None,
         };
-        BTreeMap::from([(Venue::Binance, binance), (Venue::File, files)])
+        let moex = VenueCandles {
+            source: self.moex_source.clone(),
+            symbols: Arc::clone(&self.moex) as _,
+            bars: Some(Arc::clone(&self.moex) as _),
+            live: None,
+        };
+        BTreeMap::from([(Venue::Binance, binance), (Venue::Moex, moex), (Venue::File, files)])
+    }
+
+    /// The Moscow Exchange, whole.
+    pub(crate) fn stocks(&self) -> Arc<dyn StockExchange> {
+        Arc::clone(&self.moex) as _
     }
 
     /// Where market data comes from.
@@ -89,7 +116,15 @@ impl Venues {
 
     /// Ends what is followed live.
     pub(crate) async fn close(&self) {
-        self.binance.drain().await;
+        tokio::join!(self.binance.drain(), self.moex.drain());
+    }
+
+    fn moex_probe(&self) -> HealthProbe {
+        let moex = Arc::clone(&self.moex);
+        Box::new(move || {
+            let moex = Arc::clone(&moex);
+            Box::pin(async move { moex.health().await })
+        })
     }
 
     /// Asks the exchange how it is.
@@ -102,14 +137,31 @@ impl Venues {
     }
 }
 
-/// Runs the simulated exchange on a loopback port of its own, so that the real adapter talks to it
-/// over the real wire.
-async fn start_simulated(parts: &Parts<'_>, seed: u64) -> Result<String, Failure> {
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
-    let address = listener.local_addr()?;
-    let sim = Sim::new(SimConfig::new(seed, Arc::clone(&parts.clock)));
-    parts.tasks.spawn(sim.serve(listener, parts.stop.clone()));
-    Ok(format!("http://{address}"))
+/// The simulated exchange, if any venue needs it.
+#[derive(Default)]
+struct Simulated {
+    url: String,
+    /// What its bars are kept under.
+    source: String,
+}
+
+impl Simulated {
+    /// Runs it on a loopback port of its own, so that the real adapters talk to it over the real
+    /// wire.
+    async fn start_where_needed(parts: &Parts<'_>) -> Result<Self, Failure> {
+        let config = parts.config;
+        let real = matches!(config.provider, Provider::Binance(_))
+            && matches!(config.moex, MoexProvider::Iss(_));
+        if real {
+            return Ok(Self::default());
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        let sim = Sim::new(SimConfig::new(config.sim_seed, Arc::clone(&parts.clock)));
+        parts.tasks.spawn(sim.serve(listener, parts.stop.clone()));
+        let source = format!("simulated:{}", config.sim_seed);
+        Ok(Self { url: format!("http://{address}"), source })
+    }
 }
 
 /// Counts what is asked of the exchange.
@@ -125,5 +177,13 @@ impl Observer for Watch {
 
     fn used_weight(&self, used: u32, _limit: u32) {
         self.weight.set(i64::from(used));
+    }
+}
+
+struct MoexWatch(Arc<Metrics>);
+
+impl market_moex::Observer for MoexWatch {
+    fn upstream(&self, endpoint: &'static str, outcome: &'static str, elapsed: Duration) {
+        self.0.upstream("moex", endpoint).record(outcome, elapsed);
     }
 }

@@ -23,6 +23,8 @@ pub(crate) struct Settings {
     pub(crate) binance_api_key: Option<String>,
     /// Taken because the contract names it. Nothing here signs requests, so it is not kept.
     pub(crate) binance_api_secret: Option<String>,
+    pub(crate) moex_provider: Option<String>,
+    pub(crate) moex_iss_url: Option<String>,
     pub(crate) sim_seed: Option<u64>,
     pub(crate) services: Option<Vec<String>>,
     pub(crate) tools: Option<Vec<String>>,
@@ -54,7 +56,7 @@ pub(crate) struct Settings {
 }
 
 /// Every variable that is read. `stoa doctor` and the tests walk this list.
-const VARIABLES: [&str; 33] = [
+const VARIABLES: [&str; 35] = [
     "STOA_LISTEN",
     "PORT",
     "STOA_DATA",
@@ -64,6 +66,8 @@ const VARIABLES: [&str; 33] = [
     "BINANCE_WS_URL",
     "BINANCE_API_KEY",
     "BINANCE_API_SECRET",
+    "MOEX_PROVIDER",
+    "MOEX_ISS_URL",
     "STOA_SIM_SEED",
     "STOA_SERVICES",
     "STOA_TOOLS",
@@ -120,6 +124,8 @@ impl Settings {
             binance_ws_url,
             binance_api_key,
             binance_api_secret,
+            moex_provider,
+            moex_iss_url,
             sim_seed,
             services,
             tools,
@@ -188,6 +194,8 @@ impl Settings {
             binance_ws_url: from.text("BINANCE_WS_URL"),
             binance_api_key: from.text("BINANCE_API_KEY"),
             binance_api_secret: from.text("BINANCE_API_SECRET"),
+            moex_provider: from.text("MOEX_PROVIDER"),
+            moex_iss_url: from.text("MOEX_ISS_URL"),
             sim_seed: from.value("STOA_SIM_SEED", "a whole number")?,
             services: from.list("STOA_SERVICES"),
             tools: from.list("STOA_TOOLS"),

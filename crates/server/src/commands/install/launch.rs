@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::ToolsetArgs;
 use crate::commands::install::{NAME, names};
-use crate::config::{Config, Provider, Settings};
+use crate::config::{Config, MoexProvider, Provider, Settings};
 use crate::exit::Failure;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,6 +101,13 @@ fn settings(config: &Config) -> (Vec<(&'static str, String)>, Vec<&'static str>)
             );
         }
     }
+    if let MoexProvider::Iss(url) = &config.moex {
+        address(
+            "MOEX_ISS_URL",
+            url,
+            "MOEX_ISS_URL may hold a secret and is not written; put it into the entry's env",
+        );
+    }
     if let Some(url) = &config.arche_api_url {
         address(
             "ARCHE_API_URL",
@@ -112,6 +119,9 @@ fn settings(config: &Config) -> (Vec<(&'static str, String)>, Vec<&'static str>)
         Provider::Binance(_) => env.insert(0, ("PROVIDER", "binance".to_owned())),
         Provider::Simulated if is_usual_seed(config.sim_seed) => {}
         Provider::Simulated => env.push(("STOA_SIM_SEED", config.sim_seed.to_string())),
+    }
+    if matches!(config.moex, MoexProvider::Iss(_)) {
+        env.insert(0, ("MOEX_PROVIDER", "iss".to_owned()));
     }
     if matches!(&config.provider, Provider::Binance(site) if site.api_key.is_some()) {
         notes.push("BINANCE_API_KEY is a secret and is not written; put it into the entry's env");
