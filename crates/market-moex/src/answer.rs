@@ -87,8 +87,12 @@ impl RawAnswer {
             500.. => {
                 let message = format!("the exchange failed with status {status}");
                 let fault = Fault::unavailable("upstream_failed", message);
-                let said = shown(&String::from_utf8_lossy(&self.body));
-                Failure::broken(fault.caused_by(said), Retry::Again)
+                let fault = fault.caused_by(shown(&String::from_utf8_lossy(&self.body)));
+                let fault = match self.retry_after {
+                    Some(wait) => fault.retry_after(wait.min(WAIT_MAX)),
+                    None => fault,
+                };
+                Failure::broken(fault, Retry::Again)
             }
             _ => {
                 let message = format!("the exchange rejected our request (status {status})");
@@ -161,13 +165,14 @@ mod tests {
 
     #[test]
     fn the_wait_is_told_by_header_or_guessed() {
-        for (headers, wait_s) in [
-            (&[("retry-after", "7")][..], 7),
-            (&[][..], 30),
-            (&[("retry-after", "999999")][..], 86_400),
-        ] {
-            let failure = answer(429, headers, "{}").into_answer().unwrap_err();
-            assert_eq!(failure.fault.retry_wait(), Some(Duration::from_secs(wait_s)));
-        }
+        let wait = |status: u16, headers: &[(&'static str, &str)]| {
+            let failure = answer(status, headers, "{}").into_answer().unwrap_err();
+            failure.fault.retry_wait().map(|wait| wait.as_secs())
+        };
+        assert_eq!(wait(429, &[("retry-after", "7")]), Some(7));
+        assert_eq!(wait(429, &[]), Some(30));
+        assert_eq!(wait(429, &[("retry-after", "999999")]), Some(86_400));
+        assert_eq!(wait(503, &[("retry-after", "7")]), Some(7));
+        assert_eq!(wait(503, &[("retry-after", "soon")]), None);
     }
 }

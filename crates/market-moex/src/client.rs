@@ -128,9 +128,8 @@ impl Client {
         let outcome = answered.and_then(RawAnswer::into_answer);
         match &outcome {
             Err(failure) => {
-                if let (Kind::RateLimited, Some(wait)) =
-                    (failure.fault.kind(), failure.fault.retry_wait())
-                {
+                // Whoever says when to come back means it.
+                if let Some(wait) = failure.fault.retry_wait() {
                     self.pace.block(now, wait);
                 }
                 if failure.broken { permit.failed(now) } else { permit.succeeded() }

@@ -131,3 +131,10 @@ fn symbols(codes: &[&str]) -> Vec<Symbol> {
     let symbol = |code: &&str| Symbol { venue: Venue::Moex, code: (*code).to_owned() };
     codes.iter().map(symbol).collect()
 }
+
+#[tokio::test]
+async fn it_is_a_stock_exchange_as_services_hold_one() {
+    let world = world().await;
+    let exchange: Arc<dyn market::StockExchange> = Arc::new(world.moex.clone());
+    assert!(exchange.snapshot("SBER", Some("TQBR")).await.is_ok());
+}

@@ -1,5 +1,7 @@
 //! Rows of candles as the exchange writes them.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::tables::Tables;
 
@@ -134,5 +136,22 @@ fn bounds_are_written_as_short_as_they_can_be() {
         ("2024-02-15T10:05:00", "2024-02-15 10:05:00"),
     ] {
         assert_eq!(written(at.parse().unwrap()), text);
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_row_breaks_it(
+        prices in proptest::collection::vec(prop_oneof!["null", "-?[1-9][0-9]{0,8}", "(0|[1-9][0-9]{0,5})\\.[0-9]{1,14}", "\"N/A\""], 4),
+        begin in prop_oneof!["null", "\"[0-9]{4}-[01][0-9]-[0-3][0-9] [0-2][0-9]:[0-5]0:00\""],
+        end in prop_oneof!["null", "7", "\"[0-9]{4}-[01][0-9]-[0-3][0-9]\""],
+        step in 0_usize..6,
+    ) {
+        let row = format!("{},1,1,{begin},{end}", prices.join(","));
+        let read = read(&row, CandleStep::ALL[step], Delay::Delayed15m, "2024-02-15T12:00:00");
+        if let Ok(candle) = read {
+            prop_assert!(candle.low <= candle.open && candle.close <= candle.high);
+            prop_assert!(!candle.closed || candle.opens_at() < at("2024-02-15T12:00:00"));
+        }
     }
 }

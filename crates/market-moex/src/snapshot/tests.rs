@@ -1,5 +1,7 @@
 //! Rows as the exchange writes them, and what they mean.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::tables::Tables;
 
@@ -128,4 +130,41 @@ fn an_index_has_values_in_columns_of_its_own() {
     assert_eq!(values.map(shown), ["1125.69", "7.31", "0.65", "1116.82", "1118.38"]);
     assert_eq!(shot.as_of.to_rfc3339(), "2017-09-14T15:50:00Z");
     assert_eq!((shot.delay, is.security.currency.as_str()), (Delay::RealTime, "USD"));
+}
+
+/// Anything that may stand in a cell.
+fn cell() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("null".to_owned()),
+        (-1_000_000_000_i64..1_000_000_000).prop_map(|value| value.to_string()),
+        "-?(0|[1-9][0-9]{0,11})\\.[0-9]{1,14}",
+        "\"[0-9: -]{0,20}\"",
+        "\"[A-ZА-Я]{0,6}\"",
+        Just("\"9999-12-31 23:59:59\"".to_owned()),
+        Just("\"0000-01-01\"".to_owned()),
+        Just("true".to_owned()),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn no_row_breaks_it(cells in proptest::collection::vec(cell(), 19), decimals in cell(), is_index in any::<bool>()) {
+        let (listed, traded) = cells.split_at(5);
+        let text = format!(
+            r#"{{"securities":{{"columns":["SECID","DECIMALS","PREVPRICE","PREVLEGALCLOSEPRICE",
+                "PREVDATE","STATUS","LOTSIZE"],"data":[["ABC",{decimals},{}]]}},
+            "marketdata":{{"columns":["LAST","OPEN","HIGH","LOW","CHANGE","LASTTOPREVPRICE",
+                "LCURRENTPRICE","TIME","SYSTIME","VOLTODAY","VALTODAY","NUMTRADES","CURRENTVALUE",
+                "TRADEDATE"],"data":[[{}]]}}}}"#,
+            listed.join(","),
+            traded.join(",")
+        );
+        if let Some(shot) = shot(&text, is_index) {
+            let received = zone::instant(NOW.parse().unwrap()).0;
+            prop_assert!(shot.as_of <= received);
+            prop_assert!(!shot.snapshot.last.is_zero());
+            prop_assert_eq!(shot.snapshot.last.scale(), shot.snapshot.security.decimals);
+            prop_assert!(shot.snapshot.basis == PriceBasis::LastTrade || shot.fallback.is_some());
+        }
+    }
 }
