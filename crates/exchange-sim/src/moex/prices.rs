@@ -1,5 +1,7 @@
 //! What a share is worth: a level that wanders from day to day, and the bar of each trading day.
 
+use std::cell::Cell;
+
 use super::calendar::{DayKind, kind_of};
 use super::listing::Share;
 use crate::dice::{Dice, key, key_of, unit};
@@ -20,6 +22,8 @@ pub(super) struct SharePrices<'a> {
     key: u64,
     own: u64,
     market: u64,
+    /// The last level asked for: the close of one day is where the next begins.
+    level: Cell<Option<(i64, f64)>>,
 }
 
 impl<'a> SharePrices<'a> {
@@ -28,7 +32,7 @@ impl<'a> SharePrices<'a> {
         let own = key(&[seed, key_of("moex"), key_of(share.company)]);
         let market = key(&[seed, key_of("the Moscow market")]);
         let key = key(&[seed, key_of("moex"), key_of(share.secid)]);
-        Self { share, key, own, market }
+        Self { share, key, own, market, level: Cell::new(None) }
     }
 
     pub(super) fn trades_on(&self, day: i64) -> bool {
@@ -47,9 +51,16 @@ impl<'a> SharePrices<'a> {
 
     /// The worth at the end of a day as a multiple of the usual price, whatever splits there were.
     pub(super) fn level(&self, day: i64) -> f64 {
+        if let Some((at, level)) = self.level.get()
+            && at == day
+        {
+            return level;
+        }
         let share = self.share;
         let own = share.volatility * (0.85 * drift(self.own, day) + 0.3 * drift(self.key, day));
-        (own + MARKET_MOVE * share.beta * drift(self.market, day)).exp()
+        let level = (own + MARKET_MOVE * share.beta * drift(self.market, day)).exp();
+        self.level.set(Some((day, level)));
+        level
     }
 
     /// Money of one tick and lot, in millionths.

@@ -189,6 +189,26 @@ async fn every_regular_day_has_one_row_that_agrees_with_its_candle() {
 }
 
 #[tokio::test]
+async fn sessions_add_up_to_their_day() {
+    let sim = sim_at(THURSDAY);
+    let mut of = Vec::new();
+    for session in [1, 2, 3] {
+        let query = format!("from=2026-11-10&till=2026-11-10&tradingsession={session}");
+        of.extend(rows(&sim, &format!("{HISTORY}/GAZP.json?{query}"), "history").await);
+    }
+    let [main, evening, whole] = of.as_slice() else { panic!("{} rows", of.len()) };
+    check_near(
+        number(main, "VOLUME") + number(evening, "VOLUME"),
+        number(whole, "VOLUME"),
+        "VOLUME",
+    );
+    assert_eq!((&main["OPEN"], &evening["CLOSE"]), (&whole["OPEN"], &whole["CLOSE"]));
+    // The official close is that of the main session, whatever the evening brought.
+    assert_eq!((&main["CLOSE"], &evening["OPEN"]), (&whole["LEGALCLOSEPRICE"], &main["CLOSE"]));
+    assert_eq!([main, evening, whole].map(|row| number(row, "TRADINGSESSION")), [1.0, 2.0, 3.0]);
+}
+
+#[tokio::test]
 async fn a_weekend_s_trades_are_in_the_row_of_the_next_day() {
     let sim = sim_at("2026-11-10 12:00:00");
     let history = rows(&sim, &format!("{HISTORY}/SBER.json?from=2026-11-06"), "history").await;
