@@ -2,10 +2,13 @@
 //! between 2 / (slow + 1) and 2 / (fast + 1), chosen by how straight the last `period` changes were:
 //! the distance covered over the way gone.
 
-use crate::block::{Block, Delay, Of, Sum, check_period};
-use crate::indicator::erase;
+use std::array;
+
+use crate::block::slide::Work;
+use crate::block::{Block, CHUNK, Delay, Of, Sum, check_period};
+use crate::indicator::{Room, available, erase, finite};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "kama",
@@ -45,6 +48,49 @@ impl Kama {
     }
 }
 
+impl Kama {
+    /// How much of the way to the close the average goes.
+    #[inline(always)]
+    fn share(&self, distance: f64, way: f64) -> f64 {
+        let straight = if way == 0.0 { 0.0 } else { distance / way };
+        let speed = straight * (self.fastest - self.slowest) + self.slowest;
+        speed * speed
+    }
+
+    /// Follows the closes by `shares`, if nothing is missing; otherwise it says so, and nothing
+    /// has changed but `out`.
+    ///
+    /// Four steps k = p k + q are put together before the average is needed, so that the
+    /// processor need not finish one before it begins the next.
+    #[inline(always)]
+    fn follow(&mut self, closes: &[f64], shares: &[f64], out: &mut [f64]) -> bool {
+        let mut k = self.average;
+        let (closes_four, closes_rest) = closes.as_chunks::<4>();
+        let (shares_four, shares_rest) = shares.as_chunks::<4>();
+        let (out_four, out_rest) = out.as_chunks_mut::<4>();
+        for ((c, s), slot) in closes_four.iter().zip(shares_four).zip(out_four) {
+            let [q0, mut q1, mut q2, mut q3] = array::from_fn(|i| s[i] * c[i]);
+            let [p0, p1, p2, p3] = s.map(|s| 1.0 - s);
+            q1 += p1 * q0;
+            let p01 = p1 * p0;
+            q3 += p3 * q2;
+            let p23 = p3 * p2;
+            q2 += p2 * q1;
+            q3 += p23 * q1;
+            *slot = [p0 * k + q0, p01 * k + q1, (p2 * p01) * k + q2, (p23 * p01) * k + q3];
+            k = slot[3];
+        }
+        for ((c, s), slot) in closes_rest.iter().zip(shares_rest).zip(out_rest) {
+            k += s * (c - k);
+            *slot = k;
+        }
+        if finite(k) {
+            self.average = k;
+        }
+        finite(k)
+    }
+}
+
 impl Indicator<1> for Kama {
     type Next = (Of<Sum>, Of<Delay>, f64, f64, usize);
 
@@ -61,9 +107,8 @@ impl Indicator<1> for Kama {
                 kama = candle.c;
             }
         } else {
-            let straight = if way == 0.0 { 0.0 } else { (candle.c - start).abs() / way };
-            let speed = straight * (self.fastest - self.slowest) + self.slowest;
-            kama = self.average + speed * speed * (candle.c - self.average);
+            let share = self.share((candle.c - start).abs(), way);
+            kama = self.average + share * (candle.c - self.average);
         }
         let average_next = if kama.is_finite() { kama } else { self.average };
         ([kama], (way_next, start_next, close_next, average_next, seen_next))
@@ -80,5 +125,54 @@ impl Indicator<1> for Kama {
 
     fn warmup(&self) -> usize {
         self.warmup
+    }
+
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+        let mut work = Work::new();
+        let (mut steps, mut shares) = ([0.0; CHUNK], [0.0; CHUNK]);
+        let period = self.start.period();
+        for closes in candles.closes().chunks(CHUNK) {
+            let len = closes.len();
+            let ([out], steps, shares) = (out.next(len), &mut steps[..len], &mut shares[..len]);
+            steps[0] = (closes[0] - self.close).abs();
+            for (slot, pair) in steps[1..].iter_mut().zip(closes.windows(2)) {
+                *slot = (pair[1] - pair[0]).abs();
+            }
+            self.close = closes[len - 1];
+            self.way.scan_means(steps, shares, &mut work);
+            // How far it is from where the window began; the mean of the way is its nth part.
+            for (slot, c) in steps.iter_mut().zip(closes).take(period) {
+                *slot = (c - self.start.push(*c)).abs();
+            }
+            if len > period {
+                for (slot, (c, start)) in
+                    steps[period..].iter_mut().zip(closes[period..].iter().zip(closes))
+                {
+                    *slot = (c - start).abs();
+                }
+                self.start.restart(&closes[len - period..]);
+            }
+            for (slot, distance) in shares.iter_mut().zip(&*steps) {
+                *slot = self.share(*distance, *slot * period as f64);
+            }
+            // A share that is missing makes everything after it so.
+            if self.follow(closes, shares, out) {
+                continue;
+            }
+            for ((slot, c), share) in out.iter_mut().zip(closes).zip(&*shares) {
+                self.seen = (self.seen + 1).min(self.warmup + 1);
+                *slot = match self.average.is_nan() {
+                    true if self.seen > self.warmup => available(*c),
+                    true => f64::NAN,
+                    false => available(self.average + share * (c - self.average)),
+                };
+                if finite(*slot) {
+                    self.average = *slot;
+                }
+            }
+        }
     }
 }

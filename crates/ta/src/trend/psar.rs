@@ -5,10 +5,10 @@
 //! As in `ta`, the stop starts at the second close in a rising trend. `psar_up` and `psar_down`
 //! hold the stop of the trend that runs; the indicators are 1 where a trend begins.
 
-use crate::block::positive;
-use crate::indicator::erase;
+use crate::block::{CHUNK, positive};
+use crate::indicator::{Room, erase, finite};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "psar",
@@ -110,6 +110,75 @@ impl Psar {
     }
 }
 
+impl Psar {
+    /// Goes along a trend until it turns, something is missing or the candles end, and says how
+    /// many candles that were. A falling trend is a rising one with the prices turned over.
+    ///
+    /// Nothing but the turn is a branch: whether a candle goes further than the one before cannot
+    /// be foretold.
+    #[inline(always)]
+    fn follow<const RISING: bool>(
+        &mut self,
+        candles: &Candles<'_>,
+        [stops, ups, downs, up_starts, down_starts]: [&mut [f64]; 5],
+    ) -> usize {
+        let turned = |price: f64| if RISING { price } else { -price };
+        let State { mut factor, stop, high, low, highs, lows, .. } = self.state;
+        let (mut stop, mut extreme) = (turned(stop), turned(if RISING { high } else { low }));
+        let [mut top, mut top_before] = if RISING { highs } else { lows }.map(turned);
+        let [mut bottom, mut bottom_before] = if RISING { lows } else { highs }.map(turned);
+        let prices = candles.highs().iter().zip(candles.lows()).zip(candles.closes());
+        let (mut count, mut turns) = (0, false);
+        let growth = [0.0, self.step];
+        let slots = stops.iter_mut().zip(ups).zip(downs).zip(up_starts).zip(down_starts);
+        for (((&h, &l), &c), ((((shown, up), down), up_start), down_start)) in prices.zip(slots) {
+            if !finite(h + l + c) {
+                break;
+            }
+            let (now_top, now_bottom) = if RISING { (h, l) } else { (-l, -h) };
+            let moved = stop + factor * (extreme - stop);
+            turns = now_bottom < moved;
+            if turns {
+                stop = extreme;
+            } else {
+                let further = now_top > extreme;
+                extreme = if further { now_top } else { extreme };
+                let faster = factor + growth[usize::from(further)];
+                factor = if faster < self.max_step { faster } else { self.max_step };
+                let held = if bottom < moved { bottom } else { moved };
+                stop = if bottom_before < moved { bottom_before } else { held };
+            }
+            (top_before, top) = (top, now_top);
+            (bottom_before, bottom) = (bottom, now_bottom);
+            *shown = turned(stop);
+            let rises = RISING != turns;
+            (*up, *down) = if rises { (*shown, f64::NAN) } else { (f64::NAN, *shown) };
+            *up_start = if turns && rises { 1.0 } else { 0.0 };
+            *down_start = if turns && !rises { 1.0 } else { 0.0 };
+            count += 1;
+            if turns {
+                break;
+            }
+        }
+        let (tops, bottoms) = ([top, top_before].map(turned), [bottom, bottom_before].map(turned));
+        let (highs, lows) = if RISING { (tops, bottoms) } else { (bottoms, tops) };
+        let next = &mut self.state;
+        (next.stop, next.factor, next.highs, next.lows) = (turned(stop), factor, highs, lows);
+        // The trend that begins has the candle's other end as its extreme.
+        let (ends, begins) = (turned(extreme), turned(bottom));
+        match (RISING, turns) {
+            (true, false) => next.high = ends,
+            (false, false) => next.low = ends,
+            (true, true) => next.low = begins,
+            (false, true) => next.high = begins,
+        }
+        if turns {
+            (next.rising, next.factor) = (!RISING, self.step);
+        }
+        count
+    }
+}
+
 impl Indicator<5> for Psar {
     type Next = State;
 
@@ -148,5 +217,34 @@ impl Indicator<5> for Psar {
 
     fn warmup(&self) -> usize {
         2
+    }
+
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<5>) {
+        for from in (0..candles.len()).step_by(CHUNK) {
+            let part = candles.slice(from, from + CHUNK);
+            let mut out = out.next(part.len());
+            let mut at = 0;
+            while at < part.len() {
+                let rest = part.slice(at, part.len());
+                let slots = out.each_mut().map(|column| &mut column[at..]);
+                at += match (self.state.shown, self.state.rising) {
+                    (false, _) => 0,
+                    (true, true) => self.follow::<true>(&rest, slots),
+                    (true, false) => self.follow::<false>(&rest, slots),
+                };
+                // The first candles, and one with something missing.
+                if let Some(candle) = part.slice(at, at + 1).iter().next() {
+                    if self.state.shown && finite(candle.h + candle.l + candle.c) {
+                        continue;
+                    }
+                    let values = self.update(&candle);
+                    out.iter_mut().zip(values).for_each(|(column, value)| column[at] = value);
+                    at += 1;
+                }
+            }
+        }
     }
 }
