@@ -8,6 +8,7 @@ use fault::{Fault, Kind};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::agent::AgentSpec;
 use crate::files::{ContractError, follow, json, text};
 use crate::schema::Schema;
 use crate::turns::Concurrency;
@@ -24,6 +25,7 @@ pub struct Contract {
     pub tools: Vec<ToolSpec>,
     pub streams: Vec<StreamSpec>,
     pub resources: Vec<ResourceSpec>,
+    pub agent: Option<AgentSpec>,
     pub errors: Arc<ErrorTable>,
 }
 
@@ -178,6 +180,7 @@ struct ContractFile {
     streams: Vec<StreamFile>,
     #[serde(default)]
     resources: Vec<ResourceFile>,
+    agent: Option<AgentSpec>,
 }
 
 #[derive(Deserialize)]
@@ -273,6 +276,7 @@ impl Contract {
             streams: streams.collect::<Result<_, _>>()?,
             resources: file.resources.into_iter().map(ResourceFile::load).collect(),
             documents: documents.collect::<Result<_, _>>()?,
+            agent: file.agent,
             errors: Arc::new(load_errors(service)?),
             service: file.service,
             title: file.title,
@@ -283,8 +287,11 @@ impl Contract {
         contract.whole()
     }
 
-    /// Fails where a resource refers to what the contract does not have.
+    /// Fails where a resource or the agent refers to what the contract does not have.
     pub(crate) fn whole(self) -> Result<Self, ContractError> {
+        if let Some(agent) = &self.agent {
+            agent.check(&self.service, &self.tools)?;
+        }
         for resource in &self.resources {
             let listers = resource
                 .complete

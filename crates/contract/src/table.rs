@@ -8,6 +8,7 @@ use fault::Fault;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::agent::AgentSpec;
 use crate::call::{Cx, Scope};
 use crate::envelope::Envelope;
 use crate::files::ContractError;
@@ -81,6 +82,7 @@ impl<S: Send + Sync + 'static> Tools<S> {
             tools: tools.collect(),
             streams: streams.collect(),
             resources: contract.resources,
+            agent: contract.agent,
             errors: contract.errors,
             name: Arc::from(service),
             title,
@@ -160,6 +162,7 @@ pub struct Service {
     pub tools: Vec<ToolRow>,
     pub streams: Vec<StreamRow>,
     pub resources: Vec<ResourceSpec>,
+    pub agent: Option<AgentSpec>,
 }
 
 pub struct ToolRow {

@@ -1,5 +1,5 @@
 //! The table, the catalogue and the pipeline, over services made up for the occasion.
 
 mod catalog;
-mod house;
+pub(crate) mod house;
 mod pipeline;

@@ -74,6 +74,7 @@ pub(crate) fn contract(service: &str, tools: &[&str]) -> Contract {
         documents: Vec::new(),
         streams: Vec::new(),
         resources: Vec::new(),
+        agent: None,
         tools: tools.iter().map(tool).collect(),
         errors: Arc::new(ErrorTable::of_kinds(object()).unwrap()),
     }

@@ -1,0 +1,124 @@
+//! The agent's card: what it is, what it can do, and where it is reached.
+
+use std::fmt::Write as _;
+
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HOST, IF_NONE_MATCH, VARY};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use axum::response::{IntoResponse as _, Response};
+
+use crate::agent::Agent;
+use crate::tool::{JSON, TEXT};
+
+pub(crate) const PROTOCOL_VERSION: &str = "1.0";
+
+/// Where and to whom the agent is shown.
+#[derive(Debug, Clone)]
+pub(crate) struct Shop {
+    /// Scheme and authority as clients use them; from the request where it is not set.
+    pub(crate) public_url: Option<String>,
+    /// What stands in front of the agent's own path.
+    pub(crate) prefix: String,
+    /// Whether callers without a credential are let in.
+    pub(crate) open: bool,
+}
+
+impl Shop {
+    fn origin(&self, headers: &HeaderMap) -> String {
+        if let Some(url) = &self.public_url {
+            return url.trim_end_matches('/').to_owned();
+        }
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let host = text(HOST.as_str()).unwrap_or("localhost");
+        let secure = text("x-forwarded-proto").is_some_and(|it| it.eq_ignore_ascii_case("https"));
+        format!("{}://{host}", if secure { "https" } else { "http" })
+    }
+
+    pub(crate) fn card(&self, agent: &dyn Agent, headers: &HeaderMap) -> Value {
+        let spec = agent.spec();
+        let origin = self.origin(headers);
+        let base = format!("{origin}{}{}", self.prefix, spec.path);
+        let interface = |url: &str, binding: &str| json!({ "url": url, "protocolBinding": binding, "protocolVersion": PROTOCOL_VERSION });
+        let skills: Vec<Value> = spec
+            .skills
+            .iter()
+            .map(|skill| {
+                json!({ "id": skill.id, "name": skill.name, "description": skill.description,
+                    "tags": skill.tags, "examples": skill.examples })
+            })
+            .collect();
+        let mut card = json!({
+            "name": spec.name,
+            "description": spec.description,
+            "version": agent.version(),
+            "documentationUrl": format!("{origin}/docs"),
+            "supportedInterfaces": [
+                interface(&base, "JSONRPC"),
+                interface(&format!("{base}/rest"), "HTTP+JSON"),
+            ],
+            "capabilities": {
+                "streaming": true, "pushNotifications": true, "extendedAgentCard": true,
+            },
+            "defaultInputModes": [TEXT, JSON],
+            "defaultOutputModes": [TEXT, JSON],
+            "skills": skills,
+            "securitySchemes": { "bearer": { "httpAuthSecurityScheme": {
+                "scheme": "Bearer",
+                "description": "A token from `stoa token mint`, or the server's own.",
+            } } },
+        });
+        if !self.open {
+            card["securityRequirements"] = json!([{ "schemes": { "bearer": { "list": [] } } }]);
+        }
+        card
+    }
+
+    /// The card as a page that caches may keep.
+    pub(crate) fn page(&self, agent: &dyn Agent, headers: &HeaderMap) -> Response {
+        let body = self.card(agent, headers).to_string();
+        let tag = entity_tag(body.as_bytes());
+        let known = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+        let known = known.is_some_and(|list| {
+            list.split(',').map(|it| it.trim().trim_start_matches("W/")).any(|it| it == tag)
+        });
+        let mut response = match known {
+            true => StatusCode::NOT_MODIFIED.into_response(),
+            false => ([(CONTENT_TYPE, JSON)], body).into_response(),
+        };
+        let kept = response.headers_mut();
+        kept.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"));
+        kept.insert(VARY, HeaderValue::from_static("host, x-forwarded-proto, accept-encoding"));
+        if let Ok(tag) = HeaderValue::from_str(&tag) {
+            kept.insert(ETAG, tag);
+        }
+        response
+    }
+
+    /// The card for those who have come in: the public one, and what it costs to stay.
+    pub(crate) fn extended(
+        &self,
+        agent: &dyn Agent,
+        headers: &HeaderMap,
+        limits: Map<String, Value>,
+    ) -> Value {
+        let mut card = self.card(agent, headers);
+        card["capabilities"]["extensions"] = json!([{
+            "uri": "urn:stoa:a2a:limits",
+            "description": "How much is kept and taken for each caller.",
+            "required": false,
+            "params": limits,
+        }]);
+        card
+    }
+}
+
+fn entity_tag(bytes: &[u8]) -> String {
+    let mut tag = String::from("\"");
+    for byte in Sha256::digest(bytes).iter().take(16) {
+        _ = write!(tag, "{byte:02x}");
+    }
+    tag.push('"');
+    tag
+}

@@ -1,0 +1,179 @@
+//! The agent that the protocol's conformance suite talks to: it does what the first letters of a
+//! message's id say. Only a hidden flag of the binary serves it.
+
+use std::time::Duration;
+
+use axum::Router;
+use contract::{AgentSkill, AgentSpec, Scope};
+use fault::Fault;
+use serde_json::json;
+use tokio::time::sleep;
+
+use crate::agent::{Agent, Ask, Work};
+use crate::bench::{Bench, Change};
+use crate::problem::Problem;
+use crate::router::{Options, serve};
+use crate::tool::unsupported;
+use crate::wire::{Artifact, Message, Part, TaskState};
+
+/// Twice as long as the suite waits for a stream.
+const LONG: Duration = Duration::from_secs(4);
+
+/// The fixture agent at `{prefix}/a2a`, its card at `{prefix}/.well-known/agent-card.json`.
+pub fn router(options: Options) -> Result<Router, Fault> {
+    serve(vec![Box::new(Fixture::new())], options)
+}
+
+struct Fixture(AgentSpec);
+
+impl Fixture {
+    fn new() -> Self {
+        let skill = AgentSkill {
+            id: "conformance".to_owned(),
+            name: "Conformance".to_owned(),
+            description: "Does what the conformance suite of the protocol asks for.".to_owned(),
+            tags: vec!["test".to_owned()],
+            examples: Vec::new(),
+        };
+        Self(AgentSpec {
+            tool: String::new(),
+            name: "Stoa conformance fixture".to_owned(),
+            description: "An agent for the conformance suite; it knows nothing.".to_owned(),
+            skills: vec![skill],
+            path: "/a2a".to_owned(),
+        })
+    }
+}
+
+impl Agent for Fixture {
+    fn spec(&self) -> &AgentSpec {
+        &self.0
+    }
+
+    fn version(&self) -> &str {
+        "1.0.0"
+    }
+
+    fn service(&self) -> &str {
+        "conformance"
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Read
+    }
+
+    fn remembers(&self) -> bool {
+        false
+    }
+
+    fn at_once(&self, message: &Message) -> Option<Vec<Part>> {
+        let direct = message.message_id.starts_with("tck-message-response");
+        direct.then(|| vec![Part::text("Direct message response")])
+    }
+
+    fn prepare(&self, ask: &Ask<'_>) -> Result<Work, Problem> {
+        for part in &ask.message.parts {
+            if part.raw.is_some() || part.url.is_some() {
+                return Err(unsupported(part.media_type.as_deref()));
+            }
+        }
+        let id = ask.message.message_id.clone();
+        Ok(Box::new(move |bench| Box::pin(async move { act(&bench, &id).await })))
+    }
+}
+
+/// The longer prefix stands before the shorter one.
+async fn act(bench: &Bench, id: &str) {
+    let is = |prefix: &str| id.starts_with(prefix);
+    if is("tck-input-required") {
+        bench.change(vec![Change::Status(TaskState::InputRequired, None)]).await;
+    } else if is("tck-reject-task") {
+        say(bench, TaskState::Rejected, "rejected").await;
+    } else if is("tck-artifact-file-url") {
+        complete(bench, Some(file_url())).await;
+    } else if is("tck-artifact-file") {
+        complete(bench, Some(file())).await;
+    } else if is("tck-artifact-data") {
+        complete(bench, Some(Part::data(json!({ "key": "value", "count": 42 })))).await;
+    } else if is("tck-artifact-text") {
+        complete(bench, Some(Part::text("Generated text content"))).await;
+    } else if is("tck-stream-artifact-chunked") {
+        chunks(bench).await;
+    } else if is("tck-stream-artifact-file") {
+        stream(bench, file()).await;
+    } else if is("tck-stream-artifact-text") {
+        stream(bench, Part::text("Streamed text content")).await;
+    } else if is("tck-stream-ordering-001") {
+        stream(bench, Part::text("Ordered output")).await;
+    } else if is("tck-stream-001") {
+        stream(bench, Part::text("Stream hello from TCK")).await;
+    } else if is("tck-stream-002") {
+        complete(bench, None).await;
+    } else if is("tck-stream-003") {
+        stream(bench, Part::text("Stream task lifecycle")).await;
+    } else if is("test-resubscribe-message-id") {
+        bench.change(vec![Change::Status(TaskState::Working, None)]).await;
+        for step in 1..=4 {
+            sleep(LONG / 4).await;
+            bench.progress().report(f64::from(step), Some(4.0), "still working");
+        }
+        complete(bench, None).await;
+    } else {
+        say(bench, TaskState::Completed, "Hello from TCK").await;
+    }
+}
+
+async fn say(bench: &Bench, state: TaskState, words: &str) {
+    bench.change(vec![Change::Status(state, Some(vec![Part::text(words)]))]).await;
+}
+
+async fn complete(bench: &Bench, part: Option<Part>) {
+    let artifact = part.map(|part| Change::Artifact {
+        artifact: artifact(part),
+        append: false,
+        last_chunk: true,
+    });
+    let done = Change::Status(TaskState::Completed, None);
+    bench.change(artifact.into_iter().chain([done]).collect()).await;
+}
+
+async fn stream(bench: &Bench, part: Part) {
+    bench.change(vec![Change::Status(TaskState::Working, None)]).await;
+    complete(bench, Some(part)).await;
+}
+
+async fn chunks(bench: &Bench) {
+    bench.change(vec![Change::Status(TaskState::Working, None)]).await;
+    let first = artifact(Part::text("chunk-1 "));
+    let second = Artifact { parts: vec![Part::text("chunk-2")], ..first.clone() };
+    let chunk = |artifact, append| Change::Artifact { artifact, append, last_chunk: append };
+    bench.change(vec![chunk(first, false)]).await;
+    bench.change(vec![chunk(second, true)]).await;
+    complete(bench, None).await;
+}
+
+fn artifact(part: Part) -> Artifact {
+    Artifact {
+        artifact_id: crate::stamp::fresh_id(),
+        name: None,
+        description: None,
+        parts: vec![part],
+        metadata: None,
+    }
+}
+
+fn named(part: Part) -> Part {
+    Part {
+        filename: Some("output.txt".to_owned()),
+        media_type: Some("text/plain".to_owned()),
+        ..part
+    }
+}
+
+fn file() -> Part {
+    named(Part { raw: Some("b3V0cHV0".to_owned()), ..Part::default() })
+}
+
+fn file_url() -> Part {
+    named(Part { url: Some("https://example.com/output.txt".to_owned()), ..Part::default() })
+}

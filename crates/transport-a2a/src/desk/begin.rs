@@ -1,0 +1,208 @@
+//! From a message to work under way: the message is looked at, a task is made or continued, kept,
+//! and begun.
+
+use std::sync::Arc;
+
+use super::{Begun, Desk, Visitor, Watch, history_length};
+use crate::agent::{Ask, Work};
+use crate::bench::{Bench, Change, Tools, spoken};
+use crate::problem::{Problem, Reason};
+use crate::stamp;
+use crate::store::{TaskFilter, TaskRecord};
+use crate::wire::{Message, Part, PushConfig, Role, SendParams, Task, TaskState, TaskStatus};
+
+const ID_CHARS_MAX: usize = 256;
+const PARTS_MAX: usize = 64;
+/// How many tasks of a conversation an agent is reminded of.
+const EARLIER_MAX: usize = 10;
+
+/// A task that is about to be kept: new, or in place of a version of itself.
+struct Ready {
+    record: TaskRecord,
+    replaces: Option<i64>,
+}
+
+impl Desk {
+    /// Takes a message. What it came to is watched from before the work begins.
+    pub(crate) async fn begin(
+        &self,
+        visitor: &Visitor,
+        asked: SendParams,
+    ) -> Result<Begun, Problem> {
+        let SendParams { mut message, configuration, metadata } = asked;
+        let configuration = configuration.unwrap_or_default();
+        tidy(&mut message);
+        self.check(&message)?;
+        history_length(configuration.history_length)?;
+        let push = configuration.task_push_notification_config;
+        if let Some(push) = &push {
+            self.check_webhook(push)?;
+        }
+        if let Some(parts) = self.agent.at_once(&message) {
+            let context = message.context_id.unwrap_or_else(stamp::fresh_id);
+            return Ok(Begun::Message(Box::new(spoken("", &context, parts))));
+        }
+        let running = self.hub.running(&visitor.owner);
+        if running >= self.limits.running_max {
+            let message = format!("{running} tasks of yours are under way; wait for one to end");
+            return Err(Problem::new(Reason::RateLimited, message));
+        }
+        let mut ready = self.ready(visitor, &message).await?;
+        let earlier = self.earlier(visitor, &ready.record.task).await?;
+        let work = self.agent.prepare(&Ask {
+            message: &message,
+            metadata: metadata.as_ref(),
+            output_modes: configuration.accepted_output_modes.as_deref().unwrap_or_default(),
+            earlier: &earlier,
+            arrival: &visitor.arrival,
+        })?;
+        self.remember(&mut ready.record, message);
+        self.keep(&ready, push).await?;
+        Ok(Begun::Task(Box::new(self.start(ready, work))))
+    }
+
+    fn check(&self, message: &Message) -> Result<(), Problem> {
+        if message.role != Role::User {
+            return Err(Problem::params("message.role", "ROLE_USER"));
+        }
+        let id = &message.message_id;
+        if id.is_empty() || id.chars().count() > ID_CHARS_MAX {
+            return Err(Problem::params("message.messageId", "1 to 256 characters"));
+        }
+        let context = message.context_id.as_deref().unwrap_or_default();
+        if context.chars().count() > ID_CHARS_MAX || context.chars().any(char::is_control) {
+            return Err(Problem::params("message.contextId", "up to 256 characters"));
+        }
+        if message.parts.is_empty() || message.parts.len() > PARTS_MAX {
+            return Err(Problem::params("message.parts", "1 to 64 parts"));
+        }
+        for (at, part) in message.parts.iter().enumerate() {
+            if contents(part) != 1 {
+                let field = format!("message.parts[{at}]");
+                return Err(Problem::params(&field, "exactly one of text, raw, url and data"));
+            }
+        }
+        let size = serde_json::to_vec(message).map_or(usize::MAX, |json| json.len());
+        if size > self.limits.message_bytes_max {
+            let most = self.limits.message_bytes_max;
+            return Err(Problem::params("message", format!("at most {most} bytes of JSON")));
+        }
+        Ok(())
+    }
+
+    /// The task that a message names, or a new one.
+    async fn ready(&self, visitor: &Visitor, message: &Message) -> Result<Ready, Problem> {
+        let Some(id) = &message.task_id else {
+            return Ok(Ready { record: self.new_task(visitor, message), replaces: None });
+        };
+        let mut record = self.find(&visitor.owner, id).await?;
+        let context = message.context_id.as_ref();
+        if context.is_some_and(|context| *context != record.task.context_id) {
+            return Err(Problem::params("message.contextId", "the context of the task"));
+        }
+        let cannot =
+            |why: &str| Err(Problem::new(Reason::UnsupportedOperation, why).about_task(id));
+        match record.state() {
+            state if state.is_terminal() => {
+                cannot("the task is over and takes no more messages; begin another in its context")
+            }
+            state if state.is_running() => cannot("the task is under way; wait until it is over"),
+            _ => {
+                let replaces = Some(record.version);
+                self.tools.apply(&mut record, vec![Change::Status(TaskState::Submitted, None)]);
+                Ok(Ready { record, replaces })
+            }
+        }
+    }
+
+    fn new_task(&self, visitor: &Visitor, message: &Message) -> TaskRecord {
+        let now_ms = (self.tools.now)();
+        let context = message.context_id.clone().unwrap_or_else(stamp::fresh_id);
+        let timestamp = stamp::written(now_ms);
+        let status = TaskStatus { state: TaskState::Submitted, message: None, timestamp };
+        TaskRecord {
+            owner: visitor.owner.clone(),
+            agent: self.name().to_owned(),
+            created_ms: now_ms,
+            updated_ms: now_ms,
+            version: 1,
+            lease: Some(self.tools.lease()),
+            task: Task {
+                id: stamp::fresh_id(),
+                context_id: context,
+                status,
+                artifacts: None,
+                history: None,
+            },
+        }
+    }
+
+    /// Earlier tasks of the conversation, oldest first, and the task itself where it goes on.
+    async fn earlier(&self, visitor: &Visitor, task: &Task) -> Result<Vec<Task>, Problem> {
+        if !self.agent.remembers() {
+            return Ok(Vec::new());
+        }
+        let filter = TaskFilter {
+            context_id: Some(task.context_id.clone()),
+            limit: EARLIER_MAX,
+            ..TaskFilter::default()
+        };
+        let page = self.tools.store.list(self.name(), &visitor.owner, &filter).await?;
+        let mut tasks: Vec<Task> = page.tasks.into_iter().map(|record| record.task).collect();
+        tasks.reverse();
+        Ok(tasks)
+    }
+
+    fn remember(&self, record: &mut TaskRecord, mut message: Message) {
+        message.task_id = Some(record.task.id.clone());
+        message.context_id = Some(record.task.context_id.clone());
+        let history = record.task.history.get_or_insert_default();
+        history.push(message);
+        history.drain(..history.len().saturating_sub(self.limits.history_max));
+    }
+
+    async fn keep(&self, ready: &Ready, push: Option<PushConfig>) -> Result<(), Problem> {
+        let record = &ready.record;
+        if !self.tools.store.put(record, ready.replaces).await? {
+            let message = "the task has changed meanwhile; look at it and try again";
+            let problem = Problem::new(Reason::UnsupportedOperation, message);
+            return Err(problem.about_task(&record.task.id));
+        }
+        if let Some(mut push) = push {
+            push.task_id.clone_from(&record.task.id);
+            self.keep_webhook(&record.owner, push).await?;
+        }
+        if ready.replaces.is_none() {
+            self.tools.store.bound(self.name(), &record.owner, self.limits.tasks_max).await?;
+        }
+        Ok(())
+    }
+
+    fn start(&self, ready: Ready, work: Work) -> Watch {
+        let live = self.hub.enter(&ready.record);
+        live.run(true);
+        // Those who watch a task that goes on hear that it does.
+        let happened = match ready.replaces {
+            Some(_) => vec![Tools::status(&ready.record)],
+            None => Vec::new(),
+        };
+        live.tell(ready.record, &happened);
+        let (task, news) = live.join();
+        let bench = Bench::new(Arc::clone(&live), self.tools.clone());
+        self.tasks.spawn(bench.run(work));
+        Watch { live, task, news }
+    }
+}
+
+/// An empty name is no name, as ProtoJSON has it.
+fn tidy(message: &mut Message) {
+    message.context_id.take_if(|it| it.is_empty());
+    message.task_id.take_if(|it| it.is_empty());
+}
+
+fn contents(part: &Part) -> usize {
+    usize::from(part.text.is_some())
+        + usize::from(part.raw.is_some())
+        + usize::from(part.url.is_some())
+        + usize::from(part.data.is_some())
+}

@@ -1,0 +1,93 @@
+//! Lists of tasks, a page at a time. A page's token is the place of its last task, so that pages
+//! neither repeat nor skip what does not change meanwhile.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::{Desk, Visitor, history_length};
+use crate::problem::Problem;
+use crate::stamp;
+use crate::store::{Place, TaskFilter, TaskRecord};
+use crate::wire::{ListParams, Task, TaskList, TaskState};
+
+const PAGE_USUAL: usize = 50;
+const PAGE_MAX: usize = 100;
+/// How many abandoned tasks are settled before a list, so that it does not show them as running.
+const SETTLED_MAX: usize = 100;
+
+impl Desk {
+    pub(crate) async fn list(
+        &self,
+        visitor: &Visitor,
+        asked: ListParams,
+    ) -> Result<TaskList, Problem> {
+        let length = history_length(asked.history_length)?;
+        let artifacts = asked.include_artifacts.unwrap_or_default();
+        let filter = filter(asked)?;
+        let (name, owner) = (self.name(), &visitor.owner);
+        let store = &self.tools.store;
+        let now_ms = (self.tools.now)();
+        for record in store.abandoned(name, Some(owner), now_ms, SETTLED_MAX).await? {
+            self.tools.settle(record).await?;
+        }
+        // One more than asked for says whether there is another page.
+        let more = TaskFilter { limit: filter.limit + 1, ..filter.clone() };
+        let mut page = store.list(name, owner, &more).await?;
+        let next = (page.tasks.len() > filter.limit).then(|| {
+            page.tasks.truncate(filter.limit);
+            page.tasks.last().map(token).unwrap_or_default()
+        });
+        let shown = |record: TaskRecord| {
+            let task = record.task.with_history(length);
+            match artifacts {
+                true => Task { artifacts: Some(task.artifacts.unwrap_or_default()), ..task },
+                false => Task { artifacts: None, ..task },
+            }
+        };
+        Ok(TaskList {
+            tasks: page.tasks.into_iter().map(shown).collect(),
+            next_page_token: next.unwrap_or_default(),
+            page_size: filter.limit,
+            total_size: page.total,
+        })
+    }
+}
+
+fn filter(asked: ListParams) -> Result<TaskFilter, Problem> {
+    let set = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let limit = match asked.page_size {
+        None => PAGE_USUAL,
+        Some(size) => usize::try_from(size)
+            .ok()
+            .filter(|size| (1..=PAGE_MAX).contains(size))
+            .ok_or_else(|| Problem::params("pageSize", "1 to 100"))?,
+    };
+    let state = set(asked.status).filter(|word| word != "TASK_STATE_UNSPECIFIED");
+    let state = state.map(|word| {
+        TaskState::from_word(&word).ok_or_else(|| Problem::params("status", "a state of tasks"))
+    });
+    let since = set(asked.status_timestamp_after).map(|text| {
+        let wrong = || Problem::params("statusTimestampAfter", "a time in ISO 8601");
+        stamp::read(&text).ok_or_else(wrong)
+    });
+    let after = set(asked.page_token).map(|text| {
+        place(&text).ok_or_else(|| Problem::params("pageToken", "the token of a page before"))
+    });
+    Ok(TaskFilter {
+        context_id: set(asked.context_id),
+        state: state.transpose()?,
+        since_ms: since.transpose()?,
+        after: after.transpose()?,
+        limit,
+    })
+}
+
+fn token(record: &TaskRecord) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{} {}", record.updated_ms, record.task.id))
+}
+
+fn place(token: &str) -> Option<Place> {
+    let text = String::from_utf8(URL_SAFE_NO_PAD.decode(token).ok()?).ok()?;
+    let (updated_ms, id) = text.split_once(' ')?;
+    Some(Place { updated_ms: updated_ms.parse().ok()?, id: id.to_owned() })
+}

@@ -1,0 +1,109 @@
+//! What both bindings ask of a request before they read it: the protocol's version, the body's
+//! type; and how a refusal leaves in HTTP.
+
+use std::time::Duration;
+
+use axum::response::Response;
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+
+use crate::card::PROTOCOL_VERSION;
+use crate::problem::{Problem, Reason};
+
+const VERSION: HeaderName = HeaderName::from_static("a2a-version");
+pub(crate) const PROTOCOL_JSON: &str = "application/a2a+json";
+
+/// A request that names no version speaks 0.3, which is not spoken here.
+pub(crate) fn check_version(headers: &HeaderMap, query: Option<&str>) -> Result<(), Problem> {
+    let header = headers.get(VERSION).and_then(|value| value.to_str().ok());
+    let header = header.map(str::trim).filter(|text| !text.is_empty());
+    let parameter = || {
+        let pairs = query.unwrap_or_default().split('&');
+        pairs.filter_map(|pair| pair.split_once('=')).find_map(|(name, value)| {
+            (name.eq_ignore_ascii_case("a2a-version") && !value.is_empty()).then_some(value)
+        })
+    };
+    let asked = header.or_else(parameter).unwrap_or("0.3");
+    // A patch says nothing about what is spoken.
+    let patched = asked.strip_prefix(PROTOCOL_VERSION).is_some_and(|rest| {
+        rest.is_empty() || rest.strip_prefix('.').is_some_and(|it| it.parse::<u32>().is_ok())
+    });
+    if patched {
+        return Ok(());
+    }
+    let shown: String = asked.chars().take(16).collect();
+    let message = format!(
+        "version {shown} of the protocol is not spoken here; send A2A-Version: {PROTOCOL_VERSION}"
+    );
+    Err(Problem::new(Reason::VersionNotSupported, message))
+}
+
+/// A body is JSON, under the plain name or the protocol's.
+pub(crate) fn check_body_type(headers: &HeaderMap) -> Result<(), Problem> {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if is(kind, "application/json") || is(kind, PROTOCOL_JSON) {
+        return Ok(());
+    }
+    let message = "the body must be application/json";
+    Err(Problem::new(Reason::BodyTypeNotSupported, message))
+}
+
+fn is(kind: &str, name: &str) -> bool {
+    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(name)
+}
+
+/// Answers in the protocol's own type go to those who use it themselves; everybody reads the other.
+pub(crate) fn answer_type(headers: &HeaderMap) -> HeaderValue {
+    let named = |name: HeaderName| {
+        let text = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        text.split(',').any(|kind| is(kind, PROTOCOL_JSON))
+    };
+    match named(ACCEPT) || named(CONTENT_TYPE) {
+        true => HeaderValue::from_static(PROTOCOL_JSON),
+        false => HeaderValue::from_static("application/json"),
+    }
+}
+
+/// The headers that go with a refusal.
+pub(crate) fn mark(response: &mut Response, retry_after: Option<Duration>) {
+    let unauthorized = response.status() == StatusCode::UNAUTHORIZED;
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Some(wait) = retry_after {
+        // Whole seconds, rounded up: coming back early would only be refused again.
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+    }
+    if unauthorized {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"stoa\""));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(header: Option<&str>, query: Option<&str>, spoken: bool) {
+        let mut headers = HeaderMap::new();
+        if let Some(text) = header {
+            headers.insert(VERSION, text.parse().unwrap());
+        }
+        assert_eq!(check_version(&headers, query).is_ok(), spoken, "{header:?} {query:?}");
+    }
+
+    #[test]
+    fn one_version_is_spoken_and_none_means_an_older_one() {
+        check(Some("1.0"), None, true);
+        check(Some(" 1.0 "), None, true);
+        check(Some("1.0.1"), None, true);
+        check(None, Some("pageSize=1&A2A-Version=1.0"), true);
+        check(Some(""), Some("a2a-version=1.0"), true);
+        for wrong in ["0.3", "1.1", "1", "1.0x", "1.0.", "99.0"] {
+            check(Some(wrong), None, false);
+        }
+        check(Some(""), None, false);
+        check(None, None, false);
+        check(None, Some("A2A-Version="), false);
+    }
+}

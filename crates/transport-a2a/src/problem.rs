@@ -1,0 +1,212 @@
+//! What went wrong, in the protocol's words and in both bindings: a JSON-RPC code, an HTTP status,
+//! and `google.rpc` details beside them.
+
+use std::time::Duration;
+
+use fault::{Fault, Kind};
+use http::StatusCode;
+use serde_json::{Value, json};
+
+const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";
+const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";
+/// Errors of the protocol's own; others carry the house's domain.
+const PROTOCOL: &str = "a2a-protocol.org";
+const HOUSE: &str = "stoa";
+
+/// Every way in which a request of the protocol can be refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reason {
+    ParseError,
+    InvalidRequest,
+    MethodNotFound,
+    InvalidParams,
+    Internal,
+    Unauthenticated,
+    Forbidden,
+    RateLimited,
+    Unavailable,
+    TaskNotFound,
+    TaskNotCancelable,
+    UnsupportedOperation,
+    ContentTypeNotSupported,
+    /// The request's own type, before anything in it was read.
+    BodyTypeNotSupported,
+    VersionNotSupported,
+}
+
+/// JSON-RPC code, HTTP status, `google.rpc` status, word, domain.
+type Row = (i32, StatusCode, &'static str, &'static str, &'static str);
+
+impl Reason {
+    const fn row(self) -> Row {
+        use StatusCode as S;
+        match self {
+            Self::ParseError => {
+                (-32700, S::BAD_REQUEST, "INVALID_ARGUMENT", "JSON_PARSE_ERROR", HOUSE)
+            }
+            Self::InvalidRequest => {
+                (-32600, S::BAD_REQUEST, "INVALID_ARGUMENT", "INVALID_REQUEST", HOUSE)
+            }
+            Self::MethodNotFound => {
+                (-32601, S::NOT_FOUND, "UNIMPLEMENTED", "METHOD_NOT_FOUND", HOUSE)
+            }
+            Self::InvalidParams => {
+                (-32602, S::BAD_REQUEST, "INVALID_ARGUMENT", "INVALID_PARAMS", HOUSE)
+            }
+            Self::Internal => {
+                (-32603, S::INTERNAL_SERVER_ERROR, "INTERNAL", "INTERNAL_ERROR", HOUSE)
+            }
+            Self::Unauthenticated => {
+                (-32000, S::UNAUTHORIZED, "UNAUTHENTICATED", "UNAUTHENTICATED", HOUSE)
+            }
+            Self::Forbidden => {
+                (-32000, S::FORBIDDEN, "PERMISSION_DENIED", "PERMISSION_DENIED", HOUSE)
+            }
+            Self::RateLimited => {
+                (-32000, S::TOO_MANY_REQUESTS, "RESOURCE_EXHAUSTED", "RATE_LIMITED", HOUSE)
+            }
+            Self::Unavailable => {
+                (-32000, S::SERVICE_UNAVAILABLE, "UNAVAILABLE", "UNAVAILABLE", HOUSE)
+            }
+            Self::TaskNotFound => (-32001, S::NOT_FOUND, "NOT_FOUND", "TASK_NOT_FOUND", PROTOCOL),
+            Self::TaskNotCancelable => {
+                (-32002, S::BAD_REQUEST, "FAILED_PRECONDITION", "TASK_NOT_CANCELABLE", PROTOCOL)
+            }
+            Self::UnsupportedOperation => {
+                (-32004, S::BAD_REQUEST, "FAILED_PRECONDITION", "UNSUPPORTED_OPERATION", PROTOCOL)
+            }
+            Self::ContentTypeNotSupported => {
+                (-32005, S::BAD_REQUEST, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED", PROTOCOL)
+            }
+            Self::BodyTypeNotSupported => (
+                -32005,
+                S::UNSUPPORTED_MEDIA_TYPE,
+                "INVALID_ARGUMENT",
+                "CONTENT_TYPE_NOT_SUPPORTED",
+                PROTOCOL,
+            ),
+            Self::VersionNotSupported => {
+                (-32009, S::BAD_REQUEST, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED", PROTOCOL)
+            }
+        }
+    }
+}
+
+/// A refusal on its way out.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    pub(crate) reason: Reason,
+    message: String,
+    violations: Vec<(String, String)>,
+    metadata: Vec<(&'static str, String)>,
+    pub(crate) retry_after: Option<Duration>,
+}
+
+impl Problem {
+    pub(crate) fn new(reason: Reason, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { reason, message, violations: Vec::new(), metadata: Vec::new(), retry_after: None }
+    }
+
+    /// Parameters that do not fit, with the field that does not.
+    pub(crate) fn params(field: &str, expected: impl Into<String>) -> Self {
+        let expected = expected.into();
+        let message = match field {
+            "" => format!("invalid parameters: {expected}"),
+            field => format!("invalid parameters: {field}: {expected}"),
+        };
+        let mut problem = Self::new(Reason::InvalidParams, message);
+        problem.violations.push((field.to_owned(), expected));
+        problem
+    }
+
+    pub(crate) fn task_not_found(id: &str) -> Self {
+        Self::new(Reason::TaskNotFound, "there is no such task").about_task(id)
+    }
+
+    pub(crate) fn about_task(mut self, id: &str) -> Self {
+        self.metadata.push(("taskId", id.chars().take(128).collect()));
+        self
+    }
+
+    pub(crate) fn http_status(&self) -> StatusCode {
+        self.reason.row().1
+    }
+
+    fn details(&self) -> Vec<Value> {
+        let (_, _, _, word, domain) = self.reason.row();
+        let mut info = json!({ "@type": ERROR_INFO, "reason": word, "domain": domain });
+        if !self.metadata.is_empty() {
+            info["metadata"] = self.metadata.iter().map(|(key, value)| (*key, &**value)).collect();
+        }
+        let mut details = vec![info];
+        if !self.violations.is_empty() {
+            let violation = |(field, expected): &(String, String)| json!({ "field": field, "description": expected });
+            let all: Vec<Value> = self.violations.iter().map(violation).collect();
+            details.push(json!({ "@type": BAD_REQUEST, "fieldViolations": all }));
+        }
+        details
+    }
+
+    /// The `error` member of a JSON-RPC response.
+    pub(crate) fn rpc(&self) -> Value {
+        json!({ "code": self.reason.row().0, "message": self.message, "data": self.details() })
+    }
+
+    /// The body of an HTTP response.
+    pub(crate) fn http(&self) -> Value {
+        let (_, status, word, ..) = self.reason.row();
+        json!({ "error": { "code": status.as_u16(), "status": word, "message": self.message,
+            "details": self.details() } })
+    }
+}
+
+impl From<Fault> for Problem {
+    /// A fault of the house; what it was caused by is logged here and not told.
+    fn from(fault: Fault) -> Self {
+        let reason = match fault.kind() {
+            Kind::Invalid | Kind::NotFound | Kind::Conflict => Reason::InvalidParams,
+            Kind::Unauthenticated => Reason::Unauthenticated,
+            Kind::Forbidden => Reason::Forbidden,
+            Kind::RateLimited => Reason::RateLimited,
+            Kind::Unavailable | Kind::Timeout | Kind::Cancelled => Reason::Unavailable,
+            Kind::Internal => Reason::Internal,
+        };
+        if matches!(reason, Reason::Internal | Reason::Unavailable) {
+            let cause = std::error::Error::source(&fault).map(ToString::to_string);
+            tracing::warn!(code = fault.code(), cause, "an agent's request failed: {fault}");
+        }
+        let mut problem = Self::new(reason, fault.message());
+        problem.retry_after = fault.retry_wait();
+        problem.violations = fault
+            .problems()
+            .iter()
+            .map(|problem| (problem.field.clone(), problem.expected.clone()))
+            .collect();
+        problem
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_the_same_in_both_bindings() {
+        let problem = Problem::task_not_found("t1");
+        let info = json!({ "@type": ERROR_INFO, "reason": "TASK_NOT_FOUND", "domain": PROTOCOL,
+            "metadata": { "taskId": "t1" } });
+        assert_eq!(problem.rpc()["code"], -32001);
+        assert_eq!(problem.rpc()["data"], json!([info]));
+        assert_eq!(problem.http()["error"]["code"], 404);
+        assert_eq!(problem.http()["error"]["status"], "NOT_FOUND");
+        assert_eq!(problem.http()["error"]["details"], json!([info]));
+    }
+
+    #[test]
+    fn fields_that_do_not_fit_are_named() {
+        let fault = Fault::invalid("invalid_input", "no").problem("input.messages", "an array");
+        let details = &Problem::from(fault).rpc()["data"];
+        assert_eq!(details[1]["fieldViolations"][0]["field"], "input.messages");
+    }
+}

@@ -1,0 +1,262 @@
+//! An agent that is a tool of a contract: a message becomes the tool's arguments, a call goes
+//! through the pipeline as any other, and its reply becomes an artifact.
+
+use std::sync::Arc;
+
+use contract::{AgentSpec, Call, Failure, Pipeline, Reply, Scope};
+use fault::Kind;
+use serde_json::{Map, Value, json};
+
+use crate::agent::{Agent, Ask, Work};
+use crate::bench::{Bench, Change};
+use crate::problem::{Problem, Reason};
+use crate::stamp;
+use crate::wire::{Artifact, Message, Part, Role, Task, TaskState};
+
+pub(crate) const TEXT: &str = "text/plain";
+pub(crate) const JSON: &str = "application/json";
+/// How much of the conversation so far a tool is told.
+const EARLIER_CHARS_MAX: usize = 32 * 1024;
+
+pub(crate) struct ToolAgent {
+    pipeline: Arc<Pipeline>,
+    service: Arc<str>,
+    version: String,
+    scope: Scope,
+    spec: AgentSpec,
+}
+
+impl ToolAgent {
+    /// The agent of a service, if it has one.
+    pub(crate) fn of(pipeline: &Arc<Pipeline>, service: &str) -> Option<Self> {
+        let service = pipeline.catalog().service(service)?;
+        let spec = service.agent.clone()?;
+        let (_, row) = pipeline.catalog().find(Some(&service.name), &spec.tool)?;
+        Some(Self {
+            pipeline: Arc::clone(pipeline),
+            service: Arc::clone(&service.name),
+            version: service.version.clone(),
+            scope: row.scope,
+            spec,
+        })
+    }
+}
+
+impl Agent for ToolAgent {
+    fn spec(&self) -> &AgentSpec {
+        &self.spec
+    }
+
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn service(&self) -> &str {
+        &self.service
+    }
+
+    fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    fn remembers(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self, ask: &Ask<'_>) -> Result<Work, Problem> {
+        let shown = Shown::of(ask.output_modes)?;
+        let args = arguments(ask)?;
+        // Checked here too, so that what cannot be answered is refused and not begun.
+        if let Some((_, row)) = self.pipeline.catalog().find(Some(&self.service), &self.spec.tool) {
+            row.spec.input.accept(args.clone())?;
+        }
+        let pipeline = Arc::clone(&self.pipeline);
+        let (tool, service) = (self.spec.tool.clone(), Arc::clone(&self.service));
+        let arrival = ask.arrival.clone();
+        Ok(Box::new(move |bench| {
+            Box::pin(async move {
+                bench.change(vec![Change::Status(TaskState::Working, None)]).await;
+                let call = Call {
+                    tool,
+                    service: Some(service),
+                    args,
+                    credential: arrival.credential,
+                    transport: "a2a",
+                    request_id: arrival.request_id,
+                    refused_for: None,
+                    cancel: bench.cancel(),
+                    progress: bench.progress(),
+                };
+                answer(&bench, pipeline.call(call).await, shown).await;
+            })
+        }))
+    }
+}
+
+async fn answer(bench: &Bench, outcome: Option<contract::Outcome>, shown: Shown) {
+    let changes = match outcome {
+        Some(Ok(reply)) => vec![
+            Change::Artifact {
+                artifact: artifact(&*reply, shown),
+                append: false,
+                last_chunk: true,
+            },
+            Change::Status(TaskState::Completed, None),
+        ],
+        Some(Err(failure)) => vec![failed(&failure)],
+        None => vec![Change::Status(TaskState::Failed, None)],
+    };
+    bench.change(changes).await;
+}
+
+/// What of an answer a client can read.
+#[derive(Clone, Copy)]
+struct Shown {
+    text: bool,
+    data: bool,
+}
+
+impl Shown {
+    fn of(modes: &[String]) -> Result<Self, Problem> {
+        if modes.is_empty() {
+            return Ok(Self { text: true, data: true });
+        }
+        let named = |mine: &str, family: &str| {
+            modes.iter().map(|mode| bare(mode)).any(|it| it == mine || it == family || it == "*/*")
+        };
+        let shown = Self { text: named(TEXT, "text/*"), data: named(JSON, "application/*") };
+        if !shown.text && !shown.data {
+            let message = format!("answers are {TEXT} and {JSON}, and the client reads neither");
+            return Err(Problem::new(Reason::ContentTypeNotSupported, message));
+        }
+        Ok(shown)
+    }
+}
+
+/// A media type without its parameters.
+fn bare(mode: &str) -> String {
+    mode.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn artifact(reply: &dyn Reply, shown: Shown) -> Artifact {
+    let result = reply.result();
+    let mut parts = Vec::new();
+    if shown.text {
+        let own = result.pointer("/output/text").and_then(Value::as_str);
+        parts.push(Part::text(own.map_or_else(|| reply.text(), str::to_owned)));
+    }
+    if shown.data {
+        parts.push(Part::data(result));
+    }
+    let meta = reply.meta();
+    Artifact {
+        artifact_id: stamp::fresh_id(),
+        name: Some("answer".to_owned()),
+        description: None,
+        parts,
+        metadata: (!meta.is_empty()).then_some(meta),
+    }
+}
+
+/// A failed call as the end of its task, with the contract's own error beside the words.
+fn failed(failure: &Failure) -> Change {
+    let state = match failure.kind {
+        Kind::Cancelled => return Change::Status(TaskState::Canceled, None),
+        Kind::Invalid | Kind::Unauthenticated | Kind::Forbidden | Kind::RateLimited => {
+            TaskState::Rejected
+        }
+        _ => TaskState::Failed,
+    };
+    let words = said(&failure.tool_error, 3).unwrap_or_else(|| failure.code.to_owned());
+    Change::Status(state, Some(vec![Part::text(words), Part::data(failure.tool_error.clone())]))
+}
+
+/// The message in an error object, wherever the contract has it.
+fn said(error: &Value, depth: usize) -> Option<String> {
+    let object = error.as_object()?;
+    if let Some(message) = object.get("message").and_then(Value::as_str) {
+        return Some(message.to_owned());
+    }
+    let inside = depth.checked_sub(1)?;
+    object.values().find_map(|value| said(value, inside))
+}
+
+/// The tool's arguments: an object that the client wrote for the tool, as it is, or the words of
+/// the conversation.
+fn arguments(ask: &Ask<'_>) -> Result<Map<String, Value>, Problem> {
+    for (at, part) in ask.message.parts.iter().enumerate() {
+        supported(part)?;
+        let Some(data) = &part.data else { continue };
+        return match data {
+            Value::Object(object) if object.contains_key("input") => Ok(object.clone()),
+            _ => {
+                let field = format!("message.parts[{at}].data");
+                Err(Problem::params(&field, "an object with `input`"))
+            }
+        };
+    }
+    let mut messages = earlier(ask.earlier);
+    messages.push(json!({ "role": "user", "content": words(&ask.message.parts) }));
+    let mut input = Map::new();
+    input.insert("messages".to_owned(), Value::Array(messages));
+    let metadata = ask.message.metadata.as_ref().or(ask.metadata);
+    if let Some(metadata) = metadata {
+        input.insert("metadata".to_owned(), Value::Object(metadata.clone()));
+    }
+    let mut args = Map::new();
+    args.insert("input".to_owned(), Value::Object(input));
+    Ok(args)
+}
+
+fn supported(part: &Part) -> Result<(), Problem> {
+    let kind = part.media_type.as_deref().map(bare).filter(|kind| !kind.is_empty());
+    let fits = match kind.as_deref() {
+        None => part.text.is_some() || part.data.is_some(),
+        Some(JSON) => part.data.is_some() || part.text.is_some(),
+        Some(kind) => part.text.is_some() && kind.starts_with("text/"),
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(unsupported(kind.as_deref())),
+    }
+}
+
+pub(crate) fn unsupported(kind: Option<&str>) -> Problem {
+    let shown: String = kind.unwrap_or("a file").chars().take(64).collect();
+    let message = format!("{shown} is not read here; send {TEXT} or {JSON}");
+    Problem::new(Reason::ContentTypeNotSupported, message)
+}
+
+fn words(parts: &[Part]) -> String {
+    let texts: Vec<&str> = parts.iter().filter_map(|part| part.text.as_deref()).collect();
+    texts.join("\n\n")
+}
+
+/// The conversation so far, its newest part where it is long.
+fn earlier(tasks: &[Task]) -> Vec<Value> {
+    let mut messages = Vec::new();
+    for task in tasks {
+        let asked = task.history.iter().flatten();
+        messages.extend(asked.map(|message| (role(message), words(&message.parts))));
+        for artifact in task.artifacts.iter().flatten() {
+            messages.push(("assistant", words(&artifact.parts)));
+        }
+    }
+    let mut left = EARLIER_CHARS_MAX;
+    let fits = |(_, content): &(&str, String)| {
+        let enough = left.checked_sub(content.len());
+        left = enough.unwrap_or_default();
+        enough.is_some()
+    };
+    let mut kept: Vec<_> = messages.into_iter().rev().take_while(fits).collect();
+    kept.reverse();
+    kept.retain(|(_, content)| !content.is_empty());
+    kept.into_iter().map(|(role, content)| json!({ "role": role, "content": content })).collect()
+}
+
+fn role(message: &Message) -> &'static str {
+    match message.role {
+        Role::User => "user",
+        Role::Agent => "assistant",
+    }
+}
