@@ -52,7 +52,8 @@ impl Kama {
     /// How much of the way to the close the average goes.
     #[inline(always)]
     fn share(&self, distance: f64, way: f64) -> f64 {
-        let straight = if way == 0.0 { 0.0 } else { distance / way };
+        // A way too long for a number is not known.
+        let straight = if way == 0.0 { 0.0 } else { distance / available(way) };
         let speed = straight * (self.fastest - self.slowest) + self.slowest;
         speed * speed
     }
