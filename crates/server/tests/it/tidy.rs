@@ -54,7 +54,7 @@ fn edges() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 /// What each kind of crate may depend on; `*` ends a prefix.
-const ALLOWED: [(&str, &[&str]); 20] = [
+const ALLOWED: [(&str, &[&str]); 21] = [
     ("fault", &[]),
     ("fanout", &[]),
     ("ta", &[]),
@@ -69,6 +69,7 @@ const ALLOWED: [(&str, &[&str]); 20] = [
     ("history", &["market", "fault"]),
     ("market-files", &["bars", "market", "fault"]),
     ("upstream", &["market", "fault"]),
+    ("llm", &["upstream", "fault"]),
     ("market-*", &["market", "upstream", "fanout", "fault"]),
     (
         "service-*",

@@ -1,0 +1,263 @@
+//! Anthropic's spelling: Messages with blocks of content, whole or as a stream that ends with
+//! `message_stop`.
+//!
+//! A piece of a stream:
+//! `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}`.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::draft::{Draft, other};
+use crate::failure::{ErrorWords, Failure};
+use crate::{Message, Request, Stop, Tool, ToolChoice};
+
+pub(crate) const VERSION: &str = "2023-06-01";
+
+pub(crate) fn body(request: &Request, model: &str, output: u32, stream: bool) -> Value {
+    let (system, messages) = messages(&request.messages);
+    let mut body = json!({"model": model, "max_tokens": output, "messages": messages});
+    if !system.is_empty() {
+        body["system"] = json!(system);
+    }
+    if let Some(temperature) = request.temperature {
+        // Theirs ends at 1, others' at 2.
+        body["temperature"] = json!(temperature.min(1.0));
+    }
+    if !request.tools.is_empty() {
+        body["tools"] = request.tools.iter().map(tool).collect();
+        body["tool_choice"] = match &request.tool_choice {
+            ToolChoice::Auto => json!({"type": "auto"}),
+            ToolChoice::Required => json!({"type": "any"}),
+            ToolChoice::None => json!({"type": "none"}),
+            ToolChoice::Named(name) => json!({"type": "tool", "name": name}),
+        };
+    }
+    if stream {
+        body["stream"] = json!(true);
+    }
+    body
+}
+
+fn tool(tool: &Tool) -> Value {
+    json!({"name": tool.name, "description": tool.description, "input_schema": tool.schema})
+}
+
+/// System texts stand apart, and turns alternate: results of one turn's calls are one message.
+fn messages(messages: &[Message]) -> (String, Vec<Value>) {
+    let mut system: Vec<&str> = Vec::new();
+    let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
+    for message in messages {
+        let (role, blocks) = match message {
+            Message::System(text) => {
+                system.push(text);
+                continue;
+            }
+            Message::User(text) => ("user", text_block(text)),
+            Message::Assistant { text, tool_calls } => {
+                let mut blocks = text_block(text);
+                blocks.extend(tool_calls.iter().map(|it| {
+                    json!({"type": "tool_use", "id": it.id, "name": it.name, "input": it.arguments})
+                }));
+                ("assistant", blocks)
+            }
+            Message::ToolResult { call_id, content, failed } => {
+                let mut block =
+                    json!({"type": "tool_result", "tool_use_id": call_id, "content": content});
+                if *failed {
+                    block["is_error"] = json!(true);
+                }
+                ("user", vec![block])
+            }
+        };
+        match turns.last_mut() {
+            Some((last, earlier)) if *last == role => earlier.extend(blocks),
+            _ => turns.push((role, blocks)),
+        }
+    }
+    let turns = turns.into_iter().filter(|(_, blocks)| !blocks.is_empty());
+    let turns = turns.map(|(role, blocks)| json!({"role": role, "content": blocks})).collect();
+    (system.join("\n\n"), turns)
+}
+
+/// Empty blocks are refused.
+fn text_block(text: &str) -> Vec<Value> {
+    if text.trim().is_empty() { Vec::new() } else { vec![json!({"type": "text", "text": text})] }
+}
+
+#[derive(Debug, Deserialize)]
+struct Answer {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    content: Vec<Block>,
+    #[serde(default)]
+    stop_reason: Option<String>,
+    #[serde(default)]
+    usage: Option<Tokens>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block {
+    Text {
+        text: String,
+    },
+    ToolUse {
+        id: String,
+        name: String,
+        #[serde(default)]
+        input: Value,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Tokens {
+    #[serde(default)]
+    input_tokens: Option<u64>,
+    #[serde(default)]
+    cache_creation_input_tokens: Option<u64>,
+    #[serde(default)]
+    cache_read_input_tokens: Option<u64>,
+    #[serde(default)]
+    output_tokens: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Piece {
+    MessageStart {
+        message: Start,
+    },
+    ContentBlockStart {
+        index: u64,
+        content_block: Block,
+    },
+    ContentBlockDelta {
+        index: u64,
+        delta: Delta,
+    },
+    ContentBlockStop {
+        index: u64,
+    },
+    MessageDelta {
+        delta: End,
+        #[serde(default)]
+        usage: Option<Tokens>,
+    },
+    MessageStop,
+    Error {
+        error: ErrorWords,
+    },
+    /// Pings, and what is yet to be invented.
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Debug, Deserialize)]
+struct Start {
+    #[serde(default)]
+    usage: Option<Tokens>,
+}
+
+#[derive(Debug, Deserialize)]
+struct End {
+    #[serde(default)]
+    stop_reason: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Delta {
+    TextDelta {
+        text: String,
+    },
+    InputJsonDelta {
+        partial_json: String,
+    },
+    #[serde(other)]
+    Other,
+}
+
+/// A whole answer.
+pub(crate) fn read(body: &[u8], draft: &mut Draft) -> Result<(), Failure> {
+    let answer: Answer = serde_json::from_slice(body).map_err(|_| not_understood())?;
+    match answer.kind.as_str() {
+        "message" => {}
+        "error" => return Err(ErrorWords::from_body(body).failure(500, None, None)),
+        _ => return Err(not_understood()),
+    }
+    for (index, block) in answer.content.into_iter().enumerate() {
+        open(index as u64, block, draft)?;
+        draft.close(index as u64)?;
+    }
+    count(answer.usage, draft);
+    draft.stop = answer.stop_reason.as_deref().map(stop);
+    draft.ended = true;
+    Ok(())
+}
+
+/// The data of one event.
+pub(crate) fn event(data: &str, draft: &mut Draft) -> Result<(), Failure> {
+    match serde_json::from_str(data).map_err(|_| not_understood())? {
+        Piece::MessageStart { message } => count(message.usage, draft),
+        Piece::ContentBlockStart { index, content_block } => open(index, content_block, draft)?,
+        Piece::ContentBlockDelta { index, delta } => match delta {
+            Delta::TextDelta { text } => draft.say(&text)?,
+            Delta::InputJsonDelta { partial_json } => {
+                draft.call(Some(index), None, None, &partial_json)?;
+            }
+            Delta::Other => {}
+        },
+        Piece::ContentBlockStop { index } => draft.close(index)?,
+        Piece::MessageDelta { delta, usage } => {
+            count(usage, draft);
+            if let Some(reason) = delta.stop_reason {
+                draft.stop = Some(stop(&reason));
+            }
+        }
+        Piece::MessageStop => draft.ended = true,
+        Piece::Error { error } => return Err(error.failure(500, None, None)),
+        Piece::Other => {}
+    }
+    Ok(())
+}
+
+fn not_understood() -> Failure {
+    Failure::bad("it is not a message")
+}
+
+fn open(index: u64, block: Block, draft: &mut Draft) -> Result<(), Failure> {
+    match block {
+        Block::Text { text } => draft.say(&text),
+        Block::ToolUse { id, name, input } => {
+            // A stream opens with an empty object and sends the real one in pieces.
+            let empty = input.is_null() || input.as_object().is_some_and(serde_json::Map::is_empty);
+            let arguments = if empty { String::new() } else { input.to_string() };
+            draft.call(Some(index), Some(&id), Some(&name), &arguments)
+        }
+        Block::Other => Ok(()),
+    }
+}
+
+/// Counts are of the whole message so far; those left out are as they were.
+fn count(usage: Option<Tokens>, draft: &mut Draft) {
+    let Some(usage) = usage else { return };
+    if let Some(input) = usage.input_tokens {
+        let cached = [usage.cache_creation_input_tokens, usage.cache_read_input_tokens];
+        let cached = cached.into_iter().flatten().fold(0_u64, u64::saturating_add);
+        draft.input_tokens = Some(input.saturating_add(cached));
+    }
+    draft.output_tokens = usage.output_tokens.or(draft.output_tokens);
+}
+
+fn stop(reason: &str) -> Stop {
+    match reason {
+        "end_turn" | "stop_sequence" => Stop::End,
+        "tool_use" => Stop::ToolCalls,
+        "max_tokens" | "model_context_window_exceeded" => Stop::Length,
+        "refusal" => Stop::Refused,
+        word => other(word),
+    }
+}

@@ -1,0 +1,95 @@
+//! One request over HTTP: sent, answered, and read in pieces under the timeouts.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::Response;
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+
+use crate::client::Shared;
+use crate::failure::{Failure, refused};
+
+/// How much of a refusal is read.
+const REFUSAL_BYTES_MAX: usize = 64 << 10;
+
+/// A moment by which something must have happened, and the words for it if it has not.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    until: Instant,
+    after: Duration,
+    doing: &'static str,
+}
+
+impl Patience {
+    /// Ends after `wait` or at the end of the whole call, whichever comes first.
+    pub(crate) fn new(doing: &'static str, wait: Duration, end: Instant) -> Self {
+        let now = Instant::now();
+        let after = wait.min(end.saturating_duration_since(now));
+        Self { until: now + after, after, doing }
+    }
+
+    pub(crate) async fn over<T>(self, work: impl Future<Output = T>) -> Result<T, Failure> {
+        let late = |_| Failure::timeout(self.doing, self.after);
+        timeout_at(self.until, work).await.map_err(late)
+    }
+}
+
+/// An answer that has begun and is a success so far.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    response: Response,
+    bytes: usize,
+    bytes_max: usize,
+}
+
+impl Answer {
+    pub(crate) async fn begin(
+        shared: &Shared,
+        body: &Value,
+        patience: Patience,
+    ) -> Result<Self, Failure> {
+        let request = shared.http.post(shared.endpoint.clone()).json(body);
+        let response = patience.over(request.send()).await?.map_err(Failure::transport)?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let mut answer =
+            Self { response, bytes: 0, bytes_max: shared.config.bounds.body_bytes_max };
+        if status.is_success() {
+            return Ok(answer);
+        }
+        answer.bytes_max = REFUSAL_BYTES_MAX;
+        // The status says enough where the body cannot be had.
+        let body = answer.whole(patience).await.unwrap_or_default();
+        Err(refused(status, &headers, &body, shared.config.key.as_ref()))
+    }
+
+    fn headers(&self) -> &HeaderMap {
+        self.response.headers()
+    }
+
+    /// The content type without its parameters.
+    pub(crate) fn content_type(&self) -> String {
+        let value = self.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+        let kind = value.unwrap_or_default().split(';').next().unwrap_or_default();
+        kind.trim().to_ascii_lowercase()
+    }
+
+    pub(crate) async fn chunk(&mut self, patience: Patience) -> Result<Option<Bytes>, Failure> {
+        let chunk = patience.over(self.response.chunk()).await?;
+        let Some(chunk) = chunk.map_err(|_| Failure::cut_short())? else { return Ok(None) };
+        self.bytes += chunk.len();
+        if self.bytes > self.bytes_max {
+            return Err(Failure::too_large("bytes", self.bytes_max));
+        }
+        Ok(Some(chunk))
+    }
+
+    pub(crate) async fn whole(&mut self, patience: Patience) -> Result<Vec<u8>, Failure> {
+        let mut body = Vec::new();
+        while let Some(chunk) = self.chunk(patience).await? {
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+}

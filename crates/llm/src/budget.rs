@@ -1,0 +1,161 @@
+//! What one task may spend on models: tokens, calls and time, shared by all its calls.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fault::{Fault, Kind};
+use tokio::time::Instant;
+
+use crate::Usage;
+
+/// Clones share what is left.
+#[derive(Debug, Clone)]
+pub struct Budget {
+    tokens_max: u64,
+    calls_max: u32,
+    deadline: Instant,
+    spent: Arc<Mutex<Spent>>,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Spent {
+    calls: u32,
+    tokens: u64,
+    /// Set aside for calls under way, so that two at once cannot spend the same.
+    held: u64,
+}
+
+impl Budget {
+    pub fn new(tokens_max: u64, calls_max: u32, deadline: Instant) -> Self {
+        Self { tokens_max, calls_max, deadline, spent: Arc::default() }
+    }
+
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    pub fn tokens_spent(&self) -> u64 {
+        self.spent().tokens
+    }
+
+    pub fn calls_made(&self) -> u32 {
+        self.spent().calls
+    }
+
+    fn spent(&self) -> MutexGuard<'_, Spent> {
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets aside what one call needs at most. The output is shortened to what is left.
+    pub(crate) fn hold(&self, input: u64, output_max: u32) -> Result<Holding, Fault> {
+        let refuse = |what: &str| {
+            let message = format!("the {what} this task may spend on the model are used up");
+            Err(Fault::new(Kind::RateLimited, "llm_budget_spent", message))
+        };
+        if Instant::now() >= self.deadline {
+            return Err(Fault::new(
+                Kind::Timeout,
+                "llm_timeout",
+                "the time this task may spend on the model is used up",
+            ));
+        }
+        let mut spent = self.spent();
+        if spent.calls >= self.calls_max {
+            return refuse("calls");
+        }
+        let left = self.tokens_max.saturating_sub(spent.tokens.saturating_add(spent.held));
+        let room = left.saturating_sub(input);
+        if room == 0 {
+            return refuse("tokens");
+        }
+        let output = u32::try_from(room).unwrap_or(u32::MAX).min(output_max);
+        let held = input.saturating_add(u64::from(output));
+        spent.calls += 1;
+        spent.held = spent.held.saturating_add(held);
+        drop(spent);
+        Ok(Holding { budget: self.clone(), held, input, output, seen: 0, began: false })
+    }
+}
+
+/// Tokens set aside for one call. Whatever becomes of it, they are given back or spent.
+#[derive(Debug)]
+pub(crate) struct Holding {
+    budget: Budget,
+    held: u64,
+    input: u64,
+    pub(crate) output: u32,
+    /// Our guess of the output so far, for a call that is given up.
+    seen: u64,
+    began: bool,
+}
+
+impl Holding {
+    /// The model is at work, so that the input is paid for.
+    pub(crate) fn began(&mut self, seen: u64) {
+        self.began = true;
+        self.seen = seen;
+    }
+
+    pub(crate) fn settle(mut self, usage: Usage) {
+        self.began = true;
+        self.input = usage.input_tokens;
+        self.seen = usage.output_tokens;
+    }
+}
+
+impl Drop for Holding {
+    fn drop(&mut self) {
+        let mut spent = self.budget.spent();
+        spent.held = spent.held.saturating_sub(self.held);
+        if self.began {
+            let used = self.input.saturating_add(self.seen);
+            spent.tokens = spent.tokens.saturating_add(used);
+        }
+    }
+}
+
+/// Tokens are about four bytes of English; other scripts have more bytes and more tokens.
+pub(crate) fn guess(bytes: usize) -> u64 {
+    (bytes as u64).div_ceil(4)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn budget(tokens_max: u64, calls_max: u32) -> Budget {
+        Budget::new(tokens_max, calls_max, Instant::now() + Duration::from_mins(10))
+    }
+
+    #[test]
+    fn calls_under_way_cannot_spend_the_same_tokens() {
+        let budget = budget(100, 9);
+        let first = budget.hold(10, 50).unwrap();
+        let second = budget.clone().hold(10, 50).unwrap();
+        assert_eq!((first.output, second.output), (50, 30));
+        assert_eq!(budget.hold(1, 1).unwrap_err().code(), "llm_budget_spent");
+        first.settle(Usage { input_tokens: 12, output_tokens: 8, estimated: false });
+        drop(second);
+        assert_eq!((budget.tokens_spent(), budget.calls_made()), (20, 2));
+        assert_eq!(budget.hold(10, 500).unwrap().output, 70);
+    }
+
+    #[test]
+    fn a_call_given_up_pays_for_what_was_seen() {
+        let budget = budget(100, 9);
+        let mut holding = budget.hold(10, 50).unwrap();
+        holding.began(3);
+        drop(holding);
+        assert_eq!(budget.tokens_spent(), 13);
+    }
+
+    #[test]
+    fn calls_and_time_run_out() {
+        let few = budget(100, 1);
+        drop(few.hold(1, 1).unwrap());
+        assert_eq!(few.hold(1, 1).unwrap_err().code(), "llm_budget_spent");
+        let late = Budget::new(100, 1, Instant::now());
+        assert_eq!(late.hold(1, 1).unwrap_err().code(), "llm_timeout");
+    }
+}

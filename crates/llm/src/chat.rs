@@ -1,0 +1,190 @@
+//! What is said to a model and what it says, in no provider's spelling.
+
+use fault::Fault;
+use serde_json::{Map, Value};
+
+use crate::{Bounds, Budget};
+
+/// The longest tool name that both providers take.
+const TOOL_NAME_CHARS_MAX: usize = 64;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Message {
+    System(String),
+    User(String),
+    Assistant {
+        text: String,
+        tool_calls: Vec<ToolCall>,
+    },
+    /// What came of a call that the assistant asked for.
+    ToolResult {
+        call_id: String,
+        content: String,
+        failed: bool,
+    },
+}
+
+/// A tool that the model may ask for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    pub name: String,
+    pub description: String,
+    /// A JSON schema of an object.
+    pub schema: Value,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    pub id: String,
+    pub name: String,
+    /// An object, but not necessarily one that fits the tool's schema.
+    pub arguments: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum ToolChoice {
+    #[default]
+    Auto,
+    /// Some tool must be called.
+    Required,
+    /// No tool may be called.
+    None,
+    Named(String),
+}
+
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub messages: Vec<Message>,
+    pub tools: Vec<Tool>,
+    pub tool_choice: ToolChoice,
+    /// The provider's own choice if absent; some models take no other.
+    pub temperature: Option<f32>,
+    pub output_tokens_max: u32,
+    /// Clones share what is left of it.
+    pub budget: Budget,
+}
+
+impl Request {
+    pub fn new(messages: Vec<Message>, budget: &Budget) -> Self {
+        Self {
+            messages,
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
+            temperature: None,
+            output_tokens_max: 4_096,
+            budget: budget.clone(),
+        }
+    }
+
+    #[must_use]
+    pub fn tools(mut self, tools: Vec<Tool>) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    pub(crate) fn check(&self, bounds: &Bounds) -> Result<(), Fault> {
+        let refuse = |field: String, expected: &str| {
+            Err(Fault::invalid("llm_bad_request", "the request to the model is not valid")
+                .problem(field, expected))
+        };
+        if !self.messages.iter().any(|it| !matches!(it, Message::System(_))) {
+            return refuse("messages".to_owned(), "at least one that is not a system message");
+        }
+        if self.output_tokens_max == 0 {
+            return refuse("output_tokens_max".to_owned(), "at least 1");
+        }
+        if self.temperature.is_some_and(|it| !(0.0..=2.0).contains(&it)) {
+            return refuse("temperature".to_owned(), "a number from 0 to 2");
+        }
+        for (at, tool) in self.tools.iter().enumerate() {
+            let plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-');
+            let length = tool.name.len();
+            if length == 0 || length > TOOL_NAME_CHARS_MAX || !tool.name.chars().all(plain) {
+                return refuse(
+                    format!("tools[{at}].name"),
+                    "1 to 64 letters, digits, underscores and hyphens",
+                );
+            }
+        }
+        if self.bytes() > bounds.request_bytes_max {
+            let expected = format!("at most {} bytes of text", bounds.request_bytes_max);
+            return refuse("messages".to_owned(), &expected);
+        }
+        Ok(())
+    }
+
+    /// The text in it, roughly: schemas and arguments are counted as they are written.
+    pub(crate) fn bytes(&self) -> usize {
+        let calls = |calls: &[ToolCall]| -> usize {
+            calls.iter().map(|it| it.name.len() + written(&it.arguments)).sum()
+        };
+        let messages = self.messages.iter().map(|message| match message {
+            Message::System(text) | Message::User(text) => text.len(),
+            Message::Assistant { text, tool_calls } => text.len() + calls(tool_calls),
+            Message::ToolResult { content, .. } => content.len(),
+        });
+        let tools = self
+            .tools
+            .iter()
+            .map(|it| it.name.len() + it.description.len() + it.schema.to_string().len());
+        messages.chain(tools).sum()
+    }
+}
+
+fn written(arguments: &Map<String, Value>) -> usize {
+    serde_json::to_string(arguments).map_or(0, |it| it.len())
+}
+
+/// Why the model stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// It had said what it wanted to say.
+    End,
+    /// It waits for the results of the calls it asked for.
+    ToolCalls,
+    /// It ran into a limit; the text is cut.
+    Length,
+    /// It, or its provider, would not answer.
+    Refused,
+    /// A reason we do not know, in the provider's word; empty if none was given.
+    Other(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    /// The provider did not say, so these are our guess.
+    pub estimated: bool,
+}
+
+impl Usage {
+    pub fn tokens(self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    pub text: String,
+    pub tool_calls: Vec<ToolCall>,
+    pub stop: Stop,
+    pub usage: Usage,
+}
+
+impl Reply {
+    /// The reply as the next request repeats it to the model.
+    pub fn into_message(self) -> Message {
+        Message::Assistant { text: self.text, tool_calls: self.tool_calls }
+    }
+}
+
+/// A piece of a reply.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    Text(String),
+    /// A whole call; its pieces are put together before it is told.
+    ToolCall(ToolCall),
+    /// The end, with the whole reply once more.
+    Done(Reply),
+}

@@ -1,0 +1,166 @@
+//! What can be set about a client. Nothing here reads the environment.
+
+use std::time::Duration;
+
+use fault::Fault;
+use reqwest::header::HeaderValue;
+
+/// Whose spelling the endpoint speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Api {
+    /// Chat completions, as OpenAI and many others serve them.
+    OpenAi,
+    /// Anthropic's Messages.
+    Anthropic,
+}
+
+impl Api {
+    /// The one that is named, or the one that the address belongs to.
+    pub fn choose(named: Option<&str>, base_url: &str) -> Result<Self, Fault> {
+        match named {
+            Some("openai") => Ok(Self::OpenAi),
+            Some("anthropic") => Ok(Self::Anthropic),
+            Some(_) => Err(Fault::invalid("invalid_llm_api", "the model's API is not known")
+                .problem("api", "openai or anthropic")),
+            None => {
+                let url = reqwest::Url::parse(base_url).ok();
+                let host = url.as_ref().and_then(|it| it.host_str()).unwrap_or_default();
+                let anthropic = host == "anthropic.com" || host.ends_with(".anthropic.com");
+                Ok(if anthropic { Self::Anthropic } else { Self::OpenAi })
+            }
+        }
+    }
+}
+
+/// A key of the provider's. It never shows.
+#[derive(Clone)]
+pub struct ApiKey(String);
+
+impl ApiKey {
+    pub fn new(text: &str) -> Result<Self, Fault> {
+        let text = text.trim();
+        if text.is_empty() || HeaderValue::from_str(text).is_err() {
+            let message = "the model's key is empty or has characters no key has";
+            return Err(Fault::invalid("invalid_api_key", message));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// As a header's value that is not logged.
+    pub(crate) fn header(&self, prefix: &str) -> Option<HeaderValue> {
+        let mut value = HeaderValue::from_str(&format!("{prefix}{}", self.0)).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
+
+    /// The text without this key, wherever the provider repeats it.
+    pub(crate) fn struck_from(&self, text: &str) -> String {
+        text.replace(&self.0, "***")
+    }
+}
+
+impl std::fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ApiKey(***)")
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Timeouts {
+    pub connect: Duration,
+    /// Until a stream says its first word. A whole answer is sent only when it is finished, so
+    /// that alone the last of these bounds it.
+    pub first_byte: Duration,
+    pub between_chunks: Duration,
+    /// The call with all its attempts and waits.
+    pub whole: Duration,
+}
+
+/// How much is sent and how much is taken.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    pub request_bytes_max: usize,
+    /// Everything that comes over the wire for one answer, frames included.
+    pub body_bytes_max: usize,
+    pub text_bytes_max: usize,
+    pub tool_calls_max: usize,
+    pub arguments_bytes_max: usize,
+}
+
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub api: Api,
+    /// `https://api.openai.com/v1`, `https://api.anthropic.com`, or somebody who speaks as they do.
+    pub base_url: String,
+    pub key: Option<ApiKey>,
+    pub model: String,
+    pub timeouts: Timeouts,
+    pub bounds: Bounds,
+    /// Attempts after the first one.
+    pub retries: u32,
+    /// The first retry waits up to this long, each further one up to twice the one before.
+    pub retry_wait: Duration,
+    /// A provider that wants a longer wait than this is not waited for.
+    pub retry_wait_max: Duration,
+    pub concurrency_max: usize,
+}
+
+impl Config {
+    pub fn new(api: Api, base_url: impl Into<String>, model: impl Into<String>) -> Self {
+        Self {
+            api,
+            base_url: base_url.into(),
+            key: None,
+            model: model.into(),
+            timeouts: Timeouts {
+                connect: Duration::from_secs(5),
+                first_byte: Duration::from_mins(1),
+                between_chunks: Duration::from_secs(30),
+                whole: Duration::from_mins(3),
+            },
+            bounds: Bounds {
+                request_bytes_max: 2 << 20,
+                body_bytes_max: 8 << 20,
+                text_bytes_max: 256 << 10,
+                tool_calls_max: 32,
+                arguments_bytes_max: 64 << 10,
+            },
+            retries: 2,
+            retry_wait: Duration::from_millis(500),
+            retry_wait_max: Duration::from_secs(20),
+            concurrency_max: 8,
+        }
+    }
+
+    #[must_use]
+    pub fn key(mut self, key: ApiKey) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// Where requests go.
+    pub(crate) fn endpoint(&self) -> Result<reqwest::Url, Fault> {
+        let refuse = |expected: &str| {
+            Fault::invalid("invalid_llm_url", "the model's address is not valid")
+                .problem("base_url", expected)
+        };
+        let base = self.base_url.trim().trim_end_matches('/');
+        let url = reqwest::Url::parse(base).map_err(|_| refuse("a URL"))?;
+        if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+            return Err(refuse("an http or https URL"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(refuse("a URL without query and fragment"));
+        }
+        // Addresses are shown in places where passwords must not be.
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(refuse("a URL without user and password"));
+        }
+        let path = match self.api {
+            Api::OpenAi => "/chat/completions",
+            Api::Anthropic if base.ends_with("/v1") => "/messages",
+            Api::Anthropic => "/v1/messages",
+        };
+        reqwest::Url::parse(&format!("{base}{path}")).map_err(|_| refuse("a URL"))
+    }
+}

@@ -1,0 +1,168 @@
+//! A reply in the making: pieces are put together, counted against the bounds, and told as events.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde_json::{Map, Value};
+
+use crate::budget::guess;
+use crate::failure::Failure;
+use crate::{Bounds, Event, Reply, Stop, ToolCall, Usage};
+
+const WORD_BYTES_MAX: usize = 256;
+
+#[derive(Debug)]
+pub(crate) struct Draft {
+    bounds: Bounds,
+    text: String,
+    /// Calls whose arguments still come, by the provider's number.
+    open: BTreeMap<u64, OpenCall>,
+    calls: Vec<ToolCall>,
+    pub(crate) stop: Option<Stop>,
+    pub(crate) input_tokens: Option<u64>,
+    pub(crate) output_tokens: Option<u64>,
+    argument_bytes: usize,
+    pub(crate) events: VecDeque<Event>,
+    /// The provider has said that this is all.
+    pub(crate) ended: bool,
+}
+
+#[derive(Debug, Default)]
+struct OpenCall {
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Draft {
+    pub(crate) fn new(bounds: Bounds) -> Self {
+        Self {
+            bounds,
+            text: String::new(),
+            open: BTreeMap::new(),
+            calls: Vec::new(),
+            stop: None,
+            input_tokens: None,
+            output_tokens: None,
+            argument_bytes: 0,
+            events: VecDeque::new(),
+            ended: false,
+        }
+    }
+
+    pub(crate) fn say(&mut self, piece: &str) -> Result<(), Failure> {
+        if piece.is_empty() {
+            return Ok(());
+        }
+        if self.text.len() + piece.len() > self.bounds.text_bytes_max {
+            return Err(Failure::too_large("bytes", self.bounds.text_bytes_max));
+        }
+        self.text.push_str(piece);
+        self.events.push_back(Event::Text(piece.to_owned()));
+        Ok(())
+    }
+
+    /// A piece of a call. Some servers do not number calls; those begin with an id.
+    pub(crate) fn call(
+        &mut self,
+        number: Option<u64>,
+        id: Option<&str>,
+        name: Option<&str>,
+        arguments: &str,
+    ) -> Result<(), Failure> {
+        let last = self.open.keys().next_back().copied();
+        let number = match (number, id.filter(|it| !it.is_empty()), last) {
+            (Some(number), _, _) => number,
+            (None, None, Some(last)) => last,
+            (None, Some(id), Some(last)) if self.open.get(&last).is_some_and(|it| it.id == id) => {
+                last
+            }
+            (None, _, last) => last.map_or(0, |it| it.saturating_add(1)),
+        };
+        let known = self.open.contains_key(&number);
+        if !known && self.open.len() + self.calls.len() >= self.bounds.tool_calls_max {
+            return Err(Failure::too_large("tool calls", self.bounds.tool_calls_max));
+        }
+        let call = self.open.entry(number).or_default();
+        for (kept, piece) in [(&mut call.id, id), (&mut call.name, name)] {
+            // Some servers repeat both in every piece.
+            if kept.is_empty() {
+                kept.push_str(piece.unwrap_or_default());
+            }
+            if kept.len() > WORD_BYTES_MAX {
+                return Err(Failure::bad("a tool call's name is too long"));
+            }
+        }
+        if call.arguments.len() + arguments.len() > self.bounds.arguments_bytes_max {
+            let max = self.bounds.arguments_bytes_max;
+            return Err(Failure::too_large("bytes of arguments in a tool call", max));
+        }
+        call.arguments.push_str(arguments);
+        self.argument_bytes += arguments.len();
+        Ok(())
+    }
+
+    /// The call with this number is whole.
+    pub(crate) fn close(&mut self, number: u64) -> Result<(), Failure> {
+        let Some(open) = self.open.remove(&number) else { return Ok(()) };
+        let at = self.calls.len();
+        if open.name.is_empty() {
+            return Err(Failure::bad("a tool call has no name"));
+        }
+        let id = if open.id.is_empty() { format!("call_{at}") } else { open.id };
+        let arguments = parse(&open.arguments)
+            .map_err(|expected| Failure::bad_arguments(at, &open.name, expected))?;
+        let call = ToolCall { id, name: open.name, arguments };
+        self.events.push_back(Event::ToolCall(call.clone()));
+        self.calls.push(call);
+        Ok(())
+    }
+
+    /// Our guess of what has been put out so far.
+    pub(crate) fn tokens_seen(&self) -> u64 {
+        self.output_tokens.unwrap_or(0).max(guess(self.text.len() + self.argument_bytes))
+    }
+
+    /// The whole reply, which is also the last event.
+    pub(crate) fn finish(&mut self, input_guess: u64) -> Result<Reply, Failure> {
+        let open: Vec<u64> = self.open.keys().copied().collect();
+        for number in open {
+            self.close(number)?;
+        }
+        let stop = match self.stop.take() {
+            // Some servers say that they are done where they mean that they wait for us.
+            Some(Stop::End) | None if !self.calls.is_empty() => Stop::ToolCalls,
+            Some(stop) => stop,
+            None => Stop::Other(String::new()),
+        };
+        let usage = Usage {
+            input_tokens: self.input_tokens.unwrap_or(input_guess),
+            output_tokens: self.output_tokens.unwrap_or_else(|| self.tokens_seen()),
+            estimated: self.input_tokens.is_none() || self.output_tokens.is_none(),
+        };
+        let text = std::mem::take(&mut self.text);
+        let reply = Reply { text, tool_calls: std::mem::take(&mut self.calls), stop, usage };
+        self.events.push_back(Event::Done(reply.clone()));
+        Ok(reply)
+    }
+}
+
+/// A reason we do not know, kept short.
+pub(crate) fn other(word: &str) -> Stop {
+    Stop::Other(word.chars().take(64).collect())
+}
+
+fn parse(text: &str) -> Result<Map<String, Value>, String> {
+    // A tool without arguments is often called with nothing at all.
+    if text.trim().is_empty() {
+        return Ok(Map::new());
+    }
+    match serde_json::from_str(text) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err("a JSON object".to_owned()),
+        Err(error) => Err(format!(
+            "a JSON object; line {}, column {} is not JSON",
+            error.line(),
+            error.column()
+        )),
+    }
+}

@@ -1,0 +1,114 @@
+//! Server-sent events out of bytes that arrive in any pieces. Only the data is kept: both
+//! providers repeat the event's name in it.
+
+use crate::failure::Failure;
+
+/// Where the reading of one stream stands.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    /// A line whose end has not come. Bytes, because a letter may be cut in two.
+    line: Vec<u8>,
+    data: String,
+    has_data: bool,
+    after_return: bool,
+}
+
+impl Frames {
+    /// Adds bytes and hands out the data of the events they complete. What is kept never exceeds
+    /// the bound on the whole body, which the caller counts.
+    pub(crate) fn push(
+        &mut self,
+        bytes: &[u8],
+        mut event: impl FnMut(&str) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        for &byte in bytes {
+            let after_return = std::mem::replace(&mut self.after_return, byte == b'\r');
+            match byte {
+                b'\n' if after_return => {}
+                b'\n' | b'\r' => self.end_line(&mut event)?,
+                _ => self.line.push(byte),
+            }
+        }
+        Ok(())
+    }
+
+    /// The connection has ended. An event without its blank line counts, as some servers forget it.
+    pub(crate) fn finish(
+        &mut self,
+        mut event: impl FnMut(&str) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        if !self.line.is_empty() {
+            self.end_line(&mut event)?;
+        }
+        self.end_event(&mut event)
+    }
+
+    fn end_line(
+        &mut self,
+        event: &mut impl FnMut(&str) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        if self.line.is_empty() {
+            return self.end_event(event);
+        }
+        let line = std::mem::take(&mut self.line);
+        let line = std::str::from_utf8(&line).map_err(|_| Failure::bad("it is not UTF-8"))?;
+        if let Some(data) = line.strip_prefix("data:") {
+            if self.has_data {
+                self.data.push('\n');
+            }
+            self.has_data = true;
+            self.data.push_str(data.strip_prefix(' ').unwrap_or(data));
+        }
+        Ok(())
+    }
+
+    fn end_event(
+        &mut self,
+        event: &mut impl FnMut(&str) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        if std::mem::take(&mut self.has_data) {
+            event(&std::mem::take(&mut self.data))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(pieces: &[&[u8]]) -> Vec<String> {
+        let (mut frames, mut events) = (Frames::default(), Vec::new());
+        let mut keep = |data: &str| {
+            events.push(data.to_owned());
+            Ok(())
+        };
+        for piece in pieces {
+            frames.push(piece, &mut keep).unwrap();
+        }
+        frames.finish(&mut keep).unwrap();
+        events
+    }
+
+    const SAMPLE: &str = "\u{feff}: hello\n\nevent: x\r\ndata: один\r\n\r\ndata:a\ndata: b\n\n\
+                          id: 1\n\ndata: {\"тест\":\"🦀\"}\rdata:\r\rdata: last";
+
+    #[test]
+    fn lines_and_events_end_as_the_standard_says() {
+        let events = read(&[SAMPLE.as_bytes()]);
+        assert_eq!(events, ["один", "a\nb", "{\"тест\":\"🦀\"}\n", "last"]);
+        assert!(Frames::default().push(b"data: \xff\n", |_| Ok(())).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn it_does_not_matter_where_the_bytes_are_cut(cut in 0..SAMPLE.len(), more in 0..SAMPLE.len()) {
+            let bytes = SAMPLE.as_bytes();
+            let (first, second) = (cut.min(more), cut.max(more));
+            let pieces = [&bytes[..first], &bytes[first..second], &bytes[second..]];
+            prop_assert_eq!(read(&pieces), read(&[bytes]));
+        }
+    }
+}

@@ -1,0 +1,2 @@
+//! Models for tests.
+pub struct Placeholder;
