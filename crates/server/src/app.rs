@@ -14,6 +14,7 @@ use telemetry::{BuildInfo, Metrics};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::a2a_tasks;
 use crate::access::Access;
 use crate::condition::Watcher;
 use crate::config::Config;
@@ -36,9 +37,9 @@ pub(crate) struct App {
     pub(crate) stop: CancellationToken,
     /// Kept for the metrics, which show how much of it is being fetched.
     pub(crate) history: Arc<History>,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) db: Db,
     venues: Venues,
-    tasks: TaskTracker,
-    db: Db,
 }
 
 /// What the services are built from.
@@ -128,7 +129,7 @@ pub(crate) fn commit() -> &'static str {
 pub(crate) async fn open_store(config: &Config) -> Result<Db, Failure> {
     let url = config.database_url.as_ref().map(|url| url.reveal().to_owned());
     let db = Db::open(&StoreConfig { data_dir: config.data.clone(), url }).await?;
-    db.migrate(&[bars::MIGRATIONS, revocations::MIGRATIONS]).await?;
+    db.migrate(&[bars::MIGRATIONS, revocations::MIGRATIONS, a2a_tasks::MIGRATIONS]).await?;
     Ok(db)
 }
 

@@ -35,6 +35,10 @@ pub(crate) struct Config {
     pub(crate) surfaces: Surfaces,
     pub(crate) cors_origins: Vec<String>,
     pub(crate) allowed_hosts: Vec<String>,
+    /// Scheme and authority as clients reach this server, where requests do not show it.
+    pub(crate) public_url: Option<String>,
+    /// Whether agents' webhooks may lie inside our own network.
+    pub(crate) private_webhooks: bool,
     pub(crate) rate: RateLimit,
     pub(crate) call_patience: Duration,
     /// How many calls of one tool run at once and wait, where its contract does not say.
@@ -148,6 +152,8 @@ impl Config {
             http_token: settings.http_token.map(Secret::new),
             cors_origins: settings.cors_origins.unwrap_or_default(),
             allowed_hosts: settings.allowed_hosts.unwrap_or_default(),
+            public_url: settings.public_url,
+            private_webhooks: settings.private_webhooks.unwrap_or(false),
             rate: RateLimit {
                 burst: settings.rate_burst.unwrap_or(400),
                 per_second: settings.rate_per_second.unwrap_or(100.0),

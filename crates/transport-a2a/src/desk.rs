@@ -24,6 +24,7 @@ use crate::push::Courier;
 use crate::store::TaskRecord;
 use crate::wire::{Message, Task, TaskParams, TaskState};
 
+const NAME_CHARS_MAX: usize = 256;
 /// How long a cancelled task may take to stop.
 const CANCEL_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -127,6 +128,9 @@ impl Desk {
 
     /// A task as it is: from those who work at it here, else from the store.
     async fn find(&self, owner: &str, id: &str) -> Result<TaskRecord, Problem> {
+        if !is_name(id) {
+            return Err(Problem::task_not_found(id));
+        }
         let live = self.hub.find(owner, id);
         if let Some(live) = live.filter(|live| live.is_running()) {
             return Ok(live.record());
@@ -237,6 +241,11 @@ impl Watch {
             }
         }
     }
+}
+
+/// Whether a text can be the name of anything here; a database takes no control characters.
+pub(crate) fn is_name(text: &str) -> bool {
+    text.chars().count() <= NAME_CHARS_MAX && !text.chars().any(char::is_control)
 }
 
 /// `historyLength` as a number of messages.

@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 use transport_http::{AllowedHosts, EdgeConfig, Limits, StreamOptions, SystemPages};
 use transport_mcp::{HttpOptions, ServerOptions};
 
+use crate::agents;
 use crate::app::{App, VERSION};
 use crate::cli::ServeArgs;
 use crate::config::{Config, Provider};
@@ -81,7 +82,11 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, Failure>
     let mut routes = transport_http::router(&app.pipeline, &view, pages, &streams).merge(
         transport_mcp::router(&app.pipeline, &app.view, &ServerOptions::http(VERSION), &options),
     );
+    if config.surfaces.http {
+        routes = routes.merge(agents::routes(app, config)?);
+    }
     if fixtures {
+        routes = routes.merge(agents::fixtures(app, config)?);
         let fixtures = transport_mcp::conformance::router(&options).map_err(Failure::other)?;
         routes = routes.nest("/conformance", fixtures);
     }

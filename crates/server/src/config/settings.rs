@@ -35,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) enable_ws: Option<bool>,
     pub(crate) cors_origins: Option<Vec<String>>,
     pub(crate) allowed_hosts: Option<Vec<String>>,
+    pub(crate) public_url: Option<String>,
+    pub(crate) private_webhooks: Option<bool>,
     pub(crate) rate_burst: Option<u32>,
     pub(crate) rate_per_second: Option<f64>,
     pub(crate) call_timeout_s: Option<f64>,
@@ -56,7 +58,7 @@ pub(crate) struct Settings {
 }
 
 /// Every variable that is read. `stoa doctor` and the tests walk this list.
-const VARIABLES: [&str; 35] = [
+const VARIABLES: [&str; 37] = [
     "STOA_LISTEN",
     "PORT",
     "STOA_DATA",
@@ -78,6 +80,8 @@ const VARIABLES: [&str; 35] = [
     "MCP_ENABLE_WS",
     "MCP_CORS_ORIGINS",
     "STOA_ALLOWED_HOSTS",
+    "STOA_PUBLIC_URL",
+    "STOA_PRIVATE_WEBHOOKS",
     "STOA_RATE_BURST",
     "STOA_RATE_PER_SECOND",
     "STOA_CALL_TIMEOUT_S",
@@ -136,6 +140,8 @@ impl Settings {
             enable_ws,
             cors_origins,
             allowed_hosts,
+            public_url,
+            private_webhooks,
             rate_burst,
             rate_per_second,
             call_timeout_s,
@@ -206,6 +212,8 @@ impl Settings {
             enable_ws: from.value("MCP_ENABLE_WS", "true or false")?,
             cors_origins: from.list("MCP_CORS_ORIGINS"),
             allowed_hosts: from.list("STOA_ALLOWED_HOSTS"),
+            public_url: from.text("STOA_PUBLIC_URL"),
+            private_webhooks: from.value("STOA_PRIVATE_WEBHOOKS", "true or false")?,
             rate_burst: from.value("STOA_RATE_BURST", "a whole number")?,
             rate_per_second: from.value("STOA_RATE_PER_SECOND", "a number")?,
             call_timeout_s: from.value("STOA_CALL_TIMEOUT_S", "a number of seconds")?,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Begun, Desk, Visitor, Watch, history_length};
+use super::{Begun, Desk, Visitor, Watch, history_length, is_name};
 use crate::agent::{Ask, Work};
 use crate::bench::{Bench, Change, Tools, spoken};
 use crate::problem::{Problem, Reason};
@@ -11,7 +11,6 @@ use crate::stamp;
 use crate::store::{TaskFilter, TaskRecord};
 use crate::wire::{Message, Part, PushConfig, Role, SendParams, Task, TaskState, TaskStatus};
 
-const ID_CHARS_MAX: usize = 256;
 const PARTS_MAX: usize = 64;
 /// How many tasks of a conversation an agent is reminded of.
 const EARLIER_MAX: usize = 10;
@@ -66,11 +65,11 @@ impl Desk {
             return Err(Problem::params("message.role", "ROLE_USER"));
         }
         let id = &message.message_id;
-        if id.is_empty() || id.chars().count() > ID_CHARS_MAX {
+        if id.is_empty() || !is_name(id) {
             return Err(Problem::params("message.messageId", "1 to 256 characters"));
         }
         let context = message.context_id.as_deref().unwrap_or_default();
-        if context.chars().count() > ID_CHARS_MAX || context.chars().any(char::is_control) {
+        if !is_name(context) {
             return Err(Problem::params("message.contextId", "up to 256 characters"));
         }
         if message.parts.is_empty() || message.parts.len() > PARTS_MAX {

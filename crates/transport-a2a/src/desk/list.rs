@@ -4,7 +4,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::{Desk, Visitor, history_length};
+use super::{Desk, Visitor, history_length, is_name};
 use crate::problem::Problem;
 use crate::stamp;
 use crate::store::{Place, TaskFilter, TaskRecord};
@@ -73,8 +73,12 @@ fn filter(asked: ListParams) -> Result<TaskFilter, Problem> {
     let after = set(asked.page_token).map(|text| {
         place(&text).ok_or_else(|| Problem::params("pageToken", "the token of a page before"))
     });
+    let context_id = set(asked.context_id);
+    if context_id.as_deref().is_some_and(|context| !is_name(context)) {
+        return Err(Problem::params("contextId", "up to 256 characters"));
+    }
     Ok(TaskFilter {
-        context_id: set(asked.context_id),
+        context_id,
         state: state.transpose()?,
         since_ms: since.transpose()?,
         after: after.transpose()?,
@@ -89,5 +93,6 @@ fn token(record: &TaskRecord) -> String {
 fn place(token: &str) -> Option<Place> {
     let text = String::from_utf8(URL_SAFE_NO_PAD.decode(token).ok()?).ok()?;
     let (updated_ms, id) = text.split_once(' ')?;
+    is_name(id).then_some(())?;
     Some(Place { updated_ms: updated_ms.parse().ok()?, id: id.to_owned() })
 }

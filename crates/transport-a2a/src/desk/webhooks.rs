@@ -1,6 +1,6 @@
 //! The addresses where a client wants to be told of its task.
 
-use super::{Desk, Visitor};
+use super::{Desk, Visitor, is_name};
 use crate::problem::{Problem, Reason};
 use crate::stamp;
 use crate::wire::{PushConfig, PushParams};
@@ -11,8 +11,10 @@ impl Desk {
     pub(super) fn check_webhook(&self, push: &PushConfig) -> Result<(), Problem> {
         self.courier.accepts(&push.url)?;
         let secrets = push.authentication.as_ref();
+        if !is_name(&push.id) {
+            return Err(Problem::params("id", "up to 256 characters"));
+        }
         let texts = [
-            ("id", Some(&push.id)),
             ("token", push.token.as_ref()),
             ("authentication.scheme", secrets.map(|it| &it.scheme)),
             ("authentication.credentials", secrets.map(|it| &it.credentials)),
@@ -91,6 +93,9 @@ impl Desk {
         asked: &PushParams,
     ) -> Result<(), Problem> {
         self.find(&visitor.owner, &asked.task_id).await?;
+        if !is_name(&asked.id) {
+            return Ok(());
+        }
         let (owner, store) = (&visitor.owner, &self.tools.store);
         Ok(store.delete_push(self.name(), owner, &asked.task_id, &asked.id).await?)
     }

@@ -1,0 +1,47 @@
+//! The agents of the contracts, served to other agents: their tasks in the store, their webhooks
+//! over HTTP.
+
+use std::sync::Arc;
+
+use axum::Router;
+use market::{Clock as _, SystemClock};
+use transport_a2a::{HttpCourier, Limits, MemoryTasks, Options, TaskStore};
+
+use crate::a2a_tasks::SqlTasks;
+use crate::app::App;
+use crate::config::Config;
+use crate::exit::Failure;
+
+pub(crate) fn routes(app: &App, config: &Config) -> Result<Router, Failure> {
+    let store = Arc::new(SqlTasks(app.db.clone()));
+    let options = options(app, config, store, "", config.private_webhooks)?;
+    Ok(transport_a2a::router(&app.pipeline, &app.view, options)?)
+}
+
+/// The agent of the protocol's conformance suite, whose webhooks are on the same machine.
+pub(crate) fn fixtures(app: &App, config: &Config) -> Result<Router, Failure> {
+    let store = Arc::new(MemoryTasks::default());
+    let options = options(app, config, store, "/conformance", true)?;
+    Ok(transport_a2a::conformance::router(options)?)
+}
+
+fn options(
+    app: &App,
+    config: &Config,
+    store: Arc<dyn TaskStore>,
+    prefix: &str,
+    private: bool,
+) -> Result<Options, Failure> {
+    Ok(Options {
+        prefix: prefix.to_owned(),
+        public_url: config.public_url.clone(),
+        open: config.is_open(),
+        gate: Arc::clone(&app.gate) as _,
+        store,
+        courier: Arc::new(HttpCourier::new(private)?),
+        now: Arc::new(|| SystemClock.now().0),
+        limits: Limits::default(),
+        tasks: app.tasks.clone(),
+        stop: app.stop.clone(),
+    })
+}

@@ -1,0 +1,173 @@
+//! Cards, versions, types, who may come in, and what is refused in which words.
+
+use axum::body::Body;
+use http::Request;
+use serde_json::{Value, json};
+
+use crate::house::{Answer, House, message};
+
+async fn fetched(house: &House, request: http::request::Builder, body: &str) -> Answer {
+    let request = request.body(Body::from(body.to_owned())).unwrap();
+    Answer::of(house.request("ann", request).await).await
+}
+
+#[tokio::test]
+async fn the_card_says_where_the_agent_is_and_is_kept_by_its_tag() {
+    let house = House::new();
+    let path = "/.well-known/agent-card.json";
+    let card = fetched(&house, Request::get(path).header("host", "bird.example"), "").await;
+    assert_eq!(card.status, 200);
+    assert_eq!(card.body["name"], "Parrot");
+    assert_eq!(card.body["version"], "1.2.3");
+    let interfaces = &card.body["supportedInterfaces"];
+    assert_eq!(interfaces[0]["url"], "http://bird.example/a2a");
+    assert_eq!(interfaces[1]["url"], "http://bird.example/a2a/rest");
+    assert_eq!(card.body["securityRequirements"][0]["schemes"]["bearer"], json!({ "list": [] }));
+    assert!(card.headers["cache-control"].to_str().unwrap().contains("max-age"));
+    let known = Request::get(path)
+        .header("host", "bird.example")
+        .header("if-none-match", &card.headers["etag"]);
+    assert_eq!(fetched(&house, known, "").await.status, 304);
+    let elsewhere = Request::get(path)
+        .header("host", "other.example")
+        .header("x-forwarded-proto", "https")
+        .header("if-none-match", &card.headers["etag"]);
+    let elsewhere = fetched(&house, elsewhere, "").await;
+    assert_eq!(elsewhere.body["supportedInterfaces"][0]["url"], "https://other.example/a2a");
+}
+
+#[tokio::test]
+async fn those_who_have_come_in_see_what_is_kept_for_them() {
+    let house = House::new();
+    let card = house.rpc("ann", "GetExtendedAgentCard", json!({})).await;
+    assert_eq!(card["capabilities"]["extensions"][0]["params"]["tasksMax"], 1000);
+    let card = house.rest("ann", "GET", "/extendedAgentCard", Value::Null).await;
+    assert_eq!((card.status, &card.body["name"]), (200, &json!("Parrot")));
+}
+
+#[tokio::test]
+async fn a_slash_behind_the_address_does_not_matter() {
+    let call = json!({ "jsonrpc": "2.0", "id": "x", "method": "ListTasks" }).to_string();
+    let request = Request::post("/a2a/")
+        .header("a2a-version", "1.0")
+        .header("content-type", "application/json; charset=utf-8");
+    let answer = fetched(&House::new(), request, &call).await;
+    assert_eq!(answer.body["id"], "x");
+    assert_eq!(answer.body["result"]["tasks"], json!([]));
+}
+
+#[track_caller]
+fn check_rpc(body: &Value, headers: &[(&str, &str)], code: i64, status: u16) {
+    let mut request = Request::post("/a2a");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let body = match body {
+        Value::String(text) => text.clone(),
+        json => json.to_string(),
+    };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let answer = runtime.block_on(async { fetched(&House::new(), request, &body).await });
+    assert_eq!((answer.body["error"]["code"].as_i64(), answer.status), (Some(code), status));
+}
+
+#[test]
+fn what_is_not_a_request_is_refused_by_code() {
+    let json = ("content-type", "application/json");
+    let now = ("a2a-version", "1.0");
+    let good = json!({ "jsonrpc": "2.0", "id": 1, "method": "ListTasks" });
+    let with = |key: &str, value: Value| {
+        let mut request = good.clone();
+        request[key] = value;
+        request
+    };
+    check_rpc(&json!("{"), &[json, now], -32700, 200);
+    check_rpc(&json!([good]), &[json, now], -32600, 200);
+    check_rpc(&json!(7), &[json, now], -32600, 200);
+    check_rpc(&with("id", json!({})), &[json, now], -32600, 200);
+    check_rpc(&with("id", Value::Null), &[json, now], -32600, 200);
+    check_rpc(&with("jsonrpc", json!("1.0")), &[json, now], -32600, 200);
+    check_rpc(&with("method", json!(5)), &[json, now], -32600, 200);
+    check_rpc(&with("method", json!("message/send")), &[json, now], -32601, 200);
+    check_rpc(&with("params", json!([1])), &[json, now], -32602, 200);
+    check_rpc(&with("params", json!({ "pageSize": "x" })), &[json, now], -32602, 200);
+    check_rpc(&good, &[json], -32009, 200);
+    check_rpc(&good, &[json, ("a2a-version", "0.3")], -32009, 200);
+    check_rpc(&good, &[("content-type", "text/plain"), now], -32005, 415);
+    check_rpc(&good, &[now], -32005, 415);
+}
+
+#[track_caller]
+fn check_message(change: impl FnOnce(&mut Value), code: i64) {
+    let mut asked = message("hello");
+    change(&mut asked);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let shown = asked.to_string();
+    let shown: String = shown.chars().take(200).collect();
+    let (refused, _) =
+        runtime.block_on(async { House::new().refused("ann", "SendMessage", asked).await });
+    assert_eq!(refused, code, "{shown}");
+}
+
+#[test]
+fn what_is_not_a_message_is_refused_before_a_task_is_made() {
+    check_message(|it| it["message"] = Value::Null, -32602);
+    check_message(|it| it["message"]["role"] = json!("ROLE_AGENT"), -32602);
+    check_message(|it| it["message"]["role"] = json!("user"), -32602);
+    check_message(|it| it["message"]["messageId"] = json!(""), -32602);
+    check_message(|it| it["message"]["parts"] = json!([]), -32602);
+    check_message(|it| it["message"]["parts"] = json!([{}]), -32602);
+    check_message(|it| it["message"]["parts"] = json!([{ "text": "a", "data": 1 }]), -32602);
+    check_message(|it| it["message"]["parts"] = json!([{ "data": { "no": "input" } }]), -32602);
+    check_message(|it| it["message"]["parts"] = json!([{ "data": { "input": 5 } }]), -32602);
+    check_message(|it| it["message"]["parts"] = json!([{ "raw": "AAAA" }]), -32005);
+    check_message(|it| it["message"]["parts"] = json!([{ "url": "https://a.b" }]), -32005);
+    check_message(
+        |it| it["message"]["parts"] = json!([{ "text": "a", "mediaType": "image/png" }]),
+        -32005,
+    );
+    check_message(|it| it["message"]["parts"][0]["text"] = json!("x".repeat(200_000)), -32602);
+    check_message(|it| it["message"]["taskId"] = json!("none"), -32001);
+    check_message(|it| it["configuration"]["historyLength"] = json!(-1), -32602);
+    check_message(|it| it["configuration"]["acceptedOutputModes"] = json!(["image/png"]), -32005);
+    check_message(
+        |it| it["configuration"]["taskPushNotificationConfig"]["url"] = json!("ftp://a"),
+        -32602,
+    );
+}
+
+#[tokio::test]
+async fn strangers_guests_and_the_hasty_are_turned_away_in_both_bindings() {
+    let house = House::new();
+    for (who, status) in [("nobody", 401), ("guest", 403), ("hasty", 429)] {
+        let answer = Answer::of(house.rpc_response(who, "SendMessage", message("hi")).await).await;
+        assert_eq!((answer.status, &answer.body["error"]["code"]), (status, &json!(-32000)));
+        let answer = house.rest(who, "POST", "/message:send", message("hi")).await;
+        assert_eq!((answer.status, &answer.body["error"]["code"]), (status, &json!(status)));
+        if who == "nobody" {
+            assert!(answer.headers.contains_key("www-authenticate"));
+        }
+        if who == "hasty" {
+            assert_eq!(answer.headers["retry-after"], "3");
+        }
+    }
+    assert!(house.parrot.asked.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn the_twin_answers_in_the_type_it_is_spoken_to() {
+    let house = House::new();
+    for kind in ["application/json", "application/a2a+json"] {
+        let request = Request::post("/a2a/rest/message:send")
+            .header("a2a-version", "1.0")
+            .header("content-type", kind);
+        let answer = fetched(&house, request, &message("hi").to_string()).await;
+        assert_eq!((answer.status, answer.headers["content-type"].to_str().unwrap()), (200, kind));
+    }
+    let old = Request::get("/a2a/rest/tasks");
+    let refused = fetched(&house, old, "").await;
+    assert_eq!(refused.status, 400);
+    assert_eq!(refused.body["error"]["details"][0]["reason"], "VERSION_NOT_SUPPORTED");
+    let odd = house.rest("ann", "POST", "/tasks/x:explode", Value::Null).await;
+    assert_eq!(odd.status, 404);
+}

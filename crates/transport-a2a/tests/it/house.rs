@@ -1,0 +1,355 @@
+//! A service with an agent, a gate with two people, a clock that is set by hand, and requests.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use axum::Router;
+use axum::body::Body;
+use contract::{
+    AgentSkill, AgentSpec, Arrival, CallRecord, Caller, Catalog, Contract, Credential, Cx,
+    Envelope, FailureContext, Gate, Meter, Pipeline, Reply, Schema, Scope, ToolSpec, Tools, View,
+};
+use fault::{Fault, Kind};
+use http::{Request, Response};
+use http_body_util::BodyExt as _;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt as _;
+use transport_a2a::{Courier, Limits, MemoryTasks, Options, PushConfig, TaskStore};
+
+/// A tool that says what it was asked, and can be held up.
+#[derive(Default)]
+pub(crate) struct Parrot {
+    pub(crate) begun: Notify,
+    pub(crate) go_on: Notify,
+    pub(crate) asked: Mutex<Vec<Value>>,
+}
+
+#[derive(Deserialize)]
+struct Args {
+    input: Value,
+}
+
+struct Said(Value);
+
+impl Reply for Said {
+    fn result(&self) -> Value {
+        self.0.clone()
+    }
+
+    fn text(&self) -> String {
+        "another text".to_owned()
+    }
+}
+
+async fn ask(cx: Cx<Parrot>, args: Args) -> Result<Said, Fault> {
+    cx.service.asked.lock().unwrap().push(args.input.clone());
+    let messages = args.input["messages"].as_array().cloned().unwrap_or_default();
+    let words = messages.last().and_then(|it| it["content"].as_str()).unwrap_or_default();
+    match words {
+        "fail" => return Err(Fault::unavailable("parrot_ill", "the parrot is ill")),
+        "refuse" => return Err(Fault::invalid("rude", "the parrot does not say that")),
+        "panic" => panic!("the parrot fell off its perch"),
+        "wait" => {
+            cx.progress.report(1.0, Some(2.0), "thinking");
+            cx.service.begun.notify_one();
+            cx.service.go_on.notified().await;
+        }
+        _ => {}
+    }
+    let text = format!("{} said {words:?} ({})", cx.caller.subject, messages.len());
+    Ok(Said(json!({ "output": { "text": text, "tables": [] } })))
+}
+
+struct Plain;
+
+impl Envelope for Plain {
+    fn tool_error(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
+        json!({ "type": cx.row.r#type, "message": fault.message(), "retryable": false,
+            "http_status": cx.row.http_status, "http_code": "Oh", "trace_id": cx.request_id,
+            "retry_after_s": null })
+    }
+
+    fn http_body(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
+        json!({ "error": self.tool_error(fault, cx) })
+    }
+}
+
+/// Anybody may come in under a name of their own; `nobody` may not, and `guest` may not read.
+struct Names;
+
+#[async_trait]
+impl Gate for Names {
+    async fn admit(&self, credential: &Credential, _: &str) -> Result<Caller, Fault> {
+        let Credential::Bearer(name) = credential else {
+            return Err(Fault::new(Kind::Unauthenticated, "token_missing", "who are you?"));
+        };
+        let scopes: Vec<String> = match &**name {
+            "guest" => Vec::new(),
+            _ => vec![Scope::Read.word().to_owned()],
+        };
+        Ok(Caller { subject: Arc::clone(name), scopes: scopes.into() })
+    }
+}
+
+struct Uncounted;
+
+impl Meter for Uncounted {
+    fn record(&self, _: &CallRecord<'_>) {}
+}
+
+/// Remembers what was told to whom.
+#[derive(Default)]
+pub(crate) struct Letters {
+    pub(crate) sent: Mutex<Vec<(String, Value)>>,
+    pub(crate) arrived: Notify,
+    /// How many deliveries fail before one succeeds.
+    pub(crate) failing: AtomicI64,
+}
+
+#[async_trait]
+impl Courier for Letters {
+    fn accepts(&self, url: &str) -> Result<(), Fault> {
+        match url.starts_with("https://") {
+            true => Ok(()),
+            false => Err(Fault::invalid("push_url", "no").problem("url", "https")),
+        }
+    }
+
+    async fn deliver(&self, push: &PushConfig, json: &str) -> Result<(), Fault> {
+        if self.failing.fetch_sub(1, Ordering::SeqCst) > 0 {
+            return Err(Fault::unavailable("busy", "nobody is at home"));
+        }
+        let json = serde_json::from_str(json).unwrap();
+        self.sent.lock().unwrap().push((push.id.clone(), json));
+        self.arrived.notify_one();
+        Ok(())
+    }
+}
+
+pub(crate) struct House {
+    pub(crate) parrot: Arc<Parrot>,
+    pub(crate) letters: Arc<Letters>,
+    pub(crate) clock: Arc<AtomicI64>,
+    pub(crate) stop: CancellationToken,
+    pub(crate) tasks: TaskTracker,
+    router: Router,
+}
+
+fn schema() -> Value {
+    let message = json!({ "type": "object", "required": ["role", "content"] });
+    json!({ "type": "object", "required": ["input"], "additionalProperties": false,
+        "properties": { "input": { "type": "object", "required": ["messages"], "properties": {
+            "messages": { "type": "array", "items": message } } } } })
+}
+
+fn contract() -> Contract {
+    let tool = ToolSpec {
+        name: "ask".to_owned(),
+        title: String::new(),
+        description: String::new(),
+        input: Schema::compile(schema()).unwrap(),
+        output: Schema::compile(json!({ "type": "object", "required": ["output"] })).unwrap(),
+        annotations: Value::Null,
+        read_only: true,
+        http: None,
+        http_only: false,
+        timeout: None,
+        concurrency: None,
+    };
+    let skill = AgentSkill {
+        id: "repeat".to_owned(),
+        name: "Repeat".to_owned(),
+        description: "Says it again.".to_owned(),
+        tags: vec!["birds".to_owned()],
+        examples: vec!["hello".to_owned()],
+    };
+    let agent = AgentSpec {
+        tool: "ask".to_owned(),
+        name: "Parrot".to_owned(),
+        description: "A bird.".to_owned(),
+        skills: vec![skill],
+        path: "/a2a".to_owned(),
+    };
+    // The errors of a real contract, since a table of them can only be read from files.
+    let real = Contract::load("quotes").unwrap();
+    Contract {
+        service: "birds".to_owned(),
+        version: "1.2.3".to_owned(),
+        tools: vec![tool],
+        streams: Vec::new(),
+        resources: Vec::new(),
+        documents: Vec::new(),
+        agent: Some(agent),
+        ..real
+    }
+}
+
+impl House {
+    pub(crate) fn new() -> Self {
+        Self::over(Arc::new(MemoryTasks::default()), Limits::default())
+    }
+
+    pub(crate) fn over(store: Arc<dyn TaskStore>, limits: Limits) -> Self {
+        let parrot = Arc::new(Parrot::default());
+        let service = Tools::of(Arc::clone(&parrot))
+            .tool("ask", Scope::Read, ask)
+            .bind(contract(), Plain)
+            .unwrap();
+        let catalog = Catalog::new(vec![service]).unwrap();
+        let gate: Arc<dyn Gate> = Arc::new(Names);
+        let pipeline = Pipeline::new(
+            catalog,
+            Arc::clone(&gate),
+            Arc::new(Uncounted),
+            Duration::from_secs(600),
+        );
+        let letters = Arc::new(Letters::default());
+        let clock = Arc::new(AtomicI64::new(1_761_647_400_000));
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let ticking = Arc::clone(&clock);
+        let options = Options {
+            prefix: String::new(),
+            public_url: None,
+            open: false,
+            gate,
+            store,
+            courier: Arc::clone(&letters) as _,
+            // Every look is a millisecond later, so that nothing happens at the same time.
+            now: Arc::new(move || ticking.fetch_add(1, Ordering::SeqCst)),
+            limits,
+            tasks: tasks.clone(),
+            stop: stop.clone(),
+        };
+        let pipeline = Arc::new(pipeline);
+        let router = transport_a2a::router(&pipeline, &View::default(), options).unwrap();
+        Self { parrot, letters, clock, stop, tasks, router }
+    }
+
+    /// Any request, as the edge would pass it on.
+    pub(crate) async fn request(&self, who: &str, mut request: Request<Body>) -> Response<Body> {
+        let credential = match who {
+            "nobody" => Credential::None,
+            name => Credential::Bearer(Arc::from(name)),
+        };
+        let arrival = Arrival {
+            request_id: Arc::from("r1"),
+            refused_for: (who == "hasty").then(|| Duration::from_secs(3)),
+            credential,
+        };
+        request.extensions_mut().insert(arrival);
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+
+    pub(crate) async fn rest(&self, who: &str, method: &str, path: &str, body: Value) -> Answer {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("/a2a/rest{path}"))
+            .header("a2a-version", "1.0")
+            .header("content-type", "application/json")
+            .body(if body.is_null() { Body::empty() } else { Body::from(body.to_string()) });
+        Answer::of(self.request(who, request.unwrap()).await).await
+    }
+
+    pub(crate) async fn rpc_response(
+        &self,
+        who: &str,
+        method: &str,
+        params: Value,
+    ) -> Response<Body> {
+        let call = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
+        let request = Request::post("/a2a")
+            .header("a2a-version", "1.0")
+            .header("content-type", "application/json")
+            .body(Body::from(call.to_string()));
+        self.request(who, request.unwrap()).await
+    }
+
+    /// A call whose result is of interest.
+    #[track_caller]
+    pub(crate) fn rpc(
+        &self,
+        who: &str,
+        method: &str,
+        params: Value,
+    ) -> impl Future<Output = Value> {
+        let answered = self.rpc_response(who, method, params);
+        async move {
+            let answer = Answer::of(answered.await).await;
+            assert_eq!(answer.body["id"], 7, "{}", answer.body);
+            assert!(answer.body.get("result").is_some(), "{}", answer.body);
+            answer.body["result"].clone()
+        }
+    }
+
+    /// A call that is refused: the code and the reason.
+    pub(crate) async fn refused(&self, who: &str, method: &str, params: Value) -> (i64, String) {
+        let answer = Answer::of(self.rpc_response(who, method, params).await).await;
+        let error = &answer.body["error"];
+        let code = error["code"].as_i64().unwrap_or_else(|| panic!("{}", answer.body));
+        (code, error["data"][0]["reason"].as_str().unwrap_or_default().to_owned())
+    }
+
+    pub(crate) async fn say(&self, who: &str, words: &str) -> Value {
+        self.rpc(who, "SendMessage", message(words)).await["task"].clone()
+    }
+}
+
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: http::HeaderMap,
+    pub(crate) body: Value,
+}
+
+impl Answer {
+    pub(crate) async fn of(response: Response<Body>) -> Self {
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+        Self { status: parts.status.as_u16(), headers: parts.headers, body }
+    }
+}
+
+pub(crate) fn message(words: &str) -> Value {
+    json!({ "message": { "messageId": "m1", "role": "ROLE_USER", "parts": [{ "text": words }] } })
+}
+
+/// The events of a stream, one after another.
+pub(crate) struct Events(Body, String);
+
+impl Events {
+    pub(crate) fn of(response: Response<Body>) -> Self {
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self(response.into_body(), String::new())
+    }
+
+    /// The next event; `None` when the stream is over.
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        loop {
+            if let Some((event, rest)) = self.1.split_once("\n\n") {
+                let json = event.strip_prefix("data: ").map(str::to_owned);
+                self.1 = rest.to_owned();
+                match json {
+                    Some(json) => return Some(serde_json::from_str(&json).unwrap()),
+                    None => continue,
+                }
+            }
+            let frame = self.0.frame().await?.unwrap();
+            self.1.push_str(std::str::from_utf8(&frame.into_data().unwrap()).unwrap());
+        }
+    }
+
+    /// All that is left.
+    pub(crate) async fn rest(mut self) -> Vec<Value> {
+        let mut all = Vec::new();
+        while let Some(event) = self.next().await {
+            all.push(event);
+        }
+        all
+    }
+}
