@@ -54,7 +54,7 @@ fn edges() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 /// What each kind of crate may depend on; `*` ends a prefix.
-const ALLOWED: [(&str, &[&str]); 21] = [
+const ALLOWED: [(&str, &[&str]); 22] = [
     ("fault", &[]),
     ("fanout", &[]),
     ("ta", &[]),
@@ -78,6 +78,7 @@ const ALLOWED: [(&str, &[&str]); 21] = [
             "llm", "fault",
         ],
     ),
+    ("agent-analyst", &["contract", "market", "llm", "fault"]),
     ("transport-*", &["contract", "auth", "telemetry", "fault"]),
     ("testkit", &["*"]),
     ("bench", &["*"]),

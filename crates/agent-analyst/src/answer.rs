@@ -1,0 +1,52 @@
+//! The answer as the contract has it: text, tables, and the trace that its figures refer to.
+
+use contract::Reply;
+use serde_json::{Value, json};
+
+use crate::desk::Finding;
+use crate::plan::Plan;
+use crate::write::Draft;
+
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub draft: Draft,
+    pub debug: Value,
+}
+
+impl Answer {
+    /// `mode` is who wrote it: `local`, or the name of a model.
+    pub fn new(
+        draft: Draft,
+        plan: &Plan,
+        mode: &str,
+        steps: Vec<String>,
+        findings: &[Finding],
+    ) -> Self {
+        let request = &plan.request;
+        let period = request.period();
+        let debug = json!({
+            "mode": mode,
+            "intent": request.intent.word(),
+            "language": request.language.code(),
+            "period": { "from": period.from.to_string(), "to": period.to.to_string() },
+            "tickers": plan.resolved.securities.iter().map(|it| &it.ticker).collect::<Vec<_>>(),
+            "unknown": plan.resolved.unknown.iter().map(|it| crate::page::quoted(it)).collect::<Vec<_>>(),
+            "plan": steps,
+            "tool_calls": findings.iter().map(Finding::told).collect::<Vec<_>>(),
+            "citations": draft.citations.iter().map(crate::Citation::told).collect::<Vec<_>>(),
+        });
+        Self { draft, debug }
+    }
+}
+
+impl Reply for Answer {
+    fn result(&self) -> Value {
+        json!({
+            "output": { "text": self.draft.text, "tables": self.draft.tables, "debug": self.debug },
+        })
+    }
+
+    fn text(&self) -> String {
+        self.draft.text.clone()
+    }
+}

@@ -1,0 +1,87 @@
+//! The question as it comes in, and its bounds.
+
+use fault::Fault;
+use serde::Deserialize;
+
+use crate::number::Language;
+
+pub(crate) const MESSAGES_MAX: usize = 100;
+pub(crate) const LETTERS_MAX: usize = 8_000;
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Args {
+    pub input: Input,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Input {
+    pub messages: Vec<Message>,
+    #[serde(default)]
+    pub metadata: Metadata,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Message {
+    pub role: String,
+    pub content: String,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Metadata {
+    pub locale: Option<String>,
+    pub user_role: Option<String>,
+}
+
+/// What the user asked, earlier messages first. What others said is not in it: an answer repeats
+/// data, and data must not become a question.
+#[derive(Debug, Clone, Default)]
+pub struct Question {
+    pub asked: Vec<String>,
+    pub locale: Option<Language>,
+}
+
+impl Question {
+    pub fn new(args: Args) -> Result<Self, Fault> {
+        let messages = args.input.messages;
+        if messages.len() > MESSAGES_MAX {
+            let expected = format!("at most {MESSAGES_MAX} messages");
+            return Err(Fault::invalid(
+                "too_many_messages",
+                format!("input.messages: expected {expected}"),
+            )
+            .problem("input.messages", expected));
+        }
+        if messages.iter().any(|it| it.content.chars().count() > LETTERS_MAX) {
+            let expected = format!("at most {LETTERS_MAX} characters in a message");
+            return Err(Fault::invalid(
+                "message_too_long",
+                format!("input.messages: expected {expected}"),
+            )
+            .problem("input.messages", expected));
+        }
+        let asked: Vec<String> =
+            messages.into_iter().filter(|it| it.role == "user").map(|it| it.content).collect();
+        if asked.is_empty() {
+            let expected = "a message of the user";
+            return Err(Fault::invalid(
+                "no_question",
+                format!("input.messages: expected {expected}"),
+            )
+            .problem("input.messages", expected));
+        }
+        let locale = args.input.metadata.locale.as_deref().and_then(|it| {
+            let it = it.trim().to_lowercase();
+            if it.starts_with("ru") {
+                Some(Language::Russian)
+            } else {
+                it.starts_with("en").then_some(Language::English)
+            }
+        });
+        Ok(Self { asked, locale })
+    }
+
+    /// The message to be answered.
+    pub fn text(&self) -> &str {
+        self.asked.last().map_or("", String::as_str)
+    }
+}

@@ -1,0 +1,151 @@
+//! Months, quarters and years of the calendar.
+
+use jiff::ToSpan as _;
+use jiff::civil::Date;
+
+use super::{Period, Piece};
+use crate::words::{Kind, Word};
+
+const MONTHS: [(&str, &str); 12] = [
+    ("январ", "january"),
+    ("феврал", "february"),
+    ("март", "march"),
+    ("апрел", "april"),
+    ("ма", "may"),
+    ("июн", "june"),
+    ("июл", "july"),
+    ("август", "august"),
+    ("сентябр", "september"),
+    ("октябр", "october"),
+    ("ноябр", "november"),
+    ("декабр", "december"),
+];
+
+/// The number of a month by its name, in any case.
+pub(super) fn month(word: &Word) -> Option<i8> {
+    let lower = word.lower.as_str();
+    let named = |(russian, english): &(&str, &str)| match word.kind {
+        Kind::Cyrillic if *russian == "ма" => matches!(lower, "май" | "мая" | "мае"),
+        Kind::Cyrillic => {
+            let ending = lower.strip_prefix(russian).unwrap_or("-");
+            matches!(ending, "" | "ь" | "я" | "е" | "а")
+        }
+        Kind::Latin => lower == *english || (lower.len() == 3 && english.starts_with(lower)),
+        _ => false,
+    };
+    let at = MONTHS.iter().position(named)?;
+    i8::try_from(at + 1).ok()
+}
+
+pub(super) fn year(word: &Word) -> Option<i16> {
+    let value = word.number().filter(|value| value.fract() == 0.0 && word.text.len() == 4)?;
+    let percent = word.percent().is_some();
+    ((1990.0..2100.0).contains(&value) && !percent).then_some(value as i16)
+}
+
+/// «2023 году», «2023», "in 2023".
+pub(super) fn year_at(words: &[Word], at: usize) -> Option<Piece> {
+    let year = words.get(at).and_then(year)?;
+    let said = |it: &Word| it.is(&["год", "года", "году", "г"]);
+    let len = 1 + usize::from(words.get(at + 1).is_some_and(said));
+    let period = Period { from: Date::new(year, 1, 1).ok()?, to: Date::new(year, 12, 31).ok()? };
+    Some(Piece { period, len, dated: true })
+}
+
+/// «в марте 2024», «за март», "March 2024".
+pub(super) fn month_at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
+    let word = words.get(at)?;
+    let number = month(word)?;
+    let said = words.get(at + 1).and_then(year);
+    // "May" alone is more often a verb.
+    if said.is_none() && word.lower == "may" && !word.text.starts_with('M') {
+        return None;
+    }
+    let guessed = if number > today.month() { today.year() - 1 } else { today.year() };
+    let from = Date::new(said.unwrap_or(guessed), number, 1).ok()?;
+    let len = 1 + year_len(words, at + 1);
+    Some(Piece { period: months(from, 1), len, dated: said.is_some() })
+}
+
+fn year_len(words: &[Word], at: usize) -> usize {
+    year_at(words, at).map_or(0, |piece| piece.len)
+}
+
+fn months(from: Date, count: i32) -> Period {
+    let next = from.saturating_add(count.months());
+    Period { from, to: next.saturating_sub(1.day()) }
+}
+
+/// «первый квартал 2024», «2 квартал», "Q1 2024", «первое полугодие», "H1".
+pub(super) fn quarter_at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
+    let word = words.get(at)?;
+    let next = words.get(at + 1);
+    let unit =
+        |stems: &[&str]| next.is_some_and(|it| stems.iter().any(|s| it.lower.starts_with(s)));
+    let coded = |letter: char| {
+        let mut chars = word.lower.chars();
+        let digit = (chars.next() == Some(letter)).then(|| chars.next()?.to_digit(10)).flatten();
+        digit.filter(|_| chars.next().is_none())
+    };
+    let (index, months_each, len) = if let Some(index) = coded('q') {
+        (index, 3, 1)
+    } else if let Some(index) = coded('h') {
+        (index, 6, 1)
+    } else if unit(&["квартал", "quarter"]) {
+        (ordinal(word)?, 3, 2)
+    } else if unit(&["полугоди", "half"]) {
+        (ordinal(word)?, 6, 2)
+    } else {
+        return None;
+    };
+    if !(1..=12 / months_each).contains(&index) {
+        return None;
+    }
+    let said = words.get(at + len).and_then(year);
+    let month = i8::try_from((index - 1) * months_each + 1).ok()?;
+    let guessed = if month > today.month() { today.year() - 1 } else { today.year() };
+    let from = Date::new(said.unwrap_or(guessed), month, 1).ok()?;
+    let period = months(from, i32::try_from(months_each).ok()?);
+    Some(Piece { period, len: len + year_len(words, at + len), dated: said.is_some() })
+}
+
+fn ordinal(word: &Word) -> Option<u32> {
+    let words = [
+        (1, ["перв", "first", "i", "1"]),
+        (2, ["втор", "second", "ii", "2"]),
+        (3, ["трет", "third", "iii", "3"]),
+        (4, ["четверт", "fourth", "iv", "4"]),
+    ];
+    let named = |names: &[&str; 4]| {
+        let digits = word.lower.split('-').next().unwrap_or_default();
+        word.lower.starts_with(names[0])
+            || word.lower == names[1]
+            || word.lower == names[2]
+            || digits == names[3]
+    };
+    words.iter().find(|(_, names)| named(names)).map(|(index, _)| *index)
+}
+
+/// The whole unit of the calendar that a day is in, `back` units before.
+pub(super) fn clipped(today: Date, unit: super::stretch::Unit, back: i32) -> Period {
+    use super::stretch::Unit;
+    let month = today.first_of_month();
+    match unit {
+        Unit::Day => Period::day(today.saturating_sub(back.days())),
+        Unit::Week => {
+            let since = i32::from(today.weekday().to_monday_zero_offset());
+            let from = today.saturating_sub((since + back * 7).days());
+            Period { from, to: from.saturating_add(6.days()) }
+        }
+        Unit::Month => months(month.saturating_sub(back.months()), 1),
+        Unit::Quarter => {
+            let into = i32::from((today.month() - 1) % 3);
+            months(month.saturating_sub((into + back * 3).months()), 3)
+        }
+        Unit::Half => {
+            let into = i32::from((today.month() - 1) % 6);
+            months(month.saturating_sub((into + back * 6).months()), 6)
+        }
+        Unit::Year => months(today.first_of_year().saturating_sub((back * 12).months()), 12),
+    }
+}

@@ -1,0 +1,186 @@
+//! Stretches of time: «за последние три месяца», «с начала года», "last week".
+
+use jiff::ToSpan as _;
+use jiff::civil::Date;
+
+use super::{Period, Piece, clipped, year};
+use crate::words::Word;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    Day,
+    Week,
+    Month,
+    Quarter,
+    Half,
+    Year,
+}
+
+/// Which of the units is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Which {
+    /// Counted back from today.
+    Past,
+    /// The whole one before this.
+    Previous,
+    /// The one we are in, so far.
+    Current,
+}
+
+fn unit(word: &Word) -> Option<Unit> {
+    Some(match word.lower.as_str() {
+        "день" | "дня" | "дней" | "дни" | "сутки" | "суток" | "day" | "days" => {
+            Unit::Day
+        }
+        "неделя" | "неделю" | "недели" | "недель" | "неделе" | "нед" | "week" | "weeks" => {
+            Unit::Week
+        }
+        "месяц" | "месяца" | "месяцев" | "месяце" | "месяцы" | "мес" | "month" | "months" => {
+            Unit::Month
+        }
+        "квартал" | "квартала" | "кварталов" | "квартале" | "quarter" | "quarters" => {
+            Unit::Quarter
+        }
+        "полугодие" | "полугодия" | "полугодии" | "полгода" => {
+            Unit::Half
+        }
+        "год" | "года" | "году" | "годы" | "лет" | "year" | "years" => Unit::Year,
+        _ => return None,
+    })
+}
+
+/// «6м», "1y", "30d".
+fn coded(word: &Word) -> Option<(f64, Unit)> {
+    let digits = word.lower.find(|it: char| !it.is_ascii_digit())?;
+    let (count, letters) = word.lower.split_at_checked(digits)?;
+    let unit = match letters {
+        "d" | "д" => Unit::Day,
+        "w" | "н" => Unit::Week,
+        "m" | "м" | "mo" => Unit::Month,
+        "y" | "г" => Unit::Year,
+        _ => return None,
+    };
+    Some((count.parse().ok()?, unit))
+}
+
+fn count(word: &Word) -> Option<f64> {
+    let value = match word.lower.as_str() {
+        "один" | "одну" | "одного" | "one" | "a" | "an" => 1.0,
+        "полтора" | "полторы" => 1.5,
+        "два" | "две" | "двух" | "пару" | "two" | "couple" => 2.0,
+        "три" | "трех" | "three" => 3.0,
+        "четыре" | "четырех" | "four" => 4.0,
+        "пять" | "пяти" | "five" => 5.0,
+        "шесть" | "шести" | "six" => 6.0,
+        "семь" | "seven" => 7.0,
+        "восемь" | "eight" => 8.0,
+        "девять" | "nine" => 9.0,
+        "десять" | "десяти" | "ten" => 10.0,
+        "двенадцать" | "twelve" => 12.0,
+        _ => word.number().filter(|_| word.percent().is_none())?,
+    };
+    (value > 0.0 && value <= 5_000.0).then_some(value)
+}
+
+fn which(word: &Word) -> Option<Which> {
+    let begins = |stems: &[&str]| stems.iter().any(|it| word.lower.starts_with(it));
+    if begins(&["последн", "прошедш"]) || word.is(&["past", "recent"]) {
+        Some(Which::Past)
+    } else if begins(&["прошл", "предыдущ", "минувш"]) || word.is(&["last", "previous"])
+    {
+        Some(Which::Previous)
+    } else if begins(&["текущ"])
+        || word.is(&["этот", "этом", "этой", "эту", "this", "current", "нынешнем"])
+    {
+        Some(Which::Current)
+    } else {
+        None
+    }
+}
+
+pub(super) fn at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
+    since_start(words, at, today).or_else(|| counted(words, at, today))
+}
+
+/// «с начала года», "year to date", "since the start of the month", "YTD".
+fn since_start(words: &[Word], at: usize, today: Date) -> Option<Piece> {
+    let is = |offset: usize, list: &[&str]| words.get(at + offset).is_some_and(|it| it.is(list));
+    let unit_at = |offset: usize| words.get(at + offset).and_then(unit);
+    let skip = usize::from(is(0, &["с", "со", "since", "from"]));
+    let the = |offset: usize| usize::from(is(offset, &["the", "этого", "текущего", "of"]));
+    let (unit, len) = if is(0, &["ytd"]) {
+        (Unit::Year, 1)
+    } else if is(0, &["mtd"]) {
+        (Unit::Month, 1)
+    } else if is(1, &["to"]) && is(2, &["date"]) {
+        (unit_at(0)?, 3)
+    } else {
+        let mut len = skip + the(skip);
+        if !is(len, &["начала", "beginning", "start"]) {
+            return None;
+        }
+        len += 1;
+        len += the(len);
+        len += the(len);
+        (unit_at(len)?, len + 1)
+    };
+    let period = Period { from: clipped(today, unit, 0).from, to: today };
+    Some(Piece { period, len, dated: true })
+}
+
+/// A count and a unit, or a unit with a word that says which one.
+fn counted(words: &[Word], at: usize, today: Date) -> Option<Piece> {
+    let before = |list: &[&str]| {
+        at.checked_sub(1).and_then(|at| words.get(at)).is_some_and(|it| it.is(list))
+    };
+    let first = words.get(at)?;
+    if let Some((count, unit)) = coded(first) {
+        return Some(Piece { period: past(today, unit, count), len: 1, dated: true });
+    }
+    let preposition = usize::from(first.is(&["за", "for", "over", "during", "in", "within"]));
+    let the = usize::from(words.get(at + preposition).is_some_and(|it| it.is(&["the"])));
+    let mut len = preposition + the;
+    let which = words.get(at + len).and_then(which);
+    len += usize::from(which.is_some());
+    let number = words.get(at + len).filter(|it| year(it).is_none()).and_then(count);
+    len += usize::from(number.is_some());
+    len += usize::from(words.get(at + len).is_some_and(|it| it.is(&["of", "торговых", "trading"])));
+    let unit = words.get(at + len).and_then(unit)?;
+    len += 1;
+    // «на 10 дней» looks ahead, and a bare unit says nothing.
+    let said = preposition > 0 || which.is_some() || (number.is_some() && unit != Unit::Day);
+    if before(&["на"]) && which.is_none() || !(said || first.lower == "полгода") {
+        return None;
+    }
+    // «за первый квартал» is a quarter of the calendar; see `calendar::quarter_at`.
+    if number.is_some_and(|it| it <= 4.0)
+        && matches!(unit, Unit::Quarter | Unit::Half)
+        && which.is_none()
+    {
+        let cardinal = words.get(at + len - 1).is_some_and(|it| it.is(&["квартала", "quarters"]));
+        if !cardinal {
+            return None;
+        }
+    }
+    let rolling = the > 0 || number.is_some();
+    let period = match which {
+        Some(Which::Previous) if !rolling => clipped(today, unit, 1),
+        Some(Which::Current) => Period { from: clipped(today, unit, 0).from, to: today },
+        _ => past(today, unit, number.unwrap_or(1.0)),
+    };
+    Some(Piece { period, len, dated: true })
+}
+
+fn past(today: Date, unit: Unit, count: f64) -> Period {
+    let whole = |each: f64| (count * each).round().min(40_000.0) as i32;
+    let from = match unit {
+        Unit::Day if count <= 1.0 => today,
+        Unit::Day => today.saturating_sub(whole(1.0).days()),
+        Unit::Week => today.saturating_sub(whole(7.0).days()),
+        Unit::Month => today.saturating_sub(whole(1.0).months()),
+        Unit::Quarter => today.saturating_sub(whole(3.0).months()),
+        Unit::Half => today.saturating_sub(whole(6.0).months()),
+        Unit::Year => today.saturating_sub(whole(12.0).months()),
+    };
+    Period { from, to: today }
+}

@@ -1,0 +1,148 @@
+//! The desk at which one question is answered: it calls tools, and keeps what each was asked and
+//! what it said, because every figure of an answer refers to that.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use contract::{Caller, Progress};
+use futures_util::future::join_all;
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::ports::{ToolAnswer, ToolCaller, ToolFailure};
+
+/// Calls that one question may make; more would be a plan gone wrong.
+const CALLS_MAX: usize = 60;
+/// Time that is kept for writing once the tools have been waited for.
+const WRITING: Duration = Duration::from_millis(500);
+
+/// One call to make.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    pub tool: &'static str,
+    pub args: Value,
+    /// Why it is made, in the reader's language.
+    pub why: String,
+}
+
+/// One call that was made.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    /// As the marks of a text have it: `1` for `[1]`.
+    pub id: usize,
+    pub tool: String,
+    pub args: Value,
+    pub outcome: Result<ToolAnswer, ToolFailure>,
+    pub took: Duration,
+}
+
+impl Finding {
+    /// What a pointer of a citation points into.
+    pub fn evidence(&self) -> Value {
+        let answer = self.outcome.as_ref().ok();
+        json!({
+            "args": self.args,
+            "result": answer.map(|it| &it.result),
+            "meta": answer.map(|it| &it.meta),
+        })
+    }
+
+    /// The part of the result at a pointer.
+    pub fn at(&self, pointer: &str) -> Option<&Value> {
+        self.outcome.as_ref().ok()?.result.pointer(pointer)
+    }
+
+    pub(crate) fn is_of(&self, tool: &str, ticker: &str) -> bool {
+        self.tool == tool && self.args["ticker"] == ticker
+    }
+
+    pub(crate) fn told(&self) -> Value {
+        let mut told = json!({
+            "id": self.id.to_string(),
+            "tool": self.tool,
+            "args": self.args,
+            "ok": self.outcome.is_ok(),
+            "duration_ms": u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX),
+        });
+        if let Err(failure) = &self.outcome {
+            told["error"] = json!({ "code": failure.code, "message": failure.message });
+        }
+        told
+    }
+}
+
+pub struct Desk<'a> {
+    tools: &'a dyn ToolCaller,
+    caller: &'a Caller,
+    cancel: &'a CancellationToken,
+    deadline: Instant,
+    progress: &'a Progress,
+    findings: Mutex<Vec<Finding>>,
+    plan: Mutex<Vec<String>>,
+}
+
+impl<'a> Desk<'a> {
+    pub fn new(
+        tools: &'a dyn ToolCaller,
+        caller: &'a Caller,
+        cancel: &'a CancellationToken,
+        deadline: Instant,
+        progress: &'a Progress,
+    ) -> Self {
+        let deadline = deadline.checked_sub(WRITING).unwrap_or(deadline);
+        let (findings, plan) = (Mutex::default(), Mutex::default());
+        Self { tools, caller, cancel, deadline, progress, findings, plan }
+    }
+
+    /// Makes all calls at once and gives what came of them, in their order.
+    pub async fn run(&self, steps: &[Step]) -> Vec<Finding> {
+        let done = self.findings().len();
+        let steps = steps.get(..steps.len().min(CALLS_MAX.saturating_sub(done))).unwrap_or(&[]);
+        if let Ok(mut plan) = self.plan.lock() {
+            plan.extend(steps.iter().map(|step| step.why.clone()));
+        }
+        let calls = steps.iter().enumerate().map(|(at, step)| self.call(done + at + 1, step));
+        let found = join_all(calls).await;
+        if let Ok(mut findings) = self.findings.lock() {
+            findings.extend(found.iter().cloned());
+        }
+        found
+    }
+
+    async fn call(&self, id: usize, step: &Step) -> Finding {
+        let begun = Instant::now();
+        let args = step.args.as_object().cloned().unwrap_or_default();
+        let call = self.tools.call(self.caller, step.tool, args, self.cancel, self.deadline);
+        let outcome = match tokio::time::timeout_at(self.deadline, call).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(ToolFailure {
+                code: "deadline".to_owned(),
+                message: "no answer in time".to_owned(),
+            }),
+        };
+        self.progress.report(id as f64, None, &step.why);
+        let (tool, args) = (step.tool.to_owned(), step.args.clone());
+        Finding { id, tool, args, outcome, took: begun.elapsed() }
+    }
+
+    /// Everything that was called so far.
+    pub fn findings(&self) -> Vec<Finding> {
+        self.findings.lock().map(|it| it.clone()).unwrap_or_default()
+    }
+
+    pub fn plan(&self) -> Vec<String> {
+        self.plan.lock().map(|it| it.clone()).unwrap_or_default()
+    }
+}
+
+/// How fresh the tools say their data is: the first one that says so.
+pub(crate) fn freshness(findings: &[Finding]) -> Option<(&Finding, &Map<String, Value>)> {
+    let of = |finding: &'_ Finding| -> Option<bool> {
+        let meta = &finding.outcome.as_ref().ok()?.meta;
+        Some(finding.tool != "search_securities" && meta.get("stoa/freshness")?.is_object())
+    };
+    let finding = findings.iter().find(|it| of(it) == Some(true))?;
+    let meta = &finding.outcome.as_ref().ok()?.meta;
+    Some((finding, meta.get("stoa/freshness")?.as_object()?))
+}

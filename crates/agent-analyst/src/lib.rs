@@ -1,0 +1,109 @@
+//! The market analyst: understands a question, calls tools as any agent would, and writes an
+//! answer in which every number cites the call it came from.
+//!
+//! A [`Planner`] decides what is called and a [`Writer`] what is said; those here work by rules.
+//! The tools are behind [`ToolCaller`]; no service is known here.
+
+mod answer;
+mod ask;
+mod check;
+mod dates;
+mod desk;
+mod envelope;
+mod number;
+mod page;
+mod plan;
+mod ports;
+mod resolve;
+mod stem;
+#[cfg(test)]
+mod tests;
+mod understand;
+mod words;
+mod write;
+
+use std::sync::Arc;
+
+use contract::{Contract, ContractError, Cx, Scope, Service, Tools};
+use fault::Fault;
+use jiff::civil::Date;
+use market::{Clock, Millis};
+
+pub use answer::Answer;
+pub use ask::{Args, Input, Message, Metadata, Question};
+pub use check::{
+    Citation, Formula, Number, Place, Unsupported, check_numbers, check_tables, numbers, trace,
+};
+pub use dates::Period;
+pub use desk::{Desk, Finding, Step};
+pub use number::Language;
+pub use plan::{LocalPlanner, Plan, Planner};
+pub use ports::{ToolAnswer, ToolCaller, ToolFailure};
+pub use resolve::{Resolved, Security};
+pub use understand::{Intent, Mention, Request};
+pub use write::{Draft, LocalWriter, Writer};
+
+/// The exchange's clocks have been three hours ahead of UTC since 2014.
+const MOSCOW_MS: i64 = 3 * 3_600_000;
+
+pub struct Analyst {
+    tools: Arc<dyn ToolCaller>,
+    clock: Arc<dyn Clock>,
+    planner: Arc<dyn Planner>,
+    writer: Arc<dyn Writer>,
+    /// Who writes: `local`, or the name of a model.
+    mode: String,
+}
+
+impl Analyst {
+    /// Answers by rules alone.
+    pub fn local(tools: Arc<dyn ToolCaller>, clock: Arc<dyn Clock>) -> Self {
+        Self::with(tools, clock, Arc::new(LocalPlanner), Arc::new(LocalWriter), "local")
+    }
+
+    pub fn with(
+        tools: Arc<dyn ToolCaller>,
+        clock: Arc<dyn Clock>,
+        planner: Arc<dyn Planner>,
+        writer: Arc<dyn Writer>,
+        mode: &str,
+    ) -> Self {
+        Self { tools, clock, planner, writer, mode: mode.to_owned() }
+    }
+
+    /// The day on the exchange's clocks.
+    pub fn today(&self) -> Date {
+        Millis(self.clock.now().0.saturating_add(MOSCOW_MS)).date()
+    }
+
+    /// Answers one question at a desk of its own.
+    pub async fn answer(&self, question: &Question, desk: &Desk<'_>) -> Result<Answer, Fault> {
+        let plan = self.planner.plan(question, self.today(), desk).await?;
+        desk.run(&plan.steps).await;
+        let findings = desk.findings();
+        let draft = self.writer.write(question, &plan, &findings).await?;
+        // A number that nothing supports must not leave the house, whoever wrote it.
+        let asked = question.asked.join("\n");
+        let held = check_numbers(&draft.text, &draft.citations, &asked, &findings)
+            .and_then(|()| check_tables(&draft.tables, &draft.citations, &asked, &findings));
+        let (draft, mode) = match held {
+            Ok(()) => (draft, self.mode.as_str()),
+            Err(_) if self.mode == "local" => (draft, "local"),
+            Err(_) => (LocalWriter.write(question, &plan, &findings).await?, "local"),
+        };
+        Ok(Answer::new(draft, &plan, mode, desk.plan(), &findings))
+    }
+}
+
+async fn ask(cx: Cx<Analyst>, args: Args) -> Result<Answer, Fault> {
+    let question = Question::new(args)?;
+    let desk = Desk::new(&*cx.service.tools, &cx.caller, &cx.cancel, cx.deadline, &cx.progress);
+    cx.service.answer(&question, &desk).await
+}
+
+/// The service with its tool table, ready for the catalogue.
+pub fn service(analyst: Analyst) -> Result<Service, ContractError> {
+    Tools::of(Arc::new(analyst))
+        .tool("ask_market_analyst", Scope::Read, ask)
+        .bind(Contract::load("analyst")?, envelope::Plain)
+}

@@ -1,0 +1,149 @@
+//! Numbers and dates as people write them, in Russian and in English.
+
+use jiff::civil::Date;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    Russian,
+    English,
+}
+
+impl Language {
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Russian => "ru",
+            Self::English => "en",
+        }
+    }
+
+    /// One of two texts.
+    pub(crate) fn pick<'a>(self, russian: &'a str, english: &'a str) -> &'a str {
+        match self {
+            Self::Russian => russian,
+            Self::English => english,
+        }
+    }
+}
+
+const MONTHS: [(&str, &str); 12] = [
+    ("января", "January"),
+    ("февраля", "February"),
+    ("марта", "March"),
+    ("апреля", "April"),
+    ("мая", "May"),
+    ("июня", "June"),
+    ("июля", "July"),
+    ("августа", "August"),
+    ("сентября", "September"),
+    ("октября", "October"),
+    ("ноября", "November"),
+    ("декабря", "December"),
+];
+
+/// «15 марта 2024», "15 March 2024".
+pub(crate) fn date(date: Date, language: Language) -> String {
+    let at = usize::try_from(date.month() - 1).unwrap_or_default();
+    let (russian, english) = MONTHS.get(at).copied().unwrap_or_default();
+    format!("{} {} {}", date.day(), language.pick(russian, english), date.year())
+}
+
+/// The ways in which a date may be written.
+pub(crate) fn date_forms(it: Date, language: Language) -> [String; 3] {
+    let dotted = format!("{:02}.{:02}.{}", it.day(), it.month(), it.year());
+    [date(it, language), dotted, it.to_string()]
+}
+
+/// With so many digits after the point, thousands apart, and a true minus.
+pub(crate) fn number(value: f64, digits: usize, language: Language) -> String {
+    let text = format!("{:.digits$}", value.abs());
+    let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
+    let (group, point) = match language {
+        Language::Russian => ('\u{a0}', ','),
+        Language::English => (',', '.'),
+    };
+    let mut shown = String::new();
+    let negative = value < 0.0 && text.chars().any(|it| it.is_ascii_digit() && it != '0');
+    if negative {
+        shown.push('−');
+    }
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            shown.push(group);
+        }
+        shown.push(digit);
+    }
+    if !part.is_empty() {
+        shown.push(point);
+        shown.push_str(part);
+    }
+    shown
+}
+
+/// Digits after the point that a price needs: two, or as many as it has.
+pub(crate) fn price_digits(value: f64) -> usize {
+    let text = value.to_string();
+    text.split_once('.').map_or(2, |(_, after)| after.len()).clamp(2, 6)
+}
+
+/// A large number as a small one with a word.
+pub(crate) fn scaled(value: f64, language: Language) -> (f64, &'static str) {
+    let scales = [(1e12, "трлн", "tn"), (1e9, "млрд", "bn"), (1e6, "млн", "m")];
+    let found = scales.iter().find(|(scale, ..)| value.abs() >= *scale);
+    found.map_or((value, ""), |(scale, ru, en)| (value / scale, language.pick(ru, en)))
+}
+
+/// The sign of a currency.
+pub(crate) fn currency(code: &str) -> &str {
+    match code {
+        "RUB" | "SUR" => "₽",
+        "USD" => "$",
+        "EUR" => "€",
+        "CNY" => "¥",
+        other => other,
+    }
+}
+
+/// The form of a word that agrees with a number: 1 день, 2 дня, 5 дней.
+pub(crate) fn agree<'a>(count: u64, one: &'a str, few: &'a str, many: &'a str) -> &'a str {
+    match (count % 100, count % 10) {
+        (11..=14, _) => many,
+        (_, 1) => one,
+        (_, 2..=4) => few,
+        _ => many,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_people_write_them() {
+        use Language::{English, Russian};
+        assert_eq!(number(1_234_567.891, 2, Russian), "1\u{a0}234\u{a0}567,89");
+        assert_eq!(number(-0.5, 2, Russian), "−0,50");
+        assert_eq!(number(-0.001, 2, Russian), "0,00");
+        assert_eq!(number(1_234.5, 1, English), "1,234.5");
+        assert_eq!(number(999.0, 0, English), "999");
+        assert_eq!(price_digits(271.5), 2);
+        assert_eq!(price_digits(0.07144), 5);
+        assert_eq!(date(jiff::civil::date(2024, 3, 5), Russian), "5 марта 2024");
+    }
+
+    #[track_caller]
+    fn check(count: u64, expected: &str) {
+        assert_eq!(agree(count, "день", "дня", "дней"), expected, "{count}");
+    }
+
+    #[test]
+    fn words_agree_with_numbers() {
+        for (count, word) in [(1, "день"), (2, "дня"), (5, "дней"), (11, "дней"), (12, "дней")]
+        {
+            check(count, word);
+        }
+        for (count, word) in [(21, "день"), (22, "дня"), (25, "дней"), (111, "дней"), (0, "дней")]
+        {
+            check(count, word);
+        }
+    }
+}

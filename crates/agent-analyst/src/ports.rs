@@ -1,0 +1,34 @@
+//! What the analyst needs from outside: the tools that any other agent could call.
+
+use async_trait::async_trait;
+use contract::Caller;
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// A tool's answer: its result object, and what travels beside it (freshness).
+#[derive(Debug, Clone, Default)]
+pub struct ToolAnswer {
+    pub result: Value,
+    pub meta: Map<String, Value>,
+}
+
+/// Why a tool gave no answer, in words that are safe to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolFailure {
+    pub code: String,
+    pub message: String,
+}
+
+#[async_trait]
+pub trait ToolCaller: Send + Sync {
+    /// Calls a tool on behalf of the analyst's own caller.
+    async fn call(
+        &self,
+        caller: &Caller,
+        tool: &str,
+        args: Map<String, Value>,
+        cancel: &CancellationToken,
+        deadline: Instant,
+    ) -> Result<ToolAnswer, ToolFailure>;
+}

@@ -1,0 +1,229 @@
+//! Names to tickers, through the exchange's own list.
+
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Finding, Step};
+use crate::number::Language;
+use crate::stem::fit;
+use crate::understand::Mention;
+
+/// Securities that fit a name equally well and are compared by how much is traded.
+const TIED_MAX: usize = 4;
+/// Below this a word that does not look like a name is not taken for one.
+const WEAK_FIT: u32 = 50;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Security {
+    pub ticker: String,
+    /// Where its name stands: the call and the pointer into its evidence.
+    pub name: Option<(usize, String)>,
+    pub board: Option<String>,
+    pub weight: Option<f64>,
+    /// What the question called it.
+    pub asked: String,
+    /// Others that the name would have fitted as well.
+    pub others: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Resolved {
+    pub securities: Vec<Security>,
+    pub unknown: Vec<String>,
+}
+
+struct Match {
+    score: u32,
+    row: usize,
+}
+
+pub(crate) async fn resolve(desk: &Desk<'_>, mentions: &[Mention], language: Language) -> Resolved {
+    let search = |it: &Mention| Step {
+        tool: "search_securities",
+        args: json!({ "query": it.query, "limit": 20 }),
+        why: format!(
+            "{}: {}",
+            language.pick("найти бумагу", "find the security"),
+            crate::page::quoted(&it.text)
+        ),
+    };
+    let mut asked: Vec<Mention> = mentions.to_vec();
+    let mut found = desk.run(&asked.iter().map(search).collect::<Vec<_>>()).await;
+    // Words that stand together and are no name together may be names apart.
+    let mut at = 0;
+    while at < asked.len().min(found.len()) {
+        if asked[at].words.len() > 1
+            && best(&asked[at], &found[at]).is_empty()
+            && asked[at].text.contains(' ')
+        {
+            let apart: Vec<Mention> =
+                asked[at].text.split(' ').map(|text| part(&asked[at], text)).collect();
+            let answers = desk.run(&apart.iter().map(search).collect::<Vec<_>>()).await;
+            if answers.len() == apart.len() {
+                let len = apart.len();
+                asked.splice(at..=at, apart);
+                found.splice(at..=at, answers);
+                at += len;
+                continue;
+            }
+        }
+        at += 1;
+    }
+    let mut resolved = Resolved::default();
+    for (mention, finding) in asked.iter().zip(&found) {
+        match chosen(desk, mention, finding, language).await {
+            Some(it) if resolved.securities.iter().any(|has| has.ticker == it.ticker) => {}
+            Some(it) => resolved.securities.push(it),
+            None if mention.strong => resolved.unknown.push(mention.text.clone()),
+            None => {}
+        }
+    }
+    resolved
+}
+
+fn part(whole: &Mention, text: &str) -> Mention {
+    let lower = crate::words::lower(text);
+    let capital = text.chars().next().is_some_and(char::is_uppercase);
+    Mention {
+        text: text.to_owned(),
+        query: crate::stem::stem(&lower),
+        words: vec![lower],
+        strong: whole.strong && capital,
+        ..whole.clone()
+    }
+}
+
+async fn chosen(
+    desk: &Desk<'_>,
+    mention: &Mention,
+    finding: &Finding,
+    language: Language,
+) -> Option<Security> {
+    let ticker = mention.text.to_uppercase();
+    let like_ticker = ticker.is_ascii() && mention.words.len() == 1 && mention.strong;
+    if finding.outcome.is_err() && like_ticker {
+        // The list is out of reach; what looks like a ticker may still be one.
+        return Some(security(mention, ticker, None, None));
+    }
+    let matches = best(mention, finding);
+    let row = |it: &Match| finding.at(&format!("/data/{}", it.row));
+    let code = |it: &Match| row(it).and_then(|row| row["ticker"].as_str()).map(ToOwned::to_owned);
+    let tied: Vec<String> = matches.iter().filter_map(code).take(TIED_MAX).collect();
+    let at = if tied.len() > 1 { most_traded(desk, &tied, language).await } else { 0 };
+    let taken = matches.get(at)?;
+    let board = row(taken).and_then(|row| row["board"].as_str()).map(ToOwned::to_owned);
+    let name = ["short_name", "name"]
+        .iter()
+        .find(|it| row(taken).is_some_and(|row| row[**it].is_string()));
+    let name = name.map(|it| (finding.id, format!("/result/data/{}/{it}", taken.row)));
+    let mut found = security(mention, code(taken)?, name, board);
+    found.others = tied.into_iter().filter(|it| *it != found.ticker).collect();
+    Some(found)
+}
+
+fn security(
+    mention: &Mention,
+    ticker: String,
+    name: Option<(usize, String)>,
+    board: Option<String>,
+) -> Security {
+    let (asked, weight) = (mention.text.clone(), mention.weight);
+    Security { ticker, name, board, weight, asked, others: Vec::new() }
+}
+
+/// Which of several had the greatest turnover today.
+async fn most_traded(desk: &Desk<'_>, tickers: &[String], language: Language) -> usize {
+    let step = |ticker: &String| Step {
+        tool: "get_security_snapshot",
+        args: json!({ "ticker": ticker }),
+        why: format!("{}: {ticker}", language.pick("сравнить обороты", "compare turnover")),
+    };
+    let found = desk.run(&tickers.iter().map(step).collect::<Vec<_>>()).await;
+    let value = |it: &Finding| it.at("/data/value").and_then(Value::as_f64).unwrap_or(-1.0);
+    let most = found
+        .iter()
+        .enumerate()
+        .max_by(|a, b| value(a.1).total_cmp(&value(b.1)).then(b.0.cmp(&a.0)));
+    most.map_or(0, |(at, _)| at)
+}
+
+/// The rows that fit best, all of one score.
+fn best(mention: &Mention, finding: &Finding) -> Vec<Match> {
+    let rows = finding.at("/data").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let scored = rows
+        .iter()
+        .enumerate()
+        .filter_map(|(row, it)| Some(Match { score: score(mention, it)?, row }));
+    let mut all: Vec<Match> = scored.collect();
+    let top = all.iter().map(|it| it.score).max().unwrap_or(0);
+    all.retain(|it| it.score == top);
+    all
+}
+
+const FORMS: [&str; 14] = [
+    "пао",
+    "ао",
+    "ап",
+    "мкпао",
+    "оао",
+    "нк",
+    "pjsc",
+    "jsc",
+    "п",
+    "3",
+    "группа",
+    "групп",
+    "group",
+    "анк",
+];
+
+fn score(mention: &Mention, row: &Value) -> Option<u32> {
+    let ticker = row["ticker"].as_str()?;
+    let kind = row["type"].as_str().unwrap_or_default();
+    if !kind.is_empty() && !kind.contains("share") && !kind.contains("receipt") {
+        return None;
+    }
+    let asked_ticker = mention.words.len() == 1 && mention.words[0].eq_ignore_ascii_case(ticker);
+    let names = ["name", "short_name", "latin_name"].iter().filter_map(|it| row[*it].as_str());
+    let named = names.filter_map(|name| name_score(&mention.words, name)).max();
+    let fits = if asked_ticker { 200 } else { named? };
+    if !mention.strong && fits < WEAK_FIT {
+        return None;
+    }
+    let preferred = is_preferred(row, ticker);
+    let traded = row["is_traded"] != Value::Bool(false);
+    let main = row["board"].as_str().is_none_or(|it| it == "TQBR");
+    let right = preferred == mention.preferred;
+    Some(fits + 8 * u32::from(traded) + 4 * u32::from(main) + 40 * u32::from(right))
+}
+
+fn is_preferred(row: &Value, ticker: &str) -> bool {
+    let short = row["short_name"].as_str().unwrap_or_default().to_lowercase();
+    row["type"].as_str().is_some_and(|it| it.contains("preferred"))
+        || (ticker.len() == 5 && ticker.ends_with('P'))
+        || short.ends_with("-п")
+        || short.ends_with(" ап")
+}
+
+/// Every word asked for must be in the name; other words of the name count against it.
+fn name_score(asked: &[String], name: &str) -> Option<u32> {
+    let lower = crate::words::lower(name);
+    let all: Vec<&str> =
+        lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
+    let own: Vec<&str> = all.iter().copied().filter(|it| !FORMS.contains(it)).collect();
+    let parts = asked
+        .iter()
+        .flat_map(|it| it.split(|it: char| !it.is_alphanumeric()))
+        .filter(|it| !it.is_empty());
+    let mut worst = u32::MAX;
+    for part in parts {
+        let fits = all.iter().map(|word| fit(part, word)).max().unwrap_or(0);
+        if fits == 0 {
+            return None;
+        }
+        worst = worst.min(fits);
+    }
+    let begins = own.first().zip(asked.first()).is_some_and(|(own, asked)| fit(asked, own) > 0);
+    let extra = u32::try_from(own.len().saturating_sub(asked.len())).unwrap_or(9).min(4);
+    Some((worst + 6 * u32::from(begins)).saturating_sub(2 * extra).max(1))
+        .filter(|_| worst < u32::MAX)
+}

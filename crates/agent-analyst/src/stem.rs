@@ -1,0 +1,93 @@
+//! Russian words without their case endings, and how well a word of a question fits a word of a
+//! name. No dictionary: endings are cut, and names decide.
+
+/// Longest first among those that end alike.
+const ENDINGS: [&str; 42] = [
+    "иями", "ями", "ами", "иях", "ого", "его", "ому", "ему", "ыми", "ими", "ях", "ах", "ой", "ей",
+    "ою", "ею", "ом", "ем", "ов", "ев", "ам", "ям", "ия", "ии", "ию", "ый", "ий", "ая", "яя", "ое",
+    "ее", "ые", "ие", "ых", "их", "ую", "юю", "ью", "а", "я", "о", "е",
+];
+const SHORT_ENDINGS: [&str; 6] = ["у", "ю", "ы", "и", "ь", "й"];
+
+/// What is left must still mean something.
+const STEM_MIN: usize = 3;
+
+fn is_cyrillic(word: &str) -> bool {
+    word.chars().any(|it| ('а'..='я').contains(&it))
+}
+
+/// The word, in lower case, without its ending. It is a prefix of all its cases.
+pub(crate) fn stem(word: &str) -> String {
+    if !is_cyrillic(word) {
+        return word.to_owned();
+    }
+    let cut = ENDINGS.iter().chain(&SHORT_ENDINGS).find_map(|ending| {
+        let rest = word.strip_suffix(ending)?;
+        (rest.chars().count() >= STEM_MIN).then_some(rest)
+    });
+    cut.unwrap_or(word).to_owned()
+}
+
+fn is_ending(text: &str) -> bool {
+    text.is_empty() || ENDINGS.contains(&text) || SHORT_ENDINGS.contains(&text)
+}
+
+/// How well a word of a question fits a word of a name, both in lower case; 0 where it does not.
+pub(crate) fn fit(asked: &str, named: &str) -> u32 {
+    if asked == named {
+        return 60;
+    }
+    let inflected = is_cyrillic(asked) && named.chars().count() >= STEM_MIN;
+    if inflected && asked.strip_prefix(named).is_some_and(is_ending) {
+        return 55;
+    }
+    if inflected && stem(asked) == stem(named) {
+        return 50;
+    }
+    let possessive = ["'s", "’s", "s"];
+    if possessive.iter().any(|it| asked.strip_suffix(it) == Some(named)) {
+        return 50;
+    }
+    let begins = |prefix: &str| prefix.chars().count() >= STEM_MIN && named.starts_with(prefix);
+    if begins(asked) {
+        return 30;
+    }
+    if is_cyrillic(asked) && begins(&stem(asked)) { 25 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(asked: &str, named: &str, at_least: u32) {
+        let found = fit(asked, named);
+        assert!(found >= at_least && (at_least > 0 || found == 0), "{asked} {named} {found}");
+    }
+
+    #[test]
+    fn cases_fit_their_name() {
+        for (named, cases) in [
+            ("сбербанк", ["сбербанка", "сбербанку", "сбербанком", "сбербанке"]),
+            ("газпром", ["газпрома", "газпрому", "газпромом", "газпроме"]),
+            ("роснефть", ["роснефти", "роснефтью", "роснефть", "роснефти"]),
+            ("алроса", ["алросы", "алросу", "алросой", "алросе"]),
+            ("полюс", ["полюса", "полюсу", "полюсом", "полюсе"]),
+            ("северсталь", ["северстали", "северсталью", "северсталь", "северстали"]),
+        ] {
+            for case in cases {
+                check(case, named, 50);
+                assert!(named.starts_with(&stem(case)), "{case} {}", stem(case));
+            }
+        }
+    }
+
+    #[test]
+    fn beginnings_fit_a_little_and_others_do_not() {
+        check("сбер", "сбербанк", 30);
+        check("сбером", "сбербанк", 25);
+        check("газ", "лукойл", 0);
+        check("втб", "вк", 0);
+        check("gazprom's", "gazprom", 50);
+    }
+}

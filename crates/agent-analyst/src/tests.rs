@@ -1,0 +1,1 @@
+//! The analyst as a whole, against tools that answer by formula.

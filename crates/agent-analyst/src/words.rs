@@ -1,0 +1,211 @@
+//! A question as words, numbers, dates and marks. Nothing is understood here.
+
+use jiff::civil::Date;
+
+use crate::stem::stem;
+
+/// Words of one message that are looked at; the rest of a longer one is not read.
+const WORDS_MAX: usize = 400;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Kind {
+    Latin,
+    Cyrillic,
+    /// A number; the flag says that a percent sign follows.
+    Number(f64, bool),
+    Date(Date),
+    Mark(char),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Word {
+    pub(crate) text: String,
+    /// In lower case, with `ё` as `е`.
+    pub(crate) lower: String,
+    pub(crate) stem: String,
+    pub(crate) kind: Kind,
+    /// Whether a sentence begins with it.
+    pub(crate) first: bool,
+    /// Whether it stands between quotation marks.
+    pub(crate) quoted: bool,
+}
+
+impl Word {
+    pub(crate) fn is_letters(&self) -> bool {
+        matches!(self.kind, Kind::Latin | Kind::Cyrillic)
+    }
+
+    pub(crate) fn is(&self, words: &[&str]) -> bool {
+        words.contains(&self.lower.as_str())
+    }
+
+    pub(crate) fn number(&self) -> Option<f64> {
+        match self.kind {
+            Kind::Number(value, _) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn percent(&self) -> Option<f64> {
+        match self.kind {
+            Kind::Number(value, true) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_mark(&self, marks: &[char]) -> bool {
+        matches!(self.kind, Kind::Mark(mark) if marks.contains(&mark))
+    }
+}
+
+pub(crate) fn lower(text: &str) -> String {
+    text.to_lowercase().replace('ё', "е")
+}
+
+pub(crate) fn words(text: &str) -> Vec<Word> {
+    let chars: Vec<char> = text.chars().collect();
+    let mut found: Vec<Word> = Vec::new();
+    let (mut at, mut first, mut quoted) = (0, true, false);
+    while at < chars.len() && found.len() < WORDS_MAX {
+        let here = chars[at];
+        let end = end_of(&chars, at);
+        if here.is_alphanumeric() {
+            let text: String = chars[at..end].iter().collect();
+            let percent = after_spaces(&chars, end) == Some('%');
+            found.push(word(&text, percent, first, quoted));
+            first = false;
+        } else if !here.is_whitespace() && !here.is_control() {
+            quoted = match here {
+                '«' | '“' | '„' => true,
+                '»' | '”' => false,
+                '"' => !quoted,
+                _ => quoted,
+            };
+            first |= matches!(here, '.' | '!' | '?');
+            found.push(Word {
+                text: here.to_string(),
+                lower: here.to_string(),
+                stem: String::new(),
+                kind: Kind::Mark(here),
+                first: false,
+                quoted: false,
+            });
+        } else if here == '\n' {
+            first = true;
+            found.push(mark('\n'));
+        }
+        at = end;
+    }
+    found
+}
+
+fn mark(mark: char) -> Word {
+    let text = mark.to_string();
+    Word {
+        lower: text.clone(),
+        text,
+        stem: String::new(),
+        kind: Kind::Mark(mark),
+        first: false,
+        quoted: false,
+    }
+}
+
+fn after_spaces(chars: &[char], from: usize) -> Option<char> {
+    chars.get(from..)?.iter().copied().find(|it| *it == '\n' || !it.is_whitespace())
+}
+
+/// Where what begins here ends.
+fn end_of(chars: &[char], from: usize) -> usize {
+    if !chars[from].is_alphanumeric() {
+        return from + 1;
+    }
+    let digits_only = |to: usize| chars[from..to].iter().all(char::is_ascii_digit);
+    let figures = |to: usize| chars[from..to].iter().all(|it| it.is_ascii_digit() || *it == '.');
+    let mut to = from;
+    while to < chars.len() {
+        let (here, next) = (chars[to], chars.get(to + 1).copied().unwrap_or(' '));
+        let goes_on = match here {
+            it if it.is_alphanumeric() => true,
+            '-' | '&' if next.is_alphanumeric() => !figures(to) || dated(chars, from),
+            '.' if next.is_ascii_digit() => chars[to - 1].is_ascii_digit(),
+            '.' if next.is_alphabetic() => to - from <= 3 && !digits_only(to),
+            ',' => digits_only(to) && next.is_ascii_digit(),
+            _ => false,
+        };
+        if !goes_on {
+            break;
+        }
+        to += 1;
+    }
+    to.max(from + 1)
+}
+
+/// Whether `YYYY-MM-DD` begins here.
+fn dated(chars: &[char], from: usize) -> bool {
+    let digit = |at: usize| chars.get(from + at).is_some_and(char::is_ascii_digit);
+    (0..4).all(digit) && chars.get(from + 4) == Some(&'-') && digit(5) && digit(6)
+}
+
+fn word(text: &str, percent: bool, first: bool, quoted: bool) -> Word {
+    let lower = lower(text);
+    let kind = match (date(text), number(text)) {
+        (Some(date), _) => Kind::Date(date),
+        (None, Some(value)) => Kind::Number(value, percent),
+        _ if lower.chars().any(|it| ('а'..='я').contains(&it)) => Kind::Cyrillic,
+        _ => Kind::Latin,
+    };
+    Word { stem: stem(&lower), text: text.to_owned(), lower, kind, first, quoted }
+}
+
+fn number(text: &str) -> Option<f64> {
+    let plain = text.replace(',', ".");
+    let digits = plain.chars().all(|it| it.is_ascii_digit() || it == '.');
+    plain.parse().ok().filter(|value: &f64| digits && value.is_finite())
+}
+
+/// `2024-03-01`, `01.03.2024` or `01.03.24`.
+fn date(text: &str) -> Option<Date> {
+    let dashed: Vec<&str> = text.split('-').collect();
+    let dotted: Vec<&str> = text.split('.').collect();
+    let (year, month, day) = match (dashed.as_slice(), dotted.as_slice()) {
+        ([year, month, day], _) if year.len() == 4 => (*year, *month, *day),
+        (_, [day, month, year]) if year.len() == 4 || year.len() == 2 => (*year, *month, *day),
+        _ => return None,
+    };
+    let century = if year.len() == 2 { 2_000 } else { 0 };
+    let year = century + year.parse::<i16>().ok()?;
+    Date::new(year, month.parse().ok()?, day.parse().ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let found: Vec<String> = words(text).into_iter().map(|it| it.text).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn a_text_falls_into_words() {
+        check("Сравни Лукойл, Роснефть!", &["Сравни", "Лукойл", ",", "Роснефть", "!"]);
+        check("SBER 40%, GAZP 30.5 %", &["SBER", "40", "%", ",", "GAZP", "30.5", "%"]);
+        check("Т-Технологии и М.видео.", &["Т-Технологии", "и", "М.видео", "."]);
+        check("с 01.03.2024 по 2024-04-15.", &["с", "01.03.2024", "по", "2024-04-15", "."]);
+        check("60/40", &["60", "/", "40"]);
+        check("60-40", &["60", "-", "40"]);
+        check("\u{1b}[31mX\u{0}Y", &["[", "31mX", "Y"]);
+    }
+
+    #[test]
+    fn numbers_and_dates_are_read() {
+        let kinds = |text: &str| words(text)[0].kind;
+        assert_eq!(kinds("0,4"), Kind::Number(0.4, false));
+        assert_eq!(kinds("40 %"), Kind::Number(40.0, true));
+        assert_eq!(kinds("15.03.24"), Kind::Date(jiff::civil::date(2024, 3, 15)));
+        assert_eq!(kinds("31.02.2024"), Kind::Latin);
+        assert_eq!(kinds("6m"), Kind::Latin);
+    }
+}
