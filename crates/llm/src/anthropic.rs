@@ -170,12 +170,10 @@ struct End {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Delta {
-    TextDelta {
-        text: String,
-    },
-    InputJsonDelta {
-        partial_json: String,
-    },
+    #[serde(rename = "text_delta")]
+    Text { text: String },
+    #[serde(rename = "input_json_delta")]
+    Input { partial_json: String },
     #[serde(other)]
     Other,
 }
@@ -185,7 +183,7 @@ pub(crate) fn read(body: &[u8], draft: &mut Draft) -> Result<(), Failure> {
     let answer: Answer = serde_json::from_slice(body).map_err(|_| not_understood())?;
     match answer.kind.as_str() {
         "message" => {}
-        "error" => return Err(ErrorWords::from_body(body).failure(500, None, None)),
+        "error" => return Err(ErrorWords::from_body(body).amid_success(draft.key.as_ref())),
         _ => return Err(not_understood()),
     }
     for (index, block) in answer.content.into_iter().enumerate() {
@@ -204,8 +202,8 @@ pub(crate) fn event(data: &str, draft: &mut Draft) -> Result<(), Failure> {
         Piece::MessageStart { message } => count(message.usage, draft),
         Piece::ContentBlockStart { index, content_block } => open(index, content_block, draft)?,
         Piece::ContentBlockDelta { index, delta } => match delta {
-            Delta::TextDelta { text } => draft.say(&text)?,
-            Delta::InputJsonDelta { partial_json } => {
+            Delta::Text { text } => draft.say(&text)?,
+            Delta::Input { partial_json } => {
                 draft.call(Some(index), None, None, &partial_json)?;
             }
             Delta::Other => {}
@@ -218,7 +216,7 @@ pub(crate) fn event(data: &str, draft: &mut Draft) -> Result<(), Failure> {
             }
         }
         Piece::MessageStop => draft.ended = true,
-        Piece::Error { error } => return Err(error.failure(500, None, None)),
+        Piece::Error { error } => return Err(error.amid_success(draft.key.as_ref())),
         Piece::Other => {}
     }
     Ok(())

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use fault::Fault;
 use futures_util::StreamExt;
-use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -71,9 +71,7 @@ fn headers(config: &Config) -> HeaderMap {
     let key = config.key.as_ref();
     let (name, value) = match config.api {
         Api::OpenAi => (AUTHORIZATION, key.and_then(|it| it.header("Bearer "))),
-        Api::Anthropic => {
-            ("x-api-key".parse().unwrap_or(AUTHORIZATION), key.and_then(|it| it.header("")))
-        }
+        Api::Anthropic => (HeaderName::from_static("x-api-key"), key.and_then(|it| it.header(""))),
     };
     if let Some(value) = value {
         headers.insert(name, value);
@@ -164,7 +162,7 @@ impl Shared {
             return Err(Failure::bad("it is not JSON"));
         }
         let body = answer.whole(patience).await?;
-        let mut draft = Draft::new(self.config.bounds);
+        let mut draft = Draft::new(&self.config);
         self.read(&body, &mut draft)?;
         draft.finish(call.input_guess)
     }

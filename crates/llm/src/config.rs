@@ -8,7 +8,7 @@ use reqwest::header::HeaderValue;
 /// Whose spelling the endpoint speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {
-    /// Chat completions, as OpenAI and many others serve them.
+    /// Chat completions, as `OpenAI` and many others serve them.
     OpenAi,
     /// Anthropic's Messages.
     Anthropic,
@@ -68,8 +68,8 @@ impl std::fmt::Debug for ApiKey {
 #[derive(Debug, Clone, Copy)]
 pub struct Timeouts {
     pub connect: Duration,
-    /// Until a stream says its first word. A whole answer is sent only when it is finished, so
-    /// that alone the last of these bounds it.
+    /// Until a stream says its first word. A whole answer is sent only when it is finished, and
+    /// is bounded by `whole` alone.
     pub first_byte: Duration,
     pub between_chunks: Duration,
     /// The call with all its attempts and waits.

@@ -6,13 +6,15 @@ use serde_json::{Map, Value};
 
 use crate::budget::guess;
 use crate::failure::Failure;
-use crate::{Bounds, Event, Reply, Stop, ToolCall, Usage};
+use crate::{ApiKey, Bounds, Config, Event, Reply, Stop, ToolCall, Usage};
 
 const WORD_BYTES_MAX: usize = 256;
 
 #[derive(Debug)]
 pub(crate) struct Draft {
     bounds: Bounds,
+    /// Struck from the words of errors.
+    pub(crate) key: Option<ApiKey>,
     text: String,
     /// Calls whose arguments still come, by the provider's number.
     open: BTreeMap<u64, OpenCall>,
@@ -34,9 +36,10 @@ struct OpenCall {
 }
 
 impl Draft {
-    pub(crate) fn new(bounds: Bounds) -> Self {
+    pub(crate) fn new(config: &Config) -> Self {
         Self {
-            bounds,
+            bounds: config.bounds,
+            key: config.key.clone(),
             text: String::new(),
             open: BTreeMap::new(),
             calls: Vec::new(),

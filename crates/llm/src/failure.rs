@@ -92,20 +92,13 @@ impl ErrorWords {
 
     /// The provider's word for it, if it looks like one.
     fn code(&self) -> &str {
-        let word = |it: &Option<serde_json::Value>| -> Option<String> {
-            it.as_ref()?.as_str().map(ToOwned::to_owned)
-        };
         let plain = |it: &str| {
             !it.is_empty()
                 && it.len() <= CODE_CHARS_MAX
                 && it.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
         };
-        for it in [&self.code, &self.kind] {
-            if word(it).is_some_and(|it| plain(&it)) {
-                return it.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default();
-            }
-        }
-        ""
+        let words = [&self.code, &self.kind].into_iter().flatten();
+        words.filter_map(serde_json::Value::as_str).find(|it| plain(it)).unwrap_or_default()
     }
 
     /// The provider's sentence, for the log.
@@ -113,6 +106,14 @@ impl ErrorWords {
         let text = self.message.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default();
         let text = key.map_or_else(|| text.to_owned(), |key| key.struck_from(text));
         text.chars().filter(|it| !it.is_control()).take(WORDS_CHARS_MAX).collect()
+    }
+
+    /// What these words mean in an answer that began as a success. Some servers give a status as
+    /// the code; without that or a known word it is a failure of theirs.
+    pub(crate) fn amid_success(&self, key: Option<&ApiKey>) -> Failure {
+        let status = self.code.as_ref().and_then(serde_json::Value::as_u64);
+        let status = status.and_then(|it| u16::try_from(it).ok());
+        self.failure(status.filter(|it| (400..600).contains(it)).unwrap_or(500), None, key)
     }
 
     /// What a status with these words means.

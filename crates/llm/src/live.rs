@@ -26,7 +26,7 @@ pub(crate) struct Live {
 
 impl Live {
     pub(crate) fn new(shared: Arc<Shared>, request: Request) -> Self {
-        let draft = Draft::new(shared.config.bounds);
+        let draft = Draft::new(&shared.config);
         Self {
             shared,
             request,
@@ -83,7 +83,7 @@ impl Live {
                 self.shared.wait(failure, self.attempt, end).await?;
                 self.attempt += 1;
                 self.frames = Frames::default();
-                self.draft = Draft::new(self.shared.config.bounds);
+                self.draft = Draft::new(&self.shared.config);
             }
         }
         self.call = Some(call);

@@ -154,8 +154,7 @@ fn not_understood() -> Failure {
 
 fn take(answer: Answer, draft: &mut Draft, whole: bool) -> Result<(), Failure> {
     if let Some(words) = answer.error {
-        // A stream has no status of its own; without a known word it counts as a failure of theirs.
-        return Err(words.failure(500, None, None));
+        return Err(words.amid_success(draft.key.as_ref()));
     }
     if let Some(usage) = answer.usage {
         draft.input_tokens = Some(usage.prompt_tokens);

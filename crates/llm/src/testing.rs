@@ -1,2 +1,62 @@
-//! Models for tests.
-pub struct Placeholder;
+//! Models for tests: one at a loopback port that speaks both APIs and can misbehave, and one in
+//! the process that reads from a script.
+
+mod loopback;
+mod scripted;
+mod spelling;
+
+pub use loopback::{Loopback, Seen};
+pub use scripted::Scripted;
+use serde_json::{Map, Value};
+
+use crate::{Reply, Stop, ToolCall, Usage};
+
+/// What the loopback model does with one request.
+#[derive(Debug, Clone)]
+pub enum Turn {
+    /// Answers well, whole or as a stream, in the API that was called.
+    Reply(Reply),
+    /// Refuses with the provider's error body. The code is the provider's word.
+    Fail { status: u16, code: String, message: String, retry_after: Option<String> },
+    /// Sends just this.
+    Raw { status: u16, content_type: String, body: Vec<u8> },
+    /// Takes the request and never answers.
+    Silent,
+    /// Sends this many bytes of a good answer and then nothing more.
+    Stall(Reply, usize),
+    /// Sends this many bytes of a good answer and drops the connection.
+    Cut(Reply, usize),
+}
+
+impl Turn {
+    pub fn say(text: &str) -> Self {
+        Self::Reply(reply(text, Vec::new()))
+    }
+
+    /// Asks for tools, each with its arguments, which must be an object.
+    pub fn call(calls: &[(&str, Value)]) -> Self {
+        Self::Reply(reply("", tool_calls(calls)))
+    }
+
+    pub fn fail(status: u16, code: &str) -> Self {
+        let message = format!("no luck: {code}");
+        Self::Fail { status, code: code.to_owned(), message, retry_after: None }
+    }
+}
+
+/// A reply with a plausible bill.
+pub fn reply(text: &str, tool_calls: Vec<ToolCall>) -> Reply {
+    let stop = if tool_calls.is_empty() { Stop::End } else { Stop::ToolCalls };
+    let usage = Usage { input_tokens: 11, output_tokens: 7, estimated: false };
+    Reply { text: text.to_owned(), tool_calls, stop, usage }
+}
+
+/// Calls with ids `call_0`, `call_1` and so on. Arguments that are no object become an empty one.
+pub fn tool_calls(calls: &[(&str, Value)]) -> Vec<ToolCall> {
+    let call = |(at, (name, arguments)): (usize, &(&str, Value))| ToolCall {
+        id: format!("call_{at}"),
+        name: (*name).to_owned(),
+        arguments: arguments.as_object().cloned().unwrap_or_else(Map::new),
+    };
+    calls.iter().enumerate().map(call).collect()
+}

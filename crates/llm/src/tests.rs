@@ -1,1 +1,56 @@
-//! Tests.
+//! The client against the loopback model, in both APIs, well-behaved and not.
+
+mod manners;
+mod misbehaviour;
+mod requests;
+
+use std::time::Duration;
+
+use fault::Fault;
+use futures_util::StreamExt;
+use tokio::time::Instant;
+
+use crate::testing::{Loopback, Turn};
+use crate::{Api, ApiKey, Budget, Client, Config, Event, Message, Model, Reply, Request};
+
+const KEY: &str = "sk-test-1f2e3d4c5b6a";
+const APIS: [Api; 2] = [Api::OpenAi, Api::Anthropic];
+
+fn budget() -> Budget {
+    Budget::new(1_000_000, 100, Instant::now() + Duration::from_mins(5))
+}
+
+fn ask() -> Request {
+    Request::new(vec![Message::User("Сколько стоит Сбербанк?".to_owned())], &budget())
+}
+
+fn config(server: &Loopback, api: Api) -> Config {
+    let mut config = server.config(api).key(ApiKey::new(KEY).unwrap());
+    config.retry_wait = Duration::from_millis(1);
+    config
+}
+
+async fn started(script: Vec<Turn>, api: Api) -> (Loopback, Client) {
+    let server = Loopback::start(script).await.unwrap();
+    let client = Client::new(config(&server, api)).unwrap();
+    (server, client)
+}
+
+/// What the stream told, and how it ended.
+async fn follow(client: &Client, request: Request) -> (Vec<Event>, Result<Reply, Fault>) {
+    let (mut told, mut stream) = (Vec::new(), client.stream(request));
+    while let Some(event) = stream.next().await {
+        match event {
+            Ok(Event::Done(reply)) => {
+                assert!(stream.next().await.is_none(), "something came after the end");
+                return (told, Ok(reply));
+            }
+            Ok(event) => told.push(event),
+            Err(fault) => {
+                assert!(stream.next().await.is_none(), "something came after the fault");
+                return (told, Err(fault));
+            }
+        }
+    }
+    panic!("the stream ended without an end");
+}

@@ -1,0 +1,166 @@
+//! A model at a loopback port. It answers request by request from its script, in the API that is
+//! called, and keeps what it was asked.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use axum::routing::post;
+use futures_util::{StreamExt, future, stream};
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use super::{Turn, spelling};
+use crate::{Api, Config};
+
+/// Bytes in one piece of a stream: few, and odd, so that letters are cut in two.
+const PIECE_BYTES: usize = 61;
+
+/// A request that came in.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    pub path: &'static str,
+    pub headers: HeaderMap,
+    pub body: Value,
+}
+
+#[derive(Debug, Default)]
+struct Stage {
+    script: Mutex<VecDeque<Turn>>,
+    seen: Mutex<Vec<Seen>>,
+}
+
+/// It stops when it is dropped.
+#[derive(Debug)]
+pub struct Loopback {
+    address: SocketAddr,
+    stage: Arc<Stage>,
+    _server: JoinSet<io::Result<()>>,
+}
+
+impl Loopback {
+    pub async fn start(script: impl IntoIterator<Item = Turn>) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let address = listener.local_addr()?;
+        let stage = Arc::new(Stage {
+            script: Mutex::new(script.into_iter().collect()),
+            ..Stage::default()
+        });
+        let routes = Router::new()
+            .route("/v1/chat/completions", post(openai))
+            .route("/v1/messages", post(anthropic))
+            .with_state(Arc::clone(&stage));
+        let mut server = JoinSet::new();
+        server.spawn(async move { axum::serve(listener, routes).await });
+        Ok(Self { address, stage, _server: server })
+    }
+
+    /// Where the API is, as `LLM_BASE_URL` would say it.
+    pub fn base_url(&self, api: Api) -> String {
+        match api {
+            Api::OpenAi => format!("http://{}/v1", self.address),
+            Api::Anthropic => format!("http://{}", self.address),
+        }
+    }
+
+    pub fn config(&self, api: Api) -> Config {
+        Config::new(api, self.base_url(api), "loopback")
+    }
+
+    /// Adds to the end of the script.
+    pub fn then(&self, turn: Turn) {
+        lock(&self.stage.script).push_back(turn);
+    }
+
+    /// What was asked so far.
+    pub fn seen(&self) -> Vec<Seen> {
+        lock(&self.stage.seen).clone()
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn openai(State(stage): State<Arc<Stage>>, headers: HeaderMap, body: Bytes) -> Response {
+    answer(&stage, Api::OpenAi, "/v1/chat/completions", headers, &body).await
+}
+
+async fn anthropic(State(stage): State<Arc<Stage>>, headers: HeaderMap, body: Bytes) -> Response {
+    answer(&stage, Api::Anthropic, "/v1/messages", headers, &body).await
+}
+
+async fn answer(
+    stage: &Stage,
+    api: Api,
+    path: &'static str,
+    headers: HeaderMap,
+    body: &[u8],
+) -> Response {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let streamed = body["stream"] == true;
+    lock(&stage.seen).push(Seen { path, headers, body });
+    let turn = lock(&stage.script).pop_front();
+    let good = |reply| {
+        if streamed {
+            ("text/event-stream; charset=utf-8", spelling::stream(api, reply).into_bytes())
+        } else {
+            ("application/json", spelling::whole(api, reply).to_string().into_bytes())
+        }
+    };
+    match turn.unwrap_or_else(|| Turn::fail(400, "script_is_over")) {
+        Turn::Reply(reply) => {
+            let (kind, bytes) = good(&reply);
+            send(200, kind, None, pieces(bytes, stream::empty()))
+        }
+        Turn::Fail { status, code, message, retry_after } => {
+            let body = spelling::error(api, &code, &message).to_string();
+            send(status, "application/json", retry_after.as_deref(), Body::from(body))
+        }
+        Turn::Raw { status, content_type, body } => {
+            send(status, &content_type, None, pieces(body, stream::empty()))
+        }
+        Turn::Silent => future::pending().await,
+        Turn::Stall(reply, at) => {
+            let (kind, mut bytes) = good(&reply);
+            bytes.truncate(at);
+            send(200, kind, None, pieces(bytes, stream::pending()))
+        }
+        Turn::Cut(reply, at) => {
+            let (kind, mut bytes) = good(&reply);
+            bytes.truncate(at);
+            let broken = stream::once(async {
+                // Lets what was written reach the socket first.
+                tokio::task::yield_now().await;
+                Err(io::Error::from(io::ErrorKind::ConnectionReset))
+            });
+            send(200, kind, None, pieces(bytes, broken))
+        }
+    }
+}
+
+type Piece = io::Result<Vec<u8>>;
+
+fn pieces(bytes: Vec<u8>, end: impl stream::Stream<Item = Piece> + Send + 'static) -> Body {
+    let pieces: Vec<Piece> = bytes.chunks(PIECE_BYTES).map(|it| Ok(it.to_vec())).collect();
+    Body::from_stream(stream::iter(pieces).chain(end))
+}
+
+fn send(status: u16, content_type: &str, retry_after: Option<&str>, body: Body) -> Response {
+    let mut response = Response::builder().status(status).header("content-type", content_type);
+    if let Some(wait) = retry_after {
+        response = response.header("retry-after", wait);
+    }
+    response.body(body).unwrap_or_else(|_| {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+        response
+    })
+}

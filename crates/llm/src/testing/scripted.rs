@@ -1,0 +1,62 @@
+//! A model in the process that gives the answers it was given.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use fault::Fault;
+use futures_util::{StreamExt, stream};
+
+use crate::budget::guess;
+use crate::{Event, Events, Model, Reply, Request};
+
+#[derive(Debug, Default)]
+pub struct Scripted {
+    answers: Mutex<VecDeque<Result<Reply, Fault>>>,
+    seen: Mutex<Vec<Request>>,
+}
+
+impl Scripted {
+    pub fn new(answers: impl IntoIterator<Item = Result<Reply, Fault>>) -> Self {
+        Self { answers: Mutex::new(answers.into_iter().collect()), seen: Mutex::default() }
+    }
+
+    /// What was asked so far.
+    pub fn seen(&self) -> Vec<Request> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn answer(&self, request: Request) -> Result<Reply, Fault> {
+        let holding = request.budget.hold(guess(request.bytes()), request.output_tokens_max)?;
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+        let answer = self.answers.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let over = || Err(Fault::unavailable("llm_failed", "the script is over"));
+        let reply = answer.unwrap_or_else(over)?;
+        holding.settle(reply.usage);
+        Ok(reply)
+    }
+}
+
+#[async_trait]
+impl Model for Scripted {
+    fn name(&self) -> &str {
+        "scripted"
+    }
+
+    async fn complete(&self, request: Request) -> Result<Reply, Fault> {
+        self.answer(request)
+    }
+
+    fn stream(&self, request: Request) -> Events {
+        let events = match self.answer(request) {
+            Ok(reply) => {
+                let words = reply.text.split_inclusive(' ').map(|it| Event::Text(it.to_owned()));
+                let calls = reply.tool_calls.iter().cloned().map(Event::ToolCall);
+                let pieces: Vec<Event> = words.chain(calls).collect();
+                pieces.into_iter().chain([Event::Done(reply)]).map(Ok).collect()
+            }
+            Err(fault) => vec![Err(fault)],
+        };
+        stream::iter(events).boxed()
+    }
+}

@@ -1,0 +1,155 @@
+//! Retries, waits, budgets, cancellation, and what never shows.
+
+use std::error::Error;
+
+use fault::Kind;
+
+use super::*;
+
+#[tokio::test]
+async fn statuses_are_faults_and_some_are_tried_again() {
+    for (status, code, kind, ours, asked) in [
+        (400, "invalid_request_error", Kind::Invalid, "llm_refused", 1),
+        (401, "authentication_error", Kind::Unavailable, "llm_auth", 1),
+        (403, "permission_error", Kind::Unavailable, "llm_auth", 1),
+        (404, "model_not_found", Kind::Invalid, "llm_refused", 1),
+        (413, "request_too_large", Kind::Invalid, "llm_refused", 1),
+        (408, "timeout", Kind::Timeout, "llm_timeout", 3),
+        (409, "conflict", Kind::Unavailable, "llm_failed", 3),
+        (429, "rate_limit_error", Kind::RateLimited, "llm_rate_limited", 3),
+        (429, "insufficient_quota", Kind::RateLimited, "llm_rate_limited", 1),
+        (500, "api_error", Kind::Unavailable, "llm_failed", 3),
+        (502, "bad_gateway", Kind::Unavailable, "llm_failed", 3),
+        (503, "unavailable", Kind::Unavailable, "llm_overloaded", 3),
+        (529, "overloaded_error", Kind::Unavailable, "llm_overloaded", 3),
+    ] {
+        for api in APIS {
+            let script = vec![Turn::fail(status, code); 6];
+            let (server, client) = started(script, api).await;
+            let fault = client.complete(ask()).await.unwrap_err();
+            assert_eq!((fault.kind(), fault.code()), (kind, ours), "{status} {code}");
+            assert_eq!(server.seen().len(), asked, "{status} {code}");
+            let fault = follow(&client, ask()).await.1.unwrap_err();
+            assert_eq!((fault.kind(), fault.code()), (kind, ours), "{status} {code}");
+            assert_eq!(server.seen().len(), 2 * asked, "{status} {code}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_passing_failure_passes() {
+    for api in APIS {
+        let script = vec![Turn::fail(500, "api_error"), Turn::fail(529, "x"), Turn::say("ok")];
+        let (_server, client) = started(script, api).await;
+        let request = ask();
+        assert_eq!(client.complete(request.clone()).await.unwrap().text, "ok");
+        // Refusals cost nothing, and attempts are one call.
+        assert_eq!((request.budget.calls_made(), request.budget.tokens_spent()), (1, 18));
+    }
+}
+
+fn limited(retry_after: &str) -> Turn {
+    let (code, message) = ("rate_limit_error".to_owned(), String::new());
+    Turn::Fail { status: 429, code, message, retry_after: Some(retry_after.to_owned()) }
+}
+
+#[tokio::test]
+async fn the_wait_that_is_asked_for_is_kept_or_told() {
+    let (server, client) = started(vec![limited("0.2"), Turn::say("ok")], Api::OpenAi).await;
+    let before = Instant::now();
+    client.complete(ask()).await.unwrap();
+    assert!(before.elapsed() >= Duration::from_millis(200));
+    assert_eq!(server.seen().len(), 2);
+
+    // Too long to wait for, so that the caller is told.
+    let (server, client) = started(vec![limited("3600"), Turn::say("ok")], Api::OpenAi).await;
+    let fault = client.complete(ask()).await.unwrap_err();
+    assert_eq!(fault.retry_wait(), Some(Duration::from_hours(1)));
+    assert_eq!(server.seen().len(), 1);
+
+    for nonsense in ["-1", "soon", "1e400", "NaN"] {
+        let (_server, client) =
+            started(vec![limited(nonsense), Turn::say("ok")], Api::OpenAi).await;
+        assert_eq!(client.complete(ask()).await.unwrap().text, "ok", "{nonsense}");
+    }
+}
+
+#[tokio::test]
+async fn a_budget_bounds_calls_and_shortens_answers() {
+    let (server, client) = started(vec![Turn::say("a"), Turn::say("b")], Api::OpenAi).await;
+    let budget = Budget::new(100, 2, Instant::now() + Duration::from_mins(1));
+    let request = Request::new(vec![Message::User("hi".to_owned())], &budget);
+    client.complete(request.clone()).await.unwrap();
+    follow(&client, request.clone()).await.1.unwrap();
+    assert_eq!(server.seen()[0].body["max_tokens"], 99);
+    assert_eq!(server.seen()[1].body["max_tokens"], 81);
+    assert_eq!((budget.calls_made(), budget.tokens_spent()), (2, 36));
+    for fault in [
+        client.complete(request.clone()).await.unwrap_err(),
+        follow(&client, request).await.1.unwrap_err(),
+    ] {
+        assert_eq!(fault.code(), "llm_budget_spent");
+    }
+    assert_eq!(server.seen().len(), 2);
+}
+
+#[tokio::test]
+async fn the_deadline_of_the_task_ends_a_call() {
+    let (_server, client) = started(vec![Turn::Silent, Turn::Silent], Api::Anthropic).await;
+    for streamed in [false, true] {
+        let budget = Budget::new(1_000, 9, Instant::now() + Duration::from_millis(50));
+        let request = Request::new(vec![Message::User("hi".to_owned())], &budget);
+        let fault = if streamed {
+            follow(&client, request).await.1.unwrap_err()
+        } else {
+            client.complete(request).await.unwrap_err()
+        };
+        assert_eq!((fault.kind(), fault.code()), (Kind::Timeout, "llm_timeout"));
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_stream_gives_its_seat_and_its_tokens_back() {
+    let text = crate::testing::reply(&"word ".repeat(100), Vec::new());
+    let server = Loopback::start([Turn::Stall(text, 1_500), Turn::say("ok")]).await.unwrap();
+    let mut config = config(&server, Api::OpenAi);
+    config.concurrency_max = 1;
+    let client = Client::new(config).unwrap();
+    let request = ask();
+    let mut stream = client.stream(request.clone());
+    stream.next().await.unwrap().unwrap();
+    drop(stream);
+    let spent = request.budget.tokens_spent();
+    assert!((1..100).contains(&spent), "{spent}");
+    assert_eq!(client.complete(request).await.unwrap().text, "ok");
+}
+
+#[tokio::test]
+async fn the_key_never_shows() {
+    for api in APIS {
+        for status in [400, 401, 429, 500] {
+            let message = format!("Incorrect key {KEY}\n{}", "x".repeat(5_000));
+            let (code, retry_after) = ("odd <b>".to_owned(), None);
+            let turn = Turn::Fail { status, code, message, retry_after };
+            let (_server, client) = started(vec![turn; 3], api).await;
+            let fault = client.complete(ask()).await.unwrap_err();
+            let cause = fault.source().map(ToString::to_string).unwrap_or_default();
+            let shown = format!("{fault} {fault:?} {cause} {client:?}");
+            assert!(!shown.contains(KEY), "{shown}");
+            assert!(!shown.contains("<b>") && cause.chars().count() <= 200, "{shown}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn nobody_at_the_other_end_is_a_fault() {
+    let server = Loopback::start([]).await.unwrap();
+    let config = config(&server, Api::OpenAi);
+    drop(server);
+    tokio::task::yield_now().await;
+    let fault = Client::new(config).unwrap().complete(ask()).await.unwrap_err();
+    assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "llm_unreachable"));
+    // Where it is belongs in the log alone.
+    assert!(!fault.message().contains("127.0.0.1"), "{fault}");
+    assert!(fault.source().is_some());
+}

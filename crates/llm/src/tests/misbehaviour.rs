@@ -1,0 +1,197 @@
+//! Answers that are late, broken, huge or no answers at all.
+
+use fault::Kind;
+use serde_json::json;
+
+use super::*;
+use crate::Stop;
+use crate::testing::{reply, tool_calls};
+
+fn raw(status: u16, content_type: &str, body: &str) -> Turn {
+    Turn::Raw { status, content_type: content_type.to_owned(), body: body.as_bytes().to_vec() }
+}
+
+fn long() -> Reply {
+    reply(&"слово ".repeat(200), Vec::new())
+}
+
+#[track_caller]
+fn assert_fault(fault: &Fault, kind: Kind, code: &str) {
+    assert_eq!((fault.kind(), fault.code()), (kind, code), "{fault}");
+}
+
+#[tokio::test]
+async fn answers_that_are_no_answers_are_bad_and_not_asked_for_again() {
+    let html = "<html><body>502 Bad Gateway secret-internals</body></html>";
+    for api in APIS {
+        for turn in [
+            raw(200, "text/html", html),
+            raw(200, "application/json", html),
+            raw(200, "application/json", "{\"choices\":[{\"mess"),
+            raw(200, "application/json", "{\"choices\":[]}"),
+            raw(200, "application/json", "{}"),
+            raw(200, "application/json", "[]"),
+            raw(200, "application/json", ""),
+            raw(200, "", "{}"),
+            raw(302, "text/html", ""),
+        ] {
+            let (server, client) = started(vec![turn.clone(), turn.clone()], api).await;
+            let fault = client.complete(ask()).await.unwrap_err();
+            assert_fault(&fault, Kind::Unavailable, "llm_bad_answer");
+            assert!(!fault.to_string().contains("secret-internals"));
+            let (told, end) = follow(&client, ask()).await;
+            assert_eq!(told, []);
+            assert_fault(&end.unwrap_err(), Kind::Unavailable, "llm_bad_answer");
+            assert_eq!(server.seen().len(), 2, "{turn:?}");
+        }
+        let (_server, client) =
+            started(vec![raw(200, "text/event-stream", "data: {\"ty\n\n")], api).await;
+        let (_, end) = follow(&client, ask()).await;
+        assert_fault(&end.unwrap_err(), Kind::Unavailable, "llm_bad_answer");
+    }
+}
+
+#[tokio::test]
+async fn a_stalled_or_silent_model_is_given_up() {
+    for api in APIS {
+        let server = Loopback::start([
+            Turn::Silent,
+            Turn::Stall(long(), 0),
+            Turn::Stall(long(), 900),
+            Turn::Silent,
+        ]);
+        let server = server.await.unwrap();
+        let mut config = config(&server, api);
+        config.retries = 0;
+        // One that does not speak in the end may be given little time; one that does needs more.
+        for (speaks, first_ms, next_ms) in [(false, 50, 50), (false, 50, 50), (true, 9_000, 700)] {
+            config.timeouts.first_byte = Duration::from_millis(first_ms);
+            config.timeouts.between_chunks = Duration::from_millis(next_ms);
+            let (told, end) = follow(&Client::new(config.clone()).unwrap(), ask()).await;
+            assert_fault(&end.unwrap_err(), Kind::Timeout, "llm_timeout");
+            assert_eq!(!told.is_empty(), speaks);
+        }
+        config.timeouts.whole = Duration::from_millis(50);
+        let fault = Client::new(config).unwrap().complete(ask()).await.unwrap_err();
+        assert_fault(&fault, Kind::Timeout, "llm_timeout");
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_connection_is_tried_again_only_if_nothing_was_told() {
+    for api in APIS {
+        // Of a whole answer nothing is told before it is there.
+        let (server, client) =
+            started(vec![Turn::Cut(long(), 500), Turn::Reply(long())], api).await;
+        assert_eq!(client.complete(ask()).await.unwrap(), long());
+        assert_eq!(server.seen().len(), 2);
+
+        let (server, client) = started(vec![Turn::Cut(long(), 20), Turn::Reply(long())], api).await;
+        assert_eq!(follow(&client, ask()).await.1.unwrap(), long());
+        assert_eq!(server.seen().len(), 2);
+
+        let (server, client) =
+            started(vec![Turn::Cut(long(), 1_500), Turn::Reply(long())], api).await;
+        let (told, end) = follow(&client, ask()).await;
+        assert!(!told.is_empty());
+        assert_fault(&end.unwrap_err(), Kind::Unavailable, "llm_cut_short");
+        assert_eq!(server.seen().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_early_is_cut_short() {
+    let piece = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":null}]}\n\n";
+    let (_server, client) = started(vec![raw(200, "text/event-stream", piece)], Api::OpenAi).await;
+    let (told, end) = follow(&client, ask()).await;
+    assert_eq!(told, [Event::Text("hi".to_owned())]);
+    assert_fault(&end.unwrap_err(), Kind::Unavailable, "llm_cut_short");
+
+    // With a reason to stop it is whole, and what it cost is our guess.
+    let whole = piece.replace("null", "\"stop\"");
+    let (_server, client) = started(vec![raw(200, "text/event-stream", &whole)], Api::OpenAi).await;
+    let reply = follow(&client, ask()).await.1.unwrap();
+    assert_eq!((reply.text.as_str(), reply.stop), ("hi", Stop::End));
+    assert!(reply.usage.estimated && reply.usage.tokens() > 0);
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_stream_is_understood() {
+    let body = json!({"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]});
+    let (_server, client) =
+        started(vec![raw(200, "application/json", &body.to_string())], Api::OpenAi).await;
+    let (told, end) = follow(&client, ask()).await;
+    assert_eq!(told, [Event::Text("hi".to_owned())]);
+    assert_eq!(end.unwrap().text, "hi");
+}
+
+#[tokio::test]
+async fn what_is_too_large_is_not_taken() {
+    let many: Vec<_> = (0..9).map(|_| ("t", json!({}))).collect();
+    let wide = tool_calls(&[("t", json!({"x": "y".repeat(600)}))]);
+    for api in APIS {
+        for expected in [long(), reply("", tool_calls(&many)), reply("", wide.clone())] {
+            let turn = Turn::Reply(expected);
+            let server = Loopback::start([turn.clone(), turn.clone(), turn]).await.unwrap();
+            let mut config = config(&server, api);
+            config.bounds.text_bytes_max = 500;
+            config.bounds.tool_calls_max = 8;
+            config.bounds.arguments_bytes_max = 500;
+            let client = Client::new(config.clone()).unwrap();
+            let fault = client.complete(ask()).await.unwrap_err();
+            assert_fault(&fault, Kind::Unavailable, "llm_bad_answer");
+            let (_, end) = follow(&client, ask()).await;
+            assert_fault(&end.unwrap_err(), Kind::Unavailable, "llm_bad_answer");
+            config.bounds.body_bytes_max = 200;
+            let fault = Client::new(config).unwrap().complete(ask()).await.unwrap_err();
+            assert!(fault.message().contains("200 bytes"), "{fault}");
+            assert_eq!(server.seen().len(), 3);
+        }
+    }
+}
+
+#[tokio::test]
+async fn arguments_that_are_not_json_are_named() {
+    let bad = |arguments: &str| {
+        let function = json!({"name": "quote", "arguments": arguments});
+        let message = json!({"content": null, "tool_calls": [{"id": "a", "function": function}]});
+        let body = json!({"choices": [{"message": message, "finish_reason": "tool_calls"}]});
+        raw(200, "application/json", &body.to_string())
+    };
+    for arguments in ["{\"ticker\": ", "[1]", "SBER", "{} {}"] {
+        let (_server, client) = started(vec![bad(arguments)], Api::OpenAi).await;
+        let fault = client.complete(ask()).await.unwrap_err();
+        assert_fault(&fault, Kind::Invalid, "llm_bad_answer");
+        assert_eq!(fault.problems()[0].field, "tool_calls[0].arguments");
+    }
+    let stream = "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":\
+                  {\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"q\",\"input\":{}}}\n\n\
+                  data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":\
+                  {\"type\":\"input_json_delta\",\"partial_json\":\"{\\\"a\"}}\n\n\
+                  data: {\"type\":\"content_block_stop\",\"index\":0}\n\n";
+    let (_server, client) =
+        started(vec![raw(200, "text/event-stream", stream)], Api::Anthropic).await;
+    let fault = follow(&client, ask()).await.1.unwrap_err();
+    assert_fault(&fault, Kind::Invalid, "llm_bad_answer");
+}
+
+#[tokio::test]
+async fn an_error_inside_a_stream_is_an_error() {
+    let overloaded = "event: error\ndata: {\"type\":\"error\",\"error\":\
+                      {\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
+    for api in APIS {
+        let turn = raw(200, "text/event-stream", overloaded);
+        let (server, client) = started(vec![turn.clone(), Turn::say("ok")], api).await;
+        assert_eq!(follow(&client, ask()).await.1.unwrap().text, "ok");
+        assert_eq!(server.seen().len(), 2);
+        let (_server, client) = started(vec![turn.clone(), turn.clone(), turn], api).await;
+        let fault = follow(&client, ask()).await.1.unwrap_err();
+        assert_fault(&fault, Kind::Unavailable, "llm_overloaded");
+    }
+    let echoed = format!("data: {{\"error\":{{\"code\":400,\"message\":\"bad {KEY}\"}}}}\n\n");
+    let (_server, client) =
+        started(vec![raw(200, "text/event-stream", &echoed)], Api::OpenAi).await;
+    let fault = follow(&client, ask()).await.1.unwrap_err();
+    assert_fault(&fault, Kind::Invalid, "llm_refused");
+    assert!(!format!("{fault:?}").contains(KEY), "{fault:?}");
+}
