@@ -60,3 +60,28 @@ impl Model for Scripted {
         stream::iter(events).boxed()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::testing::reply;
+    use crate::{Budget, Message};
+
+    #[tokio::test]
+    async fn it_reads_its_script_to_the_end_and_keeps_to_the_budget() {
+        let answers = [Ok(reply("one two", Vec::new())), Ok(reply("three", Vec::new()))];
+        let model = Scripted::new(answers);
+        let budget = Budget::new(1_000, 3, Instant::now() + Duration::from_mins(1));
+        let request = Request::new(vec![Message::User("hi".to_owned())], &budget);
+        let events: Vec<_> = model.stream(request.clone()).map(Result::unwrap).collect().await;
+        assert_eq!(events[..2], ["one ", "two"].map(|it| Event::Text(it.to_owned())));
+        assert_eq!(model.complete(request.clone()).await.unwrap().text, "three");
+        assert_eq!(model.complete(request.clone()).await.unwrap_err().code(), "llm_failed");
+        assert_eq!(model.complete(request).await.unwrap_err().code(), "llm_budget_spent");
+        assert_eq!((model.seen().len(), budget.tokens_spent()), (3, 36));
+    }
+}

@@ -195,3 +195,25 @@ async fn an_error_inside_a_stream_is_an_error() {
     assert_fault(&fault, Kind::Invalid, "llm_refused");
     assert!(!format!("{fault:?}").contains(KEY), "{fault:?}");
 }
+
+#[tokio::test]
+async fn calls_without_numbers_are_told_apart_by_their_ids() {
+    let piece = |call: serde_json::Value| {
+        let choice = json!({"delta": {"tool_calls": [call]}, "finish_reason": null});
+        format!("data: {}\n\n", json!({"choices": [choice]}))
+    };
+    let stream = [
+        piece(json!({"id": "a", "function": {"name": "quote", "arguments": "{\"n\":"}})),
+        piece(json!({"function": {"arguments": "1}"}})),
+        piece(json!({"id": "b", "function": {"name": "quote", "arguments": "{\"n\":"}})),
+        piece(json!({"id": "b", "function": {"name": "quote", "arguments": "2}"}})),
+        "data: [DONE]\n\n".to_owned(),
+    ];
+    let turn = raw(200, "text/event-stream", &stream.concat());
+    let (_server, client) = started(vec![turn], Api::OpenAi).await;
+    let reply = follow(&client, ask()).await.1.unwrap();
+    let calls: Vec<_> =
+        reply.tool_calls.iter().map(|it| (it.id.as_str(), it.arguments["n"].clone())).collect();
+    assert_eq!(calls, [("a", json!(1)), ("b", json!(2))]);
+    assert_eq!(reply.stop, Stop::ToolCalls);
+}
