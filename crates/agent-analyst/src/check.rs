@@ -158,7 +158,7 @@ pub fn check_numbers(
         });
         let held = match cited {
             Some(cited) => quoted(&chars, cited) && cited.holds(question, findings),
-            None => is_mark(&chars, &number, findings),
+            None => is_mark(&chars, &number, findings) || is_code(&chars, &number, findings),
         };
         if !held {
             wrong.push(Unsupported { text: number.shown.clone(), at: number.from });
@@ -203,6 +203,22 @@ fn is_mark(chars: &[char], number: &Number, findings: &[Finding]) -> bool {
     framed && findings.iter().any(|it| it.id.to_string() == number.shown)
 }
 
+/// Whether the digits begin a word that a tool gave as a whole: some tickers begin so.
+fn is_code(chars: &[char], number: &Number, findings: &[Finding]) -> bool {
+    let end = chars.iter().skip(number.from).take_while(|it| it.is_alphanumeric()).count();
+    let word: String = chars.iter().skip(number.from).take(end).collect();
+    if !word.chars().any(char::is_alphabetic) {
+        return false;
+    }
+    let mut told = false;
+    for finding in findings {
+        scan::leaves(&finding.evidence(), &mut String::new(), &mut |_, value| {
+            told |= value.as_str() == Some(&word);
+        });
+    }
+    told
+}
+
 /// Finds what supports each number of a text that came without citations. Those that nothing
 /// supports are told.
 pub fn trace(text: &str, findings: &[Finding]) -> Result<Vec<Citation>, Vec<Unsupported>> {
@@ -214,7 +230,10 @@ pub fn trace(text: &str, findings: &[Finding]) -> Result<Vec<Citation>, Vec<Unsu
         });
     }
     let (mut found, mut wrong) = (Vec::new(), Vec::new());
-    for number in numbers(text).into_iter().filter(|it| !is_mark(&chars, it, findings)) {
+    for number in numbers(text)
+        .into_iter()
+        .filter(|it| !is_mark(&chars, it, findings) && !is_code(&chars, it, findings))
+    {
         match known.iter().find(|(.., value)| value.as_f64().is_some_and(|it| number.is(it))) {
             Some((call, pointer, value)) => found.push(Citation {
                 place: Place::Text(number.from, number.to),

@@ -88,7 +88,9 @@ impl Analyst {
             .and_then(|()| check_tables(&draft.tables, &draft.citations, &asked, &findings));
         let (draft, mode) = match held {
             Ok(()) => (draft, self.mode.as_str()),
-            Err(_) if self.mode == "local" => (draft, "local"),
+            Err(wrong) if self.mode == "local" => {
+                return Err(Fault::internal(format!("nothing supports {wrong:?}")));
+            }
             Err(_) => (LocalWriter.write(question, &plan, &findings).await?, "local"),
         };
         Ok(Answer::new(draft, &plan, mode, desk.plan(), &findings))

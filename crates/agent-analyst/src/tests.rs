@@ -1,1 +1,5 @@
 //! The analyst as a whole, against tools that answer by formula.
+
+mod eval;
+mod floor;
+mod laws;

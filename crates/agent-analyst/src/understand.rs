@@ -85,7 +85,8 @@ pub(crate) fn understand(question: &Question, today: Date) -> Request {
         && !matches!(request.intent, Intent::IndexScan | Intent::Movers);
     for earlier in asked.take(LOOK_BACK) {
         let partial = lacks && (clear || request.period.is_some());
-        if !partial && !(refers && !clear) {
+        let elliptic = refers && !clear;
+        if !(partial || elliptic) {
             break;
         }
         let (before, _) = one(earlier, today, language);
@@ -141,6 +142,8 @@ fn one(text: &str, today: Date, language: Language) -> (Request, bool) {
 fn intent(words: &[Word], mentions: &[Mention]) -> Option<Intent> {
     let has = |stems: &[&str]| begins(words, stems);
     let weighed = mentions.iter().any(|it| it.weight.is_some());
+    // A word that does not look like a name does not make a question about the market one about it.
+    let unnamed = mentions.iter().all(|it| !it.strong);
     let moved = has(&[
         "выросл",
         "вырос",
@@ -191,15 +194,12 @@ fn intent(words: &[Word], mentions: &[Mention]) -> Option<Intent> {
         Intent::Correlation
     } else if has(&["портфел", "portfolio", "var"]) || weighed {
         Intent::PortfolioRisk
-    } else if mentions.is_empty() && moved && (which || market) {
+    } else if unnamed && moved && (which || market) {
         Intent::Movers
-    } else if mentions.is_empty()
-        && has(&["индекс", "index", "imoex", "rtsi", "ртс", "состав", "constituent"])
+    } else if unnamed && has(&["индекс", "index", "imoex", "rtsi", "ртс", "состав", "constituent"])
     {
         Intent::IndexScan
-    } else if mentions.is_empty()
-        && market
-        && has(&["как", "обзор", "how", "дел", "сводк", "overview"])
+    } else if unnamed && market && has(&["как", "обзор", "how", "дел", "сводк", "overview"])
     {
         Intent::Movers
     } else if has(&["сравн", "против", "compar", "vs", "versus", "лучше", "better"])
@@ -210,7 +210,7 @@ fn intent(words: &[Word], mentions: &[Mention]) -> Option<Intent> {
     })
 }
 
-/// «VaR 99%» and «на 10 дней».
+/// The confidence and the horizon of a value at risk: «99%», «на 10 дней».
 fn risk_terms(words: &[Word]) -> (Option<f64>, Option<u32>) {
     let about = |it: &Word| {
         it.is(&["var"]) || it.lower.starts_with("доверит") || it.lower.starts_with("confid")

@@ -14,7 +14,7 @@ use crate::ask::Question;
 use crate::check::Citation;
 use crate::desk::Finding;
 use crate::number::Language;
-use crate::page::{Page, Slot, quoted};
+use crate::page::{Page, Slot};
 use crate::plan::Plan;
 use crate::resolve::Security;
 use crate::understand::Intent;
@@ -153,5 +153,6 @@ pub(crate) fn float(finding: Option<&Finding>, pointer: &str) -> Option<f64> {
 /// The currency of a snapshot; roubles where it is not said.
 pub(crate) fn currency_of(finding: Option<&Finding>) -> String {
     let said = finding.and_then(|it| it.at("/data/currency")).and_then(Value::as_str);
-    quoted(said.unwrap_or("RUB"))
+    let letters = |it: &char| it.is_ascii_alphabetic();
+    said.unwrap_or("RUB").chars().filter(letters).take(4).collect()
 }

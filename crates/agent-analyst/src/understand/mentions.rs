@@ -181,9 +181,10 @@ fn mention(words: &[Word], at: usize, len: usize) -> Mention {
     let strong = short.is_some()
         || share
         || own.iter().any(|it| is_ticker(it) || it.quoted || (capital(it) && !it.first));
-    // «префы Сбера», «Сбер преф», «Сбера ап», «Сбер (префы)».
-    let near =
-        [before, after(0), after(1).filter(|_| after(0).is_some_and(|it| it.is_mark(&['(', '-'])))];
+    // «префы Сбера», «привилегированные акции Сбера», «Сбер преф», «Сбера ап», «Сбер (префы)».
+    let earlier = at.checked_sub(2).and_then(|at| words.get(at)).filter(|_| share);
+    let bracket = after(0).is_some_and(|it| it.is_mark(&['(', '-']));
+    let near = [earlier, before, after(0), after(1).filter(|_| bracket)];
     let preferred = near.iter().flatten().any(|it| is_preferred(it));
     let lower =
         |text: &str| crate::words::lower(text).split_whitespace().map(ToOwned::to_owned).collect();

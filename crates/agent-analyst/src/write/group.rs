@@ -20,14 +20,10 @@ fn row_of(finding: Option<&Finding>, ticker: &str) -> Option<usize> {
 pub(super) fn comparison(sheet: &mut Sheet<'_>, all: &[Security]) {
     sheet.page.heading("Резюме", "Summary");
     unknown(sheet);
-    let history = |sheet: &Sheet<'_>, it: &Security| {
-        sheet.of("get_ohlcv_timeseries", &it.ticker).map(|f| f.id)
-    };
-    let find = |sheet: &Sheet<'_>, id: usize| sheet.findings.iter().position(|it| it.id == id);
     let mut returns: Vec<(&Security, usize, f64)> = Vec::new();
     for it in all {
-        let at = history(sheet, it).and_then(|id| find(sheet, id));
-        let found = at.and_then(|at| sheet.findings.get(at));
+        let found = sheet.of("get_ohlcv_timeseries", &it.ticker);
+        let at = found.and_then(|it| sheet.findings.iter().position(|other| other.id == it.id));
         if let (Some(at), Some(change)) = (at, float(found, "/metrics/total_return_pct")) {
             returns.push((it, at, change));
         }
@@ -42,6 +38,14 @@ pub(super) fn comparison(sheet: &mut Sheet<'_>, all: &[Security]) {
         ),
     }
     sheet.page.heading("Ключевые показатели", "Key figures");
+    side_by_side(sheet, all);
+    sheet.page.heading("Риски", "Risks");
+    pairs(sheet, all);
+    sheet.page.heading("Выводы", "Conclusions");
+    calmest(sheet, all);
+}
+
+fn side_by_side(sheet: &mut Sheet<'_>, all: &[Security]) {
     let risk = sheet.last("compute_portfolio_risk");
     let mut rows = Vec::new();
     for it in all {
@@ -87,10 +91,6 @@ pub(super) fn comparison(sheet: &mut Sheet<'_>, all: &[Security]) {
         ("Средний объём, шт.", "Average volume"),
     ];
     sheet.page.table(("Сравнение", "Comparison"), &columns, rows);
-    sheet.page.heading("Риски", "Risks");
-    pairs(sheet, all);
-    sheet.page.heading("Выводы", "Conclusions");
-    calmest(sheet, all);
 }
 
 fn ahead(sheet: &mut Sheet<'_>, best: (&Security, usize, f64), worst: (&Security, usize, f64)) {
@@ -278,6 +278,22 @@ pub(super) fn portfolio(sheet: &mut Sheet<'_>, all: &[Security]) {
     }
     sheet.page.heading("Ключевые показатели", "Key figures");
     common_days(sheet, risk);
+    holdings(sheet, all);
+    sheet.page.heading("Риски", "Risks");
+    if let Some(risk) = risk.filter(|it| it.outcome.is_ok()) {
+        losses(sheet, risk);
+    } else {
+        sheet.page.say("- Показатели риска: нет данных.", "- Risk figures: no data.", []);
+    }
+    if all.len() > 1 {
+        pairs(sheet, all);
+    }
+    sheet.page.heading("Выводы", "Conclusions");
+    concentration(sheet, risk);
+}
+
+fn holdings(sheet: &mut Sheet<'_>, all: &[Security]) {
+    let risk = sheet.last("compute_portfolio_risk");
     let mut rows = Vec::new();
     for it in all {
         let at = row_of(risk, &it.ticker);
@@ -317,17 +333,6 @@ pub(super) fn portfolio(sheet: &mut Sheet<'_>, all: &[Security]) {
         ("Вклад в риск, %", "Part of the risk, %"),
     ];
     sheet.page.table(("Портфель", "Portfolio"), &columns, rows);
-    sheet.page.heading("Риски", "Risks");
-    if let Some(risk) = risk.filter(|it| it.outcome.is_ok()) {
-        losses(sheet, risk);
-    } else {
-        sheet.page.say("- Показатели риска: нет данных.", "- Risk figures: no data.", []);
-    }
-    if all.len() > 1 {
-        pairs(sheet, all);
-    }
-    sheet.page.heading("Выводы", "Conclusions");
-    concentration(sheet, risk);
 }
 
 fn concentration(sheet: &mut Sheet<'_>, risk: Option<&Finding>) {

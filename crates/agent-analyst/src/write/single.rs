@@ -104,11 +104,20 @@ fn period(sheet: &mut Sheet<'_>, history: Option<&Finding>, money: &str) {
     let (high, low) = (price(at("high", true)), price(at("low", false)));
     let close = price(last.checked_sub(1).map(|at| format!("/data/{at}/close")));
     let [from, to] = sheet.period(history);
-    sheet.page.say(
-        "- Период с {} по {}: максимум {}, минимум {}, последнее закрытие {}.",
-        "- The period from {} to {}: high {}, low {}, last close {}.",
-        [from, to, high.into(), low.into(), close.into()],
-    );
+    let [high, low, close]: [Slot; 3] = [high.into(), low.into(), close.into()];
+    if sheet.plan.request.period().is_day() {
+        sheet.page.say(
+            "- На {}: максимум {}, минимум {}, закрытие {}.",
+            "- On {}: high {}, low {}, close {}.",
+            [to, high, low, close],
+        );
+    } else {
+        sheet.page.say(
+            "- Период с {} по {}: максимум {}, минимум {}, последнее закрытие {}.",
+            "- The period from {} to {}: high {}, low {}, last close {}.",
+            [from, to, high, low, close],
+        );
+    }
     let days = float(history, "/metrics/num_days").unwrap_or(0.0) as u64;
     let count = sheet.page.figure(history, "/metrics/num_days", Style::Count);
     let volume = sheet.page.figure(history, "/metrics/avg_daily_volume", Style::Amount(""));
@@ -129,8 +138,8 @@ fn risks(sheet: &mut Sheet<'_>, history: Option<&Finding>, risk: Option<&Finding
     let word = float(history, "/metrics/annualized_volatility").map(|it| roughness(it, language));
     let word = word.map(|it| format!(" ({it})")).unwrap_or_default();
     sheet.page.say(
-        "- Годовая волатильность {}{}.",
-        "- Yearly volatility {}{}.",
+        "- Годовая волатильность: {}{}.",
+        "- Yearly volatility: {}{}.",
         [volatility.into(), word.into()],
     );
     if let Some(risk) = risk {

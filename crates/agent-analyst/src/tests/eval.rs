@@ -1,0 +1,122 @@
+//! The evaluation set: questions with the intent, securities, dates and figures they must lead to.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::floor::{Asked, Floor, ask};
+use super::laws::lawful;
+use crate::Language;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    ask: String,
+    #[serde(default)]
+    before: Vec<String>,
+    locale: Option<String>,
+    #[serde(default = "russian")]
+    language: String,
+    intent: String,
+    #[serde(default)]
+    tickers: Vec<String>,
+    from: Option<String>,
+    to: Option<String>,
+    #[serde(default)]
+    weights: Vec<f64>,
+    /// Tool, the value of one of its arguments, and the pointer into its result: all must be cited.
+    #[serde(default)]
+    figures: Vec<(String, String, String)>,
+    /// Pieces of the text.
+    #[serde(default)]
+    says: Vec<String>,
+}
+
+fn russian() -> String {
+    "ru".to_owned()
+}
+
+fn rows() -> Vec<Row> {
+    serde_json::from_str(include_str!("../../eval/questions.json")).unwrap()
+}
+
+/// What is wrong with an answer; nothing where all is as expected.
+fn wrong(row: &Row, asked: &Asked) -> Vec<String> {
+    let debug = &asked.answer.debug;
+    let mut wrong = Vec::new();
+    let mut check = |what: &str, found: Value, expected: Value| {
+        if found != expected {
+            wrong.push(format!("{what}: {found} instead of {expected}"));
+        }
+    };
+    check("intent", debug["intent"].clone(), json!(row.intent));
+    check("language", debug["language"].clone(), json!(row.language));
+    check("tickers", debug["tickers"].clone(), json!(row.tickers));
+    for (name, expected) in [("from", &row.from), ("to", &row.to)] {
+        if let Some(expected) = expected {
+            check(name, debug["period"][name].clone(), json!(expected));
+        }
+    }
+    if !row.weights.is_empty() {
+        let risk = asked.findings.iter().find(|it| it.tool == "compute_portfolio_risk");
+        let positions = risk.map(|it| it.args["positions"].clone()).unwrap_or_default();
+        let found: Vec<f64> = positions
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|it| it["weight"].as_f64())
+            .collect();
+        check("weights", json!(found), json!(row.weights));
+    }
+    let text = &asked.answer.draft.text;
+    for (tool, about, pointer) in &row.figures {
+        let cited = asked.answer.draft.citations.iter().any(|citation| {
+            citation.sources.iter().any(|(id, at)| {
+                let call = asked.findings.iter().find(|it| it.id == *id);
+                *at == format!("/result{pointer}")
+                    && call
+                        .is_some_and(|it| it.tool == *tool && it.args.to_string().contains(about))
+            })
+        });
+        check(&format!("{tool} {about} {pointer}"), json!(cited), json!(true));
+    }
+    for piece in &row.says {
+        check(piece, json!(text.contains(piece)), json!(true));
+    }
+    wrong
+}
+
+#[test]
+fn every_question_leads_where_it_should() {
+    let rows = rows();
+    assert!(rows.len() >= 60, "{} questions", rows.len());
+    let mut failed = Vec::new();
+    for row in &rows {
+        let messages: Vec<&str> = row.before.iter().chain([&row.ask]).map(String::as_str).collect();
+        let locale = match row.locale.as_deref() {
+            Some("en") => Some(Language::English),
+            Some(_) => Some(Language::Russian),
+            None => None,
+        };
+        let asked = ask(Floor::default(), &messages, locale);
+        lawful(&asked, &messages.join("\n"));
+        let wrong = wrong(row, &asked);
+        if !wrong.is_empty() {
+            failed.push(format!("{}\n  {}", row.ask, wrong.join("\n  ")));
+        }
+    }
+    assert!(failed.is_empty(), "{} of {}:\n{}", failed.len(), rows.len(), failed.join("\n"));
+}
+
+#[test]
+fn all_sections_are_there_and_advice_is_disclaimed_once() {
+    for row in rows().iter().filter(|it| it.intent != "help" && !it.tickers.is_empty()) {
+        let messages: Vec<&str> = row.before.iter().chain([&row.ask]).map(String::as_str).collect();
+        let text = ask(Floor::default(), &messages, Some(Language::Russian)).answer.draft.text;
+        for section in ["## Резюме", "## Ключевые показатели", "## Риски", "## Выводы"]
+        {
+            assert_eq!(text.matches(section).count(), 1, "{}: {section}\n{text}", row.ask);
+        }
+        assert_eq!(text.matches("не инвестиционная рекомендация").count(), 1, "{}", row.ask);
+        assert!(text.contains("смоделированы") && text.contains("задержкой 15"), "{text}");
+    }
+}

@@ -1,0 +1,361 @@
+//! A trading floor that answers like the real tools, its figures computed by formula from a name
+//! and a day. It can be told to fail, and to say hostile things.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use contract::{Caller, Progress};
+use jiff::ToSpan as _;
+use jiff::civil::{Date, Weekday, date};
+use market::{Clock, Millis};
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Analyst, Answer, Desk, Finding, Question, ToolAnswer, ToolCaller, ToolFailure};
+
+/// A Friday.
+pub(super) const TODAY: Date = date(2024, 6, 14);
+
+const SECURITIES: &str = "SBER|Сбербанк|Сбербанк России ПАО ао|Sberbank
+SBERP|Сбербанк-п|Сбербанк России ПАО ап|Sberbank (pref)
+GAZP|ГАЗПРОМ ао|Газпром ПАО ао|Gazprom
+SIBN|Газпрнефть|Газпром нефть ПАО ао|Gazprom Neft
+LKOH|ЛУКОЙЛ|НК ЛУКОЙЛ ПАО ао|LUKOIL
+ROSN|Роснефть|НК Роснефть ПАО|Rosneft
+GMKN|ГМКНорНик|ГМК Норильский никель ПАО ао|Norilsk Nickel
+YDEX|ЯНДЕКС|МКПАО Яндекс|Yandex
+T|Т-Техно ао|МКПАО Т-Технологии|T-Technologies
+VTBR|ВТБ ао|Банк ВТБ ПАО ао|VTB
+MGNT|Магнит ао|Магнит ПАО ао|Magnit
+MAGN|ММК|Магнитогорский металлургический комбинат ПАО|MMK
+MOEX|МосБиржа|Московская Биржа ПАО ао|Moscow Exchange
+NVTK|Новатэк ао|НОВАТЭК ПАО ао|NOVATEK
+TATN|Татнфт 3ао|Татнефть ПАО ао|Tatneft
+TATNP|Татнфт 3ап|Татнефть ПАО ап|Tatneft (pref)
+PLZL|Полюс|Полюс ПАО ао|Polyus
+ALRS|АЛРОСА ао|АЛРОСА ПАО ао|ALROSA
+AFLT|Аэрофлот|Аэрофлот ПАО ао|Aeroflot
+CHMF|СевСт-ао|Северсталь ПАО ао|Severstal
+NLMK|НЛМК ао|НЛМК ПАО ао|NLMK
+MTSS|МТС-ао|МТС ПАО ао|MTS
+SNGS|Сургнфгз|Сургутнефтегаз ПАО ао|Surgutneftegas
+SNGSP|Сургнфгз-п|Сургутнефтегаз ПАО ап|Surgutneftegas (pref)
+MTLR|Мечел ао|Мечел ПАО ао|Mechel
+MTLRP|Мечел ап|Мечел ПАО ап|Mechel (pref)
+IRAO|ИнтерРАОао|Интер РАО ПАО ао|Inter RAO
+OZON|ОЗОН ао|МКПАО Озон|Ozon
+PHOR|ФосАгро ао|ФосАгро ПАО ао|PhosAgro
+RUAL|РУСАЛ ао|РУСАЛ ОК МКПАО ао|RUSAL
+FEES|Россети|ФСК-Россети ПАО|FGC-Rosseti
+MRKC|РоссЦентр|Россети Центр ПАО|Rosseti Centre
+TRNFP|Транснф ап|Транснефть ПАО ап|Transneft (pref)
+ELFV|ЭЛ5Энер ао|ЭЛ5-Энерго ПАО|EL5-Energo";
+
+#[derive(Debug, Default)]
+pub(super) struct Floor {
+    /// Tools that fail.
+    pub(super) broken: Vec<&'static str>,
+    /// Said in place of every name.
+    pub(super) hostile: Option<&'static str>,
+}
+
+fn seed(text: &str) -> u64 {
+    text.bytes().fold(1_469_598_103_934_665_603, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(1_099_511_628_211)
+    })
+}
+
+fn day_number(day: Date) -> f64 {
+    (Millis::start_of(day).0 / market::DAY_MS) as f64
+}
+
+/// A smooth wave of its own for each ticker, with a little dust of the day.
+fn close(ticker: &str, day: Date) -> f64 {
+    let own = (seed(ticker) % 1_000) as f64;
+    let at = day_number(day);
+    let dust = (seed(&format!("{ticker}{day}")) % 2_000) as f64 / 1_000.0 - 1.0;
+    let level = 20.0 + own * 3.0;
+    let value = level * (1.0 + 0.2 * (at / (40.0 + own / 10.0)).sin() + 0.012 * dust);
+    (value * 100.0).round() / 100.0
+}
+
+fn days(from: Date, to: Date) -> Vec<Date> {
+    let weekend = |day: &Date| matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday);
+    let mut all = Vec::new();
+    let mut day = from;
+    while day <= to {
+        if !weekend(&day) {
+            all.push(day);
+        }
+        day = day.saturating_add(1.day());
+    }
+    all
+}
+
+fn trading_day(mut day: Date) -> Date {
+    while days(day, day).is_empty() {
+        day = day.saturating_sub(1.day());
+    }
+    day
+}
+
+fn returns(closes: &[f64]) -> Vec<f64> {
+    closes.windows(2).map(|it| it[1] / it[0] - 1.0).collect()
+}
+
+fn deviation(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let squares: f64 = values.iter().map(|it| (it - mean).powi(2)).sum();
+    (squares / (values.len() as f64 - 1.0)).sqrt()
+}
+
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |it: &[f64]| it.iter().sum::<f64>() / it.len() as f64;
+    let (ma, mb) = (mean(a), mean(b));
+    let sum: f64 = a.iter().zip(b).map(|(a, b)| (a - ma) * (b - mb)).sum();
+    sum / (a.len() as f64 - 1.0) / deviation(a) / deviation(b)
+}
+
+fn text<'a>(args: &'a Map<String, Value>, name: &str) -> &'a str {
+    args.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn invalid(code: &str, message: &str) -> ToolFailure {
+    ToolFailure { code: code.to_owned(), message: message.to_owned() }
+}
+
+fn period(args: &Map<String, Value>) -> Result<(Date, Date), ToolFailure> {
+    let read = |name| market::parse_date(text(args, name)).ok_or(invalid("invalid_date", "a date"));
+    let (from, to) = (read("from_date")?, read("to_date")?);
+    if from > to { Err(invalid("reversed_dates", "reversed")) } else { Ok((from, to)) }
+}
+
+fn listed(ticker: &str) -> Result<Vec<&'static str>, ToolFailure> {
+    let mut rows = SECURITIES.lines().map(|row| row.split('|').collect::<Vec<_>>());
+    rows.find(|row| row[0] == ticker).ok_or_else(|| invalid("unknown_symbol", "no such ticker 404"))
+}
+
+impl Floor {
+    fn answer(&self, tool: &str, args: &Map<String, Value>) -> Result<Value, ToolFailure> {
+        if self.broken.contains(&tool) {
+            return Err(invalid("upstream_5xx", "the exchange answered with 503"));
+        }
+        match tool {
+            "search_securities" => Ok(self.search(text(args, "query"))),
+            "get_security_snapshot" => self.snapshot(text(args, "ticker")),
+            "get_ohlcv_timeseries" => self.history(args),
+            "get_dividends" => Self::dividends(args),
+            "get_index_constituents_metrics" => Self::basket(args),
+            "compute_portfolio_risk" => Self::risk(args),
+            "compute_correlation_matrix" => Self::matrix(args),
+            other => Err(invalid("unknown_tool", other)),
+        }
+    }
+
+    fn search(&self, query: &str) -> Value {
+        let query = query.to_lowercase();
+        let fits = |row: &str| query.split_whitespace().all(|it| row.to_lowercase().contains(it));
+        let rows = SECURITIES.lines().filter(|row| fits(row)).take(20).map(|row| {
+            let parts: Vec<&str> = row.split('|').collect();
+            let name = self.hostile.unwrap_or(parts[2]);
+            json!({ "ticker": parts[0], "short_name": self.hostile.unwrap_or(parts[1]), "name": name,
+                "latin_name": parts[3], "board": "TQBR", "is_traded": true })
+        });
+        let rows: Vec<Value> = rows.collect();
+        let count = rows.len();
+        json!({ "metadata": { "source": "moex-iss", "query": query }, "data": rows,
+            "metrics": { "num_found": count }, "error": null })
+    }
+
+    fn snapshot(&self, ticker: &str) -> Result<Value, ToolFailure> {
+        let row = listed(ticker)?;
+        let (last, before) = (close(ticker, TODAY), close(ticker, TODAY.saturating_sub(1.day())));
+        let change = (last - before) / before * 100.0;
+        Ok(json!({
+            "metadata": { "source": "moex-iss", "ticker": ticker, "board": "TQBR", "as_of": "2024-06-14T12:00:00Z" },
+            "data": { "last_price": last, "price_change_abs": last - before,
+                "price_change_pct": (change * 100.0).round() / 100.0, "open_price": before,
+                "high_price": last.max(before) * 1.01, "low_price": last.min(before) * 0.99,
+                "volume": 1000 + seed(ticker) % 9_000_000, "value": 1_000_000 + seed(row[0]) % 9_000_000_000,
+                "currency": "RUB", "short_name": self.hostile.unwrap_or(row[1]), "is_stale": false },
+            "metrics": { "intraday_volatility_estimate": 2.0 }, "error": null }))
+    }
+
+    fn history(&self, args: &Map<String, Value>) -> Result<Value, ToolFailure> {
+        let ticker = text(args, "ticker");
+        listed(ticker)?;
+        let (from, to) = period(args)?;
+        let days = days(from, to);
+        let closes: Vec<f64> = days.iter().map(|day| close(ticker, *day)).collect();
+        let candle = |day: &Date| {
+            let close = close(ticker, *day);
+            json!({ "ts": format!("{day}T00:00:00+03:00"), "open": close * 0.995, "high": close * 1.01,
+                "low": close * 0.98, "close": close, "volume": 1_000 + seed(&day.to_string()) % 100_000 })
+        };
+        let mut metrics = json!({ "num_days": days.len(), "num_candles": days.len() });
+        if let (Some(first), Some(last)) = (closes.first(), closes.last()) {
+            metrics["avg_daily_volume"] = json!(54_321.5);
+            if closes.len() > 1 {
+                metrics["total_return_pct"] = json!((last - first) / first * 100.0);
+            }
+            if closes.len() > 2 {
+                metrics["annualized_volatility"] =
+                    json!(deviation(&returns(&closes)) * 252_f64.sqrt() * 100.0);
+            }
+        }
+        Ok(json!({ "metadata": { "source": "moex-iss", "ticker": ticker },
+            "data": days.iter().map(candle).collect::<Vec<_>>(), "metrics": metrics, "error": null }))
+    }
+
+    fn dividends(args: &Map<String, Value>) -> Result<Value, ToolFailure> {
+        let ticker = text(args, "ticker");
+        listed(ticker)?;
+        let within = |day: &Date| {
+            let day = day.to_string();
+            (text(args, "from_date").is_empty() || *text(args, "from_date") <= *day)
+                && (text(args, "to_date").is_empty() || *day <= *text(args, "to_date"))
+        };
+        let value = |day: &Date| (close(ticker, *day) * 5.0).round() / 100.0;
+        let all: Vec<Date> = (2019..2024).map(|year| date(year, 7, 11)).collect();
+        let paid: Vec<&Date> = all.iter().filter(|it| within(it)).collect();
+        let last = value(&date(2023, 7, 11));
+        Ok(json!({ "metadata": { "source": "moex-iss", "ticker": ticker },
+            "data": paid.iter().map(|day| json!({ "registry_close_date": day.to_string(), "value": value(day), "currency": "RUB" })).collect::<Vec<_>>(),
+            "metrics": { "num_payments": paid.len(), "trailing_12m_sum": last,
+                "trailing_12m_yield_pct": last / close(ticker, TODAY) * 100.0 }, "error": null }))
+    }
+
+    fn basket(args: &Map<String, Value>) -> Result<Value, ToolFailure> {
+        let asked =
+            market::parse_date(text(args, "as_of_date")).ok_or(invalid("invalid_date", "date"))?;
+        let day = trading_day(asked);
+        let before = trading_day(day.saturating_sub(1.day()));
+        let tickers: Vec<&str> =
+            SECURITIES.lines().filter_map(|it| it.split('|').next()).take(20).collect();
+        let row = |(at, ticker): (usize, &&str)| {
+            let (now, then) = (close(ticker, day), close(ticker, before));
+            json!({ "ticker": ticker, "weight_pct": 12.0 - at as f64 * 0.5, "last_price": now,
+                "price_change_pct": ((now / then - 1.0) * 10_000.0).round() / 100.0, "sector": "Нефть и газ" })
+        };
+        let rows: Vec<Value> = tickers.iter().enumerate().map(row).collect();
+        Ok(
+            json!({ "metadata": { "source": "moex-iss", "index_ticker": text(args, "index_ticker"), "as_of_date": asked.to_string() },
+            "data": rows, "metrics": { "top5_weight_pct": 55.0, "num_constituents": tickers.len(),
+                "effective_date": day.to_string() }, "error": null }),
+        )
+    }
+
+    fn risk(args: &Map<String, Value>) -> Result<Value, ToolFailure> {
+        let (from, to) = period(args)?;
+        let days = days(from, to);
+        let positions = args["positions"].as_array().cloned().unwrap_or_default();
+        let weight = |it: &Value| it["weight"].as_f64().unwrap_or(1.0);
+        let sum: f64 = positions.iter().map(weight).sum();
+        let mut whole = vec![0.0; days.len().saturating_sub(1)];
+        let (mut rows, mut hhi, mut top) = (Vec::new(), 0.0, 0.0_f64);
+        for it in &positions {
+            let ticker = it["ticker"].as_str().unwrap_or_default();
+            listed(ticker)?;
+            let closes: Vec<f64> = days.iter().map(|day| close(ticker, *day)).collect();
+            let own = returns(&closes);
+            if own.len() < 2 {
+                return Err(invalid("too_few_days", "2 trading days in common; 3 are needed"));
+            }
+            let share = weight(it) / sum;
+            whole.iter_mut().zip(&own).for_each(|(whole, own)| *whole += share * own);
+            (hhi, top) = (hhi + share * share, top.max(share));
+            rows.push(json!({ "ticker": ticker, "weight": share,
+                "total_return_pct": (closes[closes.len() - 1] / closes[0] - 1.0) * 100.0,
+                "annualized_volatility": deviation(&own) * 252_f64.sqrt() * 100.0,
+                "max_drawdown_pct": 3.0 + (seed(ticker) % 700) as f64 / 30.0,
+                "risk_contribution_pct": share * 100.0 }));
+        }
+        let confidence = args.get("confidence").and_then(Value::as_f64).unwrap_or(0.95);
+        let horizon = args.get("horizon_days").and_then(Value::as_u64).unwrap_or(1);
+        let spread = deviation(&whole);
+        Ok(json!({ "metadata": { "source": "moex-iss" }, "data": rows, "metrics": {
+            "total_return_pct": (whole.iter().map(|it| 1.0 + it).product::<f64>() - 1.0) * 100.0,
+            "annualized_volatility": spread * 252_f64.sqrt() * 100.0, "max_drawdown_pct": 17.654_321,
+            "var_historical_pct": spread * 1.7 * 100.0, "var_parametric_pct": spread * 1.645 * 100.0,
+            "hhi": hhi, "top1_weight_pct": top * 100.0, "num_days": whole.len(),
+            "confidence": confidence, "horizon_days": horizon }, "error": null }))
+    }
+
+    fn matrix(args: &Map<String, Value>) -> Result<Value, ToolFailure> {
+        let (from, to) = period(args)?;
+        let days = days(from, to);
+        let tickers: Vec<&str> =
+            args["tickers"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let mut each: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for ticker in &tickers {
+            listed(ticker)?;
+            let closes: Vec<f64> = days.iter().map(|day| close(ticker, *day)).collect();
+            each.insert(ticker, returns(&closes));
+        }
+        let (mut rows, mut sum, mut count) = (Vec::new(), 0.0, 0.0);
+        for a in &tickers {
+            let mut row = Map::new();
+            for b in &tickers {
+                let value = correlation(&each[a], &each[b]);
+                if a < b {
+                    (sum, count) = (sum + value, count + 1.0);
+                }
+                row.insert((*b).to_owned(), json!(value));
+            }
+            rows.push(json!({ "ticker": a, "correlations": row }));
+        }
+        Ok(json!({ "metadata": { "source": "moex-iss", "tickers": tickers }, "data": rows,
+            "metrics": { "num_days": days.len() - 1, "mean_correlation": sum / count }, "error": null }))
+    }
+}
+
+#[async_trait]
+impl ToolCaller for Floor {
+    async fn call(
+        &self,
+        _: &Caller,
+        tool: &str,
+        args: Map<String, Value>,
+        _: &CancellationToken,
+        _: Instant,
+    ) -> Result<ToolAnswer, ToolFailure> {
+        let result = self.answer(tool, &args)?;
+        let told = json!({ "source": "simulated", "delay": "delayed_15m", "stale": false });
+        let meta = [("stoa/freshness".to_owned(), told)].into_iter().collect();
+        Ok(ToolAnswer { result, meta })
+    }
+}
+
+struct Noon;
+
+impl Clock for Noon {
+    fn now(&self) -> Millis {
+        Millis(Millis::start_of(TODAY).0 + market::DAY_MS / 2)
+    }
+}
+
+/// An answer, and the calls that it refers to.
+pub(super) struct Asked {
+    pub(super) answer: Answer,
+    pub(super) findings: Vec<Finding>,
+}
+
+/// Asks the floor, earlier messages first.
+pub(super) fn ask(floor: Floor, messages: &[&str], locale: Option<crate::Language>) -> Asked {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let floor = Arc::new(floor);
+        let analyst = Analyst::local(floor.clone(), Arc::new(Noon));
+        let caller =
+            Caller { subject: Arc::from("reader"), scopes: Arc::from(["read".to_owned()]) };
+        let (cancel, progress) = (CancellationToken::new(), Progress::default());
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let desk = Desk::new(&*floor, &caller, &cancel, deadline, &progress);
+        let asked = messages.iter().map(|it| (*it).to_owned()).collect();
+        let answer = analyst.answer(&Question { asked, locale }, &desk).await.unwrap();
+        Asked { answer, findings: desk.findings() }
+    })
+}
