@@ -200,14 +200,14 @@ impl TaskStore for SqlTasks {
             sql("DELETE FROM a2a_task WHERE agent = $1 AND owner = $2 AND lease_until IS NULL \
              AND (updated_ms < $3 OR (updated_ms = $3 AND id < $4))");
         let gone = gone.bind(agent).bind(owner).bind(last.int(0)?).bind(last.text(1)?);
-        self.forget(agent, gone).await
+        self.forget(gone, orphans("AND a2a_webhook.owner = $2").bind(agent).bind(owner)).await
     }
 
     async fn forget_before(&self, agent: &str, updated_ms: i64) -> Result<(), Fault> {
         let gone = sql(
             "DELETE FROM a2a_task WHERE agent = $1 AND lease_until IS NULL AND updated_ms < $2",
         );
-        self.forget(agent, gone.bind(agent).bind(updated_ms)).await
+        self.forget(gone.bind(agent).bind(updated_ms), orphans("").bind(agent)).await
     }
 
     async fn put_push(&self, agent: &str, owner: &str, push: &PushConfig) -> Result<(), Fault> {
@@ -243,17 +243,21 @@ impl TaskStore for SqlTasks {
     }
 }
 
+/// Deletes the webhooks of tasks that are no longer there.
+fn orphans(narrowed: &'static str) -> Sql {
+    sql_built(format!(
+        "DELETE FROM a2a_webhook WHERE agent = $1 {narrowed} AND NOT EXISTS (SELECT 1 FROM a2a_task \
+         WHERE a2a_task.agent = a2a_webhook.agent AND a2a_task.owner = a2a_webhook.owner \
+         AND a2a_task.id = a2a_webhook.task)"
+    ))
+}
+
 impl SqlTasks {
     /// Deletes tasks, and with them their webhooks.
-    async fn forget(&self, agent: &str, tasks: Sql) -> Result<(), Fault> {
+    async fn forget(&self, tasks: Sql, webhooks: Sql) -> Result<(), Fault> {
         let mut tx = self.0.begin().await?;
         if tx.execute(tasks).await? > 0 {
-            let orphans = sql(
-                "DELETE FROM a2a_webhook WHERE agent = $1 AND NOT EXISTS (SELECT 1 FROM a2a_task \
-                 WHERE a2a_task.agent = a2a_webhook.agent AND a2a_task.owner = a2a_webhook.owner \
-                 AND a2a_task.id = a2a_webhook.task)",
-            );
-            tx.execute(orphans.bind(agent)).await?;
+            tx.execute(webhooks).await?;
         }
         tx.commit().await
     }

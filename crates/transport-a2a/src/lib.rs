@@ -1,4 +1,4 @@
-//! Agents over the Agent2Agent protocol 1.0: cards, messages, tasks, streams and webhooks, as
+//! Agents over the A2A protocol 1.0: cards, messages, tasks, streams and webhooks, as
 //! JSON-RPC and as HTTP+JSON.
 //!
 //! An agent is a tool of a contract that has an `agent` section. A message becomes a call of the

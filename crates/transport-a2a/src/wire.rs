@@ -1,6 +1,6 @@
-//! The protocol's objects as they travel: ProtoJSON of `a2a.proto` 1.0.
+//! The protocol's objects as they travel: the JSON of `a2a.proto` 1.0.
 //!
-//! Readers take both spellings of a field's name, as ProtoJSON does, and ignore what they do not
+//! Readers take both spellings of a field's name, as protobuf does, and ignore what they do not
 //! know. What an object means, and whether it may be taken, is not decided here.
 
 use serde::{Deserialize, Serialize};

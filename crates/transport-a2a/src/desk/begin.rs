@@ -193,7 +193,7 @@ impl Desk {
     }
 }
 
-/// An empty name is no name, as ProtoJSON has it.
+/// An empty name is no name, as protobuf has it.
 fn tidy(message: &mut Message) {
     message.context_id.take_if(|it| it.is_empty());
     message.task_id.take_if(|it| it.is_empty());

@@ -1,5 +1,6 @@
 //! The protocol as clients speak it, over a tool made up for the occasion.
-#![allow(clippy::panic, reason = "a test that cannot go on says so")]
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
 mod doors;
 mod house;
