@@ -208,4 +208,55 @@ mod tests {
         let fault = HttpCourier::new(false).unwrap().deliver(&push, "{}").await.unwrap_err();
         assert_eq!(fault.code(), "webhook_unreached");
     }
+
+    /// A webhook that answers once, and what it was sent.
+    async fn answering(status: &str) -> (Result<(), Fault>, String) {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let push = PushConfig {
+            url: format!("http://{}/hook", listener.local_addr().unwrap()),
+            token: Some("t0ken".to_owned()),
+            authentication: Some(crate::wire::PushAuthentication {
+                scheme: "Bearer".to_owned(),
+                credentials: "s3cret".to_owned(),
+            }),
+            ..PushConfig::default()
+        };
+        let answer = format!("HTTP/1.1 {status}\r\nLocation: /\r\nContent-Length: 0\r\n\r\n");
+        let hook = async {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            let mut heard = Vec::new();
+            while !heard.ends_with(b"{}") {
+                assert_ne!(socket.read_buf(&mut heard).await.unwrap(), 0);
+            }
+            socket.write_all(answer.as_bytes()).await.unwrap();
+            String::from_utf8(heard).unwrap().to_ascii_lowercase()
+        };
+        let courier = HttpCourier::new(true).unwrap();
+        tokio::join!(courier.deliver(&push, "{}"), hook)
+    }
+
+    #[tokio::test]
+    async fn a_webhook_is_sent_its_own_secrets_and_its_answer_decides() {
+        let (delivered, heard) = answering("204 No Content").await;
+        delivered.unwrap();
+        assert!(heard.starts_with("post /hook "), "{heard}");
+        for line in [
+            "authorization: bearer s3cret",
+            "x-a2a-notification-token: t0ken",
+            "content-type: application/a2a+json",
+        ] {
+            assert!(heard.contains(line), "{line} is not in {heard}");
+        }
+        for (status, again) in [
+            ("503 Service Unavailable", true),
+            ("429 Too Many Requests", true),
+            ("302 Found", false),
+            ("410 Gone", false),
+        ] {
+            let fault = answering(status).await.0.unwrap_err();
+            assert_eq!(fault.kind().is_retryable(), again, "{status}");
+            assert!(!fault.to_string().contains("s3cret"));
+        }
+    }
 }

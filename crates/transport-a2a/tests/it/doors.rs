@@ -2,6 +2,7 @@
 
 use axum::body::Body;
 use http::Request;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::house::{Answer, House, message};
@@ -170,4 +171,48 @@ async fn the_twin_answers_in_the_type_it_is_spoken_to() {
     assert_eq!(refused.body["error"]["details"][0]["reason"], "VERSION_NOT_SUPPORTED");
     let odd = house.rest("ann", "POST", "/tasks/x:explode", Value::Null).await;
     assert_eq!(odd.status, 404);
+}
+
+/// Any JSON, a few levels deep.
+fn anything() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        ".{0,12}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        let key = prop_oneof![
+            Just("message".to_owned()),
+            Just("parts".to_owned()),
+            Just("id".to_owned()),
+            Just("taskId".to_owned()),
+            Just("url".to_owned()),
+            "[a-zA-Z]{0,8}",
+        ];
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(key, inner, 0..4).prop_map(|map| Value::from_iter(map)),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_is_sent_is_answered_in_the_binding(params in anything(), at in 0_usize..11) {
+        let methods = ["SendMessage", "SendStreamingMessage", "GetTask", "ListTasks", "CancelTask",
+            "SubscribeToTask", "CreateTaskPushNotificationConfig", "GetTaskPushNotificationConfig",
+            "ListTaskPushNotificationConfigs", "DeleteTaskPushNotificationConfig", "Nothing"];
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let answer = runtime.block_on(async {
+            let response = House::new().rpc_response("ann", methods[at], params).await;
+            Answer::of(response).await
+        });
+        prop_assert_eq!(&answer.body["jsonrpc"], "2.0");
+        let code = answer.body["error"]["code"].as_i64();
+        prop_assert!(answer.body.get("result").is_some() != code.is_some());
+        prop_assert_ne!(code, Some(-32603));
+    }
 }

@@ -195,7 +195,24 @@ impl House {
         Self::over(Arc::new(MemoryTasks::default()), Limits::default())
     }
 
+    /// The agent of the conformance suite in place of the parrot.
+    pub(crate) fn fixture() -> Self {
+        Self::built(Arc::new(MemoryTasks::default()), Limits::default(), |_, options| {
+            transport_a2a::conformance::router(options)
+        })
+    }
+
     pub(crate) fn over(store: Arc<dyn TaskStore>, limits: Limits) -> Self {
+        Self::built(store, limits, |pipeline, options| {
+            transport_a2a::router(pipeline, &View::default(), options)
+        })
+    }
+
+    fn built(
+        store: Arc<dyn TaskStore>,
+        limits: Limits,
+        router: impl FnOnce(&Arc<Pipeline>, Options) -> Result<Router, Fault>,
+    ) -> Self {
         let parrot = Arc::new(Parrot::default());
         let service = Tools::of(Arc::clone(&parrot))
             .tool("ask", Scope::Read, ask)
@@ -227,7 +244,7 @@ impl House {
             stop: stop.clone(),
         };
         let pipeline = Arc::new(pipeline);
-        let router = transport_a2a::router(&pipeline, &View::default(), options).unwrap();
+        let router = router(&pipeline, options).unwrap();
         Self { parrot, letters, clock, stop, tasks, router }
     }
 
