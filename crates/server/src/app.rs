@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agent_analyst::Analyst;
 use auth::{Authority, Keyring};
 use bars::BarStore;
 use contract::{Catalog, Pipeline, Service, View};
@@ -19,6 +20,7 @@ use crate::access::Access;
 use crate::condition::Watcher;
 use crate::config::Config;
 use crate::exit::Failure;
+use crate::house_tools::HouseTools;
 use crate::meters::Meters;
 use crate::revocations::{self, SqlRevocations};
 use crate::venues::{self, Venues};
@@ -73,8 +75,14 @@ impl App {
             stop,
         };
         let venues = Venues::open(&parts).await?;
-        let services =
-            vec![quotes(&parts, &venues)?, indicators(&parts, &venues)?, moex(&parts, &venues)?];
+        let tools = Arc::new(HouseTools::default());
+        let analyst = Analyst::local(Arc::clone(&tools) as _, Arc::clone(&clock));
+        let services = vec![
+            quotes(&parts, &venues)?,
+            indicators(&parts, &venues)?,
+            moex(&parts, &venues)?,
+            agent_analyst::service(analyst)?,
+        ];
         let catalog = Catalog::new(services)?;
         check_view(&catalog, &config.view)?;
         let keys = Keyring::open(&config.data)?;
@@ -87,8 +95,10 @@ impl App {
         let patience = config.call_patience;
         let pipeline = Pipeline::new(catalog, Arc::clone(&gate) as _, meter, patience)
             .limited(config.tool_concurrency);
+        let pipeline = Arc::new(pipeline);
+        tools.open(&pipeline);
         Ok(Self {
-            pipeline: Arc::new(pipeline),
+            pipeline,
             view: config.view.clone(),
             gate,
             metrics,

@@ -12,6 +12,7 @@ mod commands;
 mod condition;
 mod config;
 mod exit;
+mod house_tools;
 mod meters;
 mod open_files;
 mod revocations;

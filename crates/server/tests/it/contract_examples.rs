@@ -103,7 +103,20 @@ fn compare(name: &str, status: u16, told: &Value, body: &Value) {
     let volatile = ["request_id", "source_status", "quotes", "meta", "updatedAt"];
     for (field, value) in told.as_object().unwrap() {
         if !volatile.contains(&field.as_str()) {
-            assert_eq!(&body[field], value, "{name}: {field}");
+            assert_eq!(untimed(&body[field]), untimed(value), "{name}: {field}");
         }
+    }
+}
+
+/// How long a call took is never the same twice.
+fn untimed(value: &Value) -> Value {
+    match value {
+        Value::Array(list) => list.iter().map(untimed).collect(),
+        Value::Object(fields) => fields
+            .iter()
+            .filter(|(name, _)| *name != "duration_ms")
+            .map(|(name, value)| (name.clone(), untimed(value)))
+            .collect(),
+        plain => plain.clone(),
     }
 }

@@ -1,0 +1,57 @@
+//! The tool table as the analyst calls it: through the same pipeline as everybody, on behalf of
+//! whoever asked the analyst.
+
+use std::sync::{Arc, OnceLock, Weak};
+
+use agent_analyst::{ToolAnswer, ToolCaller, ToolFailure};
+use async_trait::async_trait;
+use contract::{Call, Caller, Pipeline};
+use serde_json::{Map, Value};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+/// The analyst is itself in the table that the pipeline holds, so it gets the pipeline afterwards,
+/// and does not keep it alive.
+#[derive(Default)]
+pub(crate) struct HouseTools(OnceLock<Weak<Pipeline>>);
+
+impl HouseTools {
+    pub(crate) fn open(&self, pipeline: &Arc<Pipeline>) {
+        self.0.get_or_init(|| Arc::downgrade(pipeline));
+    }
+}
+
+#[async_trait]
+impl ToolCaller for HouseTools {
+    async fn call(
+        &self,
+        caller: &Caller,
+        tool: &str,
+        args: Map<String, Value>,
+        cancel: &CancellationToken,
+        deadline: Instant,
+    ) -> Result<ToolAnswer, ToolFailure> {
+        let failure = |code: &str, message: &str| ToolFailure {
+            code: code.to_owned(),
+            message: message.to_owned(),
+        };
+        let pipeline = self.0.get().and_then(Weak::upgrade);
+        let pipeline = pipeline.ok_or_else(|| failure("closing", "the server is stopping"))?;
+        let mut call = Call::new(tool, args);
+        call.transport = "agent";
+        call.cancel = cancel.child_token();
+        match timeout_at(deadline, pipeline.call_for(caller, call)).await {
+            Err(_) => Err(failure("deadline", "no answer in time")),
+            Ok(None) => Err(failure("unknown_tool", "there is no such tool")),
+            Ok(Some(Ok(reply))) => Ok(ToolAnswer { result: reply.result(), meta: reply.meta() }),
+            Ok(Some(Err(refused))) => Err(failure(refused.code, &message(&refused.tool_error))),
+        }
+    }
+}
+
+/// The sentence in a contract's error object, wherever the contract puts it.
+fn message(error: &Value) -> String {
+    let places = ["/error/message", "/message"];
+    let found = places.iter().find_map(|place| error.pointer(place)?.as_str());
+    found.unwrap_or("the tool failed").to_owned()
+}
