@@ -120,7 +120,7 @@ fn day_at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
         return Some(Piece { period: Period::day(date), len: 1, dated: true });
     }
     let back = match word.lower.as_str() {
-        "сегодня" | "today" | "сейчас" => Some(0),
+        "сегодня" | "today" => Some(0),
         "вчера" | "yesterday" => Some(1),
         "позавчера" => Some(2),
         _ => None,

@@ -39,8 +39,10 @@ impl Planner for LocalPlanner {
         };
         // What the words look like gives way to what there is.
         let count = resolved.securities.len();
+        let named = request.mentions.iter().filter(|it| it.strong).count();
         request.intent = match request.intent {
             Intent::Comparison if count == 1 && request.mentions.len() != 1 => Intent::Overview,
+            Intent::Comparison if count == 0 && named < 2 => Intent::Help,
             Intent::Overview if count > 1 => Intent::Comparison,
             Intent::Overview if count == 0 && resolved.unknown.is_empty() => Intent::Help,
             Intent::Comparison if count == 0 && resolved.unknown.is_empty() => Intent::Help,

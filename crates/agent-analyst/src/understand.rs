@@ -12,7 +12,7 @@ use crate::number::Language;
 use crate::words::{Kind, Word, words};
 pub use mentions::Mention;
 use mentions::{Named, named};
-use vocabulary::{begins, is_english};
+use vocabulary::{MOVED, begins, is_english};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Intent {
@@ -144,32 +144,7 @@ fn intent(words: &[Word], mentions: &[Mention]) -> Option<Intent> {
     let weighed = mentions.iter().any(|it| it.weight.is_some());
     // A word that does not look like a name does not make a question about the market one about it.
     let unnamed = mentions.iter().all(|it| !it.strong);
-    let moved = has(&[
-        "выросл",
-        "вырос",
-        "упал",
-        "просел",
-        "подорож",
-        "подешев",
-        "лидер",
-        "аутсайдер",
-        "двига",
-        "движен",
-        "рост",
-        "паден",
-        "moved",
-        "mover",
-        "gainer",
-        "loser",
-        "rose",
-        "fell",
-        "happen",
-        "произош",
-        "происход",
-        "двинул",
-        "снизил",
-        "подрос",
-    ]);
+    let moved = has(&MOVED);
     let market =
         has(&["рынк", "рынок", "бирж", "market", "imoex", "индекс", "index", "ртс", "rtsi"]);
     let which = has(&[
@@ -199,7 +174,9 @@ fn intent(words: &[Word], mentions: &[Mention]) -> Option<Intent> {
     } else if unnamed && has(&["индекс", "index", "imoex", "rtsi", "ртс", "состав", "constituent"])
     {
         Intent::IndexScan
-    } else if unnamed && market && has(&["как", "обзор", "how", "дел", "сводк", "overview"])
+    } else if unnamed
+        && market
+        && has(&["как", "обзор", "how", "дел", "сводк", "overview", "итог", "торг"])
     {
         Intent::Movers
     } else if has(&["сравн", "против", "compar", "vs", "versus", "лучше", "better"])

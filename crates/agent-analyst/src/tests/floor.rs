@@ -60,6 +60,8 @@ pub(super) struct Floor {
     pub(super) broken: Vec<&'static str>,
     /// Said in place of every name.
     pub(super) hostile: Option<&'static str>,
+    /// The tool that never answers.
+    pub(super) hangs: Option<&'static str>,
 }
 
 fn seed(text: &str) -> u64 {
@@ -322,6 +324,9 @@ impl ToolCaller for Floor {
         _: &CancellationToken,
         _: Instant,
     ) -> Result<ToolAnswer, ToolFailure> {
+        if self.hangs == Some(tool) {
+            std::future::pending::<()>().await;
+        }
         let result = self.answer(tool, &args)?;
         let told = json!({ "source": "simulated", "delay": "delayed_15m", "stale": false });
         let meta = [("stoa/freshness".to_owned(), told)].into_iter().collect();
@@ -345,7 +350,11 @@ pub(super) struct Asked {
 
 /// Asks the floor, earlier messages first.
 pub(super) fn ask(floor: Floor, messages: &[&str], locale: Option<crate::Language>) -> Asked {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(true)
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let floor = Arc::new(floor);
         let analyst = Analyst::local(floor.clone(), Arc::new(Noon));

@@ -1,7 +1,7 @@
 //! The securities that a question names, and the weights it gives them. Whether there are such
 //! securities is for the exchange's list to say.
 
-use super::vocabulary::{is_common, nickname};
+use super::vocabulary::{begins, is_common, nickname};
 use crate::words::{Kind, Word};
 
 /// Securities that one question may name.
@@ -40,7 +40,9 @@ enum Item {
 pub(super) fn named(words: &[Word], used: &[bool]) -> Named {
     let mut found = Named::default();
     let mut items = Vec::new();
-    let mut at = 0;
+    // In a portfolio a number that follows a name is its weight: «GAZP 70, SBER 30».
+    let portfolio = begins(words, &["портфел", "portfolio"]);
+    let (mut at, mut ended) = (0, usize::MAX);
     while at < words.len() {
         let word = &words[at];
         let free = !used.get(at).copied().unwrap_or(true);
@@ -49,12 +51,14 @@ pub(super) fn named(words: &[Word], used: &[bool]) -> Named {
             items.push(Item::Name(found.mentions.len()));
             found.mentions.push(mention(words, at, len));
             at += len;
+            ended = at;
             continue;
         }
         if is_cash(word) {
             items.push(Item::Cash);
         }
-        if let Some(weight) = weight(words, at).filter(|_| free) {
+        let follows = word.number().filter(|it| portfolio && at == ended && *it > 0.0);
+        if let Some(weight) = weight(words, at).or(follows).filter(|_| free) {
             items.push(Item::Weight(weight));
         }
         at += 1;
@@ -82,11 +86,15 @@ fn weight(words: &[Word], at: usize) -> Option<f64> {
     if near.iter().chain(next).any(about) {
         return None;
     }
-    let plain = word.number().filter(|_| beside(at.checked_sub(1)) || beside(Some(at + 1)));
+    let fraction = |it: &f64| it.fract() > 0.0 && *it < 1.0;
+    let plain = word
+        .number()
+        .filter(|it| fraction(it) || beside(at.checked_sub(1)) || beside(Some(at + 1)));
     word.percent().or(plain).filter(|it| *it > 0.0 && *it <= 1e6)
 }
 
 fn weigh(items: &[Item], found: &mut Named) {
+    let strong: Vec<bool> = found.mentions.iter().map(|it| it.strong).collect();
     let mut give = |item: Option<&Item>, weight: f64| match item {
         Some(Item::Name(at)) => {
             if let Some(mention) = found.mentions.get_mut(*at) {
@@ -103,7 +111,16 @@ fn weigh(items: &[Item], found: &mut Named) {
             _ => None,
         })
         .collect();
-    let others: Vec<&Item> = items.iter().filter(|it| !matches!(it, Item::Weight(_))).collect();
+    let sure = |it: &&Item| match it {
+        Item::Name(at) => strong.get(*at).copied().unwrap_or(false),
+        it => !matches!(it, Item::Weight(_)),
+    };
+    let mut others: Vec<&Item> = items.iter().filter(|it| !matches!(it, Item::Weight(_))).collect();
+    if weights.len() < others.len() {
+        // A word that does not look like a name may be none.
+        let named: Vec<&Item> = items.iter().filter(sure).collect();
+        others = if named.len() == weights.len() { named } else { others };
+    }
     let alternate = items
         .windows(2)
         .all(|it| matches!(it[0], Item::Weight(_)) != matches!(it[1], Item::Weight(_)));
@@ -129,7 +146,10 @@ fn is_candidate(words: &[Word], at: usize) -> bool {
     let share = before.is_some_and(|it| {
         ["акци", "бумаг", "share", "stock"].iter().any(|s| it.lower.starts_with(s))
     });
-    let exchange = word.lower == "moex" || word.lower.starts_with("мосбирж");
+    let exchange = word.lower == "moex"
+        || word.lower.starts_with("мосбирж")
+        || word.lower.starts_with("московск")
+        || is_moscow_exchange(words, at);
     let venue = before
         .is_some_and(|it| it.is(&["на", "on", "индекс", "индекса", "индексе", "индексу", "the"]));
     let index = words.get(at + 1).is_some_and(|it| it.is(&["index"]));
@@ -140,6 +160,12 @@ fn is_candidate(words: &[Word], at: usize) -> bool {
         return false;
     }
     word.quoted && !is_common(word) || share && nickname(word).is_some() || !is_common(word)
+}
+
+/// Two common words that are a name together.
+fn is_moscow_exchange(words: &[Word], at: usize) -> bool {
+    let is = |at: usize, name: &str| words.get(at).is_some_and(|it| it.lower == name);
+    is(at, "moscow") && is(at + 1, "exchange")
 }
 
 fn is_preferred(word: &Word) -> bool {
@@ -157,6 +183,9 @@ fn run(words: &[Word], used: &[bool], at: usize) -> usize {
             free && it.kind == first.kind && is_candidate(words, at) && !alone(it)
         })
     };
+    if is_moscow_exchange(words, at) {
+        return 2;
+    }
     if alone(first) {
         return 1;
     }
@@ -179,7 +208,6 @@ fn mention(words: &[Word], at: usize, len: usize) -> Mention {
         ["акци", "бумаг", "share", "stock"].iter().any(|s| it.lower.starts_with(s))
     });
     let strong = short.is_some()
-        || share
         || own.iter().any(|it| is_ticker(it) || it.quoted || (capital(it) && !it.first));
     // «префы Сбера», «привилегированные акции Сбера», «Сбер преф», «Сбера ап», «Сбер (префы)».
     let earlier = at.checked_sub(2).and_then(|at| words.get(at)).filter(|_| share);

@@ -12,6 +12,36 @@ pub(super) fn begins(words: &[Word], stems: &[&str]) -> bool {
     })
 }
 
+/// Beginnings of words that speak of prices on the move.
+pub(super) const MOVED: [&str; 26] = [
+    "выросл",
+    "вырос",
+    "упал",
+    "просел",
+    "подорож",
+    "подешев",
+    "лидер",
+    "аутсайдер",
+    "двига",
+    "движен",
+    "рост",
+    "паден",
+    "moved",
+    "mover",
+    "gain",
+    "loser",
+    "rose",
+    "drop",
+    "declin",
+    "fell",
+    "happen",
+    "произош",
+    "происход",
+    "двинул",
+    "снизил",
+    "подрос",
+];
+
 /// What people call a company, by the beginning of the word, and what the exchange calls it.
 const NICKNAMES: [(&str, &str); 24] = [
     ("сбер", "Сбербанк"),
@@ -61,7 +91,9 @@ const RUSSIAN: &str = "а без более больше бы был была б
     привет здравствуйте спасибо друг друга другом почему зачем ао пао ап такое помоги либо самые \
     самый пол умеешь умеете равных равными долях долями поровну конец подробно кратко стоит стоят \
     идут идет дела дело чувствует ведет ведут кэше кэш кеш кеше эквивалент итоги итог общая топ сильнее \
-    слабее быстрее всегда обычно";
+    слабее быстрее всегда обычно \
+    меня тебя нами ними ним ней ему ей сами москва москве москвы россия россии теперь потом тогда \
+    здесь тут просто вообще входит входят такой такая каким какими какую которые нужно буду будет";
 
 const RUSSIAN_STEMS: &str = "акци бумаг компани котировк цена цены цене цену стоимост курс рынк \
     рынок бирж индекс портфел дивиденд дивдоход выплат коррел взаимосвяз сравн сравнит анализ \
@@ -77,8 +109,8 @@ const RUSSIAN_STEMS: &str = "акци бумаг компани котировк
 
 const ENGLISH: &str = "a about above against all also am an and any are as ask at be been best better \
     between big biggest but by can capital change changed chart company compare compared comparing comparison \
-    constituents correlate correlated correlation could current day days did divided dividend \
-    dividends do does doing down equal equally exchange fall fallen fell figures find for from gain \
+    constituents correlate correlated correlation could current day days did declined declining divided dividend \
+    dividends do does doing down drop dropped equal equally exchange fall fallen fell figures find for from gain gained \
     gainers gave get give had half happen happened has have hello help hi high history hold holding \
     how i in index indices interested into invest investing is it its last like list loser losers \
     low may me month months more most move moved movers much my no not now of on or ordinary our \
