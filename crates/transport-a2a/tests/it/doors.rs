@@ -192,7 +192,7 @@ fn anything() -> impl Strategy<Value = Value> {
         ];
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::btree_map(key, inner, 0..4).prop_map(|map| Value::from_iter(map)),
+            prop::collection::btree_map(key, inner, 0..4).prop_map(Value::from_iter),
         ]
     })
 }
