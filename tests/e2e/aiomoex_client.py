@@ -1,15 +1,20 @@
 """The Python client aiomoex against a simulated Moscow exchange.
 
     stoa sim --listen 127.0.0.1:8777
-    aiomoex_client.py --url http://127.0.0.1:8777
+    aiomoex_client.py --url http://127.0.0.1:8777 --stoa stoa
 
-A client written for the real exchange, by others, keeps the simulated one honest. Prints what
-failed and, last, "N passed, M failed". Needs aiomoex 2.
+A client written for the real exchange, by others, keeps the simulated one honest. With a stoa at
+hand, what its own adapter reads from the same exchange is compared. Prints what failed and, last,
+"N passed, M failed". Needs aiomoex 2.
 """
 
 import argparse
 import asyncio
+import json
+import os
+import subprocess
 import sys
+import tempfile
 
 import aiohttp
 import aiomoex
@@ -17,7 +22,7 @@ import aiomoex
 REAL = "https://iss.moex.com"
 SECURITY = "SBER"
 # A finished month, so that nothing moves between two questions.
-FROM, TILL = "2026-09-01", "2026-09-30"
+FROM, TILL = "2024-09-02", "2024-09-30"
 PRICES = ["open", "high", "low", "close"]
 
 
@@ -120,16 +125,48 @@ async def securities(tally, session):
     tally.check("an unknown code has no candles", nothing == [], nothing[:1])
 
 
+def told(stoa, base, tool, arguments):
+    """What stoa answers over its own adapter to the same exchange."""
+    with tempfile.TemporaryDirectory() as data:
+        environment = dict(os.environ, MOEX_PROVIDER="iss", MOEX_ISS_URL=f"{base}/iss")
+        command = [stoa, "--data", data, "--log", "error", "call", tool, json.dumps(arguments)]
+        output = subprocess.run(command, env=environment, capture_output=True, check=True)
+        return json.loads(output.stdout)["data"]
+
+
+async def adapter(tally, session, stoa, base):
+    period = {"ticker": SECURITY, "from_date": FROM, "to_date": TILL}
+    for interval, name in [(24, "1d"), (60, "1h")]:
+        theirs = await aiomoex.get_board_candles(
+            session, SECURITY, interval=interval, start=FROM, end=TILL
+        )
+        ours = told(stoa, base, "get_ohlcv_timeseries", dict(period, interval=name))
+        begins = [candle["begin"].replace(" ", "T") + "+03:00" for candle in theirs]
+        tally.check(f"{name}: our adapter's times", [it["ts"] for it in ours] == begins)
+        differing = [pair for pair in zip(ours, theirs) if not same(*pair)]
+        tally.check(f"{name}: our adapter's prices", theirs and not differing, differing[:2])
+    for sought in ("сбербанк", "RU0009029540"):
+        theirs = await aiomoex.find_securities(session, sought, columns=["secid", "isin"])
+        ours = told(stoa, base, "search_securities", {"query": sought, "limit": 50})
+        names = {(it["ticker"], it.get("isin")) for it in ours}
+        lost = [it for it in theirs if (it["secid"], it["isin"]) not in names]
+        tally.check(f"our adapter finds {sought}", theirs and not lost, lost)
+
+
 async def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--url", required=True)
-    base = parser.parse_args().url.rstrip("/")
+    parser.add_argument("--stoa", help="a stoa whose adapter reads the same exchange")
+    options = parser.parse_args()
+    base = options.url.rstrip("/")
     tally = Tally()
     async with aiohttp.ClientSession() as inner:
         session = Session(inner, base)
         days = await candles(tally, session)
         await history(tally, session, days)
         await securities(tally, session)
+        if options.stoa:
+            await adapter(tally, session, options.stoa, base)
     print(f"{tally.passed} passed, {tally.failed} failed")
     return 1 if tally.failed else 0
 
