@@ -51,7 +51,11 @@ impl Question {
             )
             .problem("input.messages", expected));
         }
-        if messages.iter().any(|it| it.content.chars().count() > LETTERS_MAX) {
+        if messages
+            .iter()
+            // What others said is not read, however long it is.
+            .any(|it| it.role == "user" && it.content.chars().count() > LETTERS_MAX)
+        {
             let expected = format!("at most {LETTERS_MAX} characters in a message");
             return Err(Fault::invalid(
                 "message_too_long",

@@ -2,6 +2,7 @@
 //! model writes alike.
 
 mod scan;
+mod trace;
 
 use jiff::civil::Date;
 use serde_json::{Value, json};
@@ -9,11 +10,14 @@ use serde_json::{Value, json};
 use crate::desk::Finding;
 use crate::number::{Language, date_forms};
 pub use scan::{Number, numbers};
+pub use trace::trace;
 
 /// How a number follows from what its sources say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Formula {
     Value,
+    /// Without its sign, which words have said.
+    Absolute,
     /// A share as percent.
     Percent,
     /// The first less the second.
@@ -31,6 +35,7 @@ impl Formula {
     const fn word(self) -> &'static str {
         match self {
             Self::Value => "value",
+            Self::Absolute => "absolute",
             Self::Percent => "percent",
             Self::Difference => "difference",
             Self::Change => "change",
@@ -49,6 +54,7 @@ impl Formula {
         };
         match self {
             Self::Value => sources.first().cloned(),
+            Self::Absolute => Some(json!(number(0)?.abs())),
             Self::Percent => Some(json!(number(0)? * 100.0)),
             Self::Difference => Some(json!(number(0)? - number(1)?)),
             Self::Change => Some(json!((number(1)? / number(0)? - 1.0) * 100.0)),
@@ -217,33 +223,4 @@ fn is_code(chars: &[char], number: &Number, findings: &[Finding]) -> bool {
         });
     }
     told
-}
-
-/// Finds what supports each number of a text that came without citations. Those that nothing
-/// supports are told.
-pub fn trace(text: &str, findings: &[Finding]) -> Result<Vec<Citation>, Vec<Unsupported>> {
-    let chars: Vec<char> = text.chars().collect();
-    let mut known = Vec::new();
-    for finding in findings {
-        scan::leaves(&finding.evidence(), &mut String::new(), &mut |pointer, value| {
-            known.push((finding.id, pointer.to_owned(), value.clone()));
-        });
-    }
-    let (mut found, mut wrong) = (Vec::new(), Vec::new());
-    for number in numbers(text)
-        .into_iter()
-        .filter(|it| !is_mark(&chars, it, findings) && !is_code(&chars, it, findings))
-    {
-        match known.iter().find(|(.., value)| value.as_f64().is_some_and(|it| number.is(it))) {
-            Some((call, pointer, value)) => found.push(Citation {
-                place: Place::Text(number.from, number.to),
-                shown: number.shown,
-                value: value.clone(),
-                sources: vec![(*call, pointer.clone())],
-                formula: Formula::Value,
-            }),
-            None => wrong.push(Unsupported { text: number.shown, at: number.from }),
-        }
-    }
-    if wrong.is_empty() { Ok(found) } else { Err(wrong) }
 }

@@ -47,10 +47,13 @@ pub(crate) fn date(date: Date, language: Language) -> String {
     format!("{} {} {}", date.day(), language.pick(russian, english), date.year())
 }
 
-/// The ways in which a date may be written.
-pub(crate) fn date_forms(it: Date, language: Language) -> [String; 3] {
+/// The ways in which a date may be written, the whole ones first.
+pub(crate) fn date_forms(it: Date, language: Language) -> [String; 5] {
     let dotted = format!("{:02}.{:02}.{}", it.day(), it.month(), it.year());
-    [date(it, language), dotted, it.to_string()]
+    let whole = date(it, language);
+    let year = it.year().to_string();
+    let short = whole.trim_end_matches(&year).trim_end().to_owned();
+    [whole, dotted, it.to_string(), short, year]
 }
 
 /// With so many digits after the point, thousands apart, and a true minus.

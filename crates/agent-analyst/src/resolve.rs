@@ -179,7 +179,9 @@ const FORMS: [&str; 14] = [
 fn score(mention: &Mention, row: &Value) -> Option<u32> {
     let ticker = row["ticker"].as_str()?;
     let kind = row["type"].as_str().unwrap_or_default();
-    if !kind.is_empty() && !kind.contains("share") && !kind.contains("receipt") {
+    // Shares, receipts and funds; bonds and futures bear the same names.
+    let taken = ["share", "receipt", "ppif"];
+    if !kind.is_empty() && !taken.iter().any(|it| kind.contains(it)) {
         return None;
     }
     let asked_ticker = mention.words.len() == 1 && mention.words[0].eq_ignore_ascii_case(ticker);

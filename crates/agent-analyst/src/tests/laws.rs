@@ -84,9 +84,9 @@ fn numbers_without_citations_are_traced_to_their_calls() {
     let asked = ask(Floor::default(), &["SBER"], None);
     let shot = asked.findings.iter().find(|it| it.tool == "get_security_snapshot").unwrap();
     let price = shot.at("/data/last_price").unwrap().as_f64().unwrap();
-    let found = trace(&format!("Цена {price} [{}]", shot.id), &asked.findings).unwrap();
+    let found = trace(&format!("Цена {price} [{}]", shot.id), "SBER", &asked.findings).unwrap();
     assert_eq!(found.len(), 1);
-    assert!(trace("Цель 123456,789", &asked.findings).is_err());
+    assert!(trace("Цель 123456,789", "SBER", &asked.findings).is_err());
 }
 
 #[test]
