@@ -7,89 +7,9 @@ use fault::{Fault, Kind};
 use market::Millis;
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use upstream::{Failure, Retry};
 
 use crate::wire::ErrorBody;
-
-/// What to do after a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Retry {
-    Never,
-    /// After a short random wait.
-    Again,
-    /// As soon as the exchange said; the budget was told.
-    WhenUnblocked,
-    /// Nothing was sent.
-    Refused,
-}
-
-#[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) fault: Fault,
-    pub(crate) retry: Retry,
-    /// Whether it counts against the exchange.
-    pub(crate) broken: bool,
-}
-
-impl Failure {
-    fn broken(fault: Fault, retry: Retry) -> Self {
-        Self { fault, retry, broken: true }
-    }
-
-    /// The exchange is well and wants nothing of us. It does not count against the exchange, so
-    /// that the next caller is told the same reason and not that something failed repeatedly.
-    fn refusal(fault: Fault) -> Self {
-        Self { fault, retry: Retry::Never, broken: false }
-    }
-
-    pub(crate) fn timeout(after: Duration) -> Self {
-        let message = format!("the exchange did not answer within {} s", after.as_secs_f32());
-        Self::broken(Fault::new(Kind::Timeout, "upstream_timeout", message), Retry::Again)
-    }
-
-    /// No answer at all. The address is left out of the cause: it may hold a password.
-    pub(crate) fn transport(error: reqwest::Error) -> Self {
-        if error.is_timeout() {
-            let fault = Fault::new(
-                Kind::Timeout,
-                "upstream_timeout",
-                "the exchange could not be reached in time",
-            );
-            return Self::broken(fault.caused_by(error.without_url()), Retry::Again);
-        }
-        let fault = Fault::unavailable("upstream_unreachable", "the exchange could not be reached");
-        Self::broken(fault.caused_by(error.without_url()), Retry::Again)
-    }
-
-    pub(crate) fn cut_short(error: reqwest::Error) -> Self {
-        let fault = Fault::unavailable("upstream_truncated", "the exchange's answer was cut short");
-        Self::broken(fault.caused_by(error.without_url()), Retry::Again)
-    }
-
-    pub(crate) fn too_large(limit: usize) -> Self {
-        let message = format!("the exchange's answer is larger than {limit} bytes");
-        Self::broken(Fault::unavailable("upstream_malformed", message), Retry::Never)
-    }
-
-    /// We keep to the exchange's limits by not asking.
-    pub(crate) fn held_back(wait: Duration) -> Self {
-        Self { fault: limited(wait), retry: Retry::Refused, broken: false }
-    }
-
-    pub(crate) fn resting(wait: Duration) -> Self {
-        let message = "the exchange failed repeatedly and is left alone for a moment";
-        let fault = Fault::unavailable("upstream_circuit_open", message).retry_after(wait);
-        Self { fault, retry: Retry::Refused, broken: false }
-    }
-}
-
-fn limited(wait: Duration) -> Fault {
-    let message = format!("the exchange's request limit is reached; wait {} s", seconds(wait));
-    Fault::new(Kind::RateLimited, "upstream_rate_limited", message).retry_after(wait)
-}
-
-fn seconds(wait: Duration) -> u128 {
-    wait.as_millis().div_ceil(1_000)
-}
 
 /// An answer as it came off the wire.
 #[derive(Debug)]
@@ -135,15 +55,11 @@ impl RawAnswer {
         let code = error.as_ref().map_or(0, |error| error.code);
         let said = error.as_ref().map_or("", |error| error.msg.as_str());
         match self.status.as_u16() {
-            429 => Failure {
-                fault: limited(self.wait(said, now, Duration::from_mins(1))),
-                retry: Retry::WhenUnblocked,
-                broken: false,
-            },
+            429 => Failure::limited(self.wait(said, now, Duration::from_mins(1))),
+            // Banned: trying again makes it longer.
             418 => Failure {
-                fault: limited(self.wait(said, now, Duration::from_mins(2))),
                 retry: Retry::Never,
-                broken: false,
+                ..Failure::limited(self.wait(said, now, Duration::from_mins(2)))
             },
             451 => {
                 let message = "the exchange refuses requests from this location; set \

@@ -1,7 +1,6 @@
 //! One question to the exchange: held back by the budget, guarded by the breaker, repeated where
 //! that can help. What an answer means is for the modules beside it.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,10 +10,10 @@ use reqwest::redirect::Policy;
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
+use upstream::{Breaker, Failure, Permit, Retry, jitter};
 
 use crate::BinanceConfig;
-use crate::answer::{Failure, RawAnswer, Retry};
-use crate::breaker::{Breaker, Permit};
+use crate::answer::RawAnswer;
 use crate::budget::{Budget, Reservation};
 use crate::observer::Observer;
 
@@ -116,7 +115,8 @@ impl Client {
                 Retry::Refused => return Err(last.unwrap_or(failure.fault)),
                 Retry::Never => return Err(failure.fault),
                 Retry::Again if attempt < self.config.retries => {
-                    tokio::time::sleep(self.jitter(attempt)).await;
+                    let (first, longest) = (self.config.retry_wait, self.config.retry_wait_max);
+                    tokio::time::sleep(jitter(attempt, first, longest)).await;
                 }
                 // The budget knows how long to wait, and whether that is worth it.
                 Retry::Again | Retry::WhenUnblocked => {}
@@ -206,16 +206,6 @@ impl Client {
             answer.body.extend_from_slice(&chunk);
         }
         Ok(answer)
-    }
-
-    /// Anything up to a bound that doubles, so that callers who failed together do not return
-    /// together.
-    fn jitter(&self, attempt: u32) -> Duration {
-        let doubled = self.config.retry_wait.saturating_mul(1 << attempt.min(16));
-        let bound = doubled.min(self.config.retry_wait_max);
-        // A hasher is keyed at random, which is all the randomness this needs.
-        let roll = RandomState::new().build_hasher().finish();
-        bound.mul_f64((roll >> 11) as f64 / (1_u64 << 53) as f64)
     }
 }
 

@@ -6,11 +6,9 @@
 //! exchange that fails is left alone. What it says is checked before it is believed.
 
 mod answer;
-mod breaker;
 mod budget;
 mod client;
 mod config;
-mod flight;
 mod klines;
 mod listing;
 mod observer;
@@ -21,7 +19,6 @@ mod wire;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use fault::Fault;
@@ -30,12 +27,12 @@ use market::{
     QuoteSource, Span, Symbol, SymbolSource, VenueHealth,
 };
 use tokio_util::task::TaskTracker;
+use upstream::{Abandoned, Flights, is_young};
 
 pub use self::config::{ApiKey, BinanceConfig, StreamConfig};
 pub use self::observer::{Observer, Unobserved};
 
 use self::client::{Client, Endpoint};
-use self::flight::{Abandoned, Flights};
 use self::listing::Book;
 use self::quotes::QuoteCache;
 use self::server_time::Offset;
@@ -207,13 +204,6 @@ impl KlineSource for Binance {
     ) -> Result<Vec<Kline>, Fault> {
         self.inner.recent(code, interval, limit).await.map(Arc::unwrap_or_clone)
     }
-}
-
-/// Whether something learnt at `then` may still be used. A clock that was set back makes
-/// everything old.
-pub(crate) fn is_young(then: Millis, now: Millis, age: Duration) -> bool {
-    let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
-    (0..age).contains(&(now.0 - then.0))
 }
 
 #[cfg(test)]

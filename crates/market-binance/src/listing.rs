@@ -5,10 +5,11 @@ use std::sync::{Arc, PoisonError};
 
 use fault::Fault;
 use market::{Listing, Millis, closest};
+use upstream::is_young;
 
+use crate::Inner;
 use crate::client::{Client, Endpoint};
 use crate::wire::ExchangeInfo;
-use crate::{Inner, is_young};
 
 const TRADING: &str = "TRADING";
 const SUGGESTIONS_MAX: usize = 3;

@@ -8,11 +8,12 @@ use std::time::Duration;
 use fault::{Fault, Kind};
 use futures_util::future::join_all;
 use market::{Decimal, Delay, Freshness, Millis, Quote, Symbol, Venue};
+use upstream::is_young;
 
 use crate::client::{Client, Endpoint};
 use crate::listing::Book;
 use crate::wire::Ticker;
-use crate::{Inner, Quotes, is_young};
+use crate::{Inner, Quotes};
 
 /// One result per symbol asked for, in order.
 pub(crate) type Answers = Vec<Result<Arc<Quote>, Fault>>;

@@ -4,10 +4,11 @@ use std::sync::{Arc, PoisonError};
 
 use fault::Fault;
 use market::Millis;
+use upstream::is_young;
 
+use crate::Inner;
 use crate::client::{Client, Endpoint};
 use crate::wire::{ServerTime, is_plausible};
-use crate::{Inner, is_young};
 
 /// How far the exchange's clock is ahead of ours.
 #[derive(Debug, Clone, Copy)]
