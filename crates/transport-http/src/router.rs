@@ -130,6 +130,8 @@ fn cors(origins: &[HeaderValue]) -> CorsLayer {
             name("mcp-method"),
             name("mcp-name"),
             name("last-event-id"),
+            name("a2a-version"),
+            name("a2a-extensions"),
             name("x-stoa-services"),
             name("x-stoa-tools"),
             name("x-stoa-read-only"),
