@@ -9,6 +9,7 @@ mod delay;
 mod deviation;
 mod ewm;
 mod extreme;
+mod lanes;
 mod oscillator;
 mod ratio;
 pub(crate) mod slide;

@@ -97,11 +97,15 @@ struct Columns<'a, const N: usize>(&'a mut [Vec<f64>; N]);
 impl<const N: usize> Room<N> for Columns<'_, N> {
     #[inline(always)]
     fn next(&mut self, len: usize) -> [&mut [f64]; N] {
-        self.0.each_mut().map(|column| {
-            let from = column.len();
-            while column.len() < from + len {
-                column.resize((column.len() + PIECE).min(from + len), 0.0);
+        // Apart from one another, because what is mapped must be short to be inlined.
+        for column in self.0.iter_mut() {
+            let to = column.len() + len;
+            while column.len() < to {
+                column.resize((column.len() + PIECE).min(to), 0.0);
             }
+        }
+        self.0.each_mut().map(|column| {
+            let from = column.len().saturating_sub(len);
             &mut column[from..]
         })
     }

@@ -3,9 +3,8 @@
 //! Across missing observations the old mean loses weight as if time had passed, as in pandas'
 //! `ewm(adjust=False)`.
 
-use std::array;
-
 use super::Block;
+use super::lanes::Lanes;
 use crate::Parity;
 use crate::indicator::{available, finite};
 
@@ -66,6 +65,16 @@ impl Ewm {
         self.mean
     }
 
+    #[inline(always)]
+    pub(crate) fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    #[inline(always)]
+    pub(crate) fn beta(&self) -> f64 {
+        self.beta
+    }
+
     /// Takes what `ahead` gave.
     #[inline(always)]
     pub(crate) fn set(&mut self, mean: f64) {
@@ -106,6 +115,12 @@ impl Ewm {
         (next.mean, next)
     }
 
+    /// The same many numbers at a time, for finite numbers and while the average is steady.
+    #[inline(always)]
+    pub(crate) fn lanes(&self) -> Lanes {
+        Lanes { a: self.alpha, b: self.beta, mean: self.mean }
+    }
+
     /// Averages `xs` into `out`, which is of the same length. The values are those of `step` up
     /// to rounding, `NaN` where they are not finite.
     #[inline(always)]
@@ -118,49 +133,11 @@ impl Ewm {
         }
     }
 
-    /// The same for a steady average and finite numbers, at least eight. Otherwise it says so,
-    /// and nothing has changed but `out`.
-    ///
-    /// A mean is what the last eight numbers give without any before them, and what remains of
-    /// the mean eight steps ago. The first part waits for nothing; the second makes eight chains
-    /// that do not wait for one another.
+    /// The same for a steady average and finite numbers. Otherwise it says so, and nothing has
+    /// changed but `out`.
     #[inline(always)]
     pub(crate) fn scan_steady(&mut self, xs: &[f64], out: &mut [f64]) -> bool {
-        let (a, b) = (self.alpha, self.beta);
-        let (b2, b4) = (b * b, b * b * b * b);
-        let (ab, ab2, ab3, b8) = (a * b, a * b2, a * b2 * b, b4 * b4);
-        // What four numbers give, but for the first four, which have the mean before them.
-        let mut mean = self.mean;
-        for (slot, x) in out.iter_mut().zip(xs).take(4) {
-            mean = a * x + b * mean;
-            *slot = mean;
-        }
-        for (slot, x) in out.iter_mut().skip(4).zip(xs.windows(4).skip(1)) {
-            *slot = (a * x[3] + ab * x[2]) + (ab2 * x[1] + ab3 * x[0]);
-        }
-        let (fours, rest) = out.as_chunks_mut::<4>();
-        let [first, second, fours @ ..] = fours else { return false };
-        let mut before = *second;
-        *second = array::from_fn(|i| second[i] + b4 * first[i]);
-        let (mut near, mut far) = (*first, *second);
-        let (pairs, odd) = fours.as_chunks_mut::<2>();
-        for [low, high] in pairs {
-            let eight_low: [f64; 4] = array::from_fn(|i| low[i] + b4 * before[i]);
-            let eight_high: [f64; 4] = array::from_fn(|i| high[i] + b4 * low[i]);
-            before = *high;
-            near = array::from_fn(|i| eight_low[i] + b8 * near[i]);
-            far = array::from_fn(|i| eight_high[i] + b8 * far[i]);
-            (*low, *high) = (near, far);
-        }
-        for four in odd {
-            far = array::from_fn(|i| four[i] + b4 * far[i]);
-            *four = far;
-        }
-        let mut mean = far[3];
-        for (slot, before) in rest.iter_mut().zip(far) {
-            mean = *slot + b4 * before;
-            *slot = mean;
-        }
+        let mean = self.lanes().scan(xs, out);
         // A number that is not finite makes every mean after it so.
         if !(self.steady && finite(mean)) {
             return false;
