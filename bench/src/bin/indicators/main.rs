@@ -22,7 +22,7 @@ const TWICE: [&str; 3] = ["bollinger", "stoch", "macd"];
 
 /// Freed memory is kept by every contender alike: without this, whoever gives it back to the
 /// system pays for fresh pages at each call, which takes longer than most indicators. All get
-/// large pages, which NumPy asks for by itself.
+/// large pages, which `NumPy` asks for by itself.
 const MALLOC: &str = "glibc.malloc.trim_threshold=4000000000\
     :glibc.malloc.mmap_threshold=4000000000:glibc.malloc.hugetlb=1";
 
