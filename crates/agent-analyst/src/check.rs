@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::desk::Finding;
 use crate::number::{Language, date_forms};
+pub(crate) use scan::leaves;
 pub use scan::{Number, numbers};
 pub use trace::trace;
 
@@ -218,7 +219,7 @@ fn is_code(chars: &[char], number: &Number, findings: &[Finding]) -> bool {
     }
     let mut told = false;
     for finding in findings {
-        scan::leaves(&finding.evidence(), &mut String::new(), &mut |_, value| {
+        leaves(&finding.evidence(), &mut String::new(), &mut |_, value| {
             told |= value.as_str() == Some(&word);
         });
     }

@@ -95,6 +95,11 @@ impl<'a> Desk<'a> {
         Self { tools, caller, cancel, deadline, progress, findings, plan }
     }
 
+    /// When the tools are no longer waited for.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
     /// Makes all calls at once and gives what came of them, in their order.
     pub async fn run(&self, steps: &[Step]) -> Vec<Finding> {
         let done = self.findings().len();

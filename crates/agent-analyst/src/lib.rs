@@ -1,8 +1,8 @@
 //! The market analyst: understands a question, calls tools as any agent would, and writes an
 //! answer in which every number cites the call it came from.
 //!
-//! A [`Planner`] decides what is called and a [`Writer`] what is said; those here work by rules.
-//! The tools are behind [`ToolCaller`]; no service is known here.
+//! A [`Planner`] decides what is called and a [`Writer`] what is said, by rules or with a language
+//! model; where the model fails, the rules answer. The tools are behind [`ToolCaller`]; no service is known here.
 
 mod answer;
 mod ask;
@@ -10,6 +10,7 @@ mod check;
 mod dates;
 mod desk;
 mod envelope;
+mod model;
 mod number;
 mod page;
 mod plan;
@@ -28,6 +29,8 @@ use contract::{Contract, ContractError, Cx, Scope, Service, Tools};
 use fault::Fault;
 use jiff::civil::Date;
 use market::{Clock, Millis};
+use serde_json::json;
+use tokio::time::{Instant, timeout_at};
 
 pub use answer::Answer;
 pub use ask::{Args, Input, Message, Metadata, Question};
@@ -36,6 +39,7 @@ pub use check::{
 };
 pub use dates::Period;
 pub use desk::{Desk, Finding, Step};
+pub use model::{ModelPlanner, ModelWriter, Shelf};
 pub use number::Language;
 pub use plan::{LocalPlanner, Plan, Planner};
 pub use ports::{ToolAnswer, ToolCaller, ToolFailure};
@@ -45,6 +49,9 @@ pub use write::{Draft, LocalWriter, Writer};
 
 /// The exchange's clocks have been three hours ahead of UTC since 2014.
 const MOSCOW_MS: i64 = 3 * 3_600_000;
+
+/// The mode of answers that no model has a part in.
+const LOCAL: &str = "local";
 
 pub struct Analyst {
     tools: Arc<dyn ToolCaller>,
@@ -58,7 +65,7 @@ pub struct Analyst {
 impl Analyst {
     /// Answers by rules alone.
     pub fn local(tools: Arc<dyn ToolCaller>, clock: Arc<dyn Clock>) -> Self {
-        Self::with(tools, clock, Arc::new(LocalPlanner), Arc::new(LocalWriter), "local")
+        Self::with(tools, clock, Arc::new(LocalPlanner), Arc::new(LocalWriter), LOCAL)
     }
 
     pub fn with(
@@ -76,24 +83,49 @@ impl Analyst {
         Millis(self.clock.now().0.saturating_add(MOSCOW_MS)).date()
     }
 
-    /// Answers one question at a desk of its own.
+    /// Answers one question at a desk of its own. What a model cannot do is done by rules, and the
+    /// trace says why.
     pub async fn answer(&self, question: &Question, desk: &Desk<'_>) -> Result<Answer, Fault> {
-        let plan = self.planner.plan(question, self.today(), desk).await?;
+        let (planner, writer) = (&*self.planner, &*self.writer);
+        if self.mode == LOCAL {
+            return self.answer_by(planner, writer, LOCAL, question, desk).await;
+        }
+        // The rules need time of their own, should the model take too long.
+        let now = Instant::now();
+        let patience = desk.deadline().saturating_duration_since(now) * 2 / 3;
+        let answer = self.answer_by(planner, writer, &self.mode, question, desk);
+        let reason = match timeout_at(now + patience, answer).await {
+            Ok(Ok(answer)) => return Ok(answer),
+            Ok(Err(fault)) => fault.code(),
+            Err(_) => "llm_timeout",
+        };
+        let local = self.answer_by(&LocalPlanner, &LocalWriter, LOCAL, question, desk);
+        let mut answer = local.await?;
+        answer.debug["fallback"] = json!(reason);
+        Ok(answer)
+    }
+
+    async fn answer_by(
+        &self,
+        planner: &dyn Planner,
+        writer: &dyn Writer,
+        mode: &str,
+        question: &Question,
+        desk: &Desk<'_>,
+    ) -> Result<Answer, Fault> {
+        // What another has called before is no part of this plan.
+        let before = desk.findings().len();
+        let plan = planner.plan(question, self.today(), desk).await?;
         desk.run(&plan.steps).await;
-        let findings = desk.findings();
-        let draft = self.writer.write(question, &plan, &findings).await?;
+        let all = desk.findings();
+        let findings = all.get(before..).unwrap_or_default();
+        let draft = writer.write(question, &plan, findings).await?;
         // A number that nothing supports must not leave the house, whoever wrote it.
         let asked = question.asked.join("\n");
-        let held = check_numbers(&draft.text, &draft.citations, &asked, &findings)
-            .and_then(|()| check_tables(&draft.tables, &draft.citations, &asked, &findings));
-        let (draft, mode) = match held {
-            Ok(()) => (draft, self.mode.as_str()),
-            Err(wrong) if self.mode == "local" => {
-                return Err(Fault::internal(format!("nothing supports {wrong:?}")));
-            }
-            Err(_) => (LocalWriter.write(question, &plan, &findings).await?, "local"),
-        };
-        Ok(Answer::new(draft, &plan, mode, desk.plan(), &findings))
+        check_numbers(&draft.text, &draft.citations, &asked, findings)
+            .and_then(|()| check_tables(&draft.tables, &draft.citations, &asked, findings))
+            .map_err(|wrong| Fault::internal(format!("nothing supports {wrong:?}")))?;
+        Ok(Answer::new(draft, &plan, mode, desk.plan(), &all))
     }
 }
 

@@ -3,3 +3,4 @@
 mod eval;
 mod floor;
 mod laws;
+mod model;

@@ -78,6 +78,22 @@ fn written(plan: &Plan, findings: &[Finding]) -> Draft {
     Draft { text: text.trim_end().to_owned(), tables, citations }
 }
 
+/// A text that another has written, with the notes that belong below every answer.
+pub(crate) fn closed(
+    text: &str,
+    citations: Vec<Citation>,
+    plan: &Plan,
+    findings: &[Finding],
+) -> Draft {
+    let mut page = Page::new(plan.request.language);
+    page.say("{}", "{}", [text.into()]);
+    page.citations = citations;
+    let mut sheet = Sheet { page, plan, findings };
+    talk::notes(&mut sheet);
+    let Page { text, tables, citations, .. } = sheet.page;
+    Draft { text: text.trim_end().to_owned(), tables, citations }
+}
+
 impl<'a> Sheet<'a> {
     pub(crate) fn language(&self) -> Language {
         self.page.language

@@ -78,7 +78,7 @@ fn number(chars: &[char], at: usize, to: usize) -> Number {
 }
 
 /// Every value of a document that is no object and no list, with its pointer.
-pub(super) fn leaves(value: &Value, at: &mut String, tell: &mut dyn FnMut(&str, &Value)) {
+pub(crate) fn leaves(value: &Value, at: &mut String, tell: &mut dyn FnMut(&str, &Value)) {
     let mut below = |name: &str, value: &Value, at: &mut String| {
         let len = at.len();
         at.push('/');

@@ -1,0 +1,264 @@
+//! A language model as planner and writer, under the same tools and the same check as the rules.
+//!
+//! It decides which of the house's tools are called and what is said; what tools say reaches it as
+//! data alone, and a number that they do not support never leaves. Its faults are told as faults:
+//! whoever asked falls back to the rules.
+
+mod cite;
+mod data;
+mod prompt;
+mod shelf;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use fault::Fault;
+use jiff::civil::Date;
+use llm::{Budget, Message, Model, Reply, Request, Stop, ToolCall, ToolChoice};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::ask::Question;
+use crate::check::Unsupported;
+use crate::desk::{Desk, Finding, Step};
+use crate::number::Language;
+use crate::plan::{Plan, Planner};
+use crate::resolve::{Resolved, Security};
+use crate::understand::understand;
+use crate::write::{Draft, Writer, closed};
+pub use shelf::Shelf;
+
+/// Times that the model may ask for tools.
+const ROUNDS_MAX: usize = 4;
+/// Calls that it may make in all of them.
+const CALLS_MAX: usize = 12;
+const PLANNING_TOKENS_MAX: u64 = 200_000;
+const WRITING_TOKENS_MAX: u64 = 120_000;
+/// A writer is also stopped by whoever waits for it.
+const WRITING_MAX: Duration = Duration::from_mins(1);
+const TEXT_CHARS_MAX: usize = 12_000;
+/// Earlier messages of the user that are repeated.
+const MESSAGES_MAX: usize = 8;
+/// Numbers that are named in a complaint.
+const NAMED_MAX: usize = 20;
+
+/// Lets a model choose the calls.
+#[derive(Debug)]
+pub struct ModelPlanner {
+    model: Arc<dyn Model>,
+    shelf: Arc<Shelf>,
+}
+
+impl ModelPlanner {
+    pub fn new(model: Arc<dyn Model>, shelf: Arc<Shelf>) -> Self {
+        Self { model, shelf }
+    }
+}
+
+/// Lets a model say what was found.
+#[derive(Debug)]
+pub struct ModelWriter {
+    model: Arc<dyn Model>,
+    shelf: Arc<Shelf>,
+}
+
+impl ModelWriter {
+    pub fn new(model: Arc<dyn Model>, shelf: Arc<Shelf>) -> Self {
+        Self { model, shelf }
+    }
+}
+
+#[async_trait]
+impl Planner for ModelPlanner {
+    async fn plan(&self, question: &Question, today: Date, desk: &Desk<'_>) -> Result<Plan, Fault> {
+        let request = understand(question, today);
+        let budget = Budget::new(PLANNING_TOKENS_MAX, ROUNDS_MAX as u32, desk.deadline());
+        let mut talk = opened(prompt::planning(today), question);
+        let before = desk.findings().len();
+        for _ in 0..ROUNDS_MAX {
+            let asked = Request::new(talk.clone(), &budget).tools(self.shelf.tools());
+            let reply = match self.model.complete(asked).await {
+                Ok(reply) => sound(reply)?,
+                // Its own mistake, which it can mend.
+                Err(fault) if !fault.problems().is_empty() && fault.code() == "llm_bad_answer" => {
+                    talk.push(Message::User(prompt::NOT_JSON.to_owned()));
+                    continue;
+                }
+                Err(fault) => return Err(fault),
+            };
+            if reply.tool_calls.is_empty() {
+                break;
+            }
+            let calls = reply.tool_calls.clone();
+            talk.push(reply.into_message());
+            talk.extend(self.serve(&calls, before, request.language, desk).await);
+        }
+        let found = desk.findings().split_off(before);
+        if !found.iter().any(|it| it.outcome.is_ok()) {
+            let message = "the model called no tool that answered";
+            return Err(Fault::unavailable("model_found_nothing", message));
+        }
+        let resolved = Resolved { securities: securities(&found), unknown: Vec::new() };
+        Ok(Plan { request, resolved, steps: Vec::new() })
+    }
+}
+
+impl ModelPlanner {
+    /// Makes the calls that are in order and says what is wrong with the others.
+    async fn serve(
+        &self,
+        calls: &[ToolCall],
+        before: usize,
+        language: Language,
+        desk: &Desk<'_>,
+    ) -> Vec<Message> {
+        let made = desk.findings().split_off(before);
+        let mut steps: Vec<Step> = Vec::new();
+        let mut taken = Vec::new();
+        for call in calls {
+            let room = made.len() + steps.len() < CALLS_MAX;
+            let step = self.shelf.step(call, language).and_then(|step| {
+                let same = |tool: &str, args: &Value| tool == step.tool && *args == step.args;
+                if made.iter().any(|it| same(&it.tool, &it.args))
+                    || steps.iter().any(|it| same(it.tool, &it.args))
+                {
+                    Err("this very call was made already".to_owned())
+                } else if room {
+                    Ok(step)
+                } else {
+                    Err("no more calls may be made".to_owned())
+                }
+            });
+            taken.push(step.map(|step| {
+                steps.push(step);
+                steps.len() - 1
+            }));
+        }
+        let found = desk.run(&steps).await;
+        let answers = calls.iter().zip(taken).map(|(call, taken)| match taken {
+            Ok(at) => match found.get(at) {
+                Some(finding) => result(&call.id, finding),
+                None => refusal(&call.id, "no more calls may be made"),
+            },
+            Err(why) => refusal(&call.id, &why),
+        });
+        answers.collect()
+    }
+}
+
+#[async_trait]
+impl Writer for ModelWriter {
+    async fn write(
+        &self,
+        question: &Question,
+        plan: &Plan,
+        findings: &[Finding],
+    ) -> Result<Draft, Fault> {
+        let budget = Budget::new(WRITING_TOKENS_MAX, 2, Instant::now() + WRITING_MAX);
+        let mut talk = opened(prompt::writing(plan.request.language), question);
+        talk.extend(retold(findings));
+        let asked = question.asked.join("\n");
+        let mut last = "unsupported_numbers";
+        for _ in 0..2 {
+            let mut request = Request::new(talk.clone(), &budget).tools(self.shelf.tools());
+            request.tool_choice = ToolChoice::None;
+            let reply = sound(self.model.complete(request).await?)?;
+            let text = data::prose(&reply.text);
+            if text.is_empty() || text.chars().count() > TEXT_CHARS_MAX {
+                let message = "the model's text is empty or too long";
+                return Err(Fault::unavailable("llm_bad_answer", message));
+            }
+            let complaint = if data::has_markup(&text) {
+                last = "model_wrote_markup";
+                prompt::NO_MARKUP.to_owned()
+            } else {
+                match cite::cited(&text, &asked, findings) {
+                    Ok(citations) => return Ok(closed(&text, citations, plan, findings)),
+                    Err(wrong) => {
+                        last = "unsupported_numbers";
+                        complaint(&wrong)
+                    }
+                }
+            };
+            talk.push(Message::Assistant { text: reply.text, tool_calls: Vec::new() });
+            talk.push(Message::User(complaint));
+        }
+        Err(Fault::unavailable(last, "the model's text says what no tool has said"))
+    }
+}
+
+/// Only numbers are named, so that nothing else of the text comes back as our words.
+fn complaint(wrong: &[Unsupported]) -> String {
+    let named: Vec<&str> = wrong.iter().take(NAMED_MAX).map(|it| it.text.as_str()).collect();
+    format!("{} {}", prompt::UNSUPPORTED, named.join("; "))
+}
+
+fn opened(system: String, question: &Question) -> Vec<Message> {
+    let from = question.asked.len().saturating_sub(MESSAGES_MAX);
+    let asked = question.asked.iter().skip(from).map(|it| Message::User(it.clone()));
+    [Message::System(system)].into_iter().chain(asked).collect()
+}
+
+/// A reply that is whole.
+fn sound(reply: Reply) -> Result<Reply, Fault> {
+    match reply.stop {
+        Stop::Refused => Err(Fault::unavailable("llm_refused", "the model would not answer")),
+        Stop::Length => Err(Fault::unavailable("llm_cut_short", "the model's answer was cut")),
+        _ => Ok(reply),
+    }
+}
+
+fn result(call_id: &str, finding: &Finding) -> Message {
+    Message::ToolResult {
+        call_id: call_id.to_owned(),
+        content: data::told(finding),
+        failed: finding.outcome.is_err(),
+    }
+}
+
+fn refusal(call_id: &str, why: &str) -> Message {
+    let content = json!({ "refused": why }).to_string();
+    Message::ToolResult { call_id: call_id.to_owned(), content, failed: true }
+}
+
+/// What was found, as calls and their results.
+fn retold(findings: &[Finding]) -> Vec<Message> {
+    let id = |it: &Finding| format!("call_{}", it.id);
+    let call = |it: &Finding| ToolCall {
+        id: id(it),
+        name: it.tool.clone(),
+        arguments: it.args.as_object().cloned().unwrap_or_default(),
+    };
+    let tool_calls = findings.iter().map(call).collect();
+    let asked = Message::Assistant { text: String::new(), tool_calls };
+    [asked].into_iter().chain(findings.iter().map(|it| result(&id(it), it))).collect()
+}
+
+/// What the calls that were answered were about.
+fn securities(findings: &[Finding]) -> Vec<Security> {
+    let mut all: Vec<Security> = Vec::new();
+    let mut add = |ticker: &Value, weight: &Value| {
+        let Some(ticker) = ticker.as_str() else { return };
+        if all.iter().all(|it| it.ticker != ticker) {
+            all.push(Security {
+                ticker: ticker.to_owned(),
+                name: None,
+                board: None,
+                weight: weight.as_f64(),
+                asked: ticker.to_owned(),
+                others: Vec::new(),
+            });
+        }
+    };
+    for it in findings.iter().filter(|it| it.outcome.is_ok()) {
+        add(&it.args["ticker"], &Value::Null);
+        for ticker in it.args["tickers"].as_array().into_iter().flatten() {
+            add(ticker, &Value::Null);
+        }
+        for position in it.args["positions"].as_array().into_iter().flatten() {
+            add(&position["ticker"], &position["weight"]);
+        }
+    }
+    all
+}
