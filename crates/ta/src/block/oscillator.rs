@@ -3,30 +3,86 @@
 
 use std::hint::cold_path;
 
+use super::lanes::crossing;
 use super::{Block, CHUNK, Ewm, check_period, fast_slow};
-use crate::indicator::{Room, available};
+use crate::indicator::{Room, available, finite};
 use crate::{Error, Parity};
 
 #[derive(Clone, Debug)]
-#[repr(C)]
 pub struct Oscillator<const PERCENT: bool> {
+    short: Short,
+    long: Long<PERCENT>,
+}
+
+/// What a step needs when there is nothing special about it. It is small and apart from the
+/// rest, so that it stays in registers where steps follow one another.
+#[derive(Clone, Copy, Debug)]
+struct Short {
+    /// A hundred times as large where the line is a percentage, which saves multiplying it.
+    fast: Steady,
+    slow: Steady,
+    /// `NaN` while the short way cannot be taken.
+    signal: Steady,
+}
+
+/// A steady average.
+#[derive(Clone, Copy, Debug)]
+struct Steady {
+    alpha: Apart,
+    beta: Apart,
+    /// What the mean leaves to the next one. The mean itself would have to be kept beside what
+    /// is made of it, and copied at every step.
+    rest: Apart,
+}
+
+/// A number without neighbours: the compiler would put two into one register, in which each waits
+/// for the other.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(16))]
+struct Apart(f64);
+
+impl Steady {
+    #[inline(always)]
+    fn new(average: &Ewm, scale: f64) -> Steady {
+        let (alpha, beta) = (average.alpha() * scale, average.beta());
+        let rest = beta * average.mean() * scale;
+        Steady { alpha: Apart(alpha), beta: Apart(beta), rest: Apart(rest) }
+    }
+
+    #[inline(always)]
+    fn mean(&self) -> f64 {
+        self.rest.0 / self.beta.0
+    }
+
+    /// The mean after a finite number.
+    #[inline(always)]
+    fn ahead(&self, x: f64) -> f64 {
+        self.rest.0 + self.alpha.0 * x
+    }
+
+    /// Takes what `ahead` gave.
+    #[inline(always)]
+    fn set(&mut self, mean: f64) {
+        self.rest.0 = self.beta.0 * mean;
+    }
+}
+
+/// The rules of starts and gaps. While the short way is taken, the means here are old.
+#[derive(Clone, Debug)]
+struct Long<const PERCENT: bool> {
     fast: Ewm,
     slow: Ewm,
     signal: Ewm,
     /// Observations the fast average still passes over. TA-Lib's MACD starts both averages at
     /// once, so that the fast one is seeded with the last numbers of the slow one's seed.
     skip: usize,
-    /// Numbers, or their squares, must be below this to go the short way; none is while an
-    /// average is not steady.
-    largest: f64,
     warmup: usize,
     /// Whether the line waits for its signal, as TA-Lib's MACD does.
     waits: bool,
 }
 
-/// The square of a number far from where sums overflow, and what can be divided by.
-const LARGEST: f64 = 1e200;
-const SMALLEST: f64 = 1e-50;
+/// The bits, but for the sign, of a number far from where sums overflow.
+const LARGEST: u64 = 1e100_f64.to_bits() << 1;
 
 impl<const PERCENT: bool> Oscillator<PERCENT> {
     pub(crate) fn new(
@@ -38,86 +94,117 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
         fast_slow(fast, slow)?;
         check_period("signal", signal)?;
         let talib = parity == Parity::TaLib && !PERCENT;
-        Ok(Oscillator {
+        let long = Long {
             fast: Ewm::span(fast, parity),
             slow: Ewm::span(slow, parity),
             signal: Ewm::span(signal, parity),
             skip: if talib { slow - fast } else { 0 },
-            largest: 0.0,
             warmup: slow + signal - 2,
             waits: talib,
-        })
+        };
+        Ok(Oscillator { short: long.shorten(), long })
     }
 
     pub(crate) fn warmup(&self) -> usize {
-        self.warmup
-    }
-
-    #[inline(always)]
-    fn line(fast: f64, slow: f64) -> f64 {
-        if PERCENT { (fast - slow) / slow * 100.0 } else { fast - slow }
+        self.long.warmup
     }
 
     #[inline(always)]
     pub(crate) fn push(&mut self, x: f64) -> [f64; 3] {
-        let (fast, slow) = (self.fast.ahead(x), self.slow.ahead(x));
-        let line = Self::line(fast, slow);
-        let signal = self.signal.ahead(line);
-        // What is missing is not below anything, and a percentage of nothing is without limit.
-        let short = match PERCENT {
-            true => (slow < self.largest) & (slow > SMALLEST),
-            false => x * x < self.largest,
-        };
-        if !short {
+        let it = &self.short;
+        let (fast, slow) = (it.fast.ahead(x), it.slow.ahead(x));
+        let line = if PERCENT { fast / slow - 100.0 } else { fast - slow };
+        let signal = it.signal.ahead(line);
+        // A number that is missing, or a percentage of nothing, makes the signal infinite or NaN,
+        // whose bits are above those of any number. Only the signal is looked at, because what is
+        // not needed to choose the way would be kept in memory.
+        if signal.to_bits() << 1 > LARGEST {
             cold_path();
             // By value, because a reference would keep the means of a loop in memory at every
             // step.
-            let (values, state) = self.clone().push_unsteady(x);
+            let (values, state) = self.clone().push_long(x);
             *self = state;
             return values;
         }
-        self.fast.set(fast);
-        self.slow.set(slow);
-        self.signal.set(signal);
+        self.short.fast.set(fast);
+        self.short.slow.set(slow);
+        self.short.signal.set(signal);
         [line, signal, line - signal]
     }
 
     #[cold]
     #[inline(never)]
-    fn push_unsteady(mut self, x: f64) -> ([f64; 3], Self) {
-        let skipped = self.skip > 0;
-        let fast = self.fast.push(if skipped { f64::NAN } else { x });
-        let slow = self.slow.push(x);
-        let line = Self::line(fast, slow);
-        let signal = self.signal.push(line);
-        self.skip -= usize::from(skipped && x.is_finite());
-        let shown = if self.waits && signal.is_nan() { f64::NAN } else { line };
-        self.shorten();
-        ([shown, signal, line - signal].map(available), self)
-    }
-
-    /// Sees whether the short way can be taken.
-    #[inline(always)]
-    fn shorten(&mut self) {
-        let steady = |average: &Ewm| average.is_steady() && average.mean().powi(2) < LARGEST;
-        let all = steady(&self.fast) && steady(&self.slow) && steady(&self.signal);
-        self.largest = if all { LARGEST } else { 0.0 };
+    fn push_long(mut self, x: f64) -> ([f64; 3], Self) {
+        self.long.catch_up(&self.short);
+        let values = self.long.push(x);
+        self.short = self.long.shorten();
+        (values, self)
     }
 
     /// The same over many numbers.
     #[inline(always)]
     pub(crate) fn pour(&mut self, xs: &[f64], out: &mut impl Room<3>) {
+        self.long.catch_up(&self.short);
         for xs in xs.chunks(CHUNK) {
             let [lines, signals, hists] = out.next(xs.len());
-            if self.extend_steady(xs, lines, signals, hists) {
-                self.shorten();
+            if self.long.extend_steady(xs, lines, signals, hists) {
+                self.short = self.long.shorten();
                 continue;
             }
             // The start and the gaps have rules of their own and go step by step.
             for (index, x) in xs.iter().enumerate() {
                 [lines[index], signals[index], hists[index]] = self.push(*x);
             }
+            self.long.catch_up(&self.short);
         }
+    }
+}
+
+#[inline(always)]
+fn line<const PERCENT: bool>(fast: f64, slow: f64) -> f64 {
+    if PERCENT { (fast - slow) / slow * 100.0 } else { fast - slow }
+}
+
+impl<const PERCENT: bool> Long<PERCENT> {
+    const SCALE: f64 = if PERCENT { 100.0 } else { 1.0 };
+
+    fn push(&mut self, x: f64) -> [f64; 3] {
+        let skipped = self.skip > 0;
+        let fast = self.fast.push(if skipped { f64::NAN } else { x });
+        let slow = self.slow.push(x);
+        let line = line::<PERCENT>(fast, slow);
+        let signal = self.signal.push(line);
+        self.skip -= usize::from(skipped && x.is_finite());
+        let shown = if self.waits && signal.is_nan() { f64::NAN } else { line };
+        [shown, signal, line - signal].map(available)
+    }
+
+    /// Takes the means from the short way, if it was taken.
+    #[inline(always)]
+    fn catch_up(&mut self, short: &Short) {
+        if short.signal.rest.0.is_nan() {
+            return;
+        }
+        self.fast.set(short.fast.mean() / Self::SCALE);
+        self.slow.set(short.slow.mean());
+        self.signal.set(short.signal.mean());
+    }
+
+    /// The short way from here.
+    #[inline(always)]
+    fn shorten(&self) -> Short {
+        let all = [&self.fast, &self.slow, &self.signal];
+        let mut short = Short {
+            fast: Steady::new(&self.fast, Self::SCALE),
+            slow: Steady::new(&self.slow, 1.0),
+            signal: Steady::new(&self.signal, 1.0),
+        };
+        // A mean that leaves nothing, or too much, could not be found again.
+        let steady = all.iter().all(|it| it.is_steady() && it.beta() > 0.0);
+        if !(steady && short.fast.rest.0.is_finite()) {
+            short.signal.rest.0 = f64::NAN;
+        }
+        short
     }
 
     /// Says whether all averages were steady and all numbers finite; if not, nothing has changed
@@ -130,21 +217,20 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
         signals: &mut [f64],
         hists: &mut [f64],
     ) -> bool {
-        let (mut fast, mut slow) = (self.fast.clone(), self.slow.clone());
-        if !(fast.scan_steady(xs, hists) && slow.scan_steady(xs, lines)) {
+        let averages = [&self.fast, &self.slow, &self.signal];
+        if !averages.iter().all(|average| average.is_steady()) {
             return false;
         }
-        for (line, fast) in lines.iter_mut().zip(&*hists) {
-            *line = Self::line(*fast, *line);
-        }
-        if !self.signal.scan_steady(lines, signals) {
+        let lanes = averages.map(Ewm::lanes);
+        let means = crossing(lanes, line::<PERCENT>, xs, [lines, signals, hists]);
+        // A number that is not finite makes every mean after it so.
+        if !means.iter().all(|mean| finite(*mean)) {
             return false;
         }
-        for ((hist, line), signal) in hists.iter_mut().zip(&*lines).zip(&*signals) {
-            *hist = line - signal;
-        }
-        self.fast = fast;
-        self.slow = slow;
+        let [fast, slow, signal] = means;
+        self.fast.set(fast);
+        self.slow.set(slow);
+        self.signal.set(signal);
         true
     }
 }
