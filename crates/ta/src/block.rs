@@ -26,6 +26,7 @@ pub use deviation::{Deviation, Next as DeviationNext};
 pub(crate) use ewm::CHUNK;
 pub use ewm::Ewm;
 pub use extreme::{Extreme, Highest, Lowest};
+pub(crate) use lanes::between;
 pub use oscillator::Oscillator;
 pub(crate) use ratio::RatioWork;
 pub use ratio::{Next as RatiosNext, Ratios};

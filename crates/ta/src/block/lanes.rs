@@ -108,13 +108,8 @@ pub(crate) fn crossing(
     xs: &[f64],
     [lines, signals, hists]: [&mut [f64]; 3],
 ) -> [f64; 3] {
-    between([fast, slow], &line, xs, lines, [signals, hists]);
-    let mut last = [fast.mean, slow.mean, signal.mean];
-    // The two averages are no longer needed, but for their last means.
-    let whole = xs.len() & !7;
-    if whole > 0 {
-        (last[0], last[1]) = (signals[whole - 1], hists[whole - 1]);
-    }
+    let [fast_mean, slow_mean] = between([fast, slow], line, xs, lines, [signals, hists]);
+    let (whole, mut mean) = (xs.len() & !7, signal.mean);
     signal.first(&lines[..whole], signals);
     let four = signal.four();
     for (slot, line) in signals[..whole].iter_mut().skip(4).zip(lines.windows(4).skip(1)) {
@@ -125,29 +120,25 @@ pub(crate) fn crossing(
     for ((signal, hist), line) in slots.zip(eights(lines)) {
         *signal = chain.next(signal);
         *hist = both(*line, *signal, |line, signal| line - signal);
-        last[2] = signal[1][3];
+        mean = signal[1][3];
     }
-    let slots = lines.iter_mut().zip(signals).zip(hists).skip(whole);
-    for (((line_slot, signal_slot), hist), x) in slots.zip(&xs[whole..]) {
-        last[0] = fast.a * x + fast.b * last[0];
-        last[1] = slow.a * x + slow.b * last[1];
-        *line_slot = line(last[0], last[1]);
-        last[2] = signal.a * *line_slot + signal.b * last[2];
-        (*signal_slot, *hist) = (last[2], *line_slot - last[2]);
+    for ((line, slot), hist) in lines.iter().zip(signals).zip(hists).skip(whole) {
+        mean = signal.a * line + signal.b * mean;
+        (*slot, *hist) = (mean, line - mean);
     }
-    last
+    [fast_mean, slow_mean, mean]
 }
 
-/// What `line` makes of a fast and a slow average, for as many numbers as make whole eights. The
-/// last means are left at the end of `work`, whose rows are as long as `xs`.
+/// What `line` makes of a fast and a slow average, into an output that is as long as `xs`, as the
+/// two rows of `work` are. Gives the last means.
 #[inline(always)]
 pub(crate) fn between(
     [fast, slow]: [Lanes; 2],
     line: impl Fn(f64, f64) -> f64,
     xs: &[f64],
-    lines: &mut [f64],
+    out: &mut [f64],
     [fasts, slows]: [&mut [f64]; 2],
-) {
+) -> [f64; 2] {
     let (fast_four, slow_four) = (fast.four(), slow.four());
     fast.first(xs, fasts);
     slow.first(xs, slows);
@@ -155,15 +146,18 @@ pub(crate) fn between(
     for ((fast, slow), x) in pairs.zip(xs.windows(4).skip(1)) {
         (*fast, *slow) = (fast_four(x), slow_four(x));
     }
-    let (mut fast, mut slow) = (fast.chain(), slow.chain());
-    let (fasts, slows) = (eights_mut(fasts), eights_mut(slows));
-    let mut last = None;
-    for ((slot, f), s) in eights_mut(lines).iter_mut().zip(&*fasts).zip(&*slows) {
-        let (f, s) = (fast.next(f), slow.next(s));
-        *slot = both(f, s, &line);
-        last = Some((f, s));
+    let (mut fast_chain, mut slow_chain) = (fast.chain(), slow.chain());
+    let (mut fast_mean, mut slow_mean) = (fast.mean, slow.mean);
+    let parts = eights(fasts).iter().zip(eights(slows));
+    for (slot, (fast, slow)) in eights_mut(out).iter_mut().zip(parts) {
+        let (fast, slow) = (fast_chain.next(fast), slow_chain.next(slow));
+        *slot = both(fast, slow, &line);
+        (fast_mean, slow_mean) = (fast[1][3], slow[1][3]);
     }
-    if let (Some((f, s)), Some(fast), Some(slow)) = (last, fasts.last_mut(), slows.last_mut()) {
-        (*fast, *slow) = (f, s);
+    for (slot, x) in out.iter_mut().zip(xs).skip(xs.len() & !7) {
+        fast_mean = fast.a * x + fast.b * fast_mean;
+        slow_mean = slow.a * x + slow.b * slow_mean;
+        *slot = line(fast_mean, slow_mean);
     }
+    [fast_mean, slow_mean]
 }

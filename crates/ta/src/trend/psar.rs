@@ -5,7 +5,7 @@
 //! As in `ta`, the stop starts at the second close in a rising trend. `psar_up` and `psar_down`
 //! hold the stop of the trend that runs; the indicators are 1 where a trend begins.
 
-use crate::block::{CHUNK, positive};
+use crate::block::positive;
 use crate::indicator::{Room, erase, finite};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator};
@@ -16,6 +16,10 @@ pub(crate) const ENTRY: Entry = Entry {
     outputs: &["psar", "psar_up", "psar_down", "psar_up_indicator", "psar_down_indicator"],
     build: |v| Ok(erase(Psar::new(v.real(0), v.real(1))?)),
 };
+
+/// Candles taken at a time. Few, because five outputs are made room for, which goes on in memory
+/// while the trend is followed.
+const PART: usize = 64;
 
 #[derive(Clone, Debug)]
 pub struct Psar {
@@ -223,8 +227,8 @@ impl Indicator<5> for Psar {
 
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<5>) {
-        for from in (0..candles.len()).step_by(CHUNK) {
-            let part = candles.slice(from, from + CHUNK);
+        for from in (0..candles.len()).step_by(PART) {
+            let part = candles.slice(from, from + PART);
             let mut out = out.next(part.len());
             let mut at = 0;
             while at < part.len() {

@@ -1,8 +1,8 @@
 //! Chaikin oscillator: the accumulation/distribution line averaged exponentially over `fast` candles
 //! less the same over `slow`.
 
-use crate::block::{Block, CHUNK, Ewm, Of, Total, fast_slow};
-use crate::indicator::{Room, available, erase};
+use crate::block::{Block, CHUNK, Ewm, Of, Total, between, fast_slow};
+use crate::indicator::{Room, available, erase, finite};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -59,18 +59,39 @@ impl Indicator<1> for Chaikin {
 
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
-        let (mut lines, mut slow) = ([0.0; CHUNK], [0.0; CHUNK]);
+        let (mut lines, mut fasts, mut slows) = ([0.0; CHUNK], [0.0; CHUNK], [0.0; CHUNK]);
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);
             let [out] = out.next(part.len());
-            let (lines, slow) = (&mut lines[..part.len()], &mut slow[..part.len()]);
-            part.flows(slow);
-            self.sum.scan(slow, lines);
-            self.fast.scan(lines, out);
-            self.slow.scan(lines, slow);
-            for (slot, slow) in out.iter_mut().zip(&*slow) {
-                *slot = available(*slot - slow);
+            let len = part.len();
+            let [lines, fasts, slows] =
+                [&mut lines, &mut fasts, &mut slows].map(|row| &mut row[..len]);
+            part.flows(fasts);
+            self.sum.scan(fasts, lines);
+            if self.extend_steady(lines, out, [fasts, slows]) {
+                continue;
+            }
+            for (slot, line) in out.iter_mut().zip(&*lines) {
+                *slot = available(self.fast.push(*line) - self.slow.push(*line));
             }
         }
+    }
+}
+
+impl Chaikin {
+    /// Says whether both averages were steady and all numbers finite; if not, nothing has changed
+    /// but the output.
+    #[inline(always)]
+    fn extend_steady(&mut self, lines: &[f64], out: &mut [f64], work: [&mut [f64]; 2]) -> bool {
+        let lanes = [self.fast.lanes(), self.slow.lanes()];
+        let [fast, slow] = between(lanes, |fast, slow| fast - slow, lines, out, work);
+        let steady = self.fast.is_steady() && self.slow.is_steady();
+        // A number that is not finite makes every mean after it so.
+        if !(steady && finite(fast) && finite(slow)) {
+            return false;
+        }
+        self.fast.set(fast);
+        self.slow.set(slow);
+        true
     }
 }
