@@ -8,8 +8,9 @@ use super::lanes::Lanes;
 use crate::Parity;
 use crate::indicator::{available, finite};
 
-/// How many numbers batch forms work on at a time, so that the steps between stay in cache.
-pub(crate) const CHUNK: usize = 256;
+/// How many numbers batch forms work on at a time: so few that the steps between stay in cache and
+/// that memory takes what was made before while the next is being made.
+pub(crate) const CHUNK: usize = 128;
 
 /// No two numbers are neighbours: where they are, the compiler keeps them in one register, in
 /// which each waits for the other.

@@ -4,8 +4,8 @@
 
 use std::array;
 
-use crate::block::slide::Work;
-use crate::block::{Block, CHUNK, Delay, Of, Sum, check_period};
+use crate::block::slide::{CHUNK, Work};
+use crate::block::{Block, Delay, Of, Sum, check_period};
 use crate::indicator::{Room, available, erase, finite};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator};
