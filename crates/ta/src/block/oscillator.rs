@@ -18,7 +18,8 @@ pub struct Oscillator<const PERCENT: bool> {
 /// rest, so that it stays in registers where steps follow one another.
 #[derive(Clone, Copy, Debug)]
 struct Short {
-    /// A hundred times as large where the line is a percentage, which saves multiplying it.
+    /// A hundred times as large where the line is a percentage, which saves multiplying it; and
+    /// both so much larger that the slow one takes numbers as they are.
     fast: Steady,
     slow: Steady,
     /// `NaN` while the short way cannot be taken.
@@ -112,7 +113,8 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
     #[inline(always)]
     pub(crate) fn push(&mut self, x: f64) -> [f64; 3] {
         let it = &self.short;
-        let (fast, slow) = (it.fast.ahead(x), it.slow.ahead(x));
+        let fast = it.fast.ahead(x);
+        let slow = if PERCENT { it.slow.rest.0 + x } else { it.slow.ahead(x) };
         let line = if PERCENT { fast / slow - 100.0 } else { fast - slow };
         let signal = it.signal.ahead(line);
         // A number that is missing, or a percentage of nothing, makes the signal infinite or NaN,
@@ -166,7 +168,12 @@ fn line<const PERCENT: bool>(fast: f64, slow: f64) -> f64 {
 }
 
 impl<const PERCENT: bool> Long<PERCENT> {
-    const SCALE: f64 = if PERCENT { 100.0 } else { 1.0 };
+    /// What the averages are multiplied by for the short way.
+    #[inline(always)]
+    fn scales(&self) -> [f64; 2] {
+        let slow = self.slow.alpha();
+        if PERCENT { [100.0 / slow, 1.0 / slow] } else { [1.0; 2] }
+    }
 
     fn push(&mut self, x: f64) -> [f64; 3] {
         let skipped = self.skip > 0;
@@ -185,8 +192,9 @@ impl<const PERCENT: bool> Long<PERCENT> {
         if short.signal.rest.0.is_nan() {
             return;
         }
-        self.fast.set(short.fast.mean() / Self::SCALE);
-        self.slow.set(short.slow.mean());
+        let [fast, slow] = self.scales();
+        self.fast.set(short.fast.mean() / fast);
+        self.slow.set(short.slow.mean() / slow);
         self.signal.set(short.signal.mean());
     }
 
@@ -194,14 +202,15 @@ impl<const PERCENT: bool> Long<PERCENT> {
     #[inline(always)]
     fn shorten(&self) -> Short {
         let all = [&self.fast, &self.slow, &self.signal];
+        let [fast, slow] = self.scales();
         let mut short = Short {
-            fast: Steady::new(&self.fast, Self::SCALE),
-            slow: Steady::new(&self.slow, 1.0),
+            fast: Steady::new(&self.fast, fast),
+            slow: Steady::new(&self.slow, slow),
             signal: Steady::new(&self.signal, 1.0),
         };
         // A mean that leaves nothing, or too much, could not be found again.
         let steady = all.iter().all(|it| it.is_steady() && it.beta() > 0.0);
-        if !(steady && short.fast.rest.0.is_finite()) {
+        if !(steady && finite(short.fast.rest.0 + short.slow.rest.0)) {
             short.signal.rest.0 = f64::NAN;
         }
         short
