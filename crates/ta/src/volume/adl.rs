@@ -1,13 +1,17 @@
 //! Accumulation/distribution line: the running sum of the volume times where the close lies in its
 //! range, ((C - L) - (H - C)) / (H - L).
 
-use crate::block::{Block, CHUNK, Of, Total};
+use crate::block::{Block, Of, Total};
 use crate::indicator::{Room, erase};
 use crate::spec::Entry;
 use crate::{Candle, Candles, Indicator};
 
 pub(crate) const ENTRY: Entry =
     Entry { name: "adl", params: &[], outputs: &["adl"], build: |_| Ok(erase(Adl::default())) };
+
+/// Candles taken at a time. Few, because there is little to do for each but to wait for its four
+/// columns, which goes on while the part before is summed.
+const PART: usize = 64;
 
 #[derive(Clone, Debug, Default)]
 pub struct Adl {
@@ -36,9 +40,9 @@ impl Indicator<1> for Adl {
 
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
-        let mut flows = [0.0; CHUNK];
-        for from in (0..candles.len()).step_by(CHUNK) {
-            let part = candles.slice(from, from + CHUNK);
+        let mut flows = [0.0; PART];
+        for from in (0..candles.len()).step_by(PART) {
+            let part = candles.slice(from, from + PART);
             let ([out], flows) = (out.next(part.len()), &mut flows[..part.len()]);
             part.flows(flows);
             self.sum.scan(flows, out);
