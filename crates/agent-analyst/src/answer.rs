@@ -14,7 +14,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// `mode` is who wrote it: `local`, or the name of a model.
+    /// `mode` is who wrote it: `local`, or what the trace calls the model.
     pub fn new(
         draft: Draft,
         plan: &Plan,

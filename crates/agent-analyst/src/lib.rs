@@ -58,7 +58,7 @@ pub struct Analyst {
     clock: Arc<dyn Clock>,
     planner: Arc<dyn Planner>,
     writer: Arc<dyn Writer>,
-    /// Who writes: `local`, or the name of a model.
+    /// Who writes: `local`, or what the trace calls the model.
     mode: String,
 }
 

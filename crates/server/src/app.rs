@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_analyst::Analyst;
 use auth::{Authority, Keyring};
 use bars::BarStore;
 use contract::{Catalog, Pipeline, Service, View};
@@ -21,6 +20,7 @@ use crate::condition::Watcher;
 use crate::config::Config;
 use crate::exit::Failure;
 use crate::house_tools::HouseTools;
+use crate::language_model;
 use crate::meters::Meters;
 use crate::revocations::{self, SqlRevocations};
 use crate::venues::{self, Venues};
@@ -76,7 +76,8 @@ impl App {
         };
         let venues = Venues::open(&parts).await?;
         let tools = Arc::new(HouseTools::default());
-        let analyst = Analyst::local(Arc::clone(&tools) as _, Arc::clone(&clock));
+        let model = config.language_model.as_ref();
+        let analyst = language_model::analyst(model, Arc::clone(&tools) as _, Arc::clone(&clock))?;
         let services = vec![
             quotes(&parts, &venues)?,
             indicators(&parts, &venues)?,

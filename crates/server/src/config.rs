@@ -13,6 +13,7 @@ use market_binance::{ApiKey, BinanceConfig, StreamConfig};
 use telemetry::{LogConfig, LogFormat};
 
 use crate::exit::Failure;
+use crate::language_model::LanguageModel;
 pub(crate) use settings::Settings;
 
 /// The port when nothing says otherwise.
@@ -29,6 +30,8 @@ pub(crate) struct Config {
     pub(crate) database_url: Option<Secret>,
     pub(crate) provider: Provider,
     pub(crate) moex: MoexProvider,
+    /// Answers market questions where it is set; otherwise rules do.
+    pub(crate) language_model: Option<LanguageModel>,
     pub(crate) sim_seed: u64,
     pub(crate) view: View,
     pub(crate) http_token: Option<Secret>,
@@ -123,6 +126,12 @@ impl Config {
             }
         };
         let moex = moex(settings.moex_provider.as_deref(), settings.moex_iss_url)?;
+        let language_model = LanguageModel::new(
+            settings.llm_base_url,
+            settings.llm_api_key,
+            settings.llm_model,
+            settings.llm_api.as_deref(),
+        )?;
         let http = settings.enable_http.unwrap_or(true);
         let surfaces = Surfaces {
             http,
@@ -135,6 +144,7 @@ impl Config {
             listen,
             provider,
             moex,
+            language_model,
             call_patience,
             client_patience,
             surfaces,

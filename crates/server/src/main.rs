@@ -13,6 +13,7 @@ mod condition;
 mod config;
 mod exit;
 mod house_tools;
+mod language_model;
 mod meters;
 mod open_files;
 mod revocations;

@@ -25,6 +25,10 @@ pub(crate) struct Settings {
     pub(crate) binance_api_secret: Option<String>,
     pub(crate) moex_provider: Option<String>,
     pub(crate) moex_iss_url: Option<String>,
+    pub(crate) llm_base_url: Option<String>,
+    pub(crate) llm_api_key: Option<String>,
+    pub(crate) llm_model: Option<String>,
+    pub(crate) llm_api: Option<String>,
     pub(crate) sim_seed: Option<u64>,
     pub(crate) services: Option<Vec<String>>,
     pub(crate) tools: Option<Vec<String>>,
@@ -58,7 +62,7 @@ pub(crate) struct Settings {
 }
 
 /// Every variable that is read. `stoa doctor` and the tests walk this list.
-const VARIABLES: [&str; 37] = [
+const VARIABLES: [&str; 41] = [
     "STOA_LISTEN",
     "PORT",
     "STOA_DATA",
@@ -70,6 +74,10 @@ const VARIABLES: [&str; 37] = [
     "BINANCE_API_SECRET",
     "MOEX_PROVIDER",
     "MOEX_ISS_URL",
+    "LLM_BASE_URL",
+    "LLM_API_KEY",
+    "LLM_MODEL",
+    "LLM_API",
     "STOA_SIM_SEED",
     "STOA_SERVICES",
     "STOA_TOOLS",
@@ -130,6 +138,10 @@ impl Settings {
             binance_api_secret,
             moex_provider,
             moex_iss_url,
+            llm_base_url,
+            llm_api_key,
+            llm_model,
+            llm_api,
             sim_seed,
             services,
             tools,
@@ -202,6 +214,10 @@ impl Settings {
             binance_api_secret: from.text("BINANCE_API_SECRET"),
             moex_provider: from.text("MOEX_PROVIDER"),
             moex_iss_url: from.text("MOEX_ISS_URL"),
+            llm_base_url: from.text("LLM_BASE_URL"),
+            llm_api_key: from.text("LLM_API_KEY"),
+            llm_model: from.text("LLM_MODEL"),
+            llm_api: from.text("LLM_API"),
             sim_seed: from.value("STOA_SIM_SEED", "a whole number")?,
             services: from.list("STOA_SERVICES"),
             tools: from.list("STOA_TOOLS"),

@@ -1,0 +1,107 @@
+//! The language model that the analyst may use: what is set about it, and the analyst with it.
+
+use std::sync::Arc;
+
+use agent_analyst::{Analyst, ModelPlanner, ModelWriter, Shelf, ToolCaller};
+use auth::Secret;
+use llm::{Api, ApiKey, Client, Model};
+use market::Clock;
+
+use crate::exit::Failure;
+
+/// Where a model is, and who we are to it.
+#[derive(Debug, Clone)]
+pub(crate) struct LanguageModel {
+    base_url: String,
+    model: String,
+    key: Option<Secret>,
+    api: Api,
+}
+
+impl LanguageModel {
+    /// Nothing where nothing is set. A part alone is an error, because it would have no effect.
+    pub(crate) fn new(
+        base_url: Option<String>,
+        key: Option<String>,
+        model: Option<String>,
+        api: Option<&str>,
+    ) -> Result<Option<Self>, Failure> {
+        let (base_url, model) = match (base_url, model) {
+            (Some(base_url), Some(model)) => (base_url, model),
+            (None, None) if key.is_none() && api.is_none() => return Ok(None),
+            _ => {
+                return Err(Failure::usage(
+                    "a language model needs both llm_base_url and llm_model (LLM_BASE_URL, \
+                     LLM_MODEL); set neither, nor a key, to do without one",
+                ));
+            }
+        };
+        let api = Api::choose(api, &base_url)
+            .map_err(|_| Failure::usage("llm_api must be openai or anthropic"))?;
+        Ok(Some(Self { base_url, model, key: key.map(Secret::new), api }))
+    }
+
+    fn client(&self) -> Result<Client, Failure> {
+        let mut config = llm::Config::new(self.api, &self.base_url, &self.model);
+        if let Some(key) = &self.key {
+            config = config.key(ApiKey::new(key.reveal())?);
+        }
+        Ok(Client::new(config)?)
+    }
+}
+
+/// The analyst as it is set up: by rules, or with a model and the rules behind it.
+pub(crate) fn analyst(
+    set: Option<&LanguageModel>,
+    tools: Arc<dyn ToolCaller>,
+    clock: Arc<dyn Clock>,
+) -> Result<Analyst, Failure> {
+    let Some(set) = set else { return Ok(Analyst::local(tools, clock)) };
+    let model: Arc<dyn Model> = Arc::new(set.client()?);
+    let shelf = Arc::new(Shelf::moex()?);
+    let planner = Arc::new(ModelPlanner::new(Arc::clone(&model), Arc::clone(&shelf)));
+    let writer = Arc::new(ModelWriter::new(model, shelf));
+    Ok(Analyst::with(tools, clock, planner, writer, &format!("model:{}", set.model)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(parts: [Option<&str>; 4]) -> Result<Option<LanguageModel>, String> {
+        let [base_url, key, model, api] = parts;
+        let own = |it: Option<&str>| it.map(str::to_owned);
+        let set = LanguageModel::new(own(base_url), own(key), own(model), api);
+        set.map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn a_model_is_set_whole_or_not_at_all() {
+        let url = Some("http://127.0.0.1:9/v1");
+        assert!(set([None; 4]).unwrap().is_none());
+        for parts in [
+            [url, None, None, None],
+            [None, None, Some("m"), None],
+            [None, Some("hunter2"), None, None],
+            [None, None, None, Some("openai")],
+            [url, Some("hunter2"), Some("m"), Some("telepathy")],
+        ] {
+            let refused = set(parts).unwrap_err();
+            assert!(refused.contains("llm_") && !refused.contains("hunter2"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn the_api_is_named_or_follows_from_the_address_and_the_key_never_shows() {
+        let api = |url, api| {
+            let set = set([Some(url), Some("hunter2"), Some("m"), api]).unwrap().unwrap();
+            assert!(!format!("{set:?} {:?}", set.client().unwrap()).contains("hunter2"));
+            set.api
+        };
+        assert_eq!(api("https://api.anthropic.com", None), Api::Anthropic);
+        assert_eq!(api("https://api.openai.com/v1", None), Api::OpenAi);
+        assert_eq!(api("http://127.0.0.1:9", Some("anthropic")), Api::Anthropic);
+        let bad = set([Some("not a url"), None, Some("m"), None]).unwrap().unwrap();
+        assert!(bad.client().is_err());
+    }
+}
