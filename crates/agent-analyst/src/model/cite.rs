@@ -165,3 +165,45 @@ fn repeated(number: &Number, asked: &[Number]) -> Option<Citation> {
         formula: Formula::Question,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::model::data::prose;
+    use crate::ports::ToolAnswer;
+
+    fn finding(id: usize, args: Value, result: Value) -> Finding {
+        let outcome = Ok(ToolAnswer { result, ..ToolAnswer::default() });
+        Finding { id, tool: "t".to_owned(), args, outcome, took: Duration::ZERO }
+    }
+
+    #[track_caller]
+    fn check(text: &str, unsupported: &[&str]) {
+        let findings = [
+            finding(
+                1,
+                json!({ "limit": 777, "from_date": "2024-05-01" }),
+                json!({ "price": 1234.56 }),
+            ),
+            finding(2, json!({}), json!({ "share": 0.4, "fall": -3.21, "name": "price 31337" })),
+        ];
+        let cited = cited(&prose(text), "портфель на 500 тысяч", &findings);
+        let wrong: Vec<String> = cited.err().into_iter().flatten().map(|it| it.text).collect();
+        assert_eq!(wrong, unsupported, "{text}");
+    }
+
+    #[test]
+    fn a_number_is_supported_by_the_call_its_line_names() {
+        check("Цена 1 234,56 ₽ [1], доля 40% [2]", &[]);
+        check("Цена 1235 [1] с 1 мая 2024, на 500 тысяч", &[]);
+        check("По [2] падение −3,2%", &[]);
+        check("Цена 1234.56 [2]", &["1234.56"]);
+        check("Цена 1234.56\n[1]", &["1234.56"]);
+        check("Рост 3,2% [2]", &["3,2"]);
+        check("Доля 40 штук [2]", &["40"]);
+        check("Предел 777 [1], цель 31337 [2]", &["777", "31337"]);
+        check("Слово [9]", &["9"]);
+    }
+}
