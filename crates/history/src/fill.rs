@@ -31,7 +31,7 @@ const PIECE_BARS: i64 = 10_000;
 const READ_MARGIN: Duration = Duration::from_millis(500);
 /// How long a caller is told to wait while a fill goes on.
 const COME_BACK: Duration = Duration::from_secs(5);
-/// Fills one call waits for, others' included.
+/// Fills of its own that one call may need; others' that it waits for are not counted.
 const FILLS_PER_CALL: usize = 3;
 
 /// How far a fill has come; `done` once it has ended.
@@ -75,12 +75,14 @@ impl Filler {
     ) -> Result<Millis, Fault> {
         let until = patience.until.checked_sub(READ_MARGIN).unwrap_or_else(Instant::now);
         // A fill that was under way for another span may leave ours incomplete; then comes our own.
-        for _ in 0..FILLS_PER_CALL {
+        let mut own = 0;
+        while own < FILLS_PER_CALL {
             let missing = self.archive.missing(series, span).await?;
             if missing.is_empty() {
                 return Ok(span.to);
             }
-            let mut state = self.join_or_start(source, series, missing)?;
+            let (mut state, started) = self.join_or_start(source, series, missing)?;
+            own += usize::from(started);
             match timeout_at(until, finished(&mut state, patience)).await {
                 Ok(outcome) => outcome?,
                 Err(_) => return Err(still_filling(series, &state.borrow())),
@@ -129,10 +131,10 @@ impl Filler {
         source: &Arc<dyn BarSource>,
         series: &Series,
         missing: Vec<Span>,
-    ) -> Result<watch::Receiver<State>, Fault> {
+    ) -> Result<(watch::Receiver<State>, bool), Fault> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(state) = running.get(series) {
-            return Ok(state.clone());
+            return Ok((state.clone(), false));
         }
         if running.len() >= FILLS_WAITING_MAX {
             return Err(Fault::unavailable("overloaded", "too many histories are being filled")
@@ -164,7 +166,7 @@ impl Filler {
             drop(ticket);
             fill.state.send_modify(|state| state.done = Some(Arc::new(outcome)));
         });
-        Ok(receiver)
+        Ok((receiver, true))
     }
 }
 

@@ -153,3 +153,13 @@ async fn a_venue_may_be_as_late_as_it_says() {
     house.exchange.late_min.store(30, Ordering::SeqCst);
     assert_eq!(house.ask(from, NOON).await.unwrap(), (NOON - 20 * MINUTE, 10));
 }
+
+#[tokio::test]
+async fn those_who_ask_for_more_than_others_are_not_told_that_the_venue_failed() {
+    let house = House::new(Interval::M1).await;
+    // Each asks for more than the one before, so that each waits for fills that leave it short.
+    let asks = (1..=40).map(|count| house.ask(NOON - count * MINUTE, NOON));
+    for (count, told) in (1..).zip(futures_util::future::join_all(asks).await) {
+        assert_eq!(told.unwrap(), (NOON, count));
+    }
+}

@@ -1,5 +1,5 @@
 //! Candles from the exchange: pages followed to the end, columns by name (theirs come as open,
-//! close, high, low), prices rounded to the security's digits, the forming one told apart.
+//! close, high, low), prices with at least the security's digits, the forming one told apart.
 
 use std::sync::Arc;
 
@@ -19,6 +19,8 @@ use crate::zone;
 
 /// A full page has so many rows.
 const PAGE: usize = 500;
+/// Digits after the point that no price has; what stands there comes from floats.
+const DUST_FROM: u8 = 8;
 /// Pages of other sizes may be full as well if the exchange changes its mind; such sizes are round.
 const ROUND: usize = 50;
 /// A call for more would not fit in memory with others like it.
@@ -234,7 +236,12 @@ fn read_candle(
     now: Millis,
 ) -> Result<Candle, String> {
     let begins = row.datetime("begin").ok_or("one does not say when it begins")?;
-    let price = |name: &str| row.price(name, decimals);
+    // Before a split prices may have had more digits than they have now, so only the dust of
+    // floats is taken off.
+    let price = |name: &str| {
+        let clean = row.number(name).and_then(|value| number::trim(value, DUST_FROM))?;
+        if clean.scale() < decimals { number::round(clean, decimals) } else { Some(clean) }
+    };
     if ["open", "high", "low", "close"].into_iter().any(|name| row.is_garbled(name)) {
         return Err(format!("a price of {begins} is not a number"));
     }

@@ -42,6 +42,10 @@ use channel::Channel;
 const CHANNELS_MAX: usize = 2_048;
 /// How many subscriptions there are at a time.
 const READERS_MAX: usize = 100_000;
+/// How many candles the indicators of all channels remember together; bounds their memory.
+const REMEMBERED_MAX: usize = 4_000_000;
+/// How far our clock may be behind a venue's.
+const CLOCKS_APART_MS: i64 = 2_000;
 /// The most closed candles that are told again to one who resumes.
 pub(crate) const REPLAY_MAX: u64 = 5_000;
 
@@ -56,12 +60,18 @@ pub(crate) struct Live {
     pub(crate) candles: Arc<Candlestand>,
     pub(crate) clock: Arc<dyn Clock>,
     tasks: Tasks,
-    channels: Mutex<HashMap<String, Slot>>,
+    channels: Mutex<HashMap<String, Entry>>,
     readers: Arc<AtomicUsize>,
 }
 
 /// A channel, or its beginning.
 type Slot = Arc<OnceCell<Arc<Channel>>>;
+
+struct Entry {
+    slot: Slot,
+    /// How many candles its indicators remember.
+    remembers: usize,
+}
 
 impl Live {
     pub(crate) fn new(candles: Arc<Candlestand>, clock: Arc<dyn Clock>, tasks: Tasks) -> Arc<Self> {
@@ -74,7 +84,7 @@ impl Live {
         })
     }
 
-    fn channels(&self) -> MutexGuard<'_, HashMap<String, Slot>> {
+    fn channels(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
         self.channels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -101,23 +111,25 @@ impl Live {
 
     fn slot(&self, ask: &Ask) -> Result<Slot, Fault> {
         let mut channels = self.channels();
-        if let Some(slot) = channels.get(&ask.key) {
-            return Ok(Arc::clone(slot));
+        if let Some(entry) = channels.get(&ask.key) {
+            return Ok(Arc::clone(&entry.slot));
         }
         // Beginnings that everybody has given up on.
-        channels.retain(|_, slot| slot.initialized() || Arc::strong_count(slot) > 1);
-        if channels.len() >= CHANNELS_MAX {
+        channels.retain(|_, it| it.slot.initialized() || Arc::strong_count(&it.slot) > 1);
+        let remembers = ask.specs.iter().map(|spec| spec.warmup() + 1).sum();
+        let remembered: usize = channels.values().map(|it| it.remembers).sum();
+        if channels.len() >= CHANNELS_MAX || remembered + remembers > REMEMBERED_MAX {
             let message = "too many different streams are followed; ask for one that is";
             return Err(Fault::unavailable("too_many_streams", message));
         }
         let slot = Slot::default();
-        channels.insert(ask.key.clone(), Arc::clone(&slot));
+        channels.insert(ask.key.clone(), Entry { slot: Arc::clone(&slot), remembers });
         Ok(slot)
     }
 
     fn forget(&self, key: &str, channel: &Arc<Channel>) {
         let mut channels = self.channels();
-        let same = |slot: &Slot| slot.get().is_some_and(|it| Arc::ptr_eq(it, channel));
+        let same = |it: &Entry| it.slot.get().is_some_and(|it| Arc::ptr_eq(it, channel));
         if channels.get(key).is_some_and(same) {
             channels.remove(key);
         }
@@ -126,7 +138,9 @@ impl Live {
     fn check_resume(&self, ask: &Ask) -> Result<(), Fault> {
         let Some(after) = ask.after else { return Ok(()) };
         let now = self.clock.now();
-        if after > now {
+        let forming = ask.interval.open_of(now);
+        // A candle that has just begun may have closed by the venue's clock.
+        if after > now || (after >= forming && now.0 - forming.0 > CLOCKS_APART_MS) {
             let message = "after: expected the opening time of a closed candle, not of a later one";
             return Err(Fault::invalid("resume_ahead", message).problem("after", "a time past"));
         }

@@ -188,17 +188,17 @@ fn what_is_wrong_is_named() {
     check(
         "rsi",
         &[("period", number(0.0))],
-        "period must be a whole number from 1 to 100000, not 0",
+        "period must be a whole number from 1 to 10000, not 0",
     );
     check(
         "rsi",
         &[("period", number(2.5))],
-        "period must be a whole number from 1 to 100000, not 2.5",
+        "period must be a whole number from 1 to 10000, not 2.5",
     );
     check(
         "rsi",
         &[("period", number(f64::NAN))],
-        "period must be a whole number from 1 to 100000, not NaN",
+        "period must be a whole number from 1 to 10000, not NaN",
     );
     check("rsi", &[("period", Arg::Text("x"))], "period must be a number, not \"x\"");
     check(

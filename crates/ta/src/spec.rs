@@ -8,7 +8,7 @@ use crate::{Candles, Error, Stream};
 mod table;
 
 /// The longest window there is; bounds the memory of one indicator.
-pub const PERIOD_MAX: usize = 100_000;
+pub const PERIOD_MAX: usize = 10_000;
 
 /// Whose start of an exponential average is followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

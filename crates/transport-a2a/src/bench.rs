@@ -1,7 +1,9 @@
 //! Where a task is worked at: every change is kept before it is told, under the task's version, so
 //! that a task which was ended elsewhere stays ended.
 
+use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -246,25 +248,36 @@ impl Bench {
         renew.set_missed_tick_behavior(MissedTickBehavior::Delay);
         renew.tick().await;
         let failed = |why: &str| Change::Status(TaskState::Failed, Some(vec![Part::text(why)]));
-        let working = AssertUnwindSafe(work(self.clone())).catch_unwind();
-        tokio::pin!(working);
+        let mut renewing: Option<Pin<Box<dyn Future<Output = bool> + Send>>> = None;
+        let mut working = Some(Box::pin(AssertUnwindSafe(work(self.clone())).catch_unwind()));
         let end = loop {
             tokio::select! {
                 biased;
                 () = self.live.cancel.cancelled() => break Change::Status(TaskState::Canceled, None),
-                done = &mut working => break match done {
+                done = finished(&mut working) => break match done {
                     Ok(()) => failed("the agent gave no answer"),
                     Err(_) => failed("an internal error occurred; it has been logged"),
                 },
                 () = self.tools.stop.cancelled() => {
                     break failed("the server stopped while the task was under way");
                 }
-                _ = renew.tick() => if !self.still_ours().await {
-                    self.lost().await;
-                    break failed("the task was given up");
-                },
+                // Not awaited here: work that is not driven on may hold what a renewal waits for.
+                ours = ours(&mut renewing) => {
+                    renewing = None;
+                    if !ours {
+                        drop(working.take());
+                        self.lost().await;
+                        break failed("the task was given up");
+                    }
+                }
+                _ = renew.tick(), if renewing.is_none() => {
+                    let bench = self.clone();
+                    renewing = Some(Box::pin(async move { bench.still_ours().await }));
+                }
             }
         };
+        // Given up before anything is kept: it may hold the store's only writer.
+        drop((working.take(), renewing.take()));
         // Work that said how it ended, or that waits for the client, has nothing to add.
         if self.live.record().state().is_running() {
             self.change(vec![end]).await;
@@ -279,5 +292,21 @@ impl Bench {
             tracing::warn!(%fault, "a task's lease could not be renewed");
             true
         })
+    }
+}
+
+/// What the work came to; never, once it was given up.
+async fn finished<F: Future + Unpin>(work: &mut Option<F>) -> F::Output {
+    match work {
+        Some(work) => work.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Whether a renewal under way found the task still ours.
+async fn ours(renewing: &mut Option<Pin<Box<dyn Future<Output = bool> + Send>>>) -> bool {
+    match renewing {
+        Some(renewing) => renewing.await,
+        None => std::future::pending().await,
     }
 }

@@ -38,9 +38,12 @@ impl Request<'_> {
 
     /// The first bars from the start of the span. A venue's gaps may make it look further.
     pub(crate) async fn first(&self, span: Span, limit: usize) -> Result<Vec<Bar>, Fault> {
-        if self.venue.bars.is_none() {
-            return self.within(span, limit).await;
-        }
+        let Some(source) = &self.venue.bars else { return self.within(span, limit).await };
+        self.known().await?;
+        // Before the first bar there is nothing, however far the strides go.
+        let code = &self.series.symbol.code;
+        let listed = source.first_open(code, self.series.interval).await?.unwrap_or(span.from);
+        let span = Span::new(span.from.max(listed).min(span.to), span.to);
         let mut reach = self.stride(limit);
         for _ in 0..STRIDES_MAX {
             let part = Span::new(span.from, Millis(span.from.0.saturating_add(reach)).min(span.to));

@@ -78,7 +78,10 @@ impl BatchArgs {
             let point = after.iter().find(|(name, _)| *name == ask.ticker.name);
             ask.after = point.map(|(_, at)| *at);
             ask.heartbeat = None;
-            asks.push(ask);
+            // The same symbol in other letters is the same symbol.
+            if asks.iter().all(|known: &Ask| known.key != ask.key) {
+                asks.push(ask);
+            }
         }
         Ok((asks, Duration::from_millis(self.how.heartbeat_ms)))
     }

@@ -116,7 +116,27 @@ fn check_refused(house: &House, ask: super::Ask, code: &str) {
 async fn a_resume_point_is_in_the_near_past() {
     let house = House::new().await;
     check_refused(&house, args(&house, json!({"after": NOON + MINUTE})), "resume_ahead");
+    house.live_at(NOON + 30_000);
+    check_refused(&house, args(&house, json!({"after": NOON})), "resume_ahead");
+    house.live_at(NOON + 1_000);
     check_refused(&house, args(&house, json!({"after": NOON - 5_100 * MINUTE})), "resume_too_far");
+}
+
+#[tokio::test]
+async fn what_indicators_remember_is_bounded() {
+    let house = House::new().await;
+    let ask = |period: usize| args(&house, json!({"indicators": {"sma": {"period": period}}}));
+    let taken = |asks: &mut Vec<super::Slot>, period| {
+        asks.push(house.live.slot(&ask(period)).ok()?);
+        Some(())
+    };
+    let mut slots = Vec::new();
+    let count = (9_000..10_000).take_while(|it| taken(&mut slots, *it).is_some()).count();
+    assert!((400..450).contains(&count), "{count}");
+    assert_eq!(house.live.slot(&ask(9_999)).err().unwrap().code(), "too_many_streams");
+    // What nobody waits for any more makes room.
+    slots.clear();
+    assert!(house.live.slot(&ask(9_999)).is_ok());
 }
 
 #[tokio::test]
@@ -232,7 +252,7 @@ async fn when_the_house_closes_readers_are_told() {
 async fn one_id_resumes_several_symbols() {
     let house = House::new().await;
     let asked = |after: Option<String>| {
-        let mut asked = json!({"symbols": ["BTCUSDT", "ETHUSDT"], "interval": "1m",
+        let mut asked = json!({"symbols": ["BTCUSDT", "ETHUSDT", "btcusdt"], "interval": "1m",
             "closedOnly": true, "heartbeatMs": 15_000});
         if let Some(after) = after {
             asked["after"] = json!(after);

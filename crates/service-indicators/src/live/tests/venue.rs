@@ -180,6 +180,10 @@ impl House {
         settle().await;
     }
 
+    pub(crate) fn live_at(&self, now: i64) {
+        self.clock.set(Millis(now));
+    }
+
     /// How often the venue was asked to be followed.
     pub(crate) fn followed(&self) -> usize {
         self.venue.followed.load(Ordering::SeqCst)
