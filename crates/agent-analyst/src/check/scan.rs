@@ -14,7 +14,9 @@ pub struct Number {
 
 impl Number {
     pub fn is(&self, value: f64) -> bool {
-        self.readings.iter().any(|(read, half)| (read - value).abs() <= half * 1.000_001 + 1e-12)
+        // Large numbers carry the rounding of floats with them.
+        let dust = 1e-12 + value.abs() * 1e-14;
+        self.readings.iter().any(|(read, half)| (read - value).abs() <= half * 1.000_001 + dust)
     }
 }
 
