@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use fault::Fault;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -10,11 +11,14 @@ use tokio_util::sync::CancellationToken;
 /// What a caller must be allowed to do before a tool runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
+    /// Nothing: anybody may, and no credential is looked at.
+    Open,
     Read,
     Write,
     Collect,
     Import,
     Propose,
+    Explain,
     Apply,
     Admin,
 }
@@ -22,11 +26,13 @@ pub enum Scope {
 impl Scope {
     pub const fn word(self) -> &'static str {
         match self {
+            Self::Open => "open",
             Self::Read => "read",
             Self::Write => "write",
             Self::Collect => "collect",
             Self::Import => "import",
             Self::Propose => "propose",
+            Self::Explain => "explain",
             Self::Apply => "apply",
             Self::Admin => "admin",
         }
@@ -55,11 +61,40 @@ impl std::fmt::Debug for Credential {
 pub struct Caller {
     pub subject: Arc<str>,
     pub scopes: Arc<[String]>,
+    /// Absent where the credential reaches everything.
+    pub reach: Option<Arc<dyn Reach>>,
+}
+
+/// How far a credential reaches, for the contracts that have goods and markets. Refusals say what
+/// lies outside.
+pub trait Reach: std::fmt::Debug + Send + Sync {
+    fn sku(&self, sku: &str) -> Result<(), Fault>;
+    fn market(&self, market: &str) -> Result<(), Fault>;
 }
 
 impl Caller {
+    /// A caller whose scopes are not limited any further.
+    pub fn new(subject: impl Into<Arc<str>>, scopes: impl Into<Arc<[String]>>) -> Self {
+        Self { subject: subject.into(), scopes: scopes.into(), reach: None }
+    }
+
+    /// Who asks where nobody has to say.
+    pub fn anonymous() -> Self {
+        Self::new("anonymous", [])
+    }
+
     pub fn may(&self, scope: Scope) -> bool {
-        self.scopes.iter().any(|held| held == scope.word())
+        scope == Scope::Open || self.scopes.iter().any(|held| held == scope.word())
+    }
+
+    /// Fails where the credential does not reach this SKU.
+    pub fn reaches_sku(&self, sku: &str) -> Result<(), Fault> {
+        self.reach.as_ref().map_or(Ok(()), |reach| reach.sku(sku))
+    }
+
+    /// Fails where the credential does not reach this market.
+    pub fn reaches_market(&self, market: &str) -> Result<(), Fault> {
+        self.reach.as_ref().map_or(Ok(()), |reach| reach.market(market))
     }
 }
 

@@ -4,6 +4,7 @@
 //! its handlers to them in a [`Tools`] table, a [`Catalog`] holds the tables, and the [`Pipeline`]
 //! carries a call through them. Transports and services meet here and nowhere else.
 
+mod access;
 mod agent;
 mod call;
 mod catalog;
@@ -19,8 +20,9 @@ mod table;
 mod tests;
 mod turns;
 
+pub use access::AccessRules;
 pub use agent::{AgentSkill, AgentSpec};
-pub use call::{Arrival, Call, Caller, Credential, Cx, Progress, Scope};
+pub use call::{Arrival, Call, Caller, Credential, Cx, Progress, Reach, Scope};
 pub use catalog::{Catalog, Listed, View, host_safe};
 pub use envelope::{Envelope, Failure, FailureContext};
 pub use files::{ContractError, paths, text};

@@ -4,6 +4,9 @@
 //! handler, under a deadline and a cancel signal → output schema → the contract's envelope if it
 //! failed → the meter.
 //!
+//! Where a contract carries the credential among its arguments, the scope is asked for before the
+//! input is looked at.
+//!
 //! Nothing here knows a service, and no service repeats a step.
 
 use std::sync::Arc;
@@ -29,6 +32,12 @@ use crate::turns::{Concurrency, Turns};
 #[async_trait]
 pub trait Gate: Send + Sync {
     async fn admit(&self, credential: &Credential, service: &str) -> Result<Caller, Fault>;
+
+    /// Whether the callers of a service may show their credential in the call itself, so that the
+    /// edge must let them come that far.
+    fn asks_later(&self, _service: &str) -> bool {
+        false
+    }
 
     /// Told of every scope that was asked for, for those who count.
     fn decided(&self, _service: &str, _scope: Scope, _denied: Option<&Fault>) {}
@@ -136,7 +145,7 @@ impl Pipeline {
             service,
             name: &spec.name,
             scope: tool.scope,
-            input: &spec.input,
+            input: spec.input_for(call.service.is_some()),
             patience: spec.timeout.unwrap_or(self.patience),
             turns: Some(&tool.turns),
             known,
@@ -219,13 +228,18 @@ impl Pipeline {
     async fn admitted<T>(
         &self,
         asks: &Asks<'_>,
-        call: Call,
+        mut call: Call,
         started: Instant,
         asked: &mut Map<String, Value>,
         handler: &Handler<T>,
     ) -> Result<T, Fault> {
+        let rules = &asks.service.access;
+        if let Some(given) = rules.take(&mut call.args) {
+            call.credential = given;
+        }
         let caller = match asks.known {
             Some(known) => known.clone(),
+            None if asks.scope == Scope::Open => Caller::anonymous(),
             None => self.gate.admit(&call.credential, &asks.service.name).await?,
         };
         if let Some(wait) = call.refused_for {
@@ -234,8 +248,14 @@ impl Pipeline {
         if asks.service.envelope.repeats_request() {
             asked.clone_from(&call.args);
         }
-        let args = asks.input.accept(call.args)?;
-        self.authorise(asks, &caller)?;
+        if rules.argument.is_some() {
+            self.authorise(asks, &caller)?;
+        }
+        let mut args = asks.input.accept(call.args)?;
+        rules.forget(&mut args);
+        if rules.argument.is_none() {
+            self.authorise(asks, &caller)?;
+        }
         let patience = asked_patience(asks, &args).unwrap_or(asks.patience);
         let deadline = started + patience;
         let cancel = call.cancel.clone();
@@ -273,6 +293,9 @@ impl Pipeline {
     }
 
     fn authorise(&self, asks: &Asks<'_>, caller: &Caller) -> Result<(), Fault> {
+        if asks.scope == Scope::Open {
+            return Ok(());
+        }
         let denied = (!caller.may(asks.scope)).then(|| scope_missing(asks));
         self.gate.decided(&asks.service.name, asks.scope, denied.as_ref());
         denied.map_or(Ok(()), Err)

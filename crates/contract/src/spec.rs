@@ -8,6 +8,7 @@ use fault::{Fault, Kind};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::access::AccessRules;
 use crate::agent::AgentSpec;
 use crate::files::{ContractError, follow, json, text};
 use crate::schema::Schema;
@@ -19,6 +20,7 @@ pub struct Contract {
     pub title: String,
     pub version: String,
     pub summary: String,
+    pub access: AccessRules,
     /// What a model is told about this service before its first call.
     pub instructions: String,
     pub documents: Vec<Document>,
@@ -45,6 +47,8 @@ pub struct ToolSpec {
     pub title: String,
     pub description: String,
     pub input: Schema,
+    /// The input where a header may carry the credential; absent where it makes no difference.
+    pub relaxed: Option<Schema>,
     pub output: Schema,
     /// The MCP hints, as listed.
     pub annotations: Value,
@@ -181,6 +185,8 @@ struct ContractFile {
     #[serde(default)]
     resources: Vec<ResourceFile>,
     agent: Option<AgentSpec>,
+    #[serde(default)]
+    access: AccessRules,
 }
 
 #[derive(Deserialize)]
@@ -268,7 +274,7 @@ impl Contract {
         if file.service != service {
             return Err(ContractError(format!("contracts/{path} calls itself {}", file.service)));
         }
-        let tools = file.tools.into_iter().map(|tool| tool.load(service));
+        let tools = file.tools.into_iter().map(|tool| tool.load(service, &file.access));
         let streams = file.streams.into_iter().map(|stream| stream.load(service));
         let documents = file.documents.into_iter().map(|document| document.load(service));
         let contract = Self {
@@ -278,6 +284,7 @@ impl Contract {
             documents: documents.collect::<Result<_, _>>()?,
             agent: file.agent,
             errors: Arc::new(load_errors(service)?),
+            access: file.access,
             service: file.service,
             title: file.title,
             version: file.version,
@@ -347,7 +354,7 @@ impl DocumentFile {
 }
 
 impl ToolFile {
-    fn load(self, service: &str) -> Result<ToolSpec, ContractError> {
+    fn load(self, service: &str, access: &AccessRules) -> Result<ToolSpec, ContractError> {
         // A description may stand in the document that the service publishes, so that it is
         // written once.
         let description = match self.description.contains(".json#/") {
@@ -355,8 +362,10 @@ impl ToolFile {
             false => self.description,
         };
         let http = self.http.map(|http| http.load(service)).transpose()?;
+        let input = Schema::compile(follow(service, &self.input)?)?;
         Ok(ToolSpec {
-            input: Schema::compile(follow(service, &self.input)?)?,
+            relaxed: access.relaxed(&input)?,
+            input,
             output: Schema::compile(follow(service, &self.output)?)?,
             read_only: self.annotations["readOnlyHint"] == Value::Bool(true),
             annotations: self.annotations,
@@ -368,6 +377,13 @@ impl ToolFile {
             timeout: self.timeout_s.map(|seconds| Duration::from_secs(seconds.into())),
             concurrency: self.concurrency,
         })
+    }
+}
+
+impl ToolSpec {
+    /// The input as it is listed and checked: to the letter where the service was addressed alone.
+    pub fn input_for(&self, alone: bool) -> &Schema {
+        self.relaxed.as_ref().filter(|_| !alone).unwrap_or(&self.input)
     }
 }
 

@@ -8,6 +8,7 @@ use fault::Fault;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::access::AccessRules;
 use crate::agent::AgentSpec;
 use crate::call::{Cx, Scope};
 use crate::envelope::Envelope;
@@ -68,7 +69,8 @@ impl<S: Send + Sync + 'static> Tools<S> {
         contract: Contract,
         envelope: impl Envelope + 'static,
     ) -> Result<Service, ContractError> {
-        let Contract { service, title, version, summary, instructions, documents, .. } = contract;
+        let Contract { service, title, version, summary, instructions, documents, access, .. } =
+            contract;
         let tools = join(&service, contract.tools, self.tools, |spec| &spec.name)?.into_iter().map(
             |(spec, scope, handler)| {
                 let turns = Turns::new(spec.concurrency.unwrap_or_default());
@@ -88,6 +90,7 @@ impl<S: Send + Sync + 'static> Tools<S> {
             title,
             version,
             summary,
+            access,
             instructions,
             documents,
             envelope: Box::new(envelope),
@@ -155,6 +158,7 @@ pub struct Service {
     pub title: String,
     pub version: String,
     pub summary: String,
+    pub access: AccessRules,
     pub instructions: String,
     pub documents: Vec<crate::spec::Document>,
     pub errors: Arc<crate::spec::ErrorTable>,

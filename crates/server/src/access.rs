@@ -1,11 +1,11 @@
 //! Who may come in: the gate of the pipeline, over capability tokens and the static HTTP token.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use auth::{AuthMetrics, Authority, Secret, same_secret, token_missing};
-use contract::{Caller, Credential, Gate};
+use auth::{AuthMetrics, Authority, Grant, Secret, same_secret, token_missing};
+use contract::{AccessRules, Caller, Credential, Gate, Reach, Service};
 use fault::{Fault, Kind};
 use market::Clock;
 
@@ -18,8 +18,40 @@ pub(crate) struct Access {
     open: bool,
     reader: Caller,
     operator: Caller,
+    services: HashMap<String, Door>,
+}
+
+/// The way into one service.
+struct Door {
+    rules: AccessRules,
     /// Counted for each service, because the pricing contract reports them for each.
-    metrics: HashMap<String, AuthMetrics>,
+    metrics: Arc<AuthMetrics>,
+}
+
+/// The counters of every service's door. They exist before the services do, which may report them.
+#[derive(Default)]
+pub(crate) struct Counters(Mutex<HashMap<String, Arc<AuthMetrics>>>);
+
+impl Counters {
+    pub(crate) fn of(&self, service: &str) -> Arc<AuthMetrics> {
+        let mut counters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = || Arc::new(AuthMetrics::new(service));
+        Arc::clone(counters.entry(service.to_owned()).or_insert_with(made))
+    }
+}
+
+/// The limits of a grant, as the handlers ask about them.
+#[derive(Debug)]
+struct Granted(Arc<Grant>);
+
+impl Reach for Granted {
+    fn sku(&self, sku: &str) -> Result<(), Fault> {
+        self.0.require_sku(sku)
+    }
+
+    fn market(&self, market: &str) -> Result<(), Fault> {
+        self.0.require_market(market)
+    }
 }
 
 impl Access {
@@ -28,15 +60,19 @@ impl Access {
         clock: Arc<dyn Clock>,
         http_token: Option<Secret>,
         open: bool,
-        services: &[&str],
+        services: &[Service],
+        counters: &Counters,
     ) -> Self {
         let read: Arc<[String]> = Arc::from([contract::Scope::Read.word().to_owned()]);
-        let caller = |subject: &str| Caller { subject: subject.into(), scopes: Arc::clone(&read) };
-        let metrics = |name: &&str| ((*name).to_owned(), AuthMetrics::new(*name));
+        let caller = |subject: &str| Caller::new(subject, Arc::clone(&read));
+        let door = |service: &Service| {
+            let metrics = counters.of(&service.name);
+            (service.name.to_string(), Door { rules: service.access.clone(), metrics })
+        };
         Self {
             reader: caller("anonymous"),
             operator: caller("operator"),
-            metrics: services.iter().map(metrics).collect(),
+            services: services.iter().map(door).collect(),
             authority,
             clock,
             http_token,
@@ -45,8 +81,10 @@ impl Access {
     }
 
     async fn look(&self, credential: &Credential, service: &str) -> Result<Caller, Fault> {
+        let rules = self.services.get(service).map(|door| &door.rules);
+        let closed = rules.is_some_and(|rules| rules.closed);
         match credential {
-            Credential::None if self.open => Ok(self.reader.clone()),
+            Credential::None if self.open && !closed => Ok(self.reader.clone()),
             Credential::None => Err(token_missing(Some(contract::Scope::Read.word()))),
             Credential::Bearer(token) => {
                 let set = self.http_token.as_ref();
@@ -54,10 +92,10 @@ impl Access {
                     return Ok(self.operator.clone());
                 }
                 let grant = self.authority.verify(token, self.clock.now().0 / 1000).await?;
-                // No service honours these yet, and a limit that is not honoured must not be
-                // forgotten. The edge only asks whether the token holds.
+                // A limit that a service does not honour must not be forgotten. The edge only asks
+                // whether the token holds.
                 let limited = grant.limits.market.is_some() || grant.limits.sku_prefix.is_some();
-                if limited && self.metrics.contains_key(service) {
+                if limited && rules.is_some_and(|rules| !rules.limits) {
                     return Err(Fault::new(
                         Kind::Forbidden,
                         "limit_not_honoured",
@@ -66,10 +104,10 @@ impl Access {
                         ),
                     ));
                 }
-                Ok(Caller {
-                    subject: grant.subject.as_str().into(),
-                    scopes: grant.scopes.iter().map(ToString::to_string).collect(),
-                })
+                let scopes: Vec<String> = grant.scopes.iter().map(ToString::to_string).collect();
+                let mut caller = Caller::new(grant.subject.as_str(), scopes);
+                caller.reach = limited.then(|| Arc::new(Granted(grant)) as _);
+                Ok(caller)
             }
         }
     }
@@ -79,14 +117,18 @@ impl Access {
 impl Gate for Access {
     async fn admit(&self, credential: &Credential, service: &str) -> Result<Caller, Fault> {
         let looked = self.look(credential, service).await;
-        if let (Some(metrics), Err(fault)) = (self.metrics.get(service), &looked) {
-            metrics.record_fault(None, fault);
+        if let (Some(door), Err(fault)) = (self.services.get(service), &looked) {
+            door.metrics.record_fault(None, fault);
         }
         looked
     }
 
+    fn asks_later(&self, service: &str) -> bool {
+        self.services.get(service).is_some_and(|door| door.rules.argument.is_some())
+    }
+
     fn decided(&self, service: &str, scope: contract::Scope, denied: Option<&Fault>) {
-        let Some(metrics) = self.metrics.get(service) else { return };
+        let Some(Door { metrics, .. }) = self.services.get(service) else { return };
         match denied {
             None => metrics.record_ok(Some(scope.word())),
             Some(fault) => metrics.record_fault(Some(scope.word()), fault),

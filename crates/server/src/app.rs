@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::a2a_tasks;
-use crate::access::Access;
+use crate::access::{Access, Counters};
 use crate::condition::Watcher;
 use crate::config::Config;
 use crate::exit::Failure;
@@ -78,6 +78,7 @@ impl App {
         let tools = Arc::new(HouseTools::default());
         let model = config.language_model.as_ref();
         let analyst = language_model::analyst(model, Arc::clone(&tools) as _, Arc::clone(&clock))?;
+        let counters = Counters::default();
         let services = vec![
             quotes(&parts, &venues)?,
             indicators(&parts, &venues)?,
@@ -88,9 +89,9 @@ impl App {
         check_view(&catalog, &config.view)?;
         let keys = Keyring::open(&config.data)?;
         let authority = Arc::new(Authority::new(keys, Arc::new(SqlRevocations(db.clone()))));
-        let names: Vec<&str> = catalog.services().iter().map(|it| &*it.name).collect();
         let http_token = config.http_token.clone();
-        let gate = Arc::new(Access::new(authority, clock, http_token, open, &names));
+        let (known, doors) = (catalog.services(), &counters);
+        let gate = Arc::new(Access::new(authority, clock, http_token, open, known, doors));
         let meter = Arc::new(Meters(Arc::clone(&metrics)));
         let Parts { tasks, stop, history, .. } = parts;
         let patience = config.call_patience;

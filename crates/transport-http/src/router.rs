@@ -196,8 +196,11 @@ impl Edge {
         }
         // A protocol of its own cannot be answered in the words of a contract before it is decoded,
         // so a caller without access is turned away here, in HTTP's.
-        let mcp = is_mcp(request.uri().path());
-        if mcp && let Err(fault) = self.rules.gate.admit(&arrival.credential, "mcp").await {
+        let path = request.uri().path();
+        let later = matches!(arrival.credential, contract::Credential::None)
+            && path.strip_prefix("/mcp/").is_some_and(|it| self.rules.gate.asks_later(it));
+        let asked = is_mcp(path) && !later;
+        if asked && let Err(fault) = self.rules.gate.admit(&arrival.credential, "mcp").await {
             let word = "UNAUTHENTICATED";
             return Err(Refusal::new(StatusCode::UNAUTHORIZED, word, fault.message()));
         }

@@ -52,7 +52,7 @@ impl Listing {
         let shown = |service: &&Service| listed.iter().any(|it| it.service.name == service.name);
         let services: Vec<&Service> = catalog.services().iter().filter(shown).collect();
         Self {
-            tools: listed.iter().map(ListedTool::new).collect(),
+            tools: listed.iter().map(|it| ListedTool::new(it, within.is_some())).collect(),
             resources: services.iter().flat_map(|service| resources(service)).collect(),
             families: services.iter().flat_map(|service| Family::all_of(service)).collect(),
             instructions: instructions(&services),
@@ -74,12 +74,12 @@ impl Listing {
 }
 
 impl ListedTool {
-    fn new(listed: &Listed<'_>) -> Self {
+    fn new(listed: &Listed<'_>, alone: bool) -> Self {
         let spec = &listed.tool.spec;
         let mut tool = Tool::new_with_raw(
             listed.name.to_owned(),
             Some(spec.description.clone().into()),
-            object(spec.input.json()),
+            object(spec.input_for(alone).json()),
         )
         .with_title(spec.title.clone())
         .with_raw_output_schema(object(spec.output.json()));

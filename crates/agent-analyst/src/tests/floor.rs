@@ -358,8 +358,7 @@ pub(super) fn ask(floor: Floor, messages: &[&str], locale: Option<crate::Languag
     runtime.block_on(async {
         let floor = Arc::new(floor);
         let analyst = Analyst::local(floor.clone(), Arc::new(Noon));
-        let caller =
-            Caller { subject: Arc::from("reader"), scopes: Arc::from(["read".to_owned()]) };
+        let caller = Caller::new("reader", ["read".to_owned()]);
         let (cancel, progress) = (CancellationToken::new(), Progress::default());
         let deadline = Instant::now() + Duration::from_secs(60);
         let desk = Desk::new(&*floor, &caller, &cancel, deadline, &progress);

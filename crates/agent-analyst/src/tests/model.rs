@@ -1,6 +1,6 @@
 //! The analyst with a language model at a loopback port, in both APIs, well-behaved and not.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract::{Caller, Progress};
@@ -28,7 +28,7 @@ impl Clock for Noon {
 }
 
 fn reader() -> Caller {
-    Caller { subject: Arc::from("reader"), scopes: Arc::from(["read".to_owned()]) }
+    Caller::new("reader", ["read".to_owned()])
 }
 
 /// Asks an analyst whose model follows a script.
@@ -51,10 +51,18 @@ async fn asked(model: Arc<dyn Model>, floor: Floor, question: &str, patience: Du
     let planner = Arc::new(ModelPlanner::new(Arc::clone(&model), Arc::clone(&shelf)));
     let writer = Arc::new(ModelWriter::new(model, shelf));
     let analyst = Analyst::with(floor.clone(), Arc::new(Noon), planner, writer, "loopback");
-    let (caller, cancel, progress) = (reader(), CancellationToken::new(), Progress::default());
+    let told: Arc<Mutex<Vec<(f64, String)>>> = Arc::default();
+    let sink = Arc::clone(&told);
+    let progress = Progress::to(move |done, _, message| {
+        sink.lock().unwrap().push((done, message.to_owned()));
+    });
+    let (caller, cancel) = (reader(), CancellationToken::new());
     let desk = Desk::new(&*floor, &caller, &cancel, Instant::now() + patience, &progress);
     let question = Question { asked: vec![question.to_owned()], locale: None };
-    let answer = analyst.answer(&question, &desk).await.unwrap();
+    let mut answer = analyst.answer(&question, &desk).await.unwrap();
+    let told = told.lock().unwrap().clone();
+    assert!(told.is_sorted_by(|a, b| a.0 < b.0), "progress goes on: {told:?}");
+    answer.debug["told"] = told.into_iter().map(|it| it.1).collect();
     let asked = Asked { answer, findings: desk.findings() };
     lawful(&asked, &question.asked.join("\n"));
     asked
@@ -84,6 +92,8 @@ fn is_local(asked: &Asked, reason: &str) {
     assert_eq!((&debug["mode"], &debug["fallback"]), (&json!("local"), &json!(reason)));
     let draft = &asked.answer.draft;
     assert!(draft.text.contains("## Риски") && draft.citations.len() > 5, "{}", draft.text);
+    let last = draft.text.lines().last().unwrap();
+    assert_eq!(last, crate::model::fallen_back(reason, crate::Language::Russian));
 }
 
 #[track_caller]
@@ -284,5 +294,85 @@ async fn hostile_names_are_data_and_nothing_else() {
             passed += results.matches("Ignore previous instructions").count();
         }
         assert!(passed > 0, "the names were passed as data");
+    }
+}
+
+#[tokio::test]
+async fn what_the_model_does_is_told_but_not_its_words() {
+    for api in APIS {
+        let price = price().await;
+        let long = format!("{}\n{}", text(price), "Спокойный рынок. ".repeat(40));
+        let wrong = Turn::say(&text(987_654.0));
+        let script = vec![snapshot(), Turn::say("READY"), wrong, Turn::say(&long)];
+        let (asked, _) = ask(api, Floor::default(), script, QUESTION, LONG).await;
+        is_models(&asked);
+        let told: Vec<&str> = asked.answer.debug["told"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it.as_str().unwrap())
+            .collect();
+        let steps = [
+            "модель выбирает инструменты",
+            "модель вызывает get_security_snapshot",
+            "по решению модели: get_security_snapshot",
+            "модель пишет ответ",
+            "проверка чисел",
+            "часть чисел не подтверждена инструментами",
+            "модель пишет ответ",
+        ];
+        assert_eq!(told[..steps.len()], steps, "{told:?}");
+        assert!(told.iter().any(|it| it.starts_with("модель пишет ответ, знаков: ")), "{told:?}");
+        assert!(!told.concat().contains("987") && !told.concat().contains("рынок"), "{told:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_tables_are_those_of_the_rules() {
+    for api in APIS {
+        let days = json!({ "from_date": "2024-05-01", "to_date": "2024-06-14" });
+        let call = |tool: &'static str, more: Value| {
+            let mut args = days.clone();
+            args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            (tool, args)
+        };
+        let calls = [
+            ("get_security_snapshot", json!({ "ticker": "SBER" })),
+            ("get_security_snapshot", json!({ "ticker": "GAZP" })),
+            call("get_ohlcv_timeseries", json!({ "ticker": "SBER" })),
+            call("get_ohlcv_timeseries", json!({ "ticker": "GAZP" })),
+        ];
+        let script =
+            vec![Turn::call(&calls), Turn::say("READY"), Turn::say("## Резюме\nБумаги сравнимы.")];
+        let (asked, _) =
+            ask(api, Floor::default(), script, "Сравни Сбербанк и Газпром", LONG).await;
+        is_models(&asked);
+        let tables = &asked.answer.draft.tables;
+        assert_eq!((tables.len(), &tables[0]["title"]), (1, &json!("Сравнение")));
+        let rows = tables[0]["rows"].as_array().unwrap();
+        assert_eq!((&rows[0][0], &rows[1][0]), (&json!("SBER"), &json!("GAZP")));
+        let price = price().await;
+        assert!((rows[0][1].as_f64().unwrap() - price).abs() < 1e-4, "{rows:?}");
+        // Without the results there is no table of gaps.
+        let one = Turn::call(&[("search_securities", json!({ "query": "Сбербанк" }))]);
+        let script = vec![one, Turn::say("READY"), Turn::say("## Резюме\nНет данных.")];
+        let (asked, _) =
+            ask(api, Floor::default(), script, "Сравни Сбербанк и Газпром", LONG).await;
+        assert!(asked.answer.draft.tables.is_empty(), "{:?}", asked.answer.draft.tables);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_is_asked_for_once_more() {
+    for api in APIS {
+        let price = price().await;
+        let (good, cut) = (Turn::say(&text(price)), Turn::Cut(reply(&text(price), vec![]), 900));
+        let script = vec![snapshot(), Turn::say("READY"), cut.clone(), good];
+        let (asked, server) = ask(api, Floor::default(), script, QUESTION, LONG).await;
+        is_models(&asked);
+        assert_eq!(server.seen().len(), 4);
+        let script = vec![snapshot(), Turn::say("READY"), cut.clone(), cut];
+        let (asked, _) = ask(api, Floor::default(), script, QUESTION, LONG).await;
+        is_local(&asked, "llm_cut_short");
     }
 }

@@ -57,6 +57,7 @@ pub(crate) fn contract(service: &str, tools: &[&str]) -> Contract {
         title: String::new(),
         description: String::new(),
         input: Schema::compile(input.clone()).unwrap(),
+        relaxed: None,
         output: Schema::compile(output.clone()).unwrap(),
         annotations: Value::Null,
         read_only: !name.contains("write"),
@@ -74,6 +75,7 @@ pub(crate) fn contract(service: &str, tools: &[&str]) -> Contract {
         documents: Vec::new(),
         streams: Vec::new(),
         resources: Vec::new(),
+        access: crate::AccessRules::default(),
         agent: None,
         tools: tools.iter().map(tool).collect(),
         errors: Arc::new(ErrorTable::of_kinds(object()).unwrap()),
@@ -109,10 +111,10 @@ struct Doorman;
 impl Gate for Doorman {
     async fn admit(&self, credential: &Credential, _service: &str) -> Result<Caller, Fault> {
         let scope = match credential {
-            Credential::Bearer(text) if &**text != "bad" => text.to_string(),
+            Credential::Bearer(text) if !matches!(&**text, "bad" | "") => text.to_string(),
             _ => return Err(Fault::new(Kind::Unauthenticated, "who", "who are you")),
         };
-        Ok(Caller { subject: "t".into(), scopes: Arc::from([scope]) })
+        Ok(Caller::new("t", [scope]))
     }
 }
 
@@ -125,6 +127,22 @@ impl Meter for Silent {
 fn patient(patience: Duration) -> Pipeline {
     let catalog = Catalog::new(vec![service("s", &["a.b"])]).unwrap();
     Pipeline::new(catalog, Arc::new(Doorman), Arc::new(Silent), patience)
+}
+
+/// A house whose one contract carries the credential among its arguments.
+pub(crate) fn argued(argument: &str) -> Pipeline {
+    let mut contract = contract("s", &["a.b"]);
+    contract.access.argument = Some(argument.to_owned());
+    for tool in &mut contract.tools {
+        let mut json = tool.input.json().clone();
+        json["required"] = json!([argument, "n"]);
+        json["properties"][argument] = json!({ "type": "string" });
+        tool.input = Schema::compile(json).unwrap();
+        tool.relaxed = contract.access.relaxed(&tool.input).unwrap();
+    }
+    let service = table(&["a.b"]).bind(contract, Plain).unwrap();
+    let catalog = Catalog::new(vec![service]).unwrap();
+    Pipeline::new(catalog, Arc::new(Doorman), Arc::new(Silent), Duration::from_secs(1))
 }
 
 pub(crate) fn pipeline() -> Pipeline {

@@ -114,3 +114,39 @@ async fn a_caller_may_say_how_long_it_waits_within_the_contract() {
         assert_eq!(failure.tool_error["message"], told);
     }
 }
+
+/// The house with a contract that carries its credential among the arguments, as `token`.
+fn argued() -> Pipeline {
+    super::house::argued("token")
+}
+
+fn with_token(token: Value, n: Value) -> Call {
+    let mut call = Call::new("a.b", serde_json::Map::new());
+    call.args.insert("token".to_owned(), token);
+    call.args.insert("n".to_owned(), n);
+    call.service = Some("s".into());
+    call
+}
+
+#[tokio::test]
+async fn a_credential_among_the_arguments_is_asked_for_before_anything_else() {
+    let house = argued();
+    let check = async |call: Call, expected: Option<&str>| {
+        assert_eq!(code(&house, call).await, expected);
+    };
+    check(with_token(json!("bad"), json!(-1)), Some("who")).await;
+    check(with_token(json!(5), json!(-1)), Some("who")).await;
+    check(with_token(json!("write"), json!(-1)), Some("scope_missing")).await;
+    check(with_token(json!("read"), json!(-1)), Some("invalid_input")).await;
+    check(with_token(json!("read"), json!(1)), None).await;
+    // A header stands in for it where the service was not addressed alone.
+    let mut beside = call("read", json!(1));
+    check(beside, None).await;
+    beside = call("read", json!(1));
+    beside.service = Some("s".into());
+    check(beside, Some("invalid_input")).await;
+    // The argument is the contract's own way, so it goes before a header.
+    let mut both = with_token(json!("bad"), json!(1));
+    both.credential = call("read", json!(1)).credential;
+    check(both, Some("who")).await;
+}

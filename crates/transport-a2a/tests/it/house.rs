@@ -93,7 +93,7 @@ impl Gate for Names {
             "guest" => Vec::new(),
             _ => vec![Scope::Read.word().to_owned()],
         };
-        Ok(Caller { subject: Arc::clone(name), scopes: scopes.into() })
+        Ok(Caller::new(Arc::clone(name), scopes))
     }
 }
 
@@ -154,6 +154,7 @@ fn contract() -> Contract {
         title: String::new(),
         description: String::new(),
         input: Schema::compile(schema()).unwrap(),
+        relaxed: None,
         output: Schema::compile(json!({ "type": "object", "required": ["output"] })).unwrap(),
         annotations: Value::Null,
         read_only: true,
@@ -185,6 +186,7 @@ fn contract() -> Contract {
         streams: Vec::new(),
         resources: Vec::new(),
         documents: Vec::new(),
+        access: contract::AccessRules::default(),
         agent: Some(agent),
         ..real
     }

@@ -227,6 +227,7 @@ fn contract() -> Contract {
             title: "Ticks".to_owned(),
             description: "Ticks.".to_owned(),
             input,
+            relaxed: None,
             output: object(),
             annotations: json!({ "readOnlyHint": true }),
             read_only: true,
@@ -285,7 +286,7 @@ impl Gate for Door {
             }
             Credential::Bearer(token) => Arc::clone(token),
         };
-        Ok(Caller { subject, scopes: Arc::from(["read".to_owned()]) })
+        Ok(Caller::new(subject, ["read".to_owned()]))
     }
 }
 

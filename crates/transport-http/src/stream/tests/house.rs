@@ -186,7 +186,7 @@ impl Gate for Doorman {
             Credential::None if !self.strict => {}
             _ => return Err(Fault::new(Kind::Unauthenticated, "who", "who are you")),
         }
-        Ok(Caller { subject: "t".into(), scopes: Arc::from(["read".to_owned()]) })
+        Ok(Caller::new("t", ["read".to_owned()]))
     }
 }
 
