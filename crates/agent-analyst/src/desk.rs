@@ -2,6 +2,7 @@
 //! what it said, because every figure of an answer refers to that.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use contract::{Caller, Progress};
@@ -78,6 +79,8 @@ pub struct Desk<'a> {
     cancel: &'a CancellationToken,
     deadline: Instant,
     progress: &'a Progress,
+    /// Reports so far: each must be further than the one before, whichever call ends first.
+    reported: AtomicU64,
     findings: Mutex<Vec<Finding>>,
     plan: Mutex<Vec<String>>,
 }
@@ -92,12 +95,19 @@ impl<'a> Desk<'a> {
     ) -> Self {
         let deadline = deadline.checked_sub(WRITING).unwrap_or(deadline);
         let (findings, plan) = (Mutex::default(), Mutex::default());
-        Self { tools, caller, cancel, deadline, progress, findings, plan }
+        let reported = AtomicU64::new(0);
+        Self { tools, caller, cancel, deadline, progress, reported, findings, plan }
     }
 
     /// When the tools are no longer waited for.
     pub(crate) fn deadline(&self) -> Instant {
         self.deadline
+    }
+
+    /// Tells whoever waits what is being done.
+    pub(crate) fn say(&self, message: &str) {
+        let count = self.reported.fetch_add(1, Ordering::Relaxed) + 1;
+        self.progress.report(count as f64, None, message);
     }
 
     /// Makes all calls at once and gives what came of them, in their order.
@@ -126,7 +136,7 @@ impl<'a> Desk<'a> {
                 message: "no answer in time".to_owned(),
             }),
         };
-        self.progress.report(id as f64, None, &step.why);
+        self.say(&step.why);
         let (tool, args) = (step.tool.to_owned(), step.args.clone());
         Finding { id, tool, args, outcome, took: begun.elapsed() }
     }

@@ -99,9 +99,14 @@ impl Analyst {
             Ok(Err(fault)) => fault.code(),
             Err(_) => "llm_timeout",
         };
+        let language = model::language(question, self.today());
+        desk.say(model::fallen_back(reason, language));
         let local = self.answer_by(&LocalPlanner, &LocalWriter, LOCAL, question, desk);
         let mut answer = local.await?;
         answer.debug["fallback"] = json!(reason);
+        // Whoever chose a model must see that it was not the one who answered.
+        answer.draft.text.push('\n');
+        answer.draft.text.push_str(model::fallen_back(reason, language));
         Ok(answer)
     }
 
@@ -119,7 +124,7 @@ impl Analyst {
         desk.run(&plan.steps).await;
         let all = desk.findings();
         let findings = all.get(before..).unwrap_or_default();
-        let draft = writer.write(question, &plan, findings).await?;
+        let draft = writer.write(question, &plan, findings, desk).await?;
         // A number that nothing supports must not leave the house, whoever wrote it.
         let asked = question.asked.join("\n");
         check_numbers(&draft.text, &draft.citations, &asked, findings)

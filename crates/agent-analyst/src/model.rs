@@ -6,6 +6,8 @@
 
 mod cite;
 mod data;
+mod fallback;
+mod listen;
 mod prompt;
 mod shelf;
 
@@ -27,10 +29,14 @@ use crate::plan::{Plan, Planner};
 use crate::resolve::{Resolved, Security};
 use crate::understand::understand;
 use crate::write::{Draft, Writer, closed};
+pub(crate) use fallback::{fallen_back, language};
+use listen::{Heard, listen};
 pub use shelf::Shelf;
 
 /// Times that the model may ask for tools.
 const ROUNDS_MAX: usize = 4;
+/// Answers that may be cut off and asked for again.
+const SPARE_CALLS: u32 = 2;
 /// Calls that it may make in all of them.
 const CALLS_MAX: usize = 12;
 const PLANNING_TOKENS_MAX: u64 = 200_000;
@@ -73,12 +79,22 @@ impl ModelWriter {
 impl Planner for ModelPlanner {
     async fn plan(&self, question: &Question, today: Date, desk: &Desk<'_>) -> Result<Plan, Fault> {
         let request = understand(question, today);
-        let budget = Budget::new(PLANNING_TOKENS_MAX, ROUNDS_MAX as u32, desk.deadline());
+        let calls_max = ROUNDS_MAX as u32 + SPARE_CALLS;
+        let budget = Budget::new(PLANNING_TOKENS_MAX, calls_max, desk.deadline());
         let mut talk = opened(prompt::planning(today), question);
         let before = desk.findings().len();
+        desk.say(request.language.pick("модель выбирает инструменты", "the model chooses tools"));
+        let heard = |piece: Heard<'_>| {
+            if let Heard::Call(call) = piece
+                && let Some(name) = self.shelf.name(&call.name)
+            {
+                let what = request.language.pick("модель вызывает", "the model calls");
+                desk.say(&format!("{what} {name}"));
+            }
+        };
         for _ in 0..ROUNDS_MAX {
             let asked = Request::new(talk.clone(), &budget).tools(self.shelf.tools());
-            let reply = match self.model.complete(asked).await {
+            let reply = match listen(&*self.model, asked, &heard).await {
                 Ok(reply) => sound(reply)?,
                 // Its own mistake, which it can mend.
                 Err(fault) if !fault.problems().is_empty() && fault.code() == "llm_bad_answer" => {
@@ -154,8 +170,18 @@ impl Writer for ModelWriter {
         question: &Question,
         plan: &Plan,
         findings: &[Finding],
+        desk: &Desk<'_>,
     ) -> Result<Draft, Fault> {
-        let budget = Budget::new(WRITING_TOKENS_MAX, 2, Instant::now() + WRITING_MAX);
+        let until = desk.deadline().min(Instant::now() + WRITING_MAX);
+        let budget = Budget::new(WRITING_TOKENS_MAX, 2 + SPARE_CALLS, until);
+        let language = plan.request.language;
+        // Only how much there is: what has not been checked is nobody's to read.
+        let heard = |piece: Heard<'_>| {
+            if let Heard::Text(chars) = piece {
+                let what = language.pick("модель пишет ответ, знаков", "characters written so far");
+                desk.say(&format!("{what}: {chars}"));
+            }
+        };
         let mut talk = opened(prompt::writing(plan.request.language), question);
         talk.extend(retold(findings));
         let asked = question.asked.join("\n");
@@ -163,7 +189,9 @@ impl Writer for ModelWriter {
         for _ in 0..2 {
             let mut request = Request::new(talk.clone(), &budget).tools(self.shelf.tools());
             request.tool_choice = ToolChoice::None;
-            let reply = sound(self.model.complete(request).await?)?;
+            desk.say(language.pick("модель пишет ответ", "the model writes the answer"));
+            let reply = sound(listen(&*self.model, request, &heard).await?)?;
+            desk.say(language.pick("проверка чисел", "the numbers are checked"));
             let text = data::prose(&reply.text);
             if text.is_empty() || text.chars().count() > TEXT_CHARS_MAX {
                 let message = "the model's text is empty or too long";
@@ -176,6 +204,10 @@ impl Writer for ModelWriter {
                 match cite::cited(&text, &asked, findings) {
                     Ok(citations) => return Ok(closed(&text, citations, plan, findings)),
                     Err(wrong) => {
+                        desk.say(language.pick(
+                            "часть чисел не подтверждена инструментами",
+                            "some numbers are not supported by the tools",
+                        ));
                         last = "unsupported_numbers";
                         complaint(&wrong)
                     }

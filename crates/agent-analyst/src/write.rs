@@ -11,8 +11,8 @@ use fault::Fault;
 use serde_json::Value;
 
 use crate::ask::Question;
-use crate::check::Citation;
-use crate::desk::Finding;
+use crate::check::{Citation, Place};
+use crate::desk::{Desk, Finding};
 use crate::number::Language;
 use crate::page::{Page, Slot};
 use crate::plan::Plan;
@@ -35,6 +35,7 @@ pub trait Writer: Send + Sync {
         question: &Question,
         plan: &Plan,
         findings: &[Finding],
+        desk: &Desk<'_>,
     ) -> Result<Draft, Fault>;
 }
 
@@ -44,7 +45,13 @@ pub struct LocalWriter;
 
 #[async_trait]
 impl Writer for LocalWriter {
-    async fn write(&self, _: &Question, plan: &Plan, findings: &[Finding]) -> Result<Draft, Fault> {
+    async fn write(
+        &self,
+        _: &Question,
+        plan: &Plan,
+        findings: &[Finding],
+        _: &Desk<'_>,
+    ) -> Result<Draft, Fault> {
         Ok(written(plan, findings))
     }
 }
@@ -78,7 +85,40 @@ fn written(plan: &Plan, findings: &[Finding]) -> Draft {
     Draft { text: text.trim_end().to_owned(), tables, citations }
 }
 
-/// A text that another has written, with the notes that belong below every answer.
+/// The tables that the rules make of what another has found, and where their figures are from.
+fn tabled(plan: &Plan, findings: &[Finding]) -> (Vec<Value>, Vec<Citation>) {
+    let told = |tool: &str| findings.iter().any(|it| it.tool == tool && it.outcome.is_ok());
+    let many = plan.resolved.securities.len() > 1;
+    let fits = |intent: &Intent| match intent {
+        Intent::IndexScan | Intent::Movers => told("get_index_constituents_metrics"),
+        Intent::PortfolioRisk => told("compute_portfolio_risk"),
+        Intent::Correlation => many && told("compute_correlation_matrix"),
+        Intent::Dividends => told("get_dividends"),
+        Intent::Comparison => {
+            many && (told("get_ohlcv_timeseries") || told("get_security_snapshot"))
+        }
+        _ => false,
+    };
+    // What was asked comes first; then whatever there is enough of.
+    let others = [
+        Intent::IndexScan,
+        Intent::Comparison,
+        Intent::PortfolioRisk,
+        Intent::Correlation,
+        Intent::Dividends,
+    ];
+    let Some(intent) = [plan.request.intent].into_iter().chain(others).find(fits) else {
+        return Default::default();
+    };
+    let mut plan = plan.clone();
+    plan.request.intent = intent;
+    let Draft { tables, mut citations, .. } = written(&plan, findings);
+    citations.retain(|it| matches!(it.place, Place::Cell(..)));
+    // A table of gaps alone says nothing.
+    if citations.is_empty() { Default::default() } else { (tables, citations) }
+}
+
+/// A text that another has written, with the tables and the notes that belong to every answer.
 pub(crate) fn closed(
     text: &str,
     citations: Vec<Citation>,
@@ -88,6 +128,9 @@ pub(crate) fn closed(
     let mut page = Page::new(plan.request.language);
     page.say("{}", "{}", [text.into()]);
     page.citations = citations;
+    let (tables, cells) = tabled(plan, findings);
+    page.tables = tables;
+    page.citations.extend(cells);
     let mut sheet = Sheet { page, plan, findings };
     talk::notes(&mut sheet);
     let Page { text, tables, citations, .. } = sheet.page;

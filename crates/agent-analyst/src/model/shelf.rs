@@ -53,6 +53,11 @@ impl Shelf {
         self.0.iter().map(tool).collect()
     }
 
+    /// The tool's own name for what a model calls it, if there is one.
+    pub(super) fn name(&self, called: &str) -> Option<&'static str> {
+        self.0.iter().map(|it| it.name).find(|it| *it == called)
+    }
+
     /// The call as a step, or what is wrong with it.
     pub(super) fn step(&self, call: &ToolCall, language: Language) -> Result<Step, String> {
         let Some(entry) = self.0.iter().find(|it| it.name == call.name) else {

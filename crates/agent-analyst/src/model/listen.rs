@@ -1,0 +1,56 @@
+//! Hearing a model out: its reply as it comes, told as calls and lengths, never as words.
+
+use fault::Fault;
+use futures_util::StreamExt as _;
+use llm::{Event, Model, Reply, Request, ToolCall};
+
+/// Letters between two reports of how much there is.
+const REPORT_CHARS: usize = 250;
+/// More than any answer has; the rest is not waited for.
+const CHARS_MAX: usize = 60_000;
+
+/// What is told of a reply while it comes.
+pub(super) enum Heard<'a> {
+    Call(&'a ToolCall),
+    /// Letters so far.
+    Text(usize),
+}
+
+/// The whole reply. One that breaks off is asked for once more, since nobody has read it yet.
+pub(super) async fn listen(
+    model: &dyn Model,
+    request: Request,
+    heard: &(dyn Fn(Heard<'_>) + Send + Sync),
+) -> Result<Reply, Fault> {
+    match once(model, request.clone(), heard).await {
+        Err(fault) if fault.code() == "llm_cut_short" => once(model, request, heard).await,
+        reply => reply,
+    }
+}
+
+async fn once(
+    model: &dyn Model,
+    request: Request,
+    heard: &(dyn Fn(Heard<'_>) + Send + Sync),
+) -> Result<Reply, Fault> {
+    let mut events = model.stream(request);
+    let (mut chars, mut told) = (0, 0);
+    while let Some(event) = events.next().await {
+        match event? {
+            Event::Done(reply) => return Ok(reply),
+            Event::ToolCall(call) => heard(Heard::Call(&call)),
+            Event::Text(text) => {
+                chars += text.chars().count();
+                if chars > CHARS_MAX {
+                    let message = "the model does not stop writing";
+                    return Err(Fault::unavailable("llm_bad_answer", message));
+                }
+                if chars >= told + REPORT_CHARS {
+                    told = chars;
+                    heard(Heard::Text(chars));
+                }
+            }
+        }
+    }
+    Err(Fault::unavailable("llm_cut_short", "the model's answer was cut short"))
+}
