@@ -115,8 +115,8 @@ impl Planner for ModelPlanner {
             let message = "the model called no tool that answered";
             return Err(Fault::unavailable("model_found_nothing", message));
         }
-        let resolved = Resolved { securities: securities(&found), unknown: Vec::new() };
-        Ok(Plan { request, resolved, steps: Vec::new() })
+        let resolved = Resolved { securities: securities(&found), ..Resolved::default() };
+        Ok(Plan::new(request, resolved))
     }
 }
 
@@ -275,11 +275,9 @@ fn securities(findings: &[Finding]) -> Vec<Security> {
         if all.iter().all(|it| it.ticker != ticker) {
             all.push(Security {
                 ticker: ticker.to_owned(),
-                name: None,
-                board: None,
                 weight: weight.as_f64(),
                 asked: ticker.to_owned(),
-                others: Vec::new(),
+                ..Security::default()
             });
         }
     };

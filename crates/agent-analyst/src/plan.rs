@@ -19,6 +19,13 @@ pub struct Plan {
     pub steps: Vec<Step>,
 }
 
+impl Plan {
+    /// A plan whose calls have been made already, or that needs none.
+    pub fn new(request: Request, resolved: Resolved) -> Self {
+        Self { request, resolved, steps: Vec::new() }
+    }
+}
+
 /// Turns a question into calls. It may make some of its own, to look up names.
 #[async_trait]
 pub trait Planner: Send + Sync {

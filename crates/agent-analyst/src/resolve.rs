@@ -12,7 +12,7 @@ const TIED_MAX: usize = 4;
 /// Below this a word that does not look like a name is not taken for one.
 const WEAK_FIT: u32 = 50;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Security {
     pub ticker: String,
     /// Where its name stands: the call and the pointer into its evidence.
