@@ -74,7 +74,7 @@ const ALLOWED: [(&str, &[&str]); 22] = [
     (
         "service-*",
         &[
-            "contract", "market", "history", "fanout", "ta", "store", "jobs", "cite", "extract",
+            "contract", "market", "history", "fanout", "ta", "store", "jobs", "cite", "extract", "pricing",
             "llm", "fault",
         ],
     ),

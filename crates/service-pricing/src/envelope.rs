@@ -1,0 +1,63 @@
+//! A fault in the words of the pricing contracts: `{"ok": false, "error", "error_code", …}`.
+//!
+//! `error` and `error_code` are the same word, except where a price could not be computed: there the
+//! contract has a sentence in `error`.
+
+use contract::{Envelope, FailureContext};
+use fault::Fault;
+use serde_json::{Value, json};
+
+/// What a collection can be made with, in the order of the contract.
+pub(crate) const CONNECTORS: [&str; 3] = ["mock", "file", "http"];
+
+pub(crate) struct Words;
+
+impl Envelope for Words {
+    fn repeats_request(&self) -> bool {
+        true
+    }
+
+    fn tool_error(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
+        if wrong_connector(fault, cx) {
+            return json!({ "ok": false, "error": "unsupported_connector",
+                "error_code": "unsupported_connector",
+                "message": format!("connector: expected one of {}", CONNECTORS.join(", ")),
+                "supported_connectors": CONNECTORS, "details": details(fault, cx) });
+        }
+        let word = cx.row.r#type.as_str();
+        let error = if word == "optimization_error" { fault.message() } else { word };
+        let mut said = json!({ "ok": false, "error": error, "error_code": word,
+            "message": fault.message(), "details": details(fault, cx) });
+        // Contracts that name a job or a proposal say which one was meant.
+        for name in ["job_id", "proposal_id"] {
+            if let Some(id) = cx.args.get(name).and_then(Value::as_str).filter(|id| id.len() <= 100) {
+                said[name] = Value::from(id);
+            }
+        }
+        said
+    }
+
+    fn http_body(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
+        self.tool_error(fault, cx)
+    }
+}
+
+/// The contract has a word of its own for a connector that is not there.
+fn wrong_connector(fault: &Fault, cx: &FailureContext<'_>) -> bool {
+    let connector = cx.args.get("connector").is_some_and(Value::is_string);
+    let problems = fault.problems();
+    fault.code() == "invalid_input" && connector && problems.iter().all(|it| it.field == "connector")
+}
+
+/// Which fields were wrong, or when to come back; nothing where there is nothing to add.
+fn details(fault: &Fault, cx: &FailureContext<'_>) -> Value {
+    if !fault.problems().is_empty() {
+        let problem = |it: &fault::Problem| json!({ "field": it.field, "expected": it.expected });
+        return fault.problems().iter().map(problem).collect();
+    }
+    match fault.retry_wait() {
+        Some(wait) => json!({ "retry_after_s": wait.as_secs_f64().ceil(),
+            "retryable": cx.row.retryable, "request_id": cx.request_id }),
+        None => Value::Null,
+    }
+}

@@ -1,0 +1,25 @@
+//! An answer of these contracts: a JSON object with a text that is useful without it.
+
+use contract::Reply;
+use serde_json::Value;
+
+pub(crate) struct Said {
+    json: Value,
+    text: String,
+}
+
+impl Said {
+    pub(crate) fn new(json: Value, text: impl Into<String>) -> Self {
+        Self { json, text: text.into() }
+    }
+}
+
+impl Reply for Said {
+    fn result(&self) -> Value {
+        self.json.clone()
+    }
+
+    fn text(&self) -> String {
+        self.text.clone()
+    }
+}
