@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use fault::{Fault, Kind};
 use market::Delay;
-use reqwest::StatusCode;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
-use upstream::{Failure, Retry};
+use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
+use upstream::{Failure, Response, Retry};
 
 use crate::tables::{Tables, Unreadable};
 
@@ -23,81 +22,63 @@ pub(crate) struct Answer {
     pub(crate) delay: Delay,
 }
 
-/// An answer as it came off the wire.
-#[derive(Debug)]
-pub(crate) struct RawAnswer {
-    status: StatusCode,
-    retry_after: Option<Duration>,
-    says_html: bool,
-    granted: bool,
-    pub(crate) body: Vec<u8>,
+/// What the exchange meant.
+pub(crate) fn read(response: Response) -> Result<Answer, Failure> {
+    if !response.status.is_success() {
+        return Err(failure(&response));
+    }
+    let first = response.body.iter().find(|byte| !byte.is_ascii_whitespace());
+    let says_html =
+        text(&response, CONTENT_TYPE.as_str()).is_some_and(|kind| kind.contains("html"));
+    if says_html || first == Some(&b'<') {
+        let message = "the exchange answered with a page instead of data; it does so where data \
+                       needs a subscription";
+        return Err(Failure::refusal(Fault::unavailable("upstream_refused", message)));
+    }
+    let tables = Tables::read(&response.body).map_err(|unreadable| match unreadable {
+        Unreadable::Malformed(error) => {
+            let message = "the exchange's answer is not understood";
+            let fault = Fault::unavailable("upstream_malformed", message).caused_by(error);
+            Failure::broken(fault, Retry::Never)
+        }
+        Unreadable::Failed(said) => {
+            let message = "the exchange could not acquire its data";
+            let fault = Fault::unavailable("upstream_failed", message).caused_by(shown(&said));
+            Failure::broken(fault, Retry::Again)
+        }
+    })?;
+    let granted = text(&response, "x-micexpassport-marker") == Some("granted");
+    Ok(Answer { tables, delay: if granted { Delay::RealTime } else { Delay::Delayed15m } })
 }
 
-impl RawAnswer {
-    pub(crate) fn new(status: StatusCode, headers: &HeaderMap) -> Self {
-        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        Self {
-            status,
-            retry_after: text(RETRY_AFTER.as_str())
-                .and_then(|seconds| seconds.trim().parse().ok())
-                .map(Duration::from_secs),
-            says_html: text(CONTENT_TYPE.as_str()).is_some_and(|kind| kind.contains("html")),
-            granted: text("x-micexpassport-marker").is_some_and(|marker| marker == "granted"),
-            body: Vec::new(),
-        }
-    }
+fn text<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
+    response.headers.get(name).and_then(|value| value.to_str().ok())
+}
 
-    pub(crate) fn into_answer(self) -> Result<Answer, Failure> {
-        if !self.status.is_success() {
-            return Err(self.failure());
+fn failure(response: &Response) -> Failure {
+    let told = text(response, RETRY_AFTER.as_str()).and_then(|text| text.trim().parse().ok());
+    let wait = told.map(Duration::from_secs).map(|wait| wait.min(WAIT_MAX));
+    let status = response.status.as_u16();
+    match status {
+        429 => Failure::limited(wait.unwrap_or(WAIT_GUESS)),
+        401 | 403 => {
+            let message = "the exchange gives this only to subscribers";
+            Failure::refusal(Fault::unavailable("upstream_refused", message))
         }
-        let first = self.body.iter().find(|byte| !byte.is_ascii_whitespace());
-        if self.says_html || first == Some(&b'<') {
-            let message = "the exchange answered with a page instead of data; it does so where \
-                           data needs a subscription";
-            return Err(Failure::refusal(Fault::unavailable("upstream_refused", message)));
+        404 => Failure::refusal(Fault::not_found("not_published", "the exchange has no such page")),
+        500.. => {
+            let message = format!("the exchange failed with status {status}");
+            let fault = Fault::unavailable("upstream_failed", message);
+            let fault = fault.caused_by(shown(&String::from_utf8_lossy(&response.body)));
+            let fault = match wait {
+                Some(wait) => fault.retry_after(wait),
+                None => fault,
+            };
+            Failure::broken(fault, Retry::Again)
         }
-        let tables = Tables::read(&self.body).map_err(|unreadable| match unreadable {
-            Unreadable::Malformed(error) => {
-                let message = "the exchange's answer is not understood";
-                let fault = Fault::unavailable("upstream_malformed", message).caused_by(error);
-                Failure::broken(fault, Retry::Never)
-            }
-            Unreadable::Failed(said) => {
-                let message = "the exchange could not acquire its data";
-                let fault = Fault::unavailable("upstream_failed", message).caused_by(shown(&said));
-                Failure::broken(fault, Retry::Again)
-            }
-        })?;
-        let delay = if self.granted { Delay::RealTime } else { Delay::Delayed15m };
-        Ok(Answer { tables, delay })
-    }
-
-    fn failure(&self) -> Failure {
-        let status = self.status.as_u16();
-        match status {
-            429 => Failure::limited(self.retry_after.unwrap_or(WAIT_GUESS).min(WAIT_MAX)),
-            401 | 403 => {
-                let message = "the exchange gives this only to subscribers";
-                Failure::refusal(Fault::unavailable("upstream_refused", message))
-            }
-            404 => {
-                Failure::refusal(Fault::not_found("not_published", "the exchange has no such page"))
-            }
-            500.. => {
-                let message = format!("the exchange failed with status {status}");
-                let fault = Fault::unavailable("upstream_failed", message);
-                let fault = fault.caused_by(shown(&String::from_utf8_lossy(&self.body)));
-                let fault = match self.retry_after {
-                    Some(wait) => fault.retry_after(wait.min(WAIT_MAX)),
-                    None => fault,
-                };
-                Failure::broken(fault, Retry::Again)
-            }
-            _ => {
-                let message = format!("the exchange rejected our request (status {status})");
-                Failure::refusal(Fault::new(Kind::Internal, "upstream_rejected", message))
-            }
+        _ => {
+            let message = format!("the exchange rejected our request (status {status})");
+            Failure::refusal(Fault::new(Kind::Internal, "upstream_rejected", message))
         }
     }
 }
@@ -109,21 +90,23 @@ fn shown(said: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use reqwest::StatusCode;
+    use reqwest::header::HeaderMap;
+
     use super::*;
 
-    fn answer(status: u16, headers: &[(&'static str, &str)], body: &str) -> RawAnswer {
-        let mut map = HeaderMap::new();
-        for (name, value) in headers {
-            map.insert(*name, value.parse().unwrap());
+    fn answer(status: u16, told: &[(&'static str, &str)], body: &str) -> Response {
+        let mut headers = HeaderMap::new();
+        for (name, value) in told {
+            headers.insert(*name, value.parse().unwrap());
         }
-        let mut answer = RawAnswer::new(StatusCode::from_u16(status).unwrap(), &map);
-        answer.body = body.as_bytes().to_vec();
-        answer
+        let status = StatusCode::from_u16(status).unwrap();
+        Response { status, headers, body: body.as_bytes().to_vec() }
     }
 
     #[track_caller]
-    fn check(answer: RawAnswer, kind: Kind, code: &str, retry: Retry, broken: bool) {
-        let failure = answer.into_answer().unwrap_err();
+    fn check(answer: Response, kind: Kind, code: &str, retry: Retry, broken: bool) {
+        let failure = read(answer).unwrap_err();
         let is = (failure.fault.kind(), failure.fault.code(), failure.retry, failure.broken);
         assert_eq!(is, (kind, code, retry, broken));
     }
@@ -159,14 +142,14 @@ mod tests {
             (&[("x-micexpassport-marker", "denied")][..], Delay::Delayed15m),
             (&[][..], Delay::Delayed15m),
         ] {
-            assert_eq!(answer(200, headers, "{}").into_answer().unwrap().delay, delay);
+            assert_eq!(read(answer(200, headers, "{}")).unwrap().delay, delay);
         }
     }
 
     #[test]
     fn the_wait_is_told_by_header_or_guessed() {
         let wait = |status: u16, headers: &[(&'static str, &str)]| {
-            let failure = answer(status, headers, "{}").into_answer().unwrap_err();
+            let failure = read(answer(status, headers, "{}")).unwrap_err();
             failure.fault.retry_wait().map(|wait| wait.as_secs())
         };
         assert_eq!(wait(429, &[("retry-after", "7")]), Some(7));

@@ -157,7 +157,7 @@ impl Moex {
 
     /// Whether the exchange can be relied on right now. Asks it only when nothing is known.
     pub async fn health(&self) -> VenueHealth {
-        let (open, failing) = self.inner.client.breaker.state();
+        let (open, failing) = self.inner.client.line.breaker.state();
         let now = self.inner.clock.now();
         if open {
             return VenueHealth::Down;

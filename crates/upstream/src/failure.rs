@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use fault::{Fault, Kind};
 
+use crate::breaker::Resting;
+
 /// What to do after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
@@ -72,10 +74,23 @@ impl Failure {
         Self { fault: limited(wait), retry: Retry::WhenUnblocked, broken: false }
     }
 
-    pub fn resting(wait: Duration) -> Self {
-        let message = "the exchange failed repeatedly and is left alone for a moment";
-        let fault = Fault::unavailable("upstream_circuit_open", message).retry_after(wait);
-        Self { fault, retry: Retry::Refused, broken: false }
+    /// Nothing was sent, because the venue failed too often. It is told as the failure that made it
+    /// so: a caller who was timed out before is timed out still.
+    pub fn resting(resting: Resting) -> Self {
+        let seconds = resting.wait.as_millis().div_ceil(1_000);
+        let fault = match resting.cause {
+            Some(cause) => {
+                let said = cause.message();
+                let message =
+                    format!("{said}; after repeated failures it is left alone for {seconds} s");
+                Fault::new(cause.kind(), cause.code(), message)
+            }
+            None => {
+                let message = "the exchange failed repeatedly and is left alone for a moment";
+                Fault::unavailable("upstream_circuit_open", message)
+            }
+        };
+        Self { fault: fault.retry_after(resting.wait), retry: Retry::Refused, broken: false }
     }
 }
 
@@ -83,4 +98,30 @@ fn limited(wait: Duration) -> Fault {
     let seconds = wait.as_millis().div_ceil(1_000);
     let message = format!("the exchange's request limit is reached; wait {seconds} s");
     Fault::new(Kind::RateLimited, "upstream_rate_limited", message).retry_after(wait)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(cause: Option<Fault>, kind: Kind, code: &str, begins: &str) {
+        let wait = Duration::from_millis(28_500);
+        let failure = Failure::resting(Resting { wait, cause });
+        let fault = &failure.fault;
+        assert_eq!((fault.kind(), fault.code(), fault.retry_wait()), (kind, code, Some(wait)));
+        assert!(fault.message().starts_with(begins), "{fault}");
+        assert_eq!((failure.retry, failure.broken), (Retry::Refused, false));
+    }
+
+    #[test]
+    fn a_venue_at_rest_is_told_as_what_made_it_so() {
+        let timeout = Failure::timeout(Duration::from_secs(10)).fault;
+        let words = "the exchange did not answer within 10 s; after repeated failures it is left \
+                     alone for 29 s";
+        check(Some(timeout), Kind::Timeout, "upstream_timeout", words);
+        let failed = Fault::unavailable("upstream_failed", "the exchange failed with status 503");
+        check(Some(failed), Kind::Unavailable, "upstream_failed", "the exchange failed with");
+        check(None, Kind::Unavailable, "upstream_circuit_open", "the exchange failed repeatedly");
+    }
 }

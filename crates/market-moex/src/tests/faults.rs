@@ -197,7 +197,9 @@ async fn an_exchange_that_keeps_failing_is_left_alone_and_then_probed() {
         assert_eq!(ask(&world).await.unwrap_err().code(), "upstream_failed");
     }
     let fault = ask(&world).await.unwrap_err();
-    assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_circuit_open"));
+    assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_failed"));
+    assert_eq!(fault.retry_wait(), Some(Duration::from_secs(30)));
+    assert!(fault.message().contains("status 500; after repeated failures"), "{fault}");
     assert_eq!(world.moex.health().await, VenueHealth::Down);
     assert_eq!(world.asked("candles"), 5);
     world.clock.advance(Duration::from_secs(30));
@@ -205,6 +207,30 @@ async fn an_exchange_that_keeps_failing_is_left_alone_and_then_probed() {
     world.clock.advance(Duration::from_secs(30));
     assert!(ask(&world).await.is_ok());
     assert_eq!(world.moex.health().await, VenueHealth::Up);
+}
+
+#[tokio::test]
+async fn while_it_is_left_alone_everybody_is_told_the_cause() {
+    for (kind, fault, code) in [
+        (FaultKind::Status503, Kind::Unavailable, "upstream_failed"),
+        (FaultKind::Drop, Kind::Unavailable, "upstream_unreachable"),
+        (FaultKind::Stall, Kind::Timeout, "upstream_timeout"),
+    ] {
+        let world = prepared(|config| {
+            config.retries = 0;
+            config.breaker_failures = 1;
+            config.request_timeout = Duration::from_millis(150);
+        })
+        .await;
+        world.trouble(Trouble::new(kind, 1));
+        assert_eq!(ask(&world).await.unwrap_err().code(), code, "{kind:?}");
+        let before = world.sim.iss_requests();
+        world.clock.advance(Duration::from_secs(10));
+        let told = world.basket("IMOEX", "2026-11-06").await.unwrap_err();
+        assert_eq!((told.kind(), told.code()), (fault, code), "{kind:?}");
+        assert_eq!(told.retry_wait(), Some(Duration::from_secs(20)), "{kind:?}");
+        assert_eq!(world.sim.iss_requests(), before, "{kind:?}");
+    }
 }
 
 #[tokio::test]
