@@ -14,6 +14,7 @@ mod pipeline;
 mod reply;
 mod schema;
 mod spec;
+mod standing;
 mod stream;
 mod table;
 #[cfg(test)]

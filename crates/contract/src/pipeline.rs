@@ -24,6 +24,7 @@ use crate::envelope::{Failure, FailureContext};
 use crate::reply::Reply;
 use crate::schema::Schema;
 use crate::spec::TIMEOUT;
+use crate::standing::{self, Standing, Standings};
 use crate::stream::Subscription;
 use crate::table::{Handler, Service, ToolRow};
 use crate::turns::{Concurrency, Turns};
@@ -37,6 +38,11 @@ pub trait Gate: Send + Sync {
     /// edge must let them come that far.
     fn asks_later(&self, _service: &str) -> bool {
         false
+    }
+
+    /// How long a credential that is admitted now can be good at most, where that is known.
+    fn expires_in(&self, _credential: &Credential) -> Option<Duration> {
+        None
     }
 
     /// Told of every scope that was asked for, for those who count.
@@ -62,6 +68,9 @@ pub trait Meter: Send + Sync {
         Box::new(())
     }
 
+    /// Told when what a credential had open is ended, because it is good no more.
+    fn lost(&self, _service: &str, _code: &'static str) {}
+
     /// Told of every call that has to wait for its turn; what it returns is dropped when it no
     /// longer does.
     fn waiting(&self, _service: &str, _tool: &str) -> Box<dyn Send + Sync> {
@@ -69,10 +78,15 @@ pub trait Meter: Send + Sync {
     }
 }
 
+/// A call that may take this long has its credential looked at again meanwhile.
+const LONG: Duration = Duration::from_mins(1);
+
 pub struct Pipeline {
     catalog: Catalog,
     gate: Arc<dyn Gate>,
     meter: Arc<dyn Meter>,
+    /// Those who have something open, and whether they still may.
+    standings: Arc<Standings>,
     /// How long a call may take, unless its contract or its caller says otherwise.
     patience: Duration,
     /// Whether replies are held against their schema: always in tests and debug builds.
@@ -109,7 +123,15 @@ impl Pipeline {
         meter: Arc<dyn Meter>,
         patience: Duration,
     ) -> Self {
-        Self { catalog, gate, meter, patience, check_replies: cfg!(debug_assertions) }
+        let standings = Standings::new(Arc::clone(&gate), Arc::clone(&meter), standing::EVERY);
+        Self { catalog, gate, meter, standings, patience, check_replies: cfg!(debug_assertions) }
+    }
+
+    /// How often the credentials of what is open are looked at again.
+    #[must_use]
+    pub fn rechecked(mut self, every: Duration) -> Self {
+        self.standings = Standings::new(Arc::clone(&self.gate), Arc::clone(&self.meter), every);
+        self
     }
 
     /// How many calls of a tool run at once and wait, where its contract has no number of its own.
@@ -164,6 +186,7 @@ impl Pipeline {
         let (service, stream) = self.catalog.stream(&service, &call.tool)?;
         let (started, transport) = (Instant::now(), call.transport);
         let request_id = Arc::clone(&call.request_id);
+        let credential = call.credential.clone();
         let spec = &stream.spec;
         let schema = match (input, &spec.sse) {
             (StreamInput::Query, Some(sse)) => &sse.query,
@@ -185,7 +208,8 @@ impl Pipeline {
             Ok(opened) => {
                 let open = self.meter.opened(&service.name, &spec.name, transport);
                 let checked = self.check_replies.then(|| Arc::clone(spec));
-                Ok(opened.watched(open, checked))
+                let standing = self.standings.of(&credential, &service.name, stream.scope);
+                Ok(opened.watched(open, checked, standing))
             }
             Err(fault) => Err(fail(&asks, &fault, &request_id, &asked)),
         })
@@ -259,6 +283,12 @@ impl Pipeline {
         let patience = asked_patience(asks, &args).unwrap_or(asks.patience);
         let deadline = started + patience;
         let cancel = call.cancel.clone();
+        // A call that may go on for long is a stream in all but name.
+        let long = patience >= LONG && asks.turns.is_some() && asks.known.is_none();
+        let standing = match long {
+            true => self.standings.of(&call.credential, &asks.service.name, asks.scope),
+            false => None,
+        };
         let cx = Cx {
             service: Arc::new(()),
             caller,
@@ -278,6 +308,7 @@ impl Pipeline {
                 reply.map_err(|_| too_slow(patience))?
             }
             () = cancel.cancelled() => Err(cancelled()),
+            fault = lost(standing.as_deref()) => Err(fault),
         }
     }
 
@@ -325,6 +356,17 @@ fn scope_missing(asks: &Asks<'_>) -> Fault {
     let (name, scope) = (asks.name, asks.scope.word());
     let message = format!("{name} needs the scope {scope:?}, which this credential does not have");
     Fault::new(Kind::Forbidden, "scope_missing", message)
+}
+
+/// Waits until the credential is good no more.
+async fn lost(standing: Option<&Standing>) -> Fault {
+    if let Some(standing) = standing {
+        standing.watch().await;
+        if let Some(fault) = standing.lost() {
+            return fault;
+        }
+    }
+    std::future::pending().await
 }
 
 fn cancelled() -> Fault {

@@ -1,6 +1,8 @@
 //! Streams: an answer that goes on. A subscription is opened like a call is made, and then gives
 //! events until it ends; how they travel is the transport's affair.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -8,6 +10,7 @@ use fault::Fault;
 use serde_json::Value;
 
 use crate::spec::StreamSpec;
+use crate::standing::Standing;
 
 /// One message of a stream. It is serialized once, however many read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,22 +37,42 @@ pub struct Subscription {
     _open: Option<Box<dyn Send + Sync>>,
     /// Set where events are held against their schema.
     checked: Option<Arc<StreamSpec>>,
+    /// Set where a credential was needed, which may expire or be taken back.
+    leave: Option<Leave>,
+}
+
+/// The credential's standing, and the sign that it was lost.
+struct Leave {
+    standing: Arc<Standing>,
+    lost: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
 impl Subscription {
     pub fn new(feed: impl EventFeed + 'static) -> Self {
-        Self { feed: Box::new(feed), _open: None, checked: None }
+        Self { feed: Box::new(feed), _open: None, checked: None, leave: None }
     }
 
     pub(crate) fn watched(
         self,
         open: Box<dyn Send + Sync>,
         checked: Option<Arc<StreamSpec>>,
+        standing: Option<Arc<Standing>>,
     ) -> Self {
-        Self { feed: self.feed, _open: Some(open), checked }
+        let leave = standing.map(|standing| Leave { lost: Box::pin(standing.watch()), standing });
+        Self { feed: self.feed, _open: Some(open), checked, leave }
+    }
+
+    /// Why the stream is over, where it is because its credential is good no more.
+    pub fn refused(&self) -> Option<Fault> {
+        self.leave.as_ref()?.standing.lost()
     }
 
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
+        if let Some(leave) = &mut self.leave
+            && (leave.standing.is_lost() || leave.lost.as_mut().poll(context).is_ready())
+        {
+            return Poll::Ready(None);
+        }
         let polled = self.feed.poll_next(context);
         let Poll::Ready(Some(event)) = &polled else { return polled };
         let Some(Err(fault)) = self.checked.as_deref().map(|stream| held(stream, event)) else {

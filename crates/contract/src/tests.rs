@@ -3,3 +3,4 @@
 mod catalog;
 pub(crate) mod house;
 mod pipeline;
+mod standing;

@@ -157,7 +157,7 @@ impl Shared {
         let messages: Map<String, Value> = self.said.into_iter().chain(self.told).collect();
         let described = format!(
             "A WebSocket with JSON text messages. Streams: {}. `stream` may be left out where \
-             there is one. Events carry the `id` that their subscription was given by the client.",
+             there is one. Events carry the `id` of their subscription: the client's, or the one made for it.",
             self.streams.join(", ")
         );
         channels.insert(

@@ -1,22 +1,35 @@
 //! A query string as tool arguments: the input schema says which parameters are lists and numbers.
 //!
-//! Nothing is refused here. What does not convert is passed on as text, and the schema's own
-//! complaint names the field.
+//! What does not convert is passed on as text, and the schema's own complaint names the field. Only
+//! what a schema never sees is refused here: a parameter that is there twice and is no list.
 
+use fault::Fault;
 use serde_json::{Map, Value};
 
+/// How much of a made-up name is repeated.
+const NAME_SHOWN_MAX: usize = 64;
+
 /// Repeated and comma-separated values both make a list, because clients do either.
-pub(crate) fn arguments(query: &str, schema: &Value) -> Map<String, Value> {
+pub(crate) fn arguments(query: &str, schema: &Value) -> Result<Map<String, Value>, Fault> {
     let mut args = Map::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (name, value) = (decode(name), decode(value));
         match (self::value(&value, &name, schema), args.get_mut(&name)) {
             (Value::Array(more), Some(Value::Array(list))) => list.extend(more),
-            (value, _) => _ = args.insert(name, value),
+            (value, None) => _ = args.insert(name, value),
+            (_, Some(_)) => return Err(repeated(&name)),
         }
     }
-    args
+    Ok(args)
+}
+
+/// Which of two values is meant is not for us to guess.
+fn repeated(name: &str) -> Fault {
+    let shown: String = name.chars().take(NAME_SHOWN_MAX).collect();
+    let expected = "one value";
+    Fault::invalid("repeated_parameter", format!("{shown}: expected {expected}, not several"))
+        .problem(shown, expected)
 }
 
 /// One value as the schema would have the property of that name.
@@ -71,7 +84,21 @@ mod tests {
             "tickers": { "type": "array" }, "page": { "type": "integer" },
             "from": { "type": "string" }, "deep": { "type": "boolean" },
         }});
-        assert_eq!(Value::Object(arguments(query, &schema)), expected, "{query}");
+        assert_eq!(Value::Object(arguments(query, &schema).unwrap()), expected, "{query}");
+    }
+
+    #[test]
+    fn what_is_there_twice_is_refused_unless_it_is_a_list() {
+        let schema = json!({ "properties": { "page": { "type": "integer" } }});
+        for (query, field) in [
+            ("page=1&page=2", "page"),
+            ("page=1&page=1", "page"),
+            ("page=1&p%61ge=2", "page"),
+            ("x=1&page=1&x=", "x"),
+        ] {
+            let fault = arguments(query, &schema).unwrap_err();
+            assert_eq!((fault.code(), &*fault.problems()[0].field), ("repeated_parameter", field));
+        }
     }
 
     #[test]

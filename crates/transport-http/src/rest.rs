@@ -67,12 +67,13 @@ async fn serve(
     let Some((_, row)) = bound.pipeline.catalog().find(Some(&bound.service), &bound.tool) else {
         return not_found(&arrival);
     };
-    let args = match method {
-        Method::POST => match body_arguments(&body) {
-            Ok(args) => args,
-            Err(fault) => return refused(&bound, &fault, &arrival),
-        },
+    let read = match method {
+        Method::POST => body_arguments(&body),
         _ => query::arguments(text.as_deref().unwrap_or_default(), row.spec.input.json()),
+    };
+    let args = match read {
+        Ok(args) => args,
+        Err(fault) => return refused(&bound, &fault, &arrival),
     };
     // Dropped with this future when the client goes away, and then the handler is told.
     let cancel = CancellationToken::new();

@@ -30,7 +30,7 @@ impl Reply for Echo {
     }
 }
 
-struct Plain;
+pub(crate) struct Plain;
 
 impl Envelope for Plain {
     fn tool_error(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {

@@ -15,6 +15,7 @@ use axum::routing::{MethodFilter, on};
 use axum::{Extension, Router};
 use bytes::{BufMut as _, Bytes, BytesMut};
 use contract::{Arrival, Call, Event, Pipeline, Progress, StreamInput, Subscription, View};
+use fault::Fault;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use http_body::Frame;
@@ -72,7 +73,11 @@ async fn follow(
     else {
         return rest::not_found(&arrival);
     };
-    let mut args = query::arguments(request.uri().query().unwrap_or_default(), sse.query.json());
+    let text = request.uri().query().unwrap_or_default();
+    let mut args = match query::arguments(text, sse.query.json()) {
+        Ok(args) => args,
+        Err(fault) => return refused(&bound, &fault, &arrival),
+    };
     if let Some(last) = last_event_id(request.headers()) {
         args.insert(spec.resume.clone(), query::value(last, &spec.resume, sse.query.json()));
     }
@@ -97,8 +102,17 @@ async fn follow(
         Some(Err(failure)) => encode::failure(&failure),
         Some(Ok(subscription)) => {
             let stop = request.extensions().get::<Arc<Place>>().map(|place| place.stop.clone());
-            response(subscription, &stop.unwrap_or_default())
+            let words = Words { bound: Arc::clone(&bound), request_id: arrival.request_id };
+            response(Events::new(subscription, words, &stop.unwrap_or_default()))
         }
+    }
+}
+
+/// What is refused before it gets to the pipeline, in the words of the stream's contract.
+fn refused(bound: &Bound, fault: &Fault, arrival: &Arrival) -> Response {
+    match bound.pipeline.refuse(&bound.service, fault, &arrival.request_id) {
+        Some(failure) => encode::failure(&failure),
+        None => rest::not_found(arrival),
     }
 }
 
@@ -107,8 +121,8 @@ fn last_event_id(headers: &HeaderMap) -> Option<&str> {
     headers.get(LAST_EVENT_ID)?.to_str().ok().filter(|text| !text.is_empty())
 }
 
-fn response(subscription: Subscription, stop: &CancellationToken) -> Response {
-    let mut response = Response::new(Body::new(Events::new(subscription, stop)));
+fn response(events: Events) -> Response {
+    let mut response = Response::new(Body::new(events));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -116,9 +130,29 @@ fn response(subscription: Subscription, stop: &CancellationToken) -> Response {
     response
 }
 
+/// What it takes to say in the contract's own words why a stream is over.
+struct Words {
+    bound: Arc<Bound>,
+    request_id: Arc<str>,
+}
+
+impl Words {
+    fn put(&self, chunk: &mut BytesMut, fault: &Fault) {
+        let Words { bound, request_id } = self;
+        let Some(failure) = bound.pipeline.refuse(&bound.service, fault, request_id) else {
+            return;
+        };
+        // The one event with a name: a browser's `onerror` hears it.
+        chunk.put_slice(b"event: error\ndata: ");
+        chunk.put_slice(failure.http_body.to_string().as_bytes());
+        chunk.put_slice(b"\n\n");
+    }
+}
+
 /// The body: what is ready goes out in one piece.
 struct Events {
     subscription: Subscription,
+    words: Words,
     stop: Pin<Box<WaitForCancellationFutureOwned>>,
     /// Rings when a sign of life is due or, once the server stops, when nothing is waited for.
     silence: Pin<Box<Sleep>>,
@@ -128,9 +162,10 @@ struct Events {
 }
 
 impl Events {
-    fn new(subscription: Subscription, stop: &CancellationToken) -> Self {
+    fn new(subscription: Subscription, words: Words, stop: &CancellationToken) -> Self {
         Self {
             subscription,
+            words,
             // A child: waiting on one token would have every connection take the same lock.
             stop: Box::pin(stop.child_token().cancelled_owned()),
             silence: Box::pin(sleep(SIGN_EVERY)),
@@ -150,6 +185,9 @@ impl Events {
                 Poll::Ready(Some(event)) => put(chunk, &event),
                 Poll::Ready(None) => {
                     self.over = true;
+                    if let Some(fault) = self.subscription.refused() {
+                        self.words.put(chunk, &fault);
+                    }
                     return;
                 }
             }

@@ -1,6 +1,6 @@
 //! A contract with two streams, and a server that serves it.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -47,6 +47,8 @@ pub(crate) struct Book {
     pub(crate) taken: AtomicUsize,
     /// Subscriptions that are open.
     pub(crate) open: watch::Sender<usize>,
+    /// Whether the good token is good no more.
+    pub(crate) revoked: AtomicBool,
     /// Lets those through whose name is `wait`.
     gate: Mutex<(bool, Vec<Waker>)>,
 }
@@ -176,13 +178,19 @@ impl Envelope for Words {
 /// Everybody may read, except those who say `bad`; where a token is needed, only `good` will do.
 struct Doorman {
     strict: bool,
+    book: Arc<Book>,
 }
 
 #[async_trait]
 impl Gate for Doorman {
     async fn admit(&self, credential: &Credential, _service: &str) -> Result<Caller, Fault> {
         match credential {
-            Credential::Bearer(token) if &**token == "good" => {}
+            Credential::Bearer(token) if &**token == "good" => {
+                if self.book.revoked.load(Ordering::SeqCst) {
+                    let message = "the token was revoked";
+                    return Err(Fault::new(Kind::Unauthenticated, "token_revoked", message));
+                }
+            }
             Credential::None if !self.strict => {}
             _ => return Err(Fault::new(Kind::Unauthenticated, "who", "who are you")),
         }
@@ -229,8 +237,9 @@ pub(crate) fn pipeline(strict: bool) -> (Arc<Pipeline>, Arc<Book>) {
         .unwrap();
     let catalog = Catalog::new(vec![service]).unwrap();
     let meter = Arc::new(Counter(Arc::clone(&book)));
-    let gate = Arc::new(Doorman { strict });
-    (Arc::new(Pipeline::new(catalog, gate, meter, Duration::from_secs(5))), book)
+    let gate = Arc::new(Doorman { strict, book: Arc::clone(&book) });
+    let pipeline = Pipeline::new(catalog, gate, meter, Duration::from_secs(5));
+    (Arc::new(pipeline.rechecked(Duration::from_millis(50))), book)
 }
 
 /// A server on a port of its own; it stops when dropped.
@@ -282,7 +291,7 @@ impl House {
         let routes = router(&pipeline, &View::default(), pages, &rooms.streams);
         let edge = EdgeConfig {
             limiter: RateLimiter::new(rooms.rate, 64),
-            gate: Arc::new(Doorman { strict: rooms.strict }),
+            gate: Arc::new(Doorman { strict: rooms.strict, book: Arc::clone(&book) }),
             hosts: AllowedHosts::Only(vec!["stoa.example".to_owned()]),
             cors_origins: rooms.origins,
             body_bytes_max: 1024,

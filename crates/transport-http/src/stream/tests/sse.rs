@@ -90,6 +90,7 @@ async fn what_cannot_be_followed_is_an_ordinary_error() {
         ("/stream/ticks?name=nobody", "", "404", "there is no such name"),
         ("/stream/ticks", "", "400", "name"),
         ("/stream/ticks?name=a&after=x", "", "400", "after"),
+        ("/stream/ticks?name=a&after=1&after=2", "", "400", "after"),
         ("/stream/ticks?name=a", "last-event-id: x\r\n", "400", "after"),
         ("/stream/ticks?name=a", "authorization: Bearer bad\r\n", "401", "who are you"),
     ] {
@@ -123,4 +124,23 @@ async fn it_can_be_switched_off() {
     let house = House::with(Rooms { streams, ..Rooms::default() }).await;
     let answer = ask(&house, "GET", "/stream/ticks?name=a", "connection: close\r\n", "").await;
     assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+}
+
+#[tokio::test]
+async fn it_ends_with_an_error_when_its_token_is_revoked() {
+    let house = House::with(Rooms { strict: true, ..Rooms::default() }).await;
+    let book = std::sync::Arc::clone(&house.book);
+    let revoking = async {
+        book.until_open(1).await;
+        book.revoked.store(true, std::sync::atomic::Ordering::SeqCst);
+    };
+    let headers = "authorization: Bearer good\r\n";
+    let path = "/stream/ticks?name=quiet";
+    let (answer, ()) = tokio::join!(ask(&house, "GET", path, headers, "\r\n0\r\n\r\n"), revoking);
+    let (_, error) = answer.split_once("event: error\ndata: ").unwrap();
+    let error: serde_json::Value = serde_json::from_str(error.lines().next().unwrap()).unwrap();
+    assert_eq!(error["error"]["code"], "unauthorized");
+    assert_eq!(error["error"]["message"], "the token was revoked");
+    assert!(error["requestId"].is_string(), "{error}");
+    house.book.until_open(0).await;
 }

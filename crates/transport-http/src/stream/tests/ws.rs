@@ -50,8 +50,39 @@ async fn a_client_that_names_nothing_is_given_a_name() {
     client.say(json!({"type": "subscribe", "name": "n", "last": 1}));
     let heard = client.hear(4).await;
     assert_eq!(heard[0], json!({"type": "subscribed", "id": "s1", "stream": "alone"}));
-    assert_eq!(heard[1], tick("n", 1));
+    assert_eq!(heard[1], named("s1", tick("n", 1)));
     assert_eq!(heard[3], json!({"type": "unsubscribed", "id": "s1"}));
+    // Two that ask for the same can be told apart, and what goes wrong with one names it.
+    for name in ["m", "m", "nobody"] {
+        client.say(json!({"type": "subscribe", "name": name, "last": 1}));
+    }
+    let heard = client.hear(9).await;
+    for (at, id) in ["s2", "s3"].into_iter().enumerate() {
+        let own: Vec<_> = heard.iter().filter(|message| message["id"] == id).collect();
+        assert_eq!(own.len(), 4, "{at}: {heard:?}");
+        assert_eq!(*own[1], named(id, tick("m", 1)));
+    }
+    let error = heard.iter().find(|message| message["type"] == "error").unwrap();
+    check_error(error, Some("s4"), "unknown_symbol", None);
+}
+
+#[tokio::test]
+async fn a_connection_whose_token_is_revoked_is_told_and_closed() {
+    let house = House::with(Rooms { strict: true, ..Rooms::default() }).await;
+    let mut client = Client::enter_with(&house, "/ws", &[("authorization", "Bearer good")]).await;
+    for id in ["a", "b"] {
+        client.say(json!({"type": "subscribe", "id": id, "stream": "ticks", "name": "quiet"}));
+    }
+    client.hear(2).await;
+    house.book.revoked.store(true, std::sync::atomic::Ordering::SeqCst);
+    let error = &client.hear(1).await[0];
+    assert_eq!(error["error"]["message"], "the token was revoked", "{error}");
+    assert_eq!(
+        (&error["type"], &error["error"]["code"]),
+        (&json!("error"), &json!("unauthorized"))
+    );
+    assert_eq!(client.closed().await, Some(CloseCode::Policy));
+    house.book.until_open(0).await;
 }
 
 #[tokio::test]
@@ -138,7 +169,12 @@ async fn what_cannot_be_done_is_told_and_the_connection_stays() {
             "invalid_request",
             Some("after"),
         ),
-        (r#"{"type":"subscribe","stream":"ticks","name":"nobody"}"#, None, "unknown_symbol", None),
+        (
+            r#"{"type":"subscribe","stream":"ticks","name":"nobody"}"#,
+            Some("s1"),
+            "unknown_symbol",
+            None,
+        ),
         (
             r#"{"type":"subscribe","id":"taken","stream":"ticks","name":"n"}"#,
             Some("taken"),

@@ -9,7 +9,7 @@ use fault::{Fault, Kind};
 use tokio_util::sync::CancellationToken;
 
 use super::message::{self, Asked, Misread, Named};
-use super::subscriptions::{Entry, State, Subscriptions};
+use super::subscriptions::{Entry, Refused, State, Subscriptions};
 use super::{Address, Stream, WsLimits};
 
 /// Who is at the other end, and what they may reach from there.
@@ -42,6 +42,12 @@ impl Desk {
         self.refuse(None, None, &fault)
     }
 
+    /// What a client is told whose credential is good no more.
+    pub(crate) fn refused(&self, refused: &Refused) -> String {
+        let stream = self.address.streams.iter().find(|it| *it.name == *refused.stream);
+        self.refuse(stream, Some(&refused.id), &refused.fault)
+    }
+
     fn subscribe(
         &self,
         named: Named,
@@ -65,12 +71,11 @@ impl Desk {
         }
         let mut fields = named.args.clone();
         fields.shift_remove(&stream.resume);
-        let opening = given.map(|id| message::opening(id).into_boxed_str());
         let call = self.call(stream, named.args);
         let id = named.id.unwrap_or_else(|| subscriptions.make_id()).into_boxed_str();
         subscriptions.add(Entry {
+            opening: message::opening(&id).into_boxed_str(),
             id,
-            opening,
             stream: Box::from(&*stream.name),
             fields: serde_json::Value::Object(fields).to_string().into_boxed_str(),
             state: State::Opening(Box::pin(open(Arc::clone(&self.pipeline), call))),

@@ -94,14 +94,14 @@ pub(crate) fn error(id: Option<&str>, failure: Failure) -> String {
     Value::Object(message).to_string()
 }
 
-/// How the events of a subscription that its client named begin: `{"id":"…",`.
+/// How the events of a subscription begin: `{"id":"…",`.
 pub(crate) fn opening(id: &str) -> String {
     format!("{{\"id\":{},", Value::from(id))
 }
 
 /// The two parts of an event's message, which is not serialized again.
-pub(crate) fn event<'a>(opening: Option<&'a str>, json: &'a str) -> [&'a str; 2] {
-    let (Some(opening), Some(fields)) = (opening, json.strip_prefix('{')) else {
+pub(crate) fn event<'a>(opening: &'a str, json: &'a str) -> [&'a str; 2] {
+    let Some(fields) = json.strip_prefix('{').filter(|_| !opening.is_empty()) else {
         return ["", json];
     };
     match fields.trim_start().starts_with('}') {
@@ -153,8 +153,8 @@ mod tests {
 
     #[track_caller]
     fn check_event(id: Option<&str>, json: &str, expected: Value) {
-        let opening = id.map(opening);
-        let joined = event(opening.as_deref(), json).concat();
+        let opening = id.map(opening).unwrap_or_default();
+        let joined = event(&opening, json).concat();
         assert_eq!(serde_json::from_str::<Value>(&joined).unwrap(), expected);
     }
 

@@ -237,7 +237,13 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
         if scratch.capacity() <= SCRATCH_BYTES_MAX {
             SCRATCH.set(scratch);
         }
-        written.map(|_| more && rest == 0)
+        written?;
+        if let Some(refused) = self.subscriptions.take_refused() {
+            put_text(&mut self.held, ["", &self.desk.refused(&refused)]);
+            self.close(CloseCode::Policy, refused.fault.code());
+            return Ok(true);
+        }
+        Ok(more && rest == 0)
     }
 
     /// Writes what is held; whether all of it is gone, and then its memory is too.

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use contract::{Opened, Subscription};
+use fault::Fault;
 use serde_json::{Map, Value};
 
 use super::codec::put_text;
@@ -19,8 +20,8 @@ pub(crate) type Opening = Pin<Box<dyn Future<Output = Option<Opened>> + Send>>;
 
 pub(crate) struct Entry {
     pub(crate) id: Box<str>,
-    /// How its events begin, where the client named it.
-    pub(crate) opening: Option<Box<str>>,
+    /// How its events begin: with its id, so that they can be told from those of others.
+    pub(crate) opening: Box<str>,
     pub(crate) stream: Box<str>,
     /// What was asked for, as JSON: kept small, and read again only when a client unsubscribes
     /// without an id.
@@ -40,12 +41,23 @@ pub(crate) struct Subscriptions {
     next: usize,
     /// For the ids of those whose client gave none.
     made: u64,
+    /// Why the client may have nothing open any more, once that is so.
+    refused: Option<Box<Refused>>,
+}
+
+/// A subscription that was ended because of its client's credential.
+pub(crate) struct Refused {
+    pub(crate) id: Box<str>,
+    pub(crate) stream: Box<str>,
+    pub(crate) fault: Fault,
 }
 
 enum Turn {
     Waiting,
     More,
     Over,
+    /// The client's credential is good no more.
+    Refused(Fault),
 }
 
 impl Subscriptions {
@@ -70,6 +82,11 @@ impl Subscriptions {
 
     pub(crate) fn add(&mut self, entry: Entry) {
         self.entries.push(entry);
+    }
+
+    /// What was refused while gathering; all subscriptions of a connection share its credential.
+    pub(crate) fn take_refused(&mut self) -> Option<Box<Refused>> {
+        self.refused.take()
     }
 
     pub(crate) fn clear(&mut self) {
@@ -122,6 +139,11 @@ impl Subscriptions {
                         more = true;
                     }
                     Turn::Over => _ = self.entries.remove(self.next),
+                    Turn::Refused(fault) => {
+                        let Entry { id, stream, .. } = self.entries.remove(self.next);
+                        self.refused = Some(Box::new(Refused { id, stream, fault }));
+                        return false;
+                    }
                 }
             }
         }
@@ -145,9 +167,12 @@ impl Entry {
             match subscription.poll_next(context) {
                 Poll::Pending => return Turn::Waiting,
                 Poll::Ready(Some(event)) => {
-                    put_text(out, message::event(self.opening.as_deref(), &event.json));
+                    put_text(out, message::event(&self.opening, &event.json));
                 }
                 Poll::Ready(None) => {
+                    if let Some(fault) = subscription.refused() {
+                        return Turn::Refused(fault);
+                    }
                     put_text(out, ["", &message::unsubscribed(&self.id)]);
                     return Turn::Over;
                 }
@@ -164,8 +189,7 @@ impl Entry {
                 Turn::More
             }
             Some(Err(failure)) => {
-                let id = self.opening.is_some().then_some(&*self.id);
-                put_text(out, ["", &message::error(id, failure)]);
+                put_text(out, ["", &message::error(Some(&self.id), failure)]);
                 Turn::Over
             }
             // The stream was there when it was asked for; the table never changes.
@@ -196,7 +220,7 @@ mod tests {
         let event = Event { kind: "k", resume: None, json: format!("{{{name}}}").into() };
         Entry {
             id: Box::from(name),
-            opening: None,
+            opening: Box::from(""),
             stream: Box::from("s"),
             fields: Box::from("{}"),
             state: State::Open(Subscription::new(Busy(Arc::new(event)))),

@@ -131,7 +131,8 @@ async fn a_client_that_reads_slowly_hears_everything_in_order() {
         assert_eq!(event["n"], n);
     }
     let (_, ended) = hear(&mut room.client).await;
-    assert_eq!(ended, json!({"type": "status", "status": "ended"}).to_string().as_bytes());
+    let ended: serde_json::Value = serde_json::from_slice(&ended).unwrap();
+    assert_eq!(ended, json!({"id": "s1", "type": "status", "status": "ended"}));
     let (_, over) = hear(&mut room.client).await;
     assert_eq!(over, json!({"type": "unsubscribed", "id": "s1"}).to_string().as_bytes());
 }

@@ -45,7 +45,15 @@ async fn connect(
 
 impl Client {
     pub(crate) async fn enter(house: &House, path: &str) -> Self {
-        let (socket, _) = connect(house, path, &[]).await.unwrap();
+        Self::enter_with(house, path, &[]).await
+    }
+
+    pub(crate) async fn enter_with(
+        house: &House,
+        path: &str,
+        headers: &[(&'static str, &str)],
+    ) -> Self {
+        let (socket, _) = connect(house, path, headers).await.unwrap();
         let (mut sink, mut stream) = socket.split();
         let (say, mut said) = mpsc::unbounded_channel();
         let (heard, hear) = mpsc::channel(1);

@@ -1,0 +1,195 @@
+//! What is open when its credential expires or is taken back.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use fault::{Fault, Kind};
+use serde_json::{Map, Value, json};
+use tokio::time::{Instant, timeout};
+
+use super::house::{self, Echo};
+use crate::{
+    Call, CallRecord, Caller, Catalog, Credential, Cx, Event, EventFeed, Gate, Meter, Pipeline,
+    Schema, Scope, StreamInput, StreamSpec, Subscription, Tools,
+};
+
+const EVERY: Duration = Duration::from_secs(5);
+
+/// Admits everybody until told otherwise, and counts how often it is asked.
+struct Door {
+    opened: Instant,
+    revoked: AtomicBool,
+    broken: AtomicBool,
+    asked: AtomicUsize,
+    expires_after: Option<Duration>,
+}
+
+#[async_trait]
+impl Gate for Door {
+    async fn admit(&self, _credential: &Credential, _service: &str) -> Result<Caller, Fault> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let no = |code, message| Err(Fault::new(Kind::Unauthenticated, code, message));
+        if self.broken.load(Ordering::SeqCst) {
+            return Err(Fault::unavailable("store", "the store does not answer"));
+        }
+        if self.revoked.load(Ordering::SeqCst) {
+            return no("token_revoked", "the token was revoked");
+        }
+        if self.expires_after.is_some_and(|after| self.opened.elapsed() >= after) {
+            return no("token_expired", "the token expired");
+        }
+        Ok(Caller::new("t", ["read".to_owned()]))
+    }
+
+    fn expires_in(&self, _credential: &Credential) -> Option<Duration> {
+        Some(self.expires_after?.saturating_sub(self.opened.elapsed()))
+    }
+}
+
+struct Silent;
+
+impl Meter for Silent {
+    fn record(&self, _record: &CallRecord<'_>) {}
+}
+
+/// Never says anything.
+struct Quiet;
+
+impl EventFeed for Quiet {
+    fn poll_next(&mut self, _context: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
+        Poll::Pending
+    }
+}
+
+async fn open(_cx: Cx<()>, _args: Value) -> Result<Subscription, Fault> {
+    Ok(Subscription::new(Quiet))
+}
+
+async fn hang(_cx: Cx<()>, _args: Value) -> Result<Echo, Fault> {
+    std::future::pending().await
+}
+
+fn house(expires_after: Option<Duration>) -> (Arc<Door>, Pipeline) {
+    let door = Arc::new(Door {
+        opened: Instant::now(),
+        revoked: AtomicBool::new(false),
+        broken: AtomicBool::new(false),
+        asked: AtomicUsize::new(0),
+        expires_after,
+    });
+    let object = || Schema::compile(json!({ "type": "object" })).unwrap();
+    let mut contract = house::contract("s", &["a.b"]);
+    contract.tools[0].timeout = Some(Duration::from_hours(1));
+    contract.streams = vec![StreamSpec {
+        name: "quiet".to_owned(),
+        title: String::new(),
+        description: String::new(),
+        input: object(),
+        event: object(),
+        resume: "after".to_owned(),
+        sse: None,
+        ws: None,
+    }];
+    let service = Tools::of(Arc::new(()))
+        .tool("a.b", Scope::Read, hang)
+        .stream("quiet", Scope::Read, open)
+        .bind(contract, house::Plain)
+        .unwrap();
+    let catalog = Catalog::new(vec![service]).unwrap();
+    let gate = Arc::clone(&door) as Arc<dyn Gate>;
+    (door, Pipeline::new(catalog, gate, Arc::new(Silent), EVERY).rechecked(EVERY))
+}
+
+async fn subscribe(pipeline: &Pipeline, credential: Credential) -> Subscription {
+    let mut call = Call::new("quiet", Map::new());
+    call.service = Some(Arc::from("s"));
+    call.credential = credential;
+    pipeline.open(call, StreamInput::Json).await.unwrap().ok().unwrap()
+}
+
+fn bearer(token: &str) -> Credential {
+    Credential::Bearer(token.into())
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_open_ends_when_its_credential_is_taken_back() {
+    let (door, pipeline) = house(None);
+    let mut feed = subscribe(&pipeline, bearer("a")).await;
+    assert!(timeout(Duration::from_mins(10), feed.next()).await.is_err(), "it was good");
+    assert!(feed.refused().is_none());
+    door.revoked.store(true, Ordering::SeqCst);
+    let since = Instant::now();
+    assert!(feed.next().await.is_none());
+    assert!(since.elapsed() <= EVERY, "{:?}", since.elapsed());
+    let fault = feed.refused().unwrap();
+    assert_eq!((fault.kind(), fault.code()), (Kind::Unauthenticated, "token_revoked"));
+    assert!(feed.next().await.is_none(), "it stays over");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_expiry_is_not_waited_for_longer_than_it_takes() {
+    let (_, pipeline) = house(Some(Duration::from_millis(1_200)));
+    let since = Instant::now();
+    let mut feed = subscribe(&pipeline, bearer("a")).await;
+    assert!(feed.next().await.is_none());
+    assert_eq!(feed.refused().unwrap().code(), "token_expired");
+    assert!(since.elapsed() < Duration::from_millis(1_300), "{:?}", since.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_credential_is_looked_at_once_for_all_it_has_open() {
+    let (door, pipeline) = house(None);
+    let mut feeds = Vec::new();
+    for _ in 0..100 {
+        feeds.push(subscribe(&pipeline, bearer("a")).await);
+    }
+    let before = door.asked.load(Ordering::SeqCst);
+    tokio::time::sleep(EVERY * 10).await;
+    let asked = door.asked.load(Ordering::SeqCst) - before;
+    assert!((9..=21).contains(&asked), "{asked}");
+    door.revoked.store(true, Ordering::SeqCst);
+    for feed in &mut feeds {
+        assert!(feed.next().await.is_none());
+    }
+    // Once nothing is open, nobody asks.
+    drop(feeds);
+    tokio::time::sleep(EVERY).await;
+    let before = door.asked.load(Ordering::SeqCst);
+    tokio::time::sleep(EVERY * 10).await;
+    assert_eq!(door.asked.load(Ordering::SeqCst), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gate_that_cannot_answer_ends_nothing() {
+    let (door, pipeline) = house(None);
+    let mut feed = subscribe(&pipeline, bearer("a")).await;
+    door.broken.store(true, Ordering::SeqCst);
+    assert!(timeout(EVERY * 10, feed.next()).await.is_err());
+    door.broken.store(false, Ordering::SeqCst);
+    door.revoked.store(true, Ordering::SeqCst);
+    assert!(feed.next().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_needs_no_credential_has_none_to_lose() {
+    let (door, pipeline) = house(None);
+    let mut feed = subscribe(&pipeline, Credential::None).await;
+    door.revoked.store(true, Ordering::SeqCst);
+    assert!(timeout(EVERY * 10, feed.next()).await.is_err());
+    assert_eq!(door.asked.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_call_ends_as_well() {
+    let (door, pipeline) = house(None);
+    let calling = pipeline.call(house::call("a", json!(7)));
+    let revoke = async {
+        tokio::time::sleep(EVERY * 3).await;
+        door.revoked.store(true, Ordering::SeqCst);
+    };
+    let (outcome, ()) = tokio::join!(calling, revoke);
+    assert_eq!(outcome.unwrap().err().unwrap().code, "token_revoked");
+}
