@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use fault::Fault;
+use fault::{Fault, Kind};
 use futures_util::future::join_all;
 use jiff::civil::Date;
 use market::{Basket, Constituent, Decimal, Delay, Split, Told};
@@ -39,6 +39,13 @@ struct Prices {
     delay: Delay,
 }
 
+/// Sectors by code, and why some are missing.
+#[derive(Default)]
+struct Sectors {
+    by_code: HashMap<String, &'static str>,
+    lost: Option<String>,
+}
+
 impl Inner {
     pub(crate) async fn basket(
         self: &Arc<Self>,
@@ -48,17 +55,18 @@ impl Inner {
         let held = self.weights(index, date).await?;
         let weights = Arc::clone(&held.value);
         let mut missing = Vec::new();
+        let index = index.trim().to_uppercase();
         let (prices, sectors) =
-            tokio::join!(self.prices(&weights), self.sectors(weights.effective));
+            tokio::join!(self.prices(&weights), self.sectors(&index, weights.effective));
         let prices = prices.unwrap_or_else(|fault| {
             missing.push(format!("prices: {fault}"));
             Prices { by_code: HashMap::new(), delay: Delay::EndOfDay }
         });
-        let sectors = sectors.unwrap_or_else(|fault| {
-            missing.push(format!("sectors: {fault}"));
-            HashMap::new()
+        let sectors = sectors.unwrap_or_else(|fault| Sectors {
+            lost: Some(fault.to_string()),
+            ..Sectors::default()
         });
-        let index = index.trim().to_uppercase();
+        missing.extend(sectors.lost.map(|lost| format!("sectors: {lost}")));
         let names = self.index_names().await.ok();
         let name = names.and_then(|names| names.iter().find(|it| it.code == index)?.name.clone());
         let constituent = |member: &crate::weights::Member| {
@@ -69,7 +77,7 @@ impl Inner {
                 weight_pct: member.weight_pct,
                 price: price.map(|price| price.0),
                 change_pct: price.and_then(|price| price.1),
-                sector: sectors.get(&member.code).copied(),
+                sector: sectors.by_code.get(&member.code).copied(),
             }
         };
         let basket = Basket {
@@ -97,7 +105,12 @@ impl Inner {
         if weights.effective >= today {
             return self.live_prices().await.map(|(prices, _)| prices);
         }
-        let closes = self.closes(weights.effective).await?;
+        let (closes, before, splits) = tokio::join!(
+            self.closes(weights.effective),
+            self.closes_before(weights.effective, weights.previous),
+            self.all_splits(),
+        );
+        let closes = closes?;
         if closes.is_empty() {
             // The record of the last session is written late; the board may still show it.
             let (prices, session) = self.live_prices().await?;
@@ -107,9 +120,8 @@ impl Inner {
             let message = format!("the exchange has no closes of {}", weights.effective);
             return Err(Fault::unavailable("no_price", message));
         }
-        let before = self.closes_before(weights.effective, weights.previous).await;
         // Where splits cannot be had, a change over one of them is plain to see.
-        let splits = self.all_splits().await.map(|held| held.value).unwrap_or_default();
+        let splits = splits.map(|held| held.value).unwrap_or_default();
         let price = |(code, close): (&String, &Decimal)| {
             let change = before.as_ref().ok().and_then(|(day, closes)| {
                 let before = *closes.get(code)?;
@@ -132,9 +144,13 @@ impl Inner {
         Ok((Prices { by_code, delay: board.delay }, session))
     }
 
-    /// The sector of each member of a sector index, near a day.
-    async fn sectors(self: &Arc<Self>, date: Date) -> Result<HashMap<String, &'static str>, Fault> {
+    /// The sector of each member of a sector index. Sectors change rarely, so one day stands for
+    /// its month, and what is kept of it serves every date in that month.
+    async fn sectors(self: &Arc<Self>, index: &str, date: Date) -> Result<Sectors, Fault> {
         let names = self.index_names().await?;
+        // A day of trading, so that none of the sector indices has to look for one.
+        let near = self.weights(index, date.first_of_month()).await;
+        let date = near.map_or(date, |held| held.value.effective);
         let asked = SECTORS.iter().filter_map(|(index, sector)| {
             let name = names.iter().find(|it| it.code == *index)?;
             if name.from.is_some_and(|from| date < from) {
@@ -142,14 +158,24 @@ impl Inner {
             }
             // An index that is not calculated any more still tells what its members do.
             let day = name.till.map_or(date, |till| till.min(date));
-            Some(async move { self.weights(index, day).await.map(|held| (*sector, held.value)) })
+            Some(async move { (*sector, self.weights(index, day).await) })
         });
-        let mut sectors = HashMap::new();
-        for told in join_all(asked).await {
-            let (sector, weights) = told?;
-            for member in &weights.members {
-                sectors.entry(member.code.clone()).or_insert(sector);
+        let (mut sectors, mut without) = (Sectors::default(), Vec::new());
+        for (sector, told) in join_all(asked).await {
+            match told {
+                Ok(held) => {
+                    for member in &held.value.members {
+                        sectors.by_code.entry(member.code.clone()).or_insert(sector);
+                    }
+                }
+                // It was not calculated yet, so it says nothing about anybody.
+                Err(fault) if fault.kind() == Kind::NotFound => {}
+                Err(fault) => without.push((sector, fault)),
             }
+        }
+        if let Some((_, fault)) = without.first() {
+            let names: Vec<&str> = without.iter().map(|(sector, _)| *sector).collect();
+            sectors.lost = Some(format!("{fault} (asked for {})", names.join(", ")));
         }
         Ok(sectors)
     }

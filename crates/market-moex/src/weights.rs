@@ -108,17 +108,28 @@ impl Inner {
         if let Some(first) = name.and_then(|name| name.from).filter(|first| date < *first) {
             return Err(too_early(&index, first, date));
         }
-        let (inner, asked) = (Arc::clone(self), index.clone());
-        let work = async move { inner.fetch_weights(&asked, date).await.map(Arc::new) };
+        let (inner, asked, known) = (Arc::clone(self), index.clone(), name.is_some());
+        let work = async move {
+            match inner.fetch_weights(&asked, date).await? {
+                Some(weights) => Ok(Arc::new(weights)),
+                None if known => Err(lost(&asked, date)),
+                None => Err(unknown_index(&asked, &[])),
+            }
+        };
         self.shelves.weights.get((index, date), self.ages_of(date), work).await
     }
 
-    async fn fetch_weights(self: &Arc<Self>, index: &str, date: Date) -> Result<Weights, Fault> {
+    /// `None` where nothing is told of any day up to the date.
+    async fn fetch_weights(
+        self: &Arc<Self>,
+        index: &str,
+        date: Date,
+    ) -> Result<Option<Weights>, Fault> {
         let mut day = date;
         for _ in 0..STEPS_MAX {
             let attempt = self.weights_of(index, day).await?;
-            if let Some(weights) = attempt.weights {
-                return Ok(weights);
+            if attempt.weights.is_some() {
+                return Ok(attempt.weights);
             }
             if let Some(first) = attempt.first.filter(|first| date < *first) {
                 return Err(too_early(index, first, date));
@@ -130,7 +141,7 @@ impl Inner {
                 None => day.checked_sub(1.day()).map_err(Fault::internal)?,
             };
         }
-        Err(unknown_index(index, &[]))
+        Ok(None)
     }
 
     async fn weights_of(self: &Arc<Self>, index: &str, date: Date) -> Result<Attempt, Fault> {
@@ -180,8 +191,14 @@ impl Inner {
 }
 
 fn too_early(index: &str, first: Date, date: Date) -> Fault {
-    let message = format!("the basket of {index} is known from {first} on, not on {date}");
-    Fault::not_found("no_basket", message)
+    let message = format!("the first basket of {index} is of {first}; {date} is before it");
+    Fault::not_found("no_basket", message).problem("date", format!("a date from {first} on"))
+}
+
+/// The exchange lists the index, and tells nothing of it.
+fn lost(index: &str, date: Date) -> Fault {
+    let message = format!("the exchange tells no basket of {index} on {date}, nor just before");
+    Fault::unavailable("upstream_incomplete", message)
 }
 
 fn unknown_index(index: &str, known: &[IndexName]) -> Fault {

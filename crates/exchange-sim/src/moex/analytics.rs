@@ -37,6 +37,13 @@ fn last_day(now: Wall) -> i64 {
     if kind_of(day).is_regular() { day } else { regular_before(day) }
 }
 
+/// The first day with weights: an index without members has none.
+fn first_day(iss: &Iss<'_>, index: &Index) -> i64 {
+    let members = iss.listing.shares.iter().filter(|share| index.part_of(share).is_some());
+    let listed = members.map(|share| share.listed).min();
+    regular_from(listed.unwrap_or_default().max(day_of(index.since)))
+}
+
 /// Members of an index on a day, with their weights in percent.
 pub(crate) fn weights<'a>(iss: &Iss<'a>, index: &Index, day: i64) -> Vec<(&'a Share, f64)> {
     let members = iss.listing.shares.iter().filter(|share| share.listed <= day);
@@ -65,7 +72,7 @@ pub(crate) fn of_index(
         _ => 3,
     };
     let last = last_day(iss.now);
-    let (Some(index), first) = (index, index.map_or(0, |index| day_of(index.since))) else {
+    let Some(index) = index else {
         let cursor = vec![0.into(), 0.into(), limit.into(), Cell::Null, Cell::Null];
         return Ok(vec![
             Block::new("analytics", &COLUMNS, Vec::new()),
@@ -73,6 +80,7 @@ pub(crate) fn of_index(
             Block::new("analytics.dates", &DATES, Vec::new()),
         ]);
     };
+    let first = first_day(iss, index);
     let open = (first..=last).contains(&day) && kind_of(day).is_regular();
     let all = if open { weights(iss, index, day) } else { Vec::new() };
     let total = all.len();
@@ -125,7 +133,7 @@ pub(crate) fn list(iss: &Iss<'_>) -> Vec<Block> {
         vec![
             index.secid.into(),
             index.short_name.into(),
-            date_text(day_of(index.since)).into(),
+            date_text(first_day(iss, index)).into(),
             till.as_str().into(),
         ]
     };

@@ -96,6 +96,11 @@ async fn what_is_no_index_and_what_was_before_it() {
     assert_eq!(world.asked("analytics"), 0);
     let fault = world.basket("IMOEX", "1990-01-03").await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::NotFound, "no_basket"));
+    assert_eq!(
+        fault.message(),
+        "the first basket of IMOEX is of 2013-03-25; 1990-01-03 is before it"
+    );
+    assert!(world.basket("IMOEX", "2013-03-25").await.is_ok());
     let indices = world.moex.indices().await.unwrap().value;
     assert!(indices.iter().any(|(code, name)| code == "RTSI" && name.is_some()));
 }
@@ -108,4 +113,47 @@ async fn what_cannot_be_had_is_named_as_missing() {
     let basket = &told.value;
     assert!(basket.constituents.iter().all(|it| it.price.is_none()));
     assert!(basket.missing[0].starts_with("prices: the exchange failed"), "{:?}", basket.missing);
+}
+
+#[tokio::test]
+async fn sectors_that_did_not_exist_take_nothing_from_those_that_did() {
+    let world = world().await;
+    let told = world.basket("IMOEX", "2016-03-03").await.unwrap();
+    check_whole(&told.value);
+    let known = told.value.constituents.iter().filter(|it| it.sector.is_some()).count();
+    assert!(known * 2 > told.value.constituents.len(), "{known}");
+    // Nobody searches for days on which there could not have been anything.
+    assert!(world.asked("analytics") < 15, "{}", world.asked("analytics"));
+}
+
+#[tokio::test]
+async fn one_sector_that_fails_is_named_and_the_others_stay() {
+    let world = world_at(NOON, |config| config.retries = 0).await;
+    world.trouble(Trouble::new(FaultKind::Status500, 1).on("/iss/*/analytics/MOEXFN.json"));
+    let told = world.basket("IMOEX", "2026-11-06").await.unwrap();
+    let sector = |code: &str| told.value.constituents.iter().find(|it| it.code == code)?.sector;
+    assert_eq!((sector("GAZP"), sector("SBER")), (Some("Oil and gas"), None));
+    let missing = &told.value.missing;
+    assert_eq!(missing, &["sectors: the exchange failed with status 500 (asked for Finance)"]);
+}
+
+#[tokio::test]
+async fn sectors_are_asked_for_once_a_month() {
+    let world = world().await;
+    world.basket("IMOEX", "2026-11-06").await.unwrap();
+    let first = world.asked("analytics");
+    assert!(first <= 14, "{first}");
+    world.basket("IMOEX", "2026-11-05").await.unwrap();
+    world.basket("RTSI", "2026-11-03").await.unwrap();
+    // The two baskets themselves, and that of the other index at the month's beginning.
+    assert!(world.asked("analytics") <= first + 4, "{first} {}", world.asked("analytics"));
+}
+
+#[tokio::test]
+async fn an_index_that_is_listed_and_empty_is_not_unknown() {
+    let world = world().await;
+    world.basket("RTSI", "2026-11-06").await.unwrap();
+    world.trouble(Trouble::new(FaultKind::EmptyBlocks, 100).on("/iss/*/analytics/IMOEX.json"));
+    let fault = world.basket("IMOEX", "2026-11-06").await.unwrap_err();
+    assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_incomplete"));
 }
