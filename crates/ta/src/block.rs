@@ -10,6 +10,7 @@ mod deviation;
 mod ewm;
 mod extreme;
 mod lanes;
+mod near;
 mod oscillator;
 mod ratio;
 pub(crate) mod slide;

@@ -79,7 +79,7 @@ pub trait Room<const N: usize> {
     fn next(&mut self, len: usize) -> [&mut [f64]; N];
 }
 
-struct Slices<'a, const N: usize>([&'a mut [f64]; N]);
+pub(crate) struct Slices<'a, const N: usize>(pub(crate) [&'a mut [f64]; N]);
 
 impl<const N: usize> Room<N> for Slices<'_, N> {
     #[inline(always)]

@@ -2,7 +2,9 @@
 //! anchor inside the window, so that nothing large is subtracted from something as large.
 
 use super::after;
+use super::near::{BLOCK, near};
 use super::slide::{Pair, Work, fits, modest};
+use crate::indicator::{Room, available};
 
 /// How many steps the anchor may stay where it is.
 const REFRESH: usize = 256;
@@ -94,10 +96,43 @@ impl Spread {
         self.sums = next.sums;
     }
 
-    /// What `show` makes of mean and deviation at each of `xs`, into outputs that are as long; the
-    /// values are those of `step` up to rounding.
+    /// What `show` makes of mean and deviation at each of `xs`; the values are those of `step` up
+    /// to rounding, `NaN` where they are not finite.
     #[inline(always)]
-    pub(crate) fn scan<const M: usize>(
+    pub(crate) fn pour<const M: usize>(
+        &mut self,
+        xs: &[f64],
+        out: &mut impl Room<M>,
+        show: impl Fn(f64, f64) -> [f64; M] + Copy,
+    ) {
+        let (mut work, period) = (Work::new(), self.ring.len());
+        // Up to where the ring knows the numbers.
+        let mut known = 0;
+        for from in (0..xs.len()).step_by(BLOCK) {
+            let (before, rest) = xs.split_at(from);
+            let part = &rest[..rest.len().min(BLOCK)];
+            let mut out = out.next(part.len());
+            if let (Some(at), Some(part)) = (from.checked_sub(period), part.as_array())
+                && near(&before[at..], part, out.each_mut().map(|row| &mut **row), show)
+            {
+                continue;
+            }
+            if known < from {
+                self.restart(&before[from - period..]);
+            }
+            self.scan(part, out, &mut work, |mean, deviation| {
+                show(available(mean), available(deviation)).map(available)
+            });
+            known = from + part.len();
+        }
+        if known < xs.len() {
+            self.restart(&xs[xs.len() - period..]);
+        }
+    }
+
+    /// The same into outputs that are as long as `xs`, which is no longer than a chunk.
+    #[inline(always)]
+    pub(super) fn scan<const M: usize>(
         &mut self,
         xs: &[f64],
         out: [&mut [f64]; M],
@@ -114,16 +149,23 @@ impl Spread {
             (0..M).for_each(|m| out[m][index] = values[m]);
         }
         let (xs, out) = (&xs[head..], out.map(|row| &mut row[head..]));
-        let Some(last) = xs.last() else { return };
+        if xs.is_empty() {
+            return;
+        }
         let (newer, older) = self.ring.split_at(self.at);
         let row = work.line_up(&older[1..], newer, xs);
         let done = |[mean, squares]: [f64; 2]| show(mean, (squares * share).sqrt());
         work.slide(period, 0..row, out, join, done);
-        let window = &work.rows[0][row - period..row];
+        self.restart(&work.rows[0][row - period..row]);
+    }
+
+    /// Goes on from a window that is known; the next step makes its sums.
+    #[inline(always)]
+    fn restart(&mut self, window: &[f64]) {
+        let last = window.last().copied().unwrap_or(f64::NAN);
         self.ring.copy_from_slice(window);
-        self.at = 0;
-        self.same = window.iter().rev().take_while(|x| *x == last).count();
-        self.last = *last;
+        (self.at, self.run, self.last) = (0, window.len(), last);
+        self.same = window.iter().rev().take_while(|x| **x == last).count();
         self.sums.left = 0;
     }
 

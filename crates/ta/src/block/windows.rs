@@ -1,6 +1,8 @@
 //! What holds for every block with a window, however wide: its scan gives what its steps give.
 
 use super::slide::{CHUNK, Work};
+use crate::indicator::Slices;
+
 use super::{Age, Block, Deviation, Highest, Lowest, Ratios, Spread, Sum, Weighted};
 
 /// Numbers that move, stand still for longer than most windows, and are missing now and then.
@@ -85,6 +87,12 @@ fn pairs_of_outputs_agree_too() {
             block.scan(xs, [out], &mut two, |_, deviation| [deviation]);
         });
         check("deviation", period, &by_steps, &scan);
+        let mut block = Spread::new(period);
+        let mut poured = vec![0.0; xs.len()];
+        for (xs, out) in xs.chunks(600).zip(poured.chunks_mut(600)) {
+            block.pour(xs, &mut Slices([out]), |_, deviation| [deviation]);
+        }
+        check("deviation in blocks", period, &by_steps, &poured);
         let (mut plain, mut block) = (Deviation::new(period), Deviation::new(period));
         let by_steps = |x: &f64| {
             let ((_, deviation), next) = plain.step(*x);
@@ -133,6 +141,23 @@ fn what_stands_still_has_no_deviation_at_all() {
         }
         for (mean, deviation) in means.iter().zip(&deviations).skip(period - 1) {
             assert_eq!((*mean, *deviation), (xs[0], 0.0), "over {period}");
+        }
+    }
+}
+
+#[test]
+fn a_large_number_that_left_leaves_nothing_behind() {
+    let mut xs: Vec<_> = numbers().iter().take(700).map(|x| 100.0 + x / 1e5).collect();
+    (xs[200], xs[333], xs[450]) = (1e6, -1e9, 1e3);
+    for period in [2, 3, 5, 14, 20, 28, 100] {
+        let mut poured = vec![0.0; xs.len()];
+        let room = &mut Slices([&mut poured[..]]);
+        Spread::new(period).pour(&xs, room, |_, deviation| [deviation]);
+        for (row, window) in xs.windows(period).enumerate() {
+            let mean = window.iter().sum::<f64>() / period as f64;
+            let squares: f64 = window.iter().map(|x| (x - mean) * (x - mean)).sum();
+            let (ours, plain) = (poured[row + period - 1], (squares / period as f64).sqrt());
+            assert!((ours - plain).abs() <= 1e-9 * plain, "over {period}: {ours} and {plain}");
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Bollinger bands: the plain mean of the close and `stdev` population standard deviations above
 //! and below it.
 
-use crate::block::slide::{CHUNK, Work};
 use crate::block::{Spread, SpreadNext, check_period, positive};
-use crate::indicator::{available, erase};
+use crate::indicator::erase;
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Room};
 
@@ -52,13 +51,10 @@ impl Indicator<3> for Bollinger {
 
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<3>) {
-        let (mut work, stdev) = (Work::new(), self.stdev);
-        for from in (0..candles.len()).step_by(CHUNK) {
-            let part = candles.slice(from, from + CHUNK);
-            self.spread.scan(part.closes(), out.next(part.len()), &mut work, |mean, deviation| {
-                let (mean, width) = (available(mean), available(stdev * deviation));
-                [mean, available(mean + width), available(mean - width)]
-            });
-        }
+        let stdev = self.stdev;
+        self.spread.pour(candles.closes(), out, |mean, deviation| {
+            let width = stdev * deviation;
+            [mean, mean + width, mean - width]
+        });
     }
 }
