@@ -7,6 +7,7 @@
 //! | `channel` | follows the venue, computes and serializes each event once |
 //! | `calculators` | the indicators' state, warm before the first event |
 //! | `event` | events in the contract's shape |
+//! | `marks` | the states of what adds up, for those who resume |
 //! | `missed` | closed candles from before the channel, for those who resume |
 //! | `reader`, `batch` | what one subscriber reads, of one symbol and of several |
 
@@ -15,6 +16,7 @@ mod batch;
 mod calculators;
 mod channel;
 mod event;
+mod marks;
 mod missed;
 mod reader;
 #[cfg(test)]
@@ -100,11 +102,11 @@ impl Live {
             let slot = self.slot(ask)?;
             let channel = slot.get_or_try_init(|| Channel::open(self, ask, deadline)).await?;
             // One that ends just now makes room for its successor.
-            let Some(joined) = channel.join(ask) else {
+            let Some(mut joined) = channel.join(ask) else {
                 self.forget(&ask.key, channel);
                 continue;
             };
-            let missed = missed::told(self, ask, joined.missed, deadline).await?;
+            let missed = missed::told(self, ask, joined.missed.take(), deadline).await?;
             return Ok(Reader::new(channel, ask, joined, missed, counted));
         }
     }

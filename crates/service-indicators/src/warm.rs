@@ -42,6 +42,19 @@ const WINDOWED: [&str; 20] = [
 /// where the caller's candles do.
 const CUMULATIVE: [&str; 5] = ["adl", "cumulativeReturn", "nvi", "obv", "vpt"];
 
+/// Whether the level of an indicator depends on where it began.
+pub(crate) fn adds_up(spec: &Spec) -> bool {
+    CUMULATIVE.contains(&spec.name()) || spec.to_string() == "vwap(session=continuous)"
+}
+
+/// Where a stream at this time begins to add up: a multiple of so many candles since 1970, and at
+/// least so many ago. It stays where it is for as long, whoever asks and however often.
+pub(crate) fn base(interval: Interval, now: Millis, candles: u64) -> Millis {
+    let step = interval.fixed_ms().unwrap_or(31 * DAY_MS);
+    let block = step.saturating_mul(i64::try_from(candles).unwrap_or(i64::MAX)).max(1);
+    Millis((now.0.saturating_sub(block).div_euclid(block)).max(0) * block)
+}
+
 /// How many candles before the one that opens at `first` settle all of these.
 pub(crate) fn candles_before(specs: &[Spec], interval: Interval, first: Millis) -> usize {
     specs.iter().map(|spec| lead(spec, interval, first)).max().unwrap_or(0)
@@ -152,6 +165,26 @@ mod tests {
             ("vwap", vec![("period", Arg::Number(30.0))]),
         ] {
             check(&walk, &Spec::parse(name, &args).unwrap());
+        }
+    }
+
+    #[test]
+    fn what_adds_up_begins_at_a_fixed_point_some_way_back() {
+        let block = 5_000 * MINUTE;
+        for (now, expected) in [(3, 2), (7, 6), (0, 0), (1, 0)] {
+            for within in [0, 1, block - 1] {
+                let now = Millis(now * block + within);
+                assert_eq!(base(Interval::M1, now, 5_000), Millis((expected) * block), "{now}");
+            }
+        }
+        assert_eq!(base(Interval::Month, Millis(20_000 * DAY_MS), 5_000), Millis(0));
+        for (name, args, adding) in [
+            ("obv", vec![], true),
+            ("vwap", vec![("session", Arg::Text("continuous"))], true),
+            ("vwap", vec![], false),
+            ("rsi", vec![], false),
+        ] {
+            assert_eq!(adds_up(&Spec::parse(name, &args).unwrap()), adding, "{name}");
         }
     }
 

@@ -54,8 +54,8 @@ pub(crate) struct Ask {
     pub(crate) interval: Interval,
     pub(crate) specs: Vec<Spec>,
     pub(crate) closed_only: bool,
-    /// `None` where somebody else sends the heartbeats.
-    pub(crate) heartbeat: Option<Duration>,
+    /// How often a sign of life comes.
+    pub(crate) heartbeat: Duration,
     /// The last closed candle the reader has.
     pub(crate) after: Option<Millis>,
     /// What makes two subscriptions the same stream.
@@ -69,21 +69,20 @@ impl StreamArgs {
 }
 
 impl BatchArgs {
-    /// One subscription for each symbol, and how often a heartbeat comes.
-    pub(crate) fn asks(&self, candles: &Candlestand) -> Result<(Vec<Ask>, Duration), Fault> {
+    /// One subscription for each symbol.
+    pub(crate) fn asks(&self, candles: &Candlestand) -> Result<Vec<Ask>, Fault> {
         let after = self.after.as_deref().map(resume_points).transpose()?.unwrap_or_default();
         let mut asks = Vec::new();
         for symbol in &self.symbols {
             let mut ask = self.how.ask(candles, symbol, None)?;
             let point = after.iter().find(|(name, _)| *name == ask.ticker.name);
             ask.after = point.map(|(_, at)| *at);
-            ask.heartbeat = None;
             // The same symbol in other letters is the same symbol.
             if asks.iter().all(|known: &Ask| known.key != ask.key) {
                 asks.push(ask);
             }
         }
-        Ok((asks, Duration::from_millis(self.how.heartbeat_ms)))
+        Ok(asks)
     }
 }
 
@@ -119,7 +118,7 @@ impl How {
             interval,
             specs,
             closed_only: self.closed_only,
-            heartbeat: Some(Duration::from_millis(self.heartbeat_ms)),
+            heartbeat: Duration::from_millis(self.heartbeat_ms),
             after,
             key,
         })

@@ -3,11 +3,9 @@
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use contract::{Event, EventFeed};
-use market::{Clock, Millis};
-use tokio::time::{Interval, MissedTickBehavior};
+use market::Millis;
 
 use super::ask::Ask;
 use super::reader::{Read, Reader};
@@ -16,21 +14,12 @@ pub(crate) struct Batch {
     readers: Vec<(String, Reader)>,
     /// Where to look first, so that no symbol waits for a busier one.
     turn: usize,
-    heartbeat: Interval,
-    clock: Arc<dyn Clock>,
 }
 
 impl Batch {
-    pub(crate) fn new(
-        asks: &[Ask],
-        readers: Vec<Reader>,
-        every: Duration,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
-        let mut heartbeat = tokio::time::interval_at(tokio::time::Instant::now() + every, every);
-        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    pub(crate) fn new(asks: &[Ask], readers: Vec<Reader>) -> Self {
         let names = asks.iter().map(|ask| ask.ticker.name.clone());
-        Self { readers: names.zip(readers).collect(), turn: 0, heartbeat, clock }
+        Self { readers: names.zip(readers).collect(), turn: 0 }
     }
 
     fn marked(&self, read: Read) -> Arc<Event> {
@@ -67,12 +56,6 @@ impl EventFeed for Batch {
                 Poll::Pending => open = true,
             }
         }
-        if !open {
-            return Poll::Ready(None);
-        }
-        self.heartbeat.poll_tick(context).map(|_| {
-            let json = format!(r#"{{"type":"heartbeat","generatedAt":{}}}"#, self.clock.now().0);
-            Some(Arc::new(Event { kind: "heartbeat", resume: None, json: Arc::from(json) }))
-        })
+        if open { Poll::Pending } else { Poll::Ready(None) }
     }
 }

@@ -1,8 +1,15 @@
 //! The indicators of one channel as they go along: fed with history first, so that their first
 //! value is already the one that any longer history would give.
+//!
+//! What adds up begins at a fixed point instead, and its state is kept now and then, so that who
+//! resumes is told the same values as who never left.
 
-use market::{Bar, Decimal};
+use std::sync::Arc;
+
+use market::{Bar, Decimal, Millis};
 use ta::{Candle, Spec, Stream};
+
+use crate::warm;
 
 /// Each output's name with its latest value; `NaN` where there is none.
 pub(crate) type Deltas = Vec<(&'static str, f64)>;
@@ -12,32 +19,69 @@ pub(crate) struct Calculators(Vec<Calculator>);
 struct Calculator {
     stream: Box<dyn Stream>,
     outputs: &'static [&'static str],
+    /// Earlier candles are not its own.
+    from: Millis,
+    /// What it is, where it adds up.
+    adds_up: Option<Arc<str>>,
+}
+
+/// The state of what adds up, after some candle.
+pub(crate) struct Mark {
+    pub(crate) after: Millis,
+    streams: Vec<(Arc<str>, Box<dyn Stream>)>,
 }
 
 impl Calculators {
-    pub(crate) fn new(specs: &[Spec]) -> Self {
-        let calculator =
-            |spec: &Spec| Calculator { stream: spec.stream(), outputs: spec.outputs() };
+    /// What adds up begins at `base`, or where it was marked.
+    pub(crate) fn new(specs: &[Spec], base: Millis, mark: Option<&Mark>) -> Self {
+        let calculator = |spec: &Spec| {
+            let outputs = spec.outputs();
+            let adds_up = warm::adds_up(spec).then(|| Arc::from(spec.to_string()));
+            let Some(name) = adds_up else {
+                let (stream, from) = (spec.stream(), Millis(i64::MIN));
+                return Calculator { stream, outputs, from, adds_up: None };
+            };
+            let kept = mark.and_then(|mark| {
+                let (_, stream) = mark.streams.iter().find(|(known, _)| *known == name)?;
+                Some((stream.fork(), Millis(mark.after.0 + 1)))
+            });
+            let (stream, from) = kept.unwrap_or_else(|| (spec.stream(), base));
+            Calculator { stream, outputs, from, adds_up: Some(name) }
+        };
         Self(specs.iter().map(calculator).collect())
+    }
+
+    /// The state of what adds up; `None` where nothing does.
+    pub(crate) fn mark(&self, after: Millis) -> Option<Mark> {
+        let adding = self.0.iter().filter_map(|it| Some((it.adds_up.clone()?, it.stream.fork())));
+        let streams: Vec<_> = adding.collect();
+        (!streams.is_empty()).then_some(Mark { after, streams })
     }
 
     /// Takes a closed candle.
     pub(crate) fn close(&mut self, bar: &Bar) -> Deltas {
-        self.each(|stream, row| stream.update(&candle(bar), row))
+        self.each(bar, |stream, candle, row| stream.update(candle, row))
     }
 
     /// What a forming candle would give if it closed as it stands.
     pub(crate) fn preview(&mut self, bar: &Bar) -> Deltas {
-        self.each(|stream, row| stream.preview(&candle(bar), row))
+        self.each(bar, |stream, candle, row| stream.preview(candle, row))
     }
 
-    fn each(&mut self, mut step: impl FnMut(&mut dyn Stream, &mut [f64])) -> Deltas {
+    fn each(
+        &mut self,
+        bar: &Bar,
+        mut step: impl FnMut(&mut dyn Stream, &Candle, &mut [f64]),
+    ) -> Deltas {
         let mut deltas = Vec::with_capacity(self.0.iter().map(|it| it.outputs.len()).sum());
+        let candle = candle(bar);
         // More than any indicator has outputs.
         let mut row = [f64::NAN; 16];
-        for Calculator { stream, outputs } in &mut self.0 {
+        for Calculator { stream, outputs, from, .. } in &mut self.0 {
             row.fill(f64::NAN);
-            step(stream.as_mut(), &mut row);
+            if bar.open_time >= *from {
+                step(stream.as_mut(), &candle, &mut row);
+            }
             deltas.extend(outputs.iter().copied().zip(row));
         }
         deltas

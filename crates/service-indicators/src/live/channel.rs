@@ -12,10 +12,11 @@ use market::{
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::Live;
 use super::ask::Ask;
-use super::calculators::Calculators;
+use super::calculators::{Calculators, Mark};
 use super::event::{Status, Subject, Told};
+use super::marks::Marks;
+use super::{Live, REPLAY_MAX};
 use crate::warm;
 
 /// Closed candles kept ready for those who come back soon.
@@ -37,6 +38,8 @@ struct State {
     kept: VecDeque<Arc<Told>>,
     /// The last closed candle before those.
     floor: Millis,
+    /// What those who resume from before that go on from.
+    marks: Marks,
     /// What newcomers are told first, once the venue was heard of.
     status: Option<Status>,
     over: bool,
@@ -49,8 +52,16 @@ pub(crate) struct Joined {
     pub(crate) last: Millis,
     /// What the channel still has of it.
     pub(crate) kept: Vec<Arc<Told>>,
-    /// What is older than that: opening times after the first and up to the second.
-    pub(crate) missed: Option<(Millis, Millis)>,
+    /// What is older than that.
+    pub(crate) missed: Option<Missed>,
+}
+
+/// Candles that a channel does not remember: opening times after the first and up to the second.
+pub(crate) struct Missed {
+    pub(crate) after: Millis,
+    pub(crate) to: Millis,
+    /// The state of what adds up, from before them.
+    pub(crate) mark: Option<Arc<Mark>>,
 }
 
 /// What the task of a channel works with.
@@ -74,11 +85,14 @@ impl Channel {
         let port = live.candles.live(&ask.ticker)?;
         let now = live.clock.now();
         let first = ask.interval.open_of(now);
-        let before = warm::candles_before(&ask.specs, ask.interval, first).max(1);
+        let base = warm::base(ask.interval, now, REPLAY_MAX);
+        let before = lead(ask, first, base);
         let history = live.candles.last(&ask.ticker, ask.interval, before, deadline).await?;
-        let mut calculators = Calculators::new(&ask.specs);
+        let mut calculators = Calculators::new(&ask.specs, base, None);
+        let mut marks = Marks::new(&calculators, base);
         for bar in &history {
             calculators.close(bar);
+            marks.closed(&calculators, bar.open_time);
         }
         let (floor, after) = anchor(ask.interval, &history, now);
         let code = ask.ticker.symbol.code.clone();
@@ -88,7 +102,13 @@ impl Channel {
             subject: Subject { symbol: Arc::from(&*ask.ticker.name), interval: ask.interval },
             clock: Arc::clone(&live.clock),
             fan: Arc::default(),
-            state: Mutex::new(State { kept: VecDeque::new(), floor, status: None, over: false }),
+            state: Mutex::new(State {
+                kept: VecDeque::new(),
+                floor,
+                marks,
+                status: None,
+                over: false,
+            }),
         });
         let follower =
             Follower { channel: Arc::clone(&channel), port, code, feed, calculators, last: floor };
@@ -128,7 +148,11 @@ impl Channel {
             seat,
             last,
             kept: state.kept.iter().filter(later).cloned().collect(),
-            missed: (after < state.floor).then_some((after, state.floor)),
+            missed: (after < state.floor).then(|| Missed {
+                after,
+                to: state.floor,
+                mark: state.marks.before(after),
+            }),
         })
     }
 
@@ -170,6 +194,17 @@ impl Channel {
         self.state().over = true;
         self.fan.end();
     }
+}
+
+/// How many candles are read before the first: what settles the indicators, and all there are since
+/// what adds up begins.
+fn lead(ask: &Ask, first: Millis, base: Millis) -> usize {
+    let settles = warm::candles_before(&ask.specs, ask.interval, first).max(1);
+    if !ask.specs.iter().any(warm::adds_up) {
+        return settles;
+    }
+    let since = ask.interval.count_in(Span::new(base, first));
+    settles.max(usize::try_from(since).unwrap_or(usize::MAX))
 }
 
 /// The last candle of history, and where to follow from.
@@ -232,6 +267,7 @@ impl Follower {
         };
         if kline.closed {
             self.last = kline.bar.open_time;
+            channel.state().marks.closed(&self.calculators, self.last);
         }
         let now = channel.clock.now();
         channel.publish(channel.subject.kline(&kline.bar, kline.closed, &deltas, now));

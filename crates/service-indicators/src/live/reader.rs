@@ -18,7 +18,7 @@ pub(crate) struct Reader {
     channel: Arc<Channel>,
     missed: VecDeque<Arc<Told>>,
     seat: Seat<Told>,
-    heartbeat: Option<Interval>,
+    heartbeat: Interval,
     /// The last closed candle that was read or is not wanted.
     after: Millis,
     over: bool,
@@ -40,11 +40,9 @@ impl Reader {
         missed: Vec<Arc<Told>>,
         counted: Counted,
     ) -> Self {
-        let heartbeat = ask.heartbeat.map(|every| {
-            let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + every, every);
-            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-            ticks
-        });
+        let every = ask.heartbeat;
+        let mut heartbeat = tokio::time::interval_at(tokio::time::Instant::now() + every, every);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         // A new subscriber begins after what was closed before it came.
         let after = ask.after.unwrap_or(joined.last);
         Self {
@@ -84,8 +82,7 @@ impl Reader {
                 return Poll::Ready(Some(read));
             }
         }
-        let Some(ticks) = &mut self.heartbeat else { return Poll::Pending };
-        ready!(ticks.poll_tick(context));
+        ready!(self.heartbeat.poll_tick(context));
         let now = self.channel.clock.now();
         Poll::Ready(Some(Read::Other(self.channel.subject.heartbeat(now))))
     }

@@ -66,7 +66,7 @@ async fn the_first_event_is_warm_and_equals_a_computation_over_history() {
     assert_eq!(times(&events), (0..30).map(|at| NOON + at * MINUTE).collect::<Vec<_>>());
     let ask = args(&house, json!({"indicators": ALL}));
     let history = house.bars(NOON - 3_000 * MINUTE, NOON + 30 * MINUTE);
-    let mut calculators = super::calculators::Calculators::new(&ask.specs);
+    let mut calculators = super::calculators::Calculators::new(&ask.specs, Millis(0), None);
     let computed: Vec<_> = history.iter().map(|bar| calculators.close(bar)).collect();
     for (event, expected) in events.iter().zip(&computed[3_000..]) {
         for (name, expected) in expected {
@@ -104,6 +104,54 @@ async fn resuming_anywhere_gives_the_rest_and_nothing_twice() {
     assert_eq!(candles(&waiting(&mut late)).len(), 599, "another channel, all from history");
     house.close(1).await;
     assert_eq!(times(&waiting(&mut late)), [NOON + 600 * MINUTE]);
+}
+
+const ADDING: &str = r#"{"obv":{},"adl":{},"nvi":{},"vpt":{},"cumulativeReturn":{},
+    "vwap":{"session":"continuous"}}"#;
+
+/// Each candle's values, by its time.
+fn values(events: &[Value]) -> std::collections::BTreeMap<i64, Value> {
+    let pair = |it: &Value| (it["candle"]["t"].as_i64().unwrap(), it["deltas"].clone());
+    candles(events).iter().map(pair).collect()
+}
+
+#[tokio::test]
+async fn what_adds_up_is_the_same_for_who_resumes_and_who_never_left() {
+    let house = House::new().await;
+    let asked = json!({"indicators": ADDING});
+    let mut reader = subscribe(&house, asked.clone()).await;
+    let mut whole = std::collections::BTreeMap::new();
+    for _ in 0..12 {
+        house.close(100).await;
+        whole.extend(values(&waiting(&mut reader)));
+    }
+    assert_eq!(whole.len(), 1_200);
+    let check = async |house: &House, after: i64| {
+        let mut again = asked.clone();
+        again["after"] = json!(after);
+        let told = values(&waiting(&mut subscribe(house, again).await));
+        let expected: std::collections::BTreeMap<_, _> =
+            whole.range(after + 1..).map(|(at, deltas)| (*at, deltas.clone())).collect();
+        assert_eq!(told.len() as i64, NOON / MINUTE + 1_199 - after / MINUTE, "after {after}");
+        let since_noon: std::collections::BTreeMap<_, _> =
+            told.into_iter().filter(|(at, _)| *at >= NOON).collect();
+        assert_eq!(since_noon, expected, "after {after}");
+    };
+    for back in [1_199, 1_198, 700, 689, 688, 687, 511, 10] {
+        check(&house, NOON + (1_199 - back) * MINUTE).await;
+    }
+    // From before the stream began, too.
+    for before in [1, 512, 3_000] {
+        check(&house, NOON - before * MINUTE).await;
+    }
+    // A channel that begins anew is no different: it begins to add up where the first did.
+    drop(reader);
+    tokio::time::pause();
+    tokio::time::sleep(Duration::from_secs(40)).await;
+    tokio::time::resume();
+    assert_eq!(house.live.channels().len(), 0);
+    check(&house, NOON + 5 * MINUTE).await;
+    check(&house, NOON - 512 * MINUTE).await;
 }
 
 #[track_caller]
@@ -274,13 +322,31 @@ async fn one_id_resumes_several_symbols() {
     }
 }
 
-async fn open_batch(house: &House, (asks, every): (Vec<super::Ask>, Duration)) -> Batch {
+#[tokio::test]
+async fn heartbeats_of_several_symbols_say_whose_they_are() {
+    let house = House::new().await;
+    let asked = json!({"symbols": ["BTCUSDT", "ETHUSDT"], "interval": "1m",
+        "closedOnly": true, "heartbeatMs": 100});
+    let asks = serde_json::from_value::<BatchArgs>(asked).unwrap().asks(&house.candles).unwrap();
+    let mut feed = contract::Subscription::new(open_batch(&house, asks).await);
+    let mut whose = std::collections::BTreeSet::new();
+    while whose.len() < 2 {
+        let event = feed.next().await.unwrap();
+        let json: Value = serde_json::from_str(&event.json).unwrap();
+        if event.kind == "heartbeat" {
+            whose.insert(json["symbol"].as_str().unwrap().to_owned());
+        }
+    }
+    assert!(whose.contains("BTCUSDT") && whose.contains("ETHUSDT"), "{whose:?}");
+}
+
+async fn open_batch(house: &House, asks: Vec<super::Ask>) -> Batch {
     let deadline = Instant::now() + Duration::from_secs(60);
     let mut readers = Vec::new();
     for ask in &asks {
         readers.push(house.live.subscribe(ask, deadline).await.unwrap());
     }
-    Batch::new(&asks, readers, every, Arc::clone(&house.live.clock))
+    Batch::new(&asks, readers)
 }
 
 /// The candles that wait.

@@ -40,11 +40,10 @@ pub(crate) async fn open(cx: Cx<Indicators>, args: StreamArgs) -> Result<Subscri
 }
 
 pub(crate) async fn open_batch(cx: Cx<Indicators>, args: BatchArgs) -> Result<Subscription, Fault> {
-    let (asks, heartbeat) = args.asks(&cx.service.candles)?;
+    let asks = args.asks(&cx.service.candles)?;
     let subscribed = asks.iter().map(|ask| cx.service.live.subscribe(ask, cx.deadline));
     let readers = try_join_all(subscribed).await?;
-    let clock = Arc::clone(&cx.service.clock);
-    Ok(Subscription::new(Batch::new(&asks, readers, heartbeat, clock)))
+    Ok(Subscription::new(Batch::new(&asks, readers)))
 }
 
 pub(crate) async fn call(cx: Cx<Indicators>, args: CallArgs) -> Result<Followed, Fault> {
