@@ -54,7 +54,7 @@ fn edges() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 /// What each kind of crate may depend on; `*` ends a prefix.
-const ALLOWED: [(&str, &[&str]); 22] = [
+const ALLOWED: [(&str, &[&str]); 23] = [
     ("fault", &[]),
     ("fanout", &[]),
     ("ta", &[]),
@@ -65,6 +65,7 @@ const ALLOWED: [(&str, &[&str]); 22] = [
     ("market", &["fault"]),
     ("store", &["fault"]),
     ("exchange-sim", &["market", "fault"]),
+    ("jobs", &["store", "market", "fault"]),
     ("bars", &["store", "market", "fault"]),
     ("history", &["market", "fault"]),
     ("market-files", &["bars", "market", "fault"]),
@@ -74,8 +75,8 @@ const ALLOWED: [(&str, &[&str]); 22] = [
     (
         "service-*",
         &[
-            "contract", "market", "history", "fanout", "ta", "store", "jobs", "cite", "extract", "pricing",
-            "llm", "fault",
+            "contract", "market", "history", "fanout", "ta", "store", "jobs", "cite", "extract",
+            "pricing", "llm", "fault",
         ],
     ),
     ("agent-analyst", &["contract", "market", "llm", "fault"]),

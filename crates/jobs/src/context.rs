@@ -1,0 +1,171 @@
+//! What a handler knows and may say about the job it runs.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use fault::Fault;
+use market::{Clock, Millis};
+use serde::de::DeserializeOwned;
+use store::Db;
+use tokio_util::sync::CancellationToken;
+
+use crate::fence::Fence;
+use crate::job::{Job, Progress};
+use crate::new::{NOTE_MAX, clipped};
+use crate::sql::Hold;
+
+/// Why a running job should stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// Somebody cancelled it.
+    Cancelled,
+    /// Another worker has it; nothing this one does will be kept.
+    LeaseLost,
+}
+
+/// One hold of a job in this process, shared by its handler and the worker that renews it.
+pub(crate) struct Live {
+    pub(crate) job: Job,
+    pub(crate) fence: i64,
+    lease_until: AtomicI64,
+    progress: Mutex<Said>,
+    stop: CancellationToken,
+    why: OnceLock<Stop>,
+}
+
+/// The progress last said, and how much of what was said has been written.
+#[derive(Clone, Default)]
+pub(crate) struct Said {
+    pub(crate) value: Progress,
+    pub(crate) times: u64,
+    written: u64,
+}
+
+impl Said {
+    pub(crate) fn is_news(&self) -> bool {
+        self.times > self.written
+    }
+}
+
+impl Live {
+    pub(crate) fn new(job: Job, fence: i64) -> Self {
+        let lease_until = job.lease_until.map_or(i64::MIN, |until| until.0);
+        Self {
+            job,
+            fence,
+            lease_until: AtomicI64::new(lease_until),
+            progress: Mutex::default(),
+            stop: CancellationToken::new(),
+            why: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn place(&self) -> (String, i64) {
+        (self.job.id.clone(), self.fence)
+    }
+
+    pub(crate) fn hold(&self) -> Hold<'_> {
+        Hold { id: &self.job.id, fence: self.fence }
+    }
+
+    pub(crate) fn stop(&self, why: Stop) {
+        // The first reason stands.
+        self.why.get_or_init(|| why);
+        self.stop.cancel();
+    }
+
+    /// Resolves with the reason once the job should stop.
+    pub(crate) async fn stopped(&self) -> Stop {
+        self.stop.cancelled().await;
+        self.why.get().copied().unwrap_or(Stop::Cancelled)
+    }
+
+    pub(crate) fn lease_until(&self) -> Millis {
+        Millis(self.lease_until.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn progress(&self) -> Said {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn say(&self, value: Progress) {
+        let mut said = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        if said.value != value {
+            said.value = value;
+            said.times += 1;
+        }
+    }
+
+    /// The lease and the progress as they now stand in the table.
+    pub(crate) fn renewed(&self, until: Millis, written: &Said) {
+        self.lease_until.store(until.0, Ordering::Relaxed);
+        let mut said = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        said.written = written.times;
+    }
+}
+
+/// Given to a handler; clones may go wherever its work does, blocking threads included.
+#[derive(Clone)]
+pub struct JobContext {
+    pub(crate) db: Db,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) live: Arc<Live>,
+    pub(crate) stopping: CancellationToken,
+}
+
+impl JobContext {
+    /// The job as it was when this attempt began.
+    pub fn job(&self) -> &Job {
+        &self.live.job
+    }
+
+    pub fn id(&self) -> &str {
+        &self.live.job.id
+    }
+
+    pub fn kind(&self) -> &str {
+        &self.live.job.kind
+    }
+
+    pub fn payload<T: DeserializeOwned>(&self) -> Result<T, Fault> {
+        self.live.job.payload_as()
+    }
+
+    /// Says how far the work is. It costs nothing: what was said last is written within a second
+    /// or so, and when the attempt ends. A note is cut at 512 bytes.
+    pub fn progress(&self, done: u64, total: Option<u64>, note: Option<&str>) {
+        let note = note.map(|note| clipped(note, NOTE_MAX));
+        self.live.say(Progress { done, total, note });
+    }
+
+    /// Resolves once the job should stop, because it was cancelled or lost. A handler that goes on
+    /// regardless is dropped after the worker's `stop_grace`.
+    pub async fn cancelled(&self) -> Stop {
+        self.live.stopped().await
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.live.stop.is_cancelled()
+    }
+
+    /// Why the job should stop, if it should.
+    pub fn stop_reason(&self) -> Option<Stop> {
+        self.live.why.get().copied()
+    }
+
+    /// The signal of [`JobContext::cancelled`], for work that takes a token.
+    pub fn cancel_token(&self) -> CancellationToken {
+        self.live.stop.child_token()
+    }
+
+    /// Fires when the worker begins to shut down. A handler may finish within the worker's
+    /// `shutdown_grace`, return [`crate::Outcome::Release`] sooner, or be dropped at its end; in
+    /// the last two cases the job is queued again and the attempt is not counted.
+    pub fn stopping(&self) -> &CancellationToken {
+        &self.stopping
+    }
+
+    pub fn fence(&self) -> Fence {
+        Fence { db: self.db.clone(), clock: Arc::clone(&self.clock), live: Arc::clone(&self.live) }
+    }
+}

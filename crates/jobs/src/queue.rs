@@ -1,0 +1,245 @@
+//! The queue as services see it: push, ask, cancel, retry, forget.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use fault::{Fault, Kind};
+use market::{Clock, Millis};
+use store::{Db, Tx};
+
+use crate::context::Stop;
+use crate::hub::Hub;
+use crate::id::{Ids, is_id};
+use crate::job::{Count, Filter, Job, JobPage, Page, State};
+use crate::new::{NewJob, Pushed};
+use crate::sql;
+
+/// Jobs in one [`Jobs::push_many`]: SQLite's only writer is held meanwhile.
+const PUSH_MAX: usize = 1000;
+/// Jobs forgotten in one statement, and statements in one call.
+const FORGET_BATCH: u32 = 500;
+const FORGET_BATCHES: usize = 20;
+/// Kinds whose room is remembered.
+const KINDS_MAX: usize = 256;
+/// Words in one list of a filter.
+const WORDS_MAX: usize = 32;
+/// When to come back to a full queue.
+const COME_BACK: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Jobs of one kind that may wait. Processes that push at the same time may pass it by a
+    /// little, since each counts only now and then.
+    pub queued_max: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { queued_max: 10_000 }
+    }
+}
+
+/// A handle to the queue; cloning it is cheap. Clones share the bells that wake workers and waiters
+/// at once, so a process makes one and clones it.
+#[derive(Clone)]
+pub struct Jobs(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) db: Db,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) hub: Hub,
+    pub(crate) ids: Ids,
+    limits: Limits,
+    /// How many more jobs of a kind may be pushed before its queue is counted again.
+    room: Mutex<HashMap<String, u64>>,
+}
+
+impl Jobs {
+    /// The database must have been given [`crate::MIGRATIONS`].
+    pub fn new(db: Db, clock: Arc<dyn Clock>, limits: Limits) -> Self {
+        let (hub, ids) = (Hub::default(), Ids::default());
+        Self(Arc::new(Inner { db, clock, hub, ids, limits, room: Mutex::default() }))
+    }
+
+    /// Once this returns, the job survives a crash. A live job of the same kind and key is returned
+    /// in its place; a queue that is full refuses with `overloaded`.
+    pub async fn push(&self, job: NewJob) -> Result<Pushed, Fault> {
+        let mut tx = self.0.db.begin().await?;
+        let pushed = self.push_in(&mut tx, &job).await?;
+        tx.commit().await?;
+        self.announce();
+        Ok(pushed)
+    }
+
+    /// All or none, at most 1,000, answered in the order given.
+    pub async fn push_many(&self, jobs: Vec<NewJob>) -> Result<Vec<Pushed>, Fault> {
+        if jobs.len() > PUSH_MAX {
+            let message = format!("{} jobs at once are more than {PUSH_MAX}", jobs.len());
+            return Err(Fault::invalid("too_many_jobs", message));
+        }
+        // Pushers that take keys in the same order cannot wait for each other in a circle.
+        let mut order: Vec<(usize, &NewJob)> = jobs.iter().enumerate().collect();
+        order.sort_by_key(|(at, job)| (&job.kind, &job.key, *at));
+        let mut tx = self.0.db.begin().await?;
+        let mut pushed = Vec::with_capacity(jobs.len());
+        for (at, job) in order {
+            pushed.push((at, self.push_in(&mut tx, job).await?));
+        }
+        tx.commit().await?;
+        self.announce();
+        pushed.sort_by_key(|(at, _)| *at);
+        Ok(pushed.into_iter().map(|(_, pushed)| pushed).collect())
+    }
+
+    /// Pushes in the caller's transaction: the job is there if and only if that commits. Call
+    /// [`Jobs::announce`] after the commit, or the job waits for a worker's next look.
+    pub async fn push_in(&self, tx: &mut Tx, job: &NewJob) -> Result<Pushed, Fault> {
+        job.check()?;
+        let now = self.0.clock.now();
+        // A live job may finish between the two statements, and then there is room for a new one.
+        for _ in 0..3 {
+            if let Some(key) = &job.key
+                && let Some(job) = sql::live_with_key(tx, &job.kind, key).await?
+            {
+                return Ok(Pushed { job, is_new: false });
+            }
+            self.take_room(tx, &job.kind).await?;
+            let id = self.0.ids.next(now)?;
+            if let Some(job) = sql::insert(tx, job, &id, now).await? {
+                return Ok(Pushed { job, is_new: true });
+            }
+        }
+        Err(Fault::new(Kind::Conflict, "job_exists", "jobs with this key come and go; try again"))
+    }
+
+    /// Wakes the workers of this process.
+    pub fn announce(&self) {
+        self.0.hub.ready();
+    }
+
+    /// Counting the queue at every push would cost more the fuller it is, so a count serves for a
+    /// share of the room that it found.
+    async fn take_room(&self, tx: &mut Tx, kind: &str) -> Result<(), Fault> {
+        let room = || self.0.room.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(left) = room().get_mut(kind)
+            && *left > 0
+        {
+            *left -= 1;
+            return Ok(());
+        }
+        let queued_max = self.0.limits.queued_max;
+        let free = queued_max.saturating_sub(sql::queued(tx, kind).await?);
+        if free == 0 {
+            let message = format!("{queued_max} jobs of the kind {kind} are waiting already");
+            return Err(Fault::unavailable("overloaded", message).retry_after(COME_BACK));
+        }
+        let mut room = room();
+        if room.len() >= KINDS_MAX {
+            room.clear();
+        }
+        room.insert(kind.to_owned(), (free - 1) / 8);
+        Ok(())
+    }
+
+    /// A fault where there is no such job, or no longer.
+    pub async fn get(&self, id: &str) -> Result<Job, Fault> {
+        if !is_id(id) {
+            return Err(unknown(id));
+        }
+        let row = self.0.db.fetch_optional(sql::by_id(id)).await?;
+        row.as_ref().map_or_else(|| Err(unknown(id)), sql::job)
+    }
+
+    /// Newest first.
+    pub async fn list(&self, filter: &Filter, page: &Page) -> Result<JobPage, Fault> {
+        if filter.kinds.len().max(filter.states.len()) > WORDS_MAX {
+            return Err(Fault::invalid("too_many_kinds", "a filter names too many kinds of job"));
+        }
+        let limit = page.limit.clamp(1, Page::LIMIT_MAX);
+        let rows = self.0.db.fetch_all(sql::list(filter, page, limit + 1)).await?;
+        let mut jobs = rows.iter().map(sql::job).collect::<Result<Vec<Job>, Fault>>()?;
+        let is_more = jobs.len() > limit;
+        jobs.truncate(limit);
+        let next = jobs.last().filter(|_| is_more).map(|job| job.id.clone());
+        Ok(JobPage { jobs, next })
+    }
+
+    /// How many jobs there are of each kind in each state.
+    pub async fn counts(&self) -> Result<Vec<Count>, Fault> {
+        sql::counts(&self.0.db).await
+    }
+
+    /// Cancels a queued job at once; a running one is asked to stop and becomes cancelled when its
+    /// handler has, unless it completes first. Cancelling twice is once; a job that has completed
+    /// or failed is a conflict, `job_finished`.
+    pub async fn cancel(&self, id: &str) -> Result<Job, Fault> {
+        let mut tx = self.0.db.begin().await?;
+        let cancelled = if is_id(id) { sql::cancel(&mut tx, id, self.now()).await? } else { None };
+        tx.commit().await?;
+        let Some(job) = cancelled else {
+            let job = self.get(id).await?;
+            return if job.state == State::Cancelled { Ok(job) } else { Err(finished(&job)) };
+        };
+        if job.state == State::Running {
+            self.0.hub.stop(id, Stop::Cancelled);
+        }
+        self.0.hub.changed(id);
+        Ok(job)
+    }
+
+    /// Takes a failed job out of the dead letter and gives it all its attempts again.
+    pub async fn retry(&self, id: &str) -> Result<Job, Fault> {
+        let mut tx = self.0.db.begin().await?;
+        let retried = if is_id(id) { sql::retry(&mut tx, id, self.now()).await } else { Ok(None) };
+        let retried = retried.map_err(|fault| match fault.code() {
+            "already_exists" => {
+                let message = format!("another job with the key of job {id} is live");
+                Fault::new(Kind::Conflict, "job_exists", message).caused_by(fault)
+            }
+            _ => fault,
+        })?;
+        tx.commit().await?;
+        let Some(job) = retried else {
+            let job = self.get(id).await?;
+            let message = format!("job {id} is {}, and only a failed one is retried", word(&job));
+            return Err(Fault::new(Kind::Conflict, "job_not_failed", message));
+        };
+        self.0.hub.ready();
+        self.0.hub.changed(id);
+        Ok(job)
+    }
+
+    /// Forgets jobs of a kind that finished before a time, at most 10,000 in one call, a few
+    /// hundred in a transaction; says how many.
+    pub async fn forget_before(&self, kind: &str, time: Millis) -> Result<u64, Fault> {
+        let mut forgotten = 0;
+        for _ in 0..FORGET_BATCHES {
+            let batch = i64::from(FORGET_BATCH);
+            let gone = self.0.db.execute(sql::forget(kind, time, batch)).await?;
+            forgotten += gone;
+            if gone < u64::from(FORGET_BATCH) {
+                break;
+            }
+        }
+        Ok(forgotten)
+    }
+
+    pub(crate) fn now(&self) -> Millis {
+        self.0.clock.now()
+    }
+}
+
+fn word(job: &Job) -> &'static str {
+    job.state.word()
+}
+
+fn unknown(id: &str) -> Fault {
+    let shown = crate::new::clipped(id, 64);
+    Fault::not_found("job_not_found", format!("there is no job {shown:?}"))
+}
+
+fn finished(job: &Job) -> Fault {
+    let message = format!("job {} is {} already", job.id, word(job));
+    Fault::new(Kind::Conflict, "job_finished", message)
+}

@@ -1,0 +1,45 @@
+//! The table, one text for both engines.
+
+use store::Migrations;
+
+/// `fence` counts the times a job was taken up and never goes back, which `attempt` does when a
+/// stopping worker hands a job back. The partial indexes keep finished jobs, which are the most,
+/// out of what workers look through.
+const JOB: &str = "
+CREATE TABLE job (
+    id TEXT NOT NULL PRIMARY KEY,
+    kind TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    unique_key TEXT,
+    owner TEXT,
+    priority BIGINT NOT NULL,
+    state TEXT NOT NULL,
+    attempt BIGINT NOT NULL,
+    max_attempts BIGINT NOT NULL,
+    fence BIGINT NOT NULL,
+    revision BIGINT NOT NULL,
+    run_at BIGINT NOT NULL,
+    lease_until BIGINT,
+    worker TEXT,
+    cancel_asked BOOLEAN NOT NULL,
+    progress_done BIGINT NOT NULL,
+    progress_total BIGINT,
+    progress_note TEXT,
+    result TEXT,
+    error_code TEXT,
+    error_message TEXT,
+    created_at BIGINT NOT NULL,
+    started_at BIGINT,
+    finished_at BIGINT
+);
+CREATE INDEX job_ready ON job (kind, priority DESC, run_at, id) WHERE state = 'queued';
+CREATE INDEX job_lease ON job (lease_until) WHERE state = 'running';
+CREATE INDEX job_finished ON job (kind, finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX job_state ON job (kind, state, id);
+CREATE INDEX job_owner ON job (owner, id);
+CREATE UNIQUE INDEX job_live_key ON job (kind, unique_key)
+    WHERE unique_key IS NOT NULL AND state IN ('queued', 'running');
+";
+
+/// To be applied before the queue is used.
+pub const MIGRATIONS: Migrations = Migrations { owner: "jobs", sqlite: &[JOB], postgres: &[JOB] };

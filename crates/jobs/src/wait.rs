@@ -1,0 +1,54 @@
+//! Waiting for a job: woken at once by this process, and by looking now and then for the others.
+
+use std::time::Duration;
+
+use fault::Fault;
+use tokio::time::Instant;
+
+use crate::job::Job;
+use crate::queue::Jobs;
+
+const LOOK_FIRST: Duration = Duration::from_millis(250);
+const LOOK_MOST: Duration = Duration::from_secs(2);
+/// Longer than any request lives.
+const PATIENCE_MAX: Duration = Duration::from_secs(600);
+
+impl Jobs {
+    /// The job once it is finished, or as it is when the patience (at most ten minutes) is over.
+    pub async fn wait(&self, id: &str, patience: Duration) -> Result<Job, Fault> {
+        self.wait_for(id, patience, |job| job.state.is_finished()).await
+    }
+
+    /// The job once its revision is another than the one seen: when it starts, gets on or ends. A
+    /// finished job is returned at once, because nothing more will come.
+    pub async fn wait_change(&self, id: &str, seen: u64, patience: Duration) -> Result<Job, Fault> {
+        self.wait_for(id, patience, |job| job.revision != seen || job.state.is_finished()).await
+    }
+
+    async fn wait_for(
+        &self,
+        id: &str,
+        patience: Duration,
+        is_enough: impl Fn(&Job) -> bool,
+    ) -> Result<Job, Fault> {
+        let until = Instant::now() + patience.min(PATIENCE_MAX);
+        let listening = self.0.hub.listen(id);
+        let mut pause = LOOK_FIRST;
+        loop {
+            // Heard from here on, so that nothing between the look and the wait is missed.
+            let mut rung = std::pin::pin!(listening.bell.notified());
+            rung.as_mut().enable();
+            let job = self.get(id).await?;
+            let now = Instant::now();
+            if is_enough(&job) || now >= until {
+                return Ok(job);
+            }
+            tokio::select! {
+                () = rung => {}
+                () = tokio::time::sleep_until(until.min(now + pause)) => {
+                    pause = (pause * 2).min(LOOK_MOST);
+                }
+            }
+        }
+    }
+}
