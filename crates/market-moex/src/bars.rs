@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use fault::Fault;
-use jiff::civil::Time;
+use jiff::civil::{Date, Time};
 use market::{Bar, BarBatch, Candle, CandleStep, DAY_MS, Interval, Millis, Span};
 
 use crate::Inner;
@@ -24,8 +24,17 @@ const BARS_MAX: u64 = 1_000_000;
 const FIRST: Millis = Millis(694_224_000_000);
 const LAST: Millis = Millis(4_102_444_800_000);
 
-/// When each interval of a security began, on the house's clocks.
-pub(crate) type Beginnings = Arc<Vec<(CandleStep, Millis)>>;
+/// From when to when there are candles of a security.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Border {
+    pub(crate) step: CandleStep,
+    /// On the house's clocks.
+    begins: Millis,
+    pub(crate) first: Date,
+    pub(crate) last: Date,
+}
+
+pub(crate) type Borders = Arc<Vec<Border>>;
 
 /// The candles a bar is made from; `None` where that cannot be done exactly.
 fn made_from(interval: Interval) -> Option<CandleStep> {
@@ -124,30 +133,33 @@ impl Inner {
     ) -> Result<Option<Millis>, Fault> {
         let Some(step) = made_from(interval) else { return Ok(None) };
         let listed = self.listed(code, None).await?;
-        let (inner, key) = (Arc::clone(self), (listed.place.clone(), listed.security.code.clone()));
-        let work = async move { inner.fetch_beginnings(&listed).await };
-        let ages =
-            Ages { fresh: self.config.reference_age, stale: self.config.reference_age_stale };
-        let held = self.shelves.beginnings.get(key, ages, work).await?;
-        let first = held.value.iter().filter(|(of, _)| *of == step).map(|(_, at)| *at).min();
+        let borders = self.borders(&listed).await?;
+        let first = borders.iter().filter(|it| it.step == step).map(|it| it.begins).min();
         Ok(first.map(|at| interval.open_of(at)))
     }
 
-    async fn fetch_beginnings(self: &Arc<Self>, listed: &Listed) -> Result<Beginnings, Fault> {
+    pub(crate) async fn borders(self: &Arc<Self>, listed: &Arc<Listed>) -> Result<Borders, Fault> {
+        let (inner, listed) = (Arc::clone(self), Arc::clone(listed));
+        let key = (listed.place.clone(), listed.security.code.clone());
+        let work = async move { inner.fetch_borders(&listed).await };
+        let ages =
+            Ages { fresh: self.config.reference_age, stale: self.config.reference_age_stale };
+        Ok(self.shelves.borders.get(key, ages, work).await?.value)
+    }
+
+    async fn fetch_borders(self: &Arc<Self>, listed: &Listed) -> Result<Borders, Fault> {
         let path =
             format!("{}/securities/{}/candleborders", listed.place.path(), listed.security.code);
         let answer = self.client.ask(&Question::new("candleborders", path, "borders")).await?;
-        let borders = answer.tables.need("borders", &["begin", "interval"])?;
+        let borders = answer.tables.need("borders", &["begin", "end", "interval"])?;
         let read = |row: crate::tables::Row<'_>| {
             let code = row.integer("interval")?;
             let step = CandleStep::ALL.into_iter().find(|it| i64::from(code_of(*it)) == code)?;
             let begins = row.datetime("begin")?;
-            let at = if of_days(step) {
-                Millis::start_of(begins.date())
-            } else {
-                zone::instant(begins).0
-            };
-            Some((step, at))
+            let (first, last) = (begins.date(), row.datetime("end")?.date());
+            let begins =
+                if of_days(step) { Millis::start_of(first) } else { zone::instant(begins).0 };
+            Some(Border { step, begins, first, last })
         };
         Ok(Arc::new(borders.rows().filter_map(read).collect()))
     }

@@ -1,24 +1,22 @@
-//! On which days there is trading: past days as they were, from the candles of a share that is
-//! traded whenever anything is; days to come from the exchange's week and its exceptions.
+//! On which days there is trading: past days as the record has them, days to come from the
+//! exchange's week and its exceptions.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use fault::Fault;
 use jiff::ToSpan;
 use jiff::civil::{Date, Time};
-use market::{
-    CandleRequest, CandleStep, DAY_MS, DayBasis, Delay, Interval, Millis, Session, Told, TradingDay,
-};
+use market::{DAY_MS, DayBasis, Delay, Millis, Session, Told, TradingDay};
 
 use crate::Inner;
 use crate::client::Question;
+use crate::sessions::Record;
 use crate::shelf::Ages;
 use crate::snapshot::told;
 use crate::tables::Row;
 use crate::zone;
 
-const TRADED_ALWAYS: &str = "SBER";
 /// Ten years and a bit.
 const DAYS_MAX: i32 = 3_700;
 
@@ -35,13 +33,6 @@ pub(crate) struct Timetable {
     /// Monday is 1.
     week: HashMap<i64, Rule>,
     exceptions: HashMap<Date, Rule>,
-}
-
-/// On which of the days up to some day there was trading.
-struct Record {
-    from: Date,
-    until: Date,
-    traded: BTreeSet<Date>,
 }
 
 impl Inner {
@@ -61,7 +52,7 @@ impl Inner {
         let ages =
             Ages { fresh: self.config.reference_age, stale: self.config.reference_age_stale };
         let held = self.shelves.timetable.get((), ages, work).await?;
-        let (record, without) = match self.record(from, to).await {
+        let (record, without) = match self.record("", from, to).await {
             Ok(record) => (record, None),
             Err(fault) => (None, Some(format!("past days are told by rule: {fault}"))),
         };
@@ -89,32 +80,6 @@ impl Inner {
                 .filter_map(|row| Some((row.date("date")?, rule(row)?)))
                 .collect(),
         })
-    }
-
-    /// The past part of the days; `None` where there is none.
-    async fn record(self: &Arc<Self>, from: Date, to: Date) -> Result<Option<Record>, Fault> {
-        let today = zone::today(self.clock.now());
-        let until = today.min(to.checked_add(1.day()).unwrap_or(to));
-        if from >= until {
-            return Ok(None);
-        }
-        let Some(first) = self.first_open(TRADED_ALWAYS, Interval::D1).await? else {
-            return Ok(None);
-        };
-        let from = from.max(first.date());
-        if from >= until {
-            return Ok(None);
-        }
-        let request = CandleRequest {
-            code: TRADED_ALWAYS.to_owned(),
-            board: None,
-            step: CandleStep::Day,
-            from,
-            to: until.checked_sub(1.day()).map_err(Fault::internal)?,
-        };
-        let candles = self.candles(&request).await?.value;
-        let traded = candles.candles.iter().map(|candle| candle.begins.date()).collect();
-        Ok(Some(Record { from, until, traded }))
     }
 }
 

@@ -78,15 +78,20 @@ impl Inner {
         }
         let listed = self.listed(&request.code, request.board.as_deref()).await?;
         let now = self.clock.now();
-        // Candles of past days do not change any more.
-        let settled = request.to < zone::today(now);
-        let fresh = if settled { self.config.reference_age } else { self.config.candles_age };
-        let ages = Ages { fresh, stale: self.config.candles_age_stale };
         let key = CandleRequest {
             code: listed.security.code.clone(),
             board: Some(listed.place.board.clone()),
             ..request.clone()
         };
+        // Candles of past days do not change any more, unless they were not all there.
+        let kept = self.shelves.candles.peek(&key).map(|held| held.value.0);
+        let fresh = match kept {
+            _ if request.to >= zone::today(now) => self.config.candles_age,
+            Some(kept) if kept.unchecked.is_some() => self.config.candles_age,
+            Some(kept) if !kept.missing.is_empty() => self.config.search_age,
+            _ => self.config.reference_age,
+        };
+        let ages = Ages { fresh, stale: self.config.candles_age_stale };
         let (inner, asked) = (Arc::clone(self), request.clone());
         let work = async move { inner.fetch_series(&listed, &asked).await };
         let held = self.shelves.candles.get(key, ages, work).await?;
@@ -103,7 +108,7 @@ impl Inner {
 
     async fn fetch_series(
         self: &Arc<Self>,
-        listed: &Listed,
+        listed: &Arc<Listed>,
         request: &CandleRequest,
     ) -> Result<(Arc<Candles>, Delay), Fault> {
         let stretch = Stretch {
@@ -111,9 +116,18 @@ impl Inner {
             from: request.from.max(FIRST).to_datetime(Time::midnight()),
             till: request.to.to_datetime(Time::constant(23, 59, 59, 0)),
         };
-        let fetched = self.fetch_candles(listed, stretch).await?;
+        let Fetched { mut candles, delay } = self.fetch_candles(listed, stretch).await?;
+        let checked = match request.step {
+            CandleStep::Week | CandleStep::Month => Ok(Vec::new()),
+            _ => self.complete(listed, request, &mut candles).await,
+        };
+        // A series that cannot be checked is still the best there is.
+        let (missing, unchecked) = match checked {
+            Ok(missing) => (missing, None),
+            Err(fault) => (Vec::new(), Some(fault.to_string())),
+        };
         let security = Arc::clone(&listed.security);
-        Ok((Arc::new(Candles { security, candles: fetched.candles }), fetched.delay))
+        Ok((Arc::new(Candles { security, candles, missing, unchecked }), delay))
     }
 
     /// Every candle of the stretch. Pages that do not follow each other have lost or repeated rows;

@@ -23,6 +23,7 @@ mod ports;
 mod quotes;
 mod reference;
 mod search;
+mod sessions;
 mod shelf;
 mod snapshot;
 mod symbols;
@@ -43,13 +44,14 @@ use upstream::{Abandoned, Flights, is_young};
 pub use self::config::MoexConfig;
 pub use self::observer::{Observer, Unobserved};
 
-use self::bars::Beginnings;
+use self::bars::Borders;
 use self::calendar::Timetable;
 use self::client::{Client, Question};
 use self::days::Closes;
 use self::listing::{Board, Description};
 use self::place::Place;
 use self::search::Finds;
+use self::sessions::Sessions;
 use self::shelf::Shelf;
 use self::snapshot::Shot;
 use self::symbols::Codes;
@@ -85,7 +87,7 @@ struct Shelves {
     descriptions: Shelf<String, Description>,
     shots: Shelf<Spot, Arc<Shot>>,
     candles: Shelf<CandleRequest, (Arc<Candles>, Delay)>,
-    beginnings: Shelf<Spot, Beginnings>,
+    borders: Shelf<Spot, Borders>,
     indices: Shelf<(), Arc<Vec<IndexName>>>,
     weights: Shelf<(String, Date), Arc<Weights>>,
     closes: Shelf<Date, Closes>,
@@ -93,6 +95,8 @@ struct Shelves {
     dividends: Shelf<String, Arc<Vec<Dividend>>>,
     splits: Shelf<(), Arc<Vec<Split>>>,
     timetable: Shelf<(), Arc<Timetable>>,
+    /// By witness and the last day they tell of.
+    sessions: Shelf<(&'static str, Date), Sessions>,
 }
 
 /// What is under way and not kept.
@@ -113,7 +117,7 @@ impl Shelves {
             descriptions: Shelf::new(SMALL, RunsOn, clock, tasks),
             shots: Shelf::new(SMALL, RunsOn, clock, tasks),
             candles: Shelf::new(LARGE, Stops, clock, tasks),
-            beginnings: Shelf::new(SMALL, RunsOn, clock, tasks),
+            borders: Shelf::new(SMALL, RunsOn, clock, tasks),
             indices: Shelf::new(1, RunsOn, clock, tasks),
             weights: Shelf::new(SMALL / 4, RunsOn, clock, tasks),
             closes: Shelf::new(LARGE, RunsOn, clock, tasks),
@@ -121,6 +125,7 @@ impl Shelves {
             dividends: Shelf::new(SMALL, RunsOn, clock, tasks),
             splits: Shelf::new(1, RunsOn, clock, tasks),
             timetable: Shelf::new(1, RunsOn, clock, tasks),
+            sessions: Shelf::new(SMALL / 8, RunsOn, clock, tasks),
         }
     }
 }

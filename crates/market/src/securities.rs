@@ -223,6 +223,10 @@ impl Candle {
 pub struct Candles {
     pub security: Arc<Security>,
     pub candles: Vec<Candle>,
+    /// Past days on which the exchange traded and of which there is no candle, or not all of them.
+    pub missing: Vec<Date>,
+    /// Why nobody could tell what is missing.
+    pub unchecked: Option<String>,
 }
 
 #[async_trait]

@@ -1,7 +1,7 @@
 //! An exchange that misbehaves: which fault it becomes, and how often it is asked.
 
 use fault::Kind;
-use market::{QuoteSource, SecuritySearch};
+use market::{BarSource, QuoteSource, SecuritySearch};
 
 use super::*;
 
@@ -84,6 +84,86 @@ async fn pages_that_were_lost_or_repeated_are_asked_for_again() {
     world.trouble(Trouble::new(FaultKind::RepeatedPage, 100).on(CANDLES));
     let fault = world.candles("SBER", CandleStep::Hour, from, to).await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_incomplete"));
+}
+
+const OWN_CANDLES: &str = "/iss/*/securities/GAZP/candles.json";
+
+#[tokio::test]
+async fn rows_that_are_lost_inside_a_page_are_asked_for_again() {
+    let (from, to) = ("2026-10-05", "2026-11-10");
+    for step in [CandleStep::Day, CandleStep::Hour, CandleStep::TenMinutes] {
+        let world = prepared(|_| {}).await;
+        let whole = world.candles("GAZP", step, from, to).await.unwrap();
+        assert!(whole.value.missing.is_empty() && whole.value.unchecked.is_none(), "{step:?}");
+        let world = prepared(|_| {}).await;
+        world.trouble(Trouble::new(FaultKind::MissingRows, 1).on(OWN_CANDLES));
+        let told = world.candles("GAZP", step, from, to).await.unwrap();
+        assert_eq!(told.value, whole.value, "{step:?}");
+    }
+}
+
+#[tokio::test]
+async fn rows_that_stay_lost_are_named_by_their_days() {
+    let (from, to) = ("2026-10-05", "2026-11-10");
+    let world = prepared(|_| {}).await;
+    let whole = world.candles("GAZP", CandleStep::Day, from, to).await.unwrap();
+    for (kind, first) in [(FaultKind::MissingRows, false), (FaultKind::EmptyBlocks, true)] {
+        let world = prepared(|_| {}).await;
+        world.trouble(Trouble::new(kind, 100).on(OWN_CANDLES));
+        let told = world.candles("GAZP", CandleStep::Day, from, to).await.unwrap();
+        let Candles { candles, missing, .. } = told.value.as_ref();
+        assert!(!missing.is_empty() && missing.is_sorted(), "{kind:?}");
+        assert_eq!(candles.len() + missing.len(), whole.value.candles.len(), "{kind:?}");
+        assert!(candles.iter().all(|it| !missing.contains(&it.begins.date())), "{kind:?}");
+        // Not only what lies between candles that came.
+        assert_eq!(missing.first() == Some(&date(from)), first, "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_his_own_witness() {
+    let world = prepared(|_| {}).await;
+    world.trouble(Trouble::new(FaultKind::MissingRows, 100).on("/iss/*/SBER/candles.json"));
+    let told = world.candles("SBER", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
+    assert!(!told.value.missing.is_empty());
+}
+
+#[tokio::test]
+async fn what_was_not_traded_or_not_there_is_told_apart_from_what_is_lost() {
+    let world = prepared(|_| {}).await;
+    // Its trading was halted before its split.
+    let told = world.candles("TRNFP", CandleStep::Day, "2024-02-01", "2024-03-01").await.unwrap();
+    let days: Vec<_> = told.value.missing.iter().map(Date::to_string).collect();
+    assert_eq!(days, ["2024-02-15", "2024-02-16", "2024-02-19", "2024-02-20"]);
+    // Before its first day nothing is missing, nor for an index on days without one, nor to come.
+    let first = world.moex.first_open("SBER", Interval::D1).await.unwrap().unwrap().date();
+    let early = first.checked_sub(jiff::Span::new().days(90)).unwrap().to_string();
+    for (code, from, to) in [
+        ("SBER", early.as_str(), "2013-06-03"),
+        ("IMOEX", "2026-10-05", "2026-11-10"),
+        ("GAZP", "2026-11-10", "2026-12-30"),
+        ("GAZP", "2027-11-10", "2027-12-30"),
+        ("GAZP", "2026-11-11", "2026-11-11"),
+    ] {
+        for step in [CandleStep::Day, CandleStep::Hour] {
+            let told = world.candles(code, step, from, to).await.unwrap();
+            assert_eq!(told.value.missing, [], "{code} {from} {step:?}");
+            assert_eq!(told.value.unchecked, None, "{code} {from} {step:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_series_that_cannot_be_checked_says_so() {
+    let world = prepared(|config| config.retries = 0).await;
+    world.trouble(Trouble::new(FaultKind::Status500, 1).on("/iss/*/SBER/candleborders.json"));
+    let told = world.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
+    assert!(!told.value.candles.is_empty() && told.value.missing.is_empty());
+    assert_eq!(told.value.unchecked.as_deref(), Some("the exchange failed with status 500"));
+    // It is not kept for as long as one that is whole.
+    world.clock.advance(Duration::from_secs(20));
+    let told = world.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
+    assert_eq!(told.value.unchecked, None);
 }
 
 #[tokio::test]

@@ -15,8 +15,11 @@ async fn pages_are_followed_to_the_end() {
     assert!(candles.iter().all(|candle| candle.closed));
     assert_eq!(candles[0].begins.date(), date("2026-01-12"));
     assert_eq!(candles.last().unwrap().begins.date(), date("2026-11-10"));
+    assert!(told.value.missing.is_empty(), "{:?}", told.value.missing);
+    assert_eq!(told.value.unchecked, None);
+    // The hours, their days, and the record that the days are held against.
     let pages = world.asked("candles");
-    assert_eq!(pages, candles.len() / 500 + 1);
+    assert_eq!(pages, candles.len() / 500 + 1 + 1 + 1);
     // Days that are over stay as they are.
     world.clock.advance(Duration::from_hours(2));
     world.candles("SBER", CandleStep::Hour, "2026-01-12", "2026-11-10").await.unwrap();
