@@ -54,7 +54,7 @@ fn edges() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 /// What each kind of crate may depend on; `*` ends a prefix.
-const ALLOWED: [(&str, &[&str]); 23] = [
+const ALLOWED: [(&str, &[&str]); 24] = [
     ("fault", &[]),
     ("fanout", &[]),
     ("ta", &[]),
@@ -62,6 +62,7 @@ const ALLOWED: [(&str, &[&str]); 23] = [
     ("telemetry", &[]),
     ("contract", &["fault"]),
     ("auth", &["fault"]),
+    ("pricing", &["fault"]),
     ("market", &["fault"]),
     ("store", &["fault"]),
     ("exchange-sim", &["market", "fault"]),

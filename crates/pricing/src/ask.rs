@@ -1,0 +1,173 @@
+//! What is asked: one product, its price now, and all that is known about it.
+//!
+//! An [`Ask`] is only data; [`Ask::check`] says what is wrong with it. Time is milliseconds since
+//! 1970 in UTC, and `now_ms` is the caller's.
+
+use serde::{Deserialize, Serialize};
+
+use crate::grid::Currency;
+use crate::money::{Amount, Rate};
+use crate::refusal::Refusal;
+
+/// The most points of history and competitor prices that are looked at; older ones are left out.
+pub const HISTORY_MAX: usize = 400;
+pub const COMPETITORS_MAX: usize = 1_000;
+
+/// A competitor's price as it was collected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompetitorPrice {
+    /// Who asks it; empty where nobody said.
+    #[serde(default)]
+    pub name: String,
+    pub price: Amount,
+    /// When it was seen.
+    pub at_ms: i64,
+    /// A price at which nothing can be bought does not compete.
+    #[serde(default = "yes")]
+    pub in_stock: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// One observed period, usually a day: what we asked, and what was sold or how strong demand was.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    pub at_ms: i64,
+    pub price: Amount,
+    #[serde(default)]
+    pub units: Option<f64>,
+    #[serde(default)]
+    pub demand_index: Option<f64>,
+    /// The competitors' median at that time.
+    #[serde(default)]
+    pub competitor: Option<Amount>,
+}
+
+/// The question.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ask {
+    pub sku: String,
+    #[serde(default)]
+    pub currency: Currency,
+    pub our_price: Amount,
+    /// One competitor's price as the caller gives it, taken to be of now.
+    #[serde(default)]
+    pub competitor_price: Option<Amount>,
+    /// What was collected.
+    #[serde(default)]
+    pub competitors: Vec<CompetitorPrice>,
+    #[serde(default)]
+    pub demand_index: Option<f64>,
+    #[serde(default)]
+    pub cost: Option<Amount>,
+    #[serde(default)]
+    pub min_price: Amount,
+    #[serde(default)]
+    pub max_price: Option<Amount>,
+    #[serde(default = "default_margin")]
+    pub min_margin: Rate,
+    #[serde(default)]
+    pub history: Vec<Point>,
+    /// When our price last changed.
+    #[serde(default)]
+    pub last_change_ms: Option<i64>,
+    pub now_ms: i64,
+}
+
+/// The margin asked for where nobody says.
+pub const fn default_margin() -> Rate {
+    Rate::percent(12)
+}
+
+impl Ask {
+    /// The least one can ask: everything else unknown.
+    pub fn new(sku: impl Into<String>, our_price: Amount, now_ms: i64) -> Self {
+        Self {
+            sku: sku.into(),
+            currency: Currency::default(),
+            our_price,
+            competitor_price: None,
+            competitors: Vec::new(),
+            demand_index: None,
+            cost: None,
+            min_price: Amount::ZERO,
+            max_price: None,
+            min_margin: default_margin(),
+            history: Vec::new(),
+            last_change_ms: None,
+            now_ms,
+        }
+    }
+
+    /// What is wrong in itself, before any guardrail is looked at.
+    pub fn check(&self) -> Result<(), Refusal> {
+        if self.sku.is_empty() {
+            return Err(Refusal::invalid("sku", "a name", "empty"));
+        }
+        if self.currency.decimals > 4 {
+            return Err(Refusal::invalid("currency.decimals", "at most 4", self.currency.decimals));
+        }
+        if !self.our_price.is_positive() {
+            return Err(Refusal::invalid("our_price", "above 0", self.our_price));
+        }
+        if let Some(price) = self.competitor_price.filter(|it| !it.is_positive()) {
+            return Err(Refusal::invalid("competitor_price", "above 0", price));
+        }
+        if let Some(index) = self.demand_index.filter(|it| !it.is_finite() || *it < 0.0) {
+            return Err(Refusal::invalid("demand_index", "0 or more", index));
+        }
+        if let Some(cost) = self.cost.filter(|it| *it < Amount::ZERO) {
+            return Err(Refusal::invalid("cost", "0 or more", cost));
+        }
+        if self.min_price < Amount::ZERO {
+            return Err(Refusal::invalid("min_price", "0 or more", self.min_price));
+        }
+        if let Some(max) = self.max_price {
+            if !max.is_positive() {
+                return Err(Refusal::invalid("max_price", "above 0", max));
+            }
+            if self.min_price > max {
+                let expected = format!("at most max_price {max}");
+                return Err(Refusal::invalid("min_price", expected, self.min_price));
+            }
+        }
+        self.check_margin()
+    }
+
+    fn check_margin(&self) -> Result<(), Refusal> {
+        if self.min_margin < Rate::ZERO || self.min_margin > Rate::ONE {
+            return Err(Refusal::invalid("min_margin", "between 0 and 1", self.min_margin));
+        }
+        match self.cost {
+            Some(cost) if cost.is_positive() && self.min_margin == Rate::ONE => {
+                Err(Refusal::invalid(
+                    "min_margin",
+                    format!("below 1, because no price keeps all of itself above a cost of {cost}"),
+                    self.min_margin,
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What went into a proposal, short enough to keep with it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Inputs {
+    pub currency: Currency,
+    pub our_price: Amount,
+    pub competitor_price: Option<Amount>,
+    pub demand_index: Option<f64>,
+    pub cost: Option<Amount>,
+    pub min_price: Amount,
+    pub max_price: Option<Amount>,
+    pub min_margin: Rate,
+    /// The median of the competitor prices that counted, and how many did.
+    pub competitor_median: Option<Amount>,
+    pub competitors_used: usize,
+    pub history_points: usize,
+    pub last_change_ms: Option<i64>,
+    pub now_ms: i64,
+}

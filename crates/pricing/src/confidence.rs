@@ -1,0 +1,100 @@
+//! How sure a proposal is, as one number with a stated formula.
+//!
+//! `confidence = 0.15 + 0.45·E·S + 0.20·K + 0.20·F`
+//!
+//! - `E`: how much the product's own history says about its elasticity,
+//!   `1 − variance after / variance before`.
+//! - `S`: whether the price was tried: 1 between the lowest and highest price of the history, give
+//!   or take 5 %, and `e^(−8·d)` at a logarithmic distance `d` beyond.
+//! - `K`: 1 where the cost is known.
+//! - `F`: the competitors, `0.5^(age in days) · n/(n+1)` with `n` prices that counted.
+//!
+//! `expected_margin = (price − cost) / price`; without a cost no margin can be promised and it is 0.
+
+use serde::{Deserialize, Serialize};
+
+use crate::elasticity::{DAY_MS, Elasticity};
+use crate::money::Amount;
+use crate::outliers::Market;
+
+const TRIED_AROUND: f64 = 0.05;
+const UNTRIED: f64 = 8.0;
+
+/// The confidence and its parts, each between 0 and 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Confidence {
+    pub value: f64,
+    pub elasticity: f64,
+    pub tried: f64,
+    pub cost: f64,
+    pub competitors: f64,
+}
+
+impl Confidence {
+    pub(crate) fn of(price: Amount, cost: bool, elasticity: &Elasticity, market: &Market) -> Self {
+        let competitors = market.age_ms.map_or(0.0, |age| {
+            let used = market.used as f64;
+            0.5_f64.powf(age.max(0) as f64 / DAY_MS) * used / (used + 1.0)
+        });
+        let (known, tried) = (elasticity.data_weight, tried(price, elasticity.tried));
+        let cost = f64::from(u8::from(cost));
+        let value = 0.15 + 0.45 * known * tried + 0.20 * cost + 0.20 * competitors;
+        // Four decimals are more than it means, and read better.
+        let value = (value.clamp(0.0, 1.0) * 1e4).round() / 1e4;
+        Self { value, elasticity: known, tried, cost, competitors }
+    }
+}
+
+fn tried(price: Amount, range: Option<(Amount, Amount)>) -> f64 {
+    let Some((low, high)) = range else { return 0.0 };
+    let price = price.to_f64().ln();
+    let below = low.to_f64().ln() - TRIED_AROUND - price;
+    let above = price - high.to_f64().ln() - TRIED_AROUND;
+    (-UNTRIED * below.max(above).max(0.0)).exp()
+}
+
+/// `(price − cost) / price`, to a millionth; 0 where no cost is known.
+pub(crate) fn expected_margin(price: Amount, cost: Option<Amount>) -> f64 {
+    let Some(cost) = cost.filter(|_| price.is_positive()) else { return 0.0 };
+    let margin = price.less(cost).to_f64() / price.to_f64();
+    (margin * 1e6).floor() / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ask::Ask;
+    use crate::elasticity::estimate;
+    use crate::policy::Prior;
+
+    fn amount(value: f64) -> Amount {
+        Amount::from_f64(value).unwrap()
+    }
+
+    #[test]
+    fn the_formula_is_the_documented_one() {
+        let mut elasticity = estimate(&Ask::new("A", amount(20.0), 0), None, Prior::default());
+        let mut market = Market::default();
+        let value = |elasticity: &Elasticity, market: &Market, cost: bool| {
+            Confidence::of(amount(20.0), cost, elasticity, market).value
+        };
+        assert!((value(&elasticity, &market, false) - 0.15).abs() < 1e-9);
+        assert!((value(&elasticity, &market, true) - 0.35).abs() < 1e-9);
+        (market.used, market.age_ms) = (1, Some(0));
+        assert!((value(&elasticity, &market, true) - 0.45).abs() < 1e-9);
+        market.age_ms = Some(86_400_000);
+        assert!((value(&elasticity, &market, true) - 0.40).abs() < 1e-9);
+        elasticity.data_weight = 0.8;
+        elasticity.tried = Some((amount(18.0), amount(20.0)));
+        assert!((value(&elasticity, &market, true) - 0.76).abs() < 1e-9);
+        elasticity.tried = Some((amount(10.0), amount(11.0)));
+        assert!(value(&elasticity, &market, true) < 0.41);
+    }
+
+    #[test]
+    fn margins_are_shares_of_the_price() {
+        assert!((expected_margin(amount(20.0), Some(amount(15.0))) - 0.25).abs() < 1e-12);
+        assert!((expected_margin(amount(20.0), Some(amount(25.0))) + 0.25).abs() < 1e-12);
+        assert!(expected_margin(amount(20.0), None).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,259 @@
+//! How strongly demand answers to price: a log-log regression, shrunk towards a prior.
+//!
+//! `ln units = level + ε·ln p + γ·ln m − κ/2·ln²(p/m) + trend + weekday`, where `p` is our price
+//! and `m` the competitors' median. Every coefficient has a normal prior, so the answer is the
+//! posterior: with no data it is the prior, with constant or collinear prices the prior stays in
+//! the direction nobody tried, and with good data it is the regression. `ε` is the elasticity at
+//! the market's price; `ε − κ·ln(p/m)` the one at ours. The fit is iteratively reweighted with a
+//! log link, so periods without a sale are data and not an error, and periods far off the curve
+//! count less. Everything is deterministic.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ask::{Ask, HISTORY_MAX, Point};
+use crate::fit::{Fit, Rows};
+use crate::money::Amount;
+use crate::policy::Prior;
+
+pub(crate) const DAY_MS: f64 = 86_400_000.0;
+/// Ninety-five per cent of a normal distribution lie within so many standard deviations.
+const WIDTH: f64 = 1.96;
+/// Fewer periods than this say little, whatever they say.
+const SAMPLES_MIN: usize = 8;
+/// Below this share of what could be learnt, the prior is still the better half.
+const WEIGHT_MIN: f64 = 0.25;
+
+/// How far the estimate can be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The data say more than the prior.
+    Estimated,
+    /// There are data, but the prior still says more.
+    TooLittleData,
+    /// There are data at one single price, from which nothing can be learnt.
+    PriceNeverMoved,
+    /// There is no history at all.
+    NoHistory,
+}
+
+/// The elasticity at the price and market of the ask, and what it rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Elasticity {
+    /// Per cent of units lost for one per cent of price, as a negative number.
+    pub mean: f64,
+    pub sd: f64,
+    /// The interval of 95 %.
+    pub low: f64,
+    pub high: f64,
+    pub verdict: Verdict,
+    /// Periods that were used.
+    pub samples: usize,
+    pub distinct_prices: usize,
+    /// How far the data moved us from the prior's variance: 0 not at all, 1 entirely.
+    pub data_weight: f64,
+    /// Periods that counted less than half because they lay far off the curve.
+    pub outliers: usize,
+    /// The elasticity where our price is the market's.
+    pub parity: f64,
+    /// By how much it steepens when our price rises against the market, per unit of logarithm.
+    pub curvature: f64,
+    /// Per cent of units gained for one per cent on the competitors' price.
+    pub cross: f64,
+    /// How much of our own move the competitors made afterwards, 0 to 1.
+    pub follow: f64,
+    /// What was controlled for beside our own price.
+    pub controls: Vec<String>,
+    /// Expected units in a period at the current price, where units were told.
+    pub units: Option<f64>,
+    /// The relative scatter of a period around the curve.
+    pub noise: f64,
+    /// The lowest and highest price ever tried.
+    pub tried: Option<(Amount, Amount)>,
+    /// The median of the demand indices of the history.
+    pub index_median: Option<f64>,
+    pub prior: Prior,
+}
+
+/// Estimates from the ask's history. `market` is the competitors' median now.
+pub fn estimate(ask: &Ask, market: Option<Amount>, prior: Prior) -> Elasticity {
+    let mut points: Vec<&Point> =
+        ask.history.iter().filter(|it| it.price.is_positive() && it.at_ms <= ask.now_ms).collect();
+    points.sort_by_key(|it| (it.at_ms, it.price));
+    let points = &points[points.len().saturating_sub(HISTORY_MAX)..];
+    let rows = Rows::of(points, ask.now_ms, market.is_some());
+    let relative = relative_price(ask.our_price, market);
+    let fit = Fit::of(&rows, prior);
+    let mut it = from_fit(&fit, &rows, prior, relative, ask);
+    it.tried = range(points);
+    it.index_median = crate::outliers::median_of(
+        points.iter().filter_map(|it| it.demand_index).filter(|it| it.is_finite()).collect(),
+    );
+    if rows.competitor {
+        it.follow = crate::follow::share(points);
+    }
+    it
+}
+
+/// `ln(p/m)`, or 0 where there is no market.
+pub(crate) fn relative_price(price: Amount, market: Option<Amount>) -> f64 {
+    market.filter(|it| it.is_positive()).map_or(0.0, |it| (price.to_f64() / it.to_f64()).ln())
+}
+
+fn range(points: &[&Point]) -> Option<(Amount, Amount)> {
+    let low = points.iter().map(|it| it.price).min()?;
+    let high = points.iter().map(|it| it.price).max()?;
+    Some((low, high))
+}
+
+fn from_fit(fit: &Fit, rows: &Rows, prior: Prior, relative: f64, ask: &Ask) -> Elasticity {
+    let (mean, variance, before) = fit.elasticity(relative);
+    let sd = variance.max(0.0).sqrt();
+    let data_weight = (1.0 - variance / before).clamp(0.0, 1.0);
+    let (samples, distinct_prices) = (rows.demand.len(), rows.distinct_prices);
+    let verdict = match (samples, distinct_prices) {
+        (0, _) => Verdict::NoHistory,
+        (_, 1) => Verdict::PriceNeverMoved,
+        _ if samples < SAMPLES_MIN || data_weight < WEIGHT_MIN => Verdict::TooLittleData,
+        _ => Verdict::Estimated,
+    };
+    Elasticity {
+        mean,
+        sd,
+        low: mean - WIDTH * sd,
+        high: mean + WIDTH * sd,
+        verdict,
+        samples,
+        distinct_prices,
+        data_weight,
+        outliers: fit.outliers,
+        parity: fit.parity(),
+        curvature: fit.curvature(),
+        cross: fit.cross(),
+        follow: 0.0,
+        controls: rows.controls(),
+        units: rows.counts.then(|| fit.level(rows, ask.our_price, relative)).flatten(),
+        noise: fit.noise,
+        tried: None,
+        index_median: None,
+        prior,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const DAY: i64 = 86_400_000;
+
+    fn amount(value: f64) -> Amount {
+        Amount::from_f64(value).unwrap()
+    }
+
+    /// A history with a known elasticity and a small deterministic disturbance.
+    fn history(days: i64, elasticity: f64, scale: f64, price: impl Fn(i64) -> f64) -> Vec<Point> {
+        (0..days)
+            .map(|day| {
+                let wobble = ((day * 7919 % 101) as f64 / 101.0 - 0.5) * 0.1;
+                let units = scale * (price(day) / 20.0).powf(elasticity) * wobble.exp();
+                let (price, units) = (amount(price(day)), Some(units));
+                Point { at_ms: day * DAY, price, units, demand_index: None, competitor: None }
+            })
+            .collect()
+    }
+
+    fn ask(history: Vec<Point>) -> Ask {
+        let now = history.last().map_or(0, |it| it.at_ms + DAY);
+        Ask { history, ..Ask::new("A", amount(20.0), now) }
+    }
+
+    fn moved(day: i64) -> f64 {
+        20.0 * (1.0 + 0.08 * ((day * 31 % 5) as f64 - 2.0) / 2.0)
+    }
+
+    #[test]
+    fn a_known_elasticity_is_found() {
+        for truth in [-1.4, -2.0, -3.5, -5.0] {
+            let it = estimate(&ask(history(60, truth, 400.0, moved)), None, Prior::default());
+            assert_eq!(it.verdict, Verdict::Estimated);
+            assert!((it.mean - truth).abs() < 0.5, "{truth}: {} ± {}", it.mean, it.sd);
+            assert!(it.low < truth && truth < it.high);
+            assert!((it.units.unwrap() - 400.0).abs() < 20.0, "{:?}", it.units);
+        }
+    }
+
+    #[test]
+    fn without_data_the_prior_stays() {
+        let prior = Prior { mean: -2.5, sd: 0.7 };
+        let none = estimate(&ask(vec![]), None, prior);
+        assert_eq!((none.verdict, none.samples), (Verdict::NoHistory, 0));
+        assert!((none.mean + 2.5).abs() < 1e-9 && (none.sd - 0.7).abs() < 1e-9);
+        let still = estimate(&ask(history(60, -4.0, 400.0, |_| 20.0)), None, prior);
+        assert_eq!(still.verdict, Verdict::PriceNeverMoved);
+        assert!((still.mean + 2.5).abs() < 0.05 && still.data_weight < 0.05);
+        let few = estimate(&ask(history(4, -4.0, 400.0, moved)), None, prior);
+        assert_eq!(few.verdict, Verdict::TooLittleData);
+    }
+
+    #[test]
+    fn one_mad_day_changes_little() {
+        let clean = history(60, -3.0, 400.0, moved);
+        let calm = estimate(&ask(clean.clone()), None, Prior::default());
+        for (day, units) in [(3, 40_000.0), (30, 0.0), (55, 9e15)] {
+            let mut mad = clean.clone();
+            mad[day].units = Some(units);
+            let it = estimate(&ask(mad), None, Prior::default());
+            assert!((it.mean - calm.mean).abs() < 0.4, "{units}: {} not {}", it.mean, calm.mean);
+        }
+    }
+
+    #[test]
+    fn days_without_a_sale_are_data() {
+        let mut points = history(60, -3.0, 1.2, moved);
+        for point in &mut points {
+            point.units = point.units.map(f64::floor);
+        }
+        let it = estimate(&ask(points.clone()), None, Prior::default());
+        assert!(it.mean.is_finite() && it.samples == 60);
+        points.iter_mut().for_each(|point| point.units = Some(0.0));
+        assert!(estimate(&ask(points), None, Prior::default()).mean.is_finite());
+    }
+
+    #[test]
+    fn a_rival_who_moves_with_us_leaves_the_prior_its_word() {
+        let mut points = history(60, -3.0, 400.0, moved);
+        points.iter_mut().for_each(|point| point.competitor = Some(point.price));
+        let it = estimate(&ask(points), Some(amount(20.0)), Prior::default());
+        // What is seen is ε + γ; each alone is not, and the width says so.
+        assert!((it.parity + it.cross + 3.0).abs() < 0.5, "{} {}", it.parity, it.cross);
+        assert!(it.sd > 0.3);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn any_history_gives_a_finite_answer(
+            rows in proptest::collection::vec(
+                (any::<i64>(), 1_i64..i64::MAX / 100, any::<Option<f64>>(), any::<Option<f64>>(),
+                 proptest::option::of(any::<i64>())), 0..40),
+            now in any::<i64>(),
+        ) {
+            let history = rows.into_iter().map(|(at_ms, price, units, demand_index, rival)| Point {
+                at_ms, units, demand_index,
+                price: Amount::from_micros(price).unwrap_or(Amount::ZERO),
+                competitor: rival.and_then(Amount::from_micros),
+            }).collect();
+            let ask = Ask { history, now_ms: now, ..ask(vec![]) };
+            for market in [None, Some(amount(19.0))] {
+                let it = estimate(&ask, market, Prior::default());
+                for value in [it.mean, it.sd, it.parity, it.curvature, it.cross, it.follow, it.noise] {
+                    prop_assert!(value.is_finite());
+                }
+                prop_assert!((0.0..=1.0).contains(&it.data_weight));
+                prop_assert!((0.0..=1.0).contains(&it.follow));
+                prop_assert_eq!(&it, &estimate(&ask, market, Prior::default()));
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The price optimizer's mathematics: from what is known about a product to a price with its
+//! reasons.
+//!
+//! Pure: no I/O, no clock, no randomness; the same ask gives the same proposal. It knows nothing of
+//! tools, tokens or stores. Money is exact ([`money`], [`grid`]); estimates are floats and never
+//! leave the crate as prices without passing the grid and the guardrails.
+
+pub mod ask;
+pub mod confidence;
+pub mod demand;
+pub mod elasticity;
+mod fit;
+mod follow;
+pub mod grid;
+pub mod guardrails;
+mod linear;
+pub mod money;
+pub mod objective;
+pub mod outliers;
+pub mod policy;
+pub mod propose;
+mod reasoning;
+pub mod refusal;
+pub mod waterfall;
+
+pub use ask::{Ask, CompetitorPrice, Inputs, Point};
+pub use confidence::Confidence;
+pub use demand::Outlook;
+pub use elasticity::{Elasticity, Verdict};
+pub use grid::{Currency, Ending, Grid};
+pub use guardrails::GuardrailAct;
+pub use money::{Amount, Rate};
+pub use outliers::{Market, SetAside};
+pub use policy::{Mode, Policy, Position, Prior};
+pub use propose::{ALGORITHM, Aim, Proposal, propose, propose_with};
+pub use refusal::{Bound, Refusal};
+pub use waterfall::{Factor, RULES};

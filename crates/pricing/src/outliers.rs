@@ -1,0 +1,205 @@
+//! Which competitor prices count, and why the others do not.
+//!
+//! Set aside, in this order: prices of nothing (out of stock), prices too old, prices ten times
+//! ours or a tenth of it, and, among four or more, those far from the rest. Nothing is dropped
+//! silently.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ask::{Ask, COMPETITORS_MAX, CompetitorPrice};
+use crate::money::Amount;
+
+/// Ten times ours is another product, another currency or a slip of the keyboard.
+const NONSENSE: i128 = 10;
+/// Robust standard deviations beyond which a price stands apart.
+const APART: f64 = 3.5;
+/// Where nearly all prices agree, a fifth either way is still an ordinary price.
+const SPREAD_MIN: f64 = 0.05;
+/// Fewer than this have no crowd to stand apart from.
+const CROWD: usize = 4;
+/// Reports are kept with a proposal, so they are few.
+const REPORTED_MAX: usize = 50;
+
+/// Why a price does not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    OutOfStock,
+    TooOld,
+    FromTheFuture,
+    Nonsense,
+    FarFromTheRest,
+}
+
+/// A price that was set aside.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SetAside {
+    pub name: String,
+    pub price: Amount,
+    pub age_ms: i64,
+    pub reason: Reason,
+    pub why: String,
+}
+
+/// The competitors as far as they count.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Market {
+    pub median: Option<Amount>,
+    pub min: Option<Amount>,
+    pub max: Option<Amount>,
+    pub used: usize,
+    /// Of the freshest price that counts.
+    pub age_ms: Option<i64>,
+    /// How many were set aside; the first fifty of them follow.
+    pub set_aside_count: usize,
+    pub set_aside: Vec<SetAside>,
+}
+
+/// Sorts the ask's competitor prices into those that count and those that do not.
+pub fn market(ask: &Ask, age_max_ms: i64) -> Market {
+    let given = ask.competitor_price.map(|price| CompetitorPrice {
+        name: "competitor_price".to_owned(),
+        price,
+        at_ms: ask.now_ms,
+        in_stock: true,
+    });
+    let mut market = Market::default();
+    let mut kept: Vec<(f64, &CompetitorPrice)> = Vec::new();
+    for it in given.iter().chain(ask.competitors.iter().take(COMPETITORS_MAX)) {
+        match plainly_wrong(it, ask, age_max_ms) {
+            Some((reason, why)) => put_aside(&mut market, ask, it, reason, why),
+            None => kept.push((it.price.to_f64().ln(), it)),
+        }
+    }
+    let crowd = kept.len() >= CROWD;
+    let logs: Vec<f64> = kept.iter().map(|(log, _)| *log).collect();
+    let middle = median_of(logs.clone()).unwrap_or(0.0);
+    let spread = median_of(logs.iter().map(|log| (log - middle).abs()).collect()).unwrap_or(0.0);
+    let limit = APART * (1.4826 * spread).max(SPREAD_MIN);
+    let mut prices: Vec<Amount> = Vec::with_capacity(kept.len());
+    for (log, it) in kept {
+        if crowd && (log - middle).abs() > limit {
+            let why = format!(
+                "{} is {:.2} times the median of {}",
+                it.price,
+                (log - middle).exp(),
+                logs.len()
+            );
+            put_aside(&mut market, ask, it, Reason::FarFromTheRest, why);
+            continue;
+        }
+        prices.push(it.price);
+        let age = ask.now_ms.saturating_sub(it.at_ms);
+        market.age_ms = Some(market.age_ms.map_or(age, |youngest| youngest.min(age)));
+    }
+    prices.sort_unstable();
+    market.used = prices.len();
+    market.min = prices.first().copied();
+    market.max = prices.last().copied();
+    market.median = middle_amount(&prices);
+    market
+}
+
+fn plainly_wrong(it: &CompetitorPrice, ask: &Ask, age_max_ms: i64) -> Option<(Reason, String)> {
+    let age = ask.now_ms.saturating_sub(it.at_ms);
+    let (theirs, ours) = (i128::from(it.price.micros()), i128::from(ask.our_price.micros()));
+    if !it.in_stock {
+        Some((Reason::OutOfStock, format!("{} is asked for nothing: out of stock", it.price)))
+    } else if age > age_max_ms {
+        Some((Reason::TooOld, format!("seen {} ago, older than {}", span(age), span(age_max_ms))))
+    } else if age < 0 {
+        Some((Reason::FromTheFuture, format!("seen {} after now", span(age.saturating_neg()))))
+    } else if theirs > ours * NONSENSE || theirs * NONSENSE < ours {
+        let why = format!("{} is beyond ten times or a tenth of our {}", it.price, ask.our_price);
+        Some((Reason::Nonsense, why))
+    } else {
+        None
+    }
+}
+
+fn put_aside(market: &mut Market, ask: &Ask, it: &CompetitorPrice, reason: Reason, why: String) {
+    market.set_aside_count += 1;
+    if market.set_aside.len() < REPORTED_MAX {
+        let age_ms = ask.now_ms.saturating_sub(it.at_ms);
+        let name = it.name.clone();
+        market.set_aside.push(SetAside { name, price: it.price, age_ms, reason, why });
+    }
+}
+
+/// The middle of sorted amounts; of two middles their mean, rounded down to a millionth.
+fn middle_amount(sorted: &[Amount]) -> Option<Amount> {
+    let half = sorted.len() / 2;
+    let upper = sorted.get(half)?;
+    if sorted.len() % 2 == 1 {
+        return Some(*upper);
+    }
+    let lower = sorted.get(half.checked_sub(1)?)?;
+    let sum = i128::from(lower.micros()) + i128::from(upper.micros());
+    Amount::from_wide(sum.div_euclid(2))
+}
+
+/// The median of finite numbers; `None` of none.
+pub(crate) fn median_of(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    let half = values.len() / 2;
+    let upper = *values.get(half)?;
+    if values.len() % 2 == 1 {
+        return Some(upper);
+    }
+    Some((values.get(half.checked_sub(1)?)? + upper) / 2.0)
+}
+
+/// A stretch of time in words.
+pub(crate) fn span(ms: i64) -> String {
+    let minutes = ms / 60_000;
+    match minutes {
+        0 => "less than a minute".to_owned(),
+        1 => "a minute".to_owned(),
+        2..=119 => format!("{minutes} minutes"),
+        120..=2879 => format!("{} hours", minutes / 60),
+        _ => format!("{} days", minutes / 1440),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: i64 = 3_600_000;
+
+    #[track_caller]
+    fn check(prices: &[(&str, i64, bool)], median: Option<&str>, reasons: &[Reason]) {
+        let mut ask = Ask::new("A", "20".parse().unwrap(), 1_000 * HOUR);
+        for (price, hours, in_stock) in prices {
+            ask.competitors.push(CompetitorPrice {
+                name: String::new(),
+                price: price.parse().unwrap(),
+                at_ms: ask.now_ms - hours * HOUR,
+                in_stock: *in_stock,
+            });
+        }
+        let market = market(&ask, 48 * HOUR);
+        assert_eq!(market.median, median.map(|it| it.parse().unwrap()));
+        let found: Vec<_> = market.set_aside.iter().map(|it| it.reason).collect();
+        assert_eq!(found, reasons);
+        assert_eq!(market.used + market.set_aside_count, prices.len());
+    }
+
+    #[test]
+    fn what_does_not_count_is_reported() {
+        check(&[], None, &[]);
+        check(&[("19", 1, true), ("21", 1, true)], Some("20"), &[]);
+        check(&[("19", 1, true), ("2000", 1, true)], Some("19"), &[Reason::Nonsense]);
+        check(&[("19", 1, true), ("0.20", 1, true)], Some("19"), &[Reason::Nonsense]);
+        check(&[("19", 1, true), ("0", 1, true)], Some("19"), &[Reason::Nonsense]);
+        check(&[("19", 49, true), ("21", 1, false)], None, &[Reason::TooOld, Reason::OutOfStock]);
+        check(&[("19", -1, true)], None, &[Reason::FromTheFuture]);
+        let crowd = [("19", 1, true), ("20", 1, true), ("21", 1, true), ("20", 1, true)];
+        check(&crowd, Some("20"), &[]);
+        let strange = [crowd.as_slice(), &[("40", 1, true)]].concat();
+        check(&strange, Some("20"), &[Reason::FarFromTheRest]);
+        // All but one agree: a tenth off is still a price.
+        let agreed = [("20", 1, true), ("20", 1, true), ("20", 1, true), ("18", 1, true)];
+        check(&agreed, Some("20"), &[]);
+    }
+}

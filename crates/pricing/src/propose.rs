@@ -1,0 +1,319 @@
+//! The proposal: what is best, how far we dare go, and what the guardrails leave of it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ask::{Ask, Inputs};
+use crate::confidence::{Confidence, expected_margin};
+use crate::demand::{Demand, Outlook};
+use crate::elasticity::{Elasticity, estimate};
+use crate::grid::Grid;
+use crate::guardrails::{GuardrailAct, Limits};
+use crate::money::Amount;
+use crate::objective::Objective;
+use crate::outliers::{self, Market};
+use crate::policy::{Mode, Policy};
+use crate::reasoning;
+use crate::refusal::Refusal;
+use crate::waterfall::{Factor, RULES, Waterfall};
+
+/// Without any history this share of the way (in logarithms) is gone at once; knowledge of the
+/// elasticity adds the rest.
+const DARE_MIN: f64 = 0.3;
+/// Experiments hold a price for so long, so that a period sees one price.
+const EXPLORE_MS: i64 = 2 * 86_400_000;
+/// The uncertainty of the elasticity from which experiments have their full size.
+const EXPLORE_SD: f64 = 0.4;
+
+/// What drove the price.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Aim {
+    Profit,
+    /// No cost is known: revenue between the limits.
+    Revenue,
+}
+
+/// A price with everything that explains it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Proposal {
+    pub sku: String,
+    pub current: Amount,
+    pub price: Amount,
+    /// `(price − cost) / price`; 0 where the cost is unknown.
+    pub expected_margin: f64,
+    pub confidence: Confidence,
+    pub reasoning: String,
+    /// The waterfall: effects sum to `price − current`.
+    pub factors: Vec<Factor>,
+    /// Every guardrail that changed the price or had to yield, in order.
+    pub acted: Vec<GuardrailAct>,
+    pub aim: Aim,
+    /// Where the objective alone would have gone; `None` where it has nothing to go by.
+    pub best: Option<Amount>,
+    /// Nothing to weigh a change against, so none was sought.
+    pub held: bool,
+    pub outlook: Outlook,
+    pub elasticity: Elasticity,
+    pub market: Market,
+    /// `auto` or `review`; `auto` of a policy becomes `review` for the reasons below.
+    pub mode: Mode,
+    pub review_because: Vec<String>,
+    pub algorithm: String,
+    pub rules: String,
+    pub inputs: Inputs,
+}
+
+/// The name of the method, as it is shown.
+pub const ALGORITHM: &str = "expected_profit";
+
+/// Proposes a price.
+pub fn propose(ask: &Ask, policy: &Policy) -> Result<Proposal, Refusal> {
+    let (grid, market) = prepare(ask, policy)?;
+    let elasticity = estimate(ask, market.median, policy.prior);
+    finish(ask, policy, grid, market, elasticity)
+}
+
+/// Proposes with an elasticity that was estimated before, for many proposals from one history.
+pub fn propose_with(
+    ask: &Ask,
+    policy: &Policy,
+    elasticity: Elasticity,
+) -> Result<Proposal, Refusal> {
+    let (grid, market) = prepare(ask, policy)?;
+    finish(ask, policy, grid, market, elasticity)
+}
+
+fn prepare(ask: &Ask, policy: &Policy) -> Result<(Grid, Market), Refusal> {
+    ask.check()?;
+    let Some(grid) = Grid::of(&ask.currency) else {
+        return Err(Refusal::invalid("currency.decimals", "at most 4", ask.currency.decimals));
+    };
+    policy.check(grid)?;
+    if policy.mode == Mode::Block {
+        return Err(Refusal::Blocked { sku: ask.sku.clone() });
+    }
+    Ok((grid, outliers::market(ask, policy.competitor_age_max_ms)))
+}
+
+fn finish(
+    ask: &Ask,
+    policy: &Policy,
+    grid: Grid,
+    market: Market,
+    elasticity: Elasticity,
+) -> Result<Proposal, Refusal> {
+    let limits = Limits::of(ask, policy, grid, market.median)?;
+    let mut way = Way { ask, policy, grid, limits: &limits, fall: Waterfall::from(ask.our_price) };
+    let (demand, best) = way.seek(&market, &elasticity);
+    if best.is_some() {
+        way.dare(&elasticity);
+        way.explore(&elasticity);
+    }
+    let mut fall = way.fall;
+    let mut acted = limits.apply(fall.price(), ask, policy);
+    acted.iter().for_each(|act| fall.guardrail(act));
+    let price = fall.price();
+    if let Some(act) = set_aside(&market, ask.our_price) {
+        acted.insert(0, act);
+    }
+    let confidence = Confidence::of(price, ask.cost.is_some(), &elasticity, &market);
+    let review_because = review(policy, &confidence, &acted, &market);
+    let mode = if review_because.is_empty() { policy.mode } else { Mode::Review };
+    let mut proposal = Proposal {
+        sku: ask.sku.clone(),
+        current: ask.our_price,
+        price,
+        expected_margin: expected_margin(price, ask.cost),
+        confidence,
+        reasoning: String::new(),
+        factors: fall.into_factors(),
+        acted,
+        aim: if ask.cost.is_some() { Aim::Profit } else { Aim::Revenue },
+        best,
+        held: best.is_none(),
+        outlook: Outlook::of(&demand, ask.our_price, price, ask.cost, elasticity.units),
+        inputs: inputs(ask, &market),
+        elasticity,
+        market,
+        mode,
+        review_because,
+        algorithm: ALGORITHM.to_owned(),
+        rules: RULES.to_owned(),
+    };
+    proposal.reasoning = reasoning::paragraph(&proposal, ask);
+    Ok(proposal)
+}
+
+/// The part of the waterfall that wants, before the part that forbids.
+struct Way<'a> {
+    ask: &'a Ask,
+    policy: &'a Policy,
+    grid: Grid,
+    limits: &'a Limits,
+    fall: Waterfall,
+}
+
+impl Way<'_> {
+    /// Walks to the best price, one piece of knowledge after the other.
+    fn seek(&mut self, market: &Market, elasticity: &Elasticity) -> (Demand, Option<Amount>) {
+        let (ask, policy) = (self.ask, self.policy);
+        let median = market.median;
+        // Without a market the steepening has nothing to measure from.
+        let start = if median.is_some() { elasticity.parity } else { elasticity.mean };
+        let mut demand = Demand::constant(ask.our_price, start);
+        let aim = ask.cost.map_or(Objective::Revenue, |cost| Objective::Profit {
+            cost,
+            weight: policy.profit_weight,
+        });
+        let range = self.range();
+        let plain = ask.cost.map_or_else(
+            || format!("no cost, elasticity {start:.2}"),
+            |cost| format!("cost {cost}, elasticity {start:.2}"),
+        );
+        let name = if ask.cost.is_some() { "cost_and_elasticity" } else { "revenue" };
+        let newest = ask.history.iter().map(|it| it.at_ms).filter(|it| *it <= ask.now_ms).max();
+        let age = newest.map(|at| ask.now_ms.saturating_sub(at));
+        self.climb(name, plain, age, aim, &demand, range);
+        if let Some(median) = median {
+            demand = demand.against(median, elasticity);
+            let input = format!("competitor median {median} of {}", market.used);
+            self.climb("competitors", input, market.age_ms, aim, &demand, range);
+            if elasticity.follow > 0.0 {
+                demand = demand.followed(elasticity);
+                let input =
+                    format!("competitors make {:.0}% of our moves", 100.0 * elasticity.follow);
+                self.climb("competitors_follow", input, age, aim, &demand, range);
+            }
+        }
+        if let Some(index) = ask.demand_index {
+            let ordinary = elasticity.index_median.unwrap_or(policy.demand_normal);
+            demand = demand.with_index(index, ordinary, policy.demand_response);
+            let input = format!("demand index {index} where {ordinary} is ordinary");
+            self.climb("demand_index", input, Some(0), aim, &demand, range);
+        }
+        (demand, range.map(|_| self.fall.price()))
+    }
+
+    fn climb(
+        &mut self,
+        name: &str,
+        input: String,
+        age_ms: Option<i64>,
+        aim: Objective,
+        demand: &Demand,
+        range: Option<(Amount, Amount)>,
+    ) {
+        let now = self.ask.our_price;
+        let after = range.map_or(now, |(low, high)| aim.best(demand, self.grid, now, low, high));
+        self.fall.step(name, input, age_ms, after);
+    }
+
+    /// Profit has a summit of its own. Revenue has none, so it is sought only between limits that
+    /// somebody set: the place against the competitors, or a lowest price.
+    fn range(&self) -> Option<(Amount, Amount)> {
+        if self.ask.cost.is_some() {
+            return Some((Amount::ZERO, Amount::LIMIT));
+        }
+        let (low, high) = self.limits.allowed();
+        match self.limits.band() {
+            Some((from, to)) => {
+                let low = from.max(low).min(high);
+                Some((low, to.min(high).max(low)))
+            }
+            None if self.ask.min_price.is_positive() || self.policy.map_price.is_some() => {
+                Some((low, high))
+            }
+            None => None,
+        }
+    }
+
+    /// The less is known, the smaller the part of the way that is gone at once.
+    fn dare(&mut self, elasticity: &Elasticity) {
+        let dare = DARE_MIN + (1.0 - DARE_MIN) * elasticity.data_weight;
+        let (now, best) = (self.ask.our_price.to_f64(), self.fall.price().to_f64());
+        let wished = now * (best / now).powf(dare);
+        let Some(after) = self.grid.nearest_f64(wished).and_then(|it| self.grid.price(it)) else {
+            return;
+        };
+        let input = format!(
+            "only {:.0}% of the way is gone at once, because the data decide {:.0}% of the elasticity",
+            100.0 * dare,
+            100.0 * elasticity.data_weight
+        );
+        self.fall.step("caution", input, None, after);
+    }
+
+    /// A small deliberate deviation, up and down by turns, while the elasticity is uncertain.
+    fn explore(&mut self, elasticity: &Elasticity) {
+        let size = self.policy.explore.to_f64() * (elasticity.sd / EXPLORE_SD).min(1.0);
+        if size <= self.policy.hysteresis.to_f64() {
+            return;
+        }
+        let turn = self.ask.now_ms.div_euclid(EXPLORE_MS.max(self.policy.cooldown_ms));
+        // Products take their turns apart, so that a shop does not rise and fall as one.
+        let phase = self.ask.sku.bytes().fold(0_i64, |sum, byte| sum + i64::from(byte));
+        let up = (turn + phase).rem_euclid(2) == 0;
+        let factor = if up { 1.0 + size } else { 1.0 - size };
+        let wished = self.fall.price().to_f64() * factor;
+        let Some(after) = self.grid.nearest_f64(wished).and_then(|it| self.grid.price(it)) else {
+            return;
+        };
+        let input = format!(
+            "a deliberate {:.1}% {} to learn the elasticity, uncertain by {:.2}",
+            100.0 * size,
+            if up { "up" } else { "down" },
+            elasticity.sd
+        );
+        self.fall.step("exploration", input, None, after);
+    }
+}
+
+fn set_aside(market: &Market, price: Amount) -> Option<GuardrailAct> {
+    let first = market.set_aside.first()?;
+    let more = match market.set_aside_count {
+        1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    let why = format!("competitor prices set aside: {}{more}", first.why);
+    Some(GuardrailAct { name: "outliers".to_owned(), before: price, after: price, why })
+}
+
+fn review(
+    policy: &Policy,
+    confidence: &Confidence,
+    acted: &[GuardrailAct],
+    market: &Market,
+) -> Vec<String> {
+    let mut because = Vec::new();
+    if policy.mode != Mode::Auto {
+        return because;
+    }
+    if confidence.value < policy.auto_confidence {
+        let (value, least) = (confidence.value, policy.auto_confidence);
+        because.push(format!("confidence {value} is below {least}"));
+    }
+    let yielded = |it: &&GuardrailAct| it.name == "max_step" && it.before == it.after;
+    because.extend(acted.iter().filter(yielded).map(|it| it.why.clone()));
+    if market.set_aside_count > market.used {
+        because.push("most competitor prices were set aside".to_owned());
+    }
+    because
+}
+
+fn inputs(ask: &Ask, market: &Market) -> Inputs {
+    Inputs {
+        currency: ask.currency.clone(),
+        our_price: ask.our_price,
+        competitor_price: ask.competitor_price,
+        demand_index: ask.demand_index,
+        cost: ask.cost,
+        min_price: ask.min_price,
+        max_price: ask.max_price,
+        min_margin: ask.min_margin,
+        competitor_median: market.median,
+        competitors_used: market.used,
+        history_points: ask.history.len(),
+        last_change_ms: ask.last_change_ms,
+        now_ms: ask.now_ms,
+    }
+}

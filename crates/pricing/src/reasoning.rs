@@ -1,0 +1,132 @@
+//! One honest paragraph about a proposal, built from what acted and from nothing else.
+
+use crate::ask::Ask;
+use crate::elasticity::{Elasticity, Verdict};
+use crate::guardrails::GuardrailAct;
+use crate::money::{Amount, percent};
+use crate::outliers::{Market, span};
+use crate::propose::Proposal;
+
+pub(crate) fn paragraph(proposal: &Proposal, ask: &Ask) -> String {
+    let mut parts = vec![headline(ask, proposal.price), aim(proposal, ask)];
+    parts.push(elasticity(&proposal.elasticity));
+    parts.push(competitors(&proposal.market));
+    parts.extend(proposal.factors.iter().filter_map(|it| match it.name.as_str() {
+        "caution" | "exploration" | "demand_index" | "competitors_follow"
+            if it.effect != Amount::ZERO =>
+        {
+            Some(format!("{} ({}).", capital(&it.input), it.effect.signed()))
+        }
+        _ => None,
+    }));
+    parts.extend(proposal.acted.iter().filter(|it| it.name != "outliers").map(guardrail));
+    parts.push(outcome(proposal, ask));
+    parts.retain(|it| !it.is_empty());
+    parts.join(" ")
+}
+
+fn headline(ask: &Ask, price: Amount) -> String {
+    let change = price.less(ask.our_price);
+    let share = percent(change.to_f64().abs() / ask.our_price.to_f64());
+    match change.micros() {
+        0 => format!("Keep {} at {price}.", ask.sku),
+        1.. => format!("Raise {} from {} to {price} (+{share}).", ask.sku, ask.our_price),
+        _ => format!("Lower {} from {} to {price} (-{share}).", ask.sku, ask.our_price),
+    }
+}
+
+fn aim(proposal: &Proposal, ask: &Ask) -> String {
+    let Some(cost) = ask.cost else {
+        return if proposal.held {
+            "The cost is unknown and neither a competitor nor a lowest price is given, so there is \
+             nothing to weigh a change against."
+                .to_owned()
+        } else {
+            "The cost is unknown, so this aims at revenue between the limits and not at profit, \
+             and no margin can be promised."
+                .to_owned()
+        };
+    };
+    match proposal.best {
+        Some(best) => format!("At a cost of {cost} the highest expected profit lies at {best}."),
+        None => String::new(),
+    }
+}
+
+fn elasticity(it: &Elasticity) -> String {
+    let interval = format!("{:.1} (95% between {:.1} and {:.1})", it.mean, it.low, it.high);
+    let basis = match it.verdict {
+        Verdict::Estimated => format!("estimated from {} periods", it.samples),
+        Verdict::TooLittleData => format!(
+            "mostly assumed for the category, because {} periods at {} prices are too little data",
+            it.samples, it.distinct_prices
+        ),
+        Verdict::PriceNeverMoved => format!(
+            "assumed for the category, because the price never moved in {} periods",
+            it.samples
+        ),
+        Verdict::NoHistory => "assumed for the category, because there is no history".to_owned(),
+    };
+    format!("The elasticity of demand is {interval}, {basis}.")
+}
+
+fn competitors(market: &Market) -> String {
+    let mut text = match (market.median, market.age_ms) {
+        (Some(median), Some(age)) if market.used == 1 => {
+            format!("One competitor asks {median}, seen {}.", ago(age))
+        }
+        (Some(median), Some(age)) => format!(
+            "The median of {} competitors is {median}, the freshest seen {}.",
+            market.used,
+            ago(age)
+        ),
+        _ => "No competitor's price counts.".to_owned(),
+    };
+    match market.set_aside_count {
+        0 => {}
+        1 => text.push_str(" One competitor price was set aside."),
+        more => text.push_str(&format!(" {more} competitor prices were set aside.")),
+    }
+    text
+}
+
+fn ago(age_ms: i64) -> String {
+    if age_ms < 60_000 { "just now".to_owned() } else { format!("{} ago", span(age_ms)) }
+}
+
+fn guardrail(act: &GuardrailAct) -> String {
+    let name = act.name.replace('_', " ");
+    if act.before == act.after {
+        format!("{}: {}.", capital(&name), act.why)
+    } else {
+        format!("{} moved it from {} to {}: {}.", capital(&name), act.before, act.after, act.why)
+    }
+}
+
+fn outcome(proposal: &Proposal, ask: &Ask) -> String {
+    if proposal.price == ask.our_price {
+        return String::new();
+    }
+    let word = |ratio: f64| match ratio - 1.0 {
+        it if it.abs() < 0.0005 => "the same".to_owned(),
+        it if it > 0.0 => format!("{} more", percent(it)),
+        it => format!("{} less", percent(-it)),
+    };
+    let outlook = &proposal.outlook;
+    let profit = outlook
+        .profit_ratio
+        .map_or_else(String::new, |it| format!(" and {} gross profit", word(it)));
+    let comma = if profit.is_empty() { " and" } else { "," };
+    format!(
+        "Expected: {} units{comma} {} revenue{profit}.",
+        word(outlook.units_ratio),
+        word(outlook.revenue_ratio)
+    )
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
+}

@@ -1,0 +1,63 @@
+//! From the current price to the proposed one, factor by factor, in money.
+//!
+//! Each factor says what it looked at, how old that was and by how much it moved the price. The
+//! prices between are exact amounts and each effect is the difference of two of them, so the
+//! effects sum to `proposed − current` to the last millionth.
+
+use serde::{Deserialize, Serialize};
+
+use crate::guardrails::GuardrailAct;
+use crate::money::Amount;
+
+/// Raised whenever the same ask would be answered differently.
+pub const RULES: &str = "1";
+
+/// One step of the way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Factor {
+    pub name: String,
+    /// What it looked at, in words.
+    pub input: String,
+    /// How old that was; `None` for rules and for what has no time.
+    pub age_ms: Option<i64>,
+    /// By how much it moved the price.
+    pub effect: Amount,
+    /// The price after it.
+    pub price_after: Amount,
+    /// The rule and its version.
+    pub rule: String,
+}
+
+/// The way being walked.
+pub(crate) struct Waterfall {
+    price: Amount,
+    factors: Vec<Factor>,
+}
+
+impl Waterfall {
+    pub(crate) fn from(price: Amount) -> Self {
+        Self { price, factors: Vec::new() }
+    }
+
+    pub(crate) const fn price(&self) -> Amount {
+        self.price
+    }
+
+    pub(crate) fn step(&mut self, name: &str, input: String, age_ms: Option<i64>, after: Amount) {
+        let effect = after.less(self.price);
+        self.price = after;
+        let rule = format!("{name}/{RULES}");
+        let name = name.to_owned();
+        self.factors.push(Factor { name, input, age_ms, effect, price_after: after, rule });
+    }
+
+    pub(crate) fn guardrail(&mut self, act: &GuardrailAct) {
+        if act.after != self.price {
+            self.step(&act.name, act.why.clone(), None, act.after);
+        }
+    }
+
+    pub(crate) fn into_factors(self) -> Vec<Factor> {
+        self.factors
+    }
+}
