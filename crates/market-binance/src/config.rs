@@ -118,12 +118,21 @@ pub struct StreamConfig {
     pub connect_timeout: Duration,
     /// How long the exchange may take to confirm a subscription.
     pub ack_within: Duration,
-    /// A connection on which nothing at all is heard for this long is dead. Half way there it is
-    /// asked for a sign of life.
+    /// No silence that is shorter means anything. From there on it depends on how often something
+    /// usually comes.
+    pub silence_min: Duration,
+    /// A connection on which nothing at all is heard for half as long is asked for a sign of life,
+    /// however quiet it usually is.
     pub silence_max: Duration,
-    /// A stream on which nothing is heard for this long is compared with the record: where that
-    /// has moved on, the subscription is dead although the connection is not.
+    /// How long that sign of life may take.
+    pub answer_within: Duration,
+    /// A stream on which nothing is heard for this long, or unusually long, is compared with the
+    /// record: where that has moved on, the subscription is dead although the connection is not.
     pub stream_silence: Duration,
+    /// How long after the record a stream may have the same to say.
+    pub behind_record: Duration,
+    /// How rarely a connection is replaced that has mute streams each time.
+    pub mute_wait_max: Duration,
     /// A connection is replaced at this age, before the exchange ends it.
     pub life: Duration,
     /// Between two messages of ours; the exchange allows five a second.
@@ -162,8 +171,12 @@ impl StreamConfig {
             url: url.into(),
             connect_timeout: Duration::from_secs(10),
             ack_within: Duration::from_secs(10),
+            silence_min: Duration::from_secs(3),
             silence_max: Duration::from_secs(30),
+            answer_within: Duration::from_secs(3),
             stream_silence: Duration::from_mins(1),
+            behind_record: Duration::from_millis(2_500),
+            mute_wait_max: Duration::from_mins(5),
             life: Duration::from_hours(23),
             message_gap: Duration::from_millis(250),
             backoff: Duration::from_millis(250),

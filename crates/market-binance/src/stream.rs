@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `connection`, `wire` | one WebSocket: subscribing, pings, its death; what its frames say |
 //! | `lines`, `backoff` | which connection is in use, when to replace it, when to try again |
+//! | `cadence` | after how long a silence means something |
 //! | `sequence` | the order of candles, and what is missing |
 //! | `backfill` | what the record says about it |
 //! | `shard` | the task that runs all of these for its series |
@@ -12,6 +13,7 @@
 
 mod backfill;
 mod backoff;
+mod cadence;
 mod connection;
 mod feed;
 mod hub;

@@ -16,6 +16,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_conf
 use tokio_util::sync::CancellationToken;
 
 use super::backoff::chance;
+use super::cadence::Cadence;
 use super::sequence::Update;
 use super::wire::{self, Message};
 use crate::StreamConfig;
@@ -24,6 +25,8 @@ use crate::StreamConfig;
 const BATCH_MAX: usize = 100;
 const MESSAGE_BYTES_MAX: usize = 1 << 20;
 const FAREWELL: Duration = Duration::from_secs(1);
+/// How soon candles are expected on a new connection.
+const FIRST_CANDLES: Duration = Duration::from_secs(2);
 
 /// What a connection tells, with its own number.
 #[derive(Debug)]
@@ -131,6 +134,8 @@ struct Talk<'a> {
     next_id: u64,
     may_say_at: Instant,
     heard_at: Instant,
+    /// How often candles come.
+    cadence: Cadence,
     asked_for_life_at: Option<Instant>,
     ready: bool,
     retire_at: Option<Instant>,
@@ -149,6 +154,7 @@ impl<'a> Talk<'a> {
             next_id: 1,
             may_say_at: now,
             heard_at: now,
+            cadence: Cadence::new(FIRST_CANDLES),
             asked_for_life_at: None,
             ready: false,
             retire_at: Some(now + life),
@@ -159,8 +165,7 @@ impl<'a> Talk<'a> {
         loop {
             let config = Arc::clone(&self.link.config);
             let first = self.unanswered.values().map(|(since, _)| *since).min();
-            let since = self.asked_for_life_at.unwrap_or(self.heard_at);
-            let dead_at = since + config.silence_max / 2;
+            let dead_at = self.doubted_at(&config);
             let far = dead_at + Duration::from_hours(1);
             // What has come is heard before anything is called late: after a pause of our own, the
             // frames of the meantime are there.
@@ -196,6 +201,15 @@ impl<'a> Talk<'a> {
         }
     }
 
+    /// When the connection is to be asked for a sign of life, or is dead for want of one.
+    fn doubted_at(&self, config: &StreamConfig) -> Instant {
+        let longest = config.silence_max / 2;
+        match self.asked_for_life_at {
+            Some(asked) => asked + config.answer_within.min(longest),
+            None => self.heard_at + self.cadence.patience(config.silence_min, longest),
+        }
+    }
+
     /// Orders that come one by one while others wait are sent as one.
     fn enqueue(&mut self, order: Order) {
         match (self.waiting.back_mut(), order) {
@@ -211,7 +225,9 @@ impl<'a> Talk<'a> {
 
     async fn hear(&mut self, frame: Frame) -> Result<(), Over> {
         self.heard_at = Instant::now();
-        self.asked_for_life_at = None;
+        if self.asked_for_life_at.take().is_some() {
+            self.cadence.excused();
+        }
         let text = match frame {
             Frame::Text(text) => text,
             // The pong is queued by the library and must be pushed out.
@@ -221,6 +237,7 @@ impl<'a> Talk<'a> {
         };
         match wire::read(text.as_str()) {
             Ok(Message::Kline { stream, update }) => {
+                self.cadence.heard(self.heard_at);
                 self.tell(Heard::Candle { stream, update }).await
             }
             Ok(Message::Done { id }) => self.confirmed(id).await,

@@ -46,6 +46,9 @@ pub(crate) struct Lines {
     standby: Option<Line>,
     retry_at: Option<Instant>,
     waits: Backoff,
+    /// When a connection may be replaced again because of a stream it has lost.
+    replace_from: Option<Instant>,
+    replace_waits: Backoff,
     next_id: u64,
     say: mpsc::Sender<(u64, Heard)>,
     said: mpsc::Receiver<(u64, Heard)>,
@@ -57,6 +60,8 @@ impl Lines {
         let (say, said) = mpsc::channel(HEARD_MAX);
         Self {
             waits: Backoff::new(config.backoff, config.backoff_max),
+            replace_from: None,
+            replace_waits: Backoff::new(config.silence_min * 2, config.mute_wait_max),
             config,
             tasks: inner.tasks.clone(),
             current: None,
@@ -93,15 +98,24 @@ impl Lines {
         }
     }
 
-    /// Replaces the current connection, which has lost a stream, unless it is too young to tell.
+    /// Replaces the current connection, which has lost a stream: at once, and then at growing
+    /// intervals for as long as that does not help.
     pub(crate) fn replace<'a>(&mut self, streams: impl Iterator<Item = &'a String>) {
-        let young = self.config.stream_silence;
-        if let Some(line) = self.current.as_mut().filter(|line| line.opened.elapsed() >= young) {
-            line.retiring = true;
-            if self.retry_at.is_none() {
-                self.retry(streams);
-            }
+        let now = Instant::now();
+        let waits = self.replace_from.is_some_and(|from| now < from);
+        let Some(line) = self.current.as_mut().filter(|line| !line.retiring && !waits) else {
+            return;
+        };
+        line.retiring = true;
+        self.replace_from = Some(now + self.replace_waits.next());
+        if self.retry_at.is_none() {
+            self.retry(streams);
         }
+    }
+
+    /// A stream that was lost is heard again.
+    pub(crate) fn regained(&mut self) {
+        self.replace_waits.reset();
     }
 
     /// Passes an order on, or connects: a new connection subscribes to everything anyway.

@@ -13,11 +13,12 @@ use tokio::time::{Instant, MissedTickBehavior, sleep_until};
 
 use super::backfill::{self, Filled};
 use super::backoff::Backoff;
+use super::cadence::Cadence;
 use super::connection::{Heard, Order};
 use super::hub::Hub;
 use super::lines::{Change, Lines};
 use super::sequence::{Sequence, Update};
-use crate::Inner;
+use crate::{Inner, StreamConfig};
 
 /// A series that is to be followed.
 pub(crate) struct Joining {
@@ -37,6 +38,13 @@ struct Series {
     live: bool,
     /// The last sign of its stream, or that it is quiet for good reason.
     heard_at: Instant,
+    cadence: Cadence,
+    /// When it is mute unless something is heard: the record has moved on.
+    mute_at: Option<Instant>,
+    /// It sends nothing although it trades, on the connection that there is.
+    mute: bool,
+    /// It has not been heard since it was mute.
+    lost: bool,
     /// The record is being asked.
     looking: bool,
     /// When to ask the record, where that is known to be needed.
@@ -58,14 +66,39 @@ impl Series {
         if self.live != live {
             self.live = live;
             self.heard_at = Instant::now();
+            self.cadence.interrupted();
+            self.mute_at = None;
+            self.mute = false;
             let word = if live { KlineEvent::Connected } else { KlineEvent::Reconnecting };
             self.publish(Vec::new(), Some(word));
         }
     }
 
-    /// Its connection works, and yet nothing comes.
-    fn is_silent(&self, silence_max: Duration) -> bool {
-        self.live && self.heard_at.elapsed() >= silence_max
+    /// Its connection works, and yet nothing comes for longer than usual.
+    fn is_silent(&self, config: &StreamConfig) -> bool {
+        let patience = self.cadence.patience(config.silence_min, config.stream_silence);
+        self.live && self.mute_at.is_none() && self.heard_at.elapsed() >= patience
+    }
+
+    /// Notes a frame; whether one came at last.
+    fn heard(&mut self) -> bool {
+        self.heard_at = Instant::now();
+        self.cadence.heard(self.heard_at);
+        self.mute_at = None;
+        if self.mute {
+            self.say(true);
+        }
+        std::mem::take(&mut self.lost)
+    }
+
+    /// What the record says about a silence.
+    fn explain(&mut self, moved: bool, config: &StreamConfig) {
+        self.heard_at = Instant::now();
+        match moved {
+            // What was traded just now may still be on its way.
+            true => self.mute_at = Some(self.heard_at + config.behind_record),
+            false => self.cadence.excused(),
+        }
     }
 
     fn look_by(&mut self, at: Instant) {
@@ -144,6 +177,10 @@ impl Shard {
             sequence: Sequence::new(interval, expected),
             live: false,
             heard_at: Instant::now(),
+            cadence: Cadence::new(frames_every(interval)),
+            mute_at: None,
+            mute: false,
+            lost: false,
             looking: false,
             look_at: None,
             waits: Backoff::new(config.lag_wait, config.lag_wait_max),
@@ -158,7 +195,9 @@ impl Shard {
             let wait = self.inner.config.streams.gap_wait;
             if let Some(series) = self.series.get_mut(&stream) {
                 let mut told = Vec::new();
-                series.heard_at = Instant::now();
+                if series.heard() {
+                    self.lines.regained();
+                }
                 series.sequence.hear(*update, &mut told);
                 // Once it is planned or under way, more frames change nothing about it.
                 if series.sequence.gap().is_some() && !series.looking {
@@ -207,11 +246,13 @@ impl Shard {
             }
             // Quiet candles and lost closing frames: the clock alone says that one is over.
             let overdue = series.sequence.closes_at().0 + grace <= server_now.0;
-            let silent = series.is_silent(config.stream_silence);
+            let silent = series.is_silent(config);
             if series.look_at.map_or(overdue || silent, |at| at <= now) {
                 start(&self.inner, &mut self.looks, stream, series);
             }
         }
+        self.judge_silence(now);
+        let config = &self.inner.config.streams;
         let idle: Vec<String> = self
             .series
             .iter()
@@ -234,12 +275,11 @@ impl Shard {
         let Some(series) = self.series.get_mut(stream) else { return };
         series.looking = false;
         let before = series.sequence.expected();
-        let mut mute = false;
         match looked {
             Ok(filled) => {
-                if series.is_silent(self.inner.config.streams.stream_silence) {
-                    mute = filled.moved_beyond(series.sequence.forming());
-                    series.heard_at = Instant::now();
+                if series.is_silent(&self.inner.config.streams) {
+                    let moved = filled.moved_beyond(series.sequence.forming());
+                    series.explain(moved, &self.inner.config.streams);
                 }
                 let mut told = Vec::new();
                 let span = series.sequence.fill(&filled.rows, filled.known_to, &mut told);
@@ -263,12 +303,29 @@ impl Shard {
             let needed = open || series.look_at.is_some();
             series.look_at = needed.then(|| Instant::now() + series.waits.next());
         }
+    }
+
+    /// Has the connection replaced whose streams are mute, for as long as there are any.
+    fn judge_silence(&mut self, now: Instant) {
+        let mut mute = false;
+        for (stream, series) in &mut self.series {
+            if series.mute_at.is_some_and(|at| at <= now) {
+                tracing::info!(stream, "a stream sends nothing although it trades");
+                self.inner.client.observer.stream("mute");
+                series.say(false);
+                (series.mute, series.lost) = (true, true);
+            }
+            mute |= series.mute;
+        }
         if mute {
-            tracing::info!(stream, "a stream sends nothing although it trades");
-            self.inner.client.observer.stream("mute");
             self.lines.replace(self.series.keys());
         }
     }
+}
+
+/// How often the exchange sends a forming candle that changes.
+fn frames_every(interval: Interval) -> Duration {
+    Duration::from_secs(if interval == Interval::S1 { 1 } else { 2 })
 }
 
 /// Asks the record for what is missing, unless readers need a moment to make room for it.

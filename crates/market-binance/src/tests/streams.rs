@@ -49,6 +49,7 @@ fn hurried(config: &mut BinanceConfig) {
     streams.ack_within = Duration::from_secs(2);
     streams.silence_max = Duration::from_millis(250);
     streams.stream_silence = Duration::from_secs(2);
+    streams.behind_record = Duration::from_millis(30);
     streams.message_gap = Duration::from_millis(1);
     streams.backoff = Duration::from_millis(2);
     streams.backoff_max = Duration::from_millis(20);

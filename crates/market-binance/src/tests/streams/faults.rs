@@ -141,7 +141,72 @@ async fn a_stream_that_is_confirmed_but_mute_is_noticed() {
     assert!(live.sim.streams().opened >= 2);
     reader.read(2).await;
     live.check(&reader).await;
-    assert_eq!(reader.count(is_down) + mute.count(is_down), 0);
+    // Only who hears nothing is told; the others went over to the new connection unharmed.
+    assert_eq!((reader.count(is_down), mute.count(is_down)), (0, 1));
+}
+
+/// With these settings nothing but the usual pace tells that something is wrong.
+fn by_pace_alone(config: &mut BinanceConfig) {
+    let streams = &mut config.streams;
+    streams.silence_min = Duration::from_millis(100);
+    streams.answer_within = Duration::from_millis(300);
+    streams.silence_max = Duration::from_mins(10);
+    streams.stream_silence = Duration::from_mins(10);
+    streams.behind_record = Duration::from_mins(10);
+}
+
+#[tokio::test]
+async fn a_stall_is_noticed_by_how_often_frames_usually_come() {
+    let rules = |rules: &mut StreamRules| rules.ping_every = Duration::from_mins(1);
+    let live = live_with(start(), rules, by_pace_alone).await;
+    let mut reader = live.follow("BTCUSDT", Interval::S1).await;
+    reader.read(200).await;
+    live.trouble(Trouble::new(FaultKind::WsStall, 1));
+    reader.read_until(is_down).await;
+    reader.read_until(|event| *event == KlineEvent::Connected).await;
+    reader.read(100).await;
+    live.check(&reader).await;
+    assert!(reader.count(is_gap) >= 1, "{:?}", reader.statuses);
+}
+
+#[tokio::test]
+async fn a_stream_that_falls_mute_is_told_and_replaced_ever_more_rarely() {
+    let change = |config: &mut BinanceConfig| {
+        config.streams.stream_silence = Duration::from_millis(50);
+        config.streams.silence_min = Duration::from_millis(25);
+        config.streams.mute_wait_max = Duration::from_mins(5);
+    };
+    let live = live_with(start(), |_| {}, change).await;
+    live.trouble(Trouble::new(FaultKind::WsMute, 1_000).on("/ws/ethusdt@kline_1m"));
+    let mut mute = live.follow("ETHUSDT", Interval::M1).await;
+    mute.read_until(is_down).await;
+    mute.read(30).await;
+    // Three seconds of trying every tenth of a second would be thirty connections.
+    let opened = live.sim.streams().opened;
+    assert!((2..=10).contains(&opened), "{opened}");
+    live.check(&mute).await;
+    live.sim.faults().clear();
+    mute.read_until(|event| matches!(event, KlineEvent::Candle { kline, .. } if !kline.closed))
+        .await;
+}
+
+#[tokio::test]
+async fn a_halted_symbol_is_healthy_however_closely_it_is_watched() {
+    let change = |config: &mut BinanceConfig| {
+        config.streams.silence_min = Duration::from_millis(10);
+        config.streams.stream_silence = Duration::from_millis(80);
+        config.streams.silence_max = Duration::from_secs(20);
+        config.streams.answer_within = Duration::from_secs(10);
+    };
+    let live = live_with(start(), |_| {}, change).await;
+    let mut halted = live.follow("LUNAUSDT", Interval::M1).await;
+    assert_eq!(*halted.next().await.unwrap(), KlineEvent::Connected);
+    let asked = live.sim.requests(Served::Klines);
+    let nothing = tokio::time::timeout(Duration::from_secs(2), halted.feed.next()).await;
+    assert!(nothing.is_err(), "{nothing:?}");
+    assert_eq!(live.sim.streams().opened, 1);
+    let asked = live.sim.requests(Served::Klines) - asked;
+    assert!((2..=100).contains(&asked), "the record was asked {asked} times");
 }
 
 #[tokio::test]
