@@ -21,6 +21,8 @@ pub mod policy;
 pub mod propose;
 mod reasoning;
 pub mod refusal;
+#[cfg(feature = "testing")]
+pub mod shop;
 pub mod waterfall;
 
 pub use ask::{Ask, CompetitorPrice, Inputs, Point};

@@ -1,0 +1,61 @@
+//! Those who set our price: the optimizer and what it is compared with.
+
+use crate::money::Amount;
+use crate::outliers;
+use crate::{Ask, Grid, Policy, Rate, Refusal, propose};
+
+/// A way of setting the price each morning.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Player {
+    Optimizer(Box<Policy>),
+    /// If the market is more than 2 % below us, 1 % below it, but never below the margin floor; the
+    /// price never rises again.
+    UndercutRule,
+    /// The cheapest price in stock, but never below the margin floor.
+    MatchCheapest,
+    Fixed(Amount),
+}
+
+impl Player {
+    /// The optimizer as the shop runs it: small experiments, a step of 15 % a day at most.
+    pub fn optimizer() -> Self {
+        Self::Optimizer(Box::new(Policy {
+            explore: Rate::percent(4),
+            max_step: Rate::percent(15),
+            ..Policy::default()
+        }))
+    }
+
+    /// Everybody who is measured against the best fixed price; the optimizer first.
+    pub fn rivals_of_fixed() -> Vec<Self> {
+        vec![Self::optimizer(), Self::UndercutRule, Self::MatchCheapest]
+    }
+
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Optimizer(_) => "optimizer",
+            Self::UndercutRule => "undercut 1 %",
+            Self::MatchCheapest => "match cheapest",
+            Self::Fixed(_) => "fixed",
+        }
+    }
+
+    pub(crate) fn price(&self, ask: &Ask, floor: Amount, grid: Grid) -> Result<Amount, Refusal> {
+        let market = || outliers::market(ask, i64::MAX);
+        let share = |amount: Amount, rate: Rate| grid.scaled_floor(amount, rate).unwrap_or(amount);
+        Ok(match self {
+            Self::Optimizer(policy) => propose(ask, policy)?.price,
+            Self::UndercutRule => match market().median {
+                Some(median) if share(median, Rate::percent(102)) < ask.our_price => {
+                    share(median, Rate::percent(99)).max(floor)
+                }
+                _ => ask.our_price.max(floor),
+            },
+            Self::MatchCheapest => {
+                let cheapest = market().min.unwrap_or(ask.our_price);
+                share(cheapest, Rate::ONE).max(floor)
+            }
+            Self::Fixed(price) => *price,
+        })
+    }
+}

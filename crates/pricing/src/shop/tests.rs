@@ -1,0 +1,24 @@
+//! What is promised of the optimizer, over many shops.
+
+use super::*;
+
+const SEEDS: u64 = 6;
+
+#[test]
+fn the_optimizer_earns_nearly_what_hindsight_would() {
+    let lines: Vec<Line> = Kind::ALL.into_iter().map(|kind| line(kind, SEEDS).unwrap()).collect();
+    let mean = |at: usize| lines.iter().map(|it| it.shares[at]).sum::<f64>() / lines.len() as f64;
+    let (ours, rule, cheapest) = (mean(0), mean(1), mean(2));
+    assert!(ours >= 0.95, "{ours}: {lines:#?}");
+    assert!(ours > rule && ours > cheapest, "{ours} {rule} {cheapest}");
+    for line in &lines {
+        assert_eq!(line.below_floor, 0, "{line:?}");
+        assert!(line.shares[0] > 0.9, "{line:?}");
+    }
+}
+
+#[test]
+fn the_same_seed_is_the_same_season() {
+    let play = || season(&World::new(Kind::Mixed, 3), &Player::optimizer()).unwrap();
+    assert_eq!(play(), play());
+}
