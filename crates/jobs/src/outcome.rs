@@ -174,3 +174,6 @@ fn told(fault: &Fault) -> JobError {
 fn error(code: &str, message: &str) -> JobError {
     JobError { code: code.to_owned(), message: clipped(message, ERROR_MAX) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,130 @@
-//! The queue on both engines.
+//! The queue on both engines, under a clock that is set by hand.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use market::{Clock as _, Millis};
+use serde_json::json;
+use store::Db;
+use testkit::FakeClock;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::sql::{self, Ending, Hold};
+use crate::{Backoff, Handler, Job, Jobs, Limits, MIGRATIONS, NewJob, State, Worker, WorkerConfig};
+
+mod fencing;
+mod machine;
+mod pushing;
+mod running;
+mod stopping;
+
+/// Longer than anything here takes: a test that waits it out has failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+const LEASE: Duration = Duration::from_secs(10);
+
+struct World {
+    db: Db,
+    clock: Arc<FakeClock>,
+    jobs: Jobs,
+}
+
+impl World {
+    async fn new(db: &Db) -> Self {
+        Self::limited(db, Limits::default()).await
+    }
+
+    async fn limited(db: &Db, limits: Limits) -> Self {
+        db.migrate(&[MIGRATIONS]).await.unwrap();
+        let clock = Arc::new(FakeClock::new(Millis(1_800_000_000_000)));
+        let jobs = Jobs::new(db.clone(), clock.clone(), limits);
+        Self { db: db.clone(), clock, jobs }
+    }
+
+    /// The same queue as another process sees it.
+    fn elsewhere(&self) -> Jobs {
+        Jobs::new(self.db.clone(), self.clock.clone(), Limits::default())
+    }
+
+    async fn push(&self, kind: &str) -> Job {
+        self.jobs.push(job(kind)).await.unwrap().job
+    }
+
+    async fn claim(&self, kind: &str, limit: usize) -> Vec<(Job, i64)> {
+        let mut tx = self.db.begin().await.unwrap();
+        let now = self.clock.now();
+        let times = (now, Millis(now.0 + sql::millis(LEASE)));
+        let claimed = sql::claim(&self.db, &mut tx, kind, limit, "test", times).await.unwrap();
+        tx.commit().await.unwrap();
+        claimed
+    }
+
+    async fn end(&self, hold: Hold<'_>, ending: &Ending) -> Option<State> {
+        let mut tx = self.db.begin().await.unwrap();
+        let progress = crate::Progress::default();
+        let now = self.clock.now();
+        let state = sql::end(&mut tx, hold, ending, &progress, now).await.unwrap();
+        tx.commit().await.unwrap();
+        state
+    }
+
+    async fn reap(&self) -> Vec<sql::Reaped> {
+        let mut tx = self.db.begin().await.unwrap();
+        let reaped = sql::reap(&self.db, &mut tx, 100, self.clock.now()).await.unwrap();
+        tx.commit().await.unwrap();
+        reaped
+    }
+
+    fn hire(&self, config: WorkerConfig, handler: impl Handler + 'static) -> Hired {
+        Hired::new(self.jobs.clone(), config, 4, Arc::new(handler))
+    }
+}
+
+fn job(kind: &str) -> NewJob {
+    NewJob::new(kind, &json!({"of": kind})).unwrap()
+}
+
+/// Quick to look and to retry, so that tests need not wait for it.
+fn config() -> WorkerConfig {
+    WorkerConfig {
+        lease: LEASE,
+        progress_every: Duration::from_millis(10),
+        look_every: Duration::from_millis(20),
+        backoff: Backoff { first: Duration::ZERO, most: Duration::ZERO },
+        ..WorkerConfig::default()
+    }
+}
+
+/// A worker in a task of its own.
+struct Hired {
+    shutdown: CancellationToken,
+    task: JoinSet<()>,
+}
+
+impl Hired {
+    fn new(
+        jobs: Jobs,
+        config: WorkerConfig,
+        concurrency: usize,
+        handler: Arc<dyn Handler>,
+    ) -> Self {
+        let shutdown = CancellationToken::new();
+        let (mut task, stop) = (JoinSet::new(), shutdown.clone());
+        task.spawn(async move {
+            let worker = Worker::new(jobs, config);
+            worker.run(&["one", "two"], concurrency, handler, stop).await;
+        });
+        Self { shutdown, task }
+    }
+
+    /// Returns once the worker has.
+    async fn dismiss(mut self) {
+        self.shutdown.cancel();
+        self.task.join_next().await.unwrap().unwrap();
+    }
+
+    /// Gone without a word, as if its process had been killed.
+    async fn vanish(mut self) {
+        self.task.shutdown().await;
+    }
+}

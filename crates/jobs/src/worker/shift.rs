@@ -87,6 +87,11 @@ impl<'a> Shift<'a> {
         loop {
             // Seen before the claim, so that what is pushed during it is heard of after it.
             ready.borrow_and_update();
+            // Looked at before every claim: a job that was handed back because of the shutdown
+            // must not be taken up again.
+            if self.end.is_none() && self.shutdown.is_cancelled() {
+                self.end = Some(Instant::now() + self.config.shutdown_grace + LAST_WORDS);
+            }
             let mut pause = Duration::ZERO;
             match self.turn(wants_more).await {
                 Ok(()) => wants_more = false,
@@ -105,10 +110,7 @@ impl<'a> Shift<'a> {
                     wants_more = true;
                 }
                 Ok(()) = ready.changed(), if has_room => wants_more = true,
-                () = self.shutdown.cancelled(), if self.end.is_none() => {
-                    let grace = self.config.shutdown_grace + LAST_WORDS;
-                    self.end = Some(Instant::now() + grace);
-                }
+                () = self.shutdown.cancelled(), if self.end.is_none() => {}
                 () = tokio::time::sleep_until(self.next_look) => {}
             }
             while let Some(joined) = self.running.try_join_next() {

@@ -1,0 +1,190 @@
+//! Into the queue and out of it: keys, order, bounds, lists, counts, retention.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use fault::Kind;
+use serde_json::json;
+use testkit::on_every_engine;
+use tokio::task::JoinSet;
+
+use super::{World, job};
+use crate::outcome::ended_as;
+use crate::sql::Hold;
+use crate::{Count, Filter, Limits, NewJob, Page, State};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_comes_back_as_it_was_pushed() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let new = NewJob::new("one", &json!({"sku": "Ж\u{0}", "n": 1})).unwrap();
+        let new = new.key("k").owner("alice").priority(-7).max_attempts(2);
+        let pushed = world.jobs.push(new.delay(Duration::from_secs(3))).await.unwrap();
+        assert!(pushed.is_new);
+        let found = world.jobs.get(&pushed.job.id).await.unwrap();
+        assert_eq!(found, pushed.job);
+        assert_eq!((found.key.as_deref(), found.owner.as_deref()), (Some("k"), Some("alice")));
+        assert_eq!((found.priority, found.attempt, found.max_attempts), (-7, 0, 2));
+        assert_eq!(found.state, State::Queued);
+        assert_eq!(found.run_at.0 - found.created_at.0, 3000);
+        let payload: serde_json::Value = found.payload_as().unwrap();
+        assert_eq!(payload, json!({"sku": "Ж\u{0}", "n": 1}));
+        for id in ["", "nonsense", "00000000-0000-7000-8000-000000000000", "'; DROP TABLE job"] {
+            let refused = world.jobs.get(id).await.unwrap_err();
+            assert_eq!((refused.kind(), refused.code()), (Kind::NotFound, "job_not_found"));
+            assert_eq!(world.jobs.cancel(id).await.unwrap_err().code(), "job_not_found");
+            assert_eq!(world.jobs.retry(id).await.unwrap_err().code(), "job_not_found");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_key_has_one_live_job_however_many_push_it() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let mut pushers = JoinSet::new();
+        for _ in 0..20 {
+            let jobs = world.elsewhere();
+            pushers.spawn(async move { jobs.push(job("one").key("k")).await.unwrap() });
+        }
+        let pushed = pushers.join_all().await;
+        assert_eq!(pushed.iter().filter(|it| it.is_new).count(), 1);
+        let ids: HashSet<&str> = pushed.iter().map(|it| it.job.id.as_str()).collect();
+        assert_eq!(ids.len(), 1);
+        // Another kind has keys of its own, a running job still holds its key, a finished one not.
+        assert!(world.jobs.push(job("two").key("k")).await.unwrap().is_new);
+        let (held, fence) = world.claim("one", 1).await.remove(0);
+        assert!(!world.jobs.push(job("one").key("k")).await.unwrap().is_new);
+        world.end(Hold { id: &held.id, fence }, &ended_as(State::Failed)).await.unwrap();
+        assert!(world.jobs.push(job("one").key("k")).await.unwrap().is_new);
+        // The dead letter cannot come back beside its successor.
+        assert_eq!(world.jobs.retry(&held.id).await.unwrap_err().code(), "job_exists");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_are_taken_by_priority_then_time_and_not_before_it() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let second = Duration::from_secs(1);
+        let many = vec![
+            job("one").owner("third"),
+            job("one").owner("never").delay(second * 60),
+            job("one").owner("first").priority(5),
+            job("one").owner("later").priority(9).delay(second),
+            job("two").owner("other"),
+            job("one").owner("second").priority(5),
+        ];
+        let pushed = world.jobs.push_many(many).await.unwrap();
+        let owners: Vec<_> = pushed.iter().map(|it| it.job.owner.clone().unwrap()).collect();
+        assert_eq!(owners, ["third", "never", "first", "later", "other", "second"]);
+        let mut taken = Vec::new();
+        taken.extend(world.claim("one", 2).await);
+        taken.extend(world.claim("one", 9).await);
+        world.clock.advance(second);
+        taken.extend(world.claim("one", 9).await);
+        let owners: Vec<_> = taken.iter().map(|(job, _)| job.owner.clone().unwrap()).collect();
+        assert_eq!(owners, ["first", "second", "third", "later"]);
+        assert!(taken.iter().all(|(job, fence)| job.attempt == 1 && *fence == 1));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_queue_says_so_and_still_knows_its_keys() {
+    on_every_engine(async |db| {
+        let world = World::limited(db, Limits { queued_max: 30 }).await;
+        world.jobs.push(job("one").key("k")).await.unwrap();
+        for _ in 1..30 {
+            world.push("one").await;
+        }
+        let refused = world.jobs.push(job("one")).await.unwrap_err();
+        assert_eq!((refused.kind(), refused.code()), (Kind::Unavailable, "overloaded"));
+        assert!(refused.retry_wait().is_some());
+        assert!(!world.jobs.push(job("one").key("k")).await.unwrap().is_new);
+        world.push("two").await;
+        assert!(world.jobs.push_many(vec![job("two"), job("one")]).await.is_err());
+        let two = Count { kind: "two".to_owned(), state: State::Queued, jobs: 1 };
+        assert!(world.jobs.counts().await.unwrap().contains(&two), "half of a batch stayed");
+        world.claim("one", 1).await;
+        world.push("one").await;
+        let many = vec![job("one"); 1001];
+        assert_eq!(world.jobs.push_many(many).await.unwrap_err().code(), "too_many_jobs");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_belongs_to_its_callers_transaction() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let mut tx = db.begin().await.unwrap();
+        let gone = world.jobs.push_in(&mut tx, &job("one")).await.unwrap().job;
+        drop(tx);
+        assert_eq!(world.jobs.get(&gone.id).await.unwrap_err().code(), "job_not_found");
+        let mut tx = db.begin().await.unwrap();
+        let kept = world.jobs.push_in(&mut tx, &job("one")).await.unwrap().job;
+        tx.commit().await.unwrap();
+        assert_eq!(world.jobs.get(&kept.id).await.unwrap(), kept);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_are_filtered_and_paged_newest_first() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let mut made = Vec::new();
+        for at in 0..7 {
+            let owner = if at % 2 == 0 { "alice" } else { "bob" };
+            made.push(world.jobs.push(job("one").owner(owner)).await.unwrap().job.id);
+        }
+        world.push("two").await;
+        let filter = Filter {
+            kinds: vec!["one".to_owned(), "three".to_owned()],
+            states: vec![State::Queued],
+            owner: Some("alice".to_owned()),
+            key: None,
+        };
+        let mut page = Page { before: None, limit: 3 };
+        let mut seen = Vec::new();
+        loop {
+            let found = world.jobs.list(&filter, &page).await.unwrap();
+            seen.extend(found.jobs.into_iter().map(|job| job.id));
+            match found.next {
+                Some(next) => page.before = Some(next),
+                None => break,
+            }
+        }
+        let expected: Vec<_> = made.iter().step_by(2).rev().cloned().collect();
+        assert_eq!(seen, expected);
+        let all = world.jobs.list(&Filter::default(), &Page::default()).await.unwrap();
+        assert_eq!((all.jobs.len(), all.next), (8, None));
+        let filter = Filter { states: vec![State::Failed], ..Filter::default() };
+        assert!(world.jobs.list(&filter, &Page::default()).await.unwrap().jobs.is_empty());
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_what_finished_long_ago_is_forgotten() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let old = world.push("one").await;
+        world.jobs.cancel(&old.id).await.unwrap();
+        let waiting = world.push("one").await;
+        world.clock.advance(Duration::from_secs(60));
+        let recent = world.push("one").await;
+        world.jobs.cancel(&recent.id).await.unwrap();
+        let before = recent.created_at;
+        assert_eq!(world.jobs.forget_before("two", before).await.unwrap(), 0);
+        assert_eq!(world.jobs.forget_before("one", before).await.unwrap(), 1);
+        assert!(world.jobs.get(&old.id).await.is_err());
+        for kept in [&waiting, &recent] {
+            world.jobs.get(&kept.id).await.unwrap();
+        }
+    })
+    .await;
+}
