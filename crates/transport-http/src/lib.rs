@@ -11,6 +11,7 @@ mod body;
 mod docs;
 mod encode;
 mod hosts;
+mod off;
 mod openapi;
 mod patient;
 mod place;
@@ -23,7 +24,8 @@ mod stream;
 mod system;
 
 pub use hosts::AllowedHosts;
+pub use off::switched_off;
 pub use router::{Edge, EdgeConfig, router, with_edge};
 pub use serve::{Limits, serve};
-pub use stream::{StreamOptions, WsLimits};
+pub use stream::{ClientLimits, StreamOptions, WsLimits};
 pub use system::{Condition, ConditionProbe, SystemPages};

@@ -1,17 +1,23 @@
 //! Streams over HTTP: server-sent events, and the WebSocket. Both come from the contracts, which say
 //! what there is to follow and where; what an event means is not known here.
 
+mod door;
 mod origin;
 mod sse;
 #[cfg(test)]
 mod tests;
 mod ws;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Router;
 use contract::{Pipeline, View};
 
+use crate::off;
+
+pub use self::door::ClientLimits;
+use self::door::Door;
 pub use self::ws::WsLimits;
 
 /// Which streams are served, and what one subscriber may do.
@@ -22,21 +28,35 @@ pub struct StreamOptions {
     /// Whether streams are served on a WebSocket.
     pub ws: bool,
     pub ws_limits: WsLimits,
+    /// What one client may do on both together.
+    pub client_limits: ClientLimits,
 }
 
 impl Default for StreamOptions {
     fn default() -> Self {
-        Self { sse: true, ws: true, ws_limits: WsLimits::default() }
+        Self {
+            sse: true,
+            ws: true,
+            ws_limits: WsLimits::default(),
+            client_limits: ClientLimits::default(),
+        }
     }
 }
 
 pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, options: &StreamOptions) -> Router {
-    let mut router = Router::new();
+    let door = Door::new(options.client_limits);
+    let mut off = BTreeMap::new();
+    for (service, row) in pipeline.catalog().streams(view) {
+        let sse = row.spec.sse.as_ref().map(|sse| &sse.path).filter(|_| !options.sse);
+        let ws = row.spec.ws.as_ref().filter(|_| !options.ws);
+        off.extend(sse.into_iter().chain(ws).map(|it| (it.clone(), Arc::clone(&service.name))));
+    }
+    let mut router = off::routes(pipeline, off);
     if options.sse {
-        router = router.merge(sse::routes(pipeline, view));
+        router = router.merge(sse::routes(pipeline, view, &door));
     }
     if options.ws {
-        router = router.merge(ws::routes(pipeline, view, options.ws_limits));
+        router = router.merge(ws::routes(pipeline, view, options.ws_limits, &door));
     }
     router
 }

@@ -39,9 +39,13 @@ struct Pages {
     started: Instant,
 }
 
+/// Where they are.
+pub(crate) const PATHS: [&str; 2] = ["/health", "/metrics"];
+
 pub(crate) fn routes(pages: SystemPages) -> Router {
     let state = Arc::new(Pages { pages, started: Instant::now() });
-    Router::new().route("/health", get(health)).route("/metrics", get(metrics)).with_state(state)
+    let [to_health, to_metrics] = PATHS;
+    Router::new().route(to_health, get(health)).route(to_metrics, get(metrics)).with_state(state)
 }
 
 /// The process serves, whatever its condition: what is kept can be read while a venue is down, so

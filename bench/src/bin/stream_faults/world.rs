@@ -23,7 +23,9 @@ use tokio::net::TcpListener;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use transport_http::{AllowedHosts, Condition, EdgeConfig, Limits, StreamOptions, SystemPages};
+use transport_http::{
+    AllowedHosts, ClientLimits, Condition, EdgeConfig, Limits, StreamOptions, SystemPages,
+};
 
 use crate::Outcome;
 
@@ -153,7 +155,10 @@ async fn serve(
         metrics_type: "text/plain",
     };
     let view = View::default();
-    let routes = transport_http::router(pipeline, &view, pages, &StreamOptions::default());
+    // All clients come from one address here, and come back ten thousand times.
+    let client_limits = ClientLimits { open_max: 0, per_minute: 0 };
+    let streams = StreamOptions { client_limits, ..StreamOptions::default() };
+    let routes = transport_http::router(pipeline, &view, pages, &streams);
     let router = transport_http::with_edge(
         routes,
         EdgeConfig {

@@ -131,6 +131,8 @@ impl Running {
         let mut command = on_first_processor(&binaries.stoa);
         command.arg("serve").args(["--listen", &address.to_string()]).arg("--data").arg(&folder);
         command.env("STOA_RATE_PER_SECOND", "0").env("STOA_CONNECTIONS_MAX", FILES.to_string());
+        command.env("STOA_STREAMS_PER_CLIENT_MAX", "0");
+        command.env("STOA_STREAMS_PER_CLIENT_MINUTE", "0");
         command.env("PROVIDER", "binance");
         command.env("BINANCE_REST_URL", format!("http://{rest}"));
         command.env("BINANCE_WS_URL", format!("ws://{}", relay.address));

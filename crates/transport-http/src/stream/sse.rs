@@ -22,6 +22,7 @@ use http_body::Frame;
 use tokio::time::{Instant, Sleep, sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
+use super::door::{Door, Seat};
 use crate::place::Place;
 use crate::{encode, query, rest};
 
@@ -42,9 +43,10 @@ struct Bound {
     pipeline: Arc<Pipeline>,
     service: Arc<str>,
     stream: String,
+    door: Arc<Door>,
 }
 
-pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
+pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, door: &Arc<Door>) -> Router {
     let mut router = Router::new();
     for (service, row) in pipeline.catalog().streams(view) {
         let Some(sse) = &row.spec.sse else { continue };
@@ -52,6 +54,7 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
             pipeline: Arc::clone(pipeline),
             service: Arc::clone(&service.name),
             stream: row.spec.name.clone(),
+            door: Arc::clone(door),
         };
         let handler = on(MethodFilter::GET, follow).with_state(Arc::new(bound)).fallback(
             |Extension(arrival): Extension<Arrival>| async move {
@@ -76,6 +79,10 @@ async fn follow(
     let text = request.uri().query().unwrap_or_default();
     let mut args = match query::arguments(text, sse.query.json()) {
         Ok(args) => args,
+        Err(fault) => return refused(&bound, &fault, &arrival),
+    };
+    let seat = match bound.door.enter(request.extensions()) {
+        Ok(seat) => seat,
         Err(fault) => return refused(&bound, &fault, &arrival),
     };
     if let Some(last) = last_event_id(request.headers()) {
@@ -103,7 +110,7 @@ async fn follow(
         Some(Ok(subscription)) => {
             let stop = request.extensions().get::<Arc<Place>>().map(|place| place.stop.clone());
             let words = Words { bound: Arc::clone(&bound), request_id: arrival.request_id };
-            response(Events::new(subscription, words, &stop.unwrap_or_default()))
+            response(Events::new(subscription, words, seat, &stop.unwrap_or_default()))
         }
     }
 }
@@ -153,6 +160,7 @@ impl Words {
 struct Events {
     subscription: Subscription,
     words: Words,
+    _seat: Seat,
     stop: Pin<Box<WaitForCancellationFutureOwned>>,
     /// Rings when a sign of life is due or, once the server stops, when nothing is waited for.
     silence: Pin<Box<Sleep>>,
@@ -162,10 +170,11 @@ struct Events {
 }
 
 impl Events {
-    fn new(subscription: Subscription, words: Words, stop: &CancellationToken) -> Self {
+    fn new(subscription: Subscription, words: Words, seat: Seat, stop: &CancellationToken) -> Self {
         Self {
             subscription,
             words,
+            _seat: seat,
             // A child: waiting on one token would have every connection take the same lock.
             stop: Box::pin(stop.child_token().cancelled_owned()),
             silence: Box::pin(sleep(SIGN_EVERY)),

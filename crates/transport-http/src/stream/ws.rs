@@ -40,6 +40,7 @@ use crate::patient::Patient;
 use crate::place::Place;
 use crate::refusal::Refusal;
 use crate::router::Rules;
+use crate::stream::door::Door;
 use crate::stream::origin;
 use crate::{encode, rest};
 
@@ -101,12 +102,19 @@ struct Bound {
     pipeline: Arc<Pipeline>,
     address: Arc<Address>,
     limits: WsLimits,
+    door: Arc<Door>,
 }
 
-pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, limits: WsLimits) -> Router {
+pub(crate) fn routes(
+    pipeline: &Arc<Pipeline>,
+    view: &View,
+    limits: WsLimits,
+    door: &Arc<Door>,
+) -> Router {
     let mut router = Router::new();
     for (path, address) in addresses(pipeline, view) {
-        let bound = Bound { pipeline: Arc::clone(pipeline), address: Arc::new(address), limits };
+        let (pipeline, address) = (Arc::clone(pipeline), Arc::new(address));
+        let bound = Bound { pipeline, address, limits, door: Arc::clone(door) };
         router = router.route(&path, any(enter).with_state(Arc::new(bound)));
     }
     router
@@ -137,8 +145,8 @@ async fn enter(
     let allowed = rules.as_ref().map_or(&[][..], |rules| &rules.origins);
     if !origin::allowed(request.headers(), request.uri().authority(), allowed) {
         let message = "pages of that origin may not connect here";
-        let refusal = Refusal::new(StatusCode::FORBIDDEN, "FORBIDDEN", message);
-        return refusal.response(&arrival.request_id);
+        let fault = Fault::new(Kind::Forbidden, "origin_refused", message);
+        return refused(&bound, &fault, &arrival);
     }
     let (accept, place, upgrade) = match handshake(&mut request) {
         Ok(parts) => parts,
@@ -155,6 +163,10 @@ async fn enter(
     {
         return refused(&bound, &fault, &arrival);
     }
+    let seat = match bound.door.enter(request.extensions()) {
+        Ok(seat) => seat,
+        Err(fault) => return refused(&bound, &fault, &arrival),
+    };
     let desk = Desk {
         pipeline: Arc::clone(&bound.pipeline),
         address: Arc::clone(&bound.address),
@@ -167,7 +179,7 @@ async fn enter(
         if let Some((io, early)) = upgraded(upgrade).await {
             Session::new(io, early, desk, limits, place.stop.clone()).await;
         }
-        drop(place);
+        drop((seat, place));
     });
     switching(&accept, speaks)
 }

@@ -4,7 +4,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::house::{House, Rooms};
-use crate::StreamOptions;
+use super::ws::client::Client;
+use crate::{ClientLimits, StreamOptions};
 
 /// A request as it stands, and its answer up to a mark; the whole of it where the mark is empty.
 pub(crate) async fn ask(
@@ -124,6 +125,38 @@ async fn it_can_be_switched_off() {
     let house = House::with(Rooms { streams, ..Rooms::default() }).await;
     let answer = ask(&house, "GET", "/stream/ticks?name=a", "connection: close\r\n", "").await;
     assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+    assert!(answer.contains("switched off") && answer.contains("requestId"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_client_has_only_so_many_streams_and_is_told_when_to_come_back() {
+    let check = async |house: &House, message: &str| {
+        let answer = ask(house, "GET", "/stream/ticks?name=a", "connection: close\r\n", "").await;
+        assert!(answer.starts_with("HTTP/1.1 429"), "{answer}");
+        assert!(answer.to_ascii_lowercase().contains("\r\nretry-after: "), "{answer}");
+        for part in [message, r#""code":"rate_limited""#, "requestId"] {
+            assert!(answer.contains(part), "{part} in {answer}");
+        }
+        assert_eq!(Client::refused(house, "/ws", &[]).await, 429);
+    };
+    let limited = |open_max, per_minute| {
+        let client_limits = ClientLimits { open_max, per_minute };
+        let streams = StreamOptions { client_limits, ..StreamOptions::default() };
+        House::with(Rooms { streams, ..Rooms::default() })
+    };
+    // A socket and a stream are one and the same to the limit.
+    let mut house = limited(1, 0).await;
+    let socket = Client::enter(&house, "/ws").await;
+    check(&house, "a client may have 1 streams open").await;
+    socket.leave().await;
+    house.connections.wait_for(|open| *open == 0).await.unwrap();
+    let answer = ask(&house, "GET", "/stream/ticks?name=a&last=1", "", "\r\n0\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let house = limited(0, 2).await;
+    for _ in 0..2 {
+        ask(&house, "GET", "/stream/ticks?name=a&last=1", "", "\r\n0\r\n\r\n").await;
+    }
+    check(&house, "a client may begin 2 streams in a minute").await;
 }
 
 #[tokio::test]

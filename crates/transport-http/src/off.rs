@@ -1,0 +1,59 @@
+//! Addresses that a contract has and this server was told not to serve: they are refused in the
+//! words of the service they belong to, so that its clients understand.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::Response;
+use axum::routing::any;
+use axum::{Extension, Router};
+use contract::{Arrival, Pipeline, View};
+use fault::Fault;
+
+use crate::{encode, rest};
+
+struct Off {
+    pipeline: Arc<Pipeline>,
+    service: Arc<str>,
+}
+
+/// Routes of nothing but refusals.
+pub(crate) fn routes(pipeline: &Arc<Pipeline>, paths: BTreeMap<String, Arc<str>>) -> Router {
+    let mut router = Router::new();
+    for (path, service) in paths {
+        let off = Off { pipeline: Arc::clone(pipeline), service };
+        router = router.route(&path, any(refuse).with_state(Arc::new(off)));
+    }
+    router
+}
+
+/// All that the view would show over HTTP, switched off: for a server that serves MCP alone. The
+/// operators' pages stay, and so do their addresses.
+pub fn switched_off(pipeline: &Arc<Pipeline>, view: &View) -> Router {
+    let view = &View { http: true, ..view.clone() };
+    let mut paths = BTreeMap::new();
+    for listed in pipeline.catalog().list(view) {
+        if let Some(binding) = &listed.tool.spec.http {
+            paths.insert(binding.path.clone(), Arc::clone(&listed.service.name));
+        }
+    }
+    for (service, row) in pipeline.catalog().streams(view) {
+        let sse = row.spec.sse.as_ref().map(|sse| &sse.path);
+        for path in sse.into_iter().chain(&row.spec.ws) {
+            paths.insert(path.clone(), Arc::clone(&service.name));
+        }
+    }
+    for page in crate::system::PATHS {
+        paths.remove(page);
+    }
+    routes(pipeline, paths)
+}
+
+async fn refuse(State(off): State<Arc<Off>>, Extension(arrival): Extension<Arrival>) -> Response {
+    let fault = Fault::not_found("switched_off", "this address is switched off on this server");
+    match off.pipeline.refuse(&off.service, &fault, &arrival.request_id) {
+        Some(failure) => encode::failure(&failure),
+        None => rest::not_found(&arrival),
+    }
+}
