@@ -1,0 +1,57 @@
+#![doc = include_str!("../README.md")]
+
+mod case;
+mod citation;
+mod law;
+mod name;
+mod reference;
+mod resolve;
+mod russian;
+mod scan;
+mod short;
+mod table;
+mod tail;
+mod text;
+mod trie;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use citation::{CharPositions, Citation, Kind, Span};
+pub use resolve::{Resolutions, Source, resolve};
+
+/// Every citation in the text, in the order they stand there.
+#[must_use]
+pub fn find(text: &str) -> Vec<Citation<'_>> {
+    search(&text::Text::new(text))
+}
+
+fn search<'t>(text: &text::Text<'t>) -> Vec<Citation<'t>> {
+    let mut scan = scan::scan(text);
+    scan::settle(&mut scan.found);
+    let references = reference::find(text, &scan.found, &scan.pages);
+    merge(scan.found, references)
+}
+
+/// Both lists in order, without what only carried a name, and with the places of parallel
+/// citations counted anew.
+fn merge<'t>(found: Vec<case::Found<'t>>, references: Vec<case::Found<'t>>) -> Vec<Citation<'t>> {
+    let mut places = Vec::with_capacity(found.len());
+    let mut list: Vec<Citation<'t>> = Vec::with_capacity(found.len() + references.len());
+    let mut references = references.into_iter().peekable();
+    for mut it in found {
+        let start = it.cite.span.start;
+        while let Some(reference) = references.next_if(|it| it.cite.span.start < start) {
+            list.push(reference.cite);
+        }
+        places.push((!it.blank).then_some(list.len()));
+        if it.blank {
+            continue;
+        }
+        it.cite.parallel_to = it.cite.parallel_to.and_then(|at| *places.get(at)?);
+        list.push(it.cite);
+    }
+    list.extend(references.map(|it| it.cite));
+    list
+}

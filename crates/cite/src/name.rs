@@ -1,0 +1,310 @@
+//! The name of a case before its citation, read backwards word by word. It looks back a fixed
+//! distance at most and never past the citation before it.
+
+use crate::citation::{Citation, Span};
+use crate::tail::{self, Dated};
+use crate::text::Text;
+use crate::words::{abbreviation, capital, company, connects, signal};
+
+const BACK_MAX: usize = 260;
+const WORDS_MAX: usize = 30;
+const WORD_MAX: usize = 48;
+/// Words of a name without parties.
+const ALONE_MAX: usize = 6;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Want {
+    /// What a citation of volume and page is called.
+    Case,
+    /// What `supra` refers to, which may be a small word.
+    Antecedent,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Name {
+    plaintiff: Option<Span>,
+    defendant: Option<Span>,
+    antecedent: Option<Span>,
+    docket: Option<Span>,
+    pin: Option<Span>,
+    pub(crate) dated: Option<Dated>,
+    start: usize,
+}
+
+impl Name {
+    pub(crate) fn tell<'t>(&self, text: &Text<'t>, cite: &mut Citation<'t>, short: bool) {
+        let slice = |it: Span| text.slice(it.start, it.end);
+        cite.plaintiff = self.plaintiff.map(slice);
+        cite.defendant = self.defendant.map(slice);
+        cite.antecedent = self.antecedent.or(self.defendant.filter(|_| short)).map(slice);
+        cite.number = cite.number.or(self.docket.map(slice));
+        cite.pin_cite = cite.pin_cite.or(self.pin.map(slice));
+        cite.full_span.start = cite.full_span.start.min(self.start);
+    }
+}
+
+/// What the walk has seen so far.
+struct Walk {
+    /// The end of the name.
+    end: usize,
+    /// The beginning of what has been accepted.
+    start: Option<usize>,
+    versus: Option<Span>,
+    /// The beginning of the name of the only party after `In re`.
+    sole: Option<usize>,
+    docket: Option<Span>,
+    words: usize,
+}
+
+enum Step {
+    On(usize),
+    Stop,
+}
+
+pub(crate) fn before(text: &Text<'_>, end: usize, floor: usize, want: Want) -> Option<Name> {
+    let floor = floor.max(end.saturating_sub(BACK_MAX));
+    let mut name = Name::default();
+    let mut at = trim(text, end, floor);
+    if let Some((open, dated)) = tail::dated_before(text, at, floor) {
+        name.dated = Some(dated);
+        at = trim(text, open, floor);
+    }
+    if let Some(pin) = pin_before(text, at, floor) {
+        name.pin = Some(pin);
+        at = trim(text, pin.start, floor);
+    }
+    let mut walk = Walk { end: at, start: None, versus: None, sole: None, docket: None, words: 0 };
+    for _ in 0..WORDS_MAX {
+        match step(text, at, floor, &mut walk) {
+            Step::On(next) => at = next,
+            Step::Stop => break,
+        }
+    }
+    if walk.start.is_none() && want == Want::Antecedent {
+        let small = word_before(text, walk.end, floor)?;
+        let comma = text.at(walk.end) == b',';
+        if !comma || !text.slice(small.start, small.end).bytes().all(|it| it.is_ascii_alphabetic())
+        {
+            return None;
+        }
+        name.antecedent = Some(small);
+        name.start = small.start;
+        return Some(name);
+    }
+    finish(text, name, &walk, floor)
+}
+
+fn finish(text: &Text<'_>, mut name: Name, walk: &Walk, floor: usize) -> Option<Name> {
+    let Some(start) = walk.start.filter(|it| *it < walk.end) else {
+        name.start = walk.end;
+        return name.dated.is_some().then_some(name);
+    };
+    name.docket = walk.docket;
+    name.start = start;
+    if let Some(versus) = walk.versus {
+        let from = text.skip(versus.end);
+        name.defendant = (from < walk.end).then_some(Span::new(from, walk.end));
+        let plaintiff = trim(text, versus.start, floor);
+        name.plaintiff = (start < plaintiff).then_some(Span::new(start, plaintiff));
+    } else if let Some(sole) = walk.sole {
+        name.defendant = (sole < walk.end).then_some(Span::new(sole, walk.end));
+    } else {
+        name.antecedent = (walk.words <= ALONE_MAX).then_some(Span::new(start, walk.end));
+        name.antecedent?;
+    }
+    Some(name)
+}
+
+fn step(text: &Text<'_>, at: usize, floor: usize, walk: &mut Walk) -> Step {
+    let Some(word) = word_before(text, at, floor) else { return Step::Stop };
+    let raw = text.slice(word.start, word.end);
+    let bare = raw.trim_start_matches(['(', '[', '"', '\'', '\u{201c}', '\u{2018}']);
+    let opened = bare.len() < raw.len();
+    let from = word.end - bare.len();
+    let next = text.skip_back(word.start, floor);
+    if bare.is_empty() || bare.ends_with([';', ':', '"', '\u{201d}', '\u{2014}', '?', '!']) {
+        return Step::Stop;
+    }
+    if bare.ends_with([')', ']']) || bare.ends_with("),") {
+        return group(text, word, floor, walk);
+    }
+    if matches!(bare, "v." | "v" | "vs." | "vs") {
+        if walk.versus.is_some() || walk.start.is_none() {
+            return Step::Stop;
+        }
+        walk.versus = Some(word);
+        walk.start = Some(word.start);
+        return Step::On(next);
+    }
+    if matches!(bare, "re" | "parte") && walk.versus.is_none() {
+        let first = word_before(text, next, floor);
+        let fits = |it: &Span| {
+            let word = text.slice(it.start, it.end);
+            word.ends_with("In") || word.ends_with("in") || word.ends_with("Ex")
+        };
+        if let (Some(first), Some(_)) = (first.filter(fits), walk.start) {
+            walk.sole = Some(text.skip(word.end));
+            walk.start = Some(first.end - 2);
+        }
+        return Step::Stop;
+    }
+    if bare.starts_with("supra") && walk.start.is_none() {
+        walk.end = trim(text, word.start, floor);
+        return Step::On(walk.end);
+    }
+    let docket = matches!(bare, "No." | "Nos." | "Docket" | "Case") && text.before(next) == b',';
+    if docket && walk.versus.is_none() {
+        walk.docket = walk.start.map(|_| Span::new(from, walk.end));
+        walk.end = trim(text, word.start, floor);
+        (walk.start, walk.words) = (None, 0);
+        return Step::On(walk.end);
+    }
+    accept(text, bare, from, next, opened, walk)
+}
+
+fn accept(
+    text: &Text<'_>,
+    bare: &str,
+    from: usize,
+    next: usize,
+    opened: bool,
+    walk: &mut Walk,
+) -> Step {
+    let plain = bare.trim_end_matches(',');
+    if !capital(plain) {
+        let small = connects(plain) || plain.starts_with(|it: char| it.is_ascii_digit());
+        return if small && !opened { Step::On(next) } else { Step::Stop };
+    }
+    if signal(plain) {
+        return Step::Stop;
+    }
+    if let Some(start) = walk.start {
+        // A stop ends a sentence unless it shortens the word.
+        if plain.ends_with('.') && !abbreviation(plain) {
+            return Step::Stop;
+        }
+        // A comma joins parties to each other and to their kind of company, not a lone name to
+        // what stands before it.
+        let list = walk.versus.is_none() && bare.ends_with(',');
+        if list && !company(text.slice(start, walk.end)) && !versus_near(text, next) {
+            return Step::Stop;
+        }
+    }
+    walk.start = Some(from);
+    walk.words += 1;
+    if opened { Step::Stop } else { Step::On(next) }
+}
+
+/// Whether `v.` stands within a few words before a place.
+fn versus_near(text: &Text<'_>, at: usize) -> bool {
+    let mut at = at;
+    for _ in 0..10 {
+        let Some(word) = word_before(text, at, at.saturating_sub(WORD_MAX * 2)) else {
+            return false;
+        };
+        match text.slice(word.start, word.end) {
+            "v." | "v" | "vs." | "vs" => return true,
+            it if it.ends_with([';', '"', '\u{201d}']) => return false,
+            _ => at = text.skip_back(word.start, 0),
+        }
+    }
+    false
+}
+
+/// Brackets within a name: `(In re Hatch)`.
+fn group(text: &Text<'_>, word: Span, floor: usize, walk: &mut Walk) -> Step {
+    let low = floor.max(word.end.saturating_sub(80));
+    let close = (low..word.end).rev().find(|it| matches!(text.at(*it), b')' | b']'));
+    let Some(close) = close else { return Step::Stop };
+    let open = (low..close).rev().find(|it| matches!(text.at(*it), b'(' | b'[' | b')' | b']'));
+    match open {
+        Some(open) if matches!(text.at(open), b'(' | b'[') && open > floor => {
+            walk.start = Some(open);
+            Step::On(text.skip_back(open, floor))
+        }
+        _ => Step::Stop,
+    }
+}
+
+/// The word that ends at or before a place.
+fn word_before(text: &Text<'_>, at: usize, floor: usize) -> Option<Span> {
+    let end = text.skip_back(at, floor);
+    let mut start = end;
+    while start > floor && !matches!(text.before(start), b' ' | b'\n' | b'\t' | b'\r') {
+        if text.before(start) == 0xa0 && start >= floor + 2 && text.at(start - 2) == 0xc2 {
+            break;
+        }
+        start -= 1;
+        if end - start > WORD_MAX {
+            return None;
+        }
+    }
+    // The floor may lie within a character.
+    while start < end && (text.at(start) & 0xc0) == 0x80 {
+        start += 1;
+    }
+    (start < end).then_some(Span::new(start, end))
+}
+
+/// Without the blank, the commas and the opened brackets at the end.
+fn trim(text: &Text<'_>, end: usize, floor: usize) -> usize {
+    let mut at = end;
+    loop {
+        let mut next = text.skip_back(at, floor);
+        if next > floor && matches!(text.before(next), b',' | b'[') {
+            next -= 1;
+        }
+        if next == at || end - next > 40 {
+            return next;
+        }
+        at = next;
+    }
+}
+
+/// `at 332` before a citation that follows it after a comma.
+fn pin_before(text: &Text<'_>, end: usize, floor: usize) -> Option<Span> {
+    let page = word_before(text, end, floor)?;
+    if !text.at(page.start).is_ascii_digit() {
+        return None;
+    }
+    let at = word_before(text, text.skip_back(page.start, floor), floor)?;
+    (text.slice(at.start, at.end) == "at").then_some(Span::new(at.start, page.end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Parties<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>);
+
+    #[track_caller]
+    fn check(words: &str, expected: Parties<'_>) {
+        let text = Text::new(words);
+        let found = before(&text, words.len(), 0, Want::Case).unwrap_or_default();
+        let slice = |it: Option<Span>| it.map(|it| text.slice(it.start, it.end));
+        let parties = (slice(found.plaintiff), slice(found.defendant), slice(found.antecedent));
+        assert_eq!(parties, expected, "{words}");
+    }
+
+    #[test]
+    fn names_begin_where_prose_ends() {
+        let both = |left, right| (Some(left), Some(right), None);
+        check("as held in Able v. Baker, ", both("Able", "Baker"));
+        check(
+            "See also Able Mfg. Co. v. Baker & Sons, Inc., ",
+            both("Able Mfg. Co.", "Baker & Sons, Inc."),
+        );
+        check("It was so. Able v. City of Lansing, ", both("Able", "City of Lansing"));
+        check("People v Able, ", both("People", "Able"));
+        check("(quoting Able vs. Baker ", both("Able", "Baker"));
+        check("State ex rel. Able v. Baker (1999) ", both("State ex rel. Able", "Baker"));
+        check("Able v. Baker, No. 12 Civ. 34 (ABC), ", both("Able", "Baker"));
+        check("Able v. Baker (In re Carson), ", both("Able", "Baker (In re Carson)"));
+        check("The rule of In re Able, ", (None, Some("Able"), None));
+        check("Ex parte Able Baker, ", (None, Some("Able Baker"), None));
+        check("the court in Able Baker, ", (None, None, Some("Able Baker")));
+        check("nothing of the kind, ", (None, None, None));
+        check("“so it is said”, ", (None, None, None));
+        check("", (None, None, None));
+    }
+}

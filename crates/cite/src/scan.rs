@@ -1,0 +1,268 @@
+//! One pass over the text. What a citation may begin with is decided by the first byte of each
+//! word; what stands around it is read at once, so that the next one knows where to stop.
+
+use crate::case::{self, Found};
+use crate::citation::{Citation, Kind};
+use crate::law;
+use crate::name::{self, Want};
+use crate::russian;
+use crate::short;
+use crate::table::{self, Group, TABLE};
+use crate::tail;
+use crate::text::Text;
+
+/// Digits of a number that may be a volume.
+const VOLUME_MAX: usize = 5;
+
+pub(crate) struct Scan<'t> {
+    pub(crate) found: Vec<Found<'t>>,
+    /// Where `at` or `p.` stands before something like a page.
+    pub(crate) pages: Vec<usize>,
+    hits: Vec<(usize, u32)>,
+}
+
+pub(crate) fn scan<'t>(text: &Text<'t>) -> Scan<'t> {
+    let mut scan = Scan { found: Vec::new(), pages: Vec::new(), hits: Vec::new() };
+    let mut i = 0;
+    while i < text.len() {
+        let byte = text.at(i);
+        i = match byte {
+            b'0'..=b'9' => scan.number(text, i),
+            b'A'..=b'Z' => scan.capital(text, i),
+            b'a'..=b'z' => scan.small(text, i, byte),
+            b'_' | b'-' => scan.blank(text, i),
+            0xc2 if text.at(i + 1) == 0xa7 => scan.section(text, i),
+            0xe2 if text.dash(i) > 0 => scan.blank(text, i),
+            0xd0 | 0xd1 => scan.russian(text, i),
+            _ => i + 1,
+        };
+    }
+    scan
+}
+
+impl<'t> Scan<'t> {
+    /// Where the citation before this place ends with its pin cite and date.
+    fn floor(&self) -> usize {
+        self.found.last().map_or(0, |it| it.tail)
+    }
+
+    fn number(&mut self, text: &Text<'t>, i: usize) -> usize {
+        let mut end = i + 1;
+        while text.at(end).is_ascii_digit() {
+            end += 1;
+        }
+        if end - i <= VOLUME_MAX
+            && let Some(found) = case::after_number(text, i, &mut self.hits)
+        {
+            return self.take(text, found);
+        }
+        word_end(text, end)
+    }
+
+    fn capital(&mut self, text: &Text<'t>, i: usize) -> usize {
+        let found = match text.at(i) {
+            b'I' => short::id(text, i),
+            b'S' => short::supra(text, i, self.floor()),
+            _ => None,
+        };
+        if let Some(found) = found {
+            return self.add(found);
+        }
+        if TABLE.openers.begins(text.at(i))
+            && let Some(found) = case::opener(text, i, &mut self.hits)
+        {
+            return self.take(text, found);
+        }
+        word_end(text, i + 1)
+    }
+
+    fn small(&mut self, text: &Text<'t>, i: usize, byte: u8) -> usize {
+        match byte {
+            b'i' => {
+                if let Some(found) = short::id(text, i) {
+                    return self.add(found);
+                }
+            }
+            b's' => {
+                if let Some(found) = short::supra(text, i, self.floor()) {
+                    return self.add(found);
+                }
+            }
+            b'a' if text.at(i + 1) == b't' && text.blank(i + 2) > 0 => self.pages.push(i),
+            b'p' if matches!(text.at(i + 1), b'.' | b'p') && text.ends(i + 2) => self.pages.push(i),
+            _ => {}
+        }
+        word_end(text, i + 1)
+    }
+
+    fn blank(&mut self, text: &Text<'t>, i: usize) -> usize {
+        let Some(end) = case::blank_page(text, i) else { return i + 1 };
+        match case::blank_volume(text, i, end, &mut self.hits) {
+            Some(found) => self.take(text, found),
+            None => end,
+        }
+    }
+
+    fn section(&mut self, text: &Text<'t>, i: usize) -> usize {
+        let found = law::lone_sign(text, i, self.floor());
+        self.take(text, found)
+    }
+
+    fn russian(&mut self, text: &Text<'t>, i: usize) -> usize {
+        match russian::at(text, i) {
+            Ok(found) => self.add(found),
+            Err(next) => next,
+        }
+    }
+
+    fn add(&mut self, found: Found<'t>) -> usize {
+        let next = found.cite.span.end;
+        self.found.push(found);
+        next
+    }
+
+    /// Reads what stands around a citation and keeps it.
+    fn take(&mut self, text: &Text<'t>, mut found: Found<'t>) -> usize {
+        if found.group == Group::Law {
+            law::surroundings(text, &mut found);
+            return self.add(found);
+        }
+        after(text, &mut found);
+        if found.cite.kind == Kind::Journal {
+            return self.add(found);
+        }
+        // `Able, supra, 1 U.S. at 2` is one citation.
+        let start = found.cite.span.start;
+        if let Some(last) = self.found.last()
+            && last.cite.kind == Kind::Supra
+            && joins(text, last.tail, start)
+        {
+            self.found.pop();
+        }
+        if !self.parallel(text, &mut found) {
+            let floor = self.floor();
+            if let Some(name) = name::before(text, start, floor, Want::Case) {
+                let short = found.cite.kind == Kind::ShortCase;
+                name.tell(text, &mut found.cite, short);
+                if let Some(dated) = name.dated {
+                    found.cite.year = found.cite.year.or(Some(dated.year));
+                    found.cite.court = found.cite.court.or(dated.court);
+                }
+            }
+        }
+        self.add(found)
+    }
+
+    /// Whether the citation before this one is of the same decision; then it has its name.
+    fn parallel(&mut self, text: &Text<'t>, found: &mut Found<'t>) -> bool {
+        let place = self.found.len();
+        let Some(last) = self.found.last() else { return false };
+        let case = |it: &Citation<'_>| it.is_full_case() || it.kind == Kind::ShortCase;
+        let michigan = last.cite.reporter.is_some_and(|it| it.starts_with("Mich"));
+        let start = found.cite.span.start;
+        let near = joins(text, last.tail, start)
+            || (michigan
+                && joins(text, last.tail + usize::from(text.at(last.tail) == b';'), start));
+        let dated = last.cite.year.is_some() && last.cite.full_span.end > last.tail;
+        let same = last.cite.reporter == found.cite.reporter;
+        if !near || dated || same || !case(&last.cite) || !case(&found.cite) || !last.open(text) {
+            return false;
+        }
+        found.cite.plaintiff = last.cite.plaintiff;
+        found.cite.defendant = last.cite.defendant;
+        found.cite.antecedent = last.cite.antecedent;
+        found.cite.year = found.cite.year.or(last.cite.year);
+        found.cite.parallel_to = Some(last.cite.parallel_to.unwrap_or(place - 1));
+        true
+    }
+}
+
+impl Found<'_> {
+    /// Whether its date has not been closed by brackets, so that more of the same may follow.
+    fn open(&self, text: &Text<'_>) -> bool {
+        self.tail == 0 || !matches!(text.before(self.tail), b')') || self.cite.span.end == self.tail
+    }
+}
+
+/// Whether only a comma, blank or an opening bracket stands between two places.
+fn joins(text: &Text<'_>, from: usize, to: usize) -> bool {
+    if to < from || to - from > 24 {
+        return false;
+    }
+    let mut at = text.skip(from);
+    if text.at(at) == b',' {
+        at = text.skip(at + 1);
+    }
+    if text.at(at) == b'[' {
+        at += 1;
+    }
+    at == to && to > from
+}
+
+/// The pin cite, the court and the date, and the explanation of a case or an article.
+fn after<'t>(text: &Text<'t>, found: &mut Found<'t>) {
+    let cite = &mut found.cite;
+    let mut end = cite.span.end;
+    if cite.kind == Kind::ShortCase {
+        // The page of a short form is its pin cite.
+        let start = cite.page.map_or(end, |it| end - it.len());
+        let pin = tail::pages(text, start, start).unwrap_or(crate::Span::new(start, end));
+        cite.pin_cite = Some(text.slice(pin.start, pin.end));
+        end = pin.end.max(end);
+    } else if let Some(pin) = tail::pin(text, end) {
+        cite.pin_cite = Some(text.slice(pin.start, pin.end));
+        end = pin.end;
+    }
+    let open = text.skip(end);
+    if let Some(dated) = tail::dated(text, open) {
+        if cite.kind != Kind::ShortCase {
+            cite.year = Some(dated.year);
+            cite.court = dated.court;
+            cite.date = dated.date.map(|it| text.slice(it.start, it.end));
+        }
+        end = dated.end;
+    }
+    found.tail = end;
+    if let Some((inner, close)) = tail::explained(text, end) {
+        cite.parenthetical = Some(text.slice(inner.start, inner.end));
+        end = close;
+    }
+    cite.full_span.end = end;
+}
+
+/// What only the whole list tells: dates at the end of parallel citations, the edition that the
+/// date allows, the court that the edition allows.
+pub(crate) fn settle(found: &mut [Found<'_>]) {
+    let mut next: Option<(Option<u16>, Option<&'static str>, usize)> = None;
+    for place in (0..found.len()).rev() {
+        let Some(it) = found.get_mut(place) else { continue };
+        if let Some((year, court, head)) = next.take()
+            && (head == place || it.cite.parallel_to == Some(head))
+        {
+            it.cite.year = it.cite.year.or(year);
+            it.cite.court = it.cite.court.or(court);
+        }
+        if let Some(head) = it.cite.parallel_to {
+            next = Some((it.cite.year, it.cite.court, head));
+        }
+        if it.candidates.is_empty() {
+            continue;
+        }
+        let edition = table::choose(it.candidates, it.group, it.cite.year);
+        it.cite.edition = edition.map(|it| it.name);
+        let supreme = it.candidates.iter().any(|it| it.edition.kind == b'c');
+        if it.group == Group::Case && supreme && it.cite.court.is_none() {
+            it.cite.court = Some("scotus");
+        }
+    }
+}
+
+/// After the rest of a word or a number.
+#[inline]
+fn word_end(text: &Text<'_>, i: usize) -> usize {
+    let mut end = i;
+    while text.at(end).is_ascii_alphanumeric() {
+        end += 1;
+    }
+    end
+}

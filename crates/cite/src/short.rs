@@ -1,0 +1,72 @@
+//! `Id.`, `Ibid.` and `supra`.
+
+use crate::case::Found;
+use crate::citation::{Citation, Kind};
+use crate::name;
+use crate::tail;
+use crate::text::Text;
+
+/// `Id.` or `Ibid.` at the beginning of a word.
+pub(crate) fn id<'t>(text: &Text<'t>, i: usize) -> Option<Found<'t>> {
+    let end = match text.at(i + 1) {
+        b'd' if text.at(i + 2) == b'.' => i + 3,
+        b'b' if text.has(i + 1, "bid.") => i + 5,
+        _ => return None,
+    };
+    if !free(text, i) || !text.ends(end) {
+        return None;
+    }
+    let mut found = Found::plain(Citation::new(Kind::Id, text.whole, i, end));
+    after(text, &mut found);
+    Some(found)
+}
+
+/// `supra` at the beginning of a word.
+pub(crate) fn supra<'t>(text: &Text<'t>, i: usize, floor: usize) -> Option<Found<'t>> {
+    let end = i + 5;
+    if !text.has(i + 1, "upra") || !text.ends(end) || !free(text, i) {
+        return None;
+    }
+    let mut found = Found::plain(Citation::new(Kind::Supra, text.whole, i, end));
+    after(text, &mut found);
+    let mut before = text.skip_back(i, floor);
+    // A volume may stand between the name and the word.
+    let mut start = before;
+    while start > floor && before - start < 5 && text.before(start).is_ascii_digit() {
+        start -= 1;
+    }
+    if start < before && (start == floor || text.blank(start - 1) > 0) {
+        found.cite.volume = Some(text.slice(start, before));
+        before = start;
+    }
+    if let Some(name) = name::before(text, before, floor, name::Want::Antecedent) {
+        name.tell(text, &mut found.cite, true);
+    }
+    Some(found)
+}
+
+/// Whether a word may begin here: not in an address and not after an apostrophe or a hyphen.
+fn free(text: &Text<'_>, i: usize) -> bool {
+    !matches!(text.before(i), b'.' | b'@' | b'/' | b'-' | b'_' | b'\'' | b'&')
+}
+
+/// The pin cite and the explanation.
+fn after<'t>(text: &Text<'t>, found: &mut Found<'t>) {
+    let cite = &mut found.cite;
+    let mut end = cite.span.end;
+    let from = end + usize::from(cite.kind == Kind::Supra && text.at(end) == b'.');
+    if let Some(pin) = tail::pin(text, end).filter(|it| follows(text, from, it.start)) {
+        cite.pin_cite = Some(text.slice(pin.start, pin.end));
+        end = pin.end;
+    }
+    found.tail = end;
+    if let Some((inner, close)) = tail::explained(text, end) {
+        cite.parenthetical = Some(text.slice(inner.start, inner.end));
+        end = close;
+    }
+    cite.full_span.end = end;
+}
+
+fn follows(text: &Text<'_>, from: usize, start: usize) -> bool {
+    start <= from + 2 || text.skip(from + usize::from(text.at(from) == b',')) == start
+}
