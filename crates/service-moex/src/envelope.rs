@@ -1,23 +1,69 @@
 //! A fault in this contract's words: `metadata` from the request, `data` empty, `error` set.
+//!
+//! Which fields that are, and what they are when the request leaves them out, is read from the
+//! tools' own schemas, so that an error fits them wherever one can.
 
-use contract::{Envelope, FailureContext};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use contract::{Envelope, FailureContext, ToolSpec};
 use fault::Fault;
+use market::Clock;
 use serde_json::{Map, Value, json};
 
-/// Fields of a request that an answer's metadata repeats.
-const REPEATED: [&str; 9] = [
-    "ticker",
-    "board",
-    "interval",
-    "from_date",
-    "to_date",
-    "index_ticker",
-    "as_of_date",
-    "query",
-    "tickers",
-];
+pub(crate) struct Iss {
+    shapes: HashMap<String, Shape>,
+    clock: Arc<dyn Clock>,
+}
 
-pub(crate) struct Iss;
+/// What an error of one tool has around it.
+struct Shape {
+    /// Fields of the metadata that a request may name, each with its default.
+    fields: Vec<(String, Option<Value>)>,
+    /// Whether the metadata says when it was true.
+    dated: bool,
+    empty: Value,
+}
+
+impl Shape {
+    fn of(tool: &ToolSpec) -> Self {
+        let (asked, told) = (&tool.input.json()["properties"], &tool.output.json()["properties"]);
+        let metadata = told["metadata"]["properties"].as_object();
+        let names = || metadata.into_iter().flat_map(Map::keys);
+        let field = |name: &String| {
+            asked.get(name).map(|rule| (name.clone(), rule.get("default").cloned()))
+        };
+        Self {
+            fields: names().filter_map(field).collect(),
+            dated: names().any(|name| name == "as_of"),
+            empty: if told["data"]["type"] == "object" { json!({}) } else { json!([]) },
+        }
+    }
+}
+
+impl Iss {
+    pub(crate) fn new(tools: &[ToolSpec], clock: Arc<dyn Clock>) -> Self {
+        let shapes = tools.iter().map(|tool| (tool.name.clone(), Shape::of(tool))).collect();
+        Self { shapes, clock }
+    }
+
+    fn metadata(&self, shape: Option<&Shape>, args: &Map<String, Value>) -> Value {
+        let mut metadata = Map::new();
+        metadata.insert("source".to_owned(), Value::from("moex-iss"));
+        for (name, default) in shape.into_iter().flat_map(|shape| &shape.fields) {
+            // Only what could be a field's value: a wrong one may be of any size and kind.
+            let value = match args.get(name) {
+                Some(value) => Some(value).filter(|value| fits(value)),
+                None => default.as_ref(),
+            };
+            metadata.extend(value.map(|value| (name.clone(), value.clone())));
+        }
+        if shape.is_some_and(|shape| shape.dated) {
+            metadata.insert("as_of".to_owned(), self.clock.now().to_rfc3339().into());
+        }
+        Value::Object(metadata)
+    }
+}
 
 impl Envelope for Iss {
     fn repeats_request(&self) -> bool {
@@ -25,22 +71,16 @@ impl Envelope for Iss {
     }
 
     fn tool_error(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
-        let mut metadata = Map::new();
-        metadata.insert("source".to_owned(), Value::from("moex-iss"));
-        for name in REPEATED {
-            // Only what could be a field's value: a wrong one may be of any size and kind.
-            let value = cx.args.get(name).filter(|value| fits(value));
-            metadata.extend(value.map(|value| (name.to_owned(), value.clone())));
-        }
+        let shape = self.shapes.get(cx.tool);
         let problems: Value = fault
             .problems()
             .iter()
             .map(|it| json!({ "field": it.field, "expected": it.expected }))
             .collect();
         json!({
-            "metadata": metadata,
-            "data": if cx.tool == "get_security_snapshot" { json!({}) } else { json!([]) },
-            "metrics": null,
+            "metadata": self.metadata(shape, cx.args),
+            "data": shape.map_or_else(|| json!([]), |shape| shape.empty.clone()),
+            "metrics": {},
             "error": {
                 "error_type": kind(fault, cx),
                 "message": fault.message(),
@@ -61,7 +101,7 @@ impl Envelope for Iss {
 
 fn fits(value: &Value) -> bool {
     match value {
-        Value::String(text) => text.len() <= 100,
+        Value::String(text) => text.chars().count() <= 100,
         Value::Array(list) => {
             list.len() <= 20 && list.iter().all(|it| it.as_str().is_some_and(|it| it.len() <= 100))
         }
@@ -77,4 +117,99 @@ fn kind<'a>(fault: &Fault, cx: &FailureContext<'a>) -> &'a str {
         return "UNKNOWN_INDEX";
     }
     &cx.row.r#type
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::Contract;
+    use market::Millis;
+
+    use super::*;
+
+    struct Still;
+
+    impl Clock for Still {
+        fn now(&self) -> Millis {
+            Millis(1_700_000_000_000)
+        }
+    }
+
+    /// The error of a tool for these arguments, and whether it fits the tool's own output.
+    fn error(tool: &str, args: Value) -> (Value, bool) {
+        let contract = Contract::load("moex").unwrap();
+        let spec = contract.tools.iter().find(|it| it.name == tool).unwrap();
+        let fault = Fault::unavailable("upstream_failed", "it failed");
+        let row = contract.errors.row(&fault);
+        let args = args.as_object().unwrap();
+        let cx = FailureContext { tool, request_id: "1", args, row };
+        let told = Iss::new(&contract.tools, Arc::new(Still)).tool_error(&fault, &cx);
+        let fits = spec.output.check(&told).is_ok();
+        (told, fits)
+    }
+
+    #[track_caller]
+    fn check(tool: &str, args: Value, metadata: Value, fitting: bool) {
+        let (told, fits) = error(tool, args);
+        assert_eq!(told["metadata"], metadata, "{tool}");
+        assert_eq!(fits, fitting, "{tool}: {told}");
+        assert_eq!(told["error"]["error_type"], "ISS_5XX");
+    }
+
+    #[test]
+    fn the_metadata_is_the_request_with_its_defaults() {
+        let days = || json!({ "from_date": "2024-01-03", "to_date": "2024-01-05" });
+        let of = |pairs: &[(&str, &str)]| {
+            let mut all = days();
+            for (name, value) in pairs {
+                all[*name] = Value::from(*value);
+            }
+            all
+        };
+        check(
+            "get_ohlcv_timeseries",
+            of(&[("ticker", "SBER")]),
+            of(&[
+                ("ticker", "SBER"),
+                ("source", "moex-iss"),
+                ("board", "TQBR"),
+                ("interval", "1d"),
+            ]),
+            true,
+        );
+        let source = of(&[("source", "moex-iss")]);
+        check("get_trading_calendar", days(), source.clone(), true);
+        check("compute_portfolio_risk", of(&[("query", "x")]), source, true);
+        check(
+            "get_dividends",
+            json!({ "ticker": "SBER", "from_date": "2024-01-03" }),
+            json!({ "source": "moex-iss", "ticker": "SBER", "from_date": "2024-01-03" }),
+            true,
+        );
+        check(
+            "get_index_constituents_metrics",
+            json!({ "index_ticker": "IMOEX", "as_of_date": "2024-01-03" }),
+            json!({ "source": "moex-iss", "index_ticker": "IMOEX", "as_of_date": "2024-01-03" }),
+            true,
+        );
+        // A snapshot without a price cannot be one, so its error does not fit where it would go.
+        check(
+            "get_security_snapshot",
+            json!({ "ticker": "SBER" }),
+            json!({
+                "source": "moex-iss", "ticker": "SBER", "board": "TQBR",
+                "as_of": "2023-11-14T22:13:20Z",
+            }),
+            false,
+        );
+    }
+
+    #[test]
+    fn what_could_be_anything_is_not_repeated() {
+        let long = "x".repeat(101);
+        for ticker in [json!(5), json!(long), json!({ "a": 1 }), Value::Null] {
+            let (told, fits) = error("get_dividends", json!({ "ticker": ticker }));
+            assert_eq!(told["metadata"], json!({ "source": "moex-iss" }));
+            assert!(!fits);
+        }
+    }
 }

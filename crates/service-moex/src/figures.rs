@@ -2,9 +2,7 @@
 
 mod normal;
 pub(crate) mod risk;
-
-/// Trading days of a year, by convention.
-pub(crate) const DAYS_OF_YEAR: f64 = 252.0;
+pub(crate) mod year;
 
 /// `(last − first) / first · 100`.
 pub(crate) fn total_return_pct(closes: &[f64]) -> Option<f64> {
@@ -60,9 +58,9 @@ mod tests {
         near(total_return_pct(&[0.0, 1.0]), None);
         // Log returns ln 1.1 and -ln 1.1: deviation sqrt(2) ln 1.1.
         let expected = 1.1_f64.ln() * 2_f64.sqrt() * 252_f64.sqrt() * 100.0;
-        near(annualized_volatility(&[100.0, 110.0, 100.0], DAYS_OF_YEAR), Some(expected));
-        near(annualized_volatility(&[100.0, 110.0], DAYS_OF_YEAR), None);
-        near(annualized_volatility(&[], DAYS_OF_YEAR), None);
+        near(annualized_volatility(&[100.0, 110.0, 100.0], 252.0), Some(expected));
+        near(annualized_volatility(&[100.0, 110.0], 252.0), None);
+        near(annualized_volatility(&[], 252.0), None);
         near(intraday_volatility_pct(100.0, 103.0, 99.0), Some(4.0));
         near(intraday_volatility_pct(0.0, 103.0, 99.0), None);
     }

@@ -13,11 +13,19 @@ mod tools;
 use std::sync::Arc;
 
 use contract::{Contract, ContractError, Scope, Service, Tools};
-use market::{Clock, StockExchange};
+use jiff::civil::Date;
+use market::{Clock, Millis, StockExchange};
 
 pub struct Moex {
     pub(crate) exchange: Arc<dyn StockExchange>,
     pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl Moex {
+    /// The day it is in Moscow, whose clocks have been three hours ahead since 2014.
+    pub(crate) fn today(&self) -> Date {
+        Millis(self.clock.now().0.saturating_add(3 * 3_600_000)).date()
+    }
 }
 
 /// The service with its tool table, ready for the catalogue.
@@ -25,6 +33,8 @@ pub fn service(
     exchange: Arc<dyn StockExchange>,
     clock: Arc<dyn Clock>,
 ) -> Result<Service, ContractError> {
+    let contract = Contract::load("moex")?;
+    let envelope = envelope::Iss::new(&contract.tools, Arc::clone(&clock));
     Tools::of(Arc::new(Moex { exchange, clock }))
         .tool("get_security_snapshot", Scope::Read, tools::snapshot::call)
         .tool("get_ohlcv_timeseries", Scope::Read, tools::timeseries::call)
@@ -34,5 +44,5 @@ pub fn service(
         .tool("get_trading_calendar", Scope::Read, tools::calendar::call)
         .tool("compute_portfolio_risk", Scope::Read, tools::portfolio_risk::call)
         .tool("compute_correlation_matrix", Scope::Read, tools::correlation::call)
-        .bind(Contract::load("moex")?, envelope::Iss)
+        .bind(contract, envelope)
 }

@@ -1,35 +1,57 @@
-//! Daily closes of a security as a series that can be compared over time: splits taken out.
+//! Prices and volumes of a security as a series that can be compared over time: on the scale of
+//! the period's last day, splits taken out.
+
+use std::sync::Arc;
 
 use fault::Fault;
 use jiff::civil::Date;
 use market::{Candle, CandleRequest, CandleStep, Candles, Freshness, Split, StockExchange, Told};
-use std::sync::Arc;
 
-/// A candle's close, with what one piece of then is worth in pieces of now.
-pub(crate) fn factor(splits: &[Split], date: Date) -> f64 {
-    splits
-        .iter()
-        .filter(|split| split.date > date && split.before > 0)
-        .map(|split| split.after as f64 / split.before as f64)
-        .product()
+use crate::answer::Gaps;
+use crate::figures::year::Year;
+
+/// The splits of a security that fall into a period, or why they are not known.
+#[derive(Debug, Default)]
+pub(crate) struct Splits {
+    pub(crate) of_period: Vec<Split>,
+    pub(crate) unknown: Option<String>,
 }
 
-/// The splits of a security that fall into a period. A venue that cannot tell has none to tell of.
-pub(crate) async fn splits(
-    exchange: &Arc<dyn StockExchange>,
-    code: &str,
-    from: Date,
-    to: Date,
-) -> Vec<Split> {
-    let told = exchange.splits(Some(code)).await;
-    let all = told.map(|told| told.value).unwrap_or_default();
-    all.into_iter().filter(|split| split.date > from && split.date <= to).collect()
+impl Splits {
+    pub(crate) async fn of(
+        exchange: &Arc<dyn StockExchange>,
+        code: &str,
+        from: Date,
+        to: Date,
+    ) -> Self {
+        let inside = |split: &Split| split.date > from && split.date <= to && split.before > 0;
+        match exchange.splits(Some(code)).await {
+            Ok(told) => {
+                Self { of_period: told.value.into_iter().filter(inside).collect(), unknown: None }
+            }
+            // Figures are still worth having; whoever reads them is told.
+            Err(fault) => Self { of_period: Vec::new(), unknown: Some(fault.to_string()) },
+        }
+    }
+
+    /// For one piece of that day, how many pieces there are at the end of the period. Prices are
+    /// divided by it, volumes multiplied.
+    pub(crate) fn factor(&self, date: Date) -> f64 {
+        self.of_period
+            .iter()
+            .filter(|split| split.date > date)
+            .map(|split| split.after as f64 / split.before as f64)
+            .product()
+    }
 }
 
+/// Daily closes.
 pub(crate) struct Closes {
     pub(crate) code: String,
     pub(crate) days: Vec<(Date, f64)>,
     pub(crate) freshness: Freshness,
+    pub(crate) gaps: Gaps,
+    pub(crate) splits: Splits,
 }
 
 /// The closes of the days that are over.
@@ -47,16 +69,31 @@ pub(crate) async fn daily(
         to,
     };
     let Told { value, freshness } = exchange.candles(&request).await?;
-    let splits = splits(exchange, code, from, to).await;
-    Ok(Closes { code: code.to_owned(), days: closes(&value, &splits), freshness })
+    let splits = Splits::of(exchange, code, from, to).await;
+    let days = closes(&value, &splits);
+    Ok(Closes { code: code.to_owned(), days, freshness, gaps: Gaps::of(&value), splits })
 }
 
-fn closes(candles: &Candles, splits: &[Split]) -> Vec<(Date, f64)> {
+fn closes(candles: &Candles, splits: &Splits) -> Vec<(Date, f64)> {
     let day = |candle: &Candle| {
         let date = candle.begins.date();
-        (date, candle.close.to_f64() / factor(splits, date))
+        (date, candle.close.to_f64() / splits.factor(date))
     };
     candles.candles.iter().filter(|candle| candle.closed).map(day).collect()
+}
+
+/// How many sessions a year has for what was traded on these days, which ascend.
+pub(crate) async fn year(exchange: &Arc<dyn StockExchange>, days: &[Date]) -> Year {
+    if let Some(year) = Year::of_period(days) {
+        return year;
+    }
+    let Some(last) = days.last() else { return Year::CONVENTION };
+    let told = exchange.trading_days(Year::begins(*last), *last).await;
+    let traded = |told: Told<Vec<market::TradingDay>>| -> Vec<Date> {
+        told.value.iter().filter(|day| day.is_trading).map(|day| day.date).collect()
+    };
+    let traded = told.map(traded).unwrap_or_default();
+    Year::of_exchange(days, &traded).unwrap_or(Year::CONVENTION)
 }
 
 #[cfg(test)]
@@ -67,10 +104,13 @@ mod tests {
     #[test]
     fn a_split_divides_what_came_before_it() {
         let split = |day, before, after| Split { code: "X".into(), date: day, before, after };
-        let splits = [split(date(2024, 2, 21), 1, 100), split(date(2024, 7, 15), 5_000, 1)];
-        assert_eq!(factor(&splits, date(2024, 2, 20)), 100.0 / 5_000.0);
-        assert_eq!(factor(&splits, date(2024, 2, 21)), 1.0 / 5_000.0);
-        assert_eq!(factor(&splits, date(2024, 7, 15)), 1.0);
-        assert_eq!(factor(&[split(date(2024, 1, 1), 0, 5)], date(2023, 1, 1)), 1.0);
+        let splits = Splits {
+            of_period: vec![split(date(2024, 2, 21), 1, 100), split(date(2024, 7, 15), 5_000, 1)],
+            unknown: None,
+        };
+        assert_eq!(splits.factor(date(2024, 2, 20)), 100.0 / 5_000.0);
+        assert_eq!(splits.factor(date(2024, 2, 21)), 1.0 / 5_000.0);
+        assert_eq!(splits.factor(date(2024, 7, 15)), 1.0);
+        assert_eq!(Splits::default().factor(date(2024, 7, 15)), 1.0);
     }
 }

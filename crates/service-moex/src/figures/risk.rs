@@ -1,7 +1,7 @@
 //! Risk of a portfolio that is brought back to its weights every day, and correlations.
 
 use super::normal::quantile;
-use super::{DAYS_OF_YEAR, deviation, mean};
+use super::{deviation, mean};
 
 /// Below this many observations a quantile of the past says little, so the one-day figure is
 /// scaled instead.
@@ -54,13 +54,23 @@ impl Returns {
     }
 }
 
+/// What is asked about returns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Question {
+    pub(crate) confidence: f64,
+    pub(crate) horizon_days: usize,
+    /// How many returns a year has.
+    pub(crate) sessions_of_year: f64,
+}
+
 /// Of one list of daily returns.
-pub(crate) fn risk(returns: &[f64], confidence: f64, horizon_days: usize) -> Risk {
+pub(crate) fn risk(returns: &[f64], question: Question) -> Risk {
+    let Question { confidence, horizon_days, sessions_of_year } = question;
     let deviation = deviation(returns);
     let scale = (horizon_days as f64).sqrt();
     Risk {
         total_return_pct: (!returns.is_empty()).then(|| (compound(returns) - 1.0) * 100.0),
-        annualized_volatility: deviation.map(|it| it * DAYS_OF_YEAR.sqrt() * 100.0),
+        annualized_volatility: deviation.map(|it| it * sessions_of_year.sqrt() * 100.0),
         max_drawdown_pct: max_drawdown_pct(returns),
         var_historical_pct: historical(returns, confidence, horizon_days),
         var_parametric_pct: deviation.map(|it| quantile(confidence) * it * scale * 100.0),
@@ -130,7 +140,8 @@ mod tests {
     #[test]
     fn figures_of_a_short_series_are_those_of_a_pencil() {
         let returns = [0.1, -0.2, 0.05];
-        let risk = risk(&returns, 0.95, 1);
+        let question = Question { confidence: 0.95, horizon_days: 1, sessions_of_year: 252.0 };
+        let risk = risk(&returns, question);
         near(risk.total_return_pct, (1.1 * 0.8 * 1.05 - 1.0) * 100.0);
         near(risk.max_drawdown_pct, 20.0);
         // The 5% point lies a tenth of the way from -0.2 to 0.05.
@@ -138,7 +149,7 @@ mod tests {
         let deviation = deviation(&returns).unwrap();
         near(risk.annualized_volatility, deviation * 252_f64.sqrt() * 100.0);
         near(risk.var_parametric_pct, quantile(0.95) * deviation * 100.0);
-        let empty = super::risk(&[], 0.95, 1);
+        let empty = super::risk(&[], question);
         assert!(empty.total_return_pct.is_none() && empty.var_historical_pct.is_none());
     }
 
@@ -162,7 +173,12 @@ mod tests {
             let returns = Returns { each };
             let parts: Vec<f64> = returns.contributions_pct(&weights).into_iter().flatten().collect();
             prop_assert!((parts.iter().sum::<f64>() - 100.0).abs() < 1e-6);
-            let found = risk(&returns.portfolio(&weights), confidence, horizon);
+            let question = Question {
+                confidence,
+                horizon_days: horizon,
+                sessions_of_year: 252.0,
+            };
+            let found = risk(&returns.portfolio(&weights), question);
             prop_assert!(found.var_historical_pct.unwrap() >= 0.0);
             prop_assert!((0.0..=100.0).contains(&found.max_drawdown_pct.unwrap()));
         }

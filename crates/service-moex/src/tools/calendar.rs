@@ -22,7 +22,7 @@ pub(crate) struct Args {
 pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     let (from, to) = ask::period(&args.from_date, &args.to_date, DAYS_MAX)?;
     let Told { value: days, freshness } = cx.service.exchange.trading_days(from, to).await?;
-    let today = cx.service.clock.now().date();
+    let today = cx.service.today();
     let traded = || days.iter().filter(|day| day.is_trading);
     let last = traded().rfind(|day| day.date <= today);
     let next = traded().find(|day| day.date > today);
@@ -46,6 +46,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         metrics,
         text,
         freshness: Some(freshness),
+        ..Answer::default()
     })
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Args {
 pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     let date = ask::date("as_of_date", &args.as_of_date)?;
     let Told { value: basket, freshness } =
-        cx.service.exchange.basket(&args.index_ticker, date).await?;
+        cx.service.exchange.basket(&args.index_ticker, date).await.map_err(named)?;
     Ok(Answer {
         metadata: json!({
             "source": "moex-iss",
@@ -31,7 +31,16 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         metrics: metrics(&basket),
         text: text(&basket),
         freshness: Some(freshness),
+        ..Answer::default()
     })
+}
+
+/// The venue speaks of a date; here it has the name of its argument.
+fn named(fault: Fault) -> Fault {
+    let Some(problem) = fault.problems().first().filter(|_| fault.code() == "no_basket") else {
+        return fault;
+    };
+    Fault::invalid("no_basket", fault.message()).problem("as_of_date", problem.expected.as_str())
 }
 
 fn row(it: &Constituent) -> Value {

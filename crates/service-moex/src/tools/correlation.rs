@@ -35,6 +35,11 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
             tickers.push(ticker);
         }
     }
+    if tickers.len() < 2 {
+        let expected = "at least two different tickers";
+        return Err(Fault::invalid("one_ticker", format!("tickers: expected {expected}"))
+            .problem("tickers", expected));
+    }
     let exchange = &cx.service.exchange;
     let fetched = tickers.iter().map(|ticker| prices::daily(exchange, ticker, None, period));
     let closes = try_join_all(fetched).await?;
@@ -69,11 +74,29 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         metrics: known([
             ("num_days", Some(returns.days().into())),
             ("mean_correlation", figure(mean(&between))),
+            ("missing", prices_missing(&closes)),
             ("method", Some("Pearson, daily returns on common days, splits taken out".into())),
         ]),
         text,
         freshness: closes.first().map(|it| it.freshness.clone()),
+        gaps: closes.iter().map(|it| (it.code.clone(), it.gaps.clone())).collect(),
     })
+}
+
+/// What the figures had to do without, in words; nothing where they are whole.
+pub(crate) fn prices_missing(all: &[Closes]) -> Option<Value> {
+    let mut words = Vec::new();
+    for Closes { code, gaps, splits, .. } in all {
+        let days = gaps.missing.len();
+        if days > 0 {
+            words.push(format!("{code}: no candle on {days} days on which the exchange traded"));
+        }
+        let unchecked = gaps.unchecked.as_ref();
+        words.extend(unchecked.map(|why| format!("{code}: missing days not checked: {why}")));
+        let splits = splits.unknown.as_ref();
+        words.extend(splits.map(|why| format!("{code}: splits not taken out: {why}")));
+    }
+    (!words.is_empty()).then(|| json!(words))
 }
 
 /// Closes on the days that all have.
@@ -91,9 +114,9 @@ pub(crate) fn aligned(all: &[Closes]) -> Result<(Vec<Date>, Vec<Vec<f64>>), Faul
     if on.len() < DAYS_MIN {
         let names: Vec<&str> = all.iter().map(|it| it.code.as_str()).collect();
         let message = format!(
-            "{} have {} trading days in common in this period; at least {DAYS_MIN} are needed",
+            "{} days with a close of {} in this period; at least {DAYS_MIN} are needed",
+            on.len(),
             names.join(", "),
-            on.len()
         );
         return Err(Fault::invalid("too_few_days", message)
             .problem("from_date", "a period in which all of them were traded"));

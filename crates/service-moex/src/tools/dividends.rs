@@ -1,16 +1,23 @@
-//! `get_dividends`: what a security paid, and how much of its price that was in the last year.
+//! `get_dividends`: what a security paid in a period, and how much of its price that was in the
+//! twelve months up to the period's end.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use contract::Cx;
 use fault::Fault;
 use jiff::ToSpan as _;
-use market::{Dividend, Told};
+use jiff::civil::Date;
+use market::{CandleRequest, CandleStep, Dividend, StockExchange, Told};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, figure, known, number};
+use crate::prices::Splits;
 use crate::{Moex, ask};
+
+/// Longer than any holiday.
+const DAYS_BACK: i64 = 14;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Args {
@@ -24,44 +31,102 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     let bound =
         |field, text: &Option<String>| text.as_deref().map(|it| ask::date(field, it)).transpose();
     let (from, to) = (bound("from_date", &args.from_date)?, bound("to_date", &args.to_date)?);
-    if let (Some(_), Some(_)) = (from, to) {
-        let (from, to) = (args.from_date.as_deref(), args.to_date.as_deref());
-        ask::period(from.unwrap_or_default(), to.unwrap_or_default(), i64::MAX)?;
+    if let (Some(from), Some(to)) = (&args.from_date, &args.to_date) {
+        ask::period(from, to, i64::MAX)?;
     }
-    let Told { value: all, freshness } = cx.service.exchange.dividends(&ticker).await?;
-    let today = cx.service.clock.now().date();
-    let year_ago = today.saturating_sub(1.year());
+    let exchange = &cx.service.exchange;
+    let Told { value: all, freshness } = exchange.dividends(&ticker).await?;
     let within = |it: &&Dividend| {
         from.is_none_or(|from| it.record_date >= from) && to.is_none_or(|to| it.record_date <= to)
     };
     let paid: Vec<&Dividend> = all.iter().filter(within).collect();
-    let trailing = |it: &&Dividend| it.record_date > year_ago && it.record_date <= today;
-    let year: Vec<&Dividend> = all.iter().filter(trailing).collect();
-    let sum: f64 = year.iter().map(|it| it.value.to_f64()).sum();
-    // The yield is an extra: without a price there is none, and the dividends are still right.
-    let price = cx.service.exchange.snapshot(&ticker, None).await.ok();
-    let price = price.map(|told| (told.value.last.to_f64(), told.value.security.currency.clone()));
-    let same = |currency: &str| year.iter().all(|it| it.currency == currency);
-    let part = price.filter(|(price, currency)| *price > 0.0 && same(currency));
-    let metrics = known([
-        ("num_payments", Some(paid.len().into())),
-        ("trailing_12m_sum", figure((!year.is_empty()).then_some(sum))),
-        (
-            "trailing_12m_yield_pct",
-            figure(part.filter(|_| !year.is_empty()).map(|(price, _)| sum / price * 100.0)),
-        ),
-    ]);
-    let mut text = format!("{ticker}: {} dividends\nregistry date, on one share\n", paid.len());
+    let today = cx.service.today();
+    // What is announced for later days is part of a period without end, and of no year so far.
+    let last = to.map_or(today, |to| to.min(today));
+    let first = paid.first().map_or(last, |it| it.record_date);
+    let splits = Splits::of(exchange, &ticker, first, last).await;
+    let price = price(exchange, &ticker, last, today).await;
+    let mut text = format!("{ticker}: {} dividends", paid.len());
+    _ = writeln!(text, "{}\nregistry date, on one share", said(from, to));
     for it in &paid {
         _ = writeln!(text, "{} {} {}", it.record_date, it.value, it.currency);
     }
     Ok(Answer {
-        metadata: json!({ "source": "moex-iss", "ticker": ticker }),
+        metadata: known([
+            ("source", Some("moex-iss".into())),
+            ("ticker", Some(ticker.into())),
+            ("from_date", from.map(|from| from.to_string().into())),
+            ("to_date", to.map(|to| to.to_string().into())),
+        ]),
         data: paid.iter().map(|it| row(it)).collect(),
-        metrics,
+        metrics: metrics(&paid, last, price, &splits),
         text,
         freshness: Some(freshness),
+        ..Answer::default()
     })
+}
+
+fn said(from: Option<Date>, to: Option<Date>) -> String {
+    let from = from.map_or_else(String::new, |from| format!(" from {from}"));
+    let to = to.map_or_else(String::new, |to| format!(" to {to}"));
+    format!("{from}{to}")
+}
+
+/// The price at the end of a day, and its currency. The yield is an extra: without a price there
+/// is none, and the dividends are still right.
+async fn price(
+    exchange: &Arc<dyn StockExchange>,
+    ticker: &str,
+    date: Date,
+    today: Date,
+) -> Option<(f64, String)> {
+    if date >= today {
+        let shot = exchange.snapshot(ticker, None).await.ok()?.value;
+        return Some((shot.last.to_f64(), shot.security.currency.clone()));
+    }
+    let request = CandleRequest {
+        code: ticker.to_owned(),
+        board: None,
+        step: CandleStep::Day,
+        from: date.saturating_sub(DAYS_BACK.days()),
+        to: date,
+    };
+    let told = exchange.candles(&request).await.ok()?.value;
+    let close = told.candles.last()?.close.to_f64();
+    Some((close, told.security.currency.clone()))
+}
+
+fn metrics(paid: &[&Dividend], last: Date, price: Option<(f64, String)>, splits: &Splits) -> Value {
+    let year_ago = last.saturating_sub(1.year());
+    let year: Vec<&Dividend> = paid
+        .iter()
+        .copied()
+        .filter(|it| it.record_date > year_ago && it.record_date <= last)
+        .collect();
+    let sum = |paid: &[&Dividend]| -> Option<f64> {
+        let same = paid.windows(2).all(|pair| pair[0].currency == pair[1].currency);
+        let value = |it: &&Dividend| it.value.to_f64() / splits.factor(it.record_date);
+        (same && !paid.is_empty()).then(|| paid.iter().map(value).sum())
+    };
+    let of_year = sum(&year);
+    let price = price
+        .filter(|(price, currency)| *price > 0.0 && year.iter().all(|it| it.currency == *currency));
+    let part = of_year.zip(price.as_ref()).map(|(sum, (price, _))| sum / price * 100.0);
+    let method = format!(
+        "sums of the payments listed, on one share of {last}: earlier ones divided by the splits \
+         after them; the trailing year ends on {last}, and its yield is of the price then; no sum \
+         over different currencies"
+    );
+    known([
+        ("num_payments", Some(paid.len().into())),
+        ("period_sum", figure(sum(paid))),
+        ("trailing_12m_sum", figure(of_year)),
+        ("trailing_12m_yield_pct", figure(part)),
+        ("trailing_12m_to", Some(last.to_string().into())),
+        ("price", figure(price.map(|(price, _)| price))),
+        ("splits_unknown", splits.unknown.as_deref().map(Value::from)),
+        ("method", Some(method.into())),
+    ])
 }
 
 fn row(it: &Dividend) -> Value {
@@ -70,4 +135,47 @@ fn row(it: &Dividend) -> Value {
         "value": number(it.value),
         "currency": it.currency,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+    use market::Split;
+
+    use super::*;
+
+    fn dividend(day: Date, value: &str, currency: &str) -> Dividend {
+        let (value, currency) = (value.parse().unwrap(), currency.to_owned());
+        Dividend { record_date: day, value, currency }
+    }
+
+    #[track_caller]
+    fn check(paid: &[Dividend], splits: &Splits, expected: Value) {
+        let paid: Vec<&Dividend> = paid.iter().collect();
+        let price = Some((200.0, "RUB".to_owned()));
+        let found = metrics(&paid, date(2024, 6, 14), price, splits);
+        for (name, value) in expected.as_object().unwrap() {
+            assert_eq!(found.get(name).unwrap_or(&Value::Null), value, "{name}");
+        }
+    }
+
+    #[test]
+    fn sums_are_of_the_period_on_one_scale_and_of_one_currency() {
+        let (old, new) = (date(2023, 1, 20), date(2024, 1, 20));
+        let paid = [dividend(old, "100", "RUB"), dividend(new, "50", "RUB")];
+        let none = Splits::default();
+        let sums = |period: Value, year: Value, part: Value| json!({ "period_sum": period, "trailing_12m_sum": year, "trailing_12m_yield_pct": part });
+        check(&paid, &none, sums(json!(150.0), json!(50.0), json!(25.0)));
+        check(&[], &none, sums(Value::Null, Value::Null, Value::Null));
+        let split = Split { code: "X".into(), date: date(2024, 2, 21), before: 1, after: 100 };
+        let splits = Splits { of_period: vec![split], unknown: None };
+        check(&paid, &splits, sums(json!(1.5), json!(0.5), json!(0.25)));
+        // A payment that is announced for later is in the period and not in the year.
+        let later = [dividend(new, "50", "RUB"), dividend(date(2024, 7, 1), "10", "RUB")];
+        check(&later, &none, sums(json!(60.0), json!(50.0), json!(25.0)));
+        let mixed = [dividend(old, "1", "USD"), dividend(new, "50", "RUB")];
+        check(&mixed, &none, sums(Value::Null, json!(50.0), json!(25.0)));
+        let dollars = [dividend(new, "1", "USD")];
+        check(&dollars, &none, sums(json!(1.0), json!(1.0), Value::Null));
+    }
 }

@@ -9,10 +9,14 @@ use futures_util::future::try_join_all;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::correlation::aligned;
+use super::correlation::{aligned, prices_missing};
 use crate::answer::{Answer, figure, known};
-use crate::figures::risk::{Returns, risk};
+use crate::figures::risk::{Question, Returns, risk};
+use crate::figures::year::Year;
 use crate::{Moex, ask, prices};
+
+/// The board of a position that names none.
+const MAIN_BOARD: &str = "TQBR";
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Args {
@@ -37,12 +41,17 @@ struct Holding {
     weight: f64,
 }
 
-const METHOD: &str = "daily closes of days on which all were traded, splits taken out; the \
-    portfolio is brought back to its weights every day; volatility: sample deviation of daily \
-    returns times the root of 252, percent; historical value at risk: the loss that runs of \
-    horizon_days exceeded with probability 1 - confidence (one day scaled by the root of time \
-    below 30 runs); parametric: normal quantile times daily deviation times the root of \
-    horizon_days";
+fn method(year: Year) -> String {
+    format!(
+        "daily closes of days on which all were traded, splits taken out; the portfolio is brought \
+         back to its weights every day; volatility: sample deviation of daily returns times the \
+         root of {}, percent; historical value at risk: the loss that runs of horizon_days exceeded \
+         with probability 1 - confidence (one day scaled by the root of time below 30 runs); \
+         parametric: normal quantile times daily deviation times the root of horizon_days; a day \
+         is a session",
+        year.words()
+    )
+}
 
 pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     let period = ask::period(&args.from_date, &args.to_date, ask::DAYS_MAX_DAILY)?;
@@ -52,15 +61,21 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         holdings.iter().map(|it| prices::daily(exchange, &it.ticker, it.board.as_deref(), period));
     let closes = try_join_all(fetched).await?;
     let freshness = closes.first().map(|it| it.freshness.clone());
-    let (_, series) = aligned(&closes)?;
+    let (days, series) = aligned(&closes)?;
+    let year = prices::year(exchange, &days).await;
+    let question = Question {
+        confidence: args.confidence,
+        horizon_days: args.horizon_days,
+        sessions_of_year: year.sessions,
+    };
     let returns = Returns::of(&series);
     let weights: Vec<f64> = holdings.iter().map(|it| it.weight).collect();
-    let whole = risk(&returns.portfolio(&weights), args.confidence, args.horizon_days);
+    let whole = risk(&returns.portfolio(&weights), question);
     let contributions = returns.contributions_pct(&weights);
     let mut text = format!("{} positions, {} common days\n", holdings.len(), returns.days());
     let mut rows = Vec::new();
     for ((it, returns), contribution) in holdings.iter().zip(&returns.each).zip(contributions) {
-        let own = risk(returns, args.confidence, args.horizon_days);
+        let own = risk(returns, question);
         rows.push(known([
             ("ticker", Some(it.ticker.as_str().into())),
             ("weight", figure(Some(it.weight))),
@@ -86,7 +101,8 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         ("num_days", Some(returns.days().into())),
         ("confidence", figure(Some(args.confidence))),
         ("horizon_days", Some(args.horizon_days.into())),
-        ("method", Some(METHOD.into())),
+        ("missing", prices_missing(&closes)),
+        ("method", Some(method(year).into())),
     ]);
     _ = writeln!(text, "{}", told(&metrics));
     Ok(Answer {
@@ -99,12 +115,17 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         metrics,
         text,
         freshness,
+        gaps: closes.into_iter().map(|it| (it.code, it.gaps)).collect(),
     })
 }
 
 /// Figures as words, without the method.
 fn told(metrics: &Value) -> String {
-    let figures = metrics.as_object().into_iter().flatten().filter(|(name, _)| *name != "method");
+    let figures = metrics
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| !matches!(name.as_str(), "method" | "missing"));
     figures.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join("; ")
 }
 
@@ -116,17 +137,21 @@ fn holdings(positions: &[Position]) -> Result<Vec<Holding>, Fault> {
         return Err(Fault::invalid("mixed_weights", format!("positions: expected {expected}"))
             .problem("positions", expected));
     }
-    let mut at: HashMap<String, usize> = HashMap::new();
+    let mut at: HashMap<(String, String), usize> = HashMap::new();
     let mut holdings: Vec<Holding> = Vec::new();
     for (index, position) in positions.iter().enumerate() {
         let ticker = ask::ticker(&format!("positions.{index}.ticker"), &position.ticker)?;
+        let board = position.board.as_deref();
+        let board =
+            board.map(|it| ask::ticker(&format!("positions.{index}.board"), it)).transpose()?;
         let weight = position.weight.unwrap_or(1.0);
-        if let Some(held) = at.get(&ticker).and_then(|index| holdings.get_mut(*index)) {
+        let key = (ticker.clone(), board.clone().unwrap_or_else(|| MAIN_BOARD.to_owned()));
+        if let Some(held) = at.get(&key).and_then(|index| holdings.get_mut(*index)) {
             held.weight += weight;
             continue;
         }
-        at.insert(ticker.clone(), holdings.len());
-        holdings.push(Holding { ticker, board: position.board.clone(), weight });
+        at.insert(key, holdings.len());
+        holdings.push(Holding { ticker, board, weight });
     }
     let sum: f64 = holdings.iter().map(|it| it.weight).sum();
     for holding in &mut holdings {
@@ -157,6 +182,11 @@ mod tests {
         check(&[("A", None), ("B", None)], &[("A", 0.5), ("B", 0.5)]);
         check(&[("A", Some(1.0)), ("B", Some(2.0)), ("a", Some(1.0))], &[("A", 0.5), ("B", 0.5)]);
         assert!(holdings(&[position("A", None), position("B", Some(1.0))]).is_err());
+        let on = |board: &str| Position { board: Some(board.to_owned()), ..position("A", None) };
+        let boards = |positions: &[Position]| holdings(positions).unwrap().len();
+        assert_eq!(boards(&[position("A", None), on("tqbr")]), 1);
+        assert_eq!(boards(&[on("SMAL"), on("TQBR"), on("smal")]), 2);
+        assert!(holdings(&[on("../x")]).is_err());
         assert!(holdings(&[position("Ж", None)]).is_err());
     }
 }

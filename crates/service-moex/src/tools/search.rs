@@ -32,6 +32,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         metrics: json!({ "num_found": found.len() }),
         text,
         freshness: Some(freshness),
+        ..Answer::default()
     })
 }
 

@@ -71,5 +71,6 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         metrics,
         text,
         freshness: Some(freshness),
+        ..Answer::default()
     })
 }

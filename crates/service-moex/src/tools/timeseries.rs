@@ -1,15 +1,17 @@
 //! `get_ohlcv_timeseries`: candles between two dates, with figures over them.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use contract::Cx;
 use fault::Fault;
+use jiff::civil::Date;
 use market::{Candle, CandleRequest, CandleStep, Decimal, Split, Told};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, figure, known, number};
+use crate::answer::{Answer, Gaps, figure, known, number};
+use crate::figures::year::Year;
+use crate::prices::Splits;
 use crate::{Moex, ask, figures, prices};
 
 /// Candles that the text shows; all of them are in the structured content.
@@ -34,9 +36,15 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     let (from, to) = ask::period(&args.from_date, &args.to_date, days_max)?;
     let request =
         CandleRequest { code: ticker.clone(), board: Some(board.clone()), step, from, to };
-    let Told { value, freshness } = cx.service.exchange.candles(&request).await?;
-    let splits = prices::splits(&cx.service.exchange, &ticker, from, to).await;
+    let exchange = &cx.service.exchange;
+    let Told { value, freshness } = exchange.candles(&request).await?;
+    let splits = Splits::of(exchange, &ticker, from, to).await;
     let candles = &value.candles;
+    let closed: Vec<&Candle> = candles.iter().filter(|candle| candle.closed).collect();
+    let mut days: Vec<Date> = closed.iter().map(|candle| candle.begins.date()).collect();
+    days.dedup();
+    let year = prices::year(exchange, &days).await;
+    let gaps = Gaps::of(&value);
     Ok(Answer {
         metadata: json!({
             "source": "moex-iss",
@@ -47,10 +55,20 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
             "to_date": to.to_string(),
         }),
         data: candles.iter().map(row).collect(),
-        metrics: metrics(candles, &splits, step),
+        metrics: metrics(&Series { closed, days, splits, year, step }, &gaps),
         text: text(&ticker, step, candles),
         freshness: Some(freshness),
+        gaps: vec![(value.security.code.clone(), gaps)],
     })
+}
+
+/// What the figures are of.
+struct Series<'a> {
+    closed: Vec<&'a Candle>,
+    days: Vec<Date>,
+    splits: Splits,
+    year: Year,
+    step: CandleStep,
 }
 
 fn row(candle: &Candle) -> Value {
@@ -67,42 +85,55 @@ fn row(candle: &Candle) -> Value {
     ])
 }
 
-fn metrics(candles: &[Candle], splits: &[Split], step: CandleStep) -> Value {
-    let over: Vec<&Candle> = candles.iter().filter(|candle| candle.closed).collect();
-    let close =
-        |candle: &&Candle| candle.close.to_f64() / prices::factor(splits, candle.begins.date());
-    let closes: Vec<f64> = over.iter().map(close).collect();
-    let days: BTreeSet<_> = over.iter().map(|candle| candle.begins.date()).collect();
-    let count = days.len() as f64;
-    let of_day = if count > 0.0 { over.len() as f64 / count } else { 0.0 };
-    let volume: f64 = over.iter().filter_map(|candle| candle.volume).map(Decimal::to_f64).sum();
-    let candles_of_year = match step {
-        CandleStep::Hour => figures::DAYS_OF_YEAR * of_day,
-        _ => figures::DAYS_OF_YEAR,
+fn metrics(series: &Series<'_>, gaps: &Gaps) -> Value {
+    let Series { closed, days, splits, year, .. } = series;
+    let factor = |candle: &Candle| splits.factor(candle.begins.date());
+    let price = |of: fn(&Candle) -> Decimal| -> Vec<f64> {
+        closed.iter().map(|candle| of(candle).to_f64() / factor(candle)).collect()
     };
+    let volume = |candle: &&Candle| Some(candle.volume?.to_f64() * factor(candle));
+    let volume: f64 = closed.iter().filter_map(volume).sum();
+    let (closes, count) = (price(|candle| candle.close), days.len() as f64);
+    let candles_of_year = year.sessions * candles_of_day(series);
+    let missing = gaps.missing.len();
     known([
         ("total_return_pct", figure(figures::total_return_pct(&closes))),
         ("annualized_volatility", figure(figures::annualized_volatility(&closes, candles_of_year))),
         ("avg_daily_volume", figure((count > 0.0).then(|| volume / count))),
-        ("num_candles", Some(over.len().into())),
+        ("period_high", figure(price(|candle| candle.high).into_iter().reduce(f64::max))),
+        ("period_low", figure(price(|candle| candle.low).into_iter().reduce(f64::min))),
+        ("num_candles", Some(closed.len().into())),
         ("num_days", Some(days.len().into())),
-        ("splits", (!splits.is_empty()).then(|| splits.iter().map(told).collect())),
-        ("method", Some(method(step, of_day).into())),
+        ("num_missing_days", (missing > 0).then(|| missing.into())),
+        ("missing_days", gaps.days()),
+        ("unchecked", gaps.unchecked.as_deref().map(Value::from)),
+        (
+            "splits",
+            (!splits.of_period.is_empty()).then(|| splits.of_period.iter().map(told).collect()),
+        ),
+        ("splits_unknown", splits.unknown.as_deref().map(Value::from)),
+        ("method", Some(method(series).into())),
     ])
+}
+
+fn candles_of_day(series: &Series<'_>) -> f64 {
+    if series.days.is_empty() { 0.0 } else { series.closed.len() as f64 / series.days.len() as f64 }
 }
 
 fn told(split: &Split) -> Value {
     json!({ "date": split.date.to_string(), "before": split.before, "after": split.after })
 }
 
-fn method(step: CandleStep, of_day: f64) -> String {
-    let year = match step {
-        CandleStep::Hour => format!("252 days of {of_day:.2} candles each"),
-        _ => "252 days".to_owned(),
+fn method(series: &Series<'_>) -> String {
+    let (year, of_day) = (series.year.words(), candles_of_day(series));
+    let year = match series.step {
+        CandleStep::Day => year,
+        _ => format!("{year} of {of_day:.2} candles each"),
     };
     format!(
-        "over closed candles, splits taken out; volatility: sample deviation of log returns times \
-         the root of {year}, percent; volume: pieces a day"
+        "over closed candles, all figures on the scale of the last day: prices divided and volumes \
+         multiplied by the splits after them, data as traded; volatility: sample deviation of log \
+         returns times the root of {year}, percent; volume: pieces a day with candles"
     )
 }
 
@@ -123,4 +154,88 @@ fn text(ticker: &str, step: CandleStep, candles: &[Candle]) -> String {
         );
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candle(begins: &str, prices: [&str; 4], volume: &str) -> Candle {
+        let [open, high, low, close] = prices.map(|price| price.parse().unwrap());
+        Candle {
+            begins: begins.parse().unwrap(),
+            offset_min: 180,
+            open,
+            high,
+            low,
+            close,
+            volume: Some(volume.parse().unwrap()),
+            value: None,
+            closed: true,
+        }
+    }
+
+    fn of(candles: &[Candle], splits: Splits, step: CandleStep) -> Value {
+        let closed: Vec<&Candle> = candles.iter().collect();
+        let mut days: Vec<Date> = closed.iter().map(|candle| candle.begins.date()).collect();
+        days.dedup();
+        let series = Series { closed, days, splits, year: Year::CONVENTION, step };
+        metrics(&series, &Gaps::default())
+    }
+
+    #[track_caller]
+    fn check(found: &Value, expected: Value) {
+        for (name, value) in expected.as_object().unwrap() {
+            let found = found[name].as_f64().unwrap();
+            assert!((found - value.as_f64().unwrap()).abs() < 1e-5, "{name} is {found}");
+        }
+    }
+
+    #[test]
+    fn over_a_split_every_figure_is_on_one_scale() {
+        let candles = [
+            candle("2024-02-14T00:00:00", ["1000", "1100", "900", "1000"], "5"),
+            candle("2024-02-21T00:00:00", ["10", "10.5", "9.5", "10"], "500"),
+            candle("2024-02-22T00:00:00", ["10", "10.5", "9.8", "11"], "800"),
+        ];
+        let split = Split {
+            code: "X".to_owned(),
+            date: jiff::civil::date(2024, 2, 21),
+            before: 1,
+            after: 100,
+        };
+        let splits = Splits { of_period: vec![split], unknown: None };
+        let expected = json!({
+            "total_return_pct": 10.0, "avg_daily_volume": 600.0,
+            "period_high": 11.0, "period_low": 9.0, "num_days": 3,
+        });
+        let found = of(&candles, splits, CandleStep::Day);
+        check(&found, expected);
+        // The same without the split, as if the share had always been what it is now.
+        let mut whole = candles;
+        whole[0] = candle("2024-02-14T00:00:00", ["10", "11", "9", "10"], "500");
+        let plain = of(&whole, Splits::default(), CandleStep::Day);
+        for name in ["total_return_pct", "annualized_volatility", "avg_daily_volume"] {
+            assert_eq!(found[name], plain[name], "{name}");
+        }
+        assert_eq!((&found["splits"][0]["after"], &plain["splits"]), (&json!(100), &Value::Null));
+    }
+
+    #[test]
+    fn hours_and_days_of_the_same_course_mean_the_same() {
+        let hour = |day: u32, hour: u32, close: &str| {
+            let at = format!("2024-02-{day:02}T{hour:02}:00:00");
+            candle(&at, [close, close, close, close], "10")
+        };
+        let hours =
+            [hour(14, 10, "100"), hour(14, 11, "110"), hour(15, 10, "100"), hour(15, 11, "110")];
+        let found = of(&hours, Splits::default(), CandleStep::Hour);
+        // A year of 252 sessions with two candles each.
+        let returns = [1.1_f64.ln(), -(1.1_f64.ln()), 1.1_f64.ln()];
+        let volatility = figures::deviation(&returns).unwrap() * 504_f64.sqrt() * 100.0;
+        check(&found, json!({ "annualized_volatility": volatility, "avg_daily_volume": 20.0 }));
+        let method = found["method"].as_str().unwrap();
+        assert!(method.contains("252.0 sessions a year (by convention"), "{method}");
+        assert!(method.contains("of 2.00 candles each"), "{method}");
+    }
 }
