@@ -1,6 +1,6 @@
 //! What a call came to, as the protocol says it.
 
-use contract::{Failure, Outcome, Reply};
+use contract::{Failure, Outcome, Reply, Schema};
 use fault::Kind;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, MetaObject};
@@ -11,12 +11,13 @@ use std::time::Duration;
 pub(crate) const RATE_LIMITED: ErrorCode = ErrorCode(429);
 const CANCELLED: ErrorCode = ErrorCode(499);
 
-pub(crate) fn of(outcome: Outcome) -> Result<CallToolResult, ErrorData> {
+/// `output` is the schema that the tool is listed with.
+pub(crate) fn of(outcome: Outcome, output: Option<&Schema>) -> Result<CallToolResult, ErrorData> {
     match outcome {
         Ok(reply) => Ok(success(&*reply)),
         // The protocol library drops answers to cancelled requests, so nobody reads this one.
         Err(failure) if failure.kind == Kind::Cancelled => Err(cancelled()),
-        Err(failure) => Ok(refusal(&failure)),
+        Err(failure) => Ok(refusal(&failure, output)),
     }
 }
 
@@ -32,9 +33,14 @@ fn success(reply: &dyn Reply) -> CallToolResult {
     result
 }
 
-/// The contract's envelope as text alone: it would not fit the listed output schema.
-fn refusal(failure: &Failure) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(failure.tool_error.to_string())])
+/// The contract's envelope as text, and as structured content where the contract gave failures a
+/// place in the tool's listed output: what does not fit there must not be sent as such.
+fn refusal(failure: &Failure, output: Option<&Schema>) -> CallToolResult {
+    let envelope = &failure.tool_error;
+    let mut result = CallToolResult::error(vec![ContentBlock::text(envelope.to_string())]);
+    let fits = output.is_some_and(|output| output.check(envelope).is_ok());
+    result.structured_content = fits.then(|| envelope.clone());
+    result
 }
 
 pub(crate) fn unknown_tool<'a>(name: &str, near: impl Iterator<Item = &'a str>) -> ErrorData {
@@ -93,4 +99,35 @@ pub(crate) fn rate_limited(wait: Duration) -> ErrorData {
     let seconds = whole_seconds(wait);
     let message = format!("too many requests; come back in {seconds} s");
     ErrorData::new(RATE_LIMITED, message, Some(json!({ "retry_after_s": seconds })))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(output: Value, structured: bool) {
+        let output = Schema::compile(output).unwrap();
+        let envelope = json!({ "data": [], "error": { "message": "no" } });
+        let failure = Failure {
+            kind: Kind::NotFound,
+            code: "unknown_symbol",
+            http_status: 404,
+            retry_after: None,
+            tool_error: envelope.clone(),
+            http_body: Value::Null,
+        };
+        let result = refusal(&failure, Some(&output));
+        assert_eq!(result.is_error, Some(true));
+        assert_eq!(result.structured_content, structured.then_some(envelope));
+    }
+
+    #[test]
+    fn an_error_is_structured_content_only_where_the_output_has_room_for_it() {
+        check(json!({ "required": ["data"], "properties": { "data": { "type": "array" } } }), true);
+        check(json!({ "required": ["quotes"] }), false);
+        check(json!({ "properties": { "data": { "type": "object" } } }), false);
+    }
 }

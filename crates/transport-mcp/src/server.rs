@@ -260,6 +260,8 @@ impl McpServer {
         if self.house.listing.find(&request.name).filter(visible).is_none() {
             return Err(self.unknown(&request.name, by.as_ref()));
         }
+        let called = catalog.find(self.house.view.service.as_deref(), &request.name);
+        let output = called.map(|(_, tool)| &tool.spec.output);
         let call = |to: Progress| {
             let args = request.arguments.unwrap_or_default();
             let service = self.house.view.service.clone();
@@ -278,7 +280,7 @@ impl McpServer {
         };
         let outcome =
             outcome.ok_or_else(|| ErrorData::internal_error("a listed tool has no row", None))?;
-        answer::of(outcome).map(CallToolResponse::from)
+        answer::of(outcome, output).map(CallToolResponse::from)
     }
 
     fn unknown(&self, name: &str, by: Option<&View>) -> ErrorData {
