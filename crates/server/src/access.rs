@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use auth::{AuthMetrics, Authority, Grant, Secret, same_secret, token_missing};
@@ -91,6 +92,9 @@ impl Access {
                 if set.is_some_and(|set| same_secret(token, set.reveal())) {
                     return Ok(self.operator.clone());
                 }
+                if set.is_some() && !token.starts_with(auth::TOKEN_PREFIX) {
+                    return Err(unknown_token());
+                }
                 let grant = self.authority.verify(token, self.clock.now().0 / 1000).await?;
                 // A limit that a service does not honour must not be forgotten. The edge only asks
                 // whether the token holds.
@@ -113,6 +117,13 @@ impl Access {
     }
 }
 
+/// Where an operator has set a token of their own, what looks like none of ours was meant as that.
+fn unknown_token() -> Fault {
+    let message = "unknown token; this server takes the one it was set up with, or one minted with \
+                   `stoa token mint --scope read`";
+    Fault::new(Kind::Unauthenticated, "token_unknown", message)
+}
+
 #[async_trait]
 impl Gate for Access {
     async fn admit(&self, credential: &Credential, service: &str) -> Result<Caller, Fault> {
@@ -121,6 +132,14 @@ impl Gate for Access {
             door.metrics.record_fault(None, fault);
         }
         looked
+    }
+
+    fn expires_in(&self, credential: &Credential) -> Option<Duration> {
+        let Credential::Bearer(token) = credential else { return None };
+        // What the token says of itself will do: it only decides when to look at it again.
+        let expires_ms = auth::inspect(token).ok()?.expires_at.saturating_mul(1000);
+        let left = expires_ms.saturating_sub(self.clock.now().0).max(0);
+        Some(Duration::from_millis(left.unsigned_abs()))
     }
 
     fn asks_later(&self, service: &str) -> bool {

@@ -11,6 +11,7 @@ use auth::{RateLimit, Secret};
 use contract::{Concurrency, View};
 use market_binance::{ApiKey, BinanceConfig, StreamConfig};
 use telemetry::{LogConfig, LogFormat};
+use transport_http::ClientLimits;
 
 use crate::exit::Failure;
 use crate::language_model::LanguageModel;
@@ -50,6 +51,7 @@ pub(crate) struct Config {
     pub(crate) client_patience: Duration,
     pub(crate) body_bytes_max: usize,
     pub(crate) connections_max: usize,
+    pub(crate) client_streams: ClientLimits,
     pub(crate) arche_api_url: Option<String>,
     pub(crate) arche_api_token: Option<Secret>,
     /// The caller's own token, for stdio and `call`.
@@ -170,6 +172,10 @@ impl Config {
             },
             body_bytes_max: settings.body_bytes_max.unwrap_or(4 * 1024 * 1024),
             connections_max: settings.connections_max.unwrap_or(4096),
+            client_streams: client_streams(
+                settings.streams_per_client_max,
+                settings.streams_per_client_minute,
+            ),
             arche_api_url: settings.arche_api_url,
             arche_api_token: settings.arche_api_token.map(Secret::new),
             token: settings.token.map(Secret::new),
@@ -180,6 +186,14 @@ impl Config {
     /// Whether anybody who can reach the server may read without a credential.
     pub(crate) fn is_open(&self) -> bool {
         self.listen.ip().is_loopback() && self.http_token.is_none()
+    }
+}
+
+fn client_streams(open_max: Option<usize>, per_minute: Option<u32>) -> ClientLimits {
+    let usual = ClientLimits::default();
+    ClientLimits {
+        open_max: open_max.unwrap_or(usual.open_max),
+        per_minute: per_minute.unwrap_or(usual.per_minute),
     }
 }
 

@@ -24,6 +24,10 @@ impl Meter for Meters {
         Box::new(self.0.stream(stream, transport))
     }
 
+    fn lost(&self, service: &str, code: &'static str) {
+        self.0.error(service, code);
+    }
+
     fn waiting(&self, _service: &str, tool: &str) -> Box<dyn Send + Sync> {
         Box::new(self.0.queue_depth(&format!("tool:{tool}")).hold())
     }

@@ -76,6 +76,7 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, Failure>
     let streams = StreamOptions {
         sse: config.surfaces.sse,
         ws: config.surfaces.ws,
+        client_limits: config.client_streams,
         ..StreamOptions::default()
     };
     let view = http_view(app, config);
@@ -84,6 +85,8 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, Failure>
     );
     if config.surfaces.http {
         routes = routes.merge(agents::routes(app, config)?);
+    } else {
+        routes = routes.merge(transport_http::switched_off(&app.pipeline, &app.view));
     }
     if fixtures {
         routes = routes.merge(agents::fixtures(app, config)?);

@@ -136,14 +136,24 @@ pub(crate) fn http() -> reqwest::Client {
 }
 
 /// One MCP request of the modern protocol over HTTP; returns status and body.
-pub(crate) async fn mcp_post(url: &str, method: &str, mut params: Value) -> (u16, Value) {
+pub(crate) async fn mcp_post(url: &str, method: &str, params: Value) -> (u16, Value) {
+    let response = mcp_headers(http().post(url), method, params).send().await.unwrap();
+    let status = response.status().as_u16();
+    (status, response.json().await.unwrap_or(Value::Null))
+}
+
+/// The same on a request that has its own headers.
+pub(crate) fn mcp_headers(
+    request: reqwest::RequestBuilder,
+    method: &str,
+    mut params: Value,
+) -> reqwest::RequestBuilder {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": { "name": "it", "version": "1" },
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    let mut request = http()
-        .post(url)
+    let mut request = request
         .header("accept", "application/json, text/event-stream")
         .header("mcp-protocol-version", "2026-07-28")
         .header("mcp-method", method);
@@ -151,9 +161,7 @@ pub(crate) async fn mcp_post(url: &str, method: &str, mut params: Value) -> (u16
         request = request.header("mcp-name", name);
     }
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-    let response = request.json(&body).send().await.unwrap();
-    let status = response.status().as_u16();
-    (status, response.json().await.unwrap_or(Value::Null))
+    request.json(&body)
 }
 
 pub(crate) async fn mcp_call(server: &Server, path: &str, tool: &str, args: &Value) -> Value {

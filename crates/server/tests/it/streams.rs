@@ -1,6 +1,8 @@
 //! Live candles as clients read them: server-sent events and WebSocket, over an exchange that
 //! breaks.
 
+mod tokens;
+
 use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -272,6 +274,10 @@ async fn a_page_of_another_origin_may_not_open_a_socket() {
         request.headers_mut().insert("origin", origin.parse().unwrap());
         let opened = tokio_tungstenite::connect_async(request).await;
         assert_eq!(opened.is_ok(), allowed, "{origin}");
+        if let Err(tokio_tungstenite::tungstenite::Error::Http(refused)) = opened {
+            let body: Value = serde_json::from_slice(refused.body().as_ref().unwrap()).unwrap();
+            assert_eq!(body["error"]["code"], "forbidden", "{body}");
+        }
     }
 }
 
@@ -279,8 +285,13 @@ async fn a_page_of_another_origin_may_not_open_a_socket() {
 async fn each_kind_of_stream_can_be_switched_off() {
     let house = House::new(&[("MCP_ENABLE_SSE", "false"), ("MCP_ENABLE_WS", "false")]);
     let url = house.server.url("/stream/klines?symbol=BTCUSDT&interval=1s");
-    assert_eq!(http().get(url).send().await.unwrap().status(), 404);
-    assert_eq!(http().get(house.server.url("/ws")).send().await.unwrap().status(), 404);
+    for url in [url, house.server.url("/ws")] {
+        let refused = http().get(url).send().await.unwrap();
+        assert_eq!(refused.status(), 404);
+        let body: Value = refused.json().await.unwrap();
+        assert_eq!(body["error"]["code"], "not_found", "{body}");
+        assert!(body["requestId"].is_string(), "{body}");
+    }
     let klines = house.server.url("/klines?symbol=BTCUSDT&interval=1h&limit=1");
     assert_eq!(http().get(klines).send().await.unwrap().status(), 200);
 }

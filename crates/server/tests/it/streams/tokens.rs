@@ -1,0 +1,107 @@
+//! What becomes of an open stream when its token expires or is revoked.
+
+use super::*;
+use crate::process::{mcp_headers, run, stoa};
+
+const CLOSED: [(&str, &str); 1] = [("MCP_HTTP_TOKEN", "hush-hush")];
+
+impl House {
+    /// A token of the server's own.
+    fn mint(&self, ttl: &str) -> String {
+        let mut command = stoa(self.folder.path());
+        let (code, token, err) =
+            run(command.args(["token", "mint", "--scope", "read", "--ttl", ttl]));
+        assert_eq!(code, 0, "{err}");
+        token.trim().to_owned()
+    }
+
+    async fn events_with(&self, token: &str) -> Events {
+        let url = self.server.url("/stream/klines?symbol=BTCUSDT&interval=1s");
+        let response = http().get(url).bearer_auth(token).send().await.unwrap();
+        assert_eq!(response.status(), 200, "{}", response.text().await.unwrap());
+        Events { response, text: String::new() }
+    }
+
+    async fn socket_with(&self, token: &str) -> Socket {
+        let url = format!("ws://{}/ws", self.server.address());
+        let mut request = url.into_client_request().unwrap();
+        let protocols = format!("stoa.v1, bearer.{token}");
+        request.headers_mut().insert("sec-websocket-protocol", protocols.parse().unwrap());
+        let (socket, _) = tokio_tungstenite::connect_async(request).await.unwrap();
+        let mut socket = Socket(socket);
+        socket.say(json!({"type": "subscribe", "symbol": "BTCUSDT", "interval": "1s"})).await;
+        socket.next_of("subscribed").await;
+        socket
+    }
+
+    async fn call_with(&self, token: &str) -> Value {
+        let request = http().post(self.server.url("/mcp/indicators")).bearer_auth(token);
+        let arguments = json!({"symbol": "BTCUSDT", "interval": "1s", "maxEvents": 1000,
+            "maxSeconds": 600});
+        let params = json!({ "name": "stream_klines", "arguments": arguments });
+        let response = mcp_headers(request, "tools/call", params).send().await.unwrap();
+        response.json().await.unwrap()
+    }
+}
+
+/// Everything up to the end says that the token is good no more, in the contract's own words.
+async fn check(house: &House, token: &str, word: &str, then: impl AsyncFnOnce()) {
+    let (mut events, mut socket) = (house.events_with(token).await, house.socket_with(token).await);
+    let reads = async {
+        let mut last = None;
+        while let Some((_, event)) = events.next().await {
+            last = Some(event);
+        }
+        last.unwrap()
+    };
+    let hears = async {
+        let error = socket.next_of("error").await;
+        (error, socket.next().await)
+    };
+    let (told, (error, code), called, ()) =
+        tokio::join!(reads, hears, house.call_with(token), then());
+    let result = &called["result"];
+    assert_eq!(result["isError"], true, "{called}");
+    let text = result["content"][0]["text"].as_str().unwrap();
+    let called: Value = serde_json::from_str(text).unwrap();
+    for told in [told, error, called] {
+        assert_eq!(told["error"]["code"], "unauthorized", "{told}");
+        assert!(told["error"]["message"].as_str().unwrap().contains(word), "{told}");
+    }
+    assert_eq!(code, Err(1008));
+}
+
+#[tokio::test]
+async fn streams_end_when_their_token_expires() {
+    let house = House::new(&CLOSED);
+    let token = house.mint("6s");
+    check(&house, &token, "expired", async || {}).await;
+    let metrics = http().get(house.server.url("/metrics")).send().await.unwrap();
+    let metrics = metrics.text().await.unwrap();
+    assert!(metrics.contains("token_expired"), "{metrics}");
+}
+
+#[tokio::test]
+async fn streams_end_when_their_token_is_revoked_elsewhere() {
+    let house = House::new(&CLOSED);
+    let token = house.mint("1h");
+    let revoke = async || {
+        let mut command = stoa(house.folder.path());
+        let (code, _, err) = run(command.args(["token", "revoke"]).env("STOA_TOKEN", &token));
+        assert_eq!(code, 0, "{err}");
+    };
+    check(&house, &token, "revoked", revoke).await;
+}
+
+#[tokio::test]
+async fn a_token_that_is_not_the_one_that_was_set_is_unknown() {
+    let house = House::new(&CLOSED);
+    let url = house.server.url("/klines?symbol=BTCUSDT&interval=1h&limit=1");
+    for (token, status) in [("hush-hush", 200), ("hush", 401), ("stoa1_hush", 401)] {
+        let response = http().get(&url).bearer_auth(token).send().await.unwrap();
+        assert_eq!(response.status(), status);
+        let body: Value = response.json().await.unwrap();
+        let message = body["error"]["message"].as_str().unwrap_or_default();
+        assert_eq!(message.starts_with("unknown token"), token == "hush", "{body}");
+    }
+}
