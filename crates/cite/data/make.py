@@ -41,7 +41,7 @@ SHAPES = [
     (r"\?\$reporter \?\(", "k"),
     (r"^\(\?P<volume>", "s"),
     (r"^\$volume", "s"),
-    (r"page_with_letter|\[ab\]|\\d\+\\w|6\}\\w|\[AN\]|\[D\]|\da\?|\+e\)|\[nNpP\]|A\?\)|\[PU\]", "l"),
+    (r"page_with_letter|\[ab\]|\\d\+\\w|6\}\\w|\[AN\]|\[D\]|\}a\?|\+e\)|\[nNpP\]|A\?\)|\[PU\]", "l"),
     (r"\(\?:-\[A-Z\]", "i"),
     (r"\[A\)|\[\[\(\]", "b"),
     (r"\\\[\(\]|\[\\\[\(\]", "b"),
@@ -98,6 +98,7 @@ LAW = [
     (r"^\$law_year\\-|^\(\?P<title>\\d\+\)\\-|^\(\?P<chapter>\\d\+-", "H"),
     (r"§ |section_marker", "S"),
     (r"\$reporter,? *(\$page|\$law_section|\(\?P<(rule|reg|law|act))", "n"),
+    (r"\$page", "p"),
     (r"law_subject", "j"),
 ]
 

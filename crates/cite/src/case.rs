@@ -73,7 +73,7 @@ pub(crate) fn after_number<'t>(
             }
         }
     };
-    if !TABLE.all.begins(text.at(at)) || text.at(start) == b'0' {
+    if !TABLE.all.begins(text.at(at)) {
         return None;
     }
     TABLE.all.walk(text, at, hits);
@@ -152,7 +152,10 @@ fn with_volume<'t>(
         b'd' => shapes.has(b'd') || shapes.has(b'c'),
         joint => shapes.has(joint),
     };
-    if !fits || (volume.joint == b'h') != (text.before(key.start) == b'-') {
+    if !fits
+        || text.at(volume.start) == b'0'
+        || (volume.joint == b'h') != (text.before(key.start) == b'-')
+    {
         return None;
     }
     if volume.joint == b'h' && !shapes.has(b'h') {
@@ -160,7 +163,8 @@ fn with_volume<'t>(
     }
     let only_years = shapes.has(b'y') && !shapes.has(b's');
     let short_name = edition.kind == b'n' && edition.name.len() == 2;
-    if (only_years || short_name || volume.joint == b'h') && !volume.is_year(text) {
+    let joined = volume.joint == b'k';
+    if (only_years || short_name || volume.joint == b'h') && !joined && !volume.is_year(text) {
         return None;
     }
     let page = match volume.joint {
@@ -185,7 +189,7 @@ fn with_volume<'t>(
 
 fn without_volume<'t>(text: &Text<'t>, key: Span, edition: &Edition) -> Option<Citation<'t>> {
     let shapes = edition.shapes;
-    let at = text.gap(key.end)?;
+    let at = text.gap(key.end + usize::from(text.at(key.end) == b','))?;
     let mut volume = None;
     let page = if let Some(year) = text.digits(at, 4).filter(|it| *it == at + 4)
         && (shapes.has(b'e') || shapes.has(b'z'))

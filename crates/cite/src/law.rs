@@ -28,7 +28,7 @@ pub(crate) fn after_key<'t>(
     let place = place(text, at, shapes.has(b't'));
     let (title, section, end) = match place {
         Some(it) => it,
-        None if shapes.has(b'n') && at > key.end => {
+        None if (shapes.has(b'n') || shapes.has(b'j')) && at > key.end => {
             let end = section(text, at, true)?;
             (None, Span::new(at, end), end)
         }
@@ -38,17 +38,27 @@ pub(crate) fn after_key<'t>(
     let kind = if edition.kind == b'r' { Kind::Regulation } else { Kind::Statute };
     let mut cite = Citation::new(kind, text.whole, start, end);
     cite.reporter = Some(text.slice(key.start, key.end));
+    let slice = |it: Span| text.slice(it.start, it.end);
     let number = before.map(|it| Span::new(it.start, it.end));
-    let (volume, page) =
-        (shapes.has(b'n') && !shapes.has(b'S'), text.slice(section.start, section.end));
-    if before.is_some() && volume {
-        cite.volume = number.map(|it| text.slice(it.start, it.end));
-        cite.page = Some(page);
+    if before.is_some() && shapes.has(b'p') {
+        cite.volume = number.map(slice);
+        cite.page = Some(slice(section));
+    } else if numbered(text, at) || edition.name.ends_with(" L.") && title.is_none() {
+        cite.number = Some(slice(section));
     } else {
-        cite.title = number.or(title).map(|it| text.slice(it.start, it.end));
-        cite.section = Some(page);
+        cite.title = number.or(title).map(slice);
+        cite.section = Some(slice(section));
     }
     Some(cite)
+}
+
+/// Whether a law or a docket is cited by its number, not by its sections.
+fn numbered(text: &Text<'_>, at: usize) -> bool {
+    let word = ["No.", "Number"].into_iter().find(|it| text.has(at, it));
+    word.is_some_and(|it| {
+        let end = text.skip(at + it.len());
+        section(text, end, true).is_some_and(|it| sign(text, text.skip(it + 1)).is_none())
+    })
 }
 
 /// After the words that name the subject, at the sign of the section.
@@ -84,7 +94,8 @@ fn place(text: &Text<'_>, i: usize, roman: bool) -> Option<Place> {
     ];
     let label = LABELS.into_iter().find(|it| text.has(i, it))?;
     let at = text.gap(i + label.len())?;
-    let end = section(text, at, false).or_else(|| roman.then(|| capitals(text, at))?)?;
+    let commas = matches!(label, "No." | "Number");
+    let end = section(text, at, commas).or_else(|| roman.then(|| capitals(text, at))?)?;
     let part = Span::new(at, end);
     let next = text.skip(end + usize::from(text.at(end) == b','));
     if let Some(at) = sign(text, next)

@@ -24,13 +24,20 @@ pub use resolve::{Resolutions, Source, resolve};
 /// Every citation in the text, in the order they stand there.
 #[must_use]
 pub fn find(text: &str) -> Vec<Citation<'_>> {
-    search(&text::Text::new(text))
+    search(&text::Text::new(text), &[])
 }
 
-fn search<'t>(text: &text::Text<'t>) -> Vec<Citation<'t>> {
+/// The same, where it is known what is printed in italics: the name of a case cited before that
+/// stands in italics refers to it, with or without a page.
+#[must_use]
+pub fn find_emphasised<'t>(text: &'t str, emphasis: &[Span]) -> Vec<Citation<'t>> {
+    search(&text::Text::new(text), emphasis)
+}
+
+fn search<'t>(text: &text::Text<'t>, emphasis: &[Span]) -> Vec<Citation<'t>> {
     let mut scan = scan::scan(text);
     scan::settle(&mut scan.found);
-    let references = reference::find(text, &scan.found, &scan.pages);
+    let references = reference::find(text, &scan.found, &scan.pages, emphasis);
     merge(scan.found, references)
 }
 

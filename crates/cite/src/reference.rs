@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::case::Found;
-use crate::citation::{Citation, Kind};
+use crate::citation::{Citation, Kind, Span};
 use crate::tail;
 use crate::text::Text;
 use crate::words::capital;
@@ -62,38 +62,71 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// The reference whose page begins at `at`, if a known name stands before it.
-    fn reference(&self, text: &Text<'t>, at: usize) -> Option<Found<'t>> {
-        let end = text.skip_back(at, 0);
+    /// The known name that ends there.
+    fn ending(&self, text: &Text<'t>, end: usize) -> Option<&Known<'t>> {
         let mut start = end;
         while start > 0 && end - start < 48 && text.blank(start - 1) == 0 {
             start -= 1;
         }
-        let last =
-            text.slice(start, end).trim_start_matches(['(', '[', '"', '\u{201c}', '\u{2018}']);
-        let known = self.by_last.get(last)?.iter().rev().find(|it| {
+        while start < end && (text.at(start) & 0xc0) == 0x80 {
+            start += 1;
+        }
+        let last = text.slice(start, end);
+        let last = last.trim_start_matches(['(', '[', '"', '\u{201c}', '\u{2018}']);
+        self.by_last.get(last)?.iter().rev().find(|it| {
             let from = end.saturating_sub(it.name.len());
             it.from <= from
                 && text.slice(from, end) == it.name
                 && !text.before(from).is_ascii_alphanumeric()
-        })?;
+        })
+    }
+
+    /// The reference whose page begins at `at`, if a known name stands before it.
+    fn paged(&self, text: &Text<'t>, at: usize) -> Option<Found<'t>> {
+        let end = text.skip_back(at, 0);
+        let known = self.ending(text, end)?;
         let first = if text.at(at) == b'a' { text.skip(at + 2) } else { at };
         let pin = tail::pages(text, at, first)?;
-        let start = end - known.name.len();
-        let mut cite = Citation::new(Kind::Reference, text.whole, start, pin.end);
-        cite.pin_cite = Some(text.slice(pin.start, pin.end));
-        if known.plaintiff {
-            cite.plaintiff = Some(known.name);
-        } else {
-            cite.defendant = Some(known.name);
-        }
-        Some(Found::plain(cite))
+        let mut found = known.reference(text, end, pin.end);
+        found.cite.pin_cite = Some(text.slice(pin.start, pin.end));
+        Some(found)
+    }
+
+    /// The reference that a name in italics is, unless it is part of a longer citation.
+    fn emphasised(&self, text: &Text<'t>, span: Span) -> Option<Found<'t>> {
+        let words = text.slice(span.start, span.end);
+        let end = span.start + words.trim_end_matches([' ', '\n', ',', ';', ':', '.']).len();
+        let known = self.ending(text, end).or_else(|| self.ending(text, span.end))?;
+        let start = text.skip(span.start);
+        let next = text.skip(span.end + usize::from(text.at(span.end) == b','));
+        let longer = ["v.", "v ", "vs.", "supra"].iter().any(|it| text.has(next, it));
+        let whole = known.name.len() + start == end || known.name.len() + start == span.end;
+        (whole && !longer)
+            .then(|| known.reference(text, start + known.name.len(), start + known.name.len()))
     }
 }
 
-/// The references at those places that no other citation covers.
-pub(crate) fn find<'t>(text: &Text<'t>, found: &[Found<'t>], pages: &[usize]) -> Vec<Found<'t>> {
-    if pages.is_empty() || found.is_empty() {
+impl<'t> Known<'t> {
+    fn reference(&self, text: &Text<'t>, name_end: usize, end: usize) -> Found<'t> {
+        let mut cite = Citation::new(Kind::Reference, text.whole, name_end - self.name.len(), end);
+        if self.plaintiff {
+            cite.plaintiff = Some(self.name);
+        } else {
+            cite.defendant = Some(self.name);
+        }
+        Found::plain(cite)
+    }
+}
+
+/// The references at those places, and among those words in italics, that no other citation
+/// covers.
+pub(crate) fn find<'t>(
+    text: &Text<'t>,
+    found: &[Found<'t>],
+    pages: &[usize],
+    emphasis: &[Span],
+) -> Vec<Found<'t>> {
+    if (pages.is_empty() && emphasis.is_empty()) || found.is_empty() {
         return Vec::new();
     }
     let names = Names::of(found);
@@ -105,5 +138,38 @@ pub(crate) fn find<'t>(text: &Text<'t>, found: &[Found<'t>], pages: &[usize]) ->
         found.get(before.wrapping_sub(1)).is_some_and(|it| at < it.tail)
     };
     let free = pages.iter().filter(|at| !covered(**at));
-    free.filter_map(|at| names.reference(text, *at)).collect()
+    let mut list: Vec<Found<'t>> = free.filter_map(|at| names.paged(text, *at)).collect();
+    let free = emphasis.iter().filter(|it| !covered(it.start));
+    list.extend(free.filter_map(|it| names.emphasised(text, *it)));
+    // A name in italics before a page was found twice, with its page first.
+    list.sort_by_key(|it| it.cite.span.start);
+    list.dedup_by_key(|it| it.cite.span.start);
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Kind, Span};
+
+    #[test]
+    fn names_in_italics_are_references() {
+        let text = "Able v. Baker, 5 F.3d 10. In Able, we said; Able at 12; Able v. Carr; Baker.";
+        let at = |from: usize, name: &str| {
+            let start = from + text[from..].find(name).unwrap();
+            Span::new(start, start + name.len())
+        };
+        let emphasis =
+            [at(0, "Able"), at(26, "Able,"), at(44, "Able"), at(57, "Able"), at(60, "Baker.")];
+        let found = crate::find_emphasised(text, &emphasis);
+        let shown: Vec<_> = found.iter().map(|it| (it.kind, it.text)).collect();
+        let reference = |text| (Kind::Reference, text);
+        let expected = [
+            (Kind::FullCase, "5 F.3d 10"),
+            reference("Able"),
+            reference("Able at 12"),
+            reference("Baker"),
+        ];
+        assert_eq!(shown, expected);
+        assert_eq!(crate::find(text).len(), 2);
+    }
 }

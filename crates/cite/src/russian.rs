@@ -1,7 +1,284 @@
-//! Russian citations. (In the making.)
+//! Russian citations: articles of codes, laws, acts of courts and of the government, dockets.
+//! What is counted and by whom it was issued is read here; numbers and dates in `russian/parts`.
+
+mod parts;
+
+use std::sync::LazyLock;
+
 use crate::case::Found;
+use crate::citation::{Citation, Kind, Span};
+use crate::table::Group;
+use crate::tail;
 use crate::text::Text;
 
-pub(crate) fn at<'t>(_text: &Text<'t>, i: usize) -> Result<Found<'t>, usize> {
-    Err(i + 2)
+static CODES: &str = include_str!("../data/russian.tsv");
+
+/// Spellings and what they are called, the longest first.
+static SPELLINGS: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {
+    let mut list = Vec::new();
+    for line in CODES.lines().filter(|it| !it.starts_with('#')) {
+        let Some((name, others)) = line.split_once('\t') else { continue };
+        list.push((name, name));
+        list.extend(others.split('|').map(|it| (it, name)));
+    }
+    list.sort_by_key(|(spelling, _)| std::cmp::Reverse(spelling.len()));
+    list
+});
+
+/// What a word at the beginning of a citation announces.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Opens {
+    Part,
+    Article,
+    Law,
+    Act,
+    Docket,
+    There,
+}
+
+/// Small letters; how many letters may follow; what it opens.
+const STEMS: [(&str, usize, Opens); 24] = [
+    ("подпункт", 3, Opens::Part),
+    ("подп", 0, Opens::Part),
+    ("пункт", 3, Opens::Part),
+    ("пп", 0, Opens::Part),
+    ("п", 0, Opens::Part),
+    ("част", 3, Opens::Part),
+    ("ч", 0, Opens::Part),
+    ("абзац", 3, Opens::Part),
+    ("абз", 0, Opens::Part),
+    ("стать", 3, Opens::Article),
+    ("статей", 0, Opens::Article),
+    ("ст", 0, Opens::Article),
+    ("федеральн", 3, Opens::Law),
+    ("закон", 3, Opens::Law),
+    ("фз", 0, Opens::Law),
+    ("постановлени", 3, Opens::Act),
+    ("определени", 3, Opens::Act),
+    ("решени", 3, Opens::Act),
+    ("приговор", 3, Opens::Act),
+    ("указ", 2, Opens::Act),
+    ("приказ", 3, Opens::Act),
+    ("распоряжени", 3, Opens::Act),
+    ("дел", 2, Opens::Docket),
+    ("там", 0, Opens::There),
+];
+
+/// The citation that begins with the word at `i`, or where that word ends.
+pub(crate) fn at<'t>(text: &Text<'t>, i: usize) -> Result<Found<'t>, usize> {
+    let end = parts::word(text, i);
+    if end == i {
+        return Err(i + 2);
+    }
+    if let Some(number) = parts::arbitration(text, i) {
+        return Ok(docket(text, i, number));
+    }
+    let found = match opens(text.slice(i, end)) {
+        Some(Opens::Part | Opens::Article) => provision(text, i),
+        Some(Opens::Law) => law(text, i, end),
+        Some(Opens::Act) => act(text, i, end),
+        Some(Opens::Docket) => named_docket(text, i, end),
+        Some(Opens::There) => there(text, i, end),
+        None => None,
+    };
+    found.ok_or(end)
+}
+
+fn opens(word: &str) -> Option<Opens> {
+    let first = word.chars().next()?;
+    if !"пчасфзодурПЧАСФЗОДУРтТ".contains(first) {
+        return None;
+    }
+    STEMS.into_iter().find_map(|(stem, more, opens)| {
+        let rest = parts::same_beginning(word, stem)?;
+        (rest.chars().count() <= more).then_some(opens)
+    })
+}
+
+fn found<'t>(cite: Citation<'t>) -> Found<'t> {
+    Found { group: Group::Law, ..Found::plain(cite) }
+}
+
+fn docket<'t>(text: &Text<'t>, start: usize, number: Span) -> Found<'t> {
+    let mut cite = Citation::new(Kind::Docket, text.whole, start, number.end);
+    let digits = text.slice(number.start, number.end);
+    cite.number = Some(digits);
+    cite.year = digits.rsplit_once('/').and_then(|it| it.1.get(..4)?.parse().ok());
+    found(cite)
+}
+
+/// A docket whose letter was typed in Latin.
+pub(crate) fn latin_docket<'t>(text: &Text<'t>, i: usize) -> Option<Found<'t>> {
+    parts::arbitration(text, i).map(|it| docket(text, i, it))
+}
+
+/// `дело № 2-1234/2021`
+fn named_docket<'t>(text: &Text<'t>, i: usize, end: usize) -> Option<Found<'t>> {
+    let number = parts::numbered(text, text.skip(end))?;
+    let shown = text.slice(number.start, number.end);
+    (shown.contains(['/', '-']) && shown.contains(|it: char| it.is_ascii_digit()))
+        .then(|| docket(text, i, number))
+}
+
+/// `там же`
+fn there<'t>(text: &Text<'t>, i: usize, end: usize) -> Option<Found<'t>> {
+    let next = text.gap(end)?;
+    let last = parts::word(text, next);
+    if text.slice(next, last) != "же" {
+        return None;
+    }
+    let mut cite = Citation::new(Kind::Id, text.whole, i, last);
+    let mut tail = last;
+    let comma = text.skip(last + usize::from(text.at(last) == b','));
+    if let Some((start, stop)) = parts::page(text, comma) {
+        cite.pin_cite = Some(text.slice(start, stop));
+        tail = stop;
+    }
+    cite.full_span.end = tail;
+    Some(Found { tail, ..found(cite) })
+}
+
+/// `п. 2 ст. 432 ГК РФ`: parts, an article, and whose they are.
+fn provision<'t>(text: &Text<'t>, i: usize) -> Option<Found<'t>> {
+    let (mut at, mut article, mut parts_end) = (i, None, i);
+    for _ in 0..6 {
+        let end = parts::word(text, at);
+        let Some(opened) = opens(text.slice(at, end)) else { break };
+        if !matches!(opened, Opens::Part | Opens::Article) {
+            break;
+        }
+        let from = parts::label_end(text, end, opened == Opens::Article);
+        let numbers = parts::numbers(text, from)?;
+        if opened == Opens::Article {
+            article = Some(numbers);
+            at = text.skip(numbers.end);
+            break;
+        }
+        parts_end = numbers.end;
+        let comma = numbers.end + usize::from(text.at(numbers.end) == b',');
+        at = text.skip(comma);
+    }
+    let pin = (parts_end > i).then(|| text.slice(i, parts_end));
+    let mut cite = match article {
+        Some(article) => of_article(text, i, article, at),
+        // A part of an act has no article.
+        None if parts_end > i => part_of_act(text, i, at)?,
+        None => return None,
+    };
+    cite.pin_cite = pin;
+    let mut end = cite.span.end;
+    let tail = end;
+    if let Some((inner, close)) = tail::explained(text, end) {
+        cite.parenthetical = Some(text.slice(inner.start, inner.end));
+        end = close;
+    }
+    cite.full_span.end = end;
+    Some(Found { tail, ..found(cite) })
+}
+
+fn of_article<'t>(text: &Text<'t>, i: usize, article: Span, at: usize) -> Citation<'t> {
+    let section = text.slice(article.start, article.end);
+    if let Some((end, name)) = code(text, at) {
+        let mut cite = Citation::new(Kind::Statute, text.whole, i, end);
+        cite.reporter = Some(text.slice(at, end));
+        cite.edition = Some(name);
+        cite.section = Some(section);
+        return cite;
+    }
+    let word = parts::word(text, at);
+    if opens(text.slice(at, word)) == Some(Opens::Law)
+        && let Some(law) = law(text, at, word)
+    {
+        let mut cite = Citation::new(Kind::Statute, text.whole, i, law.cite.span.end);
+        cite.section = Some(section);
+        (cite.reporter, cite.edition) = (law.cite.reporter, law.cite.edition);
+        (cite.number, cite.date, cite.year) = (law.cite.number, law.cite.date, law.cite.year);
+        cite.title = law.cite.title;
+        return cite;
+    }
+    let mut cite = Citation::new(Kind::Section, text.whole, i, article.end);
+    cite.section = Some(section);
+    cite
+}
+
+fn part_of_act<'t>(text: &Text<'t>, i: usize, at: usize) -> Option<Citation<'t>> {
+    let end = parts::word(text, at);
+    (opens(text.slice(at, end)) == Some(Opens::Act)).then_some(())?;
+    let inner = act(text, at, end)?.cite;
+    let mut cite = Citation::new(inner.kind, text.whole, i, inner.span.end);
+    (cite.reporter, cite.court) = (inner.reporter, inner.court);
+    (cite.number, cite.date, cite.year) = (inner.number, inner.date, inner.year);
+    Some(cite)
+}
+
+/// The code that begins there: where it ends, and what it is called.
+fn code(text: &Text<'_>, at: usize) -> Option<(usize, &'static str)> {
+    SPELLINGS.iter().find_map(|(spelling, name)| {
+        let end = at + spelling.len();
+        (text.has(at, spelling) && parts::word(text, end) == end).then_some((end, *name))
+    })
+}
+
+/// `Федеральный закон от 26.10.2002 № 127-ФЗ «О …»`, `Закон РФ «О …»`
+fn law<'t>(text: &Text<'t>, i: usize, end: usize) -> Option<Found<'t>> {
+    let mut named = end;
+    let first = text.slice(i, end);
+    if parts::same_beginning(first, "федеральн").is_some() {
+        let next = text.gap(end)?;
+        named = parts::word(text, next);
+        parts::same_beginning(text.slice(next, named), "закон")?;
+    }
+    let federal = named > end || first == "ФЗ";
+    for of in ["РФ", "Российской Федерации", "СССР", "РСФСР"] {
+        let next = text.skip(named);
+        if next > named && text.has(next, of) {
+            named = next + of.len();
+            break;
+        }
+    }
+    let dated = parts::dated(text, text.skip(named));
+    let after = dated.map_or(named, |it| it.end);
+    let number = parts::numbered(text, text.skip(after));
+    let after = number.map_or(after, |it| it.end);
+    let title = parts::quoted(text, text.skip(after));
+    let last = title.map_or(after, |it| it.end);
+    if number.is_none() && title.is_none() {
+        return None;
+    }
+    let mut cite = Citation::new(Kind::Statute, text.whole, i, last);
+    cite.reporter = Some(text.slice(i, named));
+    cite.edition = federal.then_some("Федеральный закон");
+    cite.number = number.map(|it| text.slice(it.start, it.end));
+    cite.title = title.map(|it| text.slice(it.start, it.end));
+    cite.date = dated.map(|it| text.slice(it.start, it.end));
+    cite.year = dated.map(|it| it.year);
+    Some(found(cite))
+}
+
+/// `Постановление Пленума Верховного Суда РФ от 23.06.2015 № 25`
+fn act<'t>(text: &Text<'t>, i: usize, end: usize) -> Option<Found<'t>> {
+    let (issuer, dated) = parts::issuer(text, end)?;
+    let after = text.skip(dated.end);
+    let number = parts::numbered(text, after);
+    let last = number.map_or(dated.end, |it| it.end);
+    let word = text.slice(i, end);
+    let named = text.slice(i, issuer);
+    let rules = ["указ", "приказ", "распоряжени"];
+    let ruled = rules.iter().any(|it| parts::same_beginning(word, it).is_some())
+        || ["Правительств", "Президент", "Минист", "Банка России"]
+            .iter()
+            .any(|it| named.contains(it));
+    // Without a number only the name of a court tells an act from a word of prose.
+    let court = parts::court(named);
+    if number.is_none() && (ruled || (court.is_none() && !named.contains("суда"))) {
+        return None;
+    }
+    let kind = if ruled { Kind::Regulation } else { Kind::Decision };
+    let mut cite = Citation::new(kind, text.whole, i, last);
+    cite.reporter = Some(named);
+    cite.court = court.filter(|_| !ruled);
+    cite.number = number.map(|it| text.slice(it.start, it.end));
+    cite.date = Some(text.slice(dated.start, dated.end));
+    cite.year = Some(dated.year);
+    Some(found(cite))
 }

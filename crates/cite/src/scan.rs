@@ -63,6 +63,7 @@ impl<'t> Scan<'t> {
         let found = match text.at(i) {
             b'I' => short::id(text, i),
             b'S' => short::supra(text, i, self.floor()),
+            b'A' if text.at(i + 1).is_ascii_digit() => russian::latin_docket(text, i),
             _ => None,
         };
         if let Some(found) = found {
@@ -250,7 +251,10 @@ pub(crate) fn settle(found: &mut [Found<'_>]) {
         }
         let edition = table::choose(it.candidates, it.group, it.cite.year);
         it.cite.edition = edition.map(|it| it.name);
-        let supreme = it.candidates.iter().any(|it| it.edition.kind == b'c');
+        let supreme = match edition {
+            Some(edition) => edition.kind == b'c',
+            None => it.candidates.iter().all(|it| it.edition.kind == b'c'),
+        };
         if it.group == Group::Case && supreme && it.cite.court.is_none() {
             it.cite.court = Some("scotus");
         }

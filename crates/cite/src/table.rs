@@ -247,11 +247,12 @@ mod tests {
     #[test]
     fn the_year_decides_between_editions_of_one_name() {
         let mut hits = Vec::new();
-        let text = crate::text::Text::new("Wash. ");
+        let text = crate::text::Text::new("P.R. ");
         TABLE.all.walk(&text, 0, &mut hits);
         let candidates = TABLE.candidates(hits[0].1);
         assert!(candidates.len() > 1);
-        assert!(choose(candidates, Group::Case, None).is_none());
-        assert!(choose(candidates, Group::Case, Some(1890)).is_some());
+        let chosen = |year| choose(candidates, Group::Case, year).map(|it| it.name);
+        assert_eq!(chosen(Some(1831)), Some("Pen. & W."));
+        assert_eq!(chosen(Some(1500)), None);
     }
 }

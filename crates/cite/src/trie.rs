@@ -98,7 +98,9 @@ impl Trie {
             at += wide;
             last = byte;
             let row = self.nodes.get(node as usize).map_or(0, |it| it.row);
-            if row != 0 && (!byte.is_ascii_alphanumeric() || text.ends(at)) {
+            // A digit may follow where a volume and a page stand without blank, as in 21COA112.
+            let next = text.at(at);
+            if row != 0 && !(byte.is_ascii_alphanumeric() && next.is_ascii_alphabetic()) {
                 ends.push((at, row - 1));
             }
         }
