@@ -8,16 +8,27 @@ use market::parse_date;
 pub(crate) const DAYS_MAX_DAILY: i64 = 3_660;
 pub(crate) const DAYS_MAX_HOURLY: i64 = 730;
 
-/// Upper case, without the spaces that come with copying.
 pub(crate) fn ticker(field: &str, text: &str) -> Result<String, Fault> {
-    let ticker = text.trim().to_uppercase();
-    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
-    if ticker.is_empty() || !ticker.chars().all(fits) {
+    name(text).ok_or_else(|| {
         let expected = "letters of the Latin alphabet and digits, such as SBER";
         let message = format!("{field}: expected {expected}; search_securities finds a ticker");
-        return Err(Fault::invalid("invalid_ticker", message).problem(field, expected));
-    }
-    Ok(ticker)
+        Fault::invalid("invalid_ticker", message).problem(field, expected)
+    })
+}
+
+pub(crate) fn board(field: &str, text: &str) -> Result<String, Fault> {
+    name(text).ok_or_else(|| {
+        let expected = "a board of the exchange's, such as TQBR";
+        let message = format!("{field}: expected {expected}");
+        Fault::invalid("invalid_board", message).problem(field, expected)
+    })
+}
+
+/// Upper case, without the spaces that come with copying.
+fn name(text: &str) -> Option<String> {
+    let name = text.trim().to_uppercase();
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    (!name.is_empty() && name.chars().all(fits)).then_some(name)
 }
 
 pub(crate) fn date(field: &str, text: &str) -> Result<Date, Fault> {
@@ -66,7 +77,9 @@ mod tests {
         check_ticker("RU000A0JX0J2", Some("RU000A0JX0J2"));
         for bad in ["", "  ", "СБЕР", "SB ER", "../x", "SBER?", "a/b"] {
             check_ticker(bad, None);
+            assert_eq!(board("board", bad).unwrap_err().code(), "invalid_board", "{bad}");
         }
+        assert_eq!(board("board", " tqbr").unwrap(), "TQBR");
     }
 
     #[track_caller]

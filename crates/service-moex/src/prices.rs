@@ -82,6 +82,12 @@ fn closes(candles: &Candles, splits: &Splits) -> Vec<(Date, f64)> {
     candles.candles.iter().filter(|candle| candle.closed).map(day).collect()
 }
 
+/// That of the one that is to be trusted least.
+pub(crate) fn freshness(all: &[Closes]) -> Option<Freshness> {
+    let doubtful = all.iter().find(|it| it.freshness.stale).or(all.first());
+    doubtful.map(|it| it.freshness.clone())
+}
+
 /// How many sessions a year has for what was traded on these days, which ascend.
 pub(crate) async fn year(exchange: &Arc<dyn StockExchange>, days: &[Date]) -> Year {
     if let Some(year) = Year::of_period(days) {

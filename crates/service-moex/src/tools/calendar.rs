@@ -24,8 +24,14 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     let Told { value: days, freshness } = cx.service.exchange.trading_days(from, to).await?;
     let today = cx.service.today();
     let traded = || days.iter().filter(|day| day.is_trading);
-    let last = traded().rfind(|day| day.date <= today);
-    let next = traded().find(|day| day.date > today);
+    // Before its opening, today is the next day of trading.
+    let now = cx.service.clock.now();
+    let begun = |day: &&TradingDay| {
+        let opened = day.session.is_none_or(|session| session.opens <= now);
+        day.date < today || (day.date == today && opened)
+    };
+    let last = traded().rfind(begun);
+    let next = traded().find(|day| !begun(day));
     let date = |day: &TradingDay| Value::from(day.date.to_string());
     let metrics = known([
         ("num_trading_days", Some(traded().count().into())),

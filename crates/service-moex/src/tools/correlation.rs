@@ -78,7 +78,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
             ("method", Some("Pearson, daily returns on common days, splits taken out".into())),
         ]),
         text,
-        freshness: closes.first().map(|it| it.freshness.clone()),
+        freshness: prices::freshness(&closes),
         gaps: closes.iter().map(|it| (it.code.clone(), it.gaps.clone())).collect(),
     })
 }

@@ -59,7 +59,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
             ("to_date", to.map(|to| to.to_string().into())),
         ]),
         data: paid.iter().map(|it| row(it)).collect(),
-        metrics: metrics(&paid, last, price, &splits),
+        metrics: metrics(&paid, from, last, price, &splits),
         text,
         freshness: Some(freshness),
         ..Answer::default()
@@ -96,7 +96,13 @@ async fn price(
     Some((close, told.security.currency.clone()))
 }
 
-fn metrics(paid: &[&Dividend], last: Date, price: Option<(f64, String)>, splits: &Splits) -> Value {
+fn metrics(
+    paid: &[&Dividend],
+    from: Option<Date>,
+    last: Date,
+    price: Option<(f64, String)>,
+    splits: &Splits,
+) -> Value {
     let year_ago = last.saturating_sub(1.year());
     let year: Vec<&Dividend> = paid
         .iter()
@@ -108,21 +114,23 @@ fn metrics(paid: &[&Dividend], last: Date, price: Option<(f64, String)>, splits:
         let value = |it: &&Dividend| it.value.to_f64() / splits.factor(it.record_date);
         (same && !paid.is_empty()).then(|| paid.iter().map(value).sum())
     };
-    let of_year = sum(&year);
+    // Less than a year is not a year.
+    let whole = from.is_none_or(|from| from <= year_ago.saturating_add(1.day()));
+    let of_year = sum(&year).filter(|_| whole);
     let price = price
         .filter(|(price, currency)| *price > 0.0 && year.iter().all(|it| it.currency == *currency));
     let part = of_year.zip(price.as_ref()).map(|(sum, (price, _))| sum / price * 100.0);
     let method = format!(
         "sums of the payments listed, on one share of {last}: earlier ones divided by the splits \
-         after them; the trailing year ends on {last}, and its yield is of the price then; no sum \
-         over different currencies"
+         after them; the trailing year ends on {last}, lies within the period or is left out, and \
+         its yield is of the price then; no sum over different currencies"
     );
     known([
         ("num_payments", Some(paid.len().into())),
         ("period_sum", figure(sum(paid))),
         ("trailing_12m_sum", figure(of_year)),
         ("trailing_12m_yield_pct", figure(part)),
-        ("trailing_12m_to", Some(last.to_string().into())),
+        ("trailing_12m_to", whole.then(|| last.to_string().into())),
         ("price", figure(price.map(|(price, _)| price))),
         ("splits_unknown", splits.unknown.as_deref().map(Value::from)),
         ("method", Some(method.into())),
@@ -153,9 +161,22 @@ mod tests {
     fn check(paid: &[Dividend], splits: &Splits, expected: Value) {
         let paid: Vec<&Dividend> = paid.iter().collect();
         let price = Some((200.0, "RUB".to_owned()));
-        let found = metrics(&paid, date(2024, 6, 14), price, splits);
+        let found = metrics(&paid, Some(date(2023, 1, 1)), date(2024, 6, 14), price, splits);
         for (name, value) in expected.as_object().unwrap() {
             assert_eq!(found.get(name).unwrap_or(&Value::Null), value, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_period_shorter_than_a_year_has_no_trailing_year() {
+        let paid = [dividend(date(2024, 1, 20), "50", "RUB")];
+        let paid: Vec<&Dividend> = paid.iter().collect();
+        for (from, whole) in [("2023-06-15", true), ("2023-06-16", false)] {
+            let from = market::parse_date(from);
+            let found = metrics(&paid, from, date(2024, 6, 14), None, &Splits::default());
+            assert_eq!(found["period_sum"], json!(50.0));
+            assert_eq!(found.get("trailing_12m_sum").is_some(), whole, "{from:?}");
+            assert_eq!(found.get("trailing_12m_to").is_some(), whole, "{from:?}");
         }
     }
 

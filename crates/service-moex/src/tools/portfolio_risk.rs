@@ -60,7 +60,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     let fetched =
         holdings.iter().map(|it| prices::daily(exchange, &it.ticker, it.board.as_deref(), period));
     let closes = try_join_all(fetched).await?;
-    let freshness = closes.first().map(|it| it.freshness.clone());
+    let freshness = prices::freshness(&closes);
     let (days, series) = aligned(&closes)?;
     let year = prices::year(exchange, &days).await;
     let question = Question {
@@ -143,7 +143,7 @@ fn holdings(positions: &[Position]) -> Result<Vec<Holding>, Fault> {
         let ticker = ask::ticker(&format!("positions.{index}.ticker"), &position.ticker)?;
         let board = position.board.as_deref();
         let board =
-            board.map(|it| ask::ticker(&format!("positions.{index}.board"), it)).transpose()?;
+            board.map(|it| ask::board(&format!("positions.{index}.board"), it)).transpose()?;
         let weight = position.weight.unwrap_or(1.0);
         let key = (ticker.clone(), board.clone().unwrap_or_else(|| MAIN_BOARD.to_owned()));
         if let Some(held) = at.get(&key).and_then(|index| holdings.get_mut(*index)) {

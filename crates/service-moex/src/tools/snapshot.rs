@@ -16,8 +16,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
-    let (ticker, board) =
-        (ask::ticker("ticker", &args.ticker)?, ask::ticker("board", &args.board)?);
+    let (ticker, board) = (ask::ticker("ticker", &args.ticker)?, ask::board("board", &args.board)?);
     let Told { value: shot, freshness } =
         cx.service.exchange.snapshot(&ticker, Some(&board)).await?;
     let none = Decimal::ZERO;
@@ -37,6 +36,8 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         ("lot_size", shot.security.lot.map(Value::from)),
         ("price_basis", Some(shot.basis.word().into())),
         ("trading_status", Some(shot.status.word().into())),
+        // The contract wants numbers; where there is nothing to compare with, zero says nothing.
+        ("is_change_known", Some((shot.change.is_some() && shot.change_pct.is_some()).into())),
         ("is_stale", Some((shot.basis != PriceBasis::LastTrade || freshness.stale).into())),
     ]);
     let float = |value: Option<Decimal>| value.map(Decimal::to_f64);

@@ -27,8 +27,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
-    let (ticker, board) =
-        (ask::ticker("ticker", &args.ticker)?, ask::ticker("board", &args.board)?);
+    let (ticker, board) = (ask::ticker("ticker", &args.ticker)?, ask::board("board", &args.board)?);
     let (step, days_max) = match args.interval.as_str() {
         "1h" => (CandleStep::Hour, ask::DAYS_MAX_HOURLY),
         _ => (CandleStep::Day, ask::DAYS_MAX_DAILY),
@@ -43,7 +42,11 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     let closed: Vec<&Candle> = candles.iter().filter(|candle| candle.closed).collect();
     let mut days: Vec<Date> = closed.iter().map(|candle| candle.begins.date()).collect();
     days.dedup();
-    let year = prices::year(exchange, &days).await;
+    // Fewer candles have no volatility that a year could be made of.
+    let year = match closed.len() {
+        0..=2 => None,
+        _ => Some(prices::year(exchange, &days).await),
+    };
     let gaps = Gaps::of(&value);
     Ok(Answer {
         metadata: json!({
@@ -67,7 +70,7 @@ struct Series<'a> {
     closed: Vec<&'a Candle>,
     days: Vec<Date>,
     splits: Splits,
-    year: Year,
+    year: Option<Year>,
     step: CandleStep,
 }
 
@@ -94,12 +97,14 @@ fn metrics(series: &Series<'_>, gaps: &Gaps) -> Value {
     let volume = |candle: &&Candle| Some(candle.volume?.to_f64() * factor(candle));
     let volume: f64 = closed.iter().filter_map(volume).sum();
     let (closes, count) = (price(|candle| candle.close), days.len() as f64);
-    let candles_of_year = year.sessions * candles_of_day(series);
+    let candles_of_year = year.map(|year| year.sessions * candles_of_day(series));
+    let volatility = candles_of_year.and_then(|it| figures::annualized_volatility(&closes, it));
     let missing = gaps.missing.len();
     known([
         ("total_return_pct", figure(figures::total_return_pct(&closes))),
-        ("annualized_volatility", figure(figures::annualized_volatility(&closes, candles_of_year))),
-        ("avg_daily_volume", figure((count > 0.0).then(|| volume / count))),
+        ("annualized_volatility", figure(volatility)),
+        // Candles are of trades; where none has a volume, the exchange does not tell it.
+        ("avg_daily_volume", figure((volume > 0.0).then(|| volume / count))),
         ("period_high", figure(price(|candle| candle.high).into_iter().reduce(f64::max))),
         ("period_low", figure(price(|candle| candle.low).into_iter().reduce(f64::min))),
         ("num_candles", Some(closed.len().into())),
@@ -125,15 +130,23 @@ fn told(split: &Split) -> Value {
 }
 
 fn method(series: &Series<'_>) -> String {
-    let (year, of_day) = (series.year.words(), candles_of_day(series));
-    let year = match series.step {
-        CandleStep::Day => year,
-        _ => format!("{year} of {of_day:.2} candles each"),
+    let year = match (series.year.map(|year| year.words()), series.step) {
+        (None, _) => "none of fewer than three candles".to_owned(),
+        (Some(year), CandleStep::Day) => {
+            format!("sample deviation of log returns times the root of {year}, percent")
+        }
+        (Some(year), _) => {
+            let of_day = candles_of_day(series);
+            format!(
+                "sample deviation of log returns times the root of {year} of {of_day:.2} candles \
+                 each, percent"
+            )
+        }
     };
     format!(
         "over closed candles, all figures on the scale of the last day: prices divided and volumes \
-         multiplied by the splits after them, data as traded; volatility: sample deviation of log \
-         returns times the root of {year}, percent; volume: pieces a day with candles"
+         multiplied by the splits after them, data as traded; volatility: {year}; volume: pieces a \
+         day with candles"
     )
 }
 
@@ -179,7 +192,7 @@ mod tests {
         let closed: Vec<&Candle> = candles.iter().collect();
         let mut days: Vec<Date> = closed.iter().map(|candle| candle.begins.date()).collect();
         days.dedup();
-        let series = Series { closed, days, splits, year: Year::CONVENTION, step };
+        let series = Series { closed, days, splits, year: Some(Year::CONVENTION), step };
         metrics(&series, &Gaps::default())
     }
 
