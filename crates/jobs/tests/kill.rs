@@ -1,48 +1,85 @@
 //! A worker that is killed outright: its job is done by another, and nothing it had completed is
 //! done again.
 
-#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and its child speaks on stdout"
+)]
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jobs::{JobContext, Jobs, Limits, MIGRATIONS, NewJob, Outcome, State, Worker, WorkerConfig};
+use fault::Fault;
+use jobs::{
+    Handler, JobContext, Jobs, Limits, MIGRATIONS, NewJob, Outcome, State, Worker, WorkerConfig,
+};
 use market::SystemClock;
-use store::{Db, StoreConfig};
+use store::{Db, Migrations, StoreConfig, sql};
 use testkit::{TempFolder, postgres};
 use tokio_util::sync::CancellationToken;
 
 const PATIENCE: Duration = Duration::from_secs(120);
 const DATA: &str = "STOA_TEST_JOBS_DATA";
 const URL: &str = "STOA_TEST_JOBS_URL";
+const PUSHES: &str = "STOA_TEST_JOBS_PUSHES";
 
-async fn open(config: &StoreConfig) -> Jobs {
+async fn open(config: &StoreConfig) -> (Db, Jobs) {
     let db = Db::open(config).await.unwrap();
-    db.migrate(&[MIGRATIONS]).await.unwrap();
-    Jobs::new(db, Arc::new(SystemClock), Limits::default())
+    db.migrate(&[MIGRATIONS, EFFECTS]).await.unwrap();
+    (db.clone(), Jobs::new(db, Arc::new(SystemClock), Limits::default()))
 }
 
 fn config() -> WorkerConfig {
     WorkerConfig { lease: Duration::from_secs(1), ..WorkerConfig::default() }
 }
 
-/// The process that is killed: it completes the quick job, and tells on stdout when it holds the
-/// slow one. Run by the test below, which says where the database is.
+/// The process that is killed. Run by the tests below, which say where the database is.
 #[tokio::test(flavor = "multi_thread")]
 async fn child() {
     let Ok(data) = std::env::var(DATA) else { return };
-    let config = StoreConfig { data_dir: data.into(), url: std::env::var(URL).ok() };
-    let worker = Worker::new(open(&config).await, self::config());
-    let handler = async |context: JobContext| match context.kind() {
+    let store = StoreConfig { data_dir: data.into(), url: std::env::var(URL).ok() };
+    let (db, jobs) = open(&store).await;
+    let worker = Worker::new(jobs.clone(), config());
+    let handler = Arc::new(move |context: JobContext| handle(db.clone(), context));
+    let work = worker.run(&KINDS, 4, handler, CancellationToken::new());
+    if std::env::var(PUSHES).is_err() {
+        return work.await;
+    }
+    let push = async {
+        loop {
+            let job = NewJob::new("effect", &()).unwrap().max_attempts(99);
+            println!("\n{KEPT}{}", jobs.push(job).await.unwrap().job.id);
+        }
+    };
+    tokio::select! { () = work => {}, () = push => {} }
+}
+
+const KINDS: [&str; 3] = ["quick", "slow", "effect"];
+const KEPT: &str = "kept ";
+const EFFECT: [&str; 1] = ["CREATE TABLE t_effect (job TEXT PRIMARY KEY)"];
+const EFFECTS: Migrations = Migrations { owner: "t", sqlite: &EFFECT, postgres: &EFFECT };
+
+async fn handle(db: Db, context: JobContext) -> Outcome {
+    match context.kind() {
         "quick" => Outcome::done(&"child"),
-        _ => {
+        "slow" => {
             println!("\nholding");
             std::future::pending().await
         }
-    };
-    worker.run(&["quick", "slow"], 2, Arc::new(handler), CancellationToken::new()).await;
+        _ => have_effect(&db, &context).await.map_or_else(Outcome::from, |()| Outcome::Committed),
+    }
+}
+
+/// A second effect of one job would be refused by the table, and the job would end as failed.
+async fn have_effect(db: &Db, context: &JobContext) -> Result<(), Fault> {
+    let mut tx = db.begin().await?;
+    tx.execute(sql("INSERT INTO t_effect (job) VALUES ($1)").bind(context.id())).await?;
+    context.fence().complete_in(&mut tx, &()).await?;
+    tx.commit().await
 }
 
 /// Killed with the test, whatever becomes of that.
@@ -55,22 +92,25 @@ impl Drop for Killed {
     }
 }
 
-fn start_child(store: &StoreConfig) -> Killed {
+fn start_child(store: &StoreConfig, is_pushing: bool) -> Killed {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["child", "--exact", "--nocapture"]).env(DATA, &store.data_dir);
     if let Some(url) = &store.url {
         command.env(URL, url);
     }
+    if is_pushing {
+        command.env(PUSHES, "1");
+    }
     Killed(command.stdout(Stdio::piped()).spawn().unwrap())
 }
 
 async fn killed_and_taken_over(store: StoreConfig) {
-    let jobs = open(&store).await;
+    let (_, jobs) = open(&store).await;
     let push = async |kind: &str| {
         jobs.push(NewJob::new(kind, &()).unwrap().max_attempts(9)).await.unwrap().job.id
     };
     let quick = push("quick").await;
-    let mut child = start_child(&store);
+    let mut child = start_child(&store, false);
     assert_eq!(jobs.wait(&quick, PATIENCE).await.unwrap().state, State::Completed);
     let slow = push("slow").await;
     let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
@@ -79,28 +119,73 @@ async fn killed_and_taken_over(store: StoreConfig) {
     let held = jobs.get(&slow).await.unwrap();
     assert_eq!((held.state, held.attempt), (State::Running, 1));
 
-    let worker = Worker::new(jobs.clone(), config());
-    let shutdown = CancellationToken::new();
-    let handler = Arc::new(async |_: JobContext| Outcome::done(&"heir"));
-    let work = worker.run(&["quick", "slow"], 2, handler, shutdown.clone());
-    let watch = async {
-        let done = jobs.wait(&slow, PATIENCE).await.unwrap();
-        shutdown.cancel();
-        done
-    };
-    let ((), done) = tokio::join!(work, watch);
+    let heir = async |_: JobContext| Outcome::done(&"heir");
+    let done = working(&jobs, Arc::new(heir), jobs.wait(&slow, PATIENCE)).await.unwrap();
     assert_eq!((done.state, done.attempt), (State::Completed, 2));
     assert_eq!(done.result.as_deref(), Some("\"heir\""));
     let first = jobs.get(&quick).await.unwrap();
     assert_eq!((first.attempt, first.result.as_deref()), (1, Some("\"child\"")));
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_killed_workers_job_is_done_by_another() {
+/// Runs a worker of this process until something has happened.
+async fn working<T>(jobs: &Jobs, handler: Arc<dyn Handler>, until: impl Future<Output = T>) -> T {
+    let (worker, shutdown) = (Worker::new(jobs.clone(), config()), CancellationToken::new());
+    let work = worker.run(&KINDS, 4, handler, shutdown.clone());
+    let watch = async {
+        let happened = until.await;
+        shutdown.cancel();
+        happened
+    };
+    tokio::join!(work, watch).1
+}
+
+/// Kills a process that pushes and works, again and again, each time after a few more pushes.
+async fn killed_in_the_middle(store: StoreConfig) {
+    let (db, jobs) = open(&store).await;
+    let mut kept = Vec::new();
+    for round in 0..5 {
+        let mut child = start_child(&store, true);
+        let lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
+        let said = lines.map(Result::unwrap);
+        let ids = said.filter_map(|line| line.strip_prefix(KEPT).map(str::to_owned));
+        kept.extend(ids.take(3 + round * 7));
+    }
+    let own = db.clone();
+    let handler = Arc::new(move |context: JobContext| handle(own.clone(), context));
+    let ends = working(&jobs, handler, async {
+        let mut ends = Vec::new();
+        for id in &kept {
+            ends.push(jobs.wait(id, PATIENCE).await.unwrap());
+        }
+        ends
+    });
+    let ends = ends.await;
+    assert_eq!(ends.len(), 85);
+    let bad: Vec<_> = ends.iter().filter(|job| job.state != State::Completed).collect();
+    assert!(bad.is_empty(), "{bad:?}");
+    // Effects and completions are the same set, whether their push was answered or not.
+    let odd = "SELECT COUNT(*) FROM t_effect e FULL JOIN \
+         (SELECT id FROM job WHERE state = 'completed') j ON e.job = j.id \
+         WHERE e.job IS NULL OR j.id IS NULL";
+    let odd = db.fetch_optional(sql(odd)).await.unwrap().unwrap();
+    assert_eq!(odd.count(0).unwrap(), 0);
+}
+
+async fn on_every_engine(test: impl AsyncFn(StoreConfig)) {
     let folder = TempFolder::new();
-    killed_and_taken_over(StoreConfig::sqlite(folder.path())).await;
+    test(StoreConfig::sqlite(folder.path())).await;
     if let Some(url) = postgres::database() {
         let data_dir = folder.path().to_owned();
-        killed_and_taken_over(StoreConfig { data_dir, url: Some(url) }).await;
+        test(StoreConfig { data_dir, url: Some(url) }).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_workers_job_is_done_by_another() {
+    on_every_engine(killed_and_taken_over).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_accepted_is_done_once_however_often_the_process_is_killed() {
+    on_every_engine(killed_in_the_middle).await;
 }

@@ -13,6 +13,9 @@ use crate::outcome::ended_as;
 use crate::sql::{Ending, Hold, Renewed, millis, renew};
 use crate::{Job, Progress, State};
 
+/// Few, so that each has a long life.
+const JOBS: usize = 2;
+
 #[derive(Debug, Clone)]
 enum Op {
     Push { attempts: u32 },
@@ -26,19 +29,25 @@ enum Op {
 }
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
-    let endings = [State::Completed, State::Failed, State::Queued, State::Cancelled];
-    let end = (0..8_usize, prop::sample::select(endings.to_vec()), any::<bool>());
+    // Jobs that go back to the queue are those that have had several holders.
+    let state = prop_oneof![
+        6 => Just(State::Queued),
+        1 => Just(State::Completed),
+        1 => Just(State::Failed),
+        1 => Just(State::Cancelled),
+    ];
+    let end = (0..4_usize, state, any::<bool>());
     let op = prop_oneof![
-        2 => (1..3_u32).prop_map(|attempts| Op::Push { attempts }),
+        2 => (1..5_u32).prop_map(|attempts| Op::Push { attempts }),
         4 => (1..3_usize).prop_map(|limit| Op::Claim { limit }),
-        2 => (0..8_usize).prop_map(|hold| Op::Renew { hold }),
+        2 => (0..4_usize).prop_map(|hold| Op::Renew { hold }),
         5 => end.prop_map(|(hold, state, is_counted)| Op::End { hold, state, is_counted }),
-        1 => (0..4_usize).prop_map(|job| Op::Cancel { job }),
-        1 => (0..4_usize).prop_map(|job| Op::Retry { job }),
+        1 => (0..JOBS).prop_map(|job| Op::Cancel { job }),
+        1 => (0..JOBS).prop_map(|job| Op::Retry { job }),
         2 => Just(Op::Reap),
         2 => (1..12_u64).prop_map(|seconds| Op::Advance { seconds }),
     ];
-    prop::collection::vec(op, 1..40)
+    prop::collection::vec(op, 1..60)
 }
 
 /// A job as the model has it.
@@ -77,7 +86,7 @@ impl Machine<'_> {
     }
 
     async fn push(&mut self, attempts: u32) {
-        if self.jobs.len() >= 4 {
+        if self.jobs.len() >= JOBS {
             return;
         }
         let new = job(&self.kind).max_attempts(attempts);
@@ -216,7 +225,7 @@ impl Machine<'_> {
 async fn no_order_of_events_completes_an_attempt_twice() {
     on_every_engine(async |db| {
         let world = World::new(db).await;
-        let config = Config { cases: 24, failure_persistence: None, ..Config::default() };
+        let config = Config { cases: 48, failure_persistence: None, ..Config::default() };
         let kinds = std::sync::atomic::AtomicU32::new(0);
         let case = |ops: Vec<Op>| {
             let kind = format!("k{}", kinds.fetch_add(1, std::sync::atomic::Ordering::Relaxed));

@@ -115,8 +115,12 @@ impl<'a> Shift<'a> {
             }
             while let Some(joined) = self.running.try_join_next() {
                 self.note(joined);
+                wants_more = true;
             }
-            tokio::time::sleep(pause).await;
+            // Even no time at all would be rounded up to the timer's next tick.
+            if !pause.is_zero() {
+                tokio::time::sleep(pause).await;
+            }
         }
     }
 
