@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
@@ -50,7 +50,14 @@ impl Answer {
         body: &Value,
         patience: Patience,
     ) -> Result<Self, Failure> {
-        let request = shared.http.post(shared.endpoint.clone()).json(body);
+        Self::of(shared, shared.http.post(shared.endpoint.clone()).json(body), patience).await
+    }
+
+    pub(crate) async fn of(
+        shared: &Shared,
+        request: RequestBuilder,
+        patience: Patience,
+    ) -> Result<Self, Failure> {
         let response = patience.over(request.send()).await?.map_err(Failure::transport)?;
         let (status, headers) = (response.status(), response.headers().clone());
         let mut answer =

@@ -60,6 +60,10 @@ impl Client {
         let seats = Arc::new(Semaphore::new(config.concurrency_max.max(1)));
         Ok(Self(Arc::new(Shared { http, endpoint, config, seats })))
     }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.0
+    }
 }
 
 fn headers(config: &Config) -> HeaderMap {

@@ -12,6 +12,7 @@ mod config;
 mod draft;
 mod failure;
 mod live;
+mod look;
 mod openai;
 mod sse;
 #[cfg(any(test, feature = "testing"))]
@@ -27,6 +28,7 @@ pub use budget::Budget;
 pub use chat::{Event, Message, Reply, Request, Stop, Tool, ToolCall, ToolChoice, Usage};
 pub use client::Client;
 pub use config::{Api, ApiKey, Bounds, Config, Timeouts};
+pub use look::Presence;
 
 /// A reply as it is made. The last event is [`Event::Done`] or a fault; dropping the stream stops
 /// the work.

@@ -4,13 +4,16 @@
 use async_trait::async_trait;
 use fault::Fault;
 use store::{Db, Migrations, Row, Sql, Value, sql, sql_built};
-use transport_a2a::{Lease, PushConfig, TaskFilter, TaskPage, TaskRecord, TaskStore};
+use transport_a2a::{Lease, Next, Notice, PushConfig, TaskFilter, TaskPage, TaskRecord, TaskStore};
 
+mod notices;
 #[cfg(test)]
 mod tests;
 
 pub(crate) const MIGRATIONS: Migrations =
-    Migrations { owner: "a2a", sqlite: &[CREATE], postgres: &[CREATE] };
+    Migrations { owner: "a2a", sqlite: SCHEMA, postgres: SCHEMA };
+
+const SCHEMA: &[&str] = &[CREATE, notices::CREATE];
 
 /// `lease_until` is set exactly while a task is worked at. `task` and `config` are the protocol's
 /// own JSON.
@@ -108,7 +111,12 @@ impl Where {
 
 #[async_trait]
 impl TaskStore for SqlTasks {
-    async fn put(&self, record: &TaskRecord, replaces: Option<i64>) -> Result<bool, Fault> {
+    async fn put(
+        &self,
+        record: &TaskRecord,
+        replaces: Option<i64>,
+        news: &[String],
+    ) -> Result<bool, Fault> {
         let json = serde_json::to_string(&record.task).map_err(Fault::internal)?;
         let statement = match replaces {
             None => sql("INSERT INTO a2a_task (agent, owner, id, context_id, state, created_ms, \
@@ -134,7 +142,16 @@ impl TaskStore for SqlTasks {
             Some(version) => statement.bind(version),
             None => statement,
         };
-        Ok(self.0.execute(statement).await? == 1)
+        if news.is_empty() {
+            return Ok(self.0.execute(statement).await? == 1);
+        }
+        let mut tx = self.0.begin().await?;
+        if tx.execute(statement).await? != 1 {
+            return Ok(false);
+        }
+        notices::announce(&mut tx, record, news).await?;
+        tx.commit().await?;
+        Ok(true)
     }
 
     async fn get(&self, agent: &str, owner: &str, id: &str) -> Result<Option<TaskRecord>, Fault> {
@@ -200,14 +217,14 @@ impl TaskStore for SqlTasks {
             sql("DELETE FROM a2a_task WHERE agent = $1 AND owner = $2 AND lease_until IS NULL \
              AND (updated_ms < $3 OR (updated_ms = $3 AND id < $4))");
         let gone = gone.bind(agent).bind(owner).bind(last.int(0)?).bind(last.text(1)?);
-        self.forget(gone, orphans("AND a2a_webhook.owner = $2").bind(agent).bind(owner)).await
+        self.forget(gone, agent, Some(owner)).await
     }
 
     async fn forget_before(&self, agent: &str, updated_ms: i64) -> Result<(), Fault> {
         let gone = sql(
             "DELETE FROM a2a_task WHERE agent = $1 AND lease_until IS NULL AND updated_ms < $2",
         );
-        self.forget(gone.bind(agent).bind(updated_ms), orphans("").bind(agent)).await
+        self.forget(gone.bind(agent).bind(updated_ms), agent, None).await
     }
 
     async fn put_push(&self, agent: &str, owner: &str, push: &PushConfig) -> Result<(), Fault> {
@@ -236,28 +253,62 @@ impl TaskStore for SqlTasks {
         task: &str,
         id: &str,
     ) -> Result<(), Fault> {
-        let gone = sql(
-            "DELETE FROM a2a_webhook WHERE agent = $1 AND owner = $2 AND task = $3 AND id = $4",
-        );
-        self.0.execute(gone.bind(agent).bind(owner).bind(task).bind(id)).await.map(drop)
+        let gone = [
+            sql(
+                "DELETE FROM a2a_webhook WHERE agent = $1 AND owner = $2 AND task = $3 AND id = $4",
+            ),
+            notices::of_webhook(),
+        ];
+        let mut tx = self.0.begin().await?;
+        for statement in gone {
+            tx.execute(statement.bind(agent).bind(owner).bind(task).bind(id)).await?;
+        }
+        tx.commit().await
+    }
+
+    async fn next_notice(
+        &self,
+        now_ms: i64,
+        lease_ms: i64,
+        busy: &[String],
+    ) -> Result<Next, Fault> {
+        notices::next(&self.0, now_ms, lease_ms, busy).await
+    }
+
+    async fn notice_done(&self, notice: &Notice) -> Result<(), Fault> {
+        notices::done(&self.0, notice).await
+    }
+
+    async fn notice_failed(&self, notice: &Notice, due_ms: i64) -> Result<(), Fault> {
+        notices::failed(&self.0, notice, due_ms).await
+    }
+
+    async fn drop_notices(&self, notice: &Notice) -> Result<u64, Fault> {
+        let Notice { agent, owner, push, .. } = notice;
+        let gone = notices::of_webhook().bind(agent).bind(owner).bind(&push.task_id).bind(&push.id);
+        self.0.execute(gone).await
     }
 }
 
-/// Deletes the webhooks of tasks that are no longer there.
-fn orphans(narrowed: &'static str) -> Sql {
+/// Deletes what belongs to tasks that are no longer there.
+fn orphans(table: &'static str, narrowed: &'static str) -> Sql {
     sql_built(format!(
-        "DELETE FROM a2a_webhook WHERE agent = $1 {narrowed} AND NOT EXISTS (SELECT 1 FROM a2a_task \
-         WHERE a2a_task.agent = a2a_webhook.agent AND a2a_task.owner = a2a_webhook.owner \
-         AND a2a_task.id = a2a_webhook.task)"
+        "DELETE FROM {table} WHERE agent = $1 {narrowed} AND NOT EXISTS (SELECT 1 FROM a2a_task \
+         WHERE a2a_task.agent = {table}.agent AND a2a_task.owner = {table}.owner \
+         AND a2a_task.id = {table}.task)"
     ))
 }
 
 impl SqlTasks {
-    /// Deletes tasks, and with them their webhooks.
-    async fn forget(&self, tasks: Sql, webhooks: Sql) -> Result<(), Fault> {
+    /// Deletes tasks of an owner or of all, and with them their webhooks and notices.
+    async fn forget(&self, tasks: Sql, agent: &str, owner: Option<&str>) -> Result<(), Fault> {
         let mut tx = self.0.begin().await?;
         if tx.execute(tasks).await? > 0 {
-            tx.execute(webhooks).await?;
+            let narrowed = if owner.is_some() { "AND owner = $2" } else { "" };
+            for table in ["a2a_webhook", "a2a_notice"] {
+                let gone = orphans(table, narrowed).bind(agent).bind_all(owner);
+                tx.execute(gone).await?;
+            }
         }
         tx.commit().await
     }

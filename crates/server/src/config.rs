@@ -133,6 +133,7 @@ impl Config {
             settings.llm_api_key,
             settings.llm_model,
             settings.llm_api.as_deref(),
+            settings.llm_timeout_s,
         )?;
         let http = settings.enable_http.unwrap_or(true);
         let surfaces = Surfaces {

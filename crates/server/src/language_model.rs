@@ -1,6 +1,7 @@
 //! The language model that the analyst may use: what is set about it, and the analyst with it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use agent_analyst::{Analyst, ModelPlanner, ModelWriter, Shelf, ToolCaller};
 use auth::Secret;
@@ -9,6 +10,9 @@ use market::Clock;
 
 use crate::exit::Failure;
 
+/// How long one request may take where nothing is set.
+const TIMEOUT: Duration = Duration::from_mins(1);
+
 /// Where a model is, and who we are to it.
 #[derive(Debug, Clone)]
 pub(crate) struct LanguageModel {
@@ -16,6 +20,7 @@ pub(crate) struct LanguageModel {
     model: String,
     key: Option<Secret>,
     api: Api,
+    timeout: Duration,
 }
 
 impl LanguageModel {
@@ -25,10 +30,13 @@ impl LanguageModel {
         key: Option<String>,
         model: Option<String>,
         api: Option<&str>,
+        timeout_s: Option<f64>,
     ) -> Result<Option<Self>, Failure> {
         let (base_url, model) = match (base_url, model) {
             (Some(base_url), Some(model)) => (base_url, model),
-            (None, None) if key.is_none() && api.is_none() => return Ok(None),
+            (None, None) if key.is_none() && api.is_none() && timeout_s.is_none() => {
+                return Ok(None);
+            }
             _ => {
                 return Err(Failure::usage(
                     "a language model needs both llm_base_url and llm_model (LLM_BASE_URL, \
@@ -38,11 +46,28 @@ impl LanguageModel {
         };
         let api = Api::choose(api, &base_url)
             .map_err(|_| Failure::usage("llm_api must be openai or anthropic"))?;
-        Ok(Some(Self { base_url, model, key: key.map(Secret::new), api }))
+        let timeout = Duration::try_from_secs_f64(timeout_s.unwrap_or(TIMEOUT.as_secs_f64()))
+            .ok()
+            .filter(|it| !it.is_zero())
+            .ok_or_else(|| Failure::usage("llm_timeout_s must be a positive number of seconds"))?;
+        Ok(Some(Self { base_url, model, key: key.map(Secret::new), api, timeout }))
     }
 
-    fn client(&self) -> Result<Client, Failure> {
+    /// The model's name, and the host it is asked at.
+    pub(crate) fn shown(&self) -> String {
+        let uri = self.base_url.parse::<http::Uri>().ok();
+        let host = uri.as_ref().and_then(http::Uri::host).unwrap_or("an address that is none");
+        format!("{} at {host}", self.model)
+    }
+
+    pub(crate) fn model(&self) -> &str {
+        &self.model
+    }
+
+    pub(crate) fn client(&self) -> Result<Client, Failure> {
         let mut config = llm::Config::new(self.api, &self.base_url, &self.model);
+        config.timeouts.whole = self.timeout;
+        config.timeouts.first_byte = config.timeouts.first_byte.min(self.timeout);
         if let Some(key) = &self.key {
             config = config.key(ApiKey::new(key.reveal())?);
         }
@@ -71,7 +96,7 @@ mod tests {
     fn set(parts: [Option<&str>; 4]) -> Result<Option<LanguageModel>, String> {
         let [base_url, key, model, api] = parts;
         let own = |it: Option<&str>| it.map(str::to_owned);
-        let set = LanguageModel::new(own(base_url), own(key), own(model), api);
+        let set = LanguageModel::new(own(base_url), own(key), own(model), api, None);
         set.map_err(|failure| failure.to_string())
     }
 
@@ -101,6 +126,11 @@ mod tests {
         assert_eq!(api("https://api.anthropic.com", None), Api::Anthropic);
         assert_eq!(api("https://api.openai.com/v1", None), Api::OpenAi);
         assert_eq!(api("http://127.0.0.1:9", Some("anthropic")), Api::Anthropic);
+        for timeout_s in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let set =
+                LanguageModel::new(Some("u".into()), None, Some("m".into()), None, Some(timeout_s));
+            assert!(set.is_err(), "{timeout_s}");
+        }
         let bad = set([Some("not a url"), None, Some("m"), None]).unwrap().unwrap();
         assert!(bad.client().is_err());
     }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::Work;
 use crate::live::Live;
-use crate::push::Push;
+use crate::push::{Push, news};
 use crate::stamp;
 use crate::store::{Lease, TaskRecord, TaskStore};
 use crate::wire::{
@@ -93,8 +93,8 @@ impl Tools {
         let parts = vec![Part::text("the server stopped while the task was under way")];
         let failed = vec![Change::Status(TaskState::Failed, Some(parts))];
         let events = self.apply(&mut record, failed);
-        if self.store.put(&record, Some(replaces)).await? {
-            self.push.tell(&record, &events);
+        if self.store.put(&record, Some(replaces), &news(&events)).await? {
+            self.push.wake();
             return Ok(record);
         }
         let (agent, owner, id) = (&record.agent, &record.owner, &record.task.id);
@@ -161,9 +161,9 @@ impl Bench {
         }
         let replaces = record.version;
         let events = self.tools.apply(&mut record, changes);
-        match self.kept(&record, replaces).await {
+        match self.kept(&record, replaces, &news(&events)).await {
             Ok(true) => {
-                self.tools.push.tell(&record, &events);
+                self.tools.push.wake();
                 self.live.tell(record, &events);
             }
             Ok(false) => self.lost().await,
@@ -171,10 +171,15 @@ impl Bench {
         }
     }
 
-    async fn kept(&self, record: &TaskRecord, replaces: i64) -> Result<bool, Fault> {
+    async fn kept(
+        &self,
+        record: &TaskRecord,
+        replaces: i64,
+        news: &[String],
+    ) -> Result<bool, Fault> {
         let mut tries = 1;
         loop {
-            match self.tools.store.put(record, Some(replaces)).await {
+            match self.tools.store.put(record, Some(replaces), news).await {
                 Err(fault) if tries < KEEP_TRIES => {
                     tracing::debug!(%fault, "a task could not be kept yet");
                     sleep(KEEP_WAIT * tries).await;

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use fault::{Fault, Kind};
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::redirect::Policy;
 
 use crate::push::Courier;
@@ -84,12 +84,15 @@ impl Courier for HttpCourier {
         // The error's own text holds the address, which may hold the client's secrets.
         let response = request.send().await.map_err(|error| unreached(&error))?;
         let status = response.status();
+        let said = |it: &HeaderValue| it.to_str().ok()?.trim().parse().ok();
+        let wait = response.headers().get(RETRY_AFTER).and_then(said).map(Duration::from_secs);
         match status.as_u16() {
             200..300 => Ok(()),
-            408 | 425 | 429 | 500.. => Err(Fault::unavailable(
-                "webhook_failed",
-                format!("the webhook answered with {status}"),
-            )),
+            408 | 425 | 429 | 500.. => {
+                let message = format!("the webhook answered with {status}");
+                let fault = Fault::unavailable("webhook_failed", message);
+                Err(wait.into_iter().fold(fault, Fault::retry_after))
+            }
             _ => Err(Fault::invalid("webhook_refused", format!("the webhook answered {status}"))),
         }
     }

@@ -20,7 +20,7 @@ use crate::bench::{Change, Tools};
 use crate::card::Shop;
 use crate::live::{Hub, Live, News};
 use crate::problem::{Problem, Reason};
-use crate::push::Courier;
+use crate::push::{Courier, news};
 use crate::store::TaskRecord;
 use crate::wire::{Message, Task, TaskParams, TaskState};
 
@@ -187,10 +187,10 @@ impl Desk {
         let replaces = record.version;
         let canceled = vec![Change::Status(TaskState::Canceled, None)];
         let events = self.tools.apply(&mut record, canceled);
-        if !self.tools.store.put(&record, Some(replaces)).await? {
+        if !self.tools.store.put(&record, Some(replaces), &news(&events)).await? {
             return Err(over());
         }
-        self.tools.push.tell(&record, &events);
+        self.tools.push.wake();
         live.tell(record.clone(), &events);
         Ok(record.task)
     }

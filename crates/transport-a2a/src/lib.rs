@@ -30,7 +30,9 @@ pub use desk::Limits;
 pub use memory::MemoryTasks;
 pub use push::Courier;
 pub use router::{Options, router};
-pub use store::{Lease, Place, TaskFilter, TaskPage, TaskRecord, TaskStore};
+pub use store::{
+    Lease, NOTICES_MAX, Next, Notice, Place, TaskFilter, TaskPage, TaskRecord, TaskStore,
+};
 pub use wire::{
     Artifact, Message, Part, PushAuthentication, PushConfig, Role, Task, TaskState, TaskStatus,
 };

@@ -6,7 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use fault::Fault;
 
-use crate::store::{Lease, Place, TaskFilter, TaskPage, TaskRecord, TaskStore};
+use crate::store::{
+    Lease, NOTICES_MAX, Next, Notice, Place, TaskFilter, TaskPage, TaskRecord, TaskStore,
+};
 use crate::wire::PushConfig;
 
 #[derive(Debug, Default)]
@@ -16,6 +18,22 @@ pub struct MemoryTasks(Mutex<Kept>);
 struct Kept {
     tasks: HashMap<Key, TaskRecord>,
     pushes: HashMap<Key, BTreeMap<String, PushConfig>>,
+    notices: BTreeMap<Spot, Waiting>,
+}
+
+/// Agent, owner, task, webhook, version, part.
+type Spot = (String, String, String, String, i64, i64);
+
+#[derive(Debug)]
+struct Waiting {
+    json: String,
+    tries: u32,
+    due_ms: i64,
+}
+
+fn spot(notice: &Notice) -> Spot {
+    let Notice { agent, owner, push, version, part, .. } = notice;
+    (agent.clone(), owner.clone(), push.task_id.clone(), push.id.clone(), *version, *part)
 }
 
 /// Agent, owner, task.
@@ -48,7 +66,49 @@ impl Kept {
         for key in gone {
             self.tasks.remove(&key);
             self.pushes.remove(&key);
+            self.notices.retain(|at, _| (&at.0, &at.1, &at.2) != (&key.0, &key.1, &key.2));
         }
+    }
+
+    fn announce(&mut self, record: &TaskRecord, news: &[String]) {
+        let (agent, owner, id) = (&record.agent, &record.owner, &record.task.id);
+        let webhooks = self.pushes.get(&key(agent, owner, id));
+        let webhooks: Vec<String> =
+            webhooks.into_iter().flat_map(|it| it.keys().cloned()).collect();
+        let waiting = self.notices.keys().filter(|it| (&it.0, &it.1) == (agent, owner)).count();
+        if waiting + webhooks.len() * news.len() > NOTICES_MAX {
+            tracing::warn!(task = id, "too many notices wait; webhooks are not told of a change");
+            return;
+        }
+        for webhook in webhooks {
+            for (part, json) in (0..).zip(news) {
+                let at = (
+                    agent.clone(),
+                    owner.clone(),
+                    id.clone(),
+                    webhook.clone(),
+                    record.version,
+                    part,
+                );
+                let due_ms = record.updated_ms;
+                self.notices.insert(at, Waiting { json: json.clone(), tries: 0, due_ms });
+            }
+        }
+    }
+
+    /// The first notice of each task and webhook, those of busy owners left out.
+    fn heads(&self, busy: &[String]) -> Vec<(i64, Spot)> {
+        let mut heads: Vec<(i64, Spot)> = Vec::new();
+        for (at, waiting) in self.notices.iter().filter(|(at, _)| !busy.contains(&at.1)) {
+            let same = |it: &(i64, Spot)| {
+                (&it.1.0, &it.1.1, &it.1.2, &it.1.3) == (&at.0, &at.1, &at.2, &at.3)
+            };
+            // They are in order, so that what follows a head follows it at once.
+            if !heads.last().is_some_and(same) {
+                heads.push((waiting.due_ms, at.clone()));
+            }
+        }
+        heads
     }
 }
 
@@ -60,13 +120,19 @@ fn fits(record: &TaskRecord, filter: &TaskFilter) -> bool {
 
 #[async_trait]
 impl TaskStore for MemoryTasks {
-    async fn put(&self, record: &TaskRecord, replaces: Option<i64>) -> Result<bool, Fault> {
+    async fn put(
+        &self,
+        record: &TaskRecord,
+        replaces: Option<i64>,
+        news: &[String],
+    ) -> Result<bool, Fault> {
         let mut kept = self.lock();
         let key = key(&record.agent, &record.owner, &record.task.id);
         if kept.tasks.get(&key).map(|it| it.version) != replaces {
             return Ok(false);
         }
         kept.tasks.insert(key, record.clone());
+        kept.announce(record, news);
         Ok(true)
     }
 
@@ -155,9 +221,64 @@ impl TaskStore for MemoryTasks {
         task: &str,
         id: &str,
     ) -> Result<(), Fault> {
-        if let Some(of_task) = self.lock().pushes.get_mut(&key(agent, owner, task)) {
+        let mut kept = self.lock();
+        if let Some(of_task) = kept.pushes.get_mut(&key(agent, owner, task)) {
             of_task.remove(id);
         }
+        kept.notices.retain(|at, _| {
+            (at.0.as_str(), at.1.as_str(), at.2.as_str(), at.3.as_str()) != (agent, owner, task, id)
+        });
         Ok(())
+    }
+
+    async fn next_notice(
+        &self,
+        now_ms: i64,
+        lease_ms: i64,
+        busy: &[String],
+    ) -> Result<Next, Fault> {
+        let mut kept = self.lock();
+        let Some((due_ms, at)) = kept.heads(busy).into_iter().min() else {
+            return Ok(Next::Nothing);
+        };
+        if due_ms > now_ms {
+            return Ok(Next::Later(due_ms));
+        }
+        let push = kept.pushes.get(&key(&at.0, &at.1, &at.2)).and_then(|it| it.get(&at.3)).cloned();
+        let (Some(push), Some(waiting)) = (push, kept.notices.get_mut(&at)) else {
+            return Ok(Next::Nothing);
+        };
+        waiting.due_ms = lease_ms;
+        Ok(Next::Due(Box::new(Notice {
+            agent: at.0,
+            owner: at.1,
+            push,
+            version: at.4,
+            part: at.5,
+            json: waiting.json.clone(),
+            tries: waiting.tries,
+        })))
+    }
+
+    async fn notice_done(&self, notice: &Notice) -> Result<(), Fault> {
+        self.lock().notices.remove(&spot(notice));
+        Ok(())
+    }
+
+    async fn notice_failed(&self, notice: &Notice, due_ms: i64) -> Result<(), Fault> {
+        if let Some(waiting) = self.lock().notices.get_mut(&spot(notice)) {
+            waiting.tries += 1;
+            waiting.due_ms = due_ms;
+        }
+        Ok(())
+    }
+
+    async fn drop_notices(&self, notice: &Notice) -> Result<u64, Fault> {
+        let mut kept = self.lock();
+        let before = kept.notices.len();
+        let gone = spot(notice);
+        kept.notices
+            .retain(|at, _| (&at.0, &at.1, &at.2, &at.3) != (&gone.0, &gone.1, &gone.2, &gone.3));
+        Ok((before - kept.notices.len()) as u64)
     }
 }

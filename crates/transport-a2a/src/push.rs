@@ -1,25 +1,40 @@
-//! Telling webhooks what happened to a task: a bounded queue, in order for each task, with a few
-//! tries for each notice. How a notice travels is the courier's.
+//! Telling webhooks what happened to a task: notices are kept with the change they tell of, brought
+//! in order for each task and webhook, and tried again for a while. How a notice travels is the
+//! courier's.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use fault::Fault;
-use tokio::sync::mpsc;
-use tokio::time::sleep;
+use fault::{Fault, Kind};
+use tokio::sync::Notify;
+use tokio::task::{Id, JoinSet};
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::store::{TaskRecord, TaskStore};
+use crate::bench::Now;
+use crate::store::{Next, Notice, TaskStore};
 use crate::wire::{PushConfig, StreamResponse};
 
-/// Notices of one task wait behind each other; those of others mostly do not.
-const LANES: usize = 8;
-const LANE_MAX: usize = 256;
-const TRIES: u32 = 4;
+/// Notices under way at once, and those of one owner among them, so that an owner whose webhooks
+/// are slow holds up nobody else's.
+const UNDER_WAY_MAX: usize = 16;
+const OF_OWNER_MAX: usize = 4;
+/// No courier takes longer, whatever it waits for.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Longer than that. Whoever dies meanwhile has its notice told by another.
+const LEASE_MS: i64 = 20_000;
+/// Over about eighteen minutes.
+const TRIES: u32 = 8;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// A webhook that wants to be left alone for longer is asked again all the same.
+const WAIT_MAX: Duration = Duration::from_mins(15);
+/// Notices that other servers left behind are looked for so often.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// What is under way when the server stops may take so long to end.
+const STOP_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Brings one notice to one address. An error that is retryable is tried again.
 #[async_trait]
@@ -30,87 +45,124 @@ pub trait Courier: Send + Sync {
     async fn deliver(&self, push: &PushConfig, json: &str) -> Result<(), Fault>;
 }
 
-/// The end of the queue where tasks put their news.
+/// Where tasks say that there is news to bring.
 #[derive(Clone)]
-pub(crate) struct Push(Arc<[mpsc::Sender<Notice>]>);
+pub(crate) struct Push(Arc<Notify>);
 
-struct Notice {
-    agent: String,
-    owner: String,
-    task: String,
-    json: Vec<String>,
+/// Changes as webhooks are told of them.
+pub(crate) fn news(events: &[StreamResponse]) -> Vec<String> {
+    events.iter().filter_map(|it| serde_json::to_string(it).ok()).collect()
 }
 
 impl Push {
-    /// Starts the lanes; they end when the server stops.
+    /// Starts the one who brings notices; it ends when the server stops.
     pub(crate) fn start(
         courier: &Arc<dyn Courier>,
         store: &Arc<dyn TaskStore>,
+        now: &Now,
         tasks: &TaskTracker,
         stop: &CancellationToken,
     ) -> Self {
-        let lane = |_| {
-            let (sender, waiting) = mpsc::channel(LANE_MAX);
-            let (courier, store) = (Arc::clone(courier), Arc::clone(store));
-            let stop = stop.clone();
-            tasks.spawn(async move {
-                stop.run_until_cancelled(carry(waiting, courier, store)).await;
-            });
-            sender
+        let wake = Arc::new(Notify::new());
+        let post = Post {
+            courier: Arc::clone(courier),
+            store: Arc::clone(store),
+            now: Arc::clone(now),
+            wake: Arc::clone(&wake),
+            stop: stop.clone(),
         };
-        Self((0..LANES).map(lane).collect())
+        tasks.spawn(post.carry());
+        Self(wake)
     }
 
-    /// Never waits: a webhook must not hold up the work it is told about.
-    pub(crate) fn tell(&self, record: &TaskRecord, events: &[StreamResponse]) {
-        let mut hasher = DefaultHasher::new();
-        record.task.id.hash(&mut hasher);
-        let at = usize::try_from(hasher.finish() % LANES as u64).unwrap_or_default();
-        let Some(lane) = self.0.get(at) else { return };
-        let notice = Notice {
-            agent: record.agent.clone(),
-            owner: record.owner.clone(),
-            task: record.task.id.clone(),
-            json: events.iter().filter_map(|it| serde_json::to_string(it).ok()).collect(),
-        };
-        if lane.try_send(notice).is_err() {
-            tracing::warn!(task = record.task.id, "too many notices wait; one was dropped");
-        }
+    /// There may be a notice. It is in the store, so that nothing is lost if nobody hears this.
+    pub(crate) fn wake(&self) {
+        self.0.notify_one();
     }
 }
 
-async fn carry(
-    mut waiting: mpsc::Receiver<Notice>,
+#[derive(Clone)]
+struct Post {
     courier: Arc<dyn Courier>,
     store: Arc<dyn TaskStore>,
-) {
-    while let Some(notice) = waiting.recv().await {
-        // Asked for now, so that what was deleted meanwhile is not told.
-        let pushes = store.pushes(&notice.agent, &notice.owner, &notice.task).await;
-        let pushes = pushes.unwrap_or_else(|fault| {
-            tracing::warn!(%fault, "a task's webhooks could not be read");
-            Vec::new()
-        });
-        for push in &pushes {
-            for json in &notice.json {
-                if let Err(fault) = delivered(&*courier, push, json).await {
-                    let (task, webhook) = (&notice.task, &push.id);
-                    tracing::warn!(task, webhook, "a webhook was not told: {fault}");
+    now: Now,
+    wake: Arc<Notify>,
+    stop: CancellationToken,
+}
+
+impl Post {
+    async fn carry(self) {
+        let mut under_way = JoinSet::new();
+        let mut owners: HashMap<Id, String> = HashMap::new();
+        loop {
+            let wait = self.begin(&mut under_way, &mut owners).await;
+            tokio::select! {
+                () = self.stop.cancelled() => break,
+                Some(done) = under_way.join_next_with_id() => {
+                    owners.remove(&done.map_or_else(|error| error.id(), |(id, ())| id));
+                }
+                () = self.wake.notified() => {}
+                () = sleep(wait) => {}
+            }
+        }
+        // What is cut off here is told again after the next start.
+        let ended = async { while under_way.join_next().await.is_some() {} };
+        drop(timeout(STOP_PATIENCE, ended).await);
+    }
+
+    /// Begins with all that is due, and says how long there is nothing more to do.
+    async fn begin(
+        &self,
+        under_way: &mut JoinSet<()>,
+        owners: &mut HashMap<Id, String>,
+    ) -> Duration {
+        while under_way.len() < UNDER_WAY_MAX {
+            let mut counts: HashMap<&String, usize> = HashMap::new();
+            owners.values().for_each(|owner| *counts.entry(owner).or_default() += 1);
+            let full = counts.into_iter().filter(|(_, count)| *count >= OF_OWNER_MAX);
+            let busy: Vec<String> = full.map(|(owner, _)| owner.clone()).collect();
+            let now_ms = (self.now)();
+            match self.store.next_notice(now_ms, now_ms.saturating_add(LEASE_MS), &busy).await {
+                Ok(Next::Due(notice)) => {
+                    let owner = notice.owner.clone();
+                    let handle = under_way.spawn(self.clone().bring(notice));
+                    owners.insert(handle.id(), owner);
+                }
+                Ok(Next::Later(due_ms)) => {
+                    let wait = u64::try_from(due_ms.saturating_sub(now_ms)).unwrap_or_default();
+                    return Duration::from_millis(wait.max(1)).min(LOOK_EVERY);
+                }
+                Ok(Next::Nothing) => break,
+                Err(fault) => {
+                    tracing::warn!(%fault, "notices to webhooks could not be read");
                     break;
                 }
             }
         }
+        LOOK_EVERY
     }
-}
 
-async fn delivered(courier: &dyn Courier, push: &PushConfig, json: &str) -> Result<(), Fault> {
-    let mut wait = FIRST_WAIT;
-    for _ in 1..TRIES {
-        match courier.deliver(push, json).await {
-            Err(fault) if fault.kind().is_retryable() => sleep(wait).await,
-            answer => return answer,
+    async fn bring(self, notice: Box<Notice>) {
+        let (task, webhook) = (&notice.push.task_id, &notice.push.id);
+        let tries = notice.tries + 1;
+        let delivery = self.courier.deliver(&notice.push, &notice.json);
+        let late = |_| Err(Fault::new(Kind::Timeout, "webhook_slow", "it takes too long"));
+        let kept = match timeout(PATIENCE, delivery).await.unwrap_or_else(late) {
+            Ok(()) => self.store.notice_done(&notice).await,
+            Err(fault) if fault.kind().is_retryable() && tries < TRIES => {
+                let own = FIRST_WAIT * 3_u32.saturating_pow(notice.tries);
+                let wait = fault.retry_wait().map_or(own, |told| told.max(own)).min(WAIT_MAX);
+                tracing::debug!(task, webhook, tries, "a webhook was not told yet: {fault}");
+                let wait_ms = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
+                self.store.notice_failed(&notice, (self.now)().saturating_add(wait_ms)).await
+            }
+            Err(fault) => self.store.drop_notices(&notice).await.map(|dropped| {
+                tracing::warn!(task, webhook, tries, dropped, "a webhook is given up: {fault}");
+            }),
+        };
+        if let Err(fault) = kept {
+            // Its lease ends, and then it is told again.
+            tracing::warn!(task, webhook, "what became of a notice could not be kept: {fault}");
         }
-        wait *= 3;
     }
-    courier.deliver(push, json).await
 }

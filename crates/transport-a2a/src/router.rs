@@ -65,7 +65,8 @@ pub(crate) fn serve(agents: Vec<Box<dyn Agent>>, options: Options) -> Result<Rou
     if agents.is_empty() {
         return Ok(router);
     }
-    let push = Push::start(&options.courier, &options.store, &options.tasks, &options.stop);
+    let Options { courier, store, now, tasks, stop, .. } = &options;
+    let push = Push::start(courier, store, now, tasks, stop);
     for (at, agent) in agents.into_iter().enumerate() {
         let desk = Arc::new(desk(agent, &options, &push, &options.now));
         let base = format!("{}{}", options.prefix, desk.agent.spec().path);

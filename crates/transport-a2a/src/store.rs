@@ -68,12 +68,46 @@ pub struct TaskPage {
     pub total: u64,
 }
 
+/// Notices of one owner that may wait; more are not kept.
+pub const NOTICES_MAX: usize = 1_000;
+
+/// Something that a webhook has not been told yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Notice {
+    pub agent: String,
+    pub owner: String,
+    /// Whom to tell, as it is set now.
+    pub push: PushConfig,
+    /// The version of the task that it came with, and its place in that change.
+    pub version: i64,
+    pub part: i64,
+    pub json: String,
+    /// How often it was tried in vain.
+    pub tries: u32,
+}
+
+/// What a look for notices finds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// This one is ours until the lease ends.
+    Due(Box<Notice>),
+    /// None yet; the next one may be brought at this time.
+    Later(i64),
+    Nothing,
+}
+
 /// Keeps tasks and the addresses where their owners want to be told of them.
 #[async_trait]
 pub trait TaskStore: Send + Sync {
     /// Keeps a task, in place of the version `replaces`, or as a new one. False where the store has
-    /// another version by now. Once this returns, the task survives a crash.
-    async fn put(&self, record: &TaskRecord, replaces: Option<i64>) -> Result<bool, Fault>;
+    /// another version by now. Once this returns, the task survives a crash, and with it the news
+    /// for each of its webhooks, unless [`NOTICES_MAX`] of the owner's wait already.
+    async fn put(
+        &self,
+        record: &TaskRecord,
+        replaces: Option<i64>,
+        news: &[String],
+    ) -> Result<bool, Fault>;
 
     async fn get(&self, agent: &str, owner: &str, id: &str) -> Result<Option<TaskRecord>, Fault>;
 
@@ -110,4 +144,18 @@ pub trait TaskStore: Send + Sync {
         task: &str,
         id: &str,
     ) -> Result<(), Fault>;
+
+    /// The notice that has waited longest, taken until `lease_ms`. Notices of one task to one
+    /// webhook come in their order, each when the one before is done. Owners who are busy wait.
+    async fn next_notice(&self, now_ms: i64, lease_ms: i64, busy: &[String])
+    -> Result<Next, Fault>;
+
+    /// It has been told.
+    async fn notice_done(&self, notice: &Notice) -> Result<(), Fault>;
+
+    /// It was tried in vain, and is due again at `due_ms`.
+    async fn notice_failed(&self, notice: &Notice, due_ms: i64) -> Result<(), Fault>;
+
+    /// Forgets everything that waits for the notice's task and webhook, and says how much it was.
+    async fn drop_notices(&self, notice: &Notice) -> Result<u64, Fault>;
 }

@@ -11,7 +11,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use axum::routing::post;
+use axum::routing::{get, post};
 use futures_util::{StreamExt, future, stream};
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -56,6 +56,7 @@ impl Loopback {
         let routes = Router::new()
             .route("/v1/chat/completions", post(openai))
             .route("/v1/messages", post(anthropic))
+            .route("/v1/models", get(models))
             .with_state(Arc::clone(&stage));
         let mut server = JoinSet::new();
         server.spawn(async move { axum::serve(listener, routes).await });
@@ -87,6 +88,17 @@ impl Loopback {
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// It has the model of [`Loopback::config`] and another, and takes any key but a bad one.
+async fn models(headers: HeaderMap) -> Response {
+    let bad = |name| headers.get(name).is_some_and(|it| it.as_bytes().ends_with(b"bad-key"));
+    if bad("authorization") || bad("x-api-key") {
+        let body = spelling::error(Api::OpenAi, "invalid_api_key", "no such key").to_string();
+        return send(401, "application/json", None, Body::from(body));
+    }
+    let list = r#"{"object":"list","data":[{"id":"loopback"},{"id":"another"}]}"#;
+    send(200, "application/json", None, Body::from(list))
 }
 
 async fn openai(State(stage): State<Arc<Stage>>, headers: HeaderMap, body: Bytes) -> Response {

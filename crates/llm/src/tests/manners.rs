@@ -5,6 +5,7 @@ use std::error::Error;
 use fault::Kind;
 
 use super::*;
+use crate::Presence;
 
 #[tokio::test]
 async fn statuses_are_faults_and_some_are_tried_again() {
@@ -152,4 +153,26 @@ async fn nobody_at_the_other_end_is_a_fault() {
     // Where it is belongs in the log alone.
     assert!(!fault.message().contains("127.0.0.1"), "{fault}");
     assert!(fault.source().is_some());
+}
+
+#[tokio::test]
+async fn whether_a_model_is_there_is_found_without_asking_it() {
+    let patience = Duration::from_secs(9);
+    for api in APIS {
+        let (server, client) = started(Vec::new(), api).await;
+        assert_eq!(client.look(patience).await.unwrap(), Presence::Known);
+        let mut other = config(&server, api);
+        other.model = "gone".to_owned();
+        let names = ["loopback", "another"].map(str::to_owned).to_vec();
+        let found = Client::new(other).unwrap().look(patience).await.unwrap();
+        assert_eq!(found, Presence::Unknown(names));
+        let refused = config(&server, api).key(ApiKey::new("sk-bad-key").unwrap());
+        let fault = Client::new(refused).unwrap().look(patience).await.unwrap_err();
+        assert_eq!(fault.code(), "llm_auth");
+        // Somebody who serves the conversation alone.
+        let mut bare = config(&server, api);
+        bare.base_url = format!("{}/elsewhere", server.base_url(api));
+        assert_eq!(Client::new(bare).unwrap().look(patience).await.unwrap(), Presence::NoList);
+        assert!(server.seen().is_empty(), "nothing was asked");
+    }
 }

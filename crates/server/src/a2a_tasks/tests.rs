@@ -2,8 +2,8 @@
 
 use testkit::on_every_engine;
 use transport_a2a::{
-    Lease, MemoryTasks, Place, PushConfig, Task, TaskFilter, TaskRecord, TaskState, TaskStatus,
-    TaskStore,
+    Lease, MemoryTasks, NOTICES_MAX, Next, Notice, Place, PushConfig, Task, TaskFilter, TaskRecord,
+    TaskState, TaskStatus, TaskStore,
 };
 
 use super::{MIGRATIONS, SqlTasks};
@@ -46,12 +46,12 @@ fn ids(tasks: &[TaskRecord]) -> Vec<&str> {
 async fn a_version_is_written_once() {
     everywhere(async |store| {
         let first = record("o", "t", 1, TaskState::Working);
-        assert!(store.put(&first, None).await.unwrap());
-        assert!(!store.put(&first, None).await.unwrap());
+        assert!(store.put(&first, None, &[]).await.unwrap());
+        assert!(!store.put(&first, None, &[]).await.unwrap());
         assert_eq!(store.get("a", "o", "t").await.unwrap(), Some(first.clone()));
         let second = TaskRecord { version: 2, ..record("o", "t", 2, TaskState::Completed) };
-        assert!(store.put(&second, Some(1)).await.unwrap());
-        assert!(!store.put(&second, Some(1)).await.unwrap());
+        assert!(store.put(&second, Some(1), &[]).await.unwrap());
+        assert!(!store.put(&second, Some(1), &[]).await.unwrap());
         assert_eq!(store.get("a", "o", "t").await.unwrap(), Some(second));
         for (agent, owner) in [("a", "other"), ("b", "o")] {
             assert_eq!(store.get(agent, owner, "t").await.unwrap(), None);
@@ -64,13 +64,13 @@ async fn a_version_is_written_once() {
 async fn a_lease_is_renewed_by_those_who_know_the_version() {
     everywhere(async |store| {
         let kept = record("o", "t", 1, TaskState::Working);
-        store.put(&kept, None).await.unwrap();
+        store.put(&kept, None, &[]).await.unwrap();
         let lease = Lease { runner: "r2".to_owned(), until_ms: 50 };
         assert!(store.renew(&kept, &lease).await.unwrap());
         assert_eq!(store.get("a", "o", "t").await.unwrap().unwrap().lease, Some(lease.clone()));
         let stale = TaskRecord { version: 9, ..kept };
         assert!(!store.renew(&stale, &lease).await.unwrap());
-        store.put(&record("o", "done", 1, TaskState::Completed), None).await.unwrap();
+        store.put(&record("o", "done", 1, TaskState::Completed), None, &[]).await.unwrap();
         assert!(store.abandoned("a", None, 50, 9).await.unwrap().is_empty());
         assert_eq!(ids(&store.abandoned("a", None, 51, 9).await.unwrap()), ["t"]);
         assert_eq!(ids(&store.abandoned("a", Some("o"), 51, 9).await.unwrap()), ["t"]);
@@ -87,7 +87,7 @@ async fn lists_are_in_order_and_go_on_from_a_place() {
         {
             let id = format!("t{at}");
             let updated_ms = i64::try_from(at).unwrap() / 2;
-            store.put(&record("o", &id, updated_ms, *state), None).await.unwrap();
+            store.put(&record("o", &id, updated_ms, *state), None, &[]).await.unwrap();
         }
         let all = TaskFilter { limit: 9, ..TaskFilter::default() };
         let page = store.list("a", "o", &all).await.unwrap();
@@ -118,11 +118,11 @@ async fn the_oldest_go_first_and_the_running_stay() {
             url: "https://a.b".to_owned(),
             ..PushConfig::default()
         };
-        store.put(&record("o", "t0", 0, TaskState::Working), None).await.unwrap();
-        store.put(&record("p", "t0", 0, TaskState::Completed), None).await.unwrap();
+        store.put(&record("o", "t0", 0, TaskState::Working), None, &[]).await.unwrap();
+        store.put(&record("p", "t0", 0, TaskState::Completed), None, &[]).await.unwrap();
         for at in 1..5 {
             let id = format!("t{at}");
-            store.put(&record("o", &id, at, TaskState::Completed), None).await.unwrap();
+            store.put(&record("o", &id, at, TaskState::Completed), None, &[]).await.unwrap();
             store.put_push("a", "o", &webhook(&id)).await.unwrap();
         }
         store.bound("a", "o", 9).await.unwrap();
@@ -157,6 +157,95 @@ async fn webhooks_are_kept_with_their_secrets_and_replaced_by_name() {
             store.delete_push("a", "o", "t", "w").await.unwrap();
         }
         assert!(store.pushes("a", "o", "t").await.unwrap().is_empty());
+    })
+    .await;
+}
+
+fn push(id: &str) -> PushConfig {
+    PushConfig {
+        id: id.to_owned(),
+        task_id: "t".to_owned(),
+        url: "https://a.b".to_owned(),
+        ..PushConfig::default()
+    }
+}
+
+async fn due(store: &dyn TaskStore, now_ms: i64) -> Box<Notice> {
+    match store.next_notice(now_ms, now_ms + 100, &[]).await.unwrap() {
+        Next::Due(notice) => notice,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn text(words: &[&str]) -> Vec<String> {
+    words.iter().map(|it| (*it).to_owned()).collect()
+}
+
+#[tokio::test]
+async fn notices_are_kept_with_their_change_and_come_in_order() {
+    everywhere(async |store| {
+        let first = record("o", "t", 1, TaskState::Working);
+        store.put(&first, None, &text(&["nobody listens"])).await.unwrap();
+        assert_eq!(store.next_notice(9, 99, &[]).await.unwrap(), Next::Nothing);
+        store.put_push("a", "o", &push("w")).await.unwrap();
+        let second = TaskRecord { version: 2, ..record("o", "t", 5, TaskState::Working) };
+        assert!(store.put(&second, Some(1), &text(&["one", "two"])).await.unwrap());
+        // A version that was not kept says nothing.
+        assert!(!store.put(&second, Some(1), &text(&["never"])).await.unwrap());
+        let third = TaskRecord { version: 3, ..record("o", "t", 6, TaskState::Completed) };
+        store.put(&third, Some(2), &text(&["three"])).await.unwrap();
+
+        assert_eq!(store.next_notice(4, 99, &[]).await.unwrap(), Next::Later(5));
+        assert_eq!(
+            store.next_notice(9, 99, &["o".to_owned()]).await.unwrap(),
+            Next::Nothing,
+            "a busy owner waits"
+        );
+        let one = due(store, 10).await;
+        assert_eq!((one.json.as_str(), one.tries, one.push.id.as_str()), ("one", 0, "w"));
+        // It is taken, and what follows waits for it.
+        assert_eq!(store.next_notice(11, 99, &[]).await.unwrap(), Next::Later(110));
+        store.notice_failed(&one, 50).await.unwrap();
+        assert_eq!(store.next_notice(49, 99, &[]).await.unwrap(), Next::Later(50));
+        let again = due(store, 50).await;
+        assert_eq!((again.json.as_str(), again.tries), ("one", 1));
+        // Whoever took it died: it is told again.
+        let again = due(store, 151).await;
+        store.notice_done(&again).await.unwrap();
+        let two = due(store, 152).await;
+        assert_eq!(two.json, "two");
+        store.notice_done(&two).await.unwrap();
+        assert_eq!(due(store, 153).await.json, "three");
+        assert_eq!(store.drop_notices(&two).await.unwrap(), 1);
+        assert_eq!(store.next_notice(999, 1_099, &[]).await.unwrap(), Next::Nothing);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn notices_go_with_their_webhook_and_their_task_and_are_bounded() {
+    everywhere(async |store| {
+        let first = record("o", "t", 1, TaskState::Working);
+        store.put(&first, None, &[]).await.unwrap();
+        for id in ["v", "w"] {
+            store.put_push("a", "o", &push(id)).await.unwrap();
+        }
+        let second = TaskRecord { version: 2, ..record("o", "t", 5, TaskState::Completed) };
+        store.put(&second, Some(1), &text(&["one"])).await.unwrap();
+        store.delete_push("a", "o", "t", "v").await.unwrap();
+        let one = due(store, 9).await;
+        assert_eq!(one.push.id, "w");
+        assert_eq!(store.next_notice(9, 99, &[]).await.unwrap(), Next::Later(109));
+
+        let many: Vec<String> = (0..NOTICES_MAX).map(|it| it.to_string()).collect();
+        let third = TaskRecord { version: 3, ..second.clone() };
+        assert!(store.put(&third, Some(2), &many).await.unwrap(), "the task is kept all the same");
+        assert_eq!(store.drop_notices(&one).await.unwrap(), 1, "what does not fit is not kept");
+        let fourth = TaskRecord { version: 4, ..second };
+        store.put(&fourth, Some(3), &many).await.unwrap();
+        store.forget_before("a", 1_000).await.unwrap();
+        assert_eq!(store.next_notice(9_999, 19_999, &[]).await.unwrap(), Next::Nothing);
+        assert_eq!(store.drop_notices(&one).await.unwrap(), 0);
     })
     .await;
 }

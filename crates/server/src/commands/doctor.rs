@@ -5,6 +5,8 @@
 mod exposure;
 mod folder;
 mod limits;
+mod model;
+mod moex;
 mod port;
 mod tools;
 mod venue;
@@ -32,7 +34,9 @@ async fn look(config: &Config) -> Vec<Finding> {
         ground.push(folder::check_key(&config.data));
         ground.push(store(config).await);
     }
-    let venue = venue::check(config).await;
+    let (mut venue, moex, model) =
+        tokio::join!(venue::check(config), moex::check(config), model::check(config));
+    venue.extend(moex);
     // A call that stands on something broken could only fail for a reason that is known already.
     let tools = match is_sound(&ground) && is_sound(&venue) {
         true => tools::check(config).await,
@@ -45,6 +49,7 @@ async fn look(config: &Config) -> Vec<Finding> {
     findings.push(exposure::surfaces(config.surfaces));
     findings.push(limits::check(config.connections_max));
     findings.extend(venue);
+    findings.extend(model);
     findings.extend(tools);
     findings
 }
@@ -172,8 +177,9 @@ mod tests {
     async fn a_new_machine_is_well() {
         let findings = look_with("new", None).await;
         assert!(is_sound(&findings), "{findings:#?}");
-        let tools = findings.last().unwrap();
-        assert!(tools.detail.contains("quotes.live says: BTCUSDT"), "{tools:?}");
+        for told in ["quotes.live says: BTCUSDT", "get_security_snapshot says: SBER"] {
+            assert!(findings.iter().any(|it| it.detail.contains(told)), "{told}: {findings:#?}");
+        }
     }
 
     #[tokio::test]

@@ -14,7 +14,7 @@ use transport_mcp::{HttpOptions, ServerOptions};
 use crate::agents;
 use crate::app::{App, VERSION};
 use crate::cli::ServeArgs;
-use crate::config::{Config, Provider};
+use crate::config::{Config, MoexProvider, Provider};
 use crate::exit::Failure;
 use crate::open_files::{self, OURS};
 
@@ -156,13 +156,6 @@ fn refuse_exposure(args: &ServeArgs, config: &Config) -> Result<(), Failure> {
 
 #[expect(clippy::print_stderr, reason = "the banner is for whoever started the server")]
 fn banner(config: &Config, address: std::net::SocketAddr) {
-    let market = match &config.provider {
-        _ if config.arche_api_url.is_some() => "quotes from another server's API".to_owned(),
-        Provider::Simulated => {
-            format!("simulated exchange, seed {} (every answer says so)", config.sim_seed)
-        }
-        Provider::Binance(site) => format!("Binance at {}", site.rest_url),
-    };
     let access = match config.is_open() {
         true => "open for reading on this machine",
         false => "bearer token required",
@@ -172,11 +165,51 @@ fn banner(config: &Config, address: std::net::SocketAddr) {
          \x20 MCP      http://{address}/mcp\n\
          \x20 REST     http://{address}/v1/quotes?tickers=BTCUSDT\n\
          \x20 docs     http://{address}/docs\n\
-         \x20 market   {market}\n\
+         \x20 markets  {}\n\
+         \x20 analyst  {}\n\
          \x20 data     {}\n\
          \x20 access   {access}; more with `stoa token mint --scope read,write --ttl 1h`",
+        markets(config),
+        analyst(config),
         config.data.display(),
     );
+}
+
+/// Where each market's data come from.
+fn markets(config: &Config) -> String {
+    let simulated = format!("simulated, seed {} (every answer says so)", config.sim_seed);
+    let crypto = match &config.provider {
+        _ if config.arche_api_url.is_some() => "quotes from another server's API".to_owned(),
+        Provider::Simulated => format!("Binance {simulated}"),
+        Provider::Binance(site) => format!("Binance at {}", shown(&site.rest_url)),
+    };
+    let stocks = match &config.moex {
+        MoexProvider::Simulated if matches!(config.provider, Provider::Simulated) => {
+            return match config.arche_api_url {
+                Some(_) => format!("{crypto}; Moscow Exchange {simulated}"),
+                None => format!("Binance and Moscow Exchange {simulated}"),
+            };
+        }
+        MoexProvider::Simulated => format!("Moscow Exchange {simulated}"),
+        MoexProvider::Iss(url) => format!("Moscow Exchange at {}", shown(url)),
+    };
+    format!("{crypto}; {stocks}")
+}
+
+fn analyst(config: &Config) -> String {
+    let model = config.language_model.as_ref();
+    model.map_or_else(
+        || "by rules, without a language model".to_owned(),
+        |model| format!("with {}, and by rules where it fails", model.shown()),
+    )
+}
+
+/// An address without what may be secret in it.
+fn shown(url: &str) -> String {
+    let Ok(uri) = url.parse::<http::Uri>() else { return "an address that is none".to_owned() };
+    let scheme = uri.scheme_str().unwrap_or("http");
+    let host = uri.authority().map_or("", |it| it.as_str().rsplit('@').next().unwrap_or_default());
+    format!("{scheme}://{host}{}", uri.path().trim_end_matches('/'))
 }
 
 /// Returns when the process is told to stop, by a terminal or by a supervisor.
@@ -190,5 +223,45 @@ pub(crate) async fn stop_signal() {
     tokio::select! {
         _ = interrupted => {}
         _ = terminated.recv() => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Settings;
+
+    #[track_caller]
+    fn check(settings: Settings, expected: &str) {
+        let settings = Settings { data: Some("/data".into()), ..settings };
+        assert_eq!(markets(&Config::resolve(settings).unwrap()), expected);
+    }
+
+    #[test]
+    fn every_market_is_named_with_its_source() {
+        let set = |text: &str| Some(text.to_owned());
+        check(
+            Settings::default(),
+            "Binance and Moscow Exchange simulated, seed 42 (every answer says so)",
+        );
+        check(
+            Settings { moex_provider: set("iss"), ..Settings::default() },
+            "Binance simulated, seed 42 (every answer says so); Moscow Exchange at \
+             https://iss.moex.com/iss",
+        );
+        check(
+            Settings {
+                provider: set("binance"),
+                binance_rest_url: set("http://me:hunter2@127.0.0.1:9/"),
+                ..Settings::default()
+            },
+            "Binance at http://127.0.0.1:9; Moscow Exchange simulated, seed 42 (every answer says \
+             so)",
+        );
+        check(
+            Settings { arche_api_url: set("http://a"), ..Settings::default() },
+            "quotes from another server's API; Moscow Exchange simulated, seed 42 (every answer \
+             says so)",
+        );
     }
 }

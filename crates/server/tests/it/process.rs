@@ -3,8 +3,8 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use serde_json::{Value, json};
 
@@ -51,6 +51,7 @@ pub(crate) struct Server {
     child: Child,
     pub(crate) base: String,
     pub(crate) pid: u32,
+    log: Arc<Mutex<String>>,
 }
 
 impl Server {
@@ -86,13 +87,26 @@ impl Server {
             seen.push_str(&line);
         };
         // The rest of stderr is read, so that a talkative server never waits for us.
-        std::thread::spawn(move || lines.for_each(drop));
+        let log = Arc::new(Mutex::new(seen));
+        let kept = Arc::clone(&log);
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                let mut log = kept.lock().unwrap();
+                log.push_str(&line);
+                log.push('\n');
+            }
+        });
         let pid = child.id();
-        Self { child, base, pid }
+        Self { child, base, pid, log }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
         format!("{}{path}", self.base)
+    }
+
+    /// What it has said on stderr so far.
+    pub(crate) fn log(&self) -> String {
+        self.log.lock().unwrap().clone()
     }
 
     pub(crate) fn address(&self) -> String {

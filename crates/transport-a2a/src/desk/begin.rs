@@ -162,7 +162,7 @@ impl Desk {
 
     async fn keep(&self, ready: &Ready, push: Option<PushConfig>) -> Result<(), Problem> {
         let record = &ready.record;
-        if !self.tools.store.put(record, ready.replaces).await? {
+        if !self.tools.store.put(record, ready.replaces, &[]).await? {
             let message = "the task has changed meanwhile; look at it and try again";
             let problem = Problem::new(Reason::UnsupportedOperation, message);
             return Err(problem.about_task(&record.task.id));

@@ -1,6 +1,6 @@
 //! A service with an agent, a gate with two people, a clock that is set by hand, and requests.
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -110,6 +110,11 @@ pub(crate) struct Letters {
     pub(crate) arrived: Notify,
     /// How many deliveries fail before one succeeds.
     pub(crate) failing: AtomicI64,
+    /// Whether deliveries never end.
+    pub(crate) hanging: AtomicBool,
+    pub(crate) hangs: Notify,
+    /// How many never ended.
+    pub(crate) hung: AtomicI64,
 }
 
 #[async_trait]
@@ -122,6 +127,11 @@ impl Courier for Letters {
     }
 
     async fn deliver(&self, push: &PushConfig, json: &str) -> Result<(), Fault> {
+        if self.hanging.load(Ordering::SeqCst) {
+            self.hung.fetch_add(1, Ordering::SeqCst);
+            self.hangs.notify_one();
+            std::future::pending::<()>().await;
+        }
         if self.failing.fetch_sub(1, Ordering::SeqCst) > 0 {
             return Err(Fault::unavailable("busy", "nobody is at home"));
         }
@@ -232,6 +242,7 @@ impl House {
         let clock = Arc::new(AtomicI64::new(1_761_647_400_000));
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let ticking = Arc::clone(&clock);
+        let begun = tokio::time::Instant::now();
         let options = Options {
             prefix: String::new(),
             public_url: None,
@@ -240,7 +251,10 @@ impl House {
             store,
             courier: Arc::clone(&letters) as _,
             // Every look is a millisecond later, so that nothing happens at the same time.
-            now: Arc::new(move || ticking.fetch_add(1, Ordering::SeqCst)),
+            now: Arc::new(move || {
+                let passed = i64::try_from(begun.elapsed().as_millis()).unwrap();
+                ticking.fetch_add(1, Ordering::SeqCst) + passed
+            }),
             limits,
             tasks: tasks.clone(),
             stop: stop.clone(),

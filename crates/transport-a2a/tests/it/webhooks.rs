@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use transport_a2a::{Limits, MemoryTasks};
@@ -80,4 +81,84 @@ async fn a_webhook_is_told_in_order_though_it_was_away_for_a_while() {
     assert_eq!(told[0]["statusUpdate"]["status"]["state"], "TASK_STATE_WORKING");
     assert!(told[1]["artifactUpdate"]["artifact"].is_object());
     assert_eq!(told[2]["statusUpdate"]["status"]["state"], "TASK_STATE_COMPLETED");
+}
+
+fn with_webhook(words: &str) -> Value {
+    let mut asked = message(words);
+    asked["configuration"] =
+        json!({ "taskPushNotificationConfig": { "id": "w", "url": "https://a.b" } });
+    asked
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_not_told_before_a_crash_is_told_after_it() {
+    let store = Arc::new(MemoryTasks::default());
+    let first = House::over(Arc::clone(&store) as _, Limits::default());
+    first.letters.hanging.store(true, Ordering::SeqCst);
+    let task = first.rpc("ann", "SendMessage", with_webhook("hello")).await["task"].clone();
+    assert_eq!(task["status"]["state"], "TASK_STATE_COMPLETED");
+    first.letters.hangs.notified().await;
+    // Nothing of the first one runs any more, in the middle of a delivery.
+    first.stop.cancel();
+    first.tasks.close();
+    first.tasks.wait().await;
+    assert!(told(&first, "w").is_empty());
+
+    let second = House::over(store, Limits::default());
+    until(&second, 3).await;
+    let told = told(&second, "w");
+    assert_eq!(told[0]["statusUpdate"]["status"]["state"], "TASK_STATE_WORKING");
+    assert!(told[1]["artifactUpdate"]["artifact"].is_object());
+    assert_eq!(told[2]["statusUpdate"]["status"]["state"], "TASK_STATE_COMPLETED");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_webhook_that_never_answers_well_is_given_up_after_so_many_tries() {
+    let house = House::new();
+    house.letters.failing.store(i64::MAX, Ordering::SeqCst);
+    house.rpc("ann", "SendMessage", with_webhook("hello")).await;
+    let tried = || i64::MAX - house.letters.failing.load(Ordering::SeqCst);
+    let begun = tokio::time::Instant::now();
+    while tried() < 8 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    let took = begun.elapsed();
+    assert!(took > Duration::from_mins(17) && took < Duration::from_mins(20), "{took:?}");
+    // The others of the task were given up with it, and nothing is left.
+    tokio::time::sleep(Duration::from_hours(1)).await;
+    assert_eq!(tried(), 8);
+    house.letters.failing.store(0, Ordering::SeqCst);
+    house.rpc("ann", "SendMessage", with_webhook("hello")).await;
+    until(&house, 3).await;
+    assert_eq!(told(&house, "w").len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn slow_webhooks_of_one_hold_up_nobody_else() {
+    let house = House::new();
+    house.letters.hanging.store(true, Ordering::SeqCst);
+    for _ in 0..20 {
+        house.rpc("ann", "SendMessage", with_webhook("hello")).await;
+    }
+    while house.letters.hung.load(Ordering::SeqCst) < 4 {
+        tokio::task::yield_now().await;
+    }
+    house.letters.hanging.store(false, Ordering::SeqCst);
+    house.rpc("bob", "SendMessage", with_webhook("hello")).await;
+    until(&house, 3).await;
+    assert_eq!(house.letters.hung.load(Ordering::SeqCst), 4, "hers take no more than their part");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deleted_webhook_is_not_told_what_still_waits() {
+    let house = House::new();
+    house.letters.failing.store(1, Ordering::SeqCst);
+    let task = house.rpc("ann", "SendMessage", with_webhook("hello")).await["task"].clone();
+    while house.letters.failing.load(Ordering::SeqCst) > 0 {
+        tokio::task::yield_now().await;
+    }
+    let webhook = json!({ "taskId": task["id"], "id": "w" });
+    house.rpc("ann", "DeleteTaskPushNotificationConfig", webhook).await;
+    tokio::time::sleep(Duration::from_hours(1)).await;
+    assert!(told(&house, "w").is_empty());
 }

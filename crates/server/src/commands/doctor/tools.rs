@@ -11,8 +11,7 @@ use crate::config::Config;
 
 const WHAT: &str = "tools";
 const TOKEN: &str = "STOA_TOKEN";
-/// Every provider has it.
-const TICKER: &str = "BTCUSDT";
+const LINE_CHARS_MAX: usize = 120;
 
 pub(super) async fn check(config: &Config) -> Vec<Finding> {
     let app = match App::start(config, true).await {
@@ -22,30 +21,32 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
     let listed = app.pipeline.catalog().list(&app.view).count();
     let mut findings = vec![match listed {
         0 => Finding::fail(WHAT, "none is listed").fix("loosen services, tools or read_only"),
-        listed => call(&app, listed).await,
+        listed => Finding::ok(WHAT, format!("{listed} listed")),
     }];
+    // One call to each exchange, simulated or not.
+    findings.extend(call(&app, "quotes.live", "BTCUSDT", &json!({ "tickers": ["BTCUSDT"] })).await);
+    let snapshot = json!({ "ticker": "SBER" });
+    findings.extend(call(&app, "get_security_snapshot", "SBER", &snapshot).await);
     findings.extend(token(&app, config).await);
     app.stop().await;
     findings
 }
 
-async fn call(app: &App, listed: usize) -> Finding {
-    let args = match json!({ "tickers": [TICKER] }) {
-        Value::Object(args) => args,
-        _ => serde_json::Map::new(),
-    };
-    match app.pipeline.call(Call::new("quotes.live", args)).await {
-        None => Finding::ok(WHAT, format!("{listed} listed")),
-        Some(Ok(reply)) => {
+/// What a tool says about a ticker; nothing where there is no such tool.
+async fn call(app: &App, tool: &str, ticker: &str, args: &Value) -> Option<Finding> {
+    let fields = args.as_object().cloned().unwrap_or_default();
+    Some(match app.pipeline.call(Call::new(tool, fields)).await? {
+        Ok(reply) => {
             let said = reply.text();
-            let said = said.lines().find(|line| line.contains(TICKER)).unwrap_or("an answer");
-            Finding::ok(WHAT, format!("{listed} listed; quotes.live says: {}", said.trim()))
+            let said = said.lines().find(|line| line.contains(ticker)).unwrap_or("an answer");
+            let said: String = said.trim().chars().take(LINE_CHARS_MAX).collect();
+            Finding::ok(WHAT, format!("{tool} says: {said}"))
         }
-        Some(Err(failure)) => {
-            Finding::fail(WHAT, format!("quotes.live failed: {}", message(&failure.tool_error)))
-                .fix("run `stoa --log debug call quotes.live '{\"tickers\":[\"BTCUSDT\"]}'`")
+        Err(failure) => {
+            Finding::fail(WHAT, format!("{tool} failed: {}", message(&failure.tool_error)))
+                .fix(format!("run `stoa --log debug call {tool} '{args}'`"))
         }
-    }
+    })
 }
 
 /// The sentence in a failed call's envelope, wherever the contract puts it.

@@ -15,7 +15,7 @@ use market_binance::{Binance, BinanceConfig};
 use super::Finding;
 use crate::config::{BinanceSite, Config, Provider};
 
-const WHAT: &str = "exchange";
+const WHAT: &str = "Binance";
 const CLOCK: &str = "clock";
 const STREAMS: &str = "streams";
 /// Traded every moment of every day.
@@ -29,9 +29,14 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
     if config.arche_api_url.is_some() {
         return Vec::new();
     }
-    if let Err(finding) = resolve(&site.rest_url).await {
-        return vec![finding];
-    }
+    let host = match resolve(&site.rest_url).await {
+        Ok(host) => host,
+        Err(detail) => {
+            let fix = "check the network and DNS, and that BINANCE_REST_URL is like \
+                       https://data-api.binance.vision, or set PROVIDER=sim to work without them";
+            return vec![Finding::fail(WHAT, detail).fix(fix)];
+        }
+    };
     let exchange = match open(site) {
         Ok(exchange) => exchange,
         Err(finding) => return vec![finding],
@@ -42,8 +47,7 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
         Ok(Ok(quote)) => {
             let ahead_ms = quote.freshness.as_of.0 - quote.freshness.received_at.0;
             let key = if site.api_key.is_some() { ", with a key" } else { "" };
-            let said =
-                format!("{} answers, {TICKER} is {}{key}", host(&site.rest_url), quote.price);
+            let said = format!("{host} answers, {TICKER} is {}{key}", quote.price);
             vec![Finding::ok(WHAT, said), judge_clock(ahead_ms), streams(&exchange).await]
         }
     }
@@ -83,23 +87,16 @@ async fn streams(exchange: &Binance) -> Finding {
     }
 }
 
-/// The address without what may be secret in it.
-fn host(rest_url: &str) -> String {
-    let uri = rest_url.parse::<Uri>().ok();
-    uri.as_ref().and_then(Uri::host).unwrap_or("the exchange").to_owned()
-}
-
-async fn resolve(rest_url: &str) -> Result<(), Finding> {
-    let uri: Option<Uri> = rest_url.parse().ok();
+/// The host of an address whose name can be found, or what is wrong with it.
+pub(super) async fn resolve(url: &str) -> Result<String, String> {
+    let uri: Option<Uri> = url.parse().ok();
     let Some(host) = uri.as_ref().and_then(Uri::host) else {
-        return Err(Finding::fail(WHAT, "BINANCE_REST_URL is not an address")
-            .fix("write it like https://data-api.binance.vision"));
+        return Err("its address is none".to_owned());
     };
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match tokio::time::timeout(PATIENCE, tokio::net::lookup_host((bare, 443))).await {
-        Ok(Ok(_)) => Ok(()),
-        _ => Err(Finding::fail(WHAT, format!("the name {host} does not resolve"))
-            .fix("check the network and DNS, or set PROVIDER=sim to work without them")),
+        Ok(Ok(_)) => Ok(host.to_owned()),
+        _ => Err(format!("the name {host} does not resolve")),
     }
 }
 
@@ -161,7 +158,7 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::super::Level;
-    use super::{Arc, Config, Finding, SystemClock, check, host, judge_clock, resolve};
+    use super::{Arc, Config, Finding, SystemClock, check, judge_clock, resolve};
     use crate::config::Settings;
 
     #[test]
@@ -182,11 +179,11 @@ mod tests {
     #[tokio::test]
     async fn an_address_that_is_none_is_found() {
         for url in ["", "not an address", "/path"] {
-            assert_eq!(resolve(url).await.unwrap_err().level, Level::Fail, "{url:?}");
+            assert!(resolve(url).await.is_err(), "{url:?}");
         }
-        assert!(resolve("http://user:hunter2@127.0.0.1:1").await.is_ok());
         assert!(resolve("http://[::1]:1").await.is_ok());
-        assert_eq!(host("http://user:hunter2@127.0.0.1:1"), "127.0.0.1");
+        // What may be secret in it is not shown.
+        assert_eq!(resolve("http://user:hunter2@127.0.0.1:1").await.unwrap(), "127.0.0.1");
     }
 
     async fn levels_at(address: SocketAddr) -> Vec<(Level, String)> {

@@ -1,0 +1,110 @@
+//! The language model, where one is set: reached, let in, and known by the name that is set. It is
+//! not asked anything, so the check costs nothing.
+
+use std::time::Duration;
+
+use fault::Fault;
+use llm::Presence;
+
+use super::Finding;
+use crate::config::Config;
+
+const WHAT: &str = "model";
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Names that are told in place of one that is not known.
+const NAMES_MAX: usize = 8;
+
+pub(super) async fn check(config: &Config) -> Option<Finding> {
+    let set = config.language_model.as_ref()?;
+    let shown = set.shown();
+    let client = match set.client() {
+        Ok(client) => client,
+        Err(failure) => {
+            let fix = "write LLM_BASE_URL like https://api.openai.com/v1 or \
+                       https://api.anthropic.com, without user and password";
+            return Some(Finding::fail(WHAT, failure.to_string()).fix(fix));
+        }
+    };
+    Some(match client.look(PATIENCE).await {
+        Ok(Presence::Known) => Finding::ok(WHAT, format!("{shown} is there")),
+        Ok(Presence::NoList) => {
+            Finding::warn(WHAT, format!("{shown}: the endpoint answers, but lists no models"))
+                .fix("ask the analyst something; its answer says whether the model wrote it")
+        }
+        Ok(Presence::Unknown(names)) => {
+            let some: Vec<&str> = names.iter().take(NAMES_MAX).map(String::as_str).collect();
+            let more = if names.len() > NAMES_MAX { ", ..." } else { "" };
+            Finding::fail(WHAT, format!("{shown}: the endpoint has no model {:?}", set.model()))
+                .fix(format!("set LLM_MODEL to one of: {}{more}", some.join(", ")))
+        }
+        Err(fault) => explain(&shown, &fault),
+    })
+}
+
+/// The analyst answers by its rules meanwhile, but that is not what was set up.
+fn explain(shown: &str, fault: &Fault) -> Finding {
+    let fix = match fault.code() {
+        "llm_auth" => "set LLM_API_KEY to a key of this provider",
+        "llm_timeout" | "llm_unreachable" => {
+            "check that it runs, LLM_BASE_URL, the network and its firewall; proxies are not used"
+        }
+        "llm_rate_limited" | "llm_overloaded" => "wait, or look at the account with the provider",
+        "llm_bad_answer" => {
+            "something else answers there: LLM_BASE_URL is not such an API, or LLM_API is the \
+             other one"
+        }
+        _ => "try again later, or unset LLM_BASE_URL and LLM_MODEL to do without a model",
+    };
+    Finding::fail(WHAT, format!("{shown}: {fault}")).fix(fix)
+}
+
+#[cfg(test)]
+mod tests {
+    use llm::Api;
+    use llm::testing::Loopback;
+
+    use super::super::Level;
+    use super::*;
+    use crate::config::Settings;
+
+    async fn found(url: String, model: &str, key: &str, api: &str) -> (Level, String) {
+        let settings = Settings {
+            data: Some("/data".into()),
+            llm_base_url: Some(url),
+            llm_model: Some(model.to_owned()),
+            llm_api_key: Some(key.to_owned()),
+            llm_api: Some(api.to_owned()),
+            ..Settings::default()
+        };
+        let found = check(&Config::resolve(settings).unwrap()).await.unwrap();
+        (found.level, found.detail + &found.fix.unwrap_or_default())
+    }
+
+    #[tokio::test]
+    async fn a_model_is_there_or_it_is_said_what_to_do() {
+        let server = Loopback::start([]).await.unwrap();
+        for (api, word) in [(Api::OpenAi, "openai"), (Api::Anthropic, "anthropic")] {
+            let url = server.base_url(api);
+            let elsewhere = format!("{url}/elsewhere");
+            for (url, model, key, level, told) in [
+                (url.clone(), "loopback", "hunter2", Level::Ok, "loopback at 127.0.0.1 is there"),
+                (url.clone(), "gone", "hunter2", Level::Fail, "one of: loopback, another"),
+                (url.clone(), "loopback", "hunter2-bad-key", Level::Fail, "LLM_API_KEY"),
+                (elsewhere, "loopback", "hunter2", Level::Warn, "lists no models"),
+                ("http://127.0.0.1:1/v1".to_owned(), "m", "hunter2", Level::Fail, "firewall"),
+                ("no address".to_owned(), "m", "hunter2", Level::Fail, "LLM_BASE_URL like"),
+            ] {
+                let (found, said) = found(url.clone(), model, key, word).await;
+                assert_eq!(found, level, "{url}: {said}");
+                assert!(said.contains(told) && !said.contains("hunter2"), "{url}: {said}");
+            }
+        }
+        assert!(server.seen().is_empty(), "nothing was asked of the model");
+    }
+
+    #[tokio::test]
+    async fn without_a_model_there_is_nothing_to_say() {
+        let settings = Settings { data: Some("/data".into()), ..Settings::default() };
+        assert!(check(&Config::resolve(settings).unwrap()).await.is_none());
+    }
+}
