@@ -2,7 +2,6 @@
 //! one window to the next. Says whether they can be relied on; what to do where they cannot is
 //! decided elsewhere.
 
-use super::slide::NEAR;
 use crate::indicator::finite;
 
 /// How many windows are made at a time: so few that memory takes one block while the next is made.
@@ -11,73 +10,74 @@ pub(super) const BLOCK: usize = 64;
 /// How many sums run beside one another.
 const LANES: usize = 4;
 
-/// What enters and what leaves: the change of the sum of distances to the anchor, and of the sum
-/// of their squares.
-type Changes = [[f64; BLOCK + LANES]; 2];
-
-/// What `show` makes of mean and deviation of the `before.len()` numbers that end at each of `xs`,
-/// given the numbers before them. False where the values may be wrong: something is missing, too
-/// large, or so far from the rest that its rounding is not small. `show` gives its largest values
-/// for the largest mean and deviation.
-#[inline(always)]
-pub(super) fn near<const M: usize>(
-    before: &[f64],
-    xs: &[f64; BLOCK],
-    out: [&mut [f64]; M],
-    show: impl Fn(f64, f64) -> [f64; M],
-) -> bool {
-    let period = before.len();
-    let mut changes = [[0.0; BLOCK + LANES]; 2];
-    let anchor = xs[BLOCK / 2];
-    if !(1..=NEAR).contains(&period) {
-        return false;
-    }
-    let head = period.min(BLOCK);
-    enter(&xs[..head], before, anchor, LANES, &mut changes);
-    enter(&xs[head..], xs, anchor, LANES + head, &mut changes);
-    let share = 1.0 / period as f64;
-    let [first, second] = around(before, anchor);
-    let (mut first, mut second) = ([first; LANES], [second; LANES]);
-    let (mut least, mut most) = ([f64::INFINITY; LANES], [0.0; LANES]);
-    let mut last = [0.0; LANES];
-    let mut out = out.map(|row| row.as_chunks_mut::<LANES>().0.iter_mut());
-    let [firsts, seconds] = changes.each_ref().map(|row| row[1..].windows(2 * LANES - 1));
-    for (a, b) in firsts.step_by(LANES).zip(seconds.step_by(LANES)) {
-        let mut values = [[0.0; LANES]; M];
-        for j in 0..LANES {
-            // Each lane goes on from what it was four windows ago.
-            first[j] += (a[j] + a[j + 1]) + (a[j + 2] + a[j + 3]);
-            second[j] += (b[j] + b[j + 1]) + (b[j + 2] + b[j + 3]);
-            let (distance, square) = (first[j] * share, second[j] * share);
-            let variance = square - distance * distance;
-            least[j] = if variance < least[j] { variance } else { least[j] };
-            most[j] = if square > most[j] { square } else { most[j] };
-            last[j] = variance;
-            let shown = show(anchor + distance, variance.sqrt());
-            (0..M).for_each(|m| values[m][j] = shown[m]);
-        }
-        for (slots, values) in out.iter_mut().zip(values) {
-            if let Some(slots) = slots.next() {
-                *slots = values;
-            }
-        }
-    }
-    // What was missing or infinite stays in the sums. Rounding is as small as the largest sum.
-    let most = most.iter().copied().fold(0.0, f64::max);
-    let largest = show(anchor.abs() + most.sqrt(), most.sqrt());
-    finite(last.iter().sum())
-        && largest.into_iter().all(finite)
-        && least.iter().all(|least| *least > most * 1e-4)
+/// Space for a block.
+pub(super) struct Near {
+    anchor: f64,
+    /// Of the window before the block: the distances to the anchor and their squares, summed.
+    sums: [f64; 2],
+    /// How those sums change at each number.
+    changes: [[f64; LANES + BLOCK]; 2],
 }
 
-/// The changes where each of `entering` comes and each of `leaving` goes.
-#[inline(always)]
-fn enter(entering: &[f64], leaving: &[f64], anchor: f64, at: usize, changes: &mut Changes) {
-    let [first, second] = changes.each_mut().map(|row| &mut row[at..at + entering.len()]);
-    let slots = first.iter_mut().zip(second);
-    for ((first, second), (new, old)) in slots.zip(entering.iter().zip(leaving)) {
-        *first = new - old;
-        *second = (new - old) * ((new - anchor) + (old - anchor));
+impl Near {
+    pub(super) fn new() -> Near {
+        Near { anchor: 0.0, sums: [0.0; 2], changes: [[0.0; LANES + BLOCK]; 2] }
+    }
+
+    /// Takes a row of a window and the block after it.
+    #[inline(always)]
+    pub(super) fn fill(&mut self, row: &[f64]) {
+        let (window, block) = row.split_at(row.len() - BLOCK);
+        let anchor = block[BLOCK / 2];
+        let [first, second] = self.changes.each_mut().map(|row| row[LANES..].iter_mut());
+        for ((first, second), (new, old)) in first.zip(second).zip(block.iter().zip(row)) {
+            *first = new - old;
+            *second = (new - old) * ((new - anchor) + (old - anchor));
+        }
+        (self.anchor, self.sums) = (anchor, around(window, anchor));
+    }
+
+    /// What `show` makes of mean and deviation of the windows that end at each number of the block.
+    /// False where the values may be wrong: something is missing, too large, or so far from the
+    /// rest that its rounding is not small. `show` gives its largest values for the largest mean
+    /// and deviation.
+    #[inline(always)]
+    pub(super) fn show<const M: usize>(
+        &self,
+        period: usize,
+        out: [&mut [f64]; M],
+        show: impl Fn(f64, f64) -> [f64; M],
+    ) -> bool {
+        let (anchor, share) = (self.anchor, 1.0 / period as f64);
+        let [mut first, mut second] = self.sums.map(|sum| [sum; LANES]);
+        let (mut least, mut most) = ([f64::INFINITY; LANES], [0.0; LANES]);
+        let mut out = out.map(|row| row.as_chunks_mut::<LANES>().0.iter_mut());
+        let [firsts, seconds] = self.changes.each_ref().map(|row| row[1..].windows(2 * LANES - 1));
+        for (a, b) in firsts.step_by(LANES).zip(seconds.step_by(LANES)) {
+            let mut values = [[0.0; LANES]; M];
+            for j in 0..LANES {
+                // Each lane goes on from what it was four windows ago.
+                first[j] += (a[j] + a[j + 1]) + (a[j + 2] + a[j + 3]);
+                second[j] += (b[j] + b[j + 1]) + (b[j + 2] + b[j + 3]);
+                let (distance, square) = (first[j] * share, second[j] * share);
+                let variance = square - distance * distance;
+                least[j] = if variance < least[j] { variance } else { least[j] };
+                most[j] = if square > most[j] { square } else { most[j] };
+                let shown = show(anchor + distance, variance.sqrt());
+                (0..M).for_each(|m| values[m][j] = shown[m]);
+            }
+            for (slots, values) in out.iter_mut().zip(values) {
+                if let Some(slots) = slots.next() {
+                    *slots = values;
+                }
+            }
+        }
+        let most = most.iter().copied().fold(0.0, f64::max);
+        let largest = show(anchor.abs() + most.sqrt(), most.sqrt());
+        // What was missing or infinite stays in the sums. Rounding is as small as the largest sum.
+        finite(second.iter().chain(&first).sum())
+            && largest.into_iter().all(finite)
+            && least.iter().all(|least| *least > most * 1e-4)
     }
 }
 

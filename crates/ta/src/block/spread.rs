@@ -2,8 +2,8 @@
 //! anchor inside the window, so that nothing large is subtracted from something as large.
 
 use super::after;
-use super::near::{BLOCK, near};
-use super::slide::{Pair, Work, fits, modest};
+use super::near::{BLOCK, Near};
+use super::slide::{NEAR, Pair, Work, fits, modest};
 use crate::indicator::{Room, available};
 
 /// How many steps the anchor may stay where it is.
@@ -105,20 +105,23 @@ impl Spread {
         out: &mut impl Room<M>,
         show: impl Fn(f64, f64) -> [f64; M] + Copy,
     ) {
-        let (mut work, period) = (Work::new(), self.ring.len());
+        let (mut work, mut block, period) = (Work::new(), Near::new(), self.ring.len());
         // Up to where the ring knows the numbers.
         let mut known = 0;
         for from in (0..xs.len()).step_by(BLOCK) {
-            let (before, rest) = xs.split_at(from);
-            let part = &rest[..rest.len().min(BLOCK)];
+            let part = &xs[from..xs.len().min(from + BLOCK)];
+            let near = part.len() == BLOCK && from >= period && period <= NEAR;
+            // Before there is room for the outputs: what is written here would wait until memory
+            // has taken that.
+            if near {
+                block.fill(&xs[from - period..from + BLOCK]);
+            }
             let mut out = out.next(part.len());
-            if let (Some(at), Some(part)) = (from.checked_sub(period), part.as_array())
-                && near(&before[at..], part, out.each_mut().map(|row| &mut **row), show)
-            {
+            if near && block.show(period, out.each_mut().map(|row| &mut **row), show) {
                 continue;
             }
             if known < from {
-                self.restart(&before[from - period..]);
+                self.restart(&xs[from - period..from]);
             }
             self.scan(part, out, &mut work, |mean, deviation| {
                 show(available(mean), available(deviation)).map(available)

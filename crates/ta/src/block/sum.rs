@@ -104,7 +104,7 @@ impl Sum {
 
     /// Goes on from a window that is known; the next step makes its sum.
     #[inline(always)]
-    pub(super) fn restart(&mut self, window: &[f64]) {
+    pub(crate) fn restart(&mut self, window: &[f64]) {
         self.ring.copy_from_slice(window);
         self.run = window.len();
         (self.at, self.left) = (0, 1);

@@ -4,7 +4,7 @@
 
 use std::array;
 
-use crate::block::slide::{CHUNK, Work};
+use crate::block::slide::Work;
 use crate::block::{Block, Delay, Of, Sum, check_period};
 use crate::indicator::{Room, available, erase, finite};
 use crate::spec::{Entry, Param};
@@ -92,6 +92,115 @@ impl Kama {
     }
 }
 
+/// How many closes are worked on at a time: so few that memory takes one block while the next is
+/// made.
+const BLOCK: usize = 64;
+
+/// How many sums of the way run beside one another.
+const LANES: usize = 4;
+
+/// Space for a block: how the way changes, and how much of the way to the close the average goes.
+struct Scratch {
+    changes: [f64; LANES + BLOCK],
+    shares: [f64; BLOCK],
+}
+
+impl Scratch {
+    /// The shares at the last closes of a row that begins `period + 1` closes earlier. The way
+    /// goes on from each window to the next; where its rounding is not small, or something is
+    /// missing, this says so.
+    #[inline(always)]
+    fn fill(&mut self, kama: &Kama, row: &[f64]) -> bool {
+        let period = row.len() - BLOCK - 1;
+        let (new, old) = (&row[period..], &row[..=BLOCK]);
+        let steps = new.windows(2).zip(old.windows(2));
+        for (slot, (new, old)) in self.changes[LANES..].iter_mut().zip(steps) {
+            *slot = step(new) - step(old);
+        }
+        let mut way = [row[..=period].windows(2).map(step).sum(); LANES];
+        let (mut least, mut most) = ([f64::INFINITY; LANES], [0.0; LANES]);
+        let range = kama.fastest - kama.slowest;
+        let windows = self.changes[1..].windows(2 * LANES - 1).step_by(LANES);
+        let distances = new[1..].as_chunks::<LANES>().0.iter().zip(old[1..].as_chunks().0);
+        let slots = self.shares.as_chunks_mut::<LANES>().0.iter_mut();
+        for ((share, a), (close, start)) in slots.zip(windows).zip(distances) {
+            let (start, mut shares): (&[f64; LANES], _) = (start, [0.0; LANES]);
+            for j in 0..LANES {
+                // Each lane goes on from what it was four windows ago.
+                way[j] += (a[j] + a[j + 1]) + (a[j + 2] + a[j + 3]);
+                least[j] = if way[j] < least[j] { way[j] } else { least[j] };
+                most[j] = if way[j] > most[j] { way[j] } else { most[j] };
+                let speed = (close[j] - start[j]).abs() / way[j] * range + kama.slowest;
+                shares[j] = speed * speed;
+            }
+            *share = shares;
+        }
+        let most = most.iter().copied().fold(0.0, f64::max);
+        // What is missing or infinite stays in the way.
+        finite(way.iter().sum()) && least.iter().all(|least| *least > most * 1e-4)
+    }
+}
+
+/// The step from one close to the next.
+#[inline(always)]
+fn step(pair: &[f64]) -> f64 {
+    (pair[1] - pair[0]).abs()
+}
+
+impl Kama {
+    /// Goes on from closes that are known, one more than a window has steps.
+    fn restart(&mut self, closes: &[f64]) {
+        let steps: Vec<_> = closes.windows(2).map(step).collect();
+        self.way.restart(&steps);
+        self.start.restart(&closes[1..]);
+        self.close = closes[closes.len() - 1];
+        self.seen = self.warmup + 1;
+    }
+
+    /// The averages at closes that are no more than a chunk, whatever they are.
+    #[inline(always)]
+    fn scan(&mut self, closes: &[f64], out: &mut [f64], work: &mut Work) {
+        let (mut steps, mut shares) = ([0.0; BLOCK], [0.0; BLOCK]);
+        let (period, len) = (self.start.period(), closes.len());
+        let (steps, shares) = (&mut steps[..len], &mut shares[..len]);
+        steps[0] = (closes[0] - self.close).abs();
+        for (slot, pair) in steps[1..].iter_mut().zip(closes.windows(2)) {
+            *slot = (pair[1] - pair[0]).abs();
+        }
+        self.close = closes[len - 1];
+        self.way.scan_means(steps, shares, work);
+        // How far it is from where the window began; the mean of the way is its nth part.
+        for (slot, c) in steps.iter_mut().zip(closes).take(period) {
+            *slot = (c - self.start.push(*c)).abs();
+        }
+        if len > period {
+            let pairs = closes[period..].iter().zip(closes);
+            for (slot, (c, start)) in steps[period..].iter_mut().zip(pairs) {
+                *slot = (c - start).abs();
+            }
+            self.start.restart(&closes[len - period..]);
+        }
+        for (slot, distance) in shares.iter_mut().zip(&*steps) {
+            *slot = self.share(*distance, *slot * period as f64);
+        }
+        // A share that is missing makes everything after it so.
+        if self.follow(closes, shares, out) {
+            return;
+        }
+        for ((slot, c), share) in out.iter_mut().zip(closes).zip(&*shares) {
+            self.seen = (self.seen + 1).min(self.warmup + 1);
+            *slot = match self.average.is_nan() {
+                true if self.seen > self.warmup => available(*c),
+                true => f64::NAN,
+                false => available(self.average + share * (c - self.average)),
+            };
+            if finite(*slot) {
+                self.average = *slot;
+            }
+        }
+    }
+}
+
 impl Indicator<1> for Kama {
     type Next = (Of<Sum>, Of<Delay>, f64, f64, usize);
 
@@ -132,48 +241,30 @@ impl Indicator<1> for Kama {
 
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
-        let mut work = Work::new();
-        let (mut steps, mut shares) = ([0.0; CHUNK], [0.0; CHUNK]);
-        let period = self.start.period();
-        for closes in candles.closes().chunks(CHUNK) {
-            let len = closes.len();
-            let ([out], steps, shares) = (out.next(len), &mut steps[..len], &mut shares[..len]);
-            steps[0] = (closes[0] - self.close).abs();
-            for (slot, pair) in steps[1..].iter_mut().zip(closes.windows(2)) {
-                *slot = (pair[1] - pair[0]).abs();
-            }
-            self.close = closes[len - 1];
-            self.way.scan_means(steps, shares, &mut work);
-            // How far it is from where the window began; the mean of the way is its nth part.
-            for (slot, c) in steps.iter_mut().zip(closes).take(period) {
-                *slot = (c - self.start.push(*c)).abs();
-            }
-            if len > period {
-                for (slot, (c, start)) in
-                    steps[period..].iter_mut().zip(closes[period..].iter().zip(closes))
-                {
-                    *slot = (c - start).abs();
-                }
-                self.start.restart(&closes[len - period..]);
-            }
-            for (slot, distance) in shares.iter_mut().zip(&*steps) {
-                *slot = self.share(*distance, *slot * period as f64);
-            }
-            // A share that is missing makes everything after it so.
-            if self.follow(closes, shares, out) {
+        let (closes, mut work) = (candles.closes(), Work::new());
+        let mut scratch = Scratch { changes: [0.0; LANES + BLOCK], shares: [0.0; BLOCK] };
+        let kept = self.start.period() + 1;
+        // Up to where the windows know the closes.
+        let mut known = 0;
+        for from in (0..closes.len()).step_by(BLOCK) {
+            let part = &closes[from..closes.len().min(from + BLOCK)];
+            // Before there is room for the averages: what is written here would wait until memory
+            // has taken that.
+            let sound = from >= kept
+                && part.len() == BLOCK
+                && scratch.fill(self, &closes[from - kept..from + BLOCK]);
+            let [out] = out.next(part.len());
+            if sound && self.follow(part, &scratch.shares, out) {
                 continue;
             }
-            for ((slot, c), share) in out.iter_mut().zip(closes).zip(&*shares) {
-                self.seen = (self.seen + 1).min(self.warmup + 1);
-                *slot = match self.average.is_nan() {
-                    true if self.seen > self.warmup => available(*c),
-                    true => f64::NAN,
-                    false => available(self.average + share * (c - self.average)),
-                };
-                if finite(*slot) {
-                    self.average = *slot;
-                }
+            if known < from {
+                self.restart(&closes[from - kept..from]);
             }
+            self.scan(part, out, &mut work);
+            known = from + part.len();
+        }
+        if known < closes.len() {
+            self.restart(&closes[closes.len() - kept..]);
         }
     }
 }
