@@ -53,11 +53,12 @@ fn tried(price: Amount, range: Option<(Amount, Amount)>) -> f64 {
     (-UNTRIED * below.max(above).max(0.0)).exp()
 }
 
-/// `(price − cost) / price`, to a millionth; 0 where no cost is known.
+/// `(price − cost) / price`, rounded down to a millionth; 0 where no cost is known. Whole numbers,
+/// so that a price on its floor never shows a margin a hair below the one asked for.
 pub(crate) fn expected_margin(price: Amount, cost: Option<Amount>) -> f64 {
     let Some(cost) = cost.filter(|_| price.is_positive()) else { return 0.0 };
-    let margin = price.less(cost).to_f64() / price.to_f64();
-    (margin * 1e6).floor() / 1e6
+    let kept = i128::from(price.less(cost).micros()) * 1_000_000;
+    kept.div_euclid(i128::from(price.micros())) as f64 / 1e6
 }
 
 #[cfg(test)]
@@ -94,6 +95,7 @@ mod tests {
     #[test]
     fn margins_are_shares_of_the_price() {
         assert!((expected_margin(amount(20.0), Some(amount(15.0))) - 0.25).abs() < 1e-12);
+        assert!(expected_margin(amount(12.5), Some(amount(11.0))) >= 0.12);
         assert!((expected_margin(amount(20.0), Some(amount(25.0))) + 0.25).abs() < 1e-12);
         assert!(expected_margin(amount(20.0), None).abs() < 1e-12);
     }

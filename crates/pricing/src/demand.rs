@@ -95,6 +95,8 @@ pub struct Outlook {
     pub revenue_ratio: f64,
     /// Gross profit; `None` without a cost, or where there is no profit now to compare with.
     pub profit_ratio: Option<f64>,
+    /// The same at both ends of the elasticity's interval of 95 %, the lower first.
+    pub profit_range: Option<(f64, f64)>,
     /// Units in a period at the proposed price, where history counted units.
     pub units: Option<f64>,
 }
@@ -105,19 +107,24 @@ impl Outlook {
         now: Amount,
         then: Amount,
         cost: Option<Amount>,
-        units: Option<f64>,
+        elasticity: &Elasticity,
     ) -> Self {
         let (now, then) = (now.to_f64(), then.to_f64());
         let units_ratio = demand.units_ratio(then);
-        let profit_ratio = cost
+        let margins = cost
             .map(Amount::to_f64)
             .filter(|cost| *cost < now)
-            .map(|cost| units_ratio * (then - cost) / (now - cost));
+            .map(|cost| (then - cost) / (now - cost));
+        let off = elasticity.high - elasticity.mean;
+        let end = |by: f64| Demand { parity: demand.parity + by, ..*demand }.units_ratio(then);
+        let (steep, weak) = (end(-off), end(off));
+        let range = |it: f64| ((it * steep).min(it * weak), (it * steep).max(it * weak));
         Self {
             units_ratio,
             revenue_ratio: units_ratio * then / now,
-            profit_ratio,
-            units: units.map(|it| it * units_ratio),
+            profit_ratio: margins.map(|it| it * units_ratio),
+            profit_range: margins.map(range),
+            units: elasticity.units.map(|it| it * units_ratio),
         }
     }
 }

@@ -13,6 +13,7 @@ mod fit;
 mod follow;
 pub mod grid;
 pub mod guardrails;
+pub mod legacy;
 mod linear;
 pub mod money;
 pub mod objective;
@@ -21,6 +22,7 @@ pub mod policy;
 pub mod propose;
 mod reasoning;
 pub mod refusal;
+pub mod replay;
 #[cfg(feature = "testing")]
 pub mod shop;
 pub mod waterfall;
@@ -37,3 +39,6 @@ pub use policy::{Mode, Policy, Position, Prior};
 pub use propose::{ALGORITHM, Aim, Proposal, propose, propose_with};
 pub use refusal::{Bound, Refusal};
 pub use waterfall::{Factor, RULES};
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! Which competitor prices count, and why the others do not.
 //!
-//! Set aside, in this order: prices of nothing (out of stock), prices too old, prices ten times
-//! ours or a tenth of it, and, among four or more, those far from the rest. Nothing is dropped
+//! Set aside, in this order: prices of nothing (out of stock), prices too old, prices four times
+//! ours or a quarter of it, and, among four or more, those far from the rest. Nothing is dropped
 //! silently.
 
 use serde::{Deserialize, Serialize};
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::ask::{Ask, COMPETITORS_MAX, CompetitorPrice};
 use crate::money::Amount;
 
-/// Ten times ours is another product, another currency or a slip of the keyboard.
-const NONSENSE: i128 = 10;
+/// Four times ours is another product, another pack, another currency or a slip of the keyboard.
+const NONSENSE: i128 = 4;
 /// Robust standard deviations beyond which a price stands apart.
 const APART: f64 = 3.5;
 /// Where nearly all prices agree, a fifth either way is still an ordinary price.
@@ -110,7 +110,8 @@ fn plainly_wrong(it: &CompetitorPrice, ask: &Ask, age_max_ms: i64) -> Option<(Re
     } else if age < 0 {
         Some((Reason::FromTheFuture, format!("seen {} after now", span(age.saturating_neg()))))
     } else if theirs > ours * NONSENSE || theirs * NONSENSE < ours {
-        let why = format!("{} is beyond ten times or a tenth of our {}", it.price, ask.our_price);
+        let why =
+            format!("{} is beyond four times or a quarter of our {}", it.price, ask.our_price);
         Some((Reason::Nonsense, why))
     } else {
         None
@@ -192,6 +193,8 @@ mod tests {
         check(&[("19", 1, true), ("2000", 1, true)], Some("19"), &[Reason::Nonsense]);
         check(&[("19", 1, true), ("0.20", 1, true)], Some("19"), &[Reason::Nonsense]);
         check(&[("19", 1, true), ("0", 1, true)], Some("19"), &[Reason::Nonsense]);
+        check(&[("5", 1, true), ("80", 1, true)], Some("42.50"), &[]);
+        check(&[("4.99", 1, true), ("80.01", 1, true)], None, &[Reason::Nonsense; 2]);
         check(&[("19", 49, true), ("21", 1, false)], None, &[Reason::TooOld, Reason::OutOfStock]);
         check(&[("19", -1, true)], None, &[Reason::FromTheFuture]);
         let crowd = [("19", 1, true), ("20", 1, true), ("21", 1, true), ("20", 1, true)];

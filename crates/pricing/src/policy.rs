@@ -68,9 +68,9 @@ pub struct Prior {
 }
 
 impl Default for Prior {
-    /// Consumer goods lie around −2, most of them between −1 and −4.
+    /// Consumer goods lie between −2 and −3, most of them between −1 and −5.
     fn default() -> Self {
-        Self { mean: -2.0, sd: 1.0 }
+        Self { mean: -2.5, sd: 1.2 }
     }
 }
 

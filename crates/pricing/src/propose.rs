@@ -8,7 +8,7 @@ use crate::demand::{Demand, Outlook};
 use crate::elasticity::{Elasticity, estimate};
 use crate::grid::Grid;
 use crate::guardrails::{GuardrailAct, Limits};
-use crate::money::Amount;
+use crate::money::{Amount, Rate};
 use crate::objective::Objective;
 use crate::outliers::{self, Market};
 use crate::policy::{Mode, Policy};
@@ -19,6 +19,8 @@ use crate::waterfall::{Factor, RULES, Waterfall};
 /// Without any history this share of the way (in logarithms) is gone at once; knowledge of the
 /// elasticity adds the rest.
 const DARE_MIN: f64 = 0.3;
+/// Without a cost, revenue is not sought further below the competitors' median than this.
+const REVENUE_RATIO_MIN: Rate = Rate::percent(95);
 /// Experiments hold a price for so long, so that a period sees one price.
 const EXPLORE_MS: i64 = 2 * 86_400_000;
 /// The uncertainty of the elasticity from which experiments have their full size.
@@ -131,7 +133,7 @@ fn finish(
         aim: if ask.cost.is_some() { Aim::Profit } else { Aim::Revenue },
         best,
         held: best.is_none(),
-        outlook: Outlook::of(&demand, ask.our_price, price, ask.cost, elasticity.units),
+        outlook: Outlook::of(&demand, ask.our_price, price, ask.cost, &elasticity),
         inputs: inputs(ask, &market),
         elasticity,
         market,
@@ -165,7 +167,7 @@ impl Way<'_> {
             cost,
             weight: policy.profit_weight,
         });
-        let range = self.range();
+        let range = self.range(market);
         let plain = ask.cost.map_or_else(
             || format!("no cost, elasticity {start:.2}"),
             |cost| format!("cost {cost}, elasticity {start:.2}"),
@@ -209,22 +211,25 @@ impl Way<'_> {
     }
 
     /// Profit has a summit of its own. Revenue has none, so it is sought only between limits that
-    /// somebody set: the place against the competitors, or a lowest price.
-    fn range(&self) -> Option<(Amount, Amount)> {
+    /// somebody set: the place against the competitors, or a lowest price. And since nobody knows
+    /// where loss begins, it is not sought far below the competitors.
+    fn range(&self, market: &Market) -> Option<(Amount, Amount)> {
         if self.ask.cost.is_some() {
             return Some((Amount::ZERO, Amount::LIMIT));
         }
         let (low, high) = self.limits.allowed();
-        match self.limits.band() {
-            Some((from, to)) => {
-                let low = from.max(low).min(high);
-                Some((low, to.min(high).max(low)))
+        let least = market.median.and_then(|it| self.grid.scaled_ceil(it, REVENUE_RATIO_MIN));
+        let (from, to) = match (self.limits.band(), least) {
+            (Some((from, to)), Some(least)) => (from.max(least).min(to), to),
+            (Some(band), None) => band,
+            (None, Some(least)) => (least, high),
+            (None, None) if self.ask.min_price.is_positive() || self.policy.map_price.is_some() => {
+                (low, high)
             }
-            None if self.ask.min_price.is_positive() || self.policy.map_price.is_some() => {
-                Some((low, high))
-            }
-            None => None,
-        }
+            (None, None) => return None,
+        };
+        let low = from.max(low).min(high);
+        Some((low, to.min(high).max(low)))
     }
 
     /// The less is known, the smaller the part of the way that is gone at once.

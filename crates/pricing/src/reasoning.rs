@@ -107,21 +107,21 @@ fn outcome(proposal: &Proposal, ask: &Ask) -> String {
     if proposal.price == ask.our_price {
         return String::new();
     }
-    let word = |ratio: f64| match ratio - 1.0 {
-        it if it.abs() < 0.0005 => "the same".to_owned(),
-        it if it > 0.0 => format!("{} more", percent(it)),
-        it => format!("{} less", percent(-it)),
-    };
     let outlook = &proposal.outlook;
-    let profit = outlook
-        .profit_ratio
-        .map_or_else(String::new, |it| format!(" and {} gross profit", word(it)));
-    let comma = if profit.is_empty() { " and" } else { "," };
-    format!(
-        "Expected: {} units{comma} {} revenue{profit}.",
-        word(outlook.units_ratio),
-        word(outlook.revenue_ratio)
-    )
+    let mut parts = vec![format!("units {}", change(outlook.units_ratio))];
+    parts.push(format!("revenue {}", change(outlook.revenue_ratio)));
+    if let (Some(ratio), Some((low, high))) = (outlook.profit_ratio, outlook.profit_range) {
+        let range = format!("95% between {} and {}", change(low), change(high));
+        parts.push(format!("gross profit {} ({range})", change(ratio)));
+    }
+    format!("Expected: {}.", parts.join(", "))
+}
+
+/// Ratios as people say them, with no more digits than they deserve.
+fn change(ratio: f64) -> String {
+    let percent = (100.0 * (ratio - 1.0)).round();
+    // Adding zero turns a minus zero into a plain one.
+    format!("{:+}%", percent + 0.0)
 }
 
 fn capital(text: &str) -> String {

@@ -2,10 +2,12 @@
 //! the rule of undercutting by 1 % and matching the cheapest. `bench/README.md` says how to read it.
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 
+use std::hint::black_box;
 use std::process::ExitCode;
+use std::time::Instant;
 
-use pricing::Refusal;
-use pricing::shop::{Kind, Line, Player, line};
+use pricing::shop::{DAY_MS, Kind, Line, Player, line};
+use pricing::{Amount, Ask, Point, Policy, Refusal, propose};
 
 /// What is promised of the mean over all shops.
 const SHARE_MIN: f64 = 0.95;
@@ -46,9 +48,34 @@ fn run(seeds: u64) -> Result<bool, Refusal> {
     println!(" | | |");
     let below: u32 = lines.iter().map(|it| it.below_floor).sum();
     println!("\nDays below the margin floor: {below}");
+    println!("One proposal with 90 days of history takes {:.0} µs.", micros_each()?);
     let met = means[0] >= SHARE_MIN && means[1..].iter().all(|it| *it < means[0]) && below == 0;
     println!("At least 95 % of hindsight, ahead of the others, never below the floor: {met}");
     Ok(met)
+}
+
+/// What a proposal costs at the end of a season.
+fn micros_each() -> Result<f64, Refusal> {
+    const ROUNDS: u32 = 200;
+    let mut ask =
+        Ask::new("SHOP", Amount::from_micros(20_000_000).unwrap_or_default(), 90 * DAY_MS);
+    ask.cost = Amount::from_micros(12_000_000);
+    ask.history = (0..90_i64)
+        .map(|day| Point {
+            at_ms: day * DAY_MS,
+            price: Amount::from_micros(19_000_000 + day % 7 * 300_000).unwrap_or_default(),
+            units: Some((60 - day % 11) as f64),
+            demand_index: None,
+            competitor: Amount::from_micros(19_500_000 + day % 5 * 200_000),
+        })
+        .collect();
+    ask.competitor_price = Amount::from_micros(19_700_000);
+    let policy = Policy::default();
+    let start = Instant::now();
+    for _ in 0..ROUNDS {
+        black_box(propose(black_box(&ask), &policy)?);
+    }
+    Ok(start.elapsed().as_secs_f64() * 1e6 / f64::from(ROUNDS))
 }
 
 fn show(name: &str, line: &Line) {

@@ -28,12 +28,19 @@ impl Player {
 
     /// Everybody who is measured against the best fixed price; the optimizer first.
     pub fn rivals_of_fixed() -> Vec<Self> {
-        vec![Self::optimizer(), Self::UndercutRule, Self::MatchCheapest]
+        vec![Self::optimizer(), Self::cautious(), Self::UndercutRule, Self::MatchCheapest]
     }
 
-    pub const fn word(&self) -> &'static str {
+    /// The optimizer without experiments.
+    pub fn cautious() -> Self {
+        let max_step = Rate::percent(15);
+        Self::Optimizer(Box::new(Policy { max_step, ..Policy::default() }))
+    }
+
+    pub fn word(&self) -> &'static str {
         match self {
-            Self::Optimizer(_) => "optimizer",
+            Self::Optimizer(policy) if policy.explore > Rate::ZERO => "optimizer",
+            Self::Optimizer(_) => "without experiments",
             Self::UndercutRule => "undercut 1 %",
             Self::MatchCheapest => "match cheapest",
             Self::Fixed(_) => "fixed",
