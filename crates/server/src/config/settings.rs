@@ -65,7 +65,7 @@ pub(crate) struct Settings {
 }
 
 /// Every variable that is read. `stoa doctor` and the tests walk this list.
-const VARIABLES: [&str; 41] = [
+const VARIABLES: [&str; 43] = [
     "STOA_LISTEN",
     "PORT",
     "STOA_DATA",
@@ -101,6 +101,8 @@ const VARIABLES: [&str; 41] = [
     "STOA_CLIENT_TIMEOUT_S",
     "STOA_BODY_BYTES_MAX",
     "STOA_CONNECTIONS_MAX",
+    "STOA_STREAMS_PER_CLIENT_MAX",
+    "STOA_STREAMS_PER_CLIENT_MINUTE",
     "ARCHE_API_URL",
     "ARCHE_API_TOKEN",
     "STOA_LOG",

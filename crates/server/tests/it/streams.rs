@@ -295,3 +295,21 @@ async fn each_kind_of_stream_can_be_switched_off() {
     let klines = house.server.url("/klines?symbol=BTCUSDT&interval=1h&limit=1");
     assert_eq!(http().get(klines).send().await.unwrap().status(), 200);
 }
+
+#[tokio::test]
+async fn a_client_has_as_many_streams_as_the_settings_say() {
+    let house = House::new(&[("STOA_STREAMS_PER_CLIENT_MAX", "1")]);
+    let _one = house.events("symbol=BTCUSDT&interval=1s", None).await;
+    let url = house.server.url("/stream/klines?symbol=BTCUSDT&interval=1s");
+    let refused = http().get(url).send().await.unwrap();
+    assert_eq!(
+        (refused.status().as_u16(), &refused.headers()["retry-after"]),
+        (429, &"5".parse().unwrap())
+    );
+    let body: Value = refused.json().await.unwrap();
+    assert_eq!(body["error"]["code"], "rate_limited", "{body}");
+    let few = House::new(&[("STOA_STREAMS_PER_CLIENT_MINUTE", "1")]);
+    drop(few.events("symbol=BTCUSDT&interval=1s", None).await);
+    let url = few.server.url("/stream/klines?symbol=BTCUSDT&interval=1s");
+    assert_eq!(http().get(url).send().await.unwrap().status(), 429);
+}
