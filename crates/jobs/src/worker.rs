@@ -59,7 +59,9 @@ impl JobMeter for Uncounted {
 
 #[derive(Debug, Clone)]
 pub struct WorkerConfig {
-    /// How long a job stays with a worker that is not heard from. Renewed every third of it.
+    /// How long a job stays with a worker that is not heard from. Renewed every third of it. Where
+    /// the clocks of two machines differ by more than the rest, a job may be taken too early; the
+    /// fence makes that a waste and not a fault.
     pub lease: Duration,
     /// How often progress is written.
     pub progress_every: Duration,

@@ -13,6 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use fault::Fault;
 use jobs::{
     Handler, JobContext, Jobs, Limits, MIGRATIONS, NewJob, Outcome, State, Worker, WorkerConfig,
@@ -74,6 +75,15 @@ async fn handle(db: Db, context: JobContext) -> Outcome {
     }
 }
 
+struct Heir;
+
+#[async_trait]
+impl Handler for Heir {
+    async fn run(&self, _context: JobContext) -> Outcome {
+        Outcome::done(&"heir")
+    }
+}
+
 /// A second effect of one job would be refused by the table, and the job would end as failed.
 async fn have_effect(db: &Db, context: &JobContext) -> Result<(), Fault> {
     let mut tx = db.begin().await?;
@@ -119,8 +129,7 @@ async fn killed_and_taken_over(store: StoreConfig) {
     let held = jobs.get(&slow).await.unwrap();
     assert_eq!((held.state, held.attempt), (State::Running, 1));
 
-    let heir = async |_: JobContext| Outcome::done(&"heir");
-    let done = working(&jobs, Arc::new(heir), jobs.wait(&slow, PATIENCE)).await.unwrap();
+    let done = working(&jobs, Arc::new(Heir), jobs.wait(&slow, PATIENCE)).await.unwrap();
     assert_eq!((done.state, done.attempt), (State::Completed, 2));
     assert_eq!(done.result.as_deref(), Some("\"heir\""));
     let first = jobs.get(&quick).await.unwrap();
