@@ -117,14 +117,17 @@ impl Inner {
             till: request.to.to_datetime(Time::constant(23, 59, 59, 0)),
         };
         let Fetched { mut candles, delay } = self.fetch_candles(listed, stretch).await?;
-        let checked = match request.step {
-            CandleStep::Week | CandleStep::Month => Ok(Vec::new()),
-            _ => self.complete(listed, request, &mut candles).await,
-        };
-        // A series that cannot be checked is still the best there is.
-        let (missing, unchecked) = match checked {
-            Ok(missing) => (missing, None),
-            Err(fault) => (Vec::new(), Some(fault.to_string())),
+        // A series that cannot be checked is still the best there is, and worth no long wait.
+        let (missing, unchecked) = match request.step {
+            CandleStep::Week | CandleStep::Month => (Vec::new(), None),
+            _ => {
+                let checked = self.complete(listed, request, &mut candles);
+                match tokio::time::timeout(self.config.check_timeout, checked).await {
+                    Ok(Ok(missing)) => (missing, None),
+                    Ok(Err(fault)) => (Vec::new(), Some(fault.to_string())),
+                    Err(_) => (Vec::new(), Some("the exchange took too long".to_owned())),
+                }
+            }
         };
         let security = Arc::clone(&listed.security);
         Ok((Arc::new(Candles { security, candles, missing, unchecked }), delay))

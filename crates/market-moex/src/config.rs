@@ -36,6 +36,8 @@ pub struct MoexConfig {
     /// How long candles that may still grow are fresh.
     pub candles_age: Duration,
     pub candles_age_stale: Duration,
+    /// How long an answer with candles may be held back to find out whether some are missing.
+    pub check_timeout: Duration,
     /// How long names, boards and the calendar are taken as they are.
     pub listing_age: Duration,
     /// How long a code that the exchange did not know is not asked for again.
@@ -70,6 +72,7 @@ impl MoexConfig {
             price_age_stale: Duration::from_hours(1),
             candles_age: Duration::from_secs(15),
             candles_age_stale: Duration::from_hours(24),
+            check_timeout: Duration::from_secs(5),
             listing_age: Duration::from_hours(1),
             listing_age_miss: Duration::from_mins(1),
             reference_age: Duration::from_hours(6),

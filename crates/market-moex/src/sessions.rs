@@ -99,7 +99,9 @@ impl Inner {
         let (Some(first), Some(last)) = (short.first(), short.last()) else {
             return Ok(Vec::new());
         };
-        let again = self.fetch_candles(listed, days(request.step, *first, *last)).await?;
+        let asked = days(request.step, *first, *last);
+        // Where it cannot be asked again, what is missing is still known.
+        let Ok(again) = self.fetch_candles(listed, asked).await else { return Ok(short) };
         for day in &short {
             let of_day = |candle: &&Candle| candle.begins.date() == *day;
             let new: Vec<Candle> = again.candles.iter().filter(of_day).copied().collect();

@@ -117,8 +117,15 @@ impl Line {
             };
             note(endpoint, count, &failure);
             match failure.retry {
-                // An earlier attempt knows better what went wrong than the breaker it opened.
-                Retry::Refused => return Err(last.unwrap_or(failure.fault)),
+                // An earlier attempt knows better what went wrong than the breaker it opened, which
+                // knows better when to come back.
+                Retry::Refused => {
+                    let Some(last) = last else { return Err(failure.fault) };
+                    return Err(match failure.fault.retry_wait() {
+                        Some(wait) => last.retry_after(wait),
+                        None => last,
+                    });
+                }
                 Retry::Never => return Err(failure.fault),
                 Retry::Again if count < self.manners.retries => {
                     let (first, longest) = (self.manners.retry_wait, self.manners.retry_wait_max);
@@ -279,6 +286,15 @@ mod tests {
         );
         assert_eq!(refused.fault.retry_wait(), Some(Duration::from_secs(30)));
         assert_eq!(refused.retry, Retry::Refused);
+    }
+
+    #[tokio::test]
+    async fn whoever_opened_the_breaker_is_told_when_to_come_back() {
+        let line = line(3, 2);
+        let attempt = || line.guarded(async { Err::<(), _>(failure(Retry::Again)) });
+        let fault = line.repeat("test", attempt).await.unwrap_err();
+        assert_eq!((fault.code(), fault.message()), ("upstream_failed", "it failed"));
+        assert_eq!(fault.retry_wait(), Some(Duration::from_secs(30)));
     }
 
     #[tokio::test]

@@ -121,6 +121,15 @@ async fn rows_that_stay_lost_are_named_by_their_days() {
 }
 
 #[tokio::test]
+async fn what_cannot_be_asked_for_again_is_named_all_the_same() {
+    let world = prepared(|config| config.retries = 0).await;
+    world.trouble(Trouble::new(FaultKind::MissingRows, 1).on(OWN_CANDLES));
+    world.trouble(Trouble::new(FaultKind::Status500, 1).on(OWN_CANDLES));
+    let told = world.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
+    assert!(!told.value.missing.is_empty() && told.value.unchecked.is_none());
+}
+
+#[tokio::test]
 async fn nobody_is_his_own_witness() {
     let world = prepared(|_| {}).await;
     world.trouble(Trouble::new(FaultKind::MissingRows, 100).on("/iss/*/SBER/candles.json"));
@@ -164,6 +173,15 @@ async fn a_series_that_cannot_be_checked_says_so() {
     world.clock.advance(Duration::from_secs(20));
     let told = world.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
     assert_eq!(told.value.unchecked, None);
+}
+
+#[tokio::test]
+async fn a_check_that_stalls_does_not_hold_the_answer() {
+    let world = prepared(|config| config.check_timeout = Duration::from_millis(50)).await;
+    world.trouble(Trouble::new(FaultKind::Stall, 1).on("/iss/*/SBER/candleborders.json"));
+    let told = world.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
+    assert!(!told.value.candles.is_empty());
+    assert_eq!(told.value.unchecked.as_deref(), Some("the exchange took too long"));
 }
 
 #[tokio::test]
