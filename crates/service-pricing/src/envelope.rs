@@ -30,7 +30,8 @@ impl Envelope for Words {
             "message": fault.message(), "details": details(fault, cx) });
         // Contracts that name a job or a proposal say which one was meant.
         for name in ["job_id", "proposal_id"] {
-            if let Some(id) = cx.args.get(name).and_then(Value::as_str).filter(|id| id.len() <= 100) {
+            if let Some(id) = cx.args.get(name).and_then(Value::as_str).filter(|id| id.len() <= 100)
+            {
                 said[name] = Value::from(id);
             }
         }
@@ -46,7 +47,9 @@ impl Envelope for Words {
 fn wrong_connector(fault: &Fault, cx: &FailureContext<'_>) -> bool {
     let connector = cx.args.get("connector").is_some_and(Value::is_string);
     let problems = fault.problems();
-    fault.code() == "invalid_input" && connector && problems.iter().all(|it| it.field == "connector")
+    fault.code() == "invalid_input"
+        && connector
+        && problems.iter().all(|it| it.field == "connector")
 }
 
 /// Which fields were wrong, or when to come back; nothing where there is nothing to add.

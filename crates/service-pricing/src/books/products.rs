@@ -1,0 +1,120 @@
+//! The catalogue: what is sold, for how much, and within which bounds. One row per SKU.
+
+use fault::Fault;
+use market::Millis;
+use pricing::Amount;
+use serde_json::{Map, Value};
+use store::{Db, Row, Sql, Tx, placeholders, sql_built};
+
+/// How many rows one statement writes: SQLite takes 32,766 values at most, and a row has fourteen.
+const ROWS_PER_STATEMENT: usize = 500;
+const WIDTH: usize = 14;
+const COLUMNS: &str = "sku, name, category, currency, price, cost, min_price, max_price, map_price, \
+                       sources, extra, price_changed_ms, updated_ms";
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Product {
+    pub(crate) sku: String,
+    pub(crate) name: Option<String>,
+    pub(crate) category: Option<String>,
+    pub(crate) currency: Option<String>,
+    pub(crate) price: Option<Amount>,
+    pub(crate) cost: Option<Amount>,
+    pub(crate) min_price: Option<Amount>,
+    pub(crate) max_price: Option<Amount>,
+    pub(crate) map_price: Option<Amount>,
+    /// Where competitors sell it.
+    pub(crate) sources: Vec<String>,
+    /// What else the shop says of it, kept as it came.
+    pub(crate) extra: Map<String, Value>,
+    pub(crate) price_changed: Option<Millis>,
+    pub(crate) updated: Millis,
+}
+
+pub(crate) async fn find(db: &Db, sku: &str) -> Result<Option<Product>, Fault> {
+    db.fetch_optional(one(sku)).await?.map(|row| read(&row)).transpose()
+}
+
+pub(crate) async fn find_in(tx: &mut Tx, sku: &str) -> Result<Option<Product>, Fault> {
+    tx.fetch_optional(one(sku)).await?.map(|row| read(&row)).transpose()
+}
+
+fn one(sku: &str) -> Sql {
+    sql_built(format!("SELECT {COLUMNS} FROM pricing_product WHERE sku = $1")).bind(sku)
+}
+
+/// Writes products, new and known alike. A field that a known product has and the new row lacks
+/// stays as it was: an import of prices must not wipe out costs.
+pub(crate) async fn save(tx: &mut Tx, products: &[Product], now: Millis) -> Result<(), Fault> {
+    for chunk in products.chunks(ROWS_PER_STATEMENT) {
+        tx.execute(upsert(chunk, now)?).await?;
+    }
+    Ok(())
+}
+
+/// On a conflict: what the new row does not say stays, and a price that differs is a change of now.
+const KEEP: &str = "ON CONFLICT (sku) DO UPDATE SET
+    name = COALESCE(excluded.name, pricing_product.name),
+    category = COALESCE(excluded.category, pricing_product.category),
+    currency = COALESCE(excluded.currency, pricing_product.currency),
+    price_changed_ms = CASE
+        WHEN excluded.price IS NULL OR excluded.price = pricing_product.price
+        THEN pricing_product.price_changed_ms ELSE excluded.updated_ms END,
+    price = COALESCE(excluded.price, pricing_product.price),
+    cost = COALESCE(excluded.cost, pricing_product.cost),
+    min_price = COALESCE(excluded.min_price, pricing_product.min_price),
+    max_price = COALESCE(excluded.max_price, pricing_product.max_price),
+    map_price = COALESCE(excluded.map_price, pricing_product.map_price),
+    sources = CASE WHEN excluded.sources = '[]' THEN pricing_product.sources
+        ELSE excluded.sources END,
+    extra = CASE WHEN excluded.extra = '{}' THEN pricing_product.extra ELSE excluded.extra END,
+    updated_ms = excluded.updated_ms";
+
+fn upsert(products: &[Product], now: Millis) -> Result<Sql, Fault> {
+    let tuples: Vec<String> = (0..products.len())
+        .map(|row| format!("({})", placeholders(1 + row * WIDTH, WIDTH)))
+        .collect();
+    let tuples = tuples.join(", ");
+    let mut statement = sql_built(format!(
+        "INSERT INTO pricing_product ({COLUMNS}, created_ms) VALUES {tuples} {KEEP}"
+    ));
+    for product in products {
+        let micros = |amount: Option<Amount>| amount.map(Amount::micros);
+        let changed = product.price.map(|_| now.0);
+        statement = statement
+            .bind(product.sku.as_str())
+            .bind(product.name.as_deref())
+            .bind(product.category.as_deref())
+            .bind(product.currency.as_deref())
+            .bind(micros(product.price))
+            .bind(micros(product.cost))
+            .bind(micros(product.min_price))
+            .bind(micros(product.max_price))
+            .bind(micros(product.map_price))
+            .bind(serde_json::to_string(&product.sources).map_err(Fault::internal)?)
+            .bind(serde_json::to_string(&product.extra).map_err(Fault::internal)?)
+            .bind(changed)
+            .bind(now.0)
+            .bind(now.0);
+    }
+    Ok(statement)
+}
+
+fn read(row: &Row) -> Result<Product, Fault> {
+    let amount = |column| Ok::<_, Fault>(row.int_or_null(column)?.and_then(Amount::from_micros));
+    Ok(Product {
+        sku: row.text(0)?,
+        name: row.text_or_null(1)?,
+        category: row.text_or_null(2)?,
+        currency: row.text_or_null(3)?,
+        price: amount(4)?,
+        cost: amount(5)?,
+        min_price: amount(6)?,
+        max_price: amount(7)?,
+        map_price: amount(8)?,
+        sources: serde_json::from_str(row.text_ref(9)?).map_err(Fault::internal)?,
+        extra: serde_json::from_str(row.text_ref(10)?).map_err(Fault::internal)?,
+        price_changed: row.int_or_null(11)?.map(Millis),
+        updated: Millis(row.int(12)?),
+    })
+}

@@ -1,0 +1,99 @@
+//! The tables. Amounts are millionths of the currency's unit, times are UTC milliseconds.
+
+use store::Migrations;
+
+pub const MIGRATIONS: Migrations =
+    Migrations { owner: "pricing", sqlite: &[SQLITE], postgres: &[POSTGRES] };
+
+/// What reads the same on both engines.
+macro_rules! tables {
+    ($serial:literal, $clustered:literal) => {
+        concat!(
+            "
+CREATE TABLE pricing_product (
+    sku TEXT PRIMARY KEY,
+    name TEXT,
+    category TEXT,
+    currency TEXT,
+    price BIGINT,
+    cost BIGINT,
+    min_price BIGINT,
+    max_price BIGINT,
+    map_price BIGINT,
+    sources TEXT NOT NULL,
+    extra TEXT NOT NULL,
+    price_changed_ms BIGINT,
+    created_ms BIGINT NOT NULL,
+    updated_ms BIGINT NOT NULL
+);
+CREATE TABLE pricing_tick (
+    sku TEXT NOT NULL,
+    market TEXT NOT NULL,
+    ts_ms BIGINT NOT NULL,
+    digest BIGINT NOT NULL,
+    our_price BIGINT NOT NULL,
+    competitor TEXT,
+    competitor_price BIGINT,
+    demand_index DOUBLE PRECISION,
+    units DOUBLE PRECISION,
+    in_stock BOOLEAN,
+    source TEXT NOT NULL,
+    ingested_ms BIGINT NOT NULL,
+    PRIMARY KEY (sku, market, ts_ms, digest)
+)",
+            $clustered,
+            ";
+CREATE TABLE pricing_proposal (
+    id TEXT PRIMARY KEY,
+    sku TEXT NOT NULL,
+    status TEXT NOT NULL,
+    current_price BIGINT NOT NULL,
+    proposed_price BIGINT NOT NULL,
+    by_subject TEXT NOT NULL,
+    created_ms BIGINT NOT NULL,
+    expires_ms BIGINT NOT NULL,
+    ended_ms BIGINT,
+    body TEXT NOT NULL
+);
+CREATE INDEX pricing_proposal_of_sku ON pricing_proposal (sku, id);
+CREATE INDEX pricing_proposal_by_status ON pricing_proposal (status, id);
+CREATE TABLE pricing_audit (
+    seq ",
+            $serial,
+            ",
+    at_ms BIGINT NOT NULL,
+    action TEXT NOT NULL,
+    sku TEXT NOT NULL,
+    proposal_id TEXT,
+    by_subject TEXT NOT NULL,
+    from_price BIGINT,
+    to_price BIGINT,
+    note TEXT
+);
+CREATE INDEX pricing_audit_of_sku ON pricing_audit (sku, seq);
+CREATE TABLE pricing_policy (
+    applies_to TEXT PRIMARY KEY,
+    body TEXT NOT NULL,
+    updated_ms BIGINT NOT NULL,
+    by_subject TEXT NOT NULL
+);
+CREATE TABLE pricing_switch (
+    name TEXT PRIMARY KEY,
+    is_on BOOLEAN NOT NULL,
+    reason TEXT,
+    since_ms BIGINT NOT NULL,
+    by_subject TEXT NOT NULL
+);
+CREATE TABLE pricing_source (
+    name TEXT PRIMARY KEY,
+    status TEXT NOT NULL,
+    checked_ms BIGINT NOT NULL,
+    note TEXT
+)"
+        )
+    };
+}
+
+// Ticks of one product stand together in time, so that a window is one stretch of the table.
+const SQLITE: &str = tables!("INTEGER PRIMARY KEY AUTOINCREMENT", " WITHOUT ROWID");
+const POSTGRES: &str = tables!("BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "");
