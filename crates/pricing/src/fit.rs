@@ -6,8 +6,9 @@ use crate::linear::Cholesky;
 use crate::money::Amount;
 use crate::policy::Prior;
 
-/// Enough for the weights to settle; the answer is the same every time.
+/// Enough for the weights to settle; mostly they have before.
 const ROUNDS: usize = 12;
+const SETTLED: f64 = 1e-6;
 /// Old periods count half after so many days: tastes and rivals change.
 const HALF_LIFE_DAYS: f64 = 90.0;
 /// Residuals beyond so many standard deviations count less.
@@ -173,9 +174,14 @@ impl Fit {
             if next.iter().any(|it| !it.is_finite()) {
                 break;
             }
+            let moved = next.iter().zip(&found).map(|(new, old)| (new - old).abs());
+            let settled = moved.fold(0.0, f64::max) < SETTLED;
             found.clone_from(&next);
             fit.found = next;
             fit.posterior = Some(posterior);
+            if settled {
+                break;
+            }
         }
         fit
     }

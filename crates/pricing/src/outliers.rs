@@ -128,7 +128,7 @@ fn put_aside(market: &mut Market, ask: &Ask, it: &CompetitorPrice, reason: Reaso
 }
 
 /// The middle of sorted amounts; of two middles their mean, rounded down to a millionth.
-fn middle_amount(sorted: &[Amount]) -> Option<Amount> {
+pub(crate) fn middle_amount(sorted: &[Amount]) -> Option<Amount> {
     let half = sorted.len() / 2;
     let upper = sorted.get(half)?;
     if sorted.len() % 2 == 1 {
@@ -147,7 +147,7 @@ pub(crate) fn median_of(mut values: Vec<f64>) -> Option<f64> {
     if values.len() % 2 == 1 {
         return Some(upper);
     }
-    Some((values.get(half.checked_sub(1)?)? + upper) / 2.0)
+    Some(values.get(half.checked_sub(1)?)? / 2.0 + upper / 2.0)
 }
 
 /// A stretch of time in words.

@@ -265,6 +265,10 @@ proptest! {
         prop_assert!((0.0..=1.0).contains(&it.confidence.value));
         prop_assert!(it.expected_margin.is_finite() && it.outlook.units_ratio.is_finite());
         prop_assert!(!it.reasoning.contains("NaN") && !it.reasoning.contains("inf"));
+        let json = serde_json::to_string(&it).unwrap();
+        let back: Proposal = serde_json::from_str(&json).unwrap();
+        prop_assert_eq!((back.price, back.current), (it.price, it.current));
+        prop_assert_eq!(back.reasoning, it.reasoning);
         if policy.strict_step {
             let moved = i128::from(it.price.less(ask.our_price).micros().abs());
             let most = i128::from(ask.our_price.micros()) * i128::from(policy.max_step.billionths());
