@@ -24,13 +24,20 @@ impl Answer {
     ) -> Self {
         let request = &plan.request;
         let period = request.period();
+        let mut tickers: Vec<&str> = Vec::new();
+        for it in plan.parts().flat_map(|it| &it.resolved.securities) {
+            if !tickers.contains(&it.ticker.as_str()) {
+                tickers.push(&it.ticker);
+            }
+        }
         let debug = json!({
             "mode": mode,
             "intent": request.intent.word(),
             "language": request.language.code(),
             "period": { "from": period.from.to_string(), "to": period.to.to_string() },
-            "tickers": plan.resolved.securities.iter().map(|it| &it.ticker).collect::<Vec<_>>(),
-            "unknown": plan.resolved.unknown.iter().map(|it| crate::page::quoted(it)).collect::<Vec<_>>(),
+            "also": plan.more.iter().map(|it| it.request.intent.word()).collect::<Vec<_>>(),
+            "tickers": tickers,
+            "unknown": plan.parts().flat_map(|it| &it.resolved.unknown).map(|it| crate::page::quoted(it)).collect::<Vec<_>>(),
             "plan": steps,
             "tool_calls": findings.iter().map(Finding::told).collect::<Vec<_>>(),
             "citations": draft.citations.iter().map(crate::Citation::told).collect::<Vec<_>>(),

@@ -25,6 +25,12 @@ pub enum Formula {
     Difference,
     /// From the first to the second, in percent of the first.
     Change,
+    /// All of them together.
+    Sum,
+    /// What they leave of a hundred.
+    Rest,
+    /// All but the last together, in percent of the last.
+    Part,
     /// How many rows of the list have risen, or fallen.
     Rising,
     Falling,
@@ -40,6 +46,9 @@ impl Formula {
             Self::Percent => "percent",
             Self::Difference => "difference",
             Self::Change => "change",
+            Self::Sum => "sum",
+            Self::Rest => "rest",
+            Self::Part => "part",
             Self::Rising => "rising",
             Self::Falling => "falling",
             Self::Question => "question",
@@ -59,11 +68,21 @@ impl Formula {
             Self::Percent => Some(json!(number(0)? * 100.0)),
             Self::Difference => Some(json!(number(0)? - number(1)?)),
             Self::Change => Some(json!((number(1)? / number(0)? - 1.0) * 100.0)),
+            Self::Sum => Some(json!(sum(sources)?)),
+            Self::Rest => Some(json!(100.0 - sum(sources)?)),
+            Self::Part => {
+                let (whole, parts) = sources.split_last()?;
+                Some(json!(sum(parts)? / whole.as_f64()? * 100.0))
+            }
             Self::Rising => count(|it| it > 0.0),
             Self::Falling => count(|it| it < 0.0),
             Self::Question => None,
         }
     }
+}
+
+fn sum(values: &[Value]) -> Option<f64> {
+    values.iter().map(Value::as_f64).sum()
 }
 
 /// Where in an answer a figure stands.

@@ -2,12 +2,16 @@
 //! and in English. Everything is relative to the day on which it is asked.
 
 mod calendar;
+mod day;
 mod stretch;
+#[cfg(test)]
+mod tests;
 
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
-use crate::words::{Kind, Word};
+use crate::note::Note;
+use crate::words::Word;
 use calendar::{clipped, quarter_at, year, year_at};
 
 /// Days from the first to the last, both included.
@@ -18,7 +22,7 @@ pub struct Period {
 }
 
 /// The tools give ten years at most.
-const DAYS_MAX: i32 = 3_650;
+const YEARS_MAX: i32 = 10;
 
 impl Period {
     pub(crate) fn day(date: Date) -> Self {
@@ -33,12 +37,31 @@ impl Period {
         self.from == self.to
     }
 
-    /// In order, not after today, not longer than can be asked for.
-    fn bounded(self, today: Date) -> Self {
-        let (from, to) = (self.from.min(self.to), self.from.max(self.to).min(today));
-        let from = from.min(to).max(to.saturating_sub(DAYS_MAX.days()));
-        Self { from, to }
+    /// Not after today, and not longer than can be asked for.
+    fn bounded(self, today: Date, notes: &mut Vec<Note>) -> Self {
+        let to = self.to.min(today);
+        let earliest = to.saturating_sub(YEARS_MAX.years());
+        if self.from < earliest {
+            notes.push(Note::TenYears);
+        }
+        Self { from: self.from.min(to).max(earliest), to }
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sort {
+    /// A period that may be one end of a longer one.
+    Open,
+    /// A period with both its ends.
+    Closed,
+    /// The same, its ends given the wrong way round.
+    Reversed,
+    /// A day that is compared with today.
+    Ago,
+    /// What is yet to come.
+    Future,
+    /// A day that no calendar has.
+    Impossible,
 }
 
 /// What was read at one place of a question.
@@ -49,6 +72,17 @@ pub(crate) struct Piece {
     pub(crate) len: usize,
     /// Whether the year was said rather than guessed.
     pub(crate) dated: bool,
+    pub(crate) sort: Sort,
+}
+
+impl Piece {
+    pub(super) fn new(period: Period, len: usize, dated: bool) -> Self {
+        Self { period, len, dated, sort: Sort::Open }
+    }
+
+    pub(super) fn sorted(self, sort: Sort) -> Self {
+        Self { sort, ..self }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -56,36 +90,61 @@ pub(crate) struct Dates {
     pub(crate) period: Option<Period>,
     /// The words that speak of time, so that nobody takes them for names.
     pub(crate) used: Vec<bool>,
+    /// Whether the day is to be compared with today: «год назад».
+    pub(crate) ago: bool,
+    pub(crate) notes: Vec<Note>,
 }
 
 pub(crate) fn read(words: &[Word], today: Date) -> Dates {
-    let mut used = vec![false; words.len()];
+    let mut found = Dates { used: vec![false; words.len()], ..Dates::default() };
     let mut pieces: Vec<(usize, Piece)> = Vec::new();
     let mut at = 0;
     while at < words.len() {
-        match piece_at(words, at, today) {
-            Some(piece) => {
-                used.iter_mut().skip(at).take(piece.len).for_each(|it| *it = true);
-                pieces.push((at, piece));
-                at += piece.len.max(1);
+        let Some(piece) = piece_at(words, at, today) else {
+            at += 1;
+            continue;
+        };
+        found.used.iter_mut().skip(at).take(piece.len).for_each(|it| *it = true);
+        match piece.sort {
+            Sort::Impossible => {
+                let said = words.get(at..at + piece.len).unwrap_or_default();
+                let said: Vec<&str> = said.iter().map(|it| it.text.as_str()).collect();
+                found.notes.push(Note::NoSuchDay(said.join(" ")));
             }
-            None => at += 1,
+            Sort::Future => found.notes.push(Note::Future),
+            _ if piece.period.from > today => found.notes.push(Note::Future),
+            sort => {
+                found.notes.extend((sort == Sort::Reversed).then_some(Note::Reversed));
+                pieces.push((at, piece));
+            }
         }
+        at += piece.len.max(1);
     }
-    let period = join(words, &pieces, today).map(|period| period.bounded(today));
-    Dates { period, used }
+    found.notes.dedup();
+    found.ago = pieces.first().is_some_and(|it| it.1.sort == Sort::Ago);
+    if let Some(period) = join(words, &pieces, today, &mut found.notes) {
+        found.period = Some(period.bounded(today, &mut found.notes));
+    }
+    found
 }
 
 fn piece_at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
     stretch::at(words, at, today)
-        .or_else(|| day_at(words, at, today))
+        .or_else(|| day::range_at(words, at, today))
+        .or_else(|| day::weekday_at(words, at, today))
+        .or_else(|| day::day_at(words, at, today))
         .or_else(|| quarter_at(words, at, today))
         .or_else(|| calendar::month_at(words, at, today))
         .or_else(|| year_at(words, at))
 }
 
 /// Two dates are the ends of a period; one after «с» or "since" is its beginning.
-fn join(words: &[Word], pieces: &[(usize, Piece)], today: Date) -> Option<Period> {
+fn join(
+    words: &[Word],
+    pieces: &[(usize, Piece)],
+    today: Date,
+    notes: &mut Vec<Note>,
+) -> Option<Period> {
     let (at, first) = *pieces.first()?;
     let before = |at: usize| at.checked_sub(1).and_then(|at| words.get(at));
     let since = before(at).is_some_and(|it| it.is(&["с", "со", "от", "since", "from", "between"]));
@@ -102,156 +161,20 @@ fn join(words: &[Word], pieces: &[(usize, Piece)], today: Date) -> Option<Period
             } else {
                 with_year(first.period.from, second.period.from.year(), second.period.to)
             };
-            return Some(Period { from, to: second.period.to });
+            let to = second.period.to;
+            if from <= to {
+                return Some(Period { from, to });
+            }
+            notes.push(Note::Reversed);
+            return Some(Period { from: second.period.from, to: first.period.to });
         }
     }
-    Some(if since { Period { from: first.period.from, to: today } } else { first.period })
+    let open = first.sort == Sort::Open;
+    Some(if since && open { Period { from: first.period.from, to: today } } else { first.period })
 }
 
 /// The same day of a given year, or of the one before where that would end before it begins.
 fn with_year(date: Date, year: i16, end: Date) -> Date {
     let on = |year: i16| Date::new(year, date.month(), date.day()).unwrap_or(date);
     if on(year) <= end { on(year) } else { on(year.saturating_sub(1)) }
-}
-
-fn day_at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
-    let word = words.get(at)?;
-    if let Kind::Date(date) = word.kind {
-        return Some(Piece { period: Period::day(date), len: 1, dated: true });
-    }
-    let back = match word.lower.as_str() {
-        "сегодня" | "today" => Some(0),
-        "вчера" | "yesterday" => Some(1),
-        "позавчера" => Some(2),
-        _ => None,
-    };
-    if let Some(back) = back {
-        let day = today.saturating_sub(back.days());
-        return Some(Piece { period: Period::day(day), len: 1, dated: true });
-    }
-    let month_of = |at: usize| words.get(at).and_then(calendar::month);
-    let day_of = |at: usize| words.get(at).and_then(day_number);
-    // «1 марта 2024», "1 March 2024" or "March 1, 2024".
-    let (day, month, mut len) = match (day_of(at), month_of(at + 1)) {
-        (Some(day), Some(month)) => (day, month, 2),
-        _ => match (month_of(at), day_of(at + 1)) {
-            (Some(month), Some(day)) => (day, month, 2),
-            _ => return None,
-        },
-    };
-    let comma = words.get(at + len).is_some_and(|it| it.is_mark(&[',']));
-    let year_word =
-        if comma && words.get(at).and_then(day_number).is_none() { len + 1 } else { len };
-    let year = words.get(at + year_word).and_then(year);
-    if year.is_some() {
-        len = year_word + 1;
-        let said = |it: &Word| it.is(&["год", "года", "году", "г"]);
-        len += usize::from(words.get(at + len).is_some_and(said));
-    }
-    let date = Date::new(year.unwrap_or(today.year()), month, day).ok()?;
-    let date = match year {
-        None if date > today => Date::new(today.year().saturating_sub(1), month, day).ok()?,
-        _ => date,
-    };
-    Some(Piece { period: Period::day(date), len, dated: year.is_some() })
-}
-
-fn day_number(word: &Word) -> Option<i8> {
-    let text = ["st", "nd", "rd", "th", "-го", "го"]
-        .iter()
-        .find_map(|it| word.lower.strip_suffix(it))
-        .unwrap_or(&word.lower);
-    let percent = word.percent().is_some();
-    text.parse().ok().filter(|day| (1..=31).contains(day) && !percent)
-}
-
-#[cfg(test)]
-mod tests {
-    use jiff::civil::date;
-
-    use super::*;
-    use crate::words::words;
-
-    /// A Friday.
-    const TODAY: Date = date(2024, 6, 14);
-
-    #[track_caller]
-    fn check(text: &str, from: Date, to: Date) {
-        let found = read(&words(text), TODAY).period;
-        assert_eq!(found, Some(Period { from, to }), "{text}");
-    }
-
-    #[test]
-    fn stretches_up_to_today() {
-        for text in ["за последний месяц", "за месяц", "over the last month", "past month", "1m"]
-        {
-            check(text, date(2024, 5, 14), TODAY);
-        }
-        for text in ["за год", "за последний год", "for a year", "last 12 months", "1y"]
-        {
-            check(text, date(2023, 6, 14), TODAY);
-        }
-        check("за неделю", date(2024, 6, 7), TODAY);
-        check("за последние две недели", date(2024, 5, 31), TODAY);
-        check("за пару недель", date(2024, 5, 31), TODAY);
-        check("за 3 месяца", date(2024, 3, 14), TODAY);
-        check("последние пять лет", date(2019, 6, 14), TODAY);
-        check("за полгода", date(2023, 12, 14), TODAY);
-        check("за полтора года", date(2022, 12, 14), TODAY);
-        check("за квартал", date(2024, 3, 14), TODAY);
-        check("last 30 days", date(2024, 5, 15), TODAY);
-        check("с начала года", date(2024, 1, 1), TODAY);
-        check("YTD", date(2024, 1, 1), TODAY);
-        check("year to date", date(2024, 1, 1), TODAY);
-        check("since the beginning of the month", date(2024, 6, 1), TODAY);
-        check("с начала недели", date(2024, 6, 10), TODAY);
-        check("за 50 лет", TODAY.saturating_sub(3_650.days()), TODAY);
-    }
-
-    #[test]
-    fn calendar_periods() {
-        check("в 2023 году", date(2023, 1, 1), date(2023, 12, 31));
-        check("in 2023", date(2023, 1, 1), date(2023, 12, 31));
-        check("за 2024 год", date(2024, 1, 1), TODAY);
-        check("в прошлом году", date(2023, 1, 1), date(2023, 12, 31));
-        check("last year", date(2023, 1, 1), date(2023, 12, 31));
-        check("в этом году", date(2024, 1, 1), TODAY);
-        check("за прошлый месяц", date(2024, 5, 1), date(2024, 5, 31));
-        check("last month", date(2024, 5, 1), date(2024, 5, 31));
-        check("на прошлой неделе", date(2024, 6, 3), date(2024, 6, 9));
-        check("в марте 2024", date(2024, 3, 1), date(2024, 3, 31));
-        check("за март", date(2024, 3, 1), date(2024, 3, 31));
-        check("в октябре", date(2023, 10, 1), date(2023, 10, 31));
-        check("March 2023", date(2023, 3, 1), date(2023, 3, 31));
-        check("в первом квартале 2024 года", date(2024, 1, 1), date(2024, 3, 31));
-        check("Q4 2023", date(2023, 10, 1), date(2023, 12, 31));
-        check("за 2 квартал 2023", date(2023, 4, 1), date(2023, 6, 30));
-        check("первое полугодие 2023", date(2023, 1, 1), date(2023, 6, 30));
-        check("с января по март 2024", date(2024, 1, 1), date(2024, 3, 31));
-        check("с 2022 по 2023 год", date(2022, 1, 1), date(2023, 12, 31));
-    }
-
-    #[test]
-    fn days_and_their_pairs() {
-        check("вчера", date(2024, 6, 13), date(2024, 6, 13));
-        check("today", TODAY, TODAY);
-        check("15 марта 2024", date(2024, 3, 15), date(2024, 3, 15));
-        check("с 1 марта по 15 апреля 2024", date(2024, 3, 1), date(2024, 4, 15));
-        check("с 1 декабря по 15 января 2024", date(2023, 12, 1), date(2024, 1, 15));
-        check("с 1 марта", date(2024, 3, 1), TODAY);
-        check("since March 1, 2023", date(2023, 3, 1), TODAY);
-        check("from March 1 to April 15 2024", date(2024, 3, 1), date(2024, 4, 15));
-        check("01.03.2024-15.04.2024", date(2024, 3, 1), date(2024, 4, 15));
-        check("2024-04-15 to 2024-03-01", date(2024, 3, 1), date(2024, 4, 15));
-        check("30 декабря", date(2023, 12, 30), date(2023, 12, 30));
-        check("с 1 мая 2030", TODAY, TODAY);
-    }
-
-    #[test]
-    fn what_is_no_time_is_none() {
-        for text in ["SBER 40%", "на 10 дней", "портфель 60/40", "may I ask", "год", ""]
-        {
-            assert_eq!(read(&words(text), TODAY).period, None, "{text}");
-        }
-    }
 }

@@ -11,6 +11,7 @@ mod dates;
 mod desk;
 mod envelope;
 mod model;
+mod note;
 mod number;
 mod page;
 mod plan;
@@ -20,6 +21,7 @@ mod stem;
 #[cfg(test)]
 mod tests;
 mod understand;
+mod weigh;
 mod words;
 mod write;
 
@@ -40,11 +42,12 @@ pub use check::{
 pub use dates::Period;
 pub use desk::{Desk, Finding, Step};
 pub use model::{ModelPlanner, ModelWriter, Shelf};
+pub use note::Note;
 pub use number::Language;
 pub use plan::{LocalPlanner, Plan, Planner};
 pub use ports::{ToolAnswer, ToolCaller, ToolFailure};
 pub use resolve::{Resolved, Security};
-pub use understand::{Intent, Mention, Request};
+pub use understand::{Amount, Focus, Intent, Mention, Request, Sector, Way};
 pub use write::{Draft, LocalWriter, Writer};
 
 /// The exchange's clocks have been three hours ahead of UTC since 2014.
@@ -121,7 +124,7 @@ impl Analyst {
         // What another has called before is no part of this plan.
         let before = desk.findings().len();
         let plan = planner.plan(question, self.today(), desk).await?;
-        desk.run(&plan.steps).await;
+        desk.run(&plan.calls()).await;
         let all = desk.findings();
         let findings = all.get(before..).unwrap_or_default();
         let draft = writer.write(question, &plan, findings, desk).await?;

@@ -84,8 +84,9 @@ pub(crate) fn number(value: f64, digits: usize, language: Language) -> String {
 
 /// Digits after the point that a price needs: two, or as many as it has.
 pub(crate) fn price_digits(value: f64) -> usize {
-    let text = value.to_string();
-    text.split_once('.').map_or(2, |(_, after)| after.len()).clamp(2, 6)
+    let text = format!("{value:.6}");
+    let after = text.trim_end_matches('0').split_once('.').map_or(0, |(_, after)| after.len());
+    after.clamp(2, 6)
 }
 
 /// A large number as a small one with a word.
@@ -130,6 +131,7 @@ mod tests {
         assert_eq!(number(999.0, 0, English), "999");
         assert_eq!(price_digits(271.5), 2);
         assert_eq!(price_digits(0.07144), 5);
+        assert_eq!(price_digits(2_386.589_600_000_1), 4);
         assert_eq!(date(jiff::civil::date(2024, 3, 5), Russian), "5 марта 2024");
     }
 

@@ -35,9 +35,36 @@ pub(crate) enum Style<'a> {
 }
 
 /// What fills a gap in a sentence.
+#[derive(Debug, Clone)]
 pub(crate) enum Slot {
     Figure(Option<Cited>),
     Text(String),
+    Many(Vec<Slot>),
+}
+
+/// A figure with its name, as lists of figures have it.
+#[derive(Debug)]
+pub(crate) struct Fact {
+    label: (&'static str, &'static str),
+    figure: Option<Cited>,
+    /// What is said after it, such as what it means.
+    after: String,
+}
+
+pub(crate) fn fact(label: (&'static str, &'static str), figure: Option<Cited>) -> Fact {
+    Fact { label, figure, after: String::new() }
+}
+
+impl Fact {
+    /// With a unit that is no part of the figure.
+    pub(crate) fn counted_in(self, unit: &str) -> Self {
+        Self { after: format!(" {unit}"), ..self }
+    }
+
+    /// With a word in brackets.
+    pub(crate) fn called(self, word: Option<&str>) -> Self {
+        Self { after: word.map(|it| format!(" ({it})")).unwrap_or_default(), ..self }
+    }
 }
 
 impl From<Option<Cited>> for Slot {
@@ -95,7 +122,12 @@ impl Page {
 
     /// One line. `{}` takes the next slot; the marks of the calls it cites come last.
     pub(crate) fn say<const N: usize>(&mut self, russian: &str, english: &str, slots: [Slot; N]) {
-        let template = self.language.pick(russian, english).to_owned();
+        self.set_out((russian, english), slots);
+        self.end();
+    }
+
+    fn set_out(&mut self, template: (&str, &str), slots: impl IntoIterator<Item = Slot>) {
+        let template = self.language.pick(template.0, template.1).to_owned();
         let mut slots = slots.into_iter();
         let mut parts = template.split("{}");
         self.push(parts.next().unwrap_or_default());
@@ -105,15 +137,54 @@ impl Page {
             }
             self.push(part);
         }
+    }
+
+    fn end(&mut self) {
         for mark in std::mem::take(&mut self.marks) {
             self.push(&format!(" [{mark}]"));
         }
         self.push("\n");
     }
 
+    /// One line: a head, a list of figures by name, and the names of those that are missing. Where
+    /// all are missing, it says so and nothing else.
+    pub(crate) fn facts<const N: usize>(
+        &mut self,
+        head: (&str, &str),
+        slots: [Slot; N],
+        facts: Vec<Fact>,
+    ) {
+        self.set_out(head, slots);
+        let none = self.language.pick("нет данных", "no data").to_owned();
+        let (known, missing): (Vec<Fact>, Vec<Fact>) =
+            facts.into_iter().partition(|it| it.figure.is_some());
+        let any = !known.is_empty();
+        for (at, Fact { label, figure, after }) in known.into_iter().enumerate() {
+            self.push(if at == 0 { ": " } else { ", " });
+            let name = self.language.pick(label.0, label.1).to_owned();
+            self.push(&name);
+            self.push(if name.is_empty() { "" } else { " " });
+            self.fill(Slot::Figure(figure));
+            self.push(&after);
+        }
+        if !any {
+            self.push(&format!(": {none}"));
+        } else if !missing.is_empty() {
+            let names: Vec<&str> =
+                missing.iter().map(|it| self.language.pick(it.label.0, it.label.1)).collect();
+            let names = names.join(", ");
+            self.push(&format!("; {none}: {names}"));
+        }
+        // An abbreviation brings its own.
+        let closed = self.text.ends_with('.');
+        self.push(if closed { "" } else { "." });
+        self.end();
+    }
+
     fn fill(&mut self, slot: Slot) {
         match slot {
             Slot::Text(text) => self.push(&text),
+            Slot::Many(all) => all.into_iter().for_each(|it| self.fill(it)),
             Slot::Figure(None) => {
                 let none = self.language.pick("нет данных", "no data").to_owned();
                 self.push(&none);
@@ -154,6 +225,7 @@ impl Page {
             for (column, slot) in row.into_iter().enumerate() {
                 cells.push(match slot {
                     Slot::Text(text) => json!(text),
+                    Slot::Many(_) => json!(""),
                     Slot::Figure(None) => json!(self.language.pick("нет данных", "no data")),
                     Slot::Figure(Some(mut figure)) => {
                         marks.extend(figure.sources.iter().map(|it| it.0));

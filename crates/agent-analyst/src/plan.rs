@@ -2,14 +2,17 @@
 
 use async_trait::async_trait;
 use fault::Fault;
+use jiff::ToSpan as _;
 use jiff::civil::Date;
 use serde_json::{Value, json};
 
 use crate::ask::Question;
 use crate::dates::Period;
 use crate::desk::{Desk, Step};
+use crate::note::Note;
 use crate::resolve::{Resolved, Security, resolve};
-use crate::understand::{Intent, Request, understand};
+use crate::understand::{Intent, Mention, Request, all, is_index};
+use crate::weigh::weigh;
 
 /// A question with its names looked up and the calls that it needs.
 #[derive(Debug, Clone)]
@@ -17,12 +20,30 @@ pub struct Plan {
     pub request: Request,
     pub resolved: Resolved,
     pub steps: Vec<Step>,
+    /// What else the question asks for.
+    pub more: Vec<Plan>,
 }
 
 impl Plan {
     /// A plan whose calls have been made already, or that needs none.
     pub fn new(request: Request, resolved: Resolved) -> Self {
-        Self { request, resolved, steps: Vec::new() }
+        Self { request, resolved, steps: Vec::new(), more: Vec::new() }
+    }
+
+    /// The parts of a question, in its order.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.more)
+    }
+
+    /// The calls of all parts, each once.
+    pub(crate) fn calls(&self) -> Vec<Step> {
+        let mut calls: Vec<Step> = Vec::new();
+        for step in self.parts().flat_map(|it| &it.steps) {
+            if !calls.iter().any(|it| it.tool == step.tool && it.args == step.args) {
+                calls.push(step.clone());
+            }
+        }
+        calls
     }
 }
 
@@ -39,24 +60,81 @@ pub struct LocalPlanner;
 #[async_trait]
 impl Planner for LocalPlanner {
     async fn plan(&self, question: &Question, today: Date, desk: &Desk<'_>) -> Result<Plan, Fault> {
-        let mut request = understand(question, today);
-        let resolved = match request.intent {
-            Intent::Movers | Intent::IndexScan => Resolved::default(),
-            _ => resolve(desk, &request.mentions, request.language).await,
-        };
-        // What the words look like gives way to what there is.
-        let count = resolved.securities.len();
-        let named = request.mentions.iter().filter(|it| it.strong).count();
-        request.intent = match request.intent {
-            Intent::Comparison if count == 1 && request.mentions.len() != 1 => Intent::Overview,
-            Intent::Comparison if count == 0 && named < 2 => Intent::Help,
-            Intent::Overview if count > 1 => Intent::Comparison,
-            Intent::Overview if count == 0 && resolved.unknown.is_empty() => Intent::Help,
-            Intent::Comparison if count == 0 && resolved.unknown.is_empty() => Intent::Help,
-            intent => intent,
-        };
-        let steps = steps(&request, &resolved.securities);
-        Ok(Plan { request, resolved, steps })
+        let mut plans: Vec<Plan> = Vec::new();
+        let mut looked_up: Vec<(Vec<Mention>, Resolved)> = Vec::new();
+        for request in all(question, today) {
+            let mentions = request.mentions.clone();
+            let known = looked_up.iter().find(|it| it.0 == mentions).map(|it| it.1.clone());
+            // A word that does not look like a name is none beside an index.
+            let named = mentions.iter().any(|it| it.strong) && request.intent != Intent::Movers;
+            let resolved = match known {
+                Some(resolved) => resolved,
+                None if request.intent.is_of_index() && !named => Resolved::default(),
+                None => resolve(desk, &mentions, request.language).await,
+            };
+            looked_up.push((mentions, resolved.clone()));
+            plans.push(planned(request, resolved, desk).await);
+        }
+        let mut plans = plans.into_iter();
+        let first = plans.next().ok_or_else(|| Fault::internal("a question without a part"))?;
+        Ok(Plan { more: plans.collect(), ..first })
+    }
+}
+
+async fn planned(mut request: Request, mut resolved: Resolved, desk: &Desk<'_>) -> Plan {
+    for note in std::mem::take(&mut resolved.notes) {
+        request.note(note);
+    }
+    // What the words look like gives way to what there is.
+    let count = resolved.securities.len();
+    let named = request.mentions.iter().filter(|it| it.strong).count();
+    request.intent = match request.intent {
+        Intent::Comparison if count == 1 && request.mentions.len() != 1 => Intent::Overview,
+        // «сравни их» with nobody to compare: then it is asked whom.
+        Intent::Comparison if request.mentions.is_empty() => Intent::Comparison,
+        Intent::Comparison if count == 0 && named < 2 => Intent::Help,
+        Intent::Overview if count > 1 => Intent::Comparison,
+        Intent::Overview if count == 0 && resolved.unknown.is_empty() => Intent::Help,
+        Intent::Comparison if count == 0 && resolved.unknown.is_empty() => Intent::Help,
+        intent => intent,
+    };
+    if request.intent == Intent::Dividends {
+        resolved.securities.retain(|it| !is_index(&it.ticker));
+    }
+    if request.intent == Intent::PortfolioRisk {
+        weigh(desk, &mut request, &mut resolved).await;
+    }
+    widen(&mut request);
+    if request.intent.is_of_index() && request.index == "MOEXBC" {
+        blue_chips(&mut request, desk).await;
+    }
+    let steps = steps(&request, &resolved.securities);
+    Plan { steps, ..Plan::new(request, resolved) }
+}
+
+/// Days that figures of risk need at least.
+const RISK_DAYS_MIN: i32 = 6;
+
+fn widen(request: &mut Request) {
+    let computed = matches!(request.intent, Intent::PortfolioRisk | Intent::Correlation);
+    let period = request.period();
+    let short = period.from.saturating_add(RISK_DAYS_MIN.days()) > period.to;
+    if computed && short && request.period.is_some() {
+        request.period = None;
+        request.ago = false;
+        request.note(Note::Widened);
+    }
+}
+
+/// The index of the largest companies, where the tool knows it.
+async fn blue_chips(request: &mut Request, desk: &Desk<'_>) {
+    let mut steps = Steps { request, steps: Vec::new() };
+    steps.basket(request.period().to);
+    let steps = steps.steps;
+    let known = desk.run(&steps).await.iter().all(|it| it.outcome.is_ok());
+    if !known {
+        request.index = "IMOEX";
+        request.note(Note::NoBlueChips);
     }
 }
 
@@ -86,6 +164,11 @@ impl Steps<'_> {
         });
         board(&mut args, it);
         self.add("get_ohlcv_timeseries", ("история цен", "price history"), &it.ticker, args);
+    }
+
+    /// A day with those before it: the change of the day needs them, and so does a day off.
+    fn days_up_to(&mut self, it: &Security, day: Date) {
+        self.history(it, Period { from: day.saturating_sub(14.days()), to: day });
     }
 
     fn dividends(&mut self, it: &Security, period: Option<Period>) {
@@ -145,9 +228,18 @@ impl Steps<'_> {
             args,
         );
     }
+
+    /// Whether today is a trading day: before the opening there are no trades either way.
+    fn calendar(&mut self, day: Date) {
+        if day == self.request.today {
+            let args = json!({ "from_date": day.to_string(), "to_date": day.to_string() });
+            let why = ("торговый календарь", "trading calendar");
+            self.add("get_trading_calendar", why, &day.to_string(), args);
+        }
+    }
 }
 
-fn board(args: &mut Value, it: &Security) {
+pub(crate) fn board(args: &mut Value, it: &Security) {
     if let Some(board) = it.board.as_deref().filter(|it| *it != "TQBR") {
         args["board"] = json!(board);
     }
@@ -161,13 +253,20 @@ fn steps(request: &Request, all: &[Security]) -> Vec<Step> {
     let mut steps = Steps { request, steps: Vec::new() };
     let period = request.period();
     match (request.intent, all) {
+        (Intent::Overview | Intent::Comparison, [_, ..]) if period.is_day() => {
+            for it in all {
+                steps.snapshot(it);
+                steps.days_up_to(it, period.to);
+            }
+            steps.calendar(period.to);
+        }
         (Intent::Overview, [one]) => {
             steps.snapshot(one);
             steps.history(one, period);
-            if !period.is_day() {
-                steps.risk(all, period);
+            steps.risk(all, period);
+            if !is_index(&one.ticker) {
+                steps.dividends(one, None);
             }
-            steps.dividends(one, None);
         }
         (Intent::Comparison, [_, _, ..]) => {
             for it in all {
@@ -195,6 +294,7 @@ fn steps(request: &Request, all: &[Security]) -> Vec<Step> {
             if request.intent == Intent::Movers && !period.is_day() {
                 steps.basket(period.from);
             }
+            steps.calendar(period.to);
         }
         _ => {}
     }

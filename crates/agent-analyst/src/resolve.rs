@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Finding, Step};
+use crate::note::Note;
 use crate::number::Language;
-use crate::stem::fit;
-use crate::understand::Mention;
+use crate::stem::{fit, near};
+use crate::understand::{Amount, MENTIONS_MAX, Mention, board, is_popular};
 
 /// Securities that fit a name equally well and are compared by how much is traded.
 const TIED_MAX: usize = 4;
@@ -19,6 +20,8 @@ pub struct Security {
     pub name: Option<(usize, String)>,
     pub board: Option<String>,
     pub weight: Option<f64>,
+    /// How much of it the question speaks of.
+    pub amount: Option<Amount>,
     /// What the question called it.
     pub asked: String,
     /// Others that the name would have fitted as well.
@@ -29,6 +32,7 @@ pub struct Security {
 pub struct Resolved {
     pub securities: Vec<Security>,
     pub unknown: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 struct Match {
@@ -46,38 +50,86 @@ pub(crate) async fn resolve(desk: &Desk<'_>, mentions: &[Mention], language: Lan
             crate::page::quoted(&it.text)
         ),
     };
+    // An index needs no looking up.
     let mut asked: Vec<Mention> = mentions.to_vec();
-    let mut found = desk.run(&asked.iter().map(search).collect::<Vec<_>>()).await;
-    // Words that stand together and are no name together may be names apart.
+    let named: Vec<Mention> = asked.iter().filter(|it| it.index.is_none()).cloned().collect();
+    let mut answers = desk.run(&named.iter().map(search).collect::<Vec<_>>()).await.into_iter();
+    let mut found: Vec<Option<Finding>> =
+        asked.iter().map(|it| if it.index.is_none() { answers.next() } else { None }).collect();
+    let mut notes = Vec::new();
     let mut at = 0;
-    while at < asked.len().min(found.len()) {
-        if asked[at].words.len() > 1
-            && best(&asked[at], &found[at]).is_empty()
-            && asked[at].text.contains(' ')
-        {
-            let apart: Vec<Mention> =
-                asked[at].text.split(' ').map(|text| part(&asked[at], text)).collect();
-            let answers = desk.run(&apart.iter().map(search).collect::<Vec<_>>()).await;
-            if answers.len() == apart.len() {
-                let len = apart.len();
-                asked.splice(at..=at, apart);
-                found.splice(at..=at, answers);
-                at += len;
-                continue;
-            }
+    while at < asked.len() {
+        // Words that are read apart may turn out to be too many.
+        if asked.len() > MENTIONS_MAX {
+            notes.push(Note::TooMany(asked.len() - MENTIONS_MAX));
+            asked.truncate(MENTIONS_MAX);
+            found.truncate(MENTIONS_MAX);
+        }
+        let misses = found[at].as_ref().is_some_and(|it| best(&asked[at], it).is_empty());
+        let others = if misses { otherwise(&asked[at]) } else { Vec::new() };
+        let answers = desk.run(&others.iter().map(search).collect::<Vec<_>>()).await;
+        let len = others.len();
+        if len > 0 && answers.len() == len {
+            asked.splice(at..=at, others);
+            found.splice(at..=at, answers.into_iter().map(Some));
+            // A word of several may be nearly a name, too.
+            at += if len > 1 { 0 } else { 1 };
+            continue;
         }
         at += 1;
     }
-    let mut resolved = Resolved::default();
+    asked.truncate(MENTIONS_MAX);
+    let mut resolved = Resolved { notes, ..Resolved::default() };
     for (mention, finding) in asked.iter().zip(&found) {
-        match chosen(desk, mention, finding, language).await {
-            Some(it) if resolved.securities.iter().any(|has| has.ticker == it.ticker) => {}
-            Some(it) => resolved.securities.push(it),
+        let it = match (mention.index, finding) {
+            (Some(index), _) => Some(of_index(mention, index)),
+            (None, Some(finding)) => chosen(desk, mention, finding, language, &mut resolved).await,
+            (None, None) => None,
+        };
+        match it {
+            Some(it) => add(&mut resolved.securities, it),
             None if mention.strong => resolved.unknown.push(mention.text.clone()),
             None => {}
         }
     }
     resolved
+}
+
+/// A security that is named twice is one, and its amounts are added.
+fn add(all: &mut Vec<Security>, it: Security) {
+    let Some(has) = all.iter_mut().find(|has| has.ticker == it.ticker) else {
+        all.push(it);
+        return;
+    };
+    has.amount = match (has.amount, it.amount) {
+        (Some(Amount::Percent(a)), Some(Amount::Percent(b))) => Some(Amount::Percent(a + b)),
+        (Some(Amount::Pieces(a)), Some(Amount::Pieces(b))) => Some(Amount::Pieces(a + b)),
+        (Some(Amount::Money(a)), Some(Amount::Money(b))) => Some(Amount::Money(a + b)),
+        (had, other) => had.or(other),
+    };
+}
+
+fn of_index(mention: &Mention, index: &'static str) -> Security {
+    let ticker = index.to_owned();
+    Security { board: Some(board(index).to_owned()), ..security(mention, ticker, None, None) }
+}
+
+/// How else to read what was not found: words that stand together and are no name together may be
+/// names apart, and one word may be nearly a name.
+fn otherwise(mention: &Mention) -> Vec<Mention> {
+    if mention.text.contains(' ') {
+        return mention.text.split(' ').map(|text| part(mention, text)).collect();
+    }
+    let lower = crate::words::lower(&mention.text);
+    let Some(name) = is_popular(|it| near(&lower, &crate::words::lower(it))) else {
+        return Vec::new();
+    };
+    let words = crate::words::lower(name).split_whitespace().map(ToOwned::to_owned).collect();
+    // Once it has been read so, it is not read otherwise again.
+    if words == mention.words {
+        return Vec::new();
+    }
+    vec![Mention { words, query: name.to_owned(), ..mention.clone() }]
 }
 
 fn part(whole: &Mention, text: &str) -> Mention {
@@ -97,6 +149,7 @@ async fn chosen(
     mention: &Mention,
     finding: &Finding,
     language: Language,
+    resolved: &mut Resolved,
 ) -> Option<Security> {
     let ticker = mention.text.to_uppercase();
     let like_ticker = ticker.is_ascii() && mention.words.len() == 1 && mention.strong;
@@ -117,6 +170,18 @@ async fn chosen(
     let name = name.map(|it| (finding.id, format!("/result/data/{}/{it}", taken.row)));
     let mut found = security(mention, code(taken)?, name, board);
     found.others = tied.into_iter().filter(|it| *it != found.ticker).collect();
+    let own = row(taken).is_some_and(|row| is_preferred(row, &found.ticker));
+    if mention.preferred && !own {
+        resolved.notes.push(Note::NoPreferred(found.ticker.clone()));
+    }
+    let coded = mention.words.len() == 1 && mention.words[0].eq_ignore_ascii_case(&found.ticker);
+    if !mention.exact && !coded && !own {
+        let other = format!("{}P", found.ticker);
+        let rows = finding.at("/data").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        if rows.iter().any(|row| row["ticker"] == other && row["is_traded"] != Value::Bool(false)) {
+            resolved.notes.push(Note::Preferred(found.ticker.clone(), other));
+        }
+    }
     Some(found)
 }
 
@@ -126,8 +191,8 @@ fn security(
     name: Option<(usize, String)>,
     board: Option<String>,
 ) -> Security {
-    let (asked, weight) = (mention.text.clone(), mention.weight);
-    Security { ticker, name, board, weight, asked, others: Vec::new() }
+    let (asked, amount) = (mention.text.clone(), mention.amount);
+    Security { ticker, name, board, amount, asked, ..Security::default() }
 }
 
 /// Which of several had the greatest turnover today.
@@ -204,6 +269,7 @@ fn is_preferred(row: &Value, ticker: &str) -> bool {
         || (ticker.len() == 5 && ticker.ends_with('P'))
         || short.ends_with("-п")
         || short.ends_with(" ап")
+        || short.ends_with("-ап")
 }
 
 /// Every word asked for must be in the name; other words of the name count against it.

@@ -55,6 +55,28 @@ pub(crate) fn fit(asked: &str, named: &str) -> u32 {
     if is_cyrillic(asked) && begins(&stem(asked)) { 25 } else { 0 }
 }
 
+/// Whether a word is nearly a name: one letter is wrong, missing, too many or in the wrong place.
+/// Short words are nearly everything, and are not.
+pub(crate) fn near(asked: &str, named: &str) -> bool {
+    let close = |asked: &str, named: &str| {
+        let (a, b): (Vec<char>, Vec<char>) = (asked.chars().collect(), named.chars().collect());
+        if a.len().min(b.len()) < NEAR_MIN || a.len().abs_diff(b.len()) > 1 {
+            return false;
+        }
+        let same = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+        let (a, b) = (&a[same..], &b[same..]);
+        match (a, b) {
+            ([], _) | (_, []) => true,
+            ([x, y, a @ ..], [z, w, b @ ..]) if x == w && y == z && a == b => true,
+            ([_, rest @ ..], [_, other @ ..]) => rest == other || rest == b || a == other,
+        }
+    };
+    close(asked, named) || close(&stem(asked), named) || close(&stem(asked), &stem(named))
+}
+
+/// Letters that a word must have to be nearly another.
+const NEAR_MIN: usize = 5;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,5 +111,23 @@ mod tests {
         check("газ", "лукойл", 0);
         check("втб", "вк", 0);
         check("gazprom's", "gazprom", 50);
+    }
+
+    #[track_caller]
+    fn check_near(asked: &str, named: &str, expected: bool) {
+        assert_eq!(near(asked, named), expected, "{asked} {named}");
+    }
+
+    #[test]
+    fn words_with_one_mistake_are_nearly_names() {
+        for asked in ["газпорм", "газпрм", "газпроом", "гаспром", "газпорма", "газпрому"]
+        {
+            check_near(asked, "газпром", true);
+        }
+        check_near("сбербнак", "сбербанк", true);
+        check_near("яндкес", "яндекс", true);
+        check_near("плюс", "полюс", false);
+        check_near("роснефть", "татнефть", false);
+        check_near("", "газпром", false);
     }
 }

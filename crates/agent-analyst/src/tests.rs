@@ -2,5 +2,6 @@
 
 mod eval;
 mod floor;
+mod gaps;
 mod laws;
 mod model;

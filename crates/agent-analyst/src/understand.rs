@@ -1,17 +1,30 @@
-//! What a question asks for: the intent, the securities it names, their weights, and the time.
+//! What a question asks for: the intent, the securities it names, how much of each, and the time.
 //! Only what the user wrote is read here; data never is.
 
+mod amounts;
+mod focus;
+mod index;
 mod mentions;
+mod parts;
+mod talk;
+#[cfg(test)]
+mod tests;
 mod vocabulary;
 
 use jiff::civil::Date;
 
 use crate::ask::Question;
 use crate::dates::{self, Period};
+use crate::note::Note;
 use crate::number::Language;
 use crate::words::{Kind, Word, words};
+pub use amounts::Amount;
+pub use focus::{Focus, Sector, Way};
+pub(crate) use index::{board, is_index};
+pub(crate) use mentions::MENTIONS_MAX;
 pub use mentions::Mention;
 use mentions::{Named, named};
+pub(crate) use vocabulary::is_popular;
 use vocabulary::{MOVED, begins, is_english};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +52,11 @@ impl Intent {
             Self::Help => "help",
         }
     }
+
+    /// Whether it is about an index as a whole.
+    pub(crate) fn is_of_index(self) -> bool {
+        matches!(self, Self::IndexScan | Self::Movers)
+    }
 }
 
 /// A question understood, before its names are looked up.
@@ -49,13 +67,21 @@ pub struct Request {
     pub mentions: Vec<Mention>,
     /// As the question has it; without one, what is usual for the intent.
     pub period: Option<Period>,
+    /// Whether the day asked for is to be held against today.
+    pub ago: bool,
     pub today: Date,
     pub index: &'static str,
-    /// Percent that are held as money.
-    pub cash_pct: Option<f64>,
+    pub sector: Option<Sector>,
+    pub way: Way,
+    /// How many are to be listed.
+    pub top: Option<usize>,
+    pub focus: Focus,
+    /// What is held as money.
+    pub cash: Option<Amount>,
     /// Of the value at risk.
     pub confidence: Option<f64>,
     pub horizon_days: Option<u32>,
+    pub notes: Vec<Note>,
 }
 
 impl Request {
@@ -69,122 +95,205 @@ impl Request {
         };
         self.period.unwrap_or_else(|| Period::months_before(self.today, usual))
     }
+
+    pub(crate) fn note(&mut self, note: Note) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
 }
 
-/// Earlier messages that a short one may refer to.
-const LOOK_BACK: usize = 4;
-
+/// The first thing that a question asks for.
 pub(crate) fn understand(question: &Question, today: Date) -> Request {
-    let mut asked = question.asked.iter().rev();
-    let text = asked.next().map_or("", String::as_str);
+    let text = question.text();
     let language = question.locale.unwrap_or_else(|| language(text));
-    let (mut request, clear) = one(text, today, language);
-    // «А за год?» means what was asked before, with another time.
-    let refers = words(text).first().is_some_and(|it| it.is(&["а", "и", "and", "what"]));
-    let lacks = request.mentions.is_empty()
-        && !matches!(request.intent, Intent::IndexScan | Intent::Movers);
-    for earlier in asked.take(LOOK_BACK) {
-        let partial = lacks && (clear || request.period.is_some());
-        let elliptic = refers && !clear;
-        if !(partial || elliptic) {
-            break;
-        }
-        let (before, _) = one(earlier, today, language);
-        if before.intent == Intent::Help {
-            continue;
-        }
-        if request.mentions.is_empty() {
-            request.mentions = before.mentions;
-            request.index = before.index;
-        }
-        if !clear {
-            request.intent = before.intent;
-        }
-        request.period = request.period.or(before.period);
-        break;
+    all(question, today).into_iter().next().unwrap_or_else(|| one(&[], today, language).0)
+}
+
+/// Everything that a question asks for, in its order.
+pub(crate) fn all(question: &Question, today: Date) -> Vec<Request> {
+    let text = question.text();
+    let language = question.locale.unwrap_or_else(|| language(text));
+    let words = words(text);
+    let parts = parts::split(&words, today, language);
+    if parts.len() > 1 {
+        return parts;
     }
-    request
+    let earlier = question.asked.iter().rev().skip(1);
+    vec![talk::continued(&words, earlier, today, language)]
 }
 
 fn language(text: &str) -> Language {
     let cyrillic = text.chars().any(|it| ('а'..='я').contains(&it) || ('А'..='Я').contains(&it));
-    let english = || words(text).iter().any(is_english);
+    // A name in small Latin letters beside no Russian word is English as well.
+    let small = |it: &Word| {
+        it.kind == Kind::Latin
+            && it.text.len() > 3
+            && it.text.chars().skip(1).all(char::is_lowercase)
+            && it.text.starts_with(char::is_uppercase)
+    };
+    let english = || words(text).iter().any(|it| is_english(it) || small(it));
     if !cyrillic && english() { Language::English } else { Language::Russian }
 }
 
-/// One message alone; the flag says that its intent is in its words.
-fn one(text: &str, today: Date, language: Language) -> (Request, bool) {
-    let words = words(text);
-    let times = dates::read(&words, today);
-    let Named { mentions, cash_pct } = named(&words, &times.used);
-    let said = intent(&words, &mentions);
+/// One message, or a part of one, alone; the flag says that its intent is in its words.
+fn one(words: &[Word], today: Date, language: Language) -> (Request, bool) {
+    let times = dates::read(words, today);
+    let Named { mut mentions, cash, more } = named(words, &times.used);
+    let said = intent(words, &mut mentions, times.period, cash);
+    let index = mentions.iter().find_map(|it| it.index).unwrap_or("IMOEX");
+    if said.is_some_and(Intent::is_of_index) {
+        mentions.retain(|it| it.index.is_none());
+    }
     let fallback = match mentions.len() {
         0 => Intent::Help,
         1 => Intent::Overview,
         _ => Intent::Comparison,
     };
-    let (confidence, horizon_days) = risk_terms(&words);
-    let index = if begins(&words, &["rts", "ртс", "rtsi"]) { "RTSI" } else { "IMOEX" };
-    let request = Request {
+    let intent = said.unwrap_or(fallback);
+    let (confidence, horizon_days) = risk_terms(words);
+    let mut request = Request {
         language,
-        intent: said.unwrap_or(fallback),
+        intent,
         mentions,
         period: times.period,
+        ago: times.ago,
         today,
         index,
-        cash_pct,
+        sector: focus::sector_of(words).filter(|_| intent.is_of_index()),
+        way: focus::way(words),
+        top: focus::top(words),
+        focus: focus::focus(words),
+        cash,
         confidence,
         horizon_days,
+        notes: times.notes,
     };
+    if focus::forecasts(words) {
+        request.note(Note::Future);
+    }
+    if more > 0 {
+        request.note(Note::TooMany(more));
+    }
     (request, said.is_some())
 }
 
-fn intent(words: &[Word], mentions: &[Mention]) -> Option<Intent> {
+/// Stems of words about what is in an index.
+const COMPOSITION: [&str; 17] = [
+    "состав",
+    "состо",
+    "вес",
+    "веса",
+    "весом",
+    "весу",
+    "весам",
+    "структур",
+    "constituent",
+    "weight",
+    "входит",
+    "входят",
+    "крупнейш",
+    "largest",
+    "компани",
+    "бумаг",
+    "акци",
+];
+
+fn intent(
+    words: &[Word],
+    mentions: &mut Vec<Mention>,
+    period: Option<Period>,
+    cash: Option<Amount>,
+) -> Option<Intent> {
     let has = |stems: &[&str]| begins(words, stems);
-    let weighed = mentions.iter().any(|it| it.weight.is_some());
+    let amounts = mentions.iter().filter(|it| it.amount.is_some()).count();
+    let mine = has(&["меня", "мой", "моем", "моего", "my", "hold", "holding"]);
+    let short =
+        mentions.iter().any(|it| it.amount.and_then(Amount::value).is_some_and(|it| it < 0.0));
+    let weighed = amounts + usize::from(cash.is_some()) >= 2 || amounts > 0 && mine || short;
     // A word that does not look like a name does not make a question about the market one about it.
     let unnamed = mentions.iter().all(|it| !it.strong);
+    let indexed = mentions.iter().any(|it| it.index.is_some());
+    let spoken = indexed || has(&["индекс", "index"]);
+    let sector = unnamed && focus::sector_of(words).is_some();
     let moved = has(&MOVED);
-    let market =
-        has(&["рынк", "рынок", "бирж", "market", "imoex", "индекс", "index", "ртс", "rtsi"]);
-    let which = has(&[
-        "что",
-        "кто",
-        "какие",
-        "какая",
-        "лидер",
-        "аутсайдер",
-        "топ",
-        "top",
-        "what",
-        "which",
-        "biggest",
-        "mover",
-        "gainer",
-        "loser",
-    ]);
-    Some(if has(&["дивиденд", "дивдоход", "dividend", "выплат", "payout"]) {
-        Intent::Dividends
-    } else if has(&["коррел", "correlat", "взаимосвяз"]) {
-        Intent::Correlation
-    } else if has(&["портфел", "portfolio", "var"]) || weighed {
-        Intent::PortfolioRisk
-    } else if unnamed && moved && (which || market) {
-        Intent::Movers
-    } else if unnamed && has(&["индекс", "index", "imoex", "rtsi", "ртс", "состав", "constituent"])
-    {
-        Intent::IndexScan
-    } else if unnamed
-        && market
-        && has(&["как", "обзор", "how", "дел", "сводк", "overview", "итог", "торг"])
-    {
-        Intent::Movers
-    } else if has(&["сравн", "против", "compar", "vs", "versus", "лучше", "better"])
-    {
-        Intent::Comparison
-    } else {
-        return None;
-    })
+    let market = spoken || has(&["рынк", "рынок", "бирж", "market"]);
+    let composition = has(&COMPOSITION);
+    let topped = focus::top(words).is_some();
+    // «что с индексом» asks about the index, not about what is in it.
+    let about = words
+        .windows(2)
+        .any(|it| it[0].is(&["что", "what"]) && it[1].is(&["с", "со", "about", "s"]));
+    let which = topped
+        || !about
+            && has(&[
+                "что",
+                "кто",
+                "какие",
+                "какая",
+                "лидер",
+                "аутсайдер",
+                "топ",
+                "top",
+                "what",
+                "which",
+                "who",
+                "biggest",
+                "mover",
+                "gainer",
+                "loser",
+            ]);
+    let index = |mentions: &mut Vec<Mention>| {
+        if mentions.iter().all(|it| it.index.is_none()) {
+            let text = "IMOEX".to_owned();
+            mentions.push(Mention { text, index: Some("IMOEX"), ..Mention::default() });
+        }
+    };
+    Some(
+        if has(&["дивиденд", "дивдоход", "дивы", "дивов", "dividend", "выплат", "payout"])
+        {
+            Intent::Dividends
+        } else if has(&["коррел", "correlat", "взаимосвяз"]) {
+            if market && mentions.iter().filter(|it| it.index.is_none()).count() == 1 {
+                index(mentions);
+            }
+            Intent::Correlation
+        } else if has(&["портфел", "portfolio", "портфол", "var"]) || weighed {
+            Intent::PortfolioRisk
+        } else if spoken && !unnamed && has(&["вес", "веса", "доля", "долю", "weight"])
+        {
+            Intent::IndexScan
+        } else if unnamed
+            && spoken
+            && !which
+            && !composition
+            && !sector
+            && (moved || period.is_some())
+        {
+            mentions.retain(|it| it.index.is_some());
+            index(mentions);
+            Intent::Overview
+        } else if unnamed && moved && (which || market || sector) {
+            Intent::Movers
+        } else if unnamed
+            && (spoken || sector || has(&["состав", "constituent"]) || topped && composition)
+        {
+            Intent::IndexScan
+        } else if unnamed
+            && market
+            && has(&["как", "обзор", "how", "дел", "сводк", "overview", "итог", "торг"])
+        {
+            Intent::Movers
+        } else if has(&["сравн", "против", "compar", "vs", "versus", "лучше", "better"])
+        {
+            if market && mentions.iter().filter(|it| it.index.is_none()).count() == 1 {
+                index(mentions);
+            }
+            Intent::Comparison
+        } else {
+            return None;
+        },
+    )
 }
 
 /// The confidence and the horizon of a value at risk: «99%», «на 10 дней».

@@ -14,6 +14,8 @@ pub(crate) enum Kind {
     /// A number; the flag says that a percent sign follows.
     Number(f64, bool),
     Date(Date),
+    /// Written like a date, and none.
+    NoDate,
     Mark(char),
 }
 
@@ -28,6 +30,8 @@ pub(crate) struct Word {
     pub(crate) first: bool,
     /// Whether it stands between quotation marks.
     pub(crate) quoted: bool,
+    /// Whether nothing is between it and what stands before.
+    pub(crate) glued: bool,
 }
 
 impl Word {
@@ -72,7 +76,8 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
         if here.is_alphanumeric() {
             let text: String = chars[at..end].iter().collect();
             let percent = after_spaces(&chars, end) == Some('%');
-            found.push(word(&text, percent, first, quoted));
+            let glued = at > 0 && !chars[at - 1].is_whitespace();
+            found.push(Word { glued, ..word(&text, percent, first, quoted) });
             first = false;
         } else if !here.is_whitespace() && !here.is_control() {
             quoted = match here {
@@ -82,14 +87,8 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
                 _ => quoted,
             };
             first |= matches!(here, '.' | '!' | '?');
-            found.push(Word {
-                text: here.to_string(),
-                lower: here.to_string(),
-                stem: String::new(),
-                kind: Kind::Mark(here),
-                first: false,
-                quoted: false,
-            });
+            let glued = at > 0 && !chars[at - 1].is_whitespace();
+            found.push(Word { glued, ..mark(here) });
         } else if here == '\n' {
             first = true;
             found.push(mark('\n'));
@@ -108,6 +107,7 @@ fn mark(mark: char) -> Word {
         kind: Kind::Mark(mark),
         first: false,
         quoted: false,
+        glued: false,
     }
 }
 
@@ -127,6 +127,7 @@ fn end_of(chars: &[char], from: usize) -> usize {
         let (here, next) = (chars[to], chars.get(to + 1).copied().unwrap_or(' '));
         let goes_on = match here {
             it if it.is_alphanumeric() => true,
+            '-' if next.is_ascii_digit() && percent_after(chars, to + 1) => false,
             '-' | '&' if next.is_alphanumeric() => !figures(to) || dated(chars, from),
             '.' if next.is_ascii_digit() => chars[to - 1].is_ascii_digit(),
             '.' if next.is_alphabetic() => to - from <= 3 && !digits_only(to),
@@ -141,6 +142,13 @@ fn end_of(chars: &[char], from: usize) -> usize {
     to.max(from + 1)
 }
 
+/// Whether the digits here are a percentage: `SBER-40%`.
+fn percent_after(chars: &[char], from: usize) -> bool {
+    let digits = |it: &&char| it.is_ascii_digit() || **it == ',' || **it == '.';
+    let len = chars.get(from..).unwrap_or_default().iter().take_while(digits).count();
+    after_spaces(chars, from + len) == Some('%')
+}
+
 /// Whether `YYYY-MM-DD` begins here.
 fn dated(chars: &[char], from: usize) -> bool {
     let digit = |at: usize| chars.get(from + at).is_some_and(char::is_ascii_digit);
@@ -152,16 +160,24 @@ fn word(text: &str, percent: bool, first: bool, quoted: bool) -> Word {
     let kind = match (date(text), number(text)) {
         (Some(date), _) => Kind::Date(date),
         (None, Some(value)) => Kind::Number(value, percent),
+        _ if like_date(text) => Kind::NoDate,
         _ if lower.chars().any(|it| ('а'..='я').contains(&it)) => Kind::Cyrillic,
         _ => Kind::Latin,
     };
-    Word { stem: stem(&lower), text: text.to_owned(), lower, kind, first, quoted }
+    Word { stem: stem(&lower), text: text.to_owned(), lower, kind, first, quoted, glued: false }
 }
 
 fn number(text: &str) -> Option<f64> {
     let plain = text.replace(',', ".");
     let digits = plain.chars().all(|it| it.is_ascii_digit() || it == '.');
     plain.parse().ok().filter(|value: &f64| digits && value.is_finite())
+}
+
+/// Three numbers between points or dashes, as a date has them.
+fn like_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split(['-', '.']).collect();
+    let digits = |it: &&str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+    parts.len() == 3 && parts.iter().all(digits) && parts.iter().any(|it| it.len() == 4)
 }
 
 /// `2024-03-01`, `01.03.2024` or `01.03.24`.
@@ -196,6 +212,7 @@ mod tests {
         check("с 01.03.2024 по 2024-04-15.", &["с", "01.03.2024", "по", "2024-04-15", "."]);
         check("60/40", &["60", "/", "40"]);
         check("60-40", &["60", "-", "40"]);
+        check("SBER-40%", &["SBER", "-", "40", "%"]);
         check("\u{1b}[31mX\u{0}Y", &["[", "31mX", "Y"]);
     }
 
@@ -205,7 +222,7 @@ mod tests {
         assert_eq!(kinds("0,4"), Kind::Number(0.4, false));
         assert_eq!(kinds("40 %"), Kind::Number(40.0, true));
         assert_eq!(kinds("15.03.24"), Kind::Date(jiff::civil::date(2024, 3, 15)));
-        assert_eq!(kinds("31.02.2024"), Kind::Latin);
+        assert_eq!(kinds("31.02.2024"), Kind::NoDate);
         assert_eq!(kinds("6m"), Kind::Latin);
     }
 }

@@ -2,9 +2,14 @@
 //! is cited.
 
 mod basket;
+mod day;
+mod dividends;
 mod group;
+mod lead;
+mod portfolio;
 mod single;
 mod talk;
+mod verdict;
 
 use async_trait::async_trait;
 use fault::Fault;
@@ -17,7 +22,7 @@ use crate::number::Language;
 use crate::page::{Page, Slot};
 use crate::plan::Plan;
 use crate::resolve::Security;
-use crate::understand::Intent;
+use crate::understand::{Intent, is_index};
 
 /// An answer before it is sent.
 #[derive(Debug, Clone, Default)]
@@ -63,22 +68,75 @@ pub(crate) struct Sheet<'a> {
     pub(crate) findings: &'a [Finding],
 }
 
+/// The sections of an answer, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Section {
+    Summary,
+    Figures,
+    Risks,
+    Conclusions,
+}
+
+impl Section {
+    const ALL: [(Self, &'static str, &'static str); 4] = [
+        (Self::Summary, "Резюме", "Summary"),
+        (Self::Figures, "Ключевые показатели", "Key figures"),
+        (Self::Risks, "Риски", "Risks"),
+        (Self::Conclusions, "Выводы", "Conclusions"),
+    ];
+}
+
+/// Whether there is enough to answer a part of a question.
+fn is_answered(plan: &Plan) -> bool {
+    let count = plan.resolved.securities.len();
+    match plan.request.intent {
+        Intent::Overview => count == 1,
+        Intent::Comparison | Intent::Correlation => count > 1,
+        Intent::PortfolioRisk | Intent::Dividends => count > 0,
+        Intent::IndexScan | Intent::Movers => true,
+        Intent::Help => false,
+    }
+}
+
+fn body(sheet: &mut Sheet<'_>, section: Section) {
+    let all = &sheet.plan.resolved.securities;
+    let request = &sheet.plan.request;
+    match (request.intent, all.as_slice()) {
+        (Intent::Overview, [one]) if request.period().is_day() => day::write(sheet, one, section),
+        (Intent::Overview, [one]) => single::write(sheet, one, section),
+        (Intent::Comparison, all) => group::comparison(sheet, all, section),
+        (Intent::PortfolioRisk, all) => portfolio::write(sheet, all, section),
+        (Intent::Correlation, all) => group::correlation(sheet, all, section),
+        (Intent::Dividends, all) => dividends::write(sheet, all, section),
+        (Intent::IndexScan, _) => basket::index(sheet, section),
+        (Intent::Movers, _) => basket::movers(sheet, section),
+        _ => {}
+    }
+}
+
 fn written(plan: &Plan, findings: &[Finding]) -> Draft {
     let page = Page::new(plan.request.language);
     let mut sheet = Sheet { page, plan, findings };
-    let all = &plan.resolved.securities;
-    match (plan.request.intent, all.as_slice()) {
-        (Intent::Overview, [one]) => single::overview(&mut sheet, one),
-        (Intent::Comparison, [_, _, ..]) => group::comparison(&mut sheet, all),
-        (Intent::PortfolioRisk, [_, ..]) => group::portfolio(&mut sheet, all),
-        (Intent::Correlation, [_, _, ..]) => group::correlation(&mut sheet, all),
-        (Intent::Dividends, [_, ..]) => single::dividends(&mut sheet, all),
-        (Intent::IndexScan, _) => basket::index(&mut sheet),
-        (Intent::Movers, _) => basket::movers(&mut sheet),
-        _ => talk::help(&mut sheet),
+    let (answered, others): (Vec<&Plan>, Vec<&Plan>) = plan.parts().partition(|it| is_answered(it));
+    for (section, russian, english) in Section::ALL.into_iter().filter(|_| !answered.is_empty()) {
+        sheet.page.heading(russian, english);
+        for part in &answered {
+            sheet.plan = part;
+            if section == Section::Summary {
+                talk::first(&mut sheet);
+            }
+            body(&mut sheet, section);
+        }
+        for part in others.iter().filter(|_| section == Section::Summary) {
+            sheet.plan = part;
+            talk::help(&mut sheet);
+        }
     }
-    let called = !plan.steps.is_empty();
-    if called {
+    sheet.plan = plan;
+    if answered.is_empty() {
+        talk::help(&mut sheet);
+    }
+    if plan.parts().any(|it| !it.steps.is_empty()) {
         talk::notes(&mut sheet);
     }
     let Page { text, tables, citations, .. } = sheet.page;
@@ -142,71 +200,55 @@ impl<'a> Sheet<'a> {
         self.page.language
     }
 
-    /// The last call of a tool about a ticker: the plan's own, after those that looked up names.
-    pub(crate) fn of(&self, tool: &str, ticker: &str) -> Option<&'a Finding> {
-        self.findings.iter().rev().find(|it| it.is_of(tool, ticker))
+    /// Whether a call belongs to the part that is being written. Another planner's calls all do.
+    fn own(&self, it: &Finding) -> bool {
+        let steps = &self.plan.steps;
+        steps.is_empty() || steps.iter().any(|step| step.tool == it.tool && step.args == it.args)
     }
 
-    pub(crate) fn first(&self, tool: &str) -> Option<&'a Finding> {
-        self.findings.iter().find(|it| it.tool == tool)
+    /// The last call of a tool about a ticker: the plan's own, after those that looked up names.
+    pub(crate) fn of(&self, tool: &str, ticker: &str) -> Option<&'a Finding> {
+        self.findings.iter().rev().find(|it| it.is_of(tool, ticker) && self.own(it))
+    }
+
+    /// The calls of a tool, in their order.
+    pub(crate) fn calls(&self, tool: &str) -> Vec<&'a Finding> {
+        self.findings.iter().filter(|it| it.tool == tool && self.own(it)).collect()
     }
 
     pub(crate) fn last(&self, tool: &str) -> Option<&'a Finding> {
-        self.findings.iter().rev().find(|it| it.tool == tool)
+        self.calls(tool).pop()
     }
 
-    /// The name of a security as the exchange has it, or its ticker.
-    pub(crate) fn name(&self, it: &Security) -> Slot {
+    /// The name of a security as the exchange has it, with its ticker.
+    pub(crate) fn title(&self, it: &Security) -> Slot {
         let finding = it
             .name
             .as_ref()
             .and_then(|(id, at)| Some((self.findings.iter().find(|f| f.id == *id)?, at)));
         match finding.and_then(|(finding, at)| self.page.told(Some(finding), at)) {
-            Some(name) => Slot::Figure(Some(name)),
+            Some(name) => {
+                let ticker = format!(" ({})", it.ticker);
+                Slot::Many(vec![Slot::Figure(Some(name)), Slot::Text(ticker)])
+            }
             None => Slot::Text(it.ticker.clone()),
         }
     }
 
-    /// «с 1 марта 2024 по 15 апреля 2024».
-    pub(crate) fn period(&self, finding: Option<&Finding>) -> [Slot; 2] {
-        let end = |at: &str| Slot::Figure(self.page.told(finding, at));
-        [end("/args/from_date"), end("/args/to_date")]
-    }
-}
-
-/// The word for a movement, against what would be usual for its own volatility.
-pub(crate) fn trend(
-    change_pct: f64,
-    volatility: Option<f64>,
-    days: f64,
-    language: Language,
-) -> &'static str {
-    let usual = volatility.unwrap_or(25.0) * (days.max(1.0) / 252.0).sqrt();
-    let strength = if usual > 0.0 { change_pct / usual } else { 0.0 };
-    if strength > 1.5 {
-        language.pick("уверенный рост", "a strong rise")
-    } else if strength > 0.3 {
-        language.pick("рост", "a rise")
-    } else if strength < -1.5 {
-        language.pick("сильное снижение", "a sharp fall")
-    } else if strength < -0.3 {
-        language.pick("снижение", "a fall")
-    } else {
-        language.pick("движение без выраженного направления", "no clear direction")
-    }
-}
-
-/// The word for a yearly volatility in percent.
-pub(crate) fn roughness(volatility: f64, language: Language) -> &'static str {
-    match volatility {
-        it if it < 20.0 => language.pick("низкая", "low"),
-        it if it < 35.0 => language.pick("умеренная", "moderate"),
-        _ => language.pick("высокая", "high"),
+    /// «1 марта 2024» and «15 апреля 2024», the ends of what was asked for.
+    pub(crate) fn period(&self, finding: Option<&Finding>) -> Option<[Slot; 2]> {
+        let end = |at: &str| Some(Slot::Figure(Some(self.page.told(finding, at)?)));
+        Some([end("/args/from_date")?, end("/args/to_date")?])
     }
 }
 
 pub(crate) fn float(finding: Option<&Finding>, pointer: &str) -> Option<f64> {
     finding?.at(pointer)?.as_f64()
+}
+
+/// The currency that a security is priced in; an index has points.
+pub(crate) fn money_of(finding: Option<&Finding>, it: &Security) -> String {
+    if is_index(&it.ticker) { String::new() } else { currency_of(finding) }
 }
 
 /// The currency of a snapshot; roubles where it is not said.

@@ -46,10 +46,18 @@ pub(super) fn year(word: &Word) -> Option<i16> {
 /// «2023 году», «2023», "in 2023".
 pub(super) fn year_at(words: &[Word], at: usize) -> Option<Piece> {
     let year = words.get(at).and_then(year)?;
+    // «2000 рублей» and «2000 акций» are amounts.
+    let amounts =
+        ["руб", "тыс", "млн", "акци", "шт", "лот", "долл", "share", "lot", "rub", "piece"];
+    let counted =
+        |it: &Word| amounts.iter().any(|stem| it.lower.starts_with(stem)) || it.lower == "₽";
+    if words.get(at + 1).is_some_and(counted) {
+        return None;
+    }
     let said = |it: &Word| it.is(&["год", "года", "году", "г"]);
     let len = 1 + usize::from(words.get(at + 1).is_some_and(said));
     let period = Period { from: Date::new(year, 1, 1).ok()?, to: Date::new(year, 12, 31).ok()? };
-    Some(Piece { period, len, dated: true })
+    Some(Piece::new(period, len, true))
 }
 
 /// «в марте 2024», «за март», "March 2024".
@@ -64,7 +72,7 @@ pub(super) fn month_at(words: &[Word], at: usize, today: Date) -> Option<Piece> 
     let guessed = if number > today.month() { today.year() - 1 } else { today.year() };
     let from = Date::new(said.unwrap_or(guessed), number, 1).ok()?;
     let len = 1 + year_len(words, at + 1);
-    Some(Piece { period: months(from, 1), len, dated: said.is_some() })
+    Some(Piece::new(months(from, 1), len, said.is_some()))
 }
 
 fn year_len(words: &[Word], at: usize) -> usize {
@@ -76,37 +84,73 @@ fn months(from: Date, count: i32) -> Period {
     Period { from, to: next.saturating_sub(1.day()) }
 }
 
-/// «первый квартал 2024», «2 квартал», "Q1 2024", «первое полугодие», "H1".
+/// «первый квартал 2024», «1 кв. 2024», "Q1 2024", "1Q24", «первое полугодие», "H1".
 pub(super) fn quarter_at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
     let word = words.get(at)?;
     let next = words.get(at + 1);
     let unit =
         |stems: &[&str]| next.is_some_and(|it| stems.iter().any(|s| it.lower.starts_with(s)));
-    let coded = |letter: char| {
-        let mut chars = word.lower.chars();
-        let digit = (chars.next() == Some(letter)).then(|| chars.next()?.to_digit(10)).flatten();
-        digit.filter(|_| chars.next().is_none())
-    };
-    let (index, months_each, len) = if let Some(index) = coded('q') {
-        (index, 3, 1)
-    } else if let Some(index) = coded('h') {
-        (index, 6, 1)
+    let point = usize::from(words.get(at + 2).is_some_and(|it| it.is_mark(&['.'])));
+    let (index, months_each, len, coded_year) = if let Some((index, each, year)) = coded(word) {
+        (index, each, 1, year)
     } else if unit(&["квартал", "quarter"]) {
-        (ordinal(word)?, 3, 2)
-    } else if unit(&["полугоди", "half"]) {
-        (ordinal(word)?, 6, 2)
+        (ordinal(word)?, 3, 2, None)
+    } else if next.is_some_and(|it| it.is(&["кв"])) {
+        (ordinal(word)?, 3, 2 + point, None)
+    } else if unit(&["полугоди"]) {
+        (ordinal(word)?, 6, 2, None)
+    } else if unit(&["половин", "half"]) && of_year(words, at + 2) {
+        (ordinal(word)?, 6, 2, None)
     } else {
         return None;
     };
     if !(1..=12 / months_each).contains(&index) {
         return None;
     }
-    let said = words.get(at + len).and_then(year);
+    let len = len + usize::from(words.get(at + len).is_some_and(|it| it.is(&["of"])));
+    let said = coded_year.or_else(|| words.get(at + len).and_then(year));
     let month = i8::try_from((index - 1) * months_each + 1).ok()?;
     let guessed = if month > today.month() { today.year() - 1 } else { today.year() };
     let from = Date::new(said.unwrap_or(guessed), month, 1).ok()?;
     let period = months(from, i32::try_from(months_each).ok()?);
-    Some(Piece { period, len: len + year_len(words, at + len), dated: said.is_some() })
+    let bare = |it: &Word| it.is(&["год", "года", "year"]);
+    let more = match year_len(words, at + len) {
+        0 => usize::from(words.get(at + len).is_some_and(bare)),
+        more => more,
+    };
+    Some(Piece::new(period, len + more, said.is_some()))
+}
+
+/// Whether a year follows: a half may be of anything.
+fn of_year(words: &[Word], at: usize) -> bool {
+    let at = at + usize::from(words.get(at).is_some_and(|it| it.is(&["of"])));
+    let at = at + usize::from(words.get(at).is_some_and(|it| it.is(&["the", "this"])));
+    words.get(at).is_some_and(|it| year(it).is_some() || it.is(&["года", "год", "year"]))
+}
+
+/// `Q1`, `H2`, `1Q`, `1Q24`, `1кв`, `1П2024`: which one, its months, and the year.
+fn coded(word: &Word) -> Option<(u32, u32, Option<i16>)> {
+    let mut chars = word.lower.chars();
+    let (first, second) = (chars.next()?, chars.next()?);
+    let rest: String = chars.collect();
+    let (index, letter) = match (first.to_digit(10), second.to_digit(10)) {
+        (Some(index), None) => (index, second),
+        (None, Some(index)) => (index, first),
+        _ => return None,
+    };
+    let rest = if letter == 'к' { rest.strip_prefix('в').unwrap_or(&rest) } else { &rest };
+    let each = match letter {
+        'q' | 'к' => 3,
+        'h' | 'п' => 6,
+        _ => return None,
+    };
+    let year = match (rest.len(), rest.parse::<i16>()) {
+        (0, _) => None,
+        (2, Ok(year)) => Some(2_000 + year),
+        (4, Ok(year)) => Some(year),
+        _ => return None,
+    };
+    Some((index, each, year))
 }
 
 fn ordinal(word: &Word) -> Option<u32> {

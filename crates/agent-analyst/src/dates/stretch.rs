@@ -3,7 +3,7 @@
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
-use super::{Period, Piece, clipped, year};
+use super::{Period, Piece, Sort, calendar, clipped, year};
 use crate::words::Word;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub(super) enum Unit {
 enum Which {
     /// Counted back from today.
     Past,
-    /// The whole one before this.
-    Previous,
+    /// The whole one before this, or so many before.
+    Previous(i32),
     /// The one we are in, so far.
     Current,
 }
@@ -84,11 +84,13 @@ fn count(word: &Word) -> Option<f64> {
 
 fn which(word: &Word) -> Option<Which> {
     let begins = |stems: &[&str]| stems.iter().any(|it| word.lower.starts_with(it));
-    if begins(&["последн", "прошедш"]) || word.is(&["past", "recent"]) {
+    if begins(&["позапрошл"]) {
+        Some(Which::Previous(2))
+    } else if begins(&["последн", "прошедш"]) || word.is(&["past", "recent"]) {
         Some(Which::Past)
     } else if begins(&["прошл", "предыдущ", "минувш"]) || word.is(&["last", "previous"])
     {
-        Some(Which::Previous)
+        Some(Which::Previous(1))
     } else if begins(&["текущ"])
         || word.is(&["этот", "этом", "этой", "эту", "this", "current", "нынешнем"])
     {
@@ -99,33 +101,95 @@ fn which(word: &Word) -> Option<Which> {
 }
 
 pub(super) fn at(words: &[Word], at: usize, today: Date) -> Option<Piece> {
-    since_start(words, at, today).or_else(|| counted(words, at, today))
+    since_start(words, at, today)
+        .or_else(|| ahead(words, at, today))
+        .or_else(|| ago(words, at, today))
+        .or_else(|| counted(words, at, today))
 }
 
-/// «с начала года», "year to date", "since the start of the month", "YTD".
+/// «с начала года», "year to date", "since the start of last year", «с начала марта», "YTD".
 fn since_start(words: &[Word], at: usize, today: Date) -> Option<Piece> {
     let is = |offset: usize, list: &[&str]| words.get(at + offset).is_some_and(|it| it.is(list));
     let unit_at = |offset: usize| words.get(at + offset).and_then(unit);
-    let skip = usize::from(is(0, &["с", "со", "since", "from"]));
-    let the = |offset: usize| usize::from(is(offset, &["the", "этого", "текущего", "of"]));
-    let (unit, len) = if is(0, &["ytd"]) {
-        (Unit::Year, 1)
-    } else if is(0, &["mtd"]) {
-        (Unit::Month, 1)
-    } else if is(1, &["to"]) && is(2, &["date"]) {
-        (unit_at(0)?, 3)
-    } else {
-        let mut len = skip + the(skip);
-        if !is(len, &["начала", "beginning", "start"]) {
-            return None;
-        }
-        len += 1;
-        len += the(len);
-        len += the(len);
-        (unit_at(len)?, len + 1)
+    let to_date = |unit: Unit, len: usize| {
+        let period = Period { from: clipped(today, unit, 0).from, to: today };
+        Some(Piece::new(period, len, true).sorted(Sort::Closed))
     };
-    let period = Period { from: clipped(today, unit, 0).from, to: today };
-    Some(Piece { period, len, dated: true })
+    if is(0, &["ytd"]) {
+        return to_date(Unit::Year, 1);
+    } else if is(0, &["mtd"]) {
+        return to_date(Unit::Month, 1);
+    } else if is(1, &["to"]) && is(2, &["date"]) {
+        return to_date(unit_at(0)?, 3);
+    }
+    let skip = usize::from(is(0, &["с", "со", "since", "from"]));
+    let mut len = skip + usize::from(is(skip, &["the"]));
+    if !is(len, &["начала", "beginning", "start"]) {
+        return None;
+    }
+    len += 1;
+    while is(len, &["the", "of"]) {
+        len += 1;
+    }
+    let back = match words.get(at + len).and_then(which) {
+        Some(Which::Previous(back)) => Some(back),
+        Some(Which::Current) => Some(0),
+        _ if is(len, &["этого", "текущего", "этой"]) => Some(0),
+        _ => None,
+    };
+    len += usize::from(back.is_some());
+    let (from, more) = match unit_at(len) {
+        Some(unit) => (clipped(today, unit, back.unwrap_or(0)).from, 1),
+        None => {
+            let named = calendar::quarter_at(words, at + len, today)
+                .or_else(|| calendar::month_at(words, at + len, today))
+                .or_else(|| calendar::year_at(words, at + len))?;
+            (named.period.from, named.len)
+        }
+    };
+    let period = Period { from, to: today.max(from) };
+    Some(Piece::new(period, len + more, true).sorted(Sort::Closed))
+}
+
+/// What is yet to come: «завтра», «через месяц», «на следующей неделе», "next year".
+fn ahead(words: &[Word], at: usize, today: Date) -> Option<Piece> {
+    let first = words.get(at)?;
+    let unit_at = |offset: usize| words.get(at + offset).and_then(unit).is_some();
+    let counted = words.get(at + 1).and_then(count).is_some();
+    let next = ["следующ", "будущ", "предстоящ"].iter().any(|it| first.lower.starts_with(it))
+        || first.is(&["next"]);
+    let len = if first.is(&["завтра", "послезавтра", "tomorrow"]) {
+        1
+    } else if first.is(&["через"]) && counted && unit_at(2) {
+        3
+    } else if (first.is(&["через"]) || next) && unit_at(1) {
+        2
+    } else {
+        return None;
+    };
+    Some(Piece::new(Period::day(today), len, true).sorted(Sort::Future))
+}
+
+/// «год назад», "two weeks ago": one day, to be held against today. "The year before last" too.
+fn ago(words: &[Word], at: usize, today: Date) -> Option<Piece> {
+    let is = |offset: usize, list: &[&str]| words.get(at + offset).is_some_and(|it| it.is(list));
+    let number = words.get(at).filter(|it| year(it).is_none()).and_then(count);
+    let mut len = usize::from(number.is_some());
+    len += usize::from(is(len, &["of", "ровно"]));
+    let unit = words.get(at + len).and_then(unit)?;
+    len += 1;
+    if number.is_none() && is(len, &["before"]) && is(len + 1, &["last"]) {
+        return Some(Piece::new(clipped(today, unit, 2), len + 2, true));
+    }
+    len += usize::from(is(len, &["тому"]));
+    if !is(len, &["назад", "ago"]) {
+        return None;
+    }
+    let day = match (unit, number.unwrap_or(1.0)) {
+        (Unit::Day, count) if count <= 1.0 => today.saturating_sub(1.day()),
+        (unit, count) => past(today, unit, count).from,
+    };
+    Some(Piece::new(Period::day(day), len + 1, true).sorted(Sort::Ago))
 }
 
 /// A count and a unit, or a unit with a word that says which one.
@@ -135,7 +199,7 @@ fn counted(words: &[Word], at: usize, today: Date) -> Option<Piece> {
     };
     let first = words.get(at)?;
     if let Some((count, unit)) = coded(first) {
-        return Some(Piece { period: past(today, unit, count), len: 1, dated: true });
+        return Some(Piece::new(past(today, unit, count), 1, true));
     }
     let preposition = usize::from(first.is(&["за", "for", "over", "during", "in", "within"]));
     let the = usize::from(words.get(at + preposition).is_some_and(|it| it.is(&["the"])));
@@ -164,11 +228,11 @@ fn counted(words: &[Word], at: usize, today: Date) -> Option<Piece> {
     }
     let rolling = the > 0 || number.is_some();
     let period = match which {
-        Some(Which::Previous) if !rolling => clipped(today, unit, 1),
+        Some(Which::Previous(back)) if !rolling => clipped(today, unit, back),
         Some(Which::Current) => Period { from: clipped(today, unit, 0).from, to: today },
         _ => past(today, unit, number.unwrap_or(1.0)),
     };
-    Some(Piece { period, len, dated: true })
+    Some(Piece::new(period, len, true))
 }
 
 fn past(today: Date, unit: Unit, count: f64) -> Period {

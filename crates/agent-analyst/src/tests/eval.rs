@@ -29,6 +29,44 @@ struct Row {
     /// Pieces of the text.
     #[serde(default)]
     says: Vec<String>,
+    /// Pieces of the first sentence.
+    #[serde(default)]
+    lead: Vec<String>,
+    /// Pieces that the text must not have.
+    #[serde(default)]
+    lacks: Vec<String>,
+    /// The intents of further parts.
+    #[serde(default)]
+    also: Vec<String>,
+    /// Asked before anything was traded that day.
+    #[serde(default)]
+    morning: bool,
+}
+
+impl Row {
+    fn messages(&self) -> Vec<&str> {
+        self.before.iter().chain([&self.ask]).map(String::as_str).collect()
+    }
+
+    fn floor(&self) -> Floor {
+        Floor { morning: self.morning, ..Floor::default() }
+    }
+}
+
+/// The sentence that an answer begins with, below its heading.
+fn lead(text: &str) -> &str {
+    text.lines().find(|it| !it.starts_with("##") && !it.is_empty()).unwrap_or_default()
+}
+
+/// Whether a pointer is the one expected, in which `*` stands for any part.
+fn points(pointer: &str, expected: &str) -> bool {
+    let (found, expected): (Vec<&str>, Vec<&str>) =
+        (pointer.split('/').collect(), expected.split('/').collect());
+    found.len() == expected.len()
+        && found
+            .iter()
+            .zip(&expected)
+            .all(|(found, expected)| *expected == "*" || found == expected)
 }
 
 fn russian() -> String {
@@ -72,15 +110,22 @@ fn wrong(row: &Row, asked: &Asked) -> Vec<String> {
         let cited = asked.answer.draft.citations.iter().any(|citation| {
             citation.sources.iter().any(|(id, at)| {
                 let call = asked.findings.iter().find(|it| it.id == *id);
-                *at == format!("/result{pointer}")
+                points(at, &format!("/result{pointer}"))
                     && call
                         .is_some_and(|it| it.tool == *tool && it.args.to_string().contains(about))
             })
         });
         check(&format!("{tool} {about} {pointer}"), json!(cited), json!(true));
     }
+    check("also", debug["also"].clone(), json!(row.also));
     for piece in &row.says {
         check(piece, json!(text.contains(piece)), json!(true));
+    }
+    for piece in &row.lead {
+        check(piece, json!(lead(text).contains(piece)), json!(true));
+    }
+    for piece in &row.lacks {
+        check(piece, json!(text.contains(piece)), json!(false));
     }
     wrong
 }
@@ -88,20 +133,25 @@ fn wrong(row: &Row, asked: &Asked) -> Vec<String> {
 #[test]
 fn every_question_leads_where_it_should() {
     let rows = rows();
-    assert!(rows.len() >= 60, "{} questions", rows.len());
+    assert!(rows.len() >= 150, "{} questions", rows.len());
     let mut failed = Vec::new();
     for row in &rows {
-        let messages: Vec<&str> = row.before.iter().chain([&row.ask]).map(String::as_str).collect();
+        let messages = row.messages();
         let locale = match row.locale.as_deref() {
             Some("en") => Some(Language::English),
             Some(_) => Some(Language::Russian),
             None => None,
         };
-        let asked = ask(Floor::default(), &messages, locale);
+        let asked = ask(row.floor(), &messages, locale);
         lawful(&asked, &messages.join("\n"));
         let wrong = wrong(row, &asked);
         if !wrong.is_empty() {
-            failed.push(format!("{}\n  {}", row.ask, wrong.join("\n  ")));
+            failed.push(format!(
+                "{}\n  {}\n  -- {}",
+                row.ask,
+                wrong.join("\n  "),
+                lead(&asked.answer.draft.text)
+            ));
         }
     }
     assert!(failed.is_empty(), "{} of {}:\n{}", failed.len(), rows.len(), failed.join("\n"));
@@ -110,8 +160,8 @@ fn every_question_leads_where_it_should() {
 #[test]
 fn all_sections_are_there_and_advice_is_disclaimed_once() {
     for row in rows().iter().filter(|it| it.intent != "help" && !it.tickers.is_empty()) {
-        let messages: Vec<&str> = row.before.iter().chain([&row.ask]).map(String::as_str).collect();
-        let text = ask(Floor::default(), &messages, Some(Language::Russian)).answer.draft.text;
+        let messages = row.messages();
+        let text = ask(row.floor(), &messages, Some(Language::Russian)).answer.draft.text;
         for section in ["## Резюме", "## Ключевые показатели", "## Риски", "## Выводы"]
         {
             assert_eq!(text.matches(section).count(), 1, "{}: {section}\n{text}", row.ask);

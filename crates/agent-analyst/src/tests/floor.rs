@@ -19,40 +19,8 @@ use crate::{Analyst, Answer, Desk, Finding, Question, ToolAnswer, ToolCaller, To
 /// A Friday.
 pub(super) const TODAY: Date = date(2024, 6, 14);
 
-const SECURITIES: &str = "SBER|Сбербанк|Сбербанк России ПАО ао|Sberbank
-SBERP|Сбербанк-п|Сбербанк России ПАО ап|Sberbank (pref)
-GAZP|ГАЗПРОМ ао|Газпром ПАО ао|Gazprom
-SIBN|Газпрнефть|Газпром нефть ПАО ао|Gazprom Neft
-LKOH|ЛУКОЙЛ|НК ЛУКОЙЛ ПАО ао|LUKOIL
-ROSN|Роснефть|НК Роснефть ПАО|Rosneft
-GMKN|ГМКНорНик|ГМК Норильский никель ПАО ао|Norilsk Nickel
-YDEX|ЯНДЕКС|МКПАО Яндекс|Yandex
-T|Т-Техно ао|МКПАО Т-Технологии|T-Technologies
-VTBR|ВТБ ао|Банк ВТБ ПАО ао|VTB
-MGNT|Магнит ао|Магнит ПАО ао|Magnit
-MAGN|ММК|Магнитогорский металлургический комбинат ПАО|MMK
-MOEX|МосБиржа|Московская Биржа ПАО ао|Moscow Exchange
-NVTK|Новатэк ао|НОВАТЭК ПАО ао|NOVATEK
-TATN|Татнфт 3ао|Татнефть ПАО ао|Tatneft
-TATNP|Татнфт 3ап|Татнефть ПАО ап|Tatneft (pref)
-PLZL|Полюс|Полюс ПАО ао|Polyus
-ALRS|АЛРОСА ао|АЛРОСА ПАО ао|ALROSA
-AFLT|Аэрофлот|Аэрофлот ПАО ао|Aeroflot
-CHMF|СевСт-ао|Северсталь ПАО ао|Severstal
-NLMK|НЛМК ао|НЛМК ПАО ао|NLMK
-MTSS|МТС-ао|МТС ПАО ао|MTS
-SNGS|Сургнфгз|Сургутнефтегаз ПАО ао|Surgutneftegas
-SNGSP|Сургнфгз-п|Сургутнефтегаз ПАО ап|Surgutneftegas (pref)
-MTLR|Мечел ао|Мечел ПАО ао|Mechel
-MTLRP|Мечел ап|Мечел ПАО ап|Mechel (pref)
-IRAO|ИнтерРАОао|Интер РАО ПАО ао|Inter RAO
-OZON|ОЗОН ао|МКПАО Озон|Ozon
-PHOR|ФосАгро ао|ФосАгро ПАО ао|PhosAgro
-RUAL|РУСАЛ ао|РУСАЛ ОК МКПАО ао|RUSAL
-FEES|Россети|ФСК-Россети ПАО|FGC-Rosseti
-MRKC|РоссЦентр|Россети Центр ПАО|Rosseti Centre
-TRNFP|Транснф ап|Транснефть ПАО ап|Transneft (pref)
-ELFV|ЭЛ5Энер ао|ЭЛ5-Энерго ПАО|EL5-Energo";
+/// Ticker, short name, name, and name in Latin letters; the first twenty are in the index.
+pub(super) const SECURITIES: &str = include_str!("securities.txt");
 
 #[derive(Debug, Default)]
 pub(super) struct Floor {
@@ -62,6 +30,12 @@ pub(super) struct Floor {
     pub(super) hostile: Option<&'static str>,
     /// The tool that never answers.
     pub(super) hangs: Option<&'static str>,
+    /// Nothing was traded yet today.
+    pub(super) morning: bool,
+    /// Figures that are missing from every result, by name; all of them where it is `*`.
+    pub(super) missing: Option<String>,
+    /// Figures that stand in every result, whatever the formula says.
+    pub(super) given: Vec<(&'static str, f64)>,
 }
 
 fn seed(text: &str) -> u64 {
@@ -136,8 +110,51 @@ fn period(args: &Map<String, Value>) -> Result<(Date, Date), ToolFailure> {
 }
 
 fn listed(ticker: &str) -> Result<Vec<&'static str>, ToolFailure> {
+    if ["IMOEX", "RTSI"].contains(&ticker) {
+        return Ok(vec!["IMOEX", "Индекс", "Индекс", "Index"]);
+    }
     let mut rows = SECURITIES.lines().map(|row| row.split('|').collect::<Vec<_>>());
     rows.find(|row| row[0] == ticker).ok_or_else(|| invalid("unknown_symbol", "no such ticker 404"))
+}
+
+fn on_board(ticker: &str, args: &Map<String, Value>) -> Result<(), ToolFailure> {
+    let board = args.get("board").and_then(Value::as_str).unwrap_or("TQBR");
+    let expected = match ticker {
+        "IMOEX" => "SNDX",
+        "RTSI" => "RTSI",
+        _ => "TQBR",
+    };
+    if board == expected { Ok(()) } else { Err(invalid("unknown_symbol", "not on this board")) }
+}
+
+fn sector(ticker: &str) -> &'static str {
+    match ticker {
+        "GAZP" | "SIBN" | "LKOH" | "ROSN" | "NVTK" | "TATN" | "TATNP" => "Oil and gas",
+        "SBER" | "SBERP" | "T" | "VTBR" | "MOEX" => "Finance",
+        "YDEX" => "Information technology",
+        "MGNT" => "Consumer goods",
+        "AFLT" => "Transport",
+        _ => "Metals and mining",
+    }
+}
+
+/// Takes figures out of a result, or sets them.
+fn altered(value: &mut Value, missing: Option<&str>, given: &[(&'static str, f64)]) {
+    match value {
+        Value::Object(map) => {
+            map.retain(|name, it| {
+                !(it.is_number() && (missing == Some("*") || missing == Some(name.as_str())))
+            });
+            for (name, it) in map.iter_mut() {
+                match given.iter().find(|(given, _)| given == name) {
+                    Some((_, number)) if it.is_number() => *it = json!(number),
+                    _ => altered(it, missing, given),
+                }
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|it| altered(it, missing, given)),
+        _ => {}
+    }
 }
 
 impl Floor {
@@ -147,10 +164,11 @@ impl Floor {
         }
         match tool {
             "search_securities" => Ok(self.search(text(args, "query"))),
-            "get_security_snapshot" => self.snapshot(text(args, "ticker")),
+            "get_security_snapshot" => self.snapshot(args),
+            "get_trading_calendar" => Ok(Self::calendar(args)),
             "get_ohlcv_timeseries" => self.history(args),
             "get_dividends" => Self::dividends(args),
-            "get_index_constituents_metrics" => Self::basket(args),
+            "get_index_constituents_metrics" => self.basket(args),
             "compute_portfolio_risk" => Self::risk(args),
             "compute_correlation_matrix" => Self::matrix(args),
             other => Err(invalid("unknown_tool", other)),
@@ -160,7 +178,9 @@ impl Floor {
     fn search(&self, query: &str) -> Value {
         let query = query.to_lowercase();
         let fits = |row: &str| query.split_whitespace().all(|it| row.to_lowercase().contains(it));
-        let rows = SECURITIES.lines().filter(|row| fits(row)).take(20).map(|row| {
+        let mut found: Vec<&str> = SECURITIES.lines().filter(|row| fits(row)).collect();
+        found.sort_by_key(|row| row.split('|').next() != Some(query.to_uppercase().as_str()));
+        let rows = found.into_iter().take(20).map(|row| {
             let parts: Vec<&str> = row.split('|').collect();
             let name = self.hostile.unwrap_or(parts[2]);
             json!({ "ticker": parts[0], "short_name": self.hostile.unwrap_or(parts[1]), "name": name,
@@ -172,8 +192,17 @@ impl Floor {
             "metrics": { "num_found": count }, "error": null })
     }
 
-    fn snapshot(&self, ticker: &str) -> Result<Value, ToolFailure> {
+    fn calendar(args: &Map<String, Value>) -> Value {
+        let day = market::parse_date(text(args, "from_date")).unwrap_or(TODAY);
+        json!({ "metadata": { "source": "moex-iss" },
+            "data": [{ "date": day.to_string(), "is_trading": !days(day, day).is_empty() }],
+            "metrics": {}, "error": null })
+    }
+
+    fn snapshot(&self, args: &Map<String, Value>) -> Result<Value, ToolFailure> {
+        let ticker = text(args, "ticker");
         let row = listed(ticker)?;
+        on_board(ticker, args)?;
         let (last, before) = (close(ticker, TODAY), close(ticker, TODAY.saturating_sub(1.day())));
         let change = (last - before) / before * 100.0;
         Ok(json!({
@@ -182,14 +211,17 @@ impl Floor {
                 "price_change_pct": (change * 100.0).round() / 100.0, "open_price": before,
                 "high_price": last.max(before) * 1.01, "low_price": last.min(before) * 0.99,
                 "volume": 1000 + seed(ticker) % 9_000_000, "value": 1_000_000 + seed(row[0]) % 9_000_000_000,
-                "currency": "RUB", "short_name": self.hostile.unwrap_or(row[1]), "is_stale": false },
+                "currency": "RUB", "short_name": self.hostile.unwrap_or(row[1]), "is_stale": self.morning,
+                "lot_size": 10 },
             "metrics": { "intraday_volatility_estimate": 2.0 }, "error": null }))
     }
 
     fn history(&self, args: &Map<String, Value>) -> Result<Value, ToolFailure> {
         let ticker = text(args, "ticker");
         listed(ticker)?;
+        on_board(ticker, args)?;
         let (from, to) = period(args)?;
+        let to = if self.morning { to.min(TODAY.saturating_sub(1.day())) } else { to };
         let days = days(from, to);
         let closes: Vec<f64> = days.iter().map(|day| close(ticker, *day)).collect();
         let candle = |day: &Date| {
@@ -230,17 +262,21 @@ impl Floor {
                 "trailing_12m_yield_pct": last / close(ticker, TODAY) * 100.0 }, "error": null }))
     }
 
-    fn basket(args: &Map<String, Value>) -> Result<Value, ToolFailure> {
+    fn basket(&self, args: &Map<String, Value>) -> Result<Value, ToolFailure> {
+        if !["IMOEX", "RTSI"].contains(&text(args, "index_ticker")) {
+            return Err(invalid("invalid_argument", "one of IMOEX, RTSI"));
+        }
         let asked =
             market::parse_date(text(args, "as_of_date")).ok_or(invalid("invalid_date", "date"))?;
-        let day = trading_day(asked);
+        let last = if self.morning { TODAY.saturating_sub(1.day()) } else { TODAY };
+        let day = trading_day(asked.min(last));
         let before = trading_day(day.saturating_sub(1.day()));
         let tickers: Vec<&str> =
             SECURITIES.lines().filter_map(|it| it.split('|').next()).take(20).collect();
         let row = |(at, ticker): (usize, &&str)| {
             let (now, then) = (close(ticker, day), close(ticker, before));
             json!({ "ticker": ticker, "weight_pct": 12.0 - at as f64 * 0.5, "last_price": now,
-                "price_change_pct": ((now / then - 1.0) * 10_000.0).round() / 100.0, "sector": "Нефть и газ" })
+                "price_change_pct": ((now / then - 1.0) * 10_000.0).round() / 100.0, "sector": sector(ticker) })
         };
         let rows: Vec<Value> = tickers.iter().enumerate().map(row).collect();
         Ok(
@@ -327,7 +363,8 @@ impl ToolCaller for Floor {
         if self.hangs == Some(tool) {
             std::future::pending::<()>().await;
         }
-        let result = self.answer(tool, &args)?;
+        let mut result = self.answer(tool, &args)?;
+        altered(&mut result, self.missing.as_deref(), &self.given);
         let told = json!({ "source": "simulated", "delay": "delayed_15m", "stale": false });
         let meta = [("stoa/freshness".to_owned(), told)].into_iter().collect();
         Ok(ToolAnswer { result, meta })

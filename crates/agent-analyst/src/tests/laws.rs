@@ -127,7 +127,7 @@ fn every_tool_may_fail() {
     ] {
         let asked = ask(Floor { broken: all.to_vec(), ..Floor::default() }, &[question], None);
         lawful(&asked, question);
-        assert!(asked.answer.draft.text.contains("не ответил"), "{question}");
+        assert!(asked.answer.draft.text.contains("не дал ответа"), "{question}");
     }
 }
 
@@ -137,7 +137,7 @@ fn a_tool_that_hangs_does_not_hold_up_the_rest() {
     let asked = ask(Floor { hangs, ..Floor::default() }, &["SBER"], None);
     lawful(&asked, "SBER");
     let text = &asked.answer.draft.text;
-    assert!(text.contains("get_ohlcv_timeseries (SBER) не ответил (deadline)"), "{text}");
+    assert!(text.contains("get_ohlcv_timeseries (SBER) не дал ответа: не успел к сроку"), "{text}");
     assert!(text.contains("последняя цена"), "{text}");
 }
 

@@ -1,15 +1,20 @@
-//! The securities that a question names, and the weights it gives them. Whether there are such
+//! The securities that a question names, and how much of each it speaks of. Whether there are such
 //! securities is for the exchange's list to say.
 
-use super::vocabulary::{begins, is_common, nickname};
+use super::amounts::{self, Amount, Said, is_portfolio};
+use super::index;
+use super::vocabulary::{MOVED, begins, is_ambiguous, is_common, is_role, nickname};
 use crate::words::{Kind, Word};
 
 /// Securities that one question may name.
 pub(crate) const MENTIONS_MAX: usize = 10;
+const QUOTES: [char; 4] = ['«', '"', '“', '„'];
+/// Words of one name between quotation marks.
+const QUOTED_MAX: usize = 5;
 /// Words of one name.
 const WORDS_MAX: usize = 3;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Mention {
     /// As it was written.
     pub text: String,
@@ -20,51 +25,163 @@ pub struct Mention {
     /// Whether it looks like a name: then it is said if nothing is found.
     pub strong: bool,
     pub preferred: bool,
-    /// Percent, or any other measure that is the same for all.
-    pub weight: Option<f64>,
+    /// Whether the kind of share was said, or the ticker itself.
+    pub exact: bool,
+    /// How much of it there is.
+    pub amount: Option<Amount>,
+    /// The ticker of the index that is meant.
+    pub index: Option<&'static str>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Named {
     pub(super) mentions: Vec<Mention>,
-    pub(super) cash_pct: Option<f64>,
+    pub(super) cash: Option<Amount>,
+    /// Names beyond those that are looked at.
+    pub(super) more: usize,
 }
 
-/// A name, money, or a weight, in the order of the question.
+/// A name, money, or an amount, in the order of the question.
+#[derive(Debug, Clone, PartialEq)]
 enum Item {
     Name(usize),
     Cash,
-    Weight(f64),
+    Amount(Amount),
 }
 
 pub(super) fn named(words: &[Word], used: &[bool]) -> Named {
     let mut found = Named::default();
-    let mut items = Vec::new();
-    // In a portfolio a number that follows a name is its weight: «GAZP 70, SBER 30».
-    let portfolio = begins(words, &["портфел", "portfolio"]);
-    let (mut at, mut ended) = (0, usize::MAX);
-    while at < words.len() {
-        let word = &words[at];
+    let mut items: Vec<(Item, usize)> = Vec::new();
+    let portfolio = is_portfolio(words) || amounts::has_units(words);
+    let moved = begins(words, &MOVED) && !portfolio;
+    let mut slashed: Vec<(usize, Vec<f64>)> = Vec::new();
+    let (mut at, mut ended, mut clause) = (0, usize::MAX, 0);
+    let mut shorts = Vec::new();
+    while let Some(word) = words.get(at) {
         let free = !used.get(at).copied().unwrap_or(true);
-        if free && is_candidate(words, at) && found.mentions.len() < MENTIONS_MAX {
-            let len = run(words, used, at);
-            items.push(Item::Name(found.mentions.len()));
-            found.mentions.push(mention(words, at, len));
+        if let Some((mentions, len)) = free.then(|| name_at(words, used, at)).flatten() {
+            for mention in mentions {
+                items.push((Item::Name(found.mentions.len()), clause));
+                found.mentions.push(mention);
+            }
             at += len;
             ended = at;
             continue;
         }
+        clause += usize::from(
+            word.is_mark(&[',', ';', '\n', '.']) || word.is(&["и", "and", "а", "плюс"]),
+        );
         if is_cash(word) {
-            items.push(Item::Cash);
+            items.push((Item::Cash, clause));
         }
-        let follows = word.number().filter(|it| portfolio && at == ended && *it > 0.0);
-        if let Some(weight) = weight(words, at).or(follows).filter(|_| free) {
-            items.push(Item::Weight(weight));
+        if is_short(word) {
+            shorts.push(clause);
         }
-        at += 1;
+        let joint = words.get(ended).is_some_and(|it| it.is_mark(&['=', ':', '-', '–', '—']));
+        let marked = joint && at == ended + 1;
+        let near = at == ended || marked || name_follows(words, used, at);
+        let grew = moved && at.checked_sub(1).is_some_and(|at| words[at].is(&["на", "by"]));
+        let said = free && !grew;
+        let Some((said, len)) = said.then(|| amounts::at(words, at, portfolio, near)).flatten()
+        else {
+            at += 1;
+            continue;
+        };
+        match said {
+            Said::One(amount) => {
+                let amount = if is_negative(words, at) { amount.negated() } else { amount };
+                items.push((Item::Amount(amount), clause));
+            }
+            Said::Slashed(list) => {
+                slashed.push((items.len(), list));
+                items.push((Item::Amount(Amount::Rest), clause));
+            }
+        }
+        at += len;
     }
-    weigh(&items, &mut found);
+    let items = unfold(items, &slashed, &found.mentions);
+    let items = few(items, &mut found);
+    let signed = |(item, clause): (Item, usize)| match item {
+        Item::Amount(amount) if shorts.contains(&clause) && amount.value() > Some(0.0) => {
+            Item::Amount(amount.negated())
+        }
+        item => item,
+    };
+    let items: Vec<Item> = items.into_iter().map(signed).collect();
+    weigh(&inherited(items), &mut found);
     found
+}
+
+/// Where there are too many names, those that look like names stay.
+fn few(items: Vec<(Item, usize)>, found: &mut Named) -> Vec<(Item, usize)> {
+    let all = std::mem::take(&mut found.mentions);
+    let sure = all.iter().filter(|it| it.strong || it.index.is_some()).count();
+    let mut room = MENTIONS_MAX.saturating_sub(sure);
+    let mut places: Vec<Option<usize>> = Vec::new();
+    for mention in all {
+        let strong = mention.strong || mention.index.is_some();
+        let fits = found.mentions.len() < MENTIONS_MAX && (strong || room > 0);
+        room -= usize::from(fits && !strong);
+        found.more += usize::from(!fits && strong);
+        places.push(fits.then_some(found.mentions.len()));
+        if fits {
+            found.mentions.push(mention);
+        }
+    }
+    let moved = |(item, clause): (Item, usize)| match item {
+        Item::Name(at) => Some((Item::Name(places.get(at).copied().flatten()?), clause)),
+        item => Some((item, clause)),
+    };
+    items.into_iter().filter_map(moved).collect()
+}
+
+/// Lists in slashes become their amounts: one fraction, or as many as there are names.
+fn unfold(
+    items: Vec<(Item, usize)>,
+    slashed: &[(usize, Vec<f64>)],
+    mentions: &[Mention],
+) -> Vec<(Item, usize)> {
+    let names = mentions.len();
+    let mut out = Vec::new();
+    for (at, (item, clause)) in items.into_iter().enumerate() {
+        let Some((_, list)) = slashed.iter().find(|it| it.0 == at) else {
+            out.push((item, clause));
+            continue;
+        };
+        let ratio = slashed.len() == 1 && list.len() == names;
+        match amounts::fraction(list).filter(|_| !ratio) {
+            Some(amount) => out.push((Item::Amount(amount), clause)),
+            None => {
+                let whole: f64 = list.iter().sum();
+                let part = |it: &f64| Amount::Percent(it / whole * 100.0);
+                let exact = (whole - 100.0).abs() < 1e-9;
+                let amount = |it: &f64| if exact { Amount::Percent(*it) } else { part(it) };
+                out.extend(list.iter().map(|it| (Item::Amount(amount(it)), clause)));
+            }
+        }
+    }
+    out
+}
+
+/// «100 акций Сбера и 50 Лукойла»: a number without a unit has that of the others.
+fn inherited(items: Vec<Item>) -> Vec<Item> {
+    let unit = items.iter().find_map(|it| match it {
+        Item::Amount(amount @ (Amount::Pieces(_) | Amount::Lots(_) | Amount::Money(_))) => {
+            Some(*amount)
+        }
+        _ => None,
+    });
+    let like = |it: f64| match unit {
+        Some(Amount::Pieces(_)) => Amount::Pieces(it),
+        Some(Amount::Lots(_)) => Amount::Lots(it),
+        Some(Amount::Money(_)) => Amount::Money(it),
+        _ => Amount::Plain(it),
+    };
+    let mended = |it: Item| match it {
+        Item::Amount(Amount::Plain(value)) => Item::Amount(like(value)),
+        it => it,
+    };
+    items.into_iter().map(mended).collect()
 }
 
 fn is_cash(word: &Word) -> bool {
@@ -72,94 +189,140 @@ fn is_cash(word: &Word) -> bool {
     word.is_letters() && stems.iter().any(|it| word.lower.starts_with(it))
 }
 
-/// A percent, or a plain number beside a slash: 60/40.
-fn weight(words: &[Word], at: usize) -> Option<f64> {
-    let word = words.get(at)?;
-    let beside = |at: Option<usize>| {
-        at.and_then(|at| words.get(at)).is_some_and(|it| it.is_mark(&['/', '=', ':']))
-    };
-    let about = |it: &Word| {
-        it.is(&["var"]) || it.lower.starts_with("доверит") || it.lower.starts_with("confid")
-    };
-    let near = words.get(at.saturating_sub(2)..at).unwrap_or_default();
-    let next = words.get(at + 1..words.len().min(at + 4)).unwrap_or_default();
-    if near.iter().chain(next).any(about) {
-        return None;
-    }
-    let fraction = |it: &f64| it.fract() > 0.0 && *it < 1.0;
-    let plain = word
-        .number()
-        .filter(|it| fraction(it) || beside(at.checked_sub(1)) || beside(Some(at + 1)));
-    word.percent().or(plain).filter(|it| *it > 0.0 && *it <= 1e6)
+fn is_short(word: &Word) -> bool {
+    ["шорт", "коротк"].iter().any(|it| word.lower.starts_with(it)) || word.is(&["short"])
+}
+
+/// «-20%» after a space; a dash that stands apart is no sign.
+fn is_negative(words: &[Word], at: usize) -> bool {
+    let Some(before) = at.checked_sub(1).and_then(|at| words.get(at)) else { return false };
+    let sign = before.is_mark(&['-', '−', '–']) && !before.glued;
+    before.is(&["минус", "minus"]) || sign && words.get(at).is_some_and(|it| it.glued)
+}
+
+/// Whether a name begins right after the word here.
+fn name_follows(words: &[Word], used: &[bool], at: usize) -> bool {
+    let skip = |it: &Word| it.is(&["в", "во", "на", "in", "of", "акций", "шт"]);
+    let next = at + 1 + usize::from(words.get(at + 1).is_some_and(skip));
+    !used.get(next).copied().unwrap_or(true) && is_candidate(words, next)
 }
 
 fn weigh(items: &[Item], found: &mut Named) {
     let strong: Vec<bool> = found.mentions.iter().map(|it| it.strong).collect();
-    let mut give = |item: Option<&Item>, weight: f64| match item {
-        Some(Item::Name(at)) => {
-            if let Some(mention) = found.mentions.get_mut(*at) {
-                mention.weight = Some(weight);
-            }
-        }
-        Some(Item::Cash) => found.cash_pct = Some(weight),
-        _ => {}
+    let is_amount = |it: &Item| matches!(it, Item::Amount(_));
+    let sure = |it: &&Item| match it {
+        Item::Name(at) => strong.get(*at).copied().unwrap_or(false),
+        it => !is_amount(it),
     };
-    let weights: Vec<f64> = items
+    let given: Vec<Amount> = items
         .iter()
         .filter_map(|it| match it {
-            Item::Weight(weight) => Some(*weight),
+            Item::Amount(amount) => Some(*amount),
             _ => None,
         })
         .collect();
-    let sure = |it: &&Item| match it {
-        Item::Name(at) => strong.get(*at).copied().unwrap_or(false),
-        it => !matches!(it, Item::Weight(_)),
+    let mut give = |item: Option<&Item>, amount: Amount| match item {
+        Some(Item::Name(at)) => {
+            if let Some(mention) = found.mentions.get_mut(*at) {
+                mention.amount = Some(amount);
+            }
+        }
+        Some(Item::Cash) => found.cash = Some(amount),
+        _ => {}
     };
-    let mut others: Vec<&Item> = items.iter().filter(|it| !matches!(it, Item::Weight(_))).collect();
-    if weights.len() < others.len() {
+    let mut others: Vec<&Item> = items.iter().filter(|it| !is_amount(it)).collect();
+    if given.len() < others.len() {
         // A word that does not look like a name may be none.
         let named: Vec<&Item> = items.iter().filter(sure).collect();
-        others = if named.len() == weights.len() { named } else { others };
+        others = if named.len() == given.len() { named } else { others };
     }
-    let alternate = items
-        .windows(2)
-        .all(|it| matches!(it[0], Item::Weight(_)) != matches!(it[1], Item::Weight(_)));
-    if weights.len() == others.len() {
+    if given.len() == others.len() {
         // In the order in which they are said, whichever comes first: «40% SBER» or «SBER 40%».
-        others.into_iter().zip(weights).for_each(|(item, weight)| give(Some(item), weight));
+        others.into_iter().zip(given).for_each(|(item, amount)| give(Some(item), amount));
         return;
     }
-    let first = alternate && matches!(items.first(), Some(Item::Weight(_)));
+    let first = items.first().is_some_and(is_amount);
+    let mut taken = vec![false; items.len()];
     for (at, item) in items.iter().enumerate() {
-        let Item::Weight(weight) = item else { continue };
-        let before = at
-            .checked_sub(1)
-            .and_then(|at| items.get(at))
-            .filter(|it| !matches!(it, Item::Weight(_)));
-        give(if first { items.get(at + 1) } else { before.or_else(|| items.get(at + 1)) }, *weight);
+        let Item::Amount(amount) = item else { continue };
+        let open = |at: Option<usize>| {
+            at.filter(|at| items.get(*at).is_some_and(|it| !is_amount(it)) && !taken[*at])
+        };
+        let (before, after) = (open(at.checked_sub(1)), open(Some(at + 1)));
+        let to = if first { after.or(before) } else { before.or(after) };
+        if let Some(to) = to {
+            taken[to] = true;
+            give(items.get(to), *amount);
+        }
     }
+}
+
+/// The names that begin here, and the words they take: two where both kinds of share are meant.
+fn name_at(words: &[Word], used: &[bool], at: usize) -> Option<(Vec<Mention>, usize)> {
+    if let Some((ticker, len)) = index::at(words, at) {
+        let text = ticker.to_owned();
+        return Some((vec![Mention { text, index: Some(ticker), ..Mention::default() }], len));
+    }
+    if !is_candidate(words, at) {
+        return None;
+    }
+    let len = run(words, used, at);
+    let it = mention(words, at, len);
+    let other = |preferred: bool| Mention { preferred, exact: true, ..it.clone() };
+    Some(match class(words, at, len) {
+        (true, true) => (vec![other(false), other(true)], len),
+        (_, preferred) if preferred => (vec![other(true)], len),
+        (true, _) => (vec![other(false)], len),
+        _ => (vec![it], len),
+    })
+}
+
+fn is_share(word: &Word) -> bool {
+    ["акци", "бумаг", "тикер", "share", "stock", "ticker"].iter().any(|s| word.lower.starts_with(s))
 }
 
 fn is_candidate(words: &[Word], at: usize) -> bool {
     let Some(word) = words.get(at).filter(|it| it.is_letters()) else { return false };
-    let before = at.checked_sub(1).and_then(|at| words.get(at));
-    let share = before.is_some_and(|it| {
-        ["акци", "бумаг", "share", "stock"].iter().any(|s| it.lower.starts_with(s))
-    });
+    if amounts::is_scaled(word) {
+        return false;
+    }
+    let opened = at.checked_sub(1).filter(|at| words[*at].is_mark(&QUOTES));
+    let before = opened.unwrap_or(at).checked_sub(1).and_then(|at| words.get(at));
+    let share = before.is_some_and(is_share);
+    let role = word.first && words.get(at + 1).is_some_and(|it| it.is_mark(&[':']));
+    if role && is_role(word) {
+        return false;
+    }
     let exchange = word.lower == "moex"
         || word.lower.starts_with("мосбирж")
         || word.lower.starts_with("московск")
         || is_moscow_exchange(words, at);
-    let venue = before
-        .is_some_and(|it| it.is(&["на", "on", "индекс", "индекса", "индексе", "индексу", "the"]));
-    let index = words.get(at + 1).is_some_and(|it| it.is(&["index"]));
+    let venue = before.is_some_and(|it| it.is(&["на", "on", "the"]));
     if exchange {
-        return !venue && !index;
+        return !venue;
     }
-    if word.is(&["ртс", "rts", "imoex", "rtsi"]) || is_preferred(word) {
+    if is_kind(word) {
         return false;
     }
+    if is_one_letter(words, at) {
+        return true;
+    }
+    let capital = word.text.chars().next().is_some_and(char::is_uppercase) && !word.first;
+    let said = share || capital || before.is_some_and(|it| it.is(&["афк", "afk"]));
+    if is_ambiguous(word) {
+        return said;
+    }
     word.quoted && !is_common(word) || share && nickname(word).is_some() || !is_common(word)
+}
+
+/// A ticker may have one letter.
+fn is_one_letter(words: &[Word], at: usize) -> bool {
+    let Some(word) = words.get(at).filter(|it| it.text.chars().count() == 1) else { return false };
+    let before = at.checked_sub(1).and_then(|at| words.get(at));
+    let letter = word.text.chars().next().is_some_and(|it| it.is_ascii_uppercase());
+    let apostrophe = before.is_some_and(|it| it.is_mark(&['\'', '’']));
+    let share = before.is_some_and(is_share);
+    (letter && !apostrophe && !word.is(&["i", "a"])) || (share && word.text == "Т")
 }
 
 /// Two common words that are a name together.
@@ -173,6 +336,54 @@ fn is_preferred(word: &Word) -> bool {
     word.is(&["ап", "ап."]) || stems.iter().any(|it| word.lower.starts_with(it))
 }
 
+fn is_ordinary(word: &Word) -> bool {
+    let stems = ["обыкновен", "обычк", "обычн"];
+    word.is(&["ао", "ordinary", "common"]) || stems.iter().any(|it| word.lower.starts_with(it))
+}
+
+/// Whether a word says which kind of share is meant.
+fn is_kind(word: &Word) -> bool {
+    is_preferred(word) || is_ordinary(word)
+}
+
+/// Whether ordinary and preferred shares are said of the name here: «обычку и префы Сбера»,
+/// «привилегированные акции Сбера», «Сбер преф», «Сбера ао и ап», «Сбер (префы)».
+fn class(words: &[Word], at: usize, len: usize) -> (bool, bool) {
+    let (mut ordinary, mut preferred) = (false, false);
+    let mut tell = |word: &Word| {
+        ordinary |= is_ordinary(word);
+        preferred |= is_preferred(word);
+    };
+    let mut back = at;
+    while let Some(word) = back.checked_sub(1).and_then(|at| words.get(at)) {
+        let joins = word.is(&["и", "and", "или", "or"]) || word.is_mark(&[',']);
+        let between = joins && back < at && words.get(back).is_some_and(is_kind);
+        let quote = back == at && word.is_mark(&QUOTES);
+        if !(is_kind(word) || is_share(word) || between || quote) || at - back > 4 {
+            break;
+        }
+        tell(word);
+        back -= 1;
+    }
+    let mut next = at + len;
+    while let Some(word) = words.get(next).filter(|_| next < at + len + 5) {
+        let joins =
+            word.is(&["и", "and", "или", "or"]) || word.is_mark(&['(', '-', ',', '»', '"', '”']);
+        if joins && words.get(next + 1).is_some_and(is_kind) {
+            next += 1;
+            continue;
+        }
+        // What stands before another name is said of that one.
+        let owned = is_candidate(words, next + 1) || words.get(next + 1).is_some_and(is_share);
+        if !is_kind(word) || (owned && !words.get(next + 1).is_some_and(is_kind)) {
+            break;
+        }
+        tell(word);
+        next += 1;
+    }
+    (ordinary, preferred)
+}
+
 /// How many words from here on are one name: those of one kind that stand together.
 fn run(words: &[Word], used: &[bool], at: usize) -> usize {
     let Some(first) = words.get(at) else { return 1 };
@@ -180,13 +391,30 @@ fn run(words: &[Word], used: &[bool], at: usize) -> usize {
     let joins = |at: usize| {
         let free = !used.get(at).copied().unwrap_or(true);
         words.get(at).is_some_and(|it| {
-            free && it.kind == first.kind && is_candidate(words, at) && !alone(it)
+            free && it.kind == first.kind
+                && index::at(words, at).is_none()
+                && is_candidate(words, at)
+                && !alone(it)
         })
     };
     if is_moscow_exchange(words, at) {
         return 2;
     }
-    if alone(first) {
+    // «Газпром нефть» is another company than «Газпром».
+    let oil = words
+        .get(at + 1)
+        .is_some_and(|it| ["нефть", "нефти", "нефтью", "neft"].contains(&&*it.lower));
+    if first.lower.starts_with("газпром") || first.lower.starts_with("gazprom") {
+        return 1 + usize::from(oil);
+    }
+    // What stands between quotation marks is one name, signs and all.
+    let rest = words.get(at..).unwrap_or_default().iter().take(QUOTED_MAX + 1);
+    let quoted = rest.take_while(|it| !it.is_mark(&['»', '"', '”', '\n'])).count();
+    let opened = at.checked_sub(1).is_some_and(|at| words[at].is_mark(&QUOTES));
+    if first.quoted && opened && quoted <= QUOTED_MAX {
+        return quoted;
+    }
+    if alone(first) || is_one_letter(words, at) {
         return 1;
     }
     1 + (1..WORDS_MAX).take_while(|more| joins(at + more)).count()
@@ -198,26 +426,21 @@ fn is_ticker(word: &Word) -> bool {
 }
 
 fn mention(words: &[Word], at: usize, len: usize) -> Mention {
-    let own = words.get(at..at + len).unwrap_or_default();
+    let own: Vec<Word> = words.get(at..at + len).unwrap_or_default().to_vec();
+    let own: Vec<Word> = own.into_iter().filter(|it| !matches!(it.kind, Kind::Mark(_))).collect();
+    let len = own.len();
     let text = own.iter().map(|it| it.text.as_str()).collect::<Vec<_>>().join(" ");
     let capital = |it: &Word| it.text.chars().next().is_some_and(char::is_uppercase);
     let short = own.first().filter(|_| len == 1).and_then(nickname);
-    let before = at.checked_sub(1).and_then(|at| words.get(at));
-    let after = |more: usize| words.get(at + len + more);
-    let share = before.is_some_and(|it| {
-        ["акци", "бумаг", "share", "stock"].iter().any(|s| it.lower.starts_with(s))
-    });
-    let strong = short.is_some()
-        || own.iter().any(|it| is_ticker(it) || it.quoted || (capital(it) && !it.first));
-    // «префы Сбера», «привилегированные акции Сбера», «Сбер преф», «Сбера ап», «Сбер (префы)».
-    let earlier = at.checked_sub(2).and_then(|at| words.get(at)).filter(|_| share);
-    let bracket = after(0).is_some_and(|it| it.is_mark(&['(', '-']));
-    let near = [earlier, before, after(0), after(1).filter(|_| bracket)];
-    let preferred = near.iter().flatten().any(|it| is_preferred(it));
+    let letter = is_one_letter(words, at);
+    let strong = !letter
+        && (short.is_some()
+            || own.iter().any(|it| is_ticker(it) || it.quoted || (capital(it) && !it.first)));
     let lower =
         |text: &str| crate::words::lower(text).split_whitespace().map(ToOwned::to_owned).collect();
     let (names, query): (Vec<String>, String) = match short {
         Some(name) => (lower(name), name.to_owned()),
+        None if letter => (vec!["t".to_owned()], "T".to_owned()),
         None => {
             let plain =
                 |it: &Word| it.lower.split(['\'', '’']).next().unwrap_or_default().to_owned();
@@ -231,6 +454,11 @@ fn mention(words: &[Word], at: usize, len: usize) -> Mention {
             (own.iter().map(plain).collect(), stems.join(" "))
         }
     };
+    let (names, query) = match own.first().filter(|it| letter && it.text != "Т") {
+        Some(word) => (vec![word.lower.clone()], word.text.clone()),
+        None => (names, query),
+    };
+    let exact = len == 1 && own.first().is_some_and(|it| is_ticker(it) || letter);
     let query = query.chars().take(60).collect();
-    Mention { text, words: names, query, strong, preferred, weight: None }
+    Mention { text, words: names, query, strong, exact, ..Mention::default() }
 }

@@ -1,19 +1,21 @@
 //! Words that are no names of securities, and short names for those that are.
 
+use super::focus::is_sector;
 use crate::words::{Kind, Word};
 
-/// Whether some word begins with one of these.
+/// Whether some word begins with one of these; short ones, and those of which a name begins, must
+/// be the whole word.
 pub(super) fn begins(words: &[Word], stems: &[&str]) -> bool {
-    let short = |it: &str| it.chars().count() <= 3;
+    let whole = |it: &str| it.chars().count() <= 3 || ["рост", "роста", "росте"].contains(&it);
     words.iter().filter(|it| it.is_letters()).any(|word| {
         stems
             .iter()
-            .any(|it| if short(it) { word.lower == *it } else { word.lower.starts_with(it) })
+            .any(|it| if whole(it) { word.lower == *it } else { word.lower.starts_with(it) })
     })
 }
 
 /// Beginnings of words that speak of prices on the move.
-pub(super) const MOVED: [&str; 26] = [
+pub(super) const MOVED: [&str; 27] = [
     "выросл",
     "вырос",
     "упал",
@@ -25,6 +27,7 @@ pub(super) const MOVED: [&str; 26] = [
     "двига",
     "движен",
     "рост",
+    "роста",
     "паден",
     "moved",
     "mover",
@@ -43,8 +46,27 @@ pub(super) const MOVED: [&str; 26] = [
 ];
 
 /// What people call a company, by the beginning of the word, and what the exchange calls it.
-const NICKNAMES: [(&str, &str); 24] = [
+const NICKNAMES: [(&str, &str); 43] = [
     ("сбер", "Сбербанк"),
+    ("сбербанк", "Сбербанк"),
+    ("газпромнефт", "Газпром нефть"),
+    ("газпром-нефт", "Газпром нефть"),
+    ("gazpromneft", "Gazprom Neft"),
+    ("ростелеком", "Ростелеком"),
+    ("rostelecom", "Rostelecom"),
+    ("ростел", "Ростелеком"),
+    ("новатек", "НОВАТЭК"),
+    ("novatek", "NOVATEK"),
+    ("лукоил", "ЛУКОЙЛ"),
+    ("lukoil", "LUKOIL"),
+    ("лука", "ЛУКОЙЛ"),
+    ("луку", "ЛУКОЙЛ"),
+    ("луком", "ЛУКОЙЛ"),
+    ("северстал", "Северсталь"),
+    ("башнефт", "Башнефть"),
+    ("транснефт", "Транснефть"),
+    ("алрос", "АЛРОСА"),
+    ("мечел", "Мечел"),
     ("sber", "Sberbank"),
     ("норникел", "Норильский никель"),
     ("гмк", "Норильский никель"),
@@ -73,7 +95,10 @@ const NICKNAMES: [(&str, &str); 24] = [
 /// The exchange's name for what a word may be short for.
 pub(super) fn nickname(word: &Word) -> Option<&'static str> {
     let fits = |(begins, _): &&(&str, &str)| {
-        let rest = word.lower.strip_prefix(begins).map(|it| it.chars().count());
+        let rest = word.lower.strip_prefix(begins);
+        // Latin words have no cases, and `sberp` is another share.
+        let rest = rest.filter(|it| word.kind != Kind::Latin || ["", "s"].contains(it));
+        let rest = rest.map(|it| it.chars().count());
         rest.is_some_and(|rest| rest <= 3 && (begins.chars().count() > 3 || rest == 0))
     };
     // A ticker is no short name: SBERP is another share than SBER.
@@ -93,19 +118,30 @@ const RUSSIAN: &str = "а без более больше бы был была б
     идут идет дела дело чувствует ведет ведут кэше кэш кеш кеше эквивалент итоги итог общая топ сильнее \
     слабее быстрее всегда обычно \
     меня тебя нами ними ним ней ему ей сами москва москве москвы россия россии теперь потом тогда \
+    здесь тут рост роста росту ростом росте половина половину половины треть трети четверть \
+    четверти остальное остальные остальных остаток пополам акционерам шорт шорте лонг лонге руб шт лот лота лотов млн тыс млрд тысяч тысячи \
+    один одна одну два две двух двум три трех четыре пять шесть семь восемь девять десять \
+    назад год году года лет ли этих эту обе оба обоих них ними ним нем будто прям ровно \
+    всему всем ваш твой куплю продам чей чья кого кому чему скинь кинь плиз пж норм бро чувак короче \
     здесь тут просто вообще входит входят такой такая каким какими какую которые нужно буду будет";
 
 const RUSSIAN_STEMS: &str = "акци бумаг компани котировк цена цены цене цену стоимост курс рынк \
     рынок бирж индекс портфел дивиденд дивдоход выплат коррел взаимосвяз сравн сравнит анализ \
-    проанализ обзор оцен посчит рассчит подсчит вырос выросл упал просел лидер аутсайдер роста \
-    рост падени паден движен двига двинул доходност волатильн риск просадк объем оборот торг \
+    проанализ обзор оцен посчит рассчит подсчит вырос вырас выросл упал упад просел лидер аутсайдер \
+    падени паден движен двига двинул двинет заплат плати платя доходност волатильн риск просадк объем оборот торг \
     состав вес доля доли долю ценн эмитент динамик измен показател показ период месяц недел год \
     квартал день дня дней лет последн прошл начал текущ процент рубл деньг деньги наличн префы \
     префам преф привилегирован обыкновен обычк вложи вложен инвест купи прода держ позици сектор \
     крупнейш больш меньш самых самое самая происход произош подорож подешев снизил подрос \
     рекоменд совет прогноз информац новост данн посмотр интерес узна скаж напиш выведи дай \
     доверит уровн горизонт текущ состоян ситуац будущ открыти закрыти максимум минимум график \
-    история истори истор свеч тикер сводк систематич похож связан зависим одинаков ценов включа";
+    история истори истор свеч тикер сводк систематич похож связан зависим одинаков ценов включа рискован надежн спокойн безопасн стабильн доходн \
+    выгодн волатил голуб фишк фишек понедельник вторник четверг пятниц суббот воскресень тысяч миллион \
+    миллиард соотношен пропорц позапрошл полугоди недавн хорош плох лучш худш подробн коротк \
+    основн главн важн объясн опиши описать назов перечисл сформир состо структур платеж тренд \
+    растет растут падает падают обогна отста потеря заработ принес ежедневн игнорир инструкц \
+    предыдущ сообщени промпт притвор забудь ответ вопрос отвеча понял понятн расск скаж \
+    говор думаеш счита мнени почем";
 
 const ENGLISH: &str = "a about above against all also am an and any are as ask at be been best better \
     between big biggest but by can capital change changed chart company compare compared comparing comparison \
@@ -123,7 +159,89 @@ const ENGLISH: &str = "a about above against all also am an and any are as ask a
     you your beginning ytd mtd etf usd rub eur cash moscow market markets analyse analyze analysis \
     calculate compute assess each other one two three confidence horizon next date report inside \
     biggest largest closely moving strongly good bad made make did make quote imoex rtsi rts moex \
-    paying until till ended end long short current currently look looking stand during within";
+    don doesn didn isn aren wasn won couldn wouldn shouldn haven hasn ll re ve \
+    paying until till ended end long short current currently look looking stand during within ago rest remaining \
+    third thirds quarter quarters half fifth tenth before after yet still blue chip chips bank banks oil sector \
+    sectors gas metal metals ignore previous instructions instruction system user assistant developer prompt \
+    say print reveal output answer question tomorrow monday tuesday wednesday thursday friday saturday sunday \
+    safer safest riskier riskiest volatile calm worst worse fastest slowest did happen forecast predict \
+    buy worth good bad also then too both same common ordinary pieces lots lot rubles roubles thousand million \
+    january february march april june july august september october november december if only never always \
+    every everything anything nothing something my mine let lets want need know see why because really very \
+    just even than go going gonna got hey yo pls plz thx dude bro guys man lol drawdown high highest low lowest \
+    constituent pref prefs since weekly daily monthly yearly annual average mean median tech retail utilities \
+    telecoms developers mining steel transport financials risk return trillion billion minus plus equals";
+
+/// Names that are words of common speech as well: they need more to be taken for names.
+pub(super) fn is_ambiguous(word: &Word) -> bool {
+    ["систем", "элемент"]
+        .iter()
+        .any(|it| word.lower.strip_prefix(it).is_some_and(|rest| rest.chars().count() <= 2))
+}
+
+/// Who is said to speak, before a colon.
+pub(super) fn is_role(word: &Word) -> bool {
+    let roles = [
+        "систем",
+        "пользовател",
+        "ассистент",
+        "разработчик",
+        "инструкц",
+        "админ",
+        "system",
+        "user",
+        "assistant",
+        "developer",
+        "admin",
+        "instruction",
+    ];
+    roles.iter().any(|it| word.lower.starts_with(it))
+}
+
+/// What people most often mean, for words that are nearly one of them.
+const POPULAR: [&str; 34] = [
+    "Сбербанк",
+    "Газпром",
+    "ЛУКОЙЛ",
+    "Роснефть",
+    "НОВАТЭК",
+    "Норникель",
+    "Яндекс",
+    "Магнит",
+    "Полюс",
+    "АЛРОСА",
+    "Аэрофлот",
+    "Северсталь",
+    "Мосбиржа",
+    "Татнефть",
+    "Сургутнефтегаз",
+    "Мечел",
+    "ФосАгро",
+    "РУСАЛ",
+    "Россети",
+    "Транснефть",
+    "Ростелеком",
+    "Башнефть",
+    "Совкомфлот",
+    "Тинькофф",
+    "РусГидро",
+    "Сегежа",
+    "Самолет",
+    "Система",
+    "Sberbank",
+    "Gazprom",
+    "Rosneft",
+    "Yandex",
+    "Lukoil",
+    "Novatek",
+];
+
+/// The exchange's name for a popular one that fits.
+pub(crate) fn is_popular(fits: impl Fn(&str) -> bool) -> Option<&'static str> {
+    let name = POPULAR.iter().find(|it| fits(it))?;
+    let known = crate::words::words(name).first().and_then(nickname);
+    Some(known.unwrap_or(name))
+}
 
 /// Whether a word is one of English speech rather than a name.
 pub(super) fn is_english(word: &Word) -> bool {
@@ -141,6 +259,9 @@ pub(super) fn is_common(word: &Word) -> bool {
         }
         Kind::Cyrillic => {
             let known = |it: &str| it.chars().count() > 3 && word.lower.starts_with(it);
+            if is_sector(word) {
+                return true;
+            }
             word.text.chars().count() < 2
                 || RUSSIAN.split_whitespace().any(|it| it == word.lower)
                 || RUSSIAN_STEMS.split_whitespace().any(|it| known(it) || it == word.stem)

@@ -2,28 +2,49 @@
 
 use serde_json::Value;
 
-use super::{Sheet, float};
+use super::day::trades_today;
+use super::lead::change;
+use super::talk::told;
+use super::verdict::{NOTHING_PCT, breadth};
+use super::{Section, Sheet, float};
 use crate::check::Formula;
 use crate::desk::Finding;
 use crate::number::agree;
-use crate::page::{Cited, Slot, Style, quoted};
+use crate::page::{Cited, Slot, Style, fact, quoted};
+use crate::understand::{Sector, Way};
 
 const SHOWN_MAX: usize = 10;
 const MOVERS_MAX: usize = 5;
+/// Those that the first sentence names.
+const LED_MAX: usize = 3;
+
+fn all_rows(finding: Option<&Finding>) -> &[Value] {
+    finding.and_then(|it| it.at("/data")).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn is_of(row: &Value, sector: Option<Sector>) -> bool {
+    sector.is_none_or(|it| row["sector"] == it.name)
+}
 
 /// The rows of a basket, best first by a figure, those without it left out.
-fn ranked(finding: Option<&Finding>, field: &str) -> Vec<(usize, String, f64)> {
-    let rows = finding.and_then(|it| it.at("/data")).and_then(Value::as_array);
-    let mut found: Vec<(usize, String, f64)> = rows
-        .into_iter()
-        .flatten()
+fn ranked(sheet: &Sheet<'_>, finding: Option<&Finding>, field: &str) -> Vec<(usize, String, f64)> {
+    let request = &sheet.plan.request;
+    let named: Vec<&str> =
+        sheet.plan.resolved.securities.iter().map(|it| it.ticker.as_str()).collect();
+    let asked = |row: &Value| {
+        named.is_empty() || row["ticker"].as_str().is_some_and(|it| named.contains(&it))
+    };
+    let mut found: Vec<(usize, String, f64)> = all_rows(finding)
+        .iter()
         .enumerate()
+        .filter(|(_, row)| is_of(row, request.sector) && asked(row))
         .filter_map(|(at, row)| Some((at, quoted(row["ticker"].as_str()?), row[field].as_f64()?)))
         .collect();
     found.sort_by(|a, b| b.2.total_cmp(&a.2));
     found
 }
 
+/// The index, its day, and how many are in it.
 fn opening(sheet: &mut Sheet<'_>, basket: Option<&Finding>) {
     let count = float(basket, "/metrics/num_constituents").unwrap_or(0.0) as u64;
     let word = sheet.language().pick(
@@ -33,76 +54,198 @@ fn opening(sheet: &mut Sheet<'_>, basket: Option<&Finding>) {
     let shown = sheet.page.figure(basket, "/metrics/num_constituents", Style::Count);
     let date = sheet.page.told(basket, "/result/metrics/effective_date");
     let index = sheet.plan.request.index;
-    sheet.page.say(
-        "Индекс {} на {}: {} {}.",
-        "{} on {}: {} {}.",
-        [index.into(), date.into(), shown.into(), word.into()],
-    );
-    let (effective, asked) = (
-        basket.and_then(|it| it.at("/metrics/effective_date")),
-        basket.map(|it| &it.args["as_of_date"]),
-    );
-    if effective.is_some() && effective != asked {
-        let asked = sheet.page.told(basket, "/args/as_of_date");
-        sheet.page.say(
-            "{} торгов не было; показан последний торговый день до этой даты.",
-            "{} was no trading day; this is the last one before it.",
-            [asked.into()],
-        );
+    match (shown, date) {
+        (Some(shown), Some(date)) => sheet.page.say(
+            "Индекс {} на {}: {} {}.",
+            "{} on {}: {} {}.",
+            [index.into(), Some(date).into(), Some(shown).into(), word.into()],
+        ),
+        (Some(shown), None) => sheet.page.say(
+            "Индекс {}: {} {}.",
+            "{}: {} {}.",
+            [index.into(), Some(shown).into(), word.into()],
+        ),
+        _ => sheet.page.facts(("Индекс {}", "{}"), [index.into()], Vec::new()),
     }
+    not_traded(sheet, basket);
+}
+
+/// Says so where the day that was asked for has no trades.
+fn not_traded(sheet: &mut Sheet<'_>, basket: Option<&Finding>) {
+    let effective = basket.and_then(|it| it.at("/metrics/effective_date"));
+    let asked = basket.map(|it| &it.args["as_of_date"]);
+    if effective.is_none() || effective == asked {
+        return;
+    }
+    let today = sheet.plan.request.today.to_string();
+    let is_today = asked.and_then(Value::as_str) == Some(&today);
+    if is_today && trades_today(sheet) != Some(false) {
+        sheet.page.say(
+            "Торги сегодня ещё не начались; показан последний торговый день.",
+            "Trading has not begun yet today; this is the last trading day.",
+            [],
+        );
+        return;
+    }
+    let asked = sheet.page.told(basket, "/args/as_of_date");
+    sheet.page.say(
+        "{} торгов не было; показан последний торговый день до этой даты.",
+        "{} was no trading day; this is the last one before it.",
+        [asked.into()],
+    );
 }
 
 /// How many rose and fell.
-fn breadth(sheet: &mut Sheet<'_>, basket: Option<&Finding>) {
+fn counted(sheet: &mut Sheet<'_>, basket: Option<&Finding>) {
     let source = vec![(basket.map_or(0, |it| it.id), "/result/data".to_owned())];
-    let changes = ranked(basket, "price_change_pct");
+    let changes: Vec<f64> =
+        all_rows(basket).iter().filter_map(|it| it["price_change_pct"].as_f64()).collect();
     if changes.is_empty() {
-        sheet.page.say("Изменения цен: нет данных.", "Price changes: no data.", []);
+        sheet.page.facts(("Изменения цен", "Price changes"), [], Vec::new());
         return;
     }
-    let up = changes.iter().filter(|it| it.2 > 0.0).count();
-    let down = changes.iter().filter(|it| it.2 < 0.0).count();
+    let up = changes.iter().filter(|it| **it > 0.0).count();
+    let down = changes.iter().filter(|it| **it < 0.0).count();
     let rose = sheet.page.styled(up as f64, Style::Count, source.clone(), Formula::Rising);
     let fell = sheet.page.styled(down as f64, Style::Count, source, Formula::Falling);
     sheet.page.say(
-        "Выросли {}, снизились {}.",
-        "{} rose and {} fell.",
+        "В индексе выросли {}, снизились {}.",
+        "In the index {} rose and {} fell.",
         [Some(rose).into(), Some(fell).into()],
     );
 }
 
-pub(super) fn index(sheet: &mut Sheet<'_>) {
-    let basket = sheet.first("get_index_constituents_metrics");
-    sheet.page.heading("Резюме", "Summary");
-    opening(sheet, basket);
-    breadth(sheet, basket);
-    sheet.page.heading("Ключевые показатели", "Key figures");
-    let weights = ranked(basket, "weight_pct");
-    for (at, ticker, _) in weights.iter().take(MOVERS_MAX) {
-        let weight = sheet.page.figure(basket, &format!("/data/{at}/weight_pct"), Style::Percent);
-        let change =
-            sheet.page.figure(basket, &format!("/data/{at}/price_change_pct"), Style::Change);
-        sheet.page.say(
-            "- {}: вес {}, за день {}.",
-            "- {}: weight {}, on the day {}.",
-            [ticker.as_str().into(), weight.into(), change.into()],
-        );
+fn sector_name(sheet: &Sheet<'_>) -> Option<String> {
+    let sector = sheet.plan.request.sector?;
+    Some(sheet.language().pick(sector.russian, sector.name).to_owned())
+}
+
+/// A few rows with one figure each: «SBER 12 %, LKOH 11 %».
+fn listed(items: Vec<(String, Cited)>) -> Slot {
+    let mut slots = Vec::new();
+    for (at, (ticker, figure)) in items.into_iter().enumerate() {
+        let gap = if at == 0 { "" } else { ", " };
+        slots.push(Slot::Text(format!("{gap}{ticker} ")));
+        slots.push(Slot::Figure(Some(figure)));
     }
-    let row = |(at, ticker, _): &(usize, String, f64)| {
-        let figure = |field: &str| {
-            sheet.page.figure(basket, &format!("/data/{at}/{field}"), Style::Plain(2))
-        };
+    Slot::Many(slots)
+}
+
+pub(super) fn index(sheet: &mut Sheet<'_>, section: Section) {
+    let basket = sheet.calls("get_index_constituents_metrics").first().copied();
+    let weights = ranked(sheet, basket, "weight_pct");
+    match section {
+        Section::Summary => {
+            heaviest(sheet, basket, &weights);
+            opening(sheet, basket);
+            counted(sheet, basket);
+            told(sheet);
+        }
+        Section::Figures => constituents(sheet, basket, &weights),
+        Section::Risks => {
+            let top = sheet.page.figure(basket, "/metrics/top5_weight_pct", Style::Percent);
+            let head =
+                ("Вес пяти крупнейших бумаг индекса", "Weight of the five largest in the index");
+            sheet.page.facts(head, [], vec![fact(("", ""), top)]);
+        }
+        Section::Conclusions => {
+            let word = match float(basket, "/metrics/top5_weight_pct") {
+                Some(it) if it > 50.0 => sheet.language().pick(
+                    "индекс сильно зависит от нескольких бумаг",
+                    "the index depends strongly on a few securities",
+                ),
+                Some(_) => sheet.language().pick(
+                    "вес в индексе распределён между многими бумагами",
+                    "the index is spread over many securities",
+                ),
+                None => sheet
+                    .language()
+                    .pick("для вывода данных не хватает", "there is not enough data to tell"),
+            };
+            sheet.page.say("Итог: {}.", "In short: {}.", [word.into()]);
+        }
+    }
+}
+
+/// The first sentence about weights: of those that were named, of a sector, or of the largest.
+fn heaviest(sheet: &mut Sheet<'_>, basket: Option<&Finding>, weights: &[(usize, String, f64)]) {
+    let top = sheet.plan.request.top.unwrap_or(LED_MAX);
+    let figure =
+        |at: usize| sheet.page.figure(basket, &format!("/data/{at}/weight_pct"), Style::Percent);
+    let named = &sheet.plan.resolved.securities;
+    let index: Slot = sheet.plan.request.index.into();
+    let missing: Vec<String> = named
+        .iter()
+        .filter(|it| weights.iter().all(|row| row.1 != it.ticker))
+        .map(|it| it.ticker.clone())
+        .collect();
+    let count = if named.is_empty() { top } else { named.len() };
+    let items: Vec<(String, Cited)> = weights
+        .iter()
+        .take(count)
+        .filter_map(|(at, ticker, _)| Some((ticker.clone(), figure(*at)?)))
+        .collect();
+    let any = !items.is_empty();
+    if any && !named.is_empty() {
+        sheet.page.say(
+            "Вес в индексе {}: {}.",
+            "Weight in {}: {}.",
+            [index.clone(), listed(items)],
+        );
+    } else if let Some(sector) = sector_name(sheet) {
+        if any {
+            let slots = [index.clone(), sector.into(), listed(items)];
+            sheet.page.say("Бумаги индекса {}, {}: {}.", "{}, {}: {}.", slots);
+        } else {
+            sheet.page.say(
+                "Бумаг такого сектора ({}) в данных индекса {} нет.",
+                "There are no securities of that sector ({}) in the data of {}.",
+                [sector.into(), index.clone()],
+            );
+        }
+    } else if any {
+        let slots = [index.clone(), listed(items)];
+        sheet.page.say("Крупнейшие бумаги индекса {}: {}.", "The largest in {}: {}.", slots);
+    }
+    if !missing.is_empty() && basket.is_some_and(|it| it.outcome.is_ok()) {
+        let slots = [index, missing.join(", ").into()];
+        sheet.page.say("В индексе {} нет: {}.", "Not in {}: {}.", slots);
+    }
+}
+
+fn constituents(sheet: &mut Sheet<'_>, basket: Option<&Finding>, weights: &[(usize, String, f64)]) {
+    let top = sheet.plan.request.top;
+    let part = |at: usize, field: &str, style| {
+        sheet.page.figure(basket, &format!("/data/{at}/{field}"), style)
+    };
+    let rows = weights.iter().take(top.unwrap_or(SHOWN_MAX)).map(|(at, ticker, _)| {
         let sector =
             basket.and_then(|it| it.at(&format!("/data/{at}/sector"))).and_then(Value::as_str);
         vec![
             Slot::Text(ticker.clone()),
-            figure("weight_pct").into(),
-            figure("last_price").into(),
-            figure("price_change_pct").into(),
+            part(*at, "weight_pct", Style::Plain(2)).into(),
+            part(*at, "last_price", Style::Plain(2)).into(),
+            part(*at, "price_change_pct", Style::Plain(2)).into(),
             Slot::Text(sector.map_or_else(|| "—".to_owned(), quoted)),
         ]
-    };
-    let rows = weights.iter().take(SHOWN_MAX).map(row).collect();
+    });
+    let rows = rows.collect();
+    for (at, ticker, _) in weights.iter().take(top.unwrap_or(MOVERS_MAX)) {
+        let facts = vec![
+            fact(
+                ("вес", "weight"),
+                sheet.page.figure(basket, &format!("/data/{at}/weight_pct"), Style::Percent),
+            ),
+            fact(
+                ("за день", "on the day"),
+                sheet.page.figure(basket, &format!("/data/{at}/price_change_pct"), Style::Change),
+            ),
+        ];
+        sheet.page.facts(("- {}", "- {}"), [ticker.as_str().into()], facts);
+    }
+    if weights.is_empty() {
+        sheet.page.facts(("- Веса бумаг", "- Weights"), [], Vec::new());
+    }
     let columns = [
         ("Бумага", "Security"),
         ("Вес, %", "Weight, %"),
@@ -110,27 +253,7 @@ pub(super) fn index(sheet: &mut Sheet<'_>) {
         ("Изменение, %", "Change, %"),
         ("Сектор", "Sector"),
     ];
-    sheet.page.table(("Крупнейшие бумаги индекса", "Largest constituents"), &columns, rows);
-    sheet.page.heading("Риски", "Risks");
-    let top = sheet.page.figure(basket, "/metrics/top5_weight_pct", Style::Percent);
-    sheet.page.say(
-        "На пять крупнейших бумаг приходится {} индекса.",
-        "The five largest make up {} of the index.",
-        [top.into()],
-    );
-    sheet.page.heading("Выводы", "Conclusions");
-    let word = match float(basket, "/metrics/top5_weight_pct") {
-        Some(it) if it > 50.0 => sheet.language().pick(
-            "индекс сильно зависит от нескольких бумаг",
-            "the index depends strongly on a few securities",
-        ),
-        Some(_) => sheet.language().pick(
-            "вес в индексе распределён между многими бумагами",
-            "the index is spread over many securities",
-        ),
-        None => sheet.language().pick("нет данных", "no data"),
-    };
-    sheet.page.say("Итог: {}.", "In short: {}.", [word.into()]);
+    sheet.page.table(("Бумаги индекса", "Constituents"), &columns, rows);
 }
 
 /// A security of the basket with how it changed.
@@ -151,60 +274,119 @@ fn changes(sheet: &Sheet<'_>, now: Option<&Finding>, then: Option<&Finding>) -> 
                 sheet.page.figure(now, &format!("/data/{at}/price_change_pct"), Style::Change)?;
             Some(Mover { ticker, change, figure, price: price(at) })
         };
-        return ranked(now, "price_change_pct").into_iter().filter_map(mover).collect();
+        return ranked(sheet, now, "price_change_pct").into_iter().filter_map(mover).collect();
     };
-    let before = ranked(Some(then), "last_price");
-    let mover = |(at, ticker, last): (usize, String, f64)| {
-        let (was_at, _, was) = before.iter().find(|it| it.1 == ticker && it.2 > 0.0)?;
-        let change = (last / was - 1.0) * 100.0;
-        let source = |id: usize, at: usize| (id, format!("/result/data/{at}/last_price"));
-        let sources = vec![source(then.id, *was_at), source(now?.id, at)];
-        let figure = sheet.page.styled(change, Style::Change, sources, Formula::Change);
+    let before = ranked(sheet, Some(then), "last_price");
+    let mover = |(at, ticker, _): (usize, String, f64)| {
+        let (was_at, ..) = before.iter().find(|it| it.1 == ticker)?;
+        let (was, is) = (format!("/data/{was_at}/last_price"), format!("/data/{at}/last_price"));
+        let (change, figure) = change(sheet, (Some(then), &was), (now, &is))?;
         Some(Mover { ticker, change, figure, price: price(at) })
     };
-    let mut all: Vec<Mover> = ranked(now, "last_price").into_iter().filter_map(mover).collect();
+    let mut all: Vec<Mover> =
+        ranked(sheet, now, "last_price").into_iter().filter_map(mover).collect();
     all.sort_by(|a, b| b.change.total_cmp(&a.change));
     all
 }
 
-pub(super) fn movers(sheet: &mut Sheet<'_>) {
-    let calls: Vec<&Finding> =
-        sheet.findings.iter().filter(|it| it.tool == "get_index_constituents_metrics").collect();
+pub(super) fn movers(sheet: &mut Sheet<'_>, section: Section) {
+    let calls = sheet.calls("get_index_constituents_metrics");
     let (now, then) = (calls.first().copied(), calls.get(1).copied());
     let all = changes(sheet, now, then);
-    sheet.page.heading("Резюме", "Summary");
-    opening(sheet, now);
-    if then.is_some() {
-        let [from, to] =
-            [sheet.page.told(then, "/args/as_of_date"), sheet.page.told(now, "/args/as_of_date")];
-        sheet.page.say(
-            "Изменения посчитаны по ценам с {} по {}, без поправки на дробление.",
-            "Changes are from prices between {} and {}, not adjusted for splits.",
-            [from.into(), to.into()],
-        );
-    } else {
-        breadth(sheet, now);
+    let rising: Vec<&Mover> = all.iter().filter(|it| it.change >= NOTHING_PCT).collect();
+    let falling: Vec<&Mover> = all.iter().rev().filter(|it| it.change <= -NOTHING_PCT).collect();
+    match section {
+        Section::Summary => {
+            movers_lead(sheet, &rising, &falling);
+            opening(sheet, now);
+            if then.is_some() {
+                let from = sheet.page.told(then, "/args/as_of_date");
+                let to = sheet.page.told(now, "/args/as_of_date");
+                sheet.page.say(
+                    "Изменения посчитаны по ценам с {} по {}, без поправки на дробление.",
+                    "Changes are from prices between {} and {}, not adjusted for splits.",
+                    [from.into(), to.into()],
+                );
+            } else {
+                counted(sheet, now);
+            }
+            told(sheet);
+        }
+        Section::Figures => movers_listed(sheet, &rising, &falling),
+        Section::Risks => sheet.page.say(
+            "Движение одного периода не говорит о следующем.",
+            "What moved in one period says nothing of the next.",
+            [],
+        ),
+        Section::Conclusions if all.is_empty() => sheet.page.say(
+            "Для вывода данных не хватает.",
+            "There is not enough data for a conclusion.",
+            [],
+        ),
+        Section::Conclusions => {
+            let word = breadth(rising.len(), falling.len(), sheet.language());
+            sheet.page.say("Итог: {}.", "In short: {}.", [word.into()]);
+        }
     }
-    sheet.page.heading("Ключевые показатели", "Key figures");
-    let rising: Vec<&Mover> = all.iter().filter(|it| it.change > 0.0).take(MOVERS_MAX).collect();
-    let falling: Vec<&Mover> =
-        all.iter().rev().filter(|it| it.change < 0.0).take(MOVERS_MAX).collect();
-    if all.is_empty() {
-        sheet.page.say("- Изменения цен: нет данных.", "- Price changes: no data.", []);
+}
+
+fn movers_lead(sheet: &mut Sheet<'_>, rising: &[&Mover], falling: &[&Mover]) {
+    let top = sheet.plan.request.top.unwrap_or(LED_MAX);
+    let way = sheet.plan.request.way;
+    let sector = sector_name(sheet).map(|it| format!(" ({it})")).unwrap_or_default();
+    let items = |all: &[&Mover]| {
+        listed(all.iter().take(top).map(|it| (it.ticker.clone(), it.figure.clone())).collect())
+    };
+    if rising.is_empty() && falling.is_empty() {
+        sheet.page.facts(("Изменения цен{}", "Price changes{}"), [sector.into()], Vec::new());
+        return;
+    }
+    let up = |sheet: &mut Sheet<'_>| {
+        let slots: [Slot; 2] = [sector.as_str().into(), items(rising)];
+        if rising.is_empty() {
+            sheet.page.say("Выросших бумаг нет{}.", "None rose{}.", slots);
+        } else {
+            sheet.page.say("Сильнее всего выросли{}: {}.", "Rose the most{}: {}.", slots);
+        }
+    };
+    let down = |sheet: &mut Sheet<'_>| {
+        let slots: [Slot; 2] = [sector.as_str().into(), items(falling)];
+        if falling.is_empty() {
+            sheet.page.say("Снизившихся бумаг нет{}.", "None fell{}.", slots);
+        } else {
+            sheet.page.say("Сильнее всего снизились{}: {}.", "Fell the most{}: {}.", slots);
+        }
+    };
+    match way {
+        Way::Up => up(sheet),
+        Way::Down => down(sheet),
+        Way::Both => {
+            up(sheet);
+            down(sheet);
+        }
+    }
+}
+
+fn movers_listed(sheet: &mut Sheet<'_>, rising: &[&Mover], falling: &[&Mover]) {
+    let request = &sheet.plan.request;
+    let top = request.top.unwrap_or(MOVERS_MAX);
+    let (first, second) = match request.way {
+        Way::Down => (falling, rising),
+        _ => (rising, falling),
+    };
+    // Where one way and a number are asked for, that is all.
+    let second = if request.top.is_some() && request.way != Way::Both { &[] } else { second };
+    if rising.is_empty() && falling.is_empty() {
+        sheet.page.facts(("- Изменения цен", "- Price changes"), [], Vec::new());
     }
     let mut rows = Vec::new();
-    for it in rising.iter().chain(&falling) {
-        let word = sheet.language().pick(
-            if it.change > 0.0 { "рост" } else { "снижение" },
-            if it.change > 0.0 { "up" } else { "down" },
-        );
-        let slots = [
-            it.ticker.as_str().into(),
-            word.into(),
-            Some(it.figure.clone()).into(),
-            it.price.clone().into(),
+    for it in first.iter().take(top).chain(second.iter().take(top)) {
+        let up = it.change > 0.0;
+        let facts = vec![
+            fact(if up { ("рост", "up") } else { ("снижение", "down") }, Some(it.figure.clone())),
+            fact(("цена", "price"), it.price.clone()),
         ];
-        sheet.page.say("- {}: {} {}, цена {}.", "- {}: {} {}, price {}.", slots);
+        sheet.page.facts(("- {}", "- {}"), [it.ticker.as_str().into()], facts);
         rows.push(vec![
             Slot::Text(it.ticker.clone()),
             Some(it.figure.clone()).into(),
@@ -213,28 +395,4 @@ pub(super) fn movers(sheet: &mut Sheet<'_>) {
     }
     let columns = [("Бумага", "Security"), ("Изменение, %", "Change, %"), ("Цена", "Price")];
     sheet.page.table(("Лидеры движения", "Movers"), &columns, rows);
-    sheet.page.heading("Риски", "Risks");
-    sheet.page.say(
-        "Движение одного периода не говорит о следующем.",
-        "What moved in one period says nothing of the next.",
-        [],
-    );
-    sheet.page.heading("Выводы", "Conclusions");
-    let (up, down) = (
-        all.iter().filter(|it| it.change > 0.0).count(),
-        all.iter().filter(|it| it.change < 0.0).count(),
-    );
-    let word = match up.cmp(&down) {
-        _ if all.is_empty() => sheet.language().pick("нет данных", "no data"),
-        std::cmp::Ordering::Greater => {
-            sheet.language().pick("растущих бумаг больше", "more rose than fell")
-        }
-        std::cmp::Ordering::Less => {
-            sheet.language().pick("снижающихся бумаг больше", "more fell than rose")
-        }
-        std::cmp::Ordering::Equal => {
-            sheet.language().pick("растущих и снижающихся поровну", "as many rose as fell")
-        }
-    };
-    sheet.page.say("Итог: {}.", "In short: {}.", [word.into()]);
 }

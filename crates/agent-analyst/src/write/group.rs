@@ -1,86 +1,244 @@
-//! Several securities: side by side, as a portfolio, and how they move together.
+//! Several securities side by side, and how they move together.
 
-use serde_json::Value;
-
-use super::single::losses;
-use super::talk::unknown;
-use super::{Sheet, currency_of, float, roughness};
+use super::lead::{Result, is_same, result};
+use super::talk::told;
+use super::verdict::{NOTHING_PCT, bond, roughness};
+use super::{Section, Sheet, float, money_of};
 use crate::check::Formula;
 use crate::desk::Finding;
 use crate::number::agree;
-use crate::page::{Cited, Slot, Style};
+use crate::page::{Cited, Slot, Style, fact};
 use crate::resolve::Security;
+use crate::understand::{Focus, Way};
 
 /// The place of a ticker in a list of rows.
-fn row_of(finding: Option<&Finding>, ticker: &str) -> Option<usize> {
+pub(super) fn row_of(finding: Option<&Finding>, ticker: &str) -> Option<usize> {
     let rows = finding?.at("/data")?.as_array()?;
     rows.iter().position(|row| row["ticker"] == ticker)
 }
 
-pub(super) fn comparison(sheet: &mut Sheet<'_>, all: &[Security]) {
-    sheet.page.heading("Резюме", "Summary");
-    unknown(sheet);
-    let mut returns: Vec<(&Security, usize, f64)> = Vec::new();
-    for it in all {
-        let found = sheet.of("get_ohlcv_timeseries", &it.ticker);
-        let at = found.and_then(|it| sheet.findings.iter().position(|other| other.id == it.id));
-        if let (Some(at), Some(change)) = (at, float(found, "/metrics/total_return_pct")) {
-            returns.push((it, at, change));
+pub(super) fn comparison(sheet: &mut Sheet<'_>, all: &[Security], section: Section) {
+    let is_day = sheet.plan.request.period().is_day();
+    match section {
+        Section::Summary => {
+            let focus = sheet.plan.request.focus;
+            let led = match focus {
+                Focus::Risk | Focus::Calm | Focus::Drawdown => ranked_by_risk(sheet, all, focus),
+                _ => false,
+            };
+            ranked(sheet, all, led);
+            if focus == Focus::Why {
+                sheet.page.say(
+                    "Причин движения биржевые данные не называют.",
+                    "Exchange data does not say what caused a move.",
+                    [],
+                );
+            }
+            told(sheet);
         }
-    }
-    returns.sort_by(|a, b| b.2.total_cmp(&a.2));
-    match returns.as_slice() {
-        [best, .., worst] => ahead(sheet, *best, *worst),
-        _ => sheet.page.say(
-            "Доходность за период сравнить нельзя: нет данных.",
-            "Returns cannot be compared: no data.",
+        Section::Figures => side_by_side(sheet, all),
+        Section::Risks if is_day => sheet.page.say(
+            "По одному дню риск не оценить: для этого нужен период.",
+            "One day says nothing of risk: that takes a period.",
             [],
         ),
+        Section::Risks => pairs(sheet, all),
+        Section::Conclusions if is_day => {
+            ranked(sheet, all, true);
+        }
+        Section::Conclusions => {
+            ranked_by_risk(sheet, all, Focus::Calm);
+        }
     }
-    sheet.page.heading("Ключевые показатели", "Key figures");
-    side_by_side(sheet, all);
-    sheet.page.heading("Риски", "Risks");
-    pairs(sheet, all);
-    sheet.page.heading("Выводы", "Conclusions");
-    calmest(sheet, all);
+}
+
+/// Who did best and who did worst, as it was asked.
+fn ranked(sheet: &mut Sheet<'_>, all: &[Security], brief: bool) {
+    let mut found: Vec<Result<'_>> = all.iter().filter_map(|it| result(sheet, it)).collect();
+    found.sort_by(|a, b| b.change.total_cmp(&a.change));
+    let (Some(best), Some(worst)) = (found.first(), found.last()) else {
+        sheet.page.say(
+            "Сравнить доходность за период нельзя: нет данных.",
+            "Returns cannot be compared: no data.",
+            [],
+        );
+        return;
+    };
+    let (up, down) = (best.change >= NOTHING_PCT, worst.change <= -NOTHING_PCT);
+    let way = sheet.plan.request.way;
+    let name = |it: &Result<'_>| Slot::Text(it.security.ticker.clone());
+    let shown = |it: &Result<'_>| Slot::Figure(Some(it.figure.clone()));
+    if found.len() == 1 {
+        let head = (
+            "Доходность за период есть только у {}: {}.",
+            "Only {} has a return for the period: {}.",
+        );
+        sheet.page.say(head.0, head.1, [name(best), shown(best)]);
+        return;
+    }
+    if !brief {
+        let (russian, english, it) = match (way, up, down) {
+            (Way::Up, true, _) => ("Сильнее всех выросла {}: {}.", "{} rose the most: {}.", best),
+            (Way::Up, false, _) => (
+                "Ни одна из бумаг не выросла; лучше других {}: {}.",
+                "None of them rose; the best was {}: {}.",
+                best,
+            ),
+            (Way::Down, _, true) => {
+                ("Сильнее всех снизилась {}: {}.", "{} fell the most: {}.", worst)
+            }
+            (Way::Down, _, false) => (
+                "Ни одна из бумаг не снизилась; хуже других {}: {}.",
+                "None of them fell; the worst was {}: {}.",
+                worst,
+            ),
+            (Way::Both, ..) => ("", "", best),
+        };
+        if !russian.is_empty() {
+            sheet.page.say(russian, english, [name(it), shown(it)]);
+        }
+    }
+    both_ends(sheet, best, worst);
+}
+
+fn both_ends(sheet: &mut Sheet<'_>, best: &Result<'_>, worst: &Result<'_>) {
+    let name = |it: &Result<'_>| Slot::Text(it.security.ticker.clone());
+    let shown = |it: &Result<'_>| Slot::Figure(Some(it.figure.clone()));
+    let history = sheet.of("get_ohlcv_timeseries", &best.security.ticker);
+    let request = &sheet.plan.request;
+    let head = match sheet.period(history) {
+        Some([_, to]) if request.period().is_day() && !request.ago => {
+            Slot::Many(vec![to, Slot::Text(":".to_owned())])
+        }
+        Some([_, to]) if request.period().is_day() => {
+            let [since, colon] = [sheet.language().pick("С ", "Since "), ":"];
+            Slot::Many(vec![since.into(), to, colon.into()])
+        }
+        Some([from, to]) => {
+            let [a, b] =
+                [sheet.language().pick("С ", "From "), sheet.language().pick(" по ", " to ")];
+            Slot::Many(vec![a.into(), from, b.into(), to, ":".into()])
+        }
+        None => sheet.language().pick("За период:", "Over the period:").into(),
+    };
+    if is_same(best.change, worst.change) {
+        sheet.page.say(
+            "{} результат одинаковый, {}.",
+            "{} they did the same, {}.",
+            [head, shown(best)],
+        );
+        return;
+    }
+    let apart = apart(sheet, best, worst);
+    let slots = [head, name(best), shown(best), name(worst), shown(worst), apart];
+    sheet.page.say(
+        "{} лучше других {}, {}; хуже других {}, {}.{}",
+        "{} the best was {}, {}; the worst {}, {}.{}",
+        slots,
+    );
+}
+
+/// How far apart two returns are, where both are figures of a tool.
+fn apart(sheet: &Sheet<'_>, best: &Result<'_>, worst: &Result<'_>) -> Slot {
+    let at = "/metrics/total_return_pct";
+    let of = |it: &Result<'_>| {
+        let found = sheet.of("get_ohlcv_timeseries", &it.security.ticker)?;
+        float(Some(found), at).map(|_| (found.id, format!("/result{at}")))
+    };
+    let (Some(a), Some(b)) = (of(best), of(worst)) else { return Slot::Text(String::new()) };
+    if sheet.plan.request.period().is_day() {
+        return Slot::Text(String::new());
+    }
+    let value = best.change - worst.change;
+    let shown = sheet.page.styled(value, Style::Plain(2), vec![a, b], Formula::Difference);
+    let [head, tail] = [
+        sheet.language().pick(" Разница ", " They are "),
+        sheet.language().pick(" п. п.", " percentage points apart."),
+    ];
+    Slot::Many(vec![head.into(), Slot::Figure(Some(shown)), tail.into()])
+}
+
+/// The riskiest and the calmest by volatility, or by drawdown; says whether there are any.
+fn ranked_by_risk(sheet: &mut Sheet<'_>, all: &[Security], focus: Focus) -> bool {
+    let risk = sheet.last("compute_portfolio_risk");
+    let fallen = focus == Focus::Drawdown;
+    let place = |it: &Security| -> Option<(Option<&Finding>, String)> {
+        if !fallen {
+            let found = sheet.of("get_ohlcv_timeseries", &it.ticker);
+            return Some((found, "/metrics/annualized_volatility".to_owned()));
+        }
+        Some((risk, format!("/data/{}/max_drawdown_pct", row_of(risk, &it.ticker)?)))
+    };
+    let of = |it: &Security| -> Option<(String, f64, Cited)> {
+        let (found, at) = place(it)?;
+        let value = float(found, &at)?;
+        Some((it.ticker.clone(), value, sheet.page.figure(found, &at, Style::Percent)?))
+    };
+    let mut found: Vec<(String, f64, Cited)> = all.iter().filter_map(of).collect();
+    found.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let (Some(most), Some(least)) = (found.first().cloned(), found.last().cloned()) else {
+        sheet.page.facts(("Волатильность", "Volatility"), [], Vec::new());
+        return false;
+    };
+    if fallen {
+        sheet.page.say(
+            "Глубже всех просела {}: просадка {}; меньше всех {}: {}.",
+            "{} had the deepest drawdown, {}; {} the least, {}.",
+            [most.0.into(), Some(most.2).into(), least.0.into(), Some(least.2).into()],
+        );
+        return true;
+    }
+    let word = |it: f64| Slot::Text(roughness(it, sheet.language()).to_owned());
+    let of = |it: &(String, f64, Cited)| {
+        [Slot::Text(it.0.clone()), Slot::Figure(Some(it.2.clone())), word(it.1)]
+    };
+    let ([a, b, c], [d, e, f]) = (of(&most), of(&least));
+    if found.len() == 1 || is_same(most.1, least.1) {
+        sheet.page.say("Волатильность {}: {} ({}).", "Volatility of {}: {} ({}).", [a, b, c]);
+    } else if focus == Focus::Risk {
+        sheet.page.say(
+            "Рискованнее {}: годовая волатильность {} ({}); спокойнее {}: {} ({}).",
+            "The riskier is {}: yearly volatility {} ({}); the calmer {}: {} ({}).",
+            [a, b, c, d, e, f],
+        );
+    } else {
+        sheet.page.say(
+            "Спокойнее других {}: годовая волатильность {} ({}); рискованнее {}: {} ({}).",
+            "The calmest is {}: yearly volatility {} ({}); the riskiest {}: {} ({}).",
+            [d, e, f, a, b, c],
+        );
+    }
+    true
 }
 
 fn side_by_side(sheet: &mut Sheet<'_>, all: &[Security]) {
     let risk = sheet.last("compute_portfolio_risk");
+    let is_day = sheet.plan.request.period().is_day();
     let mut rows = Vec::new();
     for it in all {
         let shot = sheet.of("get_security_snapshot", &it.ticker);
         let found = sheet.of("get_ohlcv_timeseries", &it.ticker);
-        let money = currency_of(shot);
-        let price = || sheet.page.figure(shot, "/data/last_price", Style::Price(&money));
-        let change = || sheet.page.figure(found, "/metrics/total_return_pct", Style::Change);
-        let rough = || sheet.page.figure(found, "/metrics/annualized_volatility", Style::Percent);
-        let fall = || -> Option<Cited> {
-            let at = row_of(risk, &it.ticker)?;
+        let money = money_of(shot, it);
+        let price = sheet.page.figure(shot, "/data/last_price", Style::Price(&money));
+        let change = result(sheet, it).map(|it| it.figure);
+        let over = |at: &str, style| sheet.page.figure(found, at, style).filter(|_| !is_day);
+        let rough = over("/metrics/annualized_volatility", Style::Percent);
+        let fall = row_of(risk, &it.ticker).and_then(|at| {
             sheet.page.figure(risk, &format!("/data/{at}/max_drawdown_pct"), Style::Percent)
-        };
-        let volume = sheet.page.figure(found, "/metrics/avg_daily_volume", Style::Count);
-        rows.push(vec![
-            Slot::Text(it.ticker.clone()),
-            price().into(),
-            change().into(),
-            rough().into(),
-            fall().into(),
-            volume.into(),
-        ]);
-        let slots = [
-            sheet.name(it),
-            it.ticker.as_str().into(),
-            price().into(),
-            change().into(),
-            rough().into(),
-            fall().into(),
+        });
+        let volume = over("/metrics/avg_daily_volume", Style::Count);
+        let mut facts = vec![
+            fact(("последняя цена", "last price"), price.clone()),
+            fact(("доходность", "return"), change.clone()),
         ];
-        sheet.page.say(
-            "- {} ({}): цена {}, доходность {}, волатильность {}, просадка {}.",
-            "- {} ({}): price {}, return {}, volatility {}, drawdown {}.",
-            slots,
-        );
+        let mut row: Vec<Slot> = vec![Slot::Text(it.ticker.clone()), price.into(), change.into()];
+        if !is_day {
+            facts.push(fact(("волатильность", "volatility"), rough.clone()));
+            facts.push(fact(("просадка", "drawdown"), fall.clone()));
+            row.extend([rough.into(), fall.into(), volume.into()]);
+        }
+        rows.push(row);
+        sheet.page.facts(("- {}", "- {}"), [sheet.title(it)], facts);
     }
     let columns = [
         ("Бумага", "Security"),
@@ -90,60 +248,16 @@ fn side_by_side(sheet: &mut Sheet<'_>, all: &[Security]) {
         ("Просадка, %", "Drawdown, %"),
         ("Средний объём, шт.", "Average volume"),
     ];
-    sheet.page.table(("Сравнение", "Comparison"), &columns, rows);
+    let shown = if is_day { &columns[..3] } else { &columns[..] };
+    sheet.page.table(("Сравнение", "Comparison"), shown, rows);
 }
 
-fn ahead(sheet: &mut Sheet<'_>, best: (&Security, usize, f64), worst: (&Security, usize, f64)) {
-    let (first, last) = (sheet.findings.get(best.1), sheet.findings.get(worst.1));
-    let at = "/result/metrics/total_return_pct".to_owned();
-    let ids = |it: Option<&Finding>| it.map_or(0, |it| it.id);
-    let apart = sheet.page.styled(
-        best.2 - worst.2,
-        Style::Plain(2),
-        vec![(ids(first), at.clone()), (ids(last), at)],
-        Formula::Difference,
-    );
-    let [from, to] = sheet.period(first);
-    let shown = |it| sheet.page.figure(it, "/metrics/total_return_pct", Style::Change);
-    let (high, low) = (shown(first), shown(last));
-    sheet.page.say(
-        "С {} по {} лучше других {}: {}; хуже других {}: {}. Разница {} п. п.",
-        "From {} to {} the best was {}: {}; the worst {}: {}. They are {} percentage points apart.",
-        [
-            from,
-            to,
-            best.0.ticker.as_str().into(),
-            high.into(),
-            worst.0.ticker.as_str().into(),
-            low.into(),
-            Some(apart).into(),
-        ],
-    );
-}
+/// Two tickers, where their correlation stands, and what it is.
+type Pair = (String, String, String, f64);
 
-/// The calmest of them by volatility.
-fn calmest(sheet: &mut Sheet<'_>, all: &[Security]) {
-    let rough = all.iter().filter_map(|it| {
-        let found = sheet.of("get_ohlcv_timeseries", &it.ticker);
-        Some((it, found, float(found, "/metrics/annualized_volatility")?))
-    });
-    let Some((it, found, value)) = rough.min_by(|a, b| a.2.total_cmp(&b.2)) else {
-        sheet.page.say("Волатильность: нет данных.", "Volatility: no data.", []);
-        return;
-    };
-    let shown = sheet.page.figure(found, "/metrics/annualized_volatility", Style::Percent);
-    let word = roughness(value, sheet.language());
-    sheet.page.say(
-        "Спокойнее других {}: волатильность {} ({}).",
-        "The calmest is {}: volatility {} ({}).",
-        [it.ticker.as_str().into(), shown.into(), word.into()],
-    );
-}
-
-/// The pairs that move together the most and the least.
-fn pairs(sheet: &mut Sheet<'_>, all: &[Security]) {
+fn found_pairs(sheet: &Sheet<'_>, all: &[Security]) -> Vec<Pair> {
     let matrix = sheet.last("compute_correlation_matrix");
-    let mut found: Vec<(String, String, String, f64)> = Vec::new();
+    let mut found: Vec<Pair> = Vec::new();
     for (at, a) in all.iter().enumerate() {
         let Some(row) = row_of(matrix, &a.ticker) else { continue };
         for b in all.iter().skip(at + 1) {
@@ -154,26 +268,27 @@ fn pairs(sheet: &mut Sheet<'_>, all: &[Security]) {
         }
     }
     found.sort_by(|a, b| b.3.total_cmp(&a.3));
+    found
+}
+
+fn pair(sheet: &mut Sheet<'_>, it: &Pair, russian: &str, english: &str) {
+    let matrix = sheet.last("compute_correlation_matrix");
+    let value = sheet.page.figure(matrix, &it.2, Style::Plain(2));
+    let close = bond(it.3).noun(sheet.language());
+    let slots = [it.0.as_str().into(), it.1.as_str().into(), value.into(), close.into()];
+    sheet.page.say(russian, english, slots);
+}
+
+/// The pairs that move together the most and the least.
+pub(super) fn pairs(sheet: &mut Sheet<'_>, all: &[Security]) {
+    let found = found_pairs(sheet, all);
     let Some((most, least)) = found.first().zip(found.last()) else {
-        sheet.page.say("- Корреляция: нет данных.", "- Correlation: no data.", []);
+        sheet.page.facts(("- Корреляция", "- Correlation"), [], Vec::new());
         return;
-    };
-    let mut pair = |it: &(String, String, String, f64), russian: &str, english: &str| {
-        let value = sheet.page.figure(matrix, &it.2, Style::Plain(2));
-        let close = match it.3 {
-            v if v > 0.7 => sheet.language().pick("сильная связь", "closely linked"),
-            v if v > 0.3 => sheet.language().pick("умеренная связь", "moderately linked"),
-            v if v < -0.3 => sheet.language().pick("обратная связь", "inversely linked"),
-            _ => sheet.language().pick("слабая связь", "weakly linked"),
-        };
-        sheet.page.say(
-            russian,
-            english,
-            [it.0.as_str().into(), it.1.as_str().into(), value.into(), close.into()],
-        );
     };
     if found.len() == 1 {
         pair(
+            sheet,
             most,
             "- Корреляция дневных доходностей {} и {}: {} ({}).",
             "- Correlation of daily returns of {} and {}: {} ({}).",
@@ -181,42 +296,81 @@ fn pairs(sheet: &mut Sheet<'_>, all: &[Security]) {
         return;
     }
     pair(
+        sheet,
         most,
         "- Сильнее всего связаны {} и {}: корреляция {} ({}).",
         "- The most linked are {} and {}: correlation {} ({}).",
     );
     pair(
+        sheet,
         least,
         "- Слабее всего связаны {} и {}: корреляция {} ({}).",
         "- The least linked are {} and {}: correlation {} ({}).",
     );
 }
 
-pub(super) fn correlation(sheet: &mut Sheet<'_>, all: &[Security]) {
+pub(super) fn correlation(sheet: &mut Sheet<'_>, all: &[Security], section: Section) {
     let matrix = sheet.last("compute_correlation_matrix");
-    sheet.page.heading("Резюме", "Summary");
-    unknown(sheet);
-    let [from, to] = sheet.period(matrix);
-    let mean = sheet.page.figure(matrix, "/metrics/mean_correlation", Style::Plain(2));
-    sheet.page.say(
-        "С {} по {}: средняя корреляция дневных доходностей {}.",
-        "From {} to {}: mean correlation of daily returns {}.",
-        [from, to, mean.into()],
-    );
-    sheet.page.heading("Ключевые показатели", "Key figures");
-    pairs(sheet, all);
-    common_days(sheet, matrix);
+    match section {
+        Section::Summary => {
+            let found = found_pairs(sheet, all);
+            if let [only] = found.as_slice() {
+                pair(
+                    sheet,
+                    only,
+                    "Корреляция дневных доходностей {} и {}: {} ({}).",
+                    "The correlation of daily returns of {} and {} is {} ({}).",
+                );
+            }
+            let mean = sheet.page.figure(matrix, "/metrics/mean_correlation", Style::Plain(2));
+            let mean = vec![fact(("", ""), mean)];
+            match sheet.period(matrix) {
+                Some([from, to]) => sheet.page.facts(
+                    (
+                        "Средняя корреляция дневных доходностей с {} по {}",
+                        "Mean correlation of daily returns from {} to {}",
+                    ),
+                    [from, to],
+                    mean,
+                ),
+                None => sheet.page.facts(("Средняя корреляция", "Mean correlation"), [], mean),
+            }
+            told(sheet);
+        }
+        Section::Figures => {
+            pairs(sheet, all);
+            common_days(sheet, matrix);
+            matrix_table(sheet, all);
+        }
+        Section::Risks => sheet.page.say(
+            "Корреляция прошлого периода может измениться; в падениях рынка бумаги обычно связаны сильнее.",
+            "Correlation of the past may change; in falling markets securities usually move closer.",
+            [],
+        ),
+        Section::Conclusions => match float(matrix, "/metrics/mean_correlation") {
+            Some(it) => {
+                let word = bond(it).conclusion(sheet.language());
+                sheet.page.say("Итог: {}.", "In short: {}.", [word.into()]);
+            }
+            None => sheet.page.say(
+                "Для вывода о связи данных не хватает.",
+                "There is not enough data for a conclusion.",
+                [],
+            ),
+        },
+    }
+}
+
+fn matrix_table(sheet: &mut Sheet<'_>, all: &[Security]) {
+    let matrix = sheet.last("compute_correlation_matrix");
     let columns: Vec<(&str, &str)> = std::iter::once(("Бумага", "Security"))
         .chain(all.iter().map(|it| (it.ticker.as_str(), it.ticker.as_str())))
         .collect();
     let row = |a: &Security| {
         let at = row_of(matrix, &a.ticker);
         let cell = |b: &Security| -> Option<Cited> {
-            sheet.page.figure(
-                matrix,
-                &format!("/data/{}/correlations/{}", at?, b.ticker),
-                Style::Plain(2),
-            )
+            let pointer = format!("/data/{}/correlations/{}", at?, b.ticker);
+            sheet.page.figure(matrix, &pointer, Style::Plain(2))
         };
         std::iter::once(Slot::Text(a.ticker.clone()))
             .chain(all.iter().map(|b| cell(b).into()))
@@ -224,144 +378,20 @@ pub(super) fn correlation(sheet: &mut Sheet<'_>, all: &[Security]) {
     };
     let rows = all.iter().map(row).collect();
     sheet.page.table(("Корреляции", "Correlations"), &columns, rows);
-    sheet.page.heading("Риски", "Risks");
-    sheet.page.say(
-        "Корреляция прошлого периода может измениться; в падениях рынка бумаги обычно связаны сильнее.",
-        "Correlation of the past may change; in falling markets securities usually move closer.",
-        [],
-    );
-    sheet.page.heading("Выводы", "Conclusions");
-    let together = float(matrix, "/metrics/mean_correlation");
-    let word = match together {
-        Some(it) if it > 0.6 => sheet.language().pick(
-            "бумаги движутся вместе и слабо диверсифицируют друг друга",
-            "they move together and diversify each other little",
-        ),
-        Some(_) => sheet.language().pick(
-            "бумаги движутся порознь и диверсифицируют друг друга",
-            "they move apart and diversify each other",
-        ),
-        None => sheet.language().pick("нет данных", "no data"),
-    };
-    sheet.page.say("Итог: {}.", "In short: {}.", [word.into()]);
 }
 
-fn common_days(sheet: &mut Sheet<'_>, found: Option<&Finding>) {
+pub(super) fn common_days(sheet: &mut Sheet<'_>, found: Option<&Finding>) {
     let days = float(found, "/metrics/num_days").unwrap_or(0.0) as u64;
-    let count = sheet.page.figure(found, "/metrics/num_days", Style::Count);
     let word = sheet.language().pick(
         agree(days, "наблюдение", "наблюдения", "наблюдений"),
         if days == 1 { "observation" } else { "observations" },
     );
-    sheet.page.say("- В расчёте {} {}.", "- Computed from {} {}.", [count.into(), word.into()]);
-}
-
-pub(super) fn portfolio(sheet: &mut Sheet<'_>, all: &[Security]) {
-    let risk = sheet.last("compute_portfolio_risk");
-    sheet.page.heading("Резюме", "Summary");
-    unknown(sheet);
-    let [from, to] = sheet.period(risk);
-    let change = sheet.page.figure(risk, "/metrics/total_return_pct", Style::Change);
-    let rough = sheet.page.figure(risk, "/metrics/annualized_volatility", Style::Percent);
-    sheet.page.say(
-        "Портфель с {} по {}: доходность {}, годовая волатильность {}.",
-        "The portfolio from {} to {}: return {}, yearly volatility {}.",
-        [from, to, change.into(), rough.into()],
-    );
-    if let Some(cash) = sheet.plan.request.cash_pct {
-        let cash = Some(sheet.page.asked(&cash.to_string()));
-        sheet.page.say(
-            "Доля денег {} % ценового риска акций не несёт; показатели ниже — для остальной части.",
-            "The {}% held as cash carries no price risk; the figures below are of the rest.",
-            [cash.into()],
-        );
-    }
-    sheet.page.heading("Ключевые показатели", "Key figures");
-    common_days(sheet, risk);
-    holdings(sheet, all);
-    sheet.page.heading("Риски", "Risks");
-    if let Some(risk) = risk.filter(|it| it.outcome.is_ok()) {
-        losses(sheet, risk);
-    } else {
-        sheet.page.say("- Показатели риска: нет данных.", "- Risk figures: no data.", []);
-    }
-    if all.len() > 1 {
-        pairs(sheet, all);
-    }
-    sheet.page.heading("Выводы", "Conclusions");
-    concentration(sheet, risk);
-}
-
-fn holdings(sheet: &mut Sheet<'_>, all: &[Security]) {
-    let risk = sheet.last("compute_portfolio_risk");
-    let mut rows = Vec::new();
-    for it in all {
-        let at = row_of(risk, &it.ticker);
-        let figure = |field: &str, style| -> Option<Cited> {
-            sheet.page.figure(risk, &format!("/data/{}/{field}", at?), style)
-        };
-        let share = || -> Option<Cited> {
-            let (pointer, finding) = (format!("/data/{}/weight", at?), risk?);
-            let value = finding.at(&pointer)?.as_f64()? * 100.0;
-            let source = vec![(finding.id, format!("/result{pointer}"))];
-            Some(sheet.page.styled(value, Style::Percent, source, Formula::Percent))
-        };
-        let part = || figure("risk_contribution_pct", Style::Percent);
-        let (change, rough) = (
-            figure("total_return_pct", Style::Change),
-            figure("annualized_volatility", Style::Percent),
-        );
-        rows.push(vec![
-            Slot::Text(it.ticker.clone()),
-            share().into(),
-            change.into(),
-            rough.into(),
-            part().into(),
-        ]);
-        let slots = [it.ticker.as_str().into(), share().into(), part().into()];
-        sheet.page.say(
-            "- {}: доля {}, вклад в риск {}.",
-            "- {}: share {}, part of the risk {}.",
-            slots,
-        );
-    }
-    let columns = [
-        ("Бумага", "Security"),
-        ("Доля, %", "Share, %"),
-        ("Доходность, %", "Return, %"),
-        ("Волатильность, %", "Volatility, %"),
-        ("Вклад в риск, %", "Part of the risk, %"),
-    ];
-    sheet.page.table(("Портфель", "Portfolio"), &columns, rows);
-}
-
-fn concentration(sheet: &mut Sheet<'_>, risk: Option<&Finding>) {
-    let hhi = float(risk, "/metrics/hhi");
-    let word = match hhi {
-        Some(it) if it > 0.25 => sheet.language().pick("высокая", "high"),
-        Some(it) if it > 0.15 => sheet.language().pick("умеренная", "moderate"),
-        Some(_) => sheet.language().pick("низкая", "low"),
-        None => sheet.language().pick("нет данных", "no data"),
-    };
-    let shown = sheet.page.figure(risk, "/metrics/hhi", Style::Plain(2));
-    let top = sheet.page.figure(risk, "/metrics/top1_weight_pct", Style::Percent);
-    sheet.page.say(
-        "Концентрация {}: индекс Херфиндаля {}, крупнейшая позиция {}.",
-        "Concentration is {}: Herfindahl index {}, largest position {}.",
-        [word.into(), shown.into(), top.into()],
-    );
-    let rows =
-        risk.and_then(|it| it.at("/data")).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let part = |row: &Value| row["risk_contribution_pct"].as_f64().unwrap_or(f64::MIN);
-    let most = rows.iter().enumerate().max_by(|a, b| part(a.1).total_cmp(&part(b.1)));
-    if let Some((at, row)) = most.filter(|_| rows.len() > 1) {
-        let ticker = crate::page::quoted(row["ticker"].as_str().unwrap_or_default());
-        let shown =
-            sheet.page.figure(risk, &format!("/data/{at}/risk_contribution_pct"), Style::Percent);
-        sheet.page.say(
-            "Больше всего риска приносит {}: {}.",
-            "Most of the risk comes from {}: {}.",
-            [ticker.into(), shown.into()],
-        );
+    match sheet.page.figure(found, "/metrics/num_days", Style::Count) {
+        Some(count) => sheet.page.say(
+            "- В расчёте {} {}.",
+            "- Computed from {} {}.",
+            [Some(count).into(), word.into()],
+        ),
+        None => sheet.page.facts(("- Число наблюдений", "- Observations"), [], Vec::new()),
     }
 }

@@ -1,68 +1,185 @@
-//! One security: its price, its period, its risk; and dividends.
+//! One security over a period: its price, its way, its risk.
 
 use serde_json::Value;
 
-use super::talk::unknown;
-use super::{Sheet, currency_of, float, roughness, trend};
+use super::talk::told;
+use super::verdict::{course, roughness};
+use super::{Section, Sheet, float, money_of};
 use crate::desk::Finding;
 use crate::number::agree;
-use crate::page::{Cited, Slot, Style};
+use crate::page::{Cited, Fact, Slot, Style, fact};
 use crate::resolve::Security;
+use crate::understand::Focus;
 
-/// Payments that are shown; the latest ones.
-const PAYMENTS_MAX: usize = 8;
-
-pub(super) fn overview(sheet: &mut Sheet<'_>, it: &Security) {
-    let ticker = it.ticker.as_str();
-    let shot = sheet.of("get_security_snapshot", ticker);
-    let history = sheet.of("get_ohlcv_timeseries", ticker);
+pub(super) fn write(sheet: &mut Sheet<'_>, it: &Security, section: Section) {
+    let shot = sheet.of("get_security_snapshot", &it.ticker);
+    let history = sheet.of("get_ohlcv_timeseries", &it.ticker);
     let risk = sheet.last("compute_portfolio_risk");
-    let paid = sheet.of("get_dividends", ticker);
-    let money = currency_of(shot);
-    let language = sheet.language();
+    let money = money_of(shot, it);
+    match section {
+        Section::Summary => {
+            summary(sheet, it, &money);
+            told(sheet);
+            stale(sheet, shot);
+        }
+        Section::Figures => {
+            session(sheet, shot, &money);
+            period(sheet, history, &money);
+        }
+        Section::Risks => {
+            let (rough, word) = volatility(sheet, history);
+            let label = ("", "");
+            let fact = fact(label, rough).called(word);
+            sheet.page.facts(("- Годовая волатильность", "- Yearly volatility"), [], vec![fact]);
+            losses(sheet, risk);
+        }
+        Section::Conclusions => {
+            let paid = sheet.of("get_dividends", &it.ticker);
+            if let Some(paid) = paid {
+                let part = sheet.page.figure(
+                    Some(paid),
+                    "/metrics/trailing_12m_yield_pct",
+                    Style::Percent,
+                );
+                let head = (
+                    "Дивидендная доходность за последний год",
+                    "Dividend yield over the last year",
+                );
+                sheet.page.facts(head, [], vec![fact(("", ""), part)]);
+            }
+            conclusion(sheet, history);
+        }
+    }
+}
 
-    sheet.page.heading("Резюме", "Summary");
-    unknown(sheet);
-    let name = sheet.name(it);
-    let price = sheet.page.figure(shot, "/data/last_price", Style::Price(&money));
-    let change = sheet.page.figure(shot, "/data/price_change_pct", Style::Change);
-    sheet.page.say(
-        "{} ({}): последняя цена {}, изменение за день {}.",
-        "{} ({}): last price {}, change on the day {}.",
-        [name, ticker.into(), price.into(), change.into()],
-    );
-    let whole = float(history, "/metrics/total_return_pct");
-    if let Some(change) = whole {
-        let days = float(history, "/metrics/num_days").unwrap_or(1.0);
-        let word = trend(change, float(history, "/metrics/annualized_volatility"), days, language);
-        let [from, to] = sheet.period(history);
-        let shown = sheet.page.figure(history, "/metrics/total_return_pct", Style::Change);
+fn volatility(
+    sheet: &Sheet<'_>,
+    history: Option<&Finding>,
+) -> (Option<Cited>, Option<&'static str>) {
+    let at = "/metrics/annualized_volatility";
+    let word = float(history, at).map(|it| roughness(it, sheet.language()));
+    (sheet.page.figure(history, at, Style::Percent), word)
+}
+
+fn summary(sheet: &mut Sheet<'_>, it: &Security, money: &str) {
+    let history = sheet.of("get_ohlcv_timeseries", &it.ticker);
+    let shot = sheet.of("get_security_snapshot", &it.ticker);
+    let focus = sheet.plan.request.focus;
+    let asked = focused(sheet, it, money);
+    let changed = matches!(focus, Focus::Change | Focus::Best | Focus::Worst | Focus::Why);
+    if changed {
+        way(sheet, Some(it), history);
+    }
+    if focus == Focus::Why {
         sheet.page.say(
+            "Причин движения биржевые данные не называют.",
+            "Exchange data does not say what caused a move.",
+            [],
+        );
+    }
+    let price = sheet.page.figure(shot, "/data/last_price", Style::Price(money));
+    let day = sheet.page.figure(shot, "/data/price_change_pct", Style::Change);
+    let facts = vec![
+        fact(("последняя цена", "last price"), price),
+        fact(("изменение за день", "change on the day"), day),
+    ];
+    if !asked {
+        sheet.page.facts(("{}", "{}"), [sheet.title(it)], facts);
+    }
+    if !changed {
+        way(sheet, None, history);
+    }
+}
+
+/// The figures that the question is about, where it is about some; then the answer begins with them.
+fn focused(sheet: &mut Sheet<'_>, it: &Security, money: &str) -> bool {
+    let history = sheet.of("get_ohlcv_timeseries", &it.ticker);
+    let shot = sheet.of("get_security_snapshot", &it.ticker);
+    let risk = sheet.last("compute_portfolio_risk");
+    let fall = || sheet.page.figure(risk, "/metrics/max_drawdown_pct", Style::Percent);
+    let (rough, word) = volatility(sheet, history);
+    let rough = fact(("годовая волатильность", "yearly volatility"), rough).called(word);
+    let drawdown = ("максимальная просадка", "deepest drawdown");
+    let price = |at: Option<String>| sheet.page.figure(history, &at?, Style::Price(money));
+    let last = ("последняя цена", "last price");
+    let now = sheet.page.figure(shot, "/data/last_price", Style::Price(money));
+    let (facts, whole) = match sheet.plan.request.focus {
+        Focus::Risk | Focus::Calm => (vec![rough, fact(drawdown, fall())], false),
+        Focus::Drawdown => (vec![fact(drawdown, fall())], false),
+        Focus::Volume => {
+            let volume = sheet.page.figure(history, "/metrics/avg_daily_volume", Style::Amount(""));
+            let value = sheet.page.figure(shot, "/data/value", Style::Amount(money));
+            let volume = pieces(sheet, ("средний объём за день", "average daily volume"), volume);
+            (
+                vec![volume, fact(("оборот последнего дня", "turnover of the last day"), value)],
+                false,
+            )
+        }
+        Focus::Extremes => {
+            let high = fact(
+                ("максимум за период", "high of the period"),
+                price(extreme(history, "high", true)),
+            );
+            let low = fact(
+                ("минимум за период", "low of the period"),
+                price(extreme(history, "low", false)),
+            );
+            (vec![high, low], false)
+        }
+        Focus::Advice => {
+            let change = sheet.page.figure(history, "/metrics/total_return_pct", Style::Change);
+            let change = fact(("за период", "over the period"), change);
+            (vec![fact(last, now), change, rough], true)
+        }
+        _ => return false,
+    };
+    let head = if whole {
+        ("{}, данные для решения", "{}, the data to decide by")
+    } else {
+        ("{}", "{}")
+    };
+    sheet.page.facts(head, [sheet.title(it)], facts);
+    whole
+}
+
+/// Which way the price went over the period.
+fn way(sheet: &mut Sheet<'_>, lead: Option<&Security>, history: Option<&Finding>) {
+    let title = lead.map(|it| sheet.title(it));
+    let at = "/metrics/total_return_pct";
+    let (Some(change), Some([from, to])) = (float(history, at), sheet.period(history)) else {
+        if let Some(title) = title {
+            sheet.page.say("{}: за период нет данных.", "{}: no data for the period.", [title]);
+        }
+        return;
+    };
+    let days = float(history, "/metrics/num_days").unwrap_or(1.0);
+    let volatility = float(history, "/metrics/annualized_volatility");
+    let word = course(change, volatility, days).noun(sheet.language());
+    let shown = sheet.page.figure(history, at, Style::Change);
+    match title {
+        Some(title) => sheet.page.say(
+            "{}: {} с {} по {}, {}.",
+            "{}: {} from {} to {}, {}.",
+            [title, shown.into(), from, to, word.into()],
+        ),
+        None => sheet.page.say(
             "С {} по {}: {}, {} за период.",
             "From {} to {}: {}, {} over the period.",
             [from, to, word.into(), shown.into()],
-        );
+        ),
     }
-    stale(sheet, shot);
-
-    sheet.page.heading("Ключевые показатели", "Key figures");
-    day(sheet, shot, &money);
-    period(sheet, history, &money);
-
-    sheet.page.heading("Риски", "Risks");
-    risks(sheet, history, risk);
-
-    sheet.page.heading("Выводы", "Conclusions");
-    let paid_yield = sheet.page.figure(paid, "/metrics/trailing_12m_yield_pct", Style::Percent);
-    sheet.page.say(
-        "Дивидендная доходность за последний год: {}.",
-        "Dividend yield over the last year: {}.",
-        [paid_yield.into()],
-    );
-    conclusion(sheet, whole, float(history, "/metrics/annualized_volatility"));
 }
 
-fn stale(sheet: &mut Sheet<'_>, shot: Option<&Finding>) {
+/// A number of shares.
+pub(super) fn pieces(
+    sheet: &Sheet<'_>,
+    label: (&'static str, &'static str),
+    figure: Option<Cited>,
+) -> Fact {
+    fact(label, figure).counted_in(sheet.language().pick("шт.", "pieces"))
+}
+
+pub(super) fn stale(sheet: &mut Sheet<'_>, shot: Option<&Finding>) {
     if shot.and_then(|it| it.at("/data/is_stale")) == Some(&Value::Bool(true)) {
         sheet.page.say(
             "Сделок в текущей сессии ещё не было: цена — из прошлой сессии.",
@@ -72,88 +189,77 @@ fn stale(sheet: &mut Sheet<'_>, shot: Option<&Finding>) {
     }
 }
 
-fn day(sheet: &mut Sheet<'_>, shot: Option<&Finding>, money: &str) {
+fn session(sheet: &mut Sheet<'_>, shot: Option<&Finding>, money: &str) {
     let price = |at: &str| sheet.page.figure(shot, at, Style::Price(money));
-    let (open, high, low) =
-        (price("/data/open_price"), price("/data/high_price"), price("/data/low_price"));
-    let value = sheet.page.figure(shot, "/data/value", Style::Amount(money));
-    sheet.page.say(
-        "- День: открытие {}, максимум {}, минимум {}, оборот {}.",
-        "- The day: open {}, high {}, low {}, turnover {}.",
-        [open.into(), high.into(), low.into(), value.into()],
-    );
+    let facts = vec![
+        fact(("открытие", "open"), price("/data/open_price")),
+        fact(("максимум", "high"), price("/data/high_price")),
+        fact(("минимум", "low"), price("/data/low_price")),
+        fact(("оборот", "turnover"), sheet.page.figure(shot, "/data/value", Style::Amount(money))),
+    ];
+    sheet.page.facts(("- День", "- The day"), [], facts);
 }
 
-/// The row of the candles that has the most, or the least.
-fn extreme(history: Option<&Finding>, field: &str, most: bool) -> Option<usize> {
+/// Where the candles have the most, or the least, of something.
+fn extreme(history: Option<&Finding>, field: &str, most: bool) -> Option<String> {
     let rows = history?.at("/data")?.as_array()?;
-    let of = |row: &Value| row[field].as_f64().unwrap_or(if most { f64::MIN } else { f64::MAX });
-    let pick = |a: &(usize, &Value), b: &(usize, &Value)| of(a.1).total_cmp(&of(b.1));
-    let rows = rows.iter().enumerate();
-    let found = if most { rows.max_by(pick) } else { rows.min_by(pick) };
-    found.map(|(at, _)| at)
+    let of = |row: &Value| row[field].as_f64();
+    let known = rows.iter().enumerate().filter_map(|(at, row)| Some((at, of(row)?)));
+    let pick = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1);
+    let found = if most { known.max_by(pick) } else { known.min_by(pick) };
+    found.map(|(at, _)| format!("/data/{at}/{field}"))
 }
 
 fn period(sheet: &mut Sheet<'_>, history: Option<&Finding>, money: &str) {
-    let at =
-        |field: &str, most| extreme(history, field, most).map(|at| format!("/data/{at}/{field}"));
-    let price = |at: Option<String>| -> Option<Cited> {
-        sheet.page.figure(history, &at?, Style::Price(money))
-    };
+    let price = |at: Option<String>| sheet.page.figure(history, &at?, Style::Price(money));
     let last = history.and_then(|it| it.at("/data")).and_then(Value::as_array).map_or(0, Vec::len);
-    let (high, low) = (price(at("high", true)), price(at("low", false)));
     let close = price(last.checked_sub(1).map(|at| format!("/data/{at}/close")));
-    let [from, to] = sheet.period(history);
-    let [high, low, close]: [Slot; 3] = [high.into(), low.into(), close.into()];
-    if sheet.plan.request.period().is_day() {
-        sheet.page.say(
-            "- На {}: максимум {}, минимум {}, закрытие {}.",
-            "- On {}: high {}, low {}, close {}.",
-            [to, high, low, close],
-        );
-    } else {
-        sheet.page.say(
-            "- Период с {} по {}: максимум {}, минимум {}, последнее закрытие {}.",
-            "- The period from {} to {}: high {}, low {}, last close {}.",
-            [from, to, high, low, close],
-        );
+    let facts = vec![
+        fact(("максимум", "high"), price(extreme(history, "high", true))),
+        fact(("минимум", "low"), price(extreme(history, "low", false))),
+        fact(("последнее закрытие", "last close"), close),
+    ];
+    match sheet.period(history) {
+        Some([from, to]) => sheet.page.facts(
+            ("- Период с {} по {}", "- The period from {} to {}"),
+            [from, to],
+            facts,
+        ),
+        None => sheet.page.facts(("- Период", "- The period"), [], facts),
     }
     let days = float(history, "/metrics/num_days").unwrap_or(0.0) as u64;
-    let count = sheet.page.figure(history, "/metrics/num_days", Style::Count);
-    let volume = sheet.page.figure(history, "/metrics/avg_daily_volume", Style::Amount(""));
     let word = sheet.language().pick(
         agree(days, "торговый день", "торговых дня", "торговых дней"),
         if days == 1 { "trading day" } else { "trading days" },
     );
-    sheet.page.say(
-        "- {} {}; средний объём за день {} шт.",
-        "- {} {}; average daily volume {} pieces.",
-        [count.into(), word.into(), volume.into()],
-    );
-}
-
-fn risks(sheet: &mut Sheet<'_>, history: Option<&Finding>, risk: Option<&Finding>) {
-    let language = sheet.language();
-    let volatility = sheet.page.figure(history, "/metrics/annualized_volatility", Style::Percent);
-    let word = float(history, "/metrics/annualized_volatility").map(|it| roughness(it, language));
-    let word = word.map(|it| format!(" ({it})")).unwrap_or_default();
-    sheet.page.say(
-        "- Годовая волатильность: {}{}.",
-        "- Yearly volatility: {}{}.",
-        [volatility.into(), word.into()],
-    );
-    if let Some(risk) = risk {
-        losses(sheet, risk);
+    let volume = sheet.page.figure(history, "/metrics/avg_daily_volume", Style::Amount(""));
+    if let Some(count) = sheet.page.figure(history, "/metrics/num_days", Style::Count) {
+        let head = ("- В периоде {} {}", "- The period has {} {}");
+        let slots = [Slot::Figure(Some(count)), word.into()];
+        let volume = pieces(sheet, ("средний объём за день", "average daily volume"), volume);
+        sheet.page.facts(head, slots, vec![volume]);
     }
 }
 
 /// Drawdown and value at risk.
-pub(super) fn losses(sheet: &mut Sheet<'_>, risk: &Finding) {
-    let risk = Some(risk);
+pub(super) fn losses(sheet: &mut Sheet<'_>, risk: Option<&Finding>) {
+    let fall = sheet.page.figure(risk, "/metrics/max_drawdown_pct", Style::Percent);
+    let head = ("- Максимальная просадка за период", "- Deepest drawdown of the period");
+    sheet.page.facts(head, [], vec![fact(("", ""), fall)]);
+    value_at_risk(sheet, risk, ("- VaR", "- Value at risk"));
+}
+
+/// «VaR на 10 дней с вероятностью 99 %: исторический 5 %, параметрический 6 %.»
+pub(super) fn value_at_risk(
+    sheet: &mut Sheet<'_>,
+    risk: Option<&Finding>,
+    name: (&'static str, &'static str),
+) {
     let percent = |at: &str| sheet.page.figure(risk, at, Style::Percent);
-    let fall = percent("/metrics/max_drawdown_pct");
-    let (past, normal) =
-        (percent("/metrics/var_historical_pct"), percent("/metrics/var_parametric_pct"));
+    let facts = vec![
+        fact(("исторический", "historical"), percent("/metrics/var_historical_pct")),
+        fact(("параметрический", "parametric"), percent("/metrics/var_parametric_pct")),
+    ];
     let sure = float(risk, "/metrics/confidence").map(|it| {
         let source = vec![(risk.map_or(0, |it| it.id), "/result/metrics/confidence".to_owned())];
         let digits = if (it * 100.0).fract().abs() < 1e-9 { 0 } else { 1 };
@@ -164,123 +270,41 @@ pub(super) fn losses(sheet: &mut Sheet<'_>, risk: &Finding) {
     let word = sheet
         .language()
         .pick(agree(horizon, "день", "дня", "дней"), if horizon == 1 { "day" } else { "days" });
-    sheet.page.say(
-        "- Максимальная просадка за период {}.",
-        "- Deepest drawdown of the period {}.",
-        [fall.into()],
-    );
-    sheet.page.say(
-        "- VaR на {} {} с вероятностью {} %: исторический {}, параметрический {}.",
-        "- Value at risk over {} {} at {}%: historical {}, parametric {}.",
-        [days.into(), word.into(), sure.into(), past.into(), normal.into()],
+    let name = sheet.language().pick(name.0, name.1);
+    let (Some(days), Some(sure)) = (days, sure) else {
+        sheet.page.facts(("{}", "{}"), [name.into()], facts);
+        return;
+    };
+    sheet.page.facts(
+        ("{} на {} {} с вероятностью {} %", "{} over {} {} at {}%"),
+        [name.into(), Some(days).into(), word.into(), Some(sure).into()],
+        facts,
     );
 }
 
-fn conclusion(sheet: &mut Sheet<'_>, change: Option<f64>, volatility: Option<f64>) {
-    let (Some(change), Some(volatility)) = (change, volatility) else {
+fn conclusion(sheet: &mut Sheet<'_>, history: Option<&Finding>) {
+    let language = sheet.language();
+    let volatility = float(history, "/metrics/annualized_volatility");
+    let Some(change) = float(history, "/metrics/total_return_pct") else {
         sheet.page.say(
-            "Для вывода о тенденции данных не хватает: нет данных за период.",
-            "There is not enough data for a conclusion.",
+            "Для вывода о тенденции данных за период не хватает.",
+            "There is not enough data of the period for a conclusion.",
             [],
         );
         return;
     };
-    let language = sheet.language();
-    let way = if change >= 0.0 {
-        language.pick("выросла", "rose")
-    } else {
-        language.pick("снизилась", "fell")
-    };
-    let rough = roughness(volatility, language);
-    sheet.page.say(
-        "За период бумага {}; волатильность — {}.",
-        "The security {} over the period; its volatility is {}.",
-        [way.into(), rough.into()],
-    );
-}
-
-pub(super) fn dividends(sheet: &mut Sheet<'_>, all: &[Security]) {
-    sheet.page.heading("Резюме", "Summary");
-    unknown(sheet);
-    let mut rows = Vec::new();
-    for it in all {
-        let paid = sheet.of("get_dividends", &it.ticker);
-        let shot = sheet.of("get_security_snapshot", &it.ticker);
-        let money = currency_of(shot);
-        let name = sheet.name(it);
-        let part = sheet.page.figure(paid, "/metrics/trailing_12m_yield_pct", Style::Percent);
-        let sum = sheet.page.figure(paid, "/metrics/trailing_12m_sum", Style::Price(&money));
-        sheet.page.say(
-            "{} ({}): за последний год выплачено {} на акцию, доходность {}.",
-            "{} ({}): {} a share was paid over the last year, a yield of {}.",
-            [name, it.ticker.as_str().into(), sum.into(), part.into()],
-        );
-        rows.extend(payments(sheet, it, paid));
+    let days = float(history, "/metrics/num_days").unwrap_or(1.0);
+    let verb = course(change, volatility, days).verb(language);
+    match volatility.map(|it| roughness(it, language)) {
+        Some(rough) => sheet.page.say(
+            "За период бумага {}; волатильность {}.",
+            "The security {} over the period; its volatility is {}.",
+            [verb.into(), rough.into()],
+        ),
+        None => sheet.page.say(
+            "За период бумага {}.",
+            "The security {} over the period.",
+            [verb.into()],
+        ),
     }
-    sheet.page.heading("Ключевые показатели", "Key figures");
-    for it in all {
-        let paid = sheet.of("get_dividends", &it.ticker);
-        let shot = sheet.of("get_security_snapshot", &it.ticker);
-        let money = currency_of(shot);
-        let count = float(paid, "/metrics/num_payments").unwrap_or(0.0) as u64;
-        let word = sheet.language().pick(
-            agree(count, "выплата", "выплаты", "выплат"),
-            if count == 1 { "payment" } else { "payments" },
-        );
-        let shown = sheet.page.figure(paid, "/metrics/num_payments", Style::Count);
-        let price = sheet.page.figure(shot, "/data/last_price", Style::Price(&money));
-        sheet.page.say(
-            "- {}: {} {}, цена {}.",
-            "- {}: {} {}, price {}.",
-            [it.ticker.as_str().into(), shown.into(), word.into(), price.into()],
-        );
-    }
-    let columns = [
-        ("Бумага", "Security"),
-        ("Дата реестра", "Record date"),
-        ("На акцию", "A share"),
-        ("Валюта", "Currency"),
-    ];
-    sheet.page.table(("Дивиденды", "Dividends"), &columns, rows);
-    sheet.page.heading("Риски", "Risks");
-    sheet.page.say(
-        "Прошлые выплаты не обещают будущих: их размер решает собрание акционеров.",
-        "Past payments promise nothing: shareholders decide on every one.",
-        [],
-    );
-    sheet.page.heading("Выводы", "Conclusions");
-    let best = all.iter().filter_map(|it| {
-        let paid = sheet.of("get_dividends", &it.ticker);
-        Some((it, paid, float(paid, "/metrics/trailing_12m_yield_pct")?))
-    });
-    match best.max_by(|a, b| a.2.total_cmp(&b.2)) {
-        Some((it, paid, _)) => {
-            let shown = sheet.page.figure(paid, "/metrics/trailing_12m_yield_pct", Style::Percent);
-            sheet.page.say(
-                "Наибольшая доходность: {}, {}.",
-                "The highest yield: {}, {}.",
-                [it.ticker.as_str().into(), shown.into()],
-            );
-        }
-        None => sheet.page.say("Доходность: нет данных.", "Yield: no data.", []),
-    }
-}
-
-fn payments(sheet: &Sheet<'_>, it: &Security, paid: Option<&Finding>) -> Vec<Vec<Slot>> {
-    let count = paid.and_then(|it| it.at("/data")).and_then(Value::as_array).map_or(0, Vec::len);
-    let row = |at: usize| {
-        let text = |field: &str| {
-            let said =
-                paid.and_then(|it| it.at(&format!("/data/{at}/{field}"))).and_then(Value::as_str);
-            Slot::Text(crate::page::quoted(said.unwrap_or("—")))
-        };
-        let value = sheet.page.figure(paid, &format!("/data/{at}/value"), Style::Plain(4));
-        vec![
-            Slot::Text(it.ticker.clone()),
-            text("registry_close_date"),
-            value.into(),
-            text("currency"),
-        ]
-    };
-    (count.saturating_sub(PAYMENTS_MAX)..count).rev().map(row).collect()
 }

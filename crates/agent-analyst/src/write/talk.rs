@@ -2,14 +2,18 @@
 
 use serde_json::Value;
 
-use super::Sheet;
+use super::portfolio::asked_weights;
+use super::{Sheet, currency_of};
+use crate::check::Formula;
 use crate::desk::freshness;
-use crate::page::{Slot, quoted};
+use crate::note::Note;
+use crate::page::{Slot, Style, quoted};
 use crate::understand::Intent;
 
 /// What can be asked, or what is missing from the question.
 pub(super) fn help(sheet: &mut Sheet<'_>) {
-    unknown(sheet);
+    first(sheet);
+    told(sheet);
     let page = &mut sheet.page;
     match sheet.plan.request.intent {
         Intent::Correlation | Intent::Comparison => page.say(
@@ -58,8 +62,28 @@ pub(super) fn help(sheet: &mut Sheet<'_>) {
     }
 }
 
+/// How the question was read: what was not found, what could have meant another, what was decided.
+pub(super) fn told(sheet: &mut Sheet<'_>) {
+    unknown(sheet);
+    for note in sheet.plan.request.notes.iter().filter(|it| !is_first(it)) {
+        remark(sheet, note);
+    }
+}
+
+/// What must be said before anything else, because it is the answer to a part of the question.
+fn is_first(note: &Note) -> bool {
+    matches!(note, Note::Future | Note::NoSuchDay(_) | Note::NoBlueChips)
+}
+
+/// Says what comes before the answer.
+pub(super) fn first(sheet: &mut Sheet<'_>) {
+    for note in sheet.plan.request.notes.iter().filter(|it| is_first(it)) {
+        remark(sheet, note);
+    }
+}
+
 /// Names for which nothing was found, and those that could have meant another.
-pub(super) fn unknown(sheet: &mut Sheet<'_>) {
+fn unknown(sheet: &mut Sheet<'_>) {
     for name in sheet.plan.resolved.unknown.iter().take(10) {
         let asked = Some(sheet.page.asked(name));
         sheet.page.say(
@@ -81,6 +105,161 @@ pub(super) fn unknown(sheet: &mut Sheet<'_>) {
     }
 }
 
+/// The words for a note; those with a text take it in place of `{}`.
+fn words(note: &Note) -> (&'static str, &'static str) {
+    match note {
+        Note::Reversed => (
+            "Даты были даны в обратном порядке и переставлены.",
+            "The dates were given in reverse order and have been swapped.",
+        ),
+        Note::Future => (
+            "Будущее неизвестно: показано то, что известно на сегодня.",
+            "The future is not known: this is what is known today.",
+        ),
+        Note::NoSuchDay(_) => (
+            "Дня «{}» в календаре нет, поэтому эта дата не учтена.",
+            "There is no such day as \"{}\", so that date was left out.",
+        ),
+        Note::TenYears => (
+            "Период длиннее десяти лет; взяты последние десять лет из него.",
+            "The period is longer than ten years; its last ten years were taken.",
+        ),
+        Note::Widened => (
+            "Для такого расчёта дней слишком мало, поэтому взят последний год.",
+            "There are too few days for that, so the last year was taken.",
+        ),
+        Note::Preferred(..) => (
+            "Взята обыкновенная акция; у эмитента есть и привилегированная ({}).",
+            "The ordinary share was taken; there is a preferred one as well ({}).",
+        ),
+        Note::NoPreferred(_) => (
+            "Привилегированной акции у эмитента не найдено; взята {}.",
+            "No preferred share of the issuer was found; {} was taken.",
+        ),
+        Note::TooMany(_) => (
+            "Бумаг названо слишком много; взяты первые из них.",
+            "Too many securities were named; the first ones were taken.",
+        ),
+        Note::Rescaled => ("", ""),
+        Note::RestShared(_) => (
+            "Доля не названа у {}; остаток до целого поделён поровну.",
+            "No share was given for {}; what remains was divided equally.",
+        ),
+        Note::NothingLeft(_) => {
+            ("Без доли остались и не учтены: {}.", "Left out for want of a share: {}.")
+        }
+        Note::Shorts(_) => (
+            "Короткие позиции не поддерживаются и не учтены: {}; доли остальных приведены к целому.",
+            "Short positions are not supported and were left out: {}; the others were rescaled to a whole.",
+        ),
+        Note::WithoutUnknown => (
+            "Не найденные бумаги в расчёт не вошли; доли остальных приведены к целому.",
+            "What was not found was left out; the others were rescaled to a whole.",
+        ),
+        Note::FromPieces => ("", ""),
+        Note::FromMoney => (
+            "Доли посчитаны по названным суммам.",
+            "Shares are computed from the amounts of money given.",
+        ),
+        Note::NoPrices => (
+            "Цен для расчёта долей нет, поэтому доли взяты равными.",
+            "There are no prices to compute shares from, so they are taken as equal.",
+        ),
+        Note::Mixed => (
+            "Доли названы в разных единицах, поэтому взяты равными.",
+            "Shares are given in different units, so they are taken as equal.",
+        ),
+        Note::NoBlueChips => (
+            "Состав индекса голубых фишек (MOEXBC) инструмент не отдаёт; показан индекс Мосбиржи (IMOEX).",
+            "The tool does not give the blue chip index (MOEXBC); IMOEX is shown instead.",
+        ),
+    }
+}
+
+fn remark(sheet: &mut Sheet<'_>, note: &Note) {
+    let (russian, english) = words(note);
+    match note {
+        Note::Rescaled => rescaled(sheet),
+        Note::FromPieces => from_pieces(sheet),
+        Note::NoSuchDay(text) => {
+            let asked = Some(sheet.page.asked(text));
+            sheet.page.say(russian, english, [asked.into()]);
+        }
+        Note::Preferred(_, text) | Note::NoPreferred(text) => {
+            sheet.page.say(russian, english, [quoted(text).into()]);
+        }
+        Note::RestShared(all) | Note::NothingLeft(all) | Note::Shorts(all) => {
+            sheet.page.say(russian, english, [quoted(&all.join(", ")).into()]);
+        }
+        _ => sheet.page.say(russian, english, []),
+    }
+}
+
+/// What the shares add up to, where that is not a whole.
+fn rescaled(sheet: &mut Sheet<'_>) {
+    let (sum, sources) = asked_weights(sheet.last("compute_portfolio_risk"));
+    if sources.is_empty() || sheet.plan.request.cash.is_some() {
+        sheet.page.say(
+            "Доли вместе с деньгами не дают целого и приведены к нему.",
+            "Shares and cash do not make a whole and were rescaled to one.",
+            [],
+        );
+        return;
+    }
+    let digits = usize::from(sum.fract().abs() > 1e-6) * 2;
+    let shown = sheet.page.styled(sum, Style::Plain(digits), sources, Formula::Sum);
+    sheet.page.say(
+        "Доли в сумме дают {} %, а не целое; они приведены к целому.",
+        "The shares add up to {}%, not to a whole; they were rescaled to one.",
+        [Some(shown).into()],
+    );
+}
+
+/// The prices that pieces were weighed with.
+fn from_pieces(sheet: &mut Sheet<'_>) {
+    let mut slots = Vec::new();
+    for it in &sheet.plan.resolved.securities {
+        let shot =
+            sheet.findings.iter().rev().find(|f| f.is_of("get_security_snapshot", &it.ticker));
+        let money = currency_of(shot);
+        let price = sheet.page.figure(shot, "/data/last_price", Style::Price(&money));
+        if let Some(price) = price {
+            let gap = if slots.is_empty() { "" } else { ", " };
+            slots.push(Slot::Text(format!("{gap}{} ", it.ticker)));
+            slots.push(Slot::Figure(Some(price)));
+        }
+    }
+    sheet.page.say(
+        "Доли посчитаны по числу бумаг и последним ценам: {}.",
+        "Shares are computed from the numbers of pieces and the last prices: {}.",
+        [Slot::Many(slots)],
+    );
+}
+
+/// Why a tool gave no answer, in words.
+fn reason(code: &str) -> (&'static str, &'static str) {
+    match code {
+        "deadline" | "timeout" => ("не успел к сроку", "it was not in time"),
+        "too_few_days" => {
+            ("слишком мало общих торговых дней", "there are too few trading days in common")
+        }
+        "unknown_symbol" | "invalid_ticker" => {
+            ("такой бумаги там нет", "it knows no such security")
+        }
+        "unknown_index" | "no_basket" => ("такого индекса там нет", "it knows no such index"),
+        "range_too_long" => ("период слишком длинный", "the period is too long"),
+        "rate_limited" => ("слишком много запросов", "there were too many requests"),
+        "cancelled" | "closing" => ("работа прервана", "the work was stopped"),
+        it if it.starts_with("upstream") || it.starts_with("network") => {
+            ("биржа не отвечает", "the exchange does not answer")
+        }
+        it if it.contains("validation") || it.starts_with("invalid") => {
+            ("запрос не принят", "the request was refused")
+        }
+        _ => ("ошибка", "an error"),
+    }
+}
+
 /// What failed, how fresh the rest is, and that none of it is advice.
 pub(super) fn notes(sheet: &mut Sheet<'_>) {
     sheet.page.say("", "", []);
@@ -89,13 +268,13 @@ pub(super) fn notes(sheet: &mut Sheet<'_>) {
     for (finding, failure) in failed.into_iter().take(8) {
         let about = finding.args["ticker"].as_str().or(finding.args["index_ticker"].as_str());
         let about = about.map(|it| format!(" ({})", quoted(it))).unwrap_or_default();
-        // Only its code: a message may have numbers of its own, and stands in the trace.
-        let code: String =
-            quoted(&failure.code).chars().filter(|it| !it.is_ascii_digit()).collect();
+        // Only words of our own: a code says nothing to a reader, and stands in the trace.
+        let why = reason(&failure.code);
+        let why = sheet.language().pick(why.0, why.1);
         sheet.page.say(
-            "Инструмент {}{} не ответил ({}), поэтому часть данных отсутствует.",
-            "The tool {}{} gave no answer ({}), so some data is missing.",
-            [Slot::Text(finding.tool.clone()), Slot::Text(about), Slot::Text(code)],
+            "Инструмент {}{} не дал ответа: {}, поэтому части данных нет.",
+            "The tool {}{} gave no answer: {}, so some data is missing.",
+            [Slot::Text(finding.tool.clone()), Slot::Text(about), why.into()],
         );
     }
     if let Some((finding, told)) = freshness(sheet.findings) {

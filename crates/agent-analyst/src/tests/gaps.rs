@@ -1,0 +1,204 @@
+//! Answers with figures missing, and words that must agree with figures.
+
+use proptest::prelude::*;
+
+use super::floor::{Floor, SECURITIES, ask};
+use super::laws::lawful;
+use crate::Language;
+
+const QUESTIONS: [&str; 20] = [
+    "Как дела у Газпрома?",
+    "насколько волатилен Газпром за месяц",
+    "максимальная просадка Газпрома",
+    "объёмы торгов Газпрома",
+    "максимум и минимум Газпрома за год",
+    "Стоит ли покупать Газпром?",
+    "почему упал Газпром",
+    "цена Газпрома вчера",
+    "цена Газпрома сегодня",
+    "сколько стоил Газпром год назад",
+    "сравни SBER и GAZP",
+    "что рискованнее: SBER или GAZP",
+    "сравни SBER и GAZP вчера",
+    "SBER 50%, GAZP 50%",
+    "VaR портфеля SBER 50%, GAZP 50%",
+    "корреляция SBER и GAZP",
+    "дивиденды SBER",
+    "дивиденды SBER и LKOH за 2023 год",
+    "состав индекса",
+    "что выросло за неделю?",
+];
+
+/// Where gaps are named, and nowhere else in a sentence.
+#[track_caller]
+fn check_gaps(text: &str, question: &str) {
+    for line in text.lines() {
+        for none in ["нет данных", "no data"] {
+            for (at, _) in line.match_indices(none) {
+                let (before, after) = (&line[..at], &line[at + none.len()..]);
+                let begins =
+                    before.ends_with(": ") || before.ends_with("; ") || before.ends_with("период ");
+                let ends = after.is_empty()
+                    || after.starts_with(['.', ':'])
+                    || after.starts_with(" for the period");
+                assert!(begins && ends, "{question}: {line}");
+            }
+        }
+        for odd in ["  ", "..", " .", " ,", ": .", "()", ": ;", "{}", "NaN", "inf ", " %%"] {
+            assert!(!line.contains(odd), "{question}: {odd:?} in {line}");
+        }
+        // A code has underscores; only tools are called by such names.
+        for word in line.split(|it: char| !(it.is_ascii_alphanumeric() || it == '_')) {
+            let tool = ["get_", "compute_", "search_"].iter().any(|it| word.starts_with(it));
+            assert!(!word.contains('_') || tool, "{question}: {word} in {line}");
+        }
+    }
+    for code in ["toofewdays", "upstream", "deadline", "invalid", "unknownsymbol"] {
+        assert!(!text.contains(code), "{question}: {code} in {text}");
+    }
+}
+
+#[test]
+fn every_sentence_has_a_form_without_its_figures() {
+    let figures = [
+        "*",
+        "last_price",
+        "price_change_pct",
+        "open_price",
+        "high_price",
+        "low_price",
+        "value",
+        "close",
+        "open",
+        "high",
+        "low",
+        "volume",
+        "total_return_pct",
+        "annualized_volatility",
+        "avg_daily_volume",
+        "num_days",
+        "max_drawdown_pct",
+        "var_historical_pct",
+        "var_parametric_pct",
+        "confidence",
+        "horizon_days",
+        "hhi",
+        "top1_weight_pct",
+        "weight",
+        "risk_contribution_pct",
+        "mean_correlation",
+        "SBER",
+        "GAZP",
+        "weight_pct",
+        "num_constituents",
+        "top5_weight_pct",
+        "num_payments",
+        "trailing_12m_sum",
+        "trailing_12m_yield_pct",
+    ];
+    for question in QUESTIONS {
+        for locale in [Language::Russian, Language::English] {
+            // One language has every gap alone; the other has them all at once.
+            let shown = if locale == Language::Russian { &figures[..] } else { &figures[..1] };
+            for missing in shown {
+                let missing = Some((*missing).to_owned());
+                let asked = ask(Floor { missing, ..Floor::default() }, &[question], Some(locale));
+                lawful(&asked, question);
+                check_gaps(&asked.answer.draft.text, question);
+            }
+            let asked = ask(Floor { morning: true, ..Floor::default() }, &[question], Some(locale));
+            check_gaps(&asked.answer.draft.text, question);
+        }
+    }
+}
+
+#[test]
+fn every_tool_may_fail_without_a_word_of_code() {
+    let tools = [
+        "search_securities",
+        "get_security_snapshot",
+        "get_ohlcv_timeseries",
+        "get_dividends",
+        "get_index_constituents_metrics",
+        "get_trading_calendar",
+        "compute_portfolio_risk",
+        "compute_correlation_matrix",
+    ];
+    for question in QUESTIONS {
+        for tool in tools {
+            let asked = ask(Floor { broken: vec![tool], ..Floor::default() }, &[question], None);
+            lawful(&asked, question);
+            check_gaps(&asked.answer.draft.text, question);
+        }
+        let asked = ask(Floor { broken: tools.to_vec(), ..Floor::default() }, &[question], None);
+        check_gaps(&asked.answer.draft.text, question);
+    }
+}
+
+#[test]
+fn every_name_of_the_list_is_found() {
+    let mut missed = Vec::new();
+    let mut check = |question: String, ticker: &str| {
+        let found = ask(Floor::default(), &[&question], None).answer.debug["tickers"].clone();
+        if found != serde_json::json!([ticker]) {
+            missed.push(format!("{question} {found}"));
+        }
+    };
+    for row in SECURITIES.lines() {
+        let parts: Vec<&str> = row.split('|').collect();
+        let preferred = parts[2].ends_with(" ап");
+        let name = parts[2].trim_end_matches(" ап").trim_end_matches(" ао");
+        let name = ["МКПАО ", "ПАО ", " ПАО", "НК ", "АФК ", " АНК", "ГМК "]
+            .iter()
+            .fold(name.to_owned(), |name, it| name.replace(it, " "));
+        let kind = if preferred { "префы " } else { "" };
+        check(format!("Что с акциями {kind}«{}»?", name.trim()), parts[0]);
+        check(format!("Как дела у {}?", parts[0]), parts[0]);
+        // One letter in lower case is no ticker.
+        if parts[0].len() > 1 {
+            check(format!("что с {}", parts[0].to_lowercase()), parts[0]);
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+/// Sentences about the period, by the way they point.
+fn ways(text: &str) -> (bool, bool) {
+    let lines = text.lines().filter(|it| !it.contains("за день") && !it.starts_with("- "));
+    let text: String = lines.collect::<Vec<_>>().join("\n");
+    let up = ["рост", "выросла", "растёт"].iter().any(|it| text.contains(it));
+    let down = ["сниж", "снизилась", "падает"].iter().any(|it| text.contains(it));
+    (up, down)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn words_agree_with_the_figures(
+        change in -90.0..300.0_f64,
+        volatility in 0.0..200.0_f64,
+        days in 1.0..2_500.0_f64,
+    ) {
+        let given = vec![
+            ("total_return_pct", change),
+            ("annualized_volatility", volatility),
+            ("num_days", days.floor()),
+        ];
+        let asked = ask(Floor { given, ..Floor::default() }, &["Газпром за месяц"], None);
+        lawful(&asked, "Газпром за месяц");
+        let (up, down) = ways(&asked.answer.draft.text);
+        prop_assert!(!(up && change <= 0.0) && !(down && change >= 0.0), "{change} {}", asked.answer.draft.text);
+    }
+
+    #[test]
+    fn bonds_agree_with_the_figures(value in -1.0..=1.0_f64) {
+        let given = vec![("mean_correlation", value), ("GAZP", value), ("SBER", value)];
+        let asked = ask(Floor { given, ..Floor::default() }, &["корреляция SBER и GAZP"], None);
+        let text = &asked.answer.draft.text;
+        let strong = text.contains("сильная связь");
+        prop_assert_eq!(strong, text.contains("слабо диверсифицируют"), "{}", text);
+        prop_assert_eq!(text.contains("слабая связь"), text.contains("почти независимо"), "{}", text);
+        prop_assert_eq!(text.contains("обратная связь"), text.contains("в разные стороны"), "{}", text);
+    }
+}

@@ -1,0 +1,301 @@
+//! What the first sentence of an answer must be about, and which part of a market is asked for.
+
+use super::vocabulary::begins;
+use crate::words::Word;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Focus {
+    #[default]
+    Plain,
+    /// How much the price has changed.
+    Change,
+    Best,
+    Worst,
+    /// Volatility, or who has more or less of it.
+    Risk,
+    Calm,
+    Drawdown,
+    Volume,
+    /// The highest and the lowest price.
+    Extremes,
+    ValueAtRisk,
+    /// Whether to buy or to sell.
+    Advice,
+    /// Causes, which prices do not tell.
+    Why,
+}
+
+pub(super) fn focus(words: &[Word]) -> Focus {
+    let has = |stems: &[&str]| begins(words, stems);
+    let table: [(Focus, &[&str]); 11] = [
+        (Focus::Why, &["почему", "отчего", "причин", "why"]),
+        (
+            Focus::Advice,
+            &[
+                "стоит ли",
+                "купит",
+                "покупат",
+                "прода",
+                "брать",
+                "взять",
+                "вложит",
+                "вкладыва",
+                "инвестир",
+                "worth",
+                "should",
+                "buy",
+                "sell",
+                "invest",
+                "выбрать",
+            ],
+        ),
+        (Focus::ValueAtRisk, &["var"]),
+        (Focus::Drawdown, &["просадк", "просел", "drawdown"]),
+        (
+            Focus::Calm,
+            &[
+                "надежн",
+                "спокойн",
+                "безопасн",
+                "стабильн",
+                "устойчив",
+                "safer",
+                "safest",
+                "calm",
+                "stable",
+            ],
+        ),
+        (Focus::Risk, &["рискован", "волатильн", "волатилен", "риск", "risk", "volatil"]),
+        (Focus::Volume, &["объем", "оборот", "volume", "turnover", "ликвидн", "liquid"]),
+        (
+            Focus::Worst,
+            &[
+                "упал",
+                "подешев",
+                "снизил",
+                "хуже",
+                "слабее",
+                "аутсайдер",
+                "fell",
+                "worst",
+                "worse",
+                "declin",
+                "drop",
+                "loser",
+                "потерял",
+            ],
+        ),
+        (
+            Focus::Best,
+            &[
+                "сильнее",
+                "доходнее",
+                "лучше",
+                "выгоднее",
+                "больше",
+                "быстрее",
+                "better",
+                "best",
+                "outperform",
+                "обогнал",
+            ],
+        ),
+        (Focus::Extremes, &["максимум", "минимум", "high", "highest", "low", "lowest"]),
+        (
+            Focus::Change,
+            &[
+                "вырос",
+                "подорож",
+                "подрос",
+                "измен",
+                "динамик",
+                "доходност",
+                "заработ",
+                "rose",
+                "gain",
+                "chang",
+                "return",
+                "perform",
+                "рост",
+            ],
+        ),
+    ];
+    // «стоит ли» is two words; alone the first is about a price.
+    let worth = words.windows(2).any(|it| it[0].is(&["стоит"]) && it[1].is(&["ли"]));
+    if worth {
+        return Focus::Advice;
+    }
+    table.iter().find(|(_, stems)| has(stems)).map_or(Focus::Plain, |(focus, _)| *focus)
+}
+
+/// Whether a question is about what is yet to come.
+pub(super) fn forecasts(words: &[Word]) -> bool {
+    begins(
+        words,
+        &[
+            "прогноз",
+            "вырастет",
+            "вырастут",
+            "упадет",
+            "упадут",
+            "предскаж",
+            "спрогноз",
+            "заплатит",
+            "выплатит",
+            "заплатят",
+            "forecast",
+            "predict",
+            "will",
+            "ожида",
+        ],
+    )
+}
+
+/// Which way of moving is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Way {
+    #[default]
+    Both,
+    Up,
+    Down,
+}
+
+pub(super) fn way(words: &[Word]) -> Way {
+    let up = begins(
+        words,
+        &[
+            "выросл",
+            "вырос",
+            "подорож",
+            "подрос",
+            "рост",
+            "роста",
+            "расту",
+            "gain",
+            "rose",
+            "рост",
+            "winner",
+        ],
+    );
+    let down = begins(
+        words,
+        &[
+            "упал",
+            "упали",
+            "просел",
+            "подешев",
+            "аутсайдер",
+            "паден",
+            "снизил",
+            "снижен",
+            "потеря",
+            "loser",
+            "drop",
+            "declin",
+            "fell",
+            "fall",
+            "worst",
+        ],
+    );
+    match (up, down) {
+        (true, false) => Way::Up,
+        (false, true) => Way::Down,
+        _ => Way::Both,
+    }
+}
+
+/// «топ-3», "top 10", «5 лидеров».
+pub(super) fn top(words: &[Word]) -> Option<usize> {
+    let small = |it: f64| (1.0..=30.0).contains(&it) && it.fract() == 0.0;
+    let count = words.iter().enumerate().find_map(|(at, word)| {
+        let glued =
+            ["топ-", "топ", "top-", "top"].iter().find_map(|it| word.lower.strip_prefix(it));
+        if let Some(count) = glued.and_then(|it| it.parse::<f64>().ok()) {
+            return Some(count);
+        }
+        let next = words.get(at + 1)?;
+        if word.is(&["топ", "top"]) {
+            let dash = usize::from(next.is_mark(&['-']));
+            return words.get(at + 1 + dash)?.number();
+        }
+        let listed = [
+            "лидер",
+            "аутсайдер",
+            "крупнейш",
+            "самы",
+            "бумаг",
+            "акци",
+            "компани",
+            "stock",
+            "share",
+            "gainer",
+            "loser",
+            "largest",
+            "biggest",
+        ];
+        let named = listed.iter().any(|it| next.lower.starts_with(it));
+        word.number().filter(|_| named && word.percent().is_none())
+    });
+    count.filter(|it| small(*it)).map(|it| it as usize)
+}
+
+/// A sector as the exchange's own indices divide them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sector {
+    /// As the tool spells it.
+    pub name: &'static str,
+    /// In Russian, as in «бумаги: нефть и газ».
+    pub russian: &'static str,
+}
+
+const SECTORS: [(Sector, &[&str]); 10] = [
+    (sector("Oil and gas", "нефть и газ"), &["нефтян", "нефтегаз", "нефтедоб", "газовы", "oil"]),
+    (
+        sector("Finance", "финансы"),
+        &["банки", "банков", "банкам", "банках", "финансов", "финанс", "bank", "banks", "financ"],
+    ),
+    (
+        sector("Metals and mining", "металлы и добыча"),
+        &["металл", "золотодоб", "добыва", "steel", "metal", "mining", "miner"],
+    ),
+    (
+        sector("Consumer goods", "потребительский сектор"),
+        &["потребит", "ритейл", "retail", "consumer"],
+    ),
+    (
+        sector("Electric utilities", "электроэнергетика"),
+        &["энергетик", "энергетич", "электроэнерг", "utilit"],
+    ),
+    (sector("Chemicals", "химия"), &["химич", "химик", "удобрен", "chemic", "fertili"]),
+    (sector("Transport", "транспорт"), &["транспортн", "transport", "перевоз"]),
+    (
+        sector("Telecommunications", "телекоммуникации"),
+        &["телекомы", "телекомов", "телекоммуник", "telecoms", "telecommun"],
+    ),
+    (
+        sector("Information technology", "информационные технологии"),
+        &["айти", "технологическ", "айтишн", "tech", "it-компани", "it-сектор"],
+    ),
+    (
+        sector("Real estate", "недвижимость"),
+        &["застройщик", "девелопер", "недвижим", "строительн", "developers"],
+    ),
+];
+
+const fn sector(name: &'static str, russian: &'static str) -> Sector {
+    Sector { name, russian }
+}
+
+/// The sector that is asked for.
+pub(super) fn sector_of(words: &[Word]) -> Option<Sector> {
+    SECTORS.iter().find(|(_, stems)| begins(words, stems)).map(|(sector, _)| *sector)
+}
+
+/// Whether a word names a sector rather than a company.
+pub(super) fn is_sector(word: &Word) -> bool {
+    let fits = |stem: &str| match stem.chars().count() {
+        0..=3 => word.lower == stem,
+        _ => word.lower.starts_with(stem),
+    };
+    SECTORS.iter().any(|(_, stems)| stems.iter().any(|it| fits(it)))
+}

@@ -1,0 +1,164 @@
+//! A message that asks for several things: «сравни Сбер и Газпром и скажи дивиденды Лукойла».
+
+use jiff::civil::Date;
+
+use super::vocabulary::begins;
+use super::{Intent, Request, one};
+use crate::number::Language;
+use crate::words::Word;
+
+/// Things that one message may ask for.
+const PARTS_MAX: usize = 3;
+
+/// Words with which another request begins.
+const OPENERS: [&str; 40] = [
+    "скажи",
+    "скажите",
+    "покажи",
+    "покажите",
+    "посчитай",
+    "рассчитай",
+    "дай",
+    "дайте",
+    "назови",
+    "сравни",
+    "сравните",
+    "оцени",
+    "расскажи",
+    "какие",
+    "какая",
+    "какой",
+    "какова",
+    "каковы",
+    "что",
+    "кто",
+    "сколько",
+    "дивиденды",
+    "корреляцию",
+    "корреляция",
+    "состав",
+    "обзор",
+    "what",
+    "which",
+    "who",
+    "how",
+    "show",
+    "tell",
+    "compare",
+    "calculate",
+    "give",
+    "list",
+    "dividends",
+    "correlation",
+    "overview",
+    "compute",
+];
+
+/// The requests of a message, if there are several.
+pub(super) fn split(words: &[Word], today: Date, language: Language) -> Vec<Request> {
+    let mut parts: Vec<Request> = Vec::new();
+    let mut rest = words;
+    while parts.len() + 1 < PARTS_MAX {
+        let Some((left, right)) = cut(rest, today, language) else { break };
+        parts.push(request(left, today, language));
+        rest = right;
+    }
+    if parts.is_empty() {
+        return parts;
+    }
+    parts.push(request(rest, today, language));
+    share(&mut parts);
+    parts
+}
+
+/// The intent of a part, where its words say it; an overview may be asked for in words as well.
+fn clear(words: &[Word], today: Date, language: Language) -> Option<Intent> {
+    let (request, said) = one(words, today, language);
+    let overview = begins(
+        words,
+        &[
+            "обзор",
+            "overview",
+            "анализ",
+            "расскаж",
+            "analysis",
+            "summary",
+            "цена",
+            "цену",
+            "price",
+            "котировк",
+        ],
+    );
+    if said { Some(request.intent) } else { overview.then_some(Intent::Overview) }
+}
+
+fn request(words: &[Word], today: Date, language: Language) -> Request {
+    let mut request = one(words, today, language).0;
+    if request.intent == Intent::Help {
+        request.intent = Intent::Overview;
+    }
+    request
+}
+
+/// The first place at which one request ends and another, of another kind, begins.
+fn cut(words: &[Word], today: Date, language: Language) -> Option<(&[Word], &[Word])> {
+    let joins = |it: &Word| {
+        it.is(&["и", "and", "а", "плюс", "also", "также"])
+            || it.is_mark(&['.', '?', '!', ';', ',', '\n', '+'])
+    };
+    let skipped = [
+        "также",
+        "еще",
+        "потом",
+        "затем",
+        "then",
+        "also",
+        "please",
+        "пожалуйста",
+        "и",
+        "and",
+        "а",
+        "the",
+        "мне",
+        "me",
+    ];
+    for at in 1..words.len() {
+        if !joins(&words[at]) {
+            continue;
+        }
+        let mut next = at + 1;
+        while words.get(next).is_some_and(|it| it.is(&skipped) || joins(it)) {
+            next += 1;
+        }
+        if !words.get(next).is_some_and(|it| it.is(&OPENERS)) {
+            continue;
+        }
+        let (left, right) = (words.get(..at)?, words.get(next..)?);
+        let kinds = (clear(left, today, language), clear(right, today, language));
+        if let (Some(first), Some(second)) = kinds
+            && first != second
+        {
+            return Some((left, right));
+        }
+    }
+    None
+}
+
+/// What one part leaves out is as in the part beside it. Dividends keep to a time of their own.
+fn share(parts: &mut [Request]) {
+    let names = parts.iter().find(|it| !it.mentions.is_empty()).map(|it| it.mentions.clone());
+    let period = parts.iter().rev().find_map(|it| it.period);
+    let mut before = names.unwrap_or_default();
+    for part in parts {
+        if part.intent.is_of_index() {
+            continue;
+        }
+        if part.mentions.is_empty() {
+            part.mentions.clone_from(&before);
+        }
+        before.clone_from(&part.mentions);
+        if part.intent != Intent::Dividends {
+            part.period = part.period.or(period);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! A message that refers to earlier ones: «а за год?», «сравни их».
+
+use jiff::civil::Date;
+
+use super::{Intent, Mention, Request, one};
+use crate::number::Language;
+use crate::words::{Word, words};
+
+/// Earlier messages that a short one may refer to.
+const LOOK_BACK: usize = 4;
+
+/// One message in the light of earlier ones, the latest of them first.
+pub(super) fn continued<'a>(
+    message: &[Word],
+    earlier: impl Iterator<Item = &'a String>,
+    today: Date,
+    language: Language,
+) -> Request {
+    let (mut request, clear) = one(message, today, language);
+    let before: Vec<Request> =
+        earlier.take(LOOK_BACK).map(|it| one(&words(it), today, language).0).collect();
+    let several = matches!(request.intent, Intent::Comparison | Intent::Correlation);
+    if several && clear && request.mentions.len() < 2 {
+        together(&mut request, message, &before);
+    }
+    // «А за год?» means what was asked before, with another time.
+    let refers = message.first().is_some_and(|it| it.is(&["а", "и", "and", "what"]));
+    let lacks = request.mentions.is_empty() && !request.intent.is_of_index();
+    let partial = lacks && (clear || request.period.is_some());
+    let elliptic = refers && !clear;
+    if !(partial || elliptic) {
+        return request;
+    }
+    let Some(before) = before.into_iter().find(|it| it.intent != Intent::Help) else {
+        return request;
+    };
+    if request.mentions.is_empty() {
+        request.mentions = before.mentions;
+        request.index = before.index;
+        request.sector = request.sector.or(before.sector);
+    }
+    if !clear {
+        request.intent = before.intent;
+    }
+    request.period = request.period.or(before.period);
+    request
+}
+
+/// «сравни их», «сравни с Газпромом»: the names of earlier messages, in their order.
+fn together(request: &mut Request, message: &[Word], before: &[Request]) {
+    let pronouns = [
+        "их", "ими", "ними", "них", "эти", "этих", "обе", "оба", "него", "ним", "его", "ее", "ней",
+        "them", "these", "both", "those", "it", "they",
+    ];
+    let refers = message.iter().any(|it| it.is(&pronouns)) || request.mentions.is_empty();
+    let alone = request.mentions.len() == 1 && !message.is_empty();
+    if !(refers || alone) {
+        return;
+    }
+    let mut names: Vec<Mention> = Vec::new();
+    for it in before {
+        if names.len() + request.mentions.len() >= 2 {
+            break;
+        }
+        let new = |one: &&Mention| {
+            names.iter().all(|has| has.query != one.query || has.preferred != one.preferred)
+        };
+        let mut fresh: Vec<Mention> = it.mentions.iter().filter(new).cloned().collect();
+        fresh.append(&mut names);
+        names = fresh;
+        request.period = request.period.or(it.period);
+    }
+    for mention in &mut names {
+        mention.amount = None;
+    }
+    names.append(&mut request.mentions);
+    request.mentions = names;
+}

@@ -1,0 +1,175 @@
+//! What the amounts of a question mean for a portfolio: shares of the whole, in percent. What had
+//! to be decided is noted, and nothing is brought to a whole silently.
+
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Finding, Step};
+use crate::note::Note;
+use crate::resolve::{Resolved, Security};
+use crate::understand::{Amount, Request};
+
+/// Shares may miss the whole by this much, because people round.
+const DUST: f64 = 0.5;
+
+pub(crate) async fn weigh(desk: &Desk<'_>, request: &mut Request, resolved: &mut Resolved) {
+    let unknown = !resolved.unknown.is_empty();
+    let given = resolved.securities.iter().any(|it| it.amount.is_some());
+    if unknown && !resolved.securities.is_empty() {
+        request.note(Note::WithoutUnknown);
+    }
+    if !given {
+        return;
+    }
+    drop_shorts(request, resolved);
+    match unit(&resolved.securities, request.cash) {
+        Unit::Percent => of_percents(request, resolved, unknown),
+        Unit::Money => {
+            keep_given(request, resolved);
+            for it in &mut resolved.securities {
+                it.weight = it.amount.and_then(Amount::value);
+            }
+            whole(&mut resolved.securities);
+            request.note(Note::FromMoney);
+        }
+        Unit::Pieces => {
+            keep_given(request, resolved);
+            of_pieces(desk, request, resolved).await;
+        }
+        Unit::Mixed => request.note(Note::Mixed),
+    }
+}
+
+enum Unit {
+    Percent,
+    Money,
+    Pieces,
+    Mixed,
+}
+
+fn unit(all: &[Security], cash: Option<Amount>) -> Unit {
+    let given: Vec<Amount> = all.iter().filter_map(|it| it.amount).chain(cash).collect();
+    let is = |fits: fn(&Amount) -> bool| given.iter().all(fits);
+    if is(|it| matches!(it, Amount::Percent(_) | Amount::Plain(_) | Amount::Rest)) {
+        Unit::Percent
+    } else if is(|it| matches!(it, Amount::Money(_))) {
+        Unit::Money
+    } else if is(|it| matches!(it, Amount::Pieces(_) | Amount::Lots(_))) {
+        Unit::Pieces
+    } else {
+        Unit::Mixed
+    }
+}
+
+fn tickers(all: &[Security], of: impl Fn(&Security) -> bool) -> Vec<String> {
+    all.iter().filter(|it| of(it)).map(|it| it.ticker.clone()).collect()
+}
+
+fn drop_shorts(request: &mut Request, resolved: &mut Resolved) {
+    let value = |it: &Security| it.amount.and_then(Amount::value);
+    let short = |it: &Security| value(it).is_some_and(|it| it < 0.0);
+    let none = |it: &Security| value(it) == Some(0.0);
+    let shorts = tickers(&resolved.securities, short);
+    let nothing = tickers(&resolved.securities, none);
+    resolved.securities.retain(|it| !short(it) && !none(it));
+    if !shorts.is_empty() {
+        request.note(Note::Shorts(shorts));
+    }
+    if !nothing.is_empty() {
+        request.note(Note::NothingLeft(nothing));
+    }
+}
+
+/// Where pieces or money are told, what has none of them is not held.
+fn keep_given(request: &mut Request, resolved: &mut Resolved) {
+    let without = tickers(&resolved.securities, |it| it.amount.is_none());
+    if !without.is_empty() {
+        resolved.securities.retain(|it| it.amount.is_some());
+        request.note(Note::NothingLeft(without));
+    }
+}
+
+/// Brings weights to a hundred.
+fn whole(all: &mut [Security]) {
+    let sum: f64 = all.iter().filter_map(|it| it.weight).sum();
+    for it in all.iter_mut() {
+        it.weight = it.weight.filter(|_| sum > 0.0).map(|it| it / sum * 100.0);
+    }
+}
+
+fn of_percents(request: &mut Request, resolved: &mut Resolved, unknown: bool) {
+    let all = &mut resolved.securities;
+    let plain = |it: &Security| matches!(it.amount, Some(Amount::Plain(_)) | None);
+    let sum = |all: &[Security]| -> f64 {
+        all.iter().filter_map(|it| it.amount.and_then(Amount::value)).sum()
+    };
+    // Numbers far from a hundred are parts: «SBER 2, GAZP 1».
+    let parts = all.iter().all(plain) && !(50.0..=150.0).contains(&sum(all));
+    if parts && all.iter().all(|it| it.amount.is_some()) {
+        all.iter_mut().for_each(|it| it.weight = it.amount.and_then(Amount::value));
+        whole(all);
+        return;
+    }
+    let of_cash = request.cash.and_then(Amount::value).unwrap_or(0.0);
+    // What is not on the exchange still has the share that was said.
+    let lost: f64 = request
+        .mentions
+        .iter()
+        .filter(|it| resolved.unknown.contains(&it.text))
+        .filter_map(|it| it.amount.and_then(Amount::value))
+        .sum();
+    let left = 100.0 - sum(all) - of_cash - lost;
+    let open = |it: &Security| matches!(it.amount, None | Some(Amount::Rest));
+    let waiting = tickers(all, open);
+    if left < DUST && !waiting.is_empty() {
+        all.retain(|it| !open(it));
+        request.note(Note::NothingLeft(waiting));
+    } else if !waiting.is_empty() {
+        let unsaid = tickers(all, |it| it.amount.is_none());
+        let each = left / waiting.len() as f64;
+        for it in all.iter_mut().filter(|it| open(it)) {
+            it.amount = Some(Amount::Percent(each));
+        }
+        if !unsaid.is_empty() {
+            request.note(Note::RestShared(unsaid));
+        }
+    }
+    if request.cash == Some(Amount::Rest) {
+        let left = 100.0 - sum(all);
+        request.cash = (left > DUST).then_some(Amount::Percent(left));
+    }
+    let cash = request.cash.and_then(Amount::value).unwrap_or(0.0);
+    let total = sum(all) + cash;
+    let shorted = request.notes.iter().any(|it| matches!(it, Note::Shorts(_)));
+    if (total - 100.0).abs() > DUST && !unknown && !shorted {
+        request.note(Note::Rescaled);
+    }
+    all.iter_mut().for_each(|it| it.weight = it.amount.and_then(Amount::value));
+}
+
+/// A piece weighs its last price.
+async fn of_pieces(desk: &Desk<'_>, request: &mut Request, resolved: &mut Resolved) {
+    let why = request.language.pick("цена для доли", "price for the share").to_owned();
+    let step = |it: &Security| {
+        let mut args = json!({ "ticker": it.ticker });
+        crate::plan::board(&mut args, it);
+        Step { tool: "get_security_snapshot", args, why: format!("{why}: {}", it.ticker) }
+    };
+    let found = desk.run(&resolved.securities.iter().map(step).collect::<Vec<_>>()).await;
+    let number = |it: &Finding, at: &str| it.at(at).and_then(Value::as_f64);
+    for (it, shot) in resolved.securities.iter_mut().zip(&found) {
+        let pieces = match it.amount {
+            Some(Amount::Lots(lots)) => number(shot, "/data/lot_size").map(|lot| lot * lots),
+            amount => amount.and_then(Amount::value),
+        };
+        it.weight = pieces.zip(number(shot, "/data/last_price")).map(|(a, b)| a * b);
+    }
+    let priced = found.len() == resolved.securities.len()
+        && resolved.securities.iter().all(|it| it.weight.is_some_and(|it| it > 0.0));
+    if priced {
+        whole(&mut resolved.securities);
+        request.note(Note::FromPieces);
+    } else {
+        resolved.securities.iter_mut().for_each(|it| it.weight = None);
+        request.note(Note::NoPrices);
+    }
+}

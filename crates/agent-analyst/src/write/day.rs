@@ -1,0 +1,199 @@
+//! One security on one day: that day's price comes first, and today's after it.
+
+use serde_json::Value;
+
+use super::lead::{change, day_change, row_until};
+use super::single::pieces;
+use super::talk::told;
+use super::verdict::NOTHING_PCT;
+use super::{Section, Sheet, money_of};
+use crate::desk::Finding;
+use crate::page::{Cited, Slot, Style, fact};
+use crate::resolve::Security;
+
+/// What is known of the day that was asked for.
+struct Day<'a> {
+    history: Option<&'a Finding>,
+    shot: Option<&'a Finding>,
+    /// The row of the candles, and whether it is of the day itself.
+    row: Option<(usize, bool)>,
+    is_today: bool,
+}
+
+fn day<'a>(sheet: &Sheet<'a>, it: &Security) -> Day<'a> {
+    let history = sheet.of("get_ohlcv_timeseries", &it.ticker);
+    let shot = sheet.of("get_security_snapshot", &it.ticker);
+    let asked = sheet.plan.request.period().to;
+    let text = asked.to_string();
+    let row = row_until(history, &text).map(|(at, date)| (at, date == text));
+    Day { history, shot, row, is_today: asked == sheet.plan.request.today }
+}
+
+pub(super) fn write(sheet: &mut Sheet<'_>, it: &Security, section: Section) {
+    let day = day(sheet, it);
+    let money = money_of(day.shot, it);
+    match section {
+        Section::Summary => {
+            if sheet.plan.request.ago {
+                then_and_now(sheet, it, &day, &money);
+            } else if day.is_today {
+                today(sheet, it, &day, &money);
+            } else {
+                past(sheet, it, &day, &money);
+            }
+            told(sheet);
+        }
+        Section::Figures => candle(sheet, &day, &money),
+        Section::Risks => sheet.page.say(
+            "По одному дню риск не оценить: для этого нужен период.",
+            "One day says nothing of risk: that takes a period.",
+            [],
+        ),
+        Section::Conclusions => conclusion(sheet, &day),
+    }
+}
+
+fn price(sheet: &Sheet<'_>, day: &Day<'_>, field: &str, money: &str) -> Option<Cited> {
+    let at = format!("/data/{}/{field}", day.row?.0);
+    sheet.page.figure(day.history, &at, Style::Price(money))
+}
+
+fn date(sheet: &Sheet<'_>, day: &Day<'_>) -> Option<Cited> {
+    sheet.page.told(day.history, &format!("/result/data/{}/ts", day.row?.0))
+}
+
+fn of_day(sheet: &Sheet<'_>, day: &Day<'_>) -> Option<(f64, Cited)> {
+    day_change(sheet, day.history, day.row?.0)
+}
+
+fn now(sheet: &mut Sheet<'_>, day: &Day<'_>, money: &str) {
+    let price = sheet.page.figure(day.shot, "/data/last_price", Style::Price(money));
+    let change = sheet.page.figure(day.shot, "/data/price_change_pct", Style::Change);
+    let facts = vec![
+        fact(("последняя цена", "last price"), price),
+        fact(("изменение за день", "change on the day"), change),
+    ];
+    sheet.page.facts(("Сейчас", "Now"), [], facts);
+}
+
+fn past(sheet: &mut Sheet<'_>, it: &Security, day: &Day<'_>, money: &str) {
+    let facts = vec![
+        fact(("закрытие", "close"), price(sheet, day, "close", money)),
+        fact(("изменение за день", "change on the day"), of_day(sheet, day).map(|it| it.1)),
+    ];
+    let title = sheet.title(it);
+    let asked = Slot::Figure(sheet.page.told(day.history, "/args/to_date"));
+    match (day.row, date(sheet, day)) {
+        (Some((_, true)), _) => sheet.page.facts(("{}, {}", "{}, {}"), [title, asked], facts),
+        (Some(_), Some(found)) => sheet.page.facts(
+            (
+                "{}: {} торгов не было; в последний торговый день до этой даты, {}",
+                "{}: {} was no trading day; on the last one before it, {}",
+            ),
+            [title, asked, Some(found).into()],
+            facts,
+        ),
+        _ => sheet.page.facts(("{}, {}", "{}, {}"), [title, asked], Vec::new()),
+    }
+    now(sheet, day, money);
+}
+
+fn today(sheet: &mut Sheet<'_>, it: &Security, day: &Day<'_>, money: &str) {
+    let title = sheet.title(it);
+    let price = sheet.page.figure(day.shot, "/data/last_price", Style::Price(money));
+    let change = sheet.page.figure(day.shot, "/data/price_change_pct", Style::Change);
+    let last = fact(("последняя цена", "last price"), price);
+    let change = fact(("изменение за день", "change on the day"), change);
+    let stale = day.shot.and_then(|it| it.at("/data/is_stale")) == Some(&Value::Bool(true));
+    let traded = day.row.is_some_and(|it| it.1);
+    if traded || !stale {
+        sheet.page.facts(("{}, сегодня", "{}, today"), [title], vec![last, change]);
+        return;
+    }
+    match trades_today(sheet) {
+        Some(false) => sheet.page.facts(
+            ("{}, сегодня торгов нет", "{}, there is no trading today"),
+            [title],
+            vec![last],
+        ),
+        _ => sheet.page.facts(
+            ("{}, торги сегодня ещё не начались", "{}, trading has not begun yet today"),
+            [title],
+            vec![last],
+        ),
+    }
+}
+
+/// Whether the calendar has today as a trading day, where it was asked.
+pub(super) fn trades_today(sheet: &Sheet<'_>) -> Option<bool> {
+    sheet.last("get_trading_calendar")?.at("/data/0/is_trading")?.as_bool()
+}
+
+/// «год назад»: the price then, the price now, and the way between.
+fn then_and_now(sheet: &mut Sheet<'_>, it: &Security, day: &Day<'_>, money: &str) {
+    let title = sheet.title(it);
+    let close = day.row.map(|(row, _)| format!("/data/{row}/close")).unwrap_or_default();
+    let moved = change(sheet, (day.history, &close), (day.shot, "/data/last_price"));
+    let then = price(sheet, day, "close", money);
+    let now = sheet.page.figure(day.shot, "/data/last_price", Style::Price(money));
+    let (Some(then), Some(now), Some((_, moved)), Some(date)) =
+        (then.clone(), now.clone(), moved, date(sheet, day))
+    else {
+        let facts =
+            vec![fact(("цена тогда", "price then"), then), fact(("цена сейчас", "price now"), now)];
+        sheet.page.facts(("{}", "{}"), [title], facts);
+        return;
+    };
+    sheet.page.say(
+        "{}: {} закрытие {}, сейчас {}, изменение {}.",
+        "{}: on {} the close was {}, now it is {}, a change of {}.",
+        [title, Some(date).into(), Some(then).into(), Some(now).into(), Some(moved).into()],
+    );
+    sheet.page.say(
+        "Цены без поправки на дробление акций и дивиденды.",
+        "Prices are not adjusted for splits and dividends.",
+        [],
+    );
+}
+
+fn candle(sheet: &mut Sheet<'_>, day: &Day<'_>, money: &str) {
+    let volume = day.row.map(|(row, _)| format!("/data/{row}/volume")).unwrap_or_default();
+    let facts = vec![
+        fact(("открытие", "open"), price(sheet, day, "open", money)),
+        fact(("максимум", "high"), price(sheet, day, "high", money)),
+        fact(("минимум", "low"), price(sheet, day, "low", money)),
+        fact(("закрытие", "close"), price(sheet, day, "close", money)),
+        pieces(
+            sheet,
+            ("объём", "volume"),
+            sheet.page.figure(day.history, &volume, Style::Amount("")),
+        ),
+    ];
+    match date(sheet, day) {
+        Some(date) => sheet.page.facts(("- {}", "- {}"), [Some(date).into()], facts),
+        None => sheet.page.facts(("- Свеча дня", "- Candle of the day"), [], Vec::new()),
+    }
+}
+
+fn conclusion(sheet: &mut Sheet<'_>, day: &Day<'_>) {
+    let Some((change, shown)) = of_day(sheet, day) else {
+        sheet.page.say(
+            "Для вывода о дне данных не хватает.",
+            "There is not enough data for a conclusion about the day.",
+            [],
+        );
+        return;
+    };
+    let verb = match change {
+        it if it >= NOTHING_PCT => ("выросла", "rose"),
+        it if it <= -NOTHING_PCT => ("снизилась", "fell"),
+        _ => ("не изменилась", "did not change"),
+    };
+    let Some(date) = date(sheet, day) else { return };
+    let verb = sheet.language().pick(verb.0, verb.1);
+    sheet.page.say(
+        "{}: за день цена {}, {}.",
+        "{}: the price {} on the day, {}.",
+        [Some(date).into(), verb.into(), Some(shown).into()],
+    );
+}

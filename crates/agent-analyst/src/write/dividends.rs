@@ -1,0 +1,225 @@
+//! What securities paid: in the period asked for, or over the last year.
+
+use serde_json::Value;
+
+use super::talk::told;
+use super::{Section, Sheet, currency_of, float};
+use crate::check::Formula;
+use crate::desk::Finding;
+use crate::number::agree;
+use crate::page::{Cited, Slot, Style, fact, quoted};
+use crate::resolve::Security;
+
+/// Payments that are shown; the latest ones.
+const PAYMENTS_MAX: usize = 8;
+/// A yield is of a year or so; over more it would mislead.
+const YIELD_DAYS_MAX: i32 = 400;
+
+pub(super) fn write(sheet: &mut Sheet<'_>, all: &[Security], section: Section) {
+    match section {
+        Section::Summary => {
+            if all.len() > 1 {
+                best(sheet, all);
+            }
+            for it in all {
+                paid(sheet, it);
+            }
+            told(sheet);
+        }
+        Section::Figures => figures(sheet, all),
+        Section::Risks => sheet.page.say(
+            "Прошлые выплаты не обещают будущих: их размер решает собрание акционеров.",
+            "Past payments promise nothing: shareholders decide on every one.",
+            [],
+        ),
+        Section::Conclusions => {
+            if all.len() == 1 || !best(sheet, all) {
+                latest(sheet, all);
+            }
+        }
+    }
+}
+
+fn rows(paid: Option<&Finding>) -> &[Value] {
+    paid.and_then(|it| it.at("/data")).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The currency of all payments, if they have one.
+fn currency(paid: Option<&Finding>) -> Option<String> {
+    let rows = rows(paid);
+    let code = |row: &Value| row["currency"].as_str().unwrap_or("RUB").to_owned();
+    let first = code(rows.first()?);
+    rows.iter().all(|row| code(row) == first).then_some(first)
+}
+
+/// What was paid in the period, and its part of the last price.
+fn of_period(sheet: &Sheet<'_>, it: &Security) -> (Option<Cited>, Option<(f64, Cited)>) {
+    let paid = sheet.of("get_dividends", &it.ticker);
+    let shot = sheet.of("get_security_snapshot", &it.ticker);
+    let (Some(found), Some(code)) = (paid, currency(paid)) else { return (None, None) };
+    let source = |at: usize| (found.id, format!("/result/data/{at}/value"));
+    let values: Option<Vec<f64>> = rows(paid).iter().map(|row| row["value"].as_f64()).collect();
+    let Some(values) = values else { return (None, None) };
+    let sources: Vec<(usize, String)> = (0..values.len()).map(source).collect();
+    let sum: f64 = values.iter().sum();
+    let shown = sheet.page.styled(sum, Style::Price(&code), sources.clone(), Formula::Sum);
+    let period = sheet.plan.request.period();
+    let short = period.from.saturating_add(jiff::ToSpan::days(YIELD_DAYS_MAX)) > period.to;
+    let price = float(shot, "/data/last_price").filter(|it| *it > 0.0 && short);
+    let part = price.zip(shot).filter(|_| currency_of(shot) == code).map(|(price, shot)| {
+        let value = sum / price * 100.0;
+        let mut sources = sources;
+        sources.push((shot.id, "/result/data/last_price".to_owned()));
+        (value, sheet.page.styled(value, Style::Percent, sources, Formula::Part))
+    });
+    (Some(shown), part)
+}
+
+fn paid(sheet: &mut Sheet<'_>, it: &Security) {
+    let paid = sheet.of("get_dividends", &it.ticker);
+    let money = currency_of(sheet.of("get_security_snapshot", &it.ticker));
+    let title = sheet.title(it);
+    if sheet.plan.request.period.is_none() {
+        let sum = sheet.page.figure(paid, "/metrics/trailing_12m_sum", Style::Price(&money));
+        let part = sheet.page.figure(paid, "/metrics/trailing_12m_yield_pct", Style::Percent);
+        let none = paid.is_some_and(|it| it.outcome.is_ok()) && sum.is_none();
+        if none {
+            sheet.page.say(
+                "{}: за последний год выплат не найдено.",
+                "{}: no payments were found in the last year.",
+                [title],
+            );
+            return;
+        }
+        let facts = vec![
+            fact(("выплачено на акцию", "paid a share"), sum),
+            fact(("доходность", "yield"), part),
+        ];
+        sheet.page.facts(("{} за последний год", "{} over the last year"), [title], facts);
+        return;
+    }
+    let (sum, part) = of_period(sheet, it);
+    let Some([from, to]) = sheet.period(paid) else {
+        sheet.page.facts(("{}", "{}"), [title], Vec::new());
+        return;
+    };
+    let none = paid.is_some_and(|it| it.outcome.is_ok()) && rows(paid).is_empty();
+    if none {
+        sheet.page.say(
+            "{}: с {} по {} выплат не найдено (по датам закрытия реестра).",
+            "{}: from {} to {} no payments were found (by record date).",
+            [title, from, to],
+        );
+        return;
+    }
+    let mut facts = vec![fact(("выплачено на акцию", "paid a share"), sum)];
+    if let Some((_, part)) = part {
+        facts.push(fact(("доходность к последней цене", "yield on the last price"), Some(part)));
+    }
+    sheet.page.facts(
+        ("{} с {} по {} (по датам закрытия реестра)", "{} from {} to {} (by record date)"),
+        [title, from, to],
+        facts,
+    );
+}
+
+/// The one with the highest yield; says whether there is one.
+fn best(sheet: &mut Sheet<'_>, all: &[Security]) -> bool {
+    let trailing = sheet.plan.request.period.is_none();
+    let part = |it: &Security| -> Option<(f64, Cited)> {
+        if !trailing {
+            return of_period(sheet, it).1;
+        }
+        let paid = sheet.of("get_dividends", &it.ticker);
+        let at = "/metrics/trailing_12m_yield_pct";
+        Some((float(paid, at)?, sheet.page.figure(paid, at, Style::Percent)?))
+    };
+    let found = all.iter().filter_map(|it| Some((it, part(it)?)));
+    let Some((it, (_, shown))) = found.max_by(|a, b| a.1.0.total_cmp(&b.1.0)) else {
+        return false;
+    };
+    sheet.page.say(
+        "Наибольшая дивидендная доходность: {}, {}.",
+        "The highest dividend yield: {}, {}.",
+        [it.ticker.as_str().into(), Some(shown).into()],
+    );
+    true
+}
+
+fn figures(sheet: &mut Sheet<'_>, all: &[Security]) {
+    let mut table = Vec::new();
+    for it in all {
+        let paid = sheet.of("get_dividends", &it.ticker);
+        let shot = sheet.of("get_security_snapshot", &it.ticker);
+        let money = currency_of(shot);
+        let count = float(paid, "/metrics/num_payments").unwrap_or(0.0) as u64;
+        let word = sheet.language().pick(
+            agree(count, "выплата", "выплаты", "выплат"),
+            if count == 1 { "payment" } else { "payments" },
+        );
+        let price = sheet.page.figure(shot, "/data/last_price", Style::Price(&money));
+        let price = fact(("последняя цена", "last price"), price);
+        match sheet.page.figure(paid, "/metrics/num_payments", Style::Count) {
+            Some(shown) => sheet.page.facts(
+                ("- {}, {} {}", "- {}, {} {}"),
+                [it.ticker.as_str().into(), Some(shown).into(), word.into()],
+                vec![price],
+            ),
+            None => sheet.page.facts(("- {}", "- {}"), [it.ticker.as_str().into()], vec![price]),
+        }
+        table.extend(payments(sheet, it, paid));
+    }
+    let columns = [
+        ("Бумага", "Security"),
+        ("Дата реестра", "Record date"),
+        ("На акцию", "A share"),
+        ("Валюта", "Currency"),
+    ];
+    sheet.page.table(("Дивиденды", "Dividends"), &columns, table);
+}
+
+/// The latest payment of each.
+fn latest(sheet: &mut Sheet<'_>, all: &[Security]) {
+    for it in all {
+        let paid = sheet.of("get_dividends", &it.ticker);
+        let last = rows(paid).len().checked_sub(1);
+        let date = last.and_then(|at| {
+            sheet.page.told(paid, &format!("/result/data/{at}/registry_close_date"))
+        });
+        let code = currency(paid).unwrap_or_default();
+        let value = last.and_then(|at| {
+            sheet.page.figure(paid, &format!("/data/{at}/value"), Style::Price(&code))
+        });
+        match (date, value) {
+            (Some(date), Some(value)) => sheet.page.say(
+                "{}: последняя выплата из найденных {} на акцию, реестр {}.",
+                "{}: the latest payment found is {} a share, record date {}.",
+                [it.ticker.as_str().into(), Some(value).into(), Some(date).into()],
+            ),
+            _ => sheet.page.facts(
+                ("{}, выплаты", "{}, payments"),
+                [it.ticker.as_str().into()],
+                Vec::new(),
+            ),
+        }
+    }
+}
+
+fn payments(sheet: &Sheet<'_>, it: &Security, paid: Option<&Finding>) -> Vec<Vec<Slot>> {
+    let count = rows(paid).len();
+    let row = |at: usize| {
+        let text = |field: &str| {
+            let said =
+                paid.and_then(|it| it.at(&format!("/data/{at}/{field}"))).and_then(Value::as_str);
+            Slot::Text(quoted(said.unwrap_or("—")))
+        };
+        let value = sheet.page.figure(paid, &format!("/data/{at}/value"), Style::Plain(4));
+        vec![
+            Slot::Text(it.ticker.clone()),
+            text("registry_close_date"),
+            value.into(),
+            text("currency"),
+        ]
+    };
+    (count.saturating_sub(PAYMENTS_MAX)..count).rev().map(row).collect()
+}

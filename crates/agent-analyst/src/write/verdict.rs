@@ -1,0 +1,176 @@
+//! What figures are called. Every word about a figure comes from one table here, so that a summary
+//! and its conclusion cannot disagree.
+
+use crate::number::Language;
+
+/// Which way a price went, against what is usual for its own volatility.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Course {
+    StrongUp,
+    Up,
+    Flat,
+    Down,
+    StrongDown,
+}
+
+/// Without a volatility of its own, a security is taken to be as lively as most.
+const USUAL_VOLATILITY: f64 = 25.0;
+/// A change that is shown as nothing is none.
+pub(super) const NOTHING_PCT: f64 = 0.005;
+
+pub(super) fn course(change_pct: f64, volatility: Option<f64>, days: f64) -> Course {
+    let yearly = volatility.filter(|it| *it > 0.0).unwrap_or(USUAL_VOLATILITY);
+    let strength = change_pct / (yearly * (days.max(1.0) / 252.0).sqrt());
+    match strength {
+        _ if change_pct.abs() < NOTHING_PCT => Course::Flat,
+        it if it > 1.5 => Course::StrongUp,
+        it if it > 0.3 => Course::Up,
+        it if it < -1.5 => Course::StrongDown,
+        it if it < -0.3 => Course::Down,
+        _ => Course::Flat,
+    }
+}
+
+impl Course {
+    /// As a noun, for the summary.
+    pub(super) fn noun(self, language: Language) -> &'static str {
+        match self {
+            Self::StrongUp => language.pick("уверенный рост", "a strong rise"),
+            Self::Up => language.pick("рост", "a rise"),
+            Self::Flat => {
+                language.pick("движение без выраженного направления", "no clear direction")
+            }
+            Self::Down => language.pick("снижение", "a fall"),
+            Self::StrongDown => language.pick("сильное снижение", "a sharp fall"),
+        }
+    }
+
+    /// As a verb, for the conclusion.
+    pub(super) fn verb(self, language: Language) -> &'static str {
+        match self {
+            Self::StrongUp => language.pick("уверенно выросла", "rose strongly"),
+            Self::Up => language.pick("выросла", "rose"),
+            Self::Flat => {
+                language.pick("выраженного направления не показала", "showed no clear direction")
+            }
+            Self::Down => language.pick("снизилась", "fell"),
+            Self::StrongDown => language.pick("сильно снизилась", "fell sharply"),
+        }
+    }
+}
+
+/// The word for a yearly volatility in percent.
+pub(super) fn roughness(volatility: f64, language: Language) -> &'static str {
+    match volatility {
+        it if it < 20.0 => language.pick("низкая", "low"),
+        it if it < 35.0 => language.pick("умеренная", "moderate"),
+        _ => language.pick("высокая", "high"),
+    }
+}
+
+/// How closely two securities move together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bond {
+    Strong,
+    Moderate,
+    Weak,
+    Inverse,
+}
+
+pub(super) fn bond(correlation: f64) -> Bond {
+    match correlation {
+        it if it >= 0.7 => Bond::Strong,
+        it if it >= 0.3 => Bond::Moderate,
+        it if it > -0.3 => Bond::Weak,
+        _ => Bond::Inverse,
+    }
+}
+
+impl Bond {
+    pub(super) fn noun(self, language: Language) -> &'static str {
+        match self {
+            Self::Strong => language.pick("сильная связь", "closely linked"),
+            Self::Moderate => language.pick("умеренная связь", "moderately linked"),
+            Self::Weak => language.pick("слабая связь", "weakly linked"),
+            Self::Inverse => language.pick("обратная связь", "inversely linked"),
+        }
+    }
+
+    pub(super) fn conclusion(self, language: Language) -> &'static str {
+        match self {
+            Self::Strong => language.pick(
+                "бумаги движутся вместе и слабо диверсифицируют друг друга",
+                "they move together and diversify each other little",
+            ),
+            Self::Moderate => language.pick(
+                "бумаги отчасти движутся вместе и диверсифицируют друг друга лишь частично",
+                "they partly move together and diversify each other only in part",
+            ),
+            Self::Weak => language.pick(
+                "бумаги движутся почти независимо и диверсифицируют друг друга",
+                "they move almost independently and diversify each other",
+            ),
+            Self::Inverse => language.pick(
+                "бумаги движутся в разные стороны и гасят риск друг друга",
+                "they move in opposite directions and offset each other",
+            ),
+        }
+    }
+}
+
+/// The word for a Herfindahl index.
+pub(super) fn concentration(hhi: f64, language: Language) -> &'static str {
+    match hhi {
+        it if it > 0.25 => language.pick("высокая", "high"),
+        it if it > 0.15 => language.pick("умеренная", "moderate"),
+        _ => language.pick("низкая", "low"),
+    }
+}
+
+/// What more of a list did.
+pub(super) fn breadth(up: usize, down: usize, language: Language) -> &'static str {
+    match up.cmp(&down) {
+        std::cmp::Ordering::Greater => {
+            language.pick("выросших бумаг больше, чем снизившихся", "more rose than fell")
+        }
+        std::cmp::Ordering::Less => {
+            language.pick("снизившихся бумаг больше, чем выросших", "more fell than rose")
+        }
+        std::cmp::Ordering::Equal => {
+            language.pick("выросших и снизившихся бумаг поровну", "as many rose as fell")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn words_never_point_the_other_way(
+            change in -99.0..500.0_f64,
+            volatility in prop::option::of(0.0..300.0_f64),
+            days in 0.0..3_000.0_f64,
+        ) {
+            let course = course(change, volatility, days);
+            for language in [Language::Russian, Language::English] {
+                let words = format!("{} {}", course.noun(language), course.verb(language));
+                let up = ["рост", "выросл", "rise", "rose"].iter().any(|it| words.contains(it));
+                let down = ["сниж", "снизил", "fall", "fell"].iter().any(|it| words.contains(it));
+                prop_assert!(!(up && change <= 0.0), "{words} {change}");
+                prop_assert!(!(down && change >= 0.0), "{words} {change}");
+                prop_assert!(!(up && down));
+            }
+        }
+
+        #[test]
+        fn a_closer_bond_is_never_called_a_looser_one(a in -1.0..=1.0_f64, b in -1.0..=1.0_f64) {
+            let order = [Bond::Inverse, Bond::Weak, Bond::Moderate, Bond::Strong];
+            let rank = |it: f64| order.iter().position(|bond| *bond == super::bond(it));
+            prop_assert!(a > b || rank(a) <= rank(b));
+        }
+    }
+}
