@@ -192,7 +192,7 @@ impl Bench {
 
     /// The store has another version, so somebody else ended or forgot the task.
     async fn lost(&self) {
-        self.live.run(false);
+        self.live.rest();
         let record = self.live.record();
         let (agent, owner, id) = (&record.agent, &record.owner, &record.task.id);
         match self.tools.store.get(agent, owner, id).await {
@@ -287,7 +287,7 @@ impl Bench {
         if self.live.record().state().is_running() {
             self.change(vec![end]).await;
         }
-        self.live.run(false);
+        self.live.rest();
     }
 
     async fn still_ours(&self) -> bool {

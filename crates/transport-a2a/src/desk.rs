@@ -21,6 +21,7 @@ use crate::card::Shop;
 use crate::live::{Hub, Live, News};
 use crate::problem::{Problem, Reason};
 use crate::push::{Courier, news};
+use crate::seats::Seats;
 use crate::store::TaskRecord;
 use crate::wire::{Message, Task, TaskParams, TaskState};
 
@@ -35,6 +36,8 @@ pub struct Limits {
     pub tasks_max: usize,
     /// Tasks of one owner that are worked at at once, in this process.
     pub running_max: usize,
+    /// Tasks of all owners that are worked at at once, in this process.
+    pub running_all_max: usize,
     /// Messages kept with one task; the oldest make room.
     pub history_max: usize,
     /// The size of one message as JSON.
@@ -49,6 +52,7 @@ impl Default for Limits {
         Self {
             tasks_max: 1_000,
             running_max: 16,
+            running_all_max: 64,
             history_max: 100,
             message_bytes_max: 128 * 1024,
             webhooks_max: 10,
@@ -60,6 +64,7 @@ impl Default for Limits {
 impl Limits {
     fn shown(&self) -> Map<String, Value> {
         let json = json!({ "tasksMax": self.tasks_max, "runningMax": self.running_max,
+            "runningAllMax": self.running_all_max,
             "historyMax": self.history_max, "messageBytesMax": self.message_bytes_max,
             "webhooksMax": self.webhooks_max, "ageMaxSeconds": self.age_max.as_secs() });
         json.as_object().cloned().unwrap_or_default()
@@ -76,6 +81,7 @@ pub(crate) struct Desk {
     pub(crate) tools: Tools,
     pub(crate) tasks: TaskTracker,
     pub(crate) hub: Hub,
+    pub(crate) seats: Seats,
 }
 
 /// Somebody who came through the gate.

@@ -19,6 +19,7 @@ mod push;
 mod rest;
 mod router;
 mod rpc;
+mod seats;
 mod sse;
 mod stamp;
 mod store;

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
+use crate::seats::Seat;
 use crate::store::TaskRecord;
 use crate::wire::{ArtifactUpdate, StatusUpdate, StreamResponse, Task};
 
@@ -54,13 +55,15 @@ struct Inner {
     news: broadcast::Sender<Arc<News>>,
     /// Whether the work is done in this process.
     running: bool,
+    /// The work's place, given back as soon as it is over.
+    seat: Option<Seat>,
 }
 
 impl Live {
     fn new(record: TaskRecord) -> Self {
         let (news, _) = broadcast::channel(NEWS_MAX);
         Self {
-            inner: Mutex::new(Inner { record, news, running: false }),
+            inner: Mutex::new(Inner { record, news, running: false, seat: None }),
             cancel: CancellationToken::new(),
         }
     }
@@ -77,8 +80,16 @@ impl Live {
         self.lock().running
     }
 
-    pub(crate) fn run(&self, running: bool) {
-        self.lock().running = running;
+    pub(crate) fn run(&self, seat: Seat) {
+        let mut inner = self.lock();
+        inner.running = true;
+        inner.seat = Some(seat);
+    }
+
+    pub(crate) fn rest(&self) {
+        let mut inner = self.lock();
+        inner.running = false;
+        inner.seat = None;
     }
 
     /// The task as it is, and everything that happens to it afterwards.
@@ -90,6 +101,10 @@ impl Live {
     /// Makes the record the newest and tells what happened to it.
     pub(crate) fn tell(&self, record: TaskRecord, happened: &[StreamResponse]) {
         let mut inner = self.lock();
+        // Before anybody hears of it: who waited for the end may begin again at once.
+        if !record.state().is_running() {
+            inner.seat = None;
+        }
         inner.record = record;
         for response in happened {
             // Nobody listening is nothing to report.
@@ -168,14 +183,5 @@ impl Hub {
         let live = Arc::new(Live::new(record.clone()));
         all.insert(key, Arc::downgrade(&live));
         live
-    }
-
-    /// How many tasks of an owner are worked at here.
-    pub(crate) fn running(&self, owner: &str) -> usize {
-        let of_owner = |(key, live): (&(String, String), &Weak<Live>)| {
-            (key.0 == owner).then(|| live.upgrade()).flatten()
-        };
-        let lives: Vec<Arc<Live>> = self.lock().iter().filter_map(of_owner).collect();
-        lives.iter().filter(|live| live.is_running()).count()
     }
 }

@@ -13,6 +13,7 @@ use contract::Arrival;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, Method, StatusCode};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Visitor, history_length};
@@ -149,11 +150,34 @@ struct OneTask {
     history_length: Option<i64>,
 }
 
+/// What an address names. Bytes that are no text name nothing.
+struct Named<T>(T);
+
+impl<S, T> FromRequestParts<S> for Named<T>
+where
+    S: Send + Sync,
+    T: DeserializeOwned + Send,
+{
+    type Rejection = Response;
+
+    async fn from_request_parts(
+        parts: &mut http::request::Parts,
+        state: &S,
+    ) -> Result<Self, Response> {
+        let named = Path::from_request_parts(parts, state).await;
+        named.map(|Path(named)| Self(named)).map_err(|_| {
+            let problem = Problem::params("id", "a name in UTF-8");
+            let headers = [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")];
+            (problem.http_status(), headers, problem.http().to_string()).into_response()
+        })
+    }
+}
+
 /// A task, or what follows its id: `:cancel`, `:subscribe`.
 async fn one_task(
     asked: Asked,
     method: Method,
-    Path(name): Path<String>,
+    Named(name): Named<String>,
     params: Result<Query<OneTask>, QueryRejection>,
 ) -> Response {
     let (id, verb) = name.rsplit_once(':').unwrap_or((&name, ""));
@@ -182,7 +206,7 @@ async fn one_task(
     asked.streamed(streamed.await)
 }
 
-async fn webhooks(asked: Asked, Path(task): Path<String>) -> Response {
+async fn webhooks(asked: Asked, Named(task): Named<String>) -> Response {
     let answer = async {
         let visitor = asked.enter().await?;
         Ok(json!({ "configs": asked.desk.webhooks(&visitor, &task).await? }))
@@ -190,7 +214,7 @@ async fn webhooks(asked: Asked, Path(task): Path<String>) -> Response {
     asked.answer(answer.await)
 }
 
-async fn create_webhook(asked: Asked, Path(task): Path<String>, body: Bytes) -> Response {
+async fn create_webhook(asked: Asked, Named(task): Named<String>, body: Bytes) -> Response {
     let answer = async {
         door::check_version(&asked.headers, asked.query.as_deref())?;
         let push: PushConfig = given(asked.body(&body)?)?;
@@ -201,7 +225,7 @@ async fn create_webhook(asked: Asked, Path(task): Path<String>, body: Bytes) -> 
     asked.answer(answer.await)
 }
 
-async fn webhook(asked: Asked, Path((task_id, id)): Path<(String, String)>) -> Response {
+async fn webhook(asked: Asked, Named((task_id, id)): Named<(String, String)>) -> Response {
     let answer = async {
         let visitor = asked.enter().await?;
         Ok(json!(asked.desk.webhook(&visitor, &PushParams { task_id, id }).await?))
@@ -209,7 +233,7 @@ async fn webhook(asked: Asked, Path((task_id, id)): Path<(String, String)>) -> R
     asked.answer(answer.await)
 }
 
-async fn delete_webhook(asked: Asked, Path((task_id, id)): Path<(String, String)>) -> Response {
+async fn delete_webhook(asked: Asked, Named((task_id, id)): Named<(String, String)>) -> Response {
     let answer = async {
         let visitor = asked.enter().await?;
         asked.desk.delete_webhook(&visitor, &PushParams { task_id, id }).await?;

@@ -19,6 +19,7 @@ use crate::card::Shop;
 use crate::desk::{Desk, Limits};
 use crate::live::Hub;
 use crate::push::{Courier, Push};
+use crate::seats::Seats;
 use crate::store::TaskStore;
 use crate::tool::ToolAgent;
 use crate::{rest, rpc, stamp};
@@ -115,6 +116,7 @@ fn desk(agent: Box<dyn Agent>, options: &Options, push: &Push, now: &Now) -> Des
         },
         tasks: options.tasks.clone(),
         hub: Hub::default(),
+        seats: Seats::default(),
     }
 }
 

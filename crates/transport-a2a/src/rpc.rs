@@ -152,7 +152,7 @@ async fn call(
 
 /// Sends a message and, unless the client is in a hurry, waits for what comes of it.
 pub(crate) async fn send(
-    desk: &Desk,
+    desk: &Arc<Desk>,
     visitor: &Visitor,
     asked: SendParams,
 ) -> Result<StreamResponse, Problem> {

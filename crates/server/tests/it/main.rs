@@ -7,6 +7,7 @@
     reason = "a test that cannot go on stops, and reads the environment cargo gives it"
 )]
 
+mod a2a_attacks;
 mod agents;
 mod bad_input;
 mod candles;

@@ -7,6 +7,7 @@ use super::{Begun, Desk, Visitor, Watch, history_length, is_name};
 use crate::agent::{Ask, Work};
 use crate::bench::{Bench, Change, Tools, spoken};
 use crate::problem::{Problem, Reason};
+use crate::seats::Seat;
 use crate::stamp;
 use crate::store::{TaskFilter, TaskRecord};
 use crate::wire::{Message, Part, PushConfig, Role, SendParams, Task, TaskState, TaskStatus};
@@ -24,7 +25,7 @@ struct Ready {
 impl Desk {
     /// Takes a message. What it came to is watched from before the work begins.
     pub(crate) async fn begin(
-        &self,
+        self: &Arc<Self>,
         visitor: &Visitor,
         asked: SendParams,
     ) -> Result<Begun, Problem> {
@@ -41,11 +42,7 @@ impl Desk {
             let context = message.context_id.unwrap_or_else(stamp::fresh_id);
             return Ok(Begun::Message(Box::new(spoken("", &context, parts))));
         }
-        let running = self.hub.running(&visitor.owner);
-        if running >= self.limits.running_max {
-            let message = format!("{running} tasks of yours are under way; wait for one to end");
-            return Err(Problem::new(Reason::RateLimited, message));
-        }
+        let seat = self.seats.take(&visitor.owner, &self.limits)?;
         let mut ready = self.ready(visitor, &message).await?;
         let earlier = self.earlier(visitor, &ready.record.task).await?;
         let work = self.agent.prepare(&Ask {
@@ -56,8 +53,14 @@ impl Desk {
             arrival: &visitor.arrival,
         })?;
         self.remember(&mut ready.record, message);
-        self.keep(&ready, push).await?;
-        Ok(Begun::Task(Box::new(self.start(ready, work))))
+        // A client that leaves now must not leave a task behind that nobody works at.
+        let desk = Arc::clone(self);
+        let begun = self.tasks.spawn(async move {
+            desk.keep(&ready, push).await?;
+            Ok::<_, Problem>(desk.start(ready, work, seat))
+        });
+        let stopped = |_| Problem::new(Reason::Unavailable, "the server is stopping");
+        Ok(Begun::Task(Box::new(begun.await.map_err(stopped)??)))
     }
 
     fn check(&self, message: &Message) -> Result<(), Problem> {
@@ -177,9 +180,9 @@ impl Desk {
         Ok(())
     }
 
-    fn start(&self, ready: Ready, work: Work) -> Watch {
+    fn start(&self, ready: Ready, work: Work, seat: Seat) -> Watch {
         let live = self.hub.enter(&ready.record);
-        live.run(true);
+        live.run(seat);
         // Those who watch a task that goes on hear that it does.
         let happened = match ready.replaces {
             Some(_) => vec![Tools::status(&ready.record)],

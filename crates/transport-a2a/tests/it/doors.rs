@@ -216,3 +216,13 @@ proptest! {
         prop_assert_ne!(code, Some(-32603));
     }
 }
+
+#[tokio::test]
+async fn an_address_that_is_no_text_is_refused_as_the_binding_does() {
+    let house = House::new();
+    for path in ["/tasks/a%ffb", "/tasks/%ff:cancel", "/tasks/a/pushNotificationConfigs/%ff"] {
+        let answer = house.rest("ann", "GET", path, Value::Null).await;
+        assert_eq!(answer.status, 400, "{path}");
+        assert_eq!(answer.body["error"]["details"][0]["reason"], "INVALID_PARAMS", "{path}");
+    }
+}

@@ -237,3 +237,34 @@ async fn a_hurried_client_comes_back_for_its_answer_or_cancels() {
     assert_eq!(house.rpc("ann", "GetTask", id.clone()).await, canceled);
     assert_eq!(house.refused("ann", "CancelTask", id).await.0, -32002);
 }
+
+#[tokio::test]
+async fn however_many_come_at_once_only_so_many_are_under_way() {
+    let limits = Limits { running_max: 2, running_all_max: 3, ..Limits::default() };
+    let house = House::over(Arc::new(MemoryTasks::default()), limits);
+    let mut hurry = message("wait");
+    hurry["configuration"] = json!({ "returnImmediately": true });
+    let come = |who: &'static str| house.rpc_response(who, "SendMessage", hurry.clone());
+    let all = futures_util::future::join_all((0..20).map(|_| come("ann"))).await;
+    let statuses: Vec<u16> = all.iter().map(|it| it.status().as_u16()).collect();
+    assert_eq!(statuses.iter().filter(|it| **it == 200).count(), 2, "{statuses:?}");
+    assert_eq!(statuses.iter().filter(|it| **it == 429).count(), 18, "{statuses:?}");
+    let refused = all.iter().find(|it| it.status() == 429).unwrap();
+    assert!(refused.headers().contains_key("retry-after"));
+    assert_eq!(come("bob").await.status(), 200);
+    assert_eq!(come("cid").await.status(), 503);
+    assert_eq!(house.rpc("ann", "ListTasks", json!({})).await["totalSize"], 2);
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_at_once_leaves_no_task_that_nobody_works_at() {
+    let house = House::new();
+    let mut sent = Box::pin(house.rpc_response("ann", "SendMessage", message("hello")));
+    // Polled until it waits for the store, and dropped.
+    assert!(futures_util::poll!(sent.as_mut()).is_pending());
+    drop(sent);
+    let done = json!({ "status": "TASK_STATE_COMPLETED" });
+    while house.rpc("ann", "ListTasks", done.clone()).await["totalSize"] != 1 {
+        tokio::task::yield_now().await;
+    }
+}
