@@ -106,7 +106,7 @@ LAW = [
 def laws():
     for name, cluster in reporters_db.LAWS.items():
         for source in cluster:
-            kind = {"leg_statute": "s", "leg_session": "a"}.get(source["cite_type"], "r")
+            kind = "r" if source["cite_type"].startswith("admin") else "s"
             found = set()
             for template in source["regexes"]:
                 found |= {letter for pattern, letter in LAW if re.search(pattern, template)}

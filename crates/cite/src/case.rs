@@ -122,6 +122,8 @@ fn by_candidates<'t>(
                 && best.as_ref().is_none_or(|it| it.tail < cite.span.end)
             {
                 let (tail, group) = (cite.span.end, edition.group);
+                // A subject makes another code of the same name.
+                let candidates = if edition.shapes.has(b'j') { &[] } else { candidates };
                 best = Some(Found { cite, candidates, group, tail, blank: false });
             }
         }

@@ -22,13 +22,15 @@ pub(crate) fn after_key<'t>(
     }
     let comma = key.end + usize::from(text.at(key.end) == b',');
     let mut at = text.skip(comma);
+    let mut name_end = key.end;
     if shapes.has(b'j') {
         at = subject(text, at)?;
+        name_end = text.skip_back(at, key.end);
     }
     let place = place(text, at, shapes.has(b't'));
     let (title, section, end) = match place {
         Some(it) => it,
-        None if (shapes.has(b'n') || shapes.has(b'j')) && at > key.end => {
+        None if at > key.end && (shapes.has(b'n') || (shapes.has(b'j') && !shapes.has(b'S'))) => {
             let end = section(text, at, true)?;
             (None, Span::new(at, end), end)
         }
@@ -37,7 +39,7 @@ pub(crate) fn after_key<'t>(
     let start = before.map_or(key.start, |it| it.start);
     let kind = if edition.kind == b'r' { Kind::Regulation } else { Kind::Statute };
     let mut cite = Citation::new(kind, text.whole, start, end);
-    cite.reporter = Some(text.slice(key.start, key.end));
+    cite.reporter = Some(text.slice(key.start, name_end));
     let slice = |it: Span| text.slice(it.start, it.end);
     let number = before.map(|it| Span::new(it.start, it.end));
     if before.is_some() && shapes.has(b'p') {
@@ -145,7 +147,7 @@ fn section(text: &Text<'_>, at: usize, pages: bool) -> Option<usize> {
         end = more;
     }
     let letters =
-        |from: usize| (0..4).take_while(|it| text.at(from + it).is_ascii_alphabetic()).count();
+        |from: usize| (0..12).take_while(|it| text.at(from + it).is_ascii_alphanumeric()).count();
     end += letters(end);
     for _ in 0..6 {
         let wide = match text.at(end) {
@@ -153,16 +155,12 @@ fn section(text: &Text<'_>, at: usize, pages: bool) -> Option<usize> {
             b' ' if text.has(end, " / ") => 3,
             _ => text.dash(end),
         };
-        let from = end + wide;
         // A stop before a blank ends the sentence.
-        if wide == 0 || !text.at(from).is_ascii_alphanumeric() {
+        let more = letters(end + wide);
+        if wide == 0 || more == 0 {
             break;
         }
-        let mut next = from + letters(from);
-        while text.at(next).is_ascii_digit() && next - from < 12 {
-            next += 1;
-        }
-        end = next + letters(next);
+        end += wide + more;
     }
     text.ends(end).then_some(end)
 }

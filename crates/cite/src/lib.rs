@@ -52,11 +52,13 @@ fn merge<'t>(found: Vec<case::Found<'t>>, references: Vec<case::Found<'t>>) -> V
         while let Some(reference) = references.next_if(|it| it.cite.span.start < start) {
             list.push(reference.cite);
         }
-        places.push((!it.blank).then_some(list.len()));
+        // What only carried a name gives its place to the first that has it.
+        places.push(list.len());
         if it.blank {
             continue;
         }
-        it.cite.parallel_to = it.cite.parallel_to.and_then(|at| *places.get(at)?);
+        let head = it.cite.parallel_to.and_then(|at| places.get(at).copied());
+        it.cite.parallel_to = head.filter(|at| *at < list.len());
         list.push(it.cite);
     }
     list.extend(references.map(|it| it.cite));

@@ -108,6 +108,8 @@ fn finish(text: &Text<'_>, mut name: Name, walk: &Walk, floor: usize) -> Option<
         name.plaintiff = (start < plaintiff).then_some(Span::new(start, plaintiff));
     } else if let Some(sole) = walk.sole {
         name.defendant = (sole < walk.end).then_some(Span::new(sole, walk.end));
+    } else if text.has(start, "Matter of ") {
+        name.defendant = Some(Span::new(start + "Matter of ".len(), walk.end));
     } else {
         name.antecedent = (walk.words <= ALONE_MAX).then_some(Span::new(start, walk.end));
         name.antecedent?;
@@ -154,7 +156,8 @@ fn step(text: &Text<'_>, at: usize, floor: usize, walk: &mut Walk) -> Step {
     }
     let docket = matches!(bare, "No." | "Nos." | "Docket" | "Case") && text.before(next) == b',';
     if docket && walk.versus.is_none() {
-        walk.docket = walk.start.map(|_| Span::new(from, walk.end));
+        let number = text.skip(word.end);
+        walk.docket = (number < walk.end).then_some(Span::new(number, walk.end));
         walk.end = trim(text, word.start, floor);
         (walk.start, walk.words) = (None, 0);
         return Step::On(walk.end);
@@ -264,7 +267,7 @@ fn trim(text: &Text<'_>, end: usize, floor: usize) -> usize {
 /// `at 332` before a citation that follows it after a comma.
 fn pin_before(text: &Text<'_>, end: usize, floor: usize) -> Option<Span> {
     let page = word_before(text, end, floor)?;
-    if !text.at(page.start).is_ascii_digit() {
+    if !text.at(page.start).is_ascii_digit() || !text.before(page.end).is_ascii_digit() {
         return None;
     }
     let at = word_before(text, text.skip_back(page.start, floor), floor)?;

@@ -159,7 +159,7 @@ mod tests {
             Span::new(start, start + name.len())
         };
         let emphasis =
-            [at(0, "Able"), at(26, "Able,"), at(44, "Able"), at(57, "Able"), at(60, "Baker.")];
+            [at(0, "Able"), at(26, "Able,"), at(44, "Able"), at(50, "Able"), at(60, "Baker.")];
         let found = crate::find_emphasised(text, &emphasis);
         let shown: Vec<_> = found.iter().map(|it| (it.kind, it.text)).collect();
         let reference = |text| (Kind::Reference, text);

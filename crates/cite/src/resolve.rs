@@ -282,7 +282,7 @@ mod tests {
         check("1 U.S. 5. Id. at 7. Id.", &[Some(0), Some(0), Some(0)]);
         check("1 U.S. 5. Id. at 3.", &[Some(0), None]);
         check("Id. at 3.", &[None]);
-        check("42 U.S.C. § 1983. Id. § 1985.", &[Some(0), Some(0), None]);
+        check("42 U.S.C. § 1983. Id. § 1985.", &[Some(0), Some(0)]);
         check("1 U.S. 5; 2 U.S. 9. Ibid.", &[Some(0), Some(1), Some(1)]);
         check(
             "Able v. Baker, 5 F.3d 10 (1990) (quoting Carr v. Dunn, 6 F.3d 20). Id. at 11.",

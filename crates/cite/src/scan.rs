@@ -67,9 +67,11 @@ impl<'t> Scan<'t> {
             _ => None,
         };
         if let Some(found) = found {
-            return self.add(found);
+            return self.refer(found);
         }
-        if TABLE.openers.begins(text.at(i))
+        // Within `S.D.N.Y.` nothing begins.
+        if text.before(i) != b'.'
+            && TABLE.openers.begins(text.at(i))
             && let Some(found) = case::opener(text, i, &mut self.hits)
         {
             return self.take(text, found);
@@ -81,12 +83,12 @@ impl<'t> Scan<'t> {
         match byte {
             b'i' => {
                 if let Some(found) = short::id(text, i) {
-                    return self.add(found);
+                    return self.refer(found);
                 }
             }
             b's' => {
                 if let Some(found) = short::supra(text, i, self.floor()) {
-                    return self.add(found);
+                    return self.refer(found);
                 }
             }
             b'a' if text.at(i + 1) == b't' && text.blank(i + 2) > 0 => self.pages.push(i),
@@ -114,6 +116,13 @@ impl<'t> Scan<'t> {
             Ok(found) => self.add(found),
             Err(next) => next,
         }
+    }
+
+    /// Keeps a short form, of which the pin cite is no citation of its own.
+    fn refer(&mut self, found: Found<'t>) -> usize {
+        let next = found.tail;
+        self.found.push(found);
+        next
     }
 
     fn add(&mut self, found: Found<'t>) -> usize {

@@ -199,8 +199,8 @@ fn key(name: &str) -> String {
     key
 }
 
-/// The identifier of a court from what stands in brackets before the year. Where nothing is
-/// called that, the shortest name that begins so.
+/// The identifier of a court from what stands in brackets before the year. The word for a court
+/// may be missing, and what only one name begins with is enough.
 pub(crate) fn court(name: &str) -> Option<&'static str> {
     static NAMES: LazyLock<Vec<(String, &'static str)>> = LazyLock::new(|| {
         let rows = COURTS.lines().filter(|it| !it.starts_with('#'));
@@ -216,8 +216,19 @@ pub(crate) fn court(name: &str) -> Option<&'static str> {
         return None;
     }
     let from = NAMES.partition_point(|it| it.0 < name);
-    let begun = NAMES.iter().skip(from).take_while(|it| it.0.starts_with(&name));
-    begun.take(64).min_by_key(|it| it.0.len()).map(|it| it.1)
+    let mut begun = NAMES.iter().skip(from).take_while(|it| it.0.starts_with(&name)).take(64);
+    let first = begun.next()?;
+    let court = |it: &str| it.len() == name.len() + 2 && it.ends_with("ct");
+    if first.0 == name || court(&first.0) {
+        return Some(first.1);
+    }
+    match begun.find(|it| court(&it.0)) {
+        Some(found) => Some(found.1),
+        None => {
+            let alone = NAMES.get(from + 1).is_none_or(|it| !it.0.starts_with(&name));
+            (alone && name.len() >= 5).then_some(first.1)
+        }
+    }
 }
 
 fn squash(name: &str) -> String {
@@ -237,6 +248,7 @@ mod tests {
             ("Bankr.D. Utah", Some("utb")),
             ("SC", Some("sc")),
             ("Mich. Ct. App.", Some("michctapp")),
+            ("Sup. Ct.", None),
             ("nowhere", None),
             ("", None),
         ] {
@@ -249,7 +261,7 @@ mod tests {
         let mut hits = Vec::new();
         let text = crate::text::Text::new("P.R. ");
         TABLE.all.walk(&text, 0, &mut hits);
-        let candidates = TABLE.candidates(hits[0].1);
+        let candidates = TABLE.candidates(hits.last().unwrap().1);
         assert!(candidates.len() > 1);
         let chosen = |year| choose(candidates, Group::Case, year).map(|it| it.name);
         assert_eq!(chosen(Some(1831)), Some("Pen. & W."));

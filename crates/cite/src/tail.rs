@@ -41,6 +41,9 @@ pub(crate) fn pages(text: &Text<'_>, start: usize, at: usize) -> Option<Span> {
             break;
         }
         at = text.skip(end + 1);
+        if text.has(at, "at") && text.blank(at + 2) > 0 {
+            at = text.skip(at + 2);
+        }
     }
     good
 }
