@@ -1,7 +1,9 @@
 //! What the two services share and keep: products, ticks, proposals, policies, and the trail of what
 //! was done. Rules about prices are not here; these are the books.
 
+pub(crate) mod inbox;
 pub(crate) mod products;
 mod schema;
+pub(crate) mod ticks;
 
 pub use schema::MIGRATIONS;

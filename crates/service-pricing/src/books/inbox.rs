@@ -1,0 +1,94 @@
+//! The way of ticks into the books. Whoever brings one is answered once it is kept for good; what
+//! comes while a commit is under way is kept by the next one together, so that many callers share
+//! the cost of the disk.
+
+use std::sync::Arc;
+
+use fault::{Fault, Kind};
+use market::Clock;
+use store::Db;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::books::ticks::{self, Tick};
+
+/// How many deliveries may wait, and how many ticks one commit takes.
+const WAITING_MAX: usize = 4_096;
+const BATCH_MAX: usize = 2_000;
+
+pub(crate) struct Inbox(mpsc::Sender<Delivery>);
+
+struct Delivery {
+    ticks: Vec<Tick>,
+    kept: oneshot::Sender<Result<(), Fault>>,
+}
+
+impl Inbox {
+    pub(crate) fn open(
+        db: Db,
+        clock: Arc<dyn Clock>,
+        tasks: &TaskTracker,
+        stop: CancellationToken,
+    ) -> Self {
+        let (sender, deliveries) = mpsc::channel(WAITING_MAX);
+        tasks.spawn(keep_all(db, clock, deliveries, stop));
+        Self(sender)
+    }
+
+    /// Returns once the ticks survive a crash.
+    pub(crate) async fn take(&self, ticks: Vec<Tick>) -> Result<(), Fault> {
+        let (kept, answer) = oneshot::channel();
+        self.0.try_send(Delivery { ticks, kept }).map_err(|refused| match refused {
+            mpsc::error::TrySendError::Full(_) => Fault::new(
+                Kind::Unavailable,
+                "overloaded",
+                "too many ticks are waiting to be kept; send this one again in a moment",
+            )
+            .retry_after(std::time::Duration::from_secs(1)),
+            mpsc::error::TrySendError::Closed(_) => closing(),
+        })?;
+        answer.await.unwrap_or_else(|_| Err(closing()))
+    }
+}
+
+fn closing() -> Fault {
+    Fault::unavailable("stopping", "the server is stopping; the tick was not kept")
+}
+
+async fn keep_all(
+    db: Db,
+    clock: Arc<dyn Clock>,
+    mut deliveries: mpsc::Receiver<Delivery>,
+    stop: CancellationToken,
+) {
+    loop {
+        let first = tokio::select! {
+            biased;
+            first = deliveries.recv() => first,
+            () = stop.cancelled() => return,
+        };
+        let Some(first) = first else { return };
+        let mut count = first.ticks.len();
+        let mut batch = vec![first];
+        while count < BATCH_MAX
+            && let Ok(next) = deliveries.try_recv()
+        {
+            count += next.ticks.len();
+            batch.push(next);
+        }
+        let kept = keep(&db, &clock, &mut batch).await;
+        for delivery in batch {
+            let answer = kept.as_ref().map_err(Fault::shared).copied();
+            // Nobody listens where the caller has left; the tick is kept all the same.
+            let _ = delivery.kept.send(answer);
+        }
+    }
+}
+
+async fn keep(db: &Db, clock: &Arc<dyn Clock>, batch: &mut [Delivery]) -> Result<(), Fault> {
+    let all: Vec<Tick> = batch.iter_mut().flat_map(|it| std::mem::take(&mut it.ticks)).collect();
+    let mut tx = db.begin().await?;
+    ticks::add(&mut tx, &all, clock.now()).await?;
+    tx.commit().await
+}

@@ -1,0 +1,120 @@
+//! Ticks: what was seen of a product in a market at a moment. Only ever added to; the same
+//! observation twice is one. A window is one stretch of the table, whatever lies outside it.
+
+use fault::Fault;
+use market::Millis;
+use pricing::Amount;
+use sha2::{Digest as _, Sha256};
+use store::{Db, Row, Sql, Tx, placeholders, sql, sql_built};
+
+/// How many rows one statement writes.
+const ROWS_PER_STATEMENT: usize = 500;
+const WIDTH: usize = 12;
+const COLUMNS: &str = "sku, market, ts_ms, digest, our_price, competitor, competitor_price, \
+                       demand_index, units, in_stock, source, ingested_ms";
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Tick {
+    pub(crate) sku: String,
+    pub(crate) market: String,
+    pub(crate) at: Millis,
+    pub(crate) our_price: Amount,
+    /// Who asks `competitor_price`, where that was said.
+    pub(crate) competitor: Option<String>,
+    pub(crate) competitor_price: Option<Amount>,
+    pub(crate) demand_index: Option<f64>,
+    pub(crate) units: Option<f64>,
+    /// Whether the competitor had it.
+    pub(crate) in_stock: Option<bool>,
+    pub(crate) source: String,
+}
+
+impl Tick {
+    /// Tells two observations of one moment apart, and makes one of the same observation sent twice.
+    fn digest(&self) -> i64 {
+        let mut hash = Sha256::new();
+        hash.update(self.our_price.micros().to_le_bytes());
+        for text in [self.competitor.as_deref(), Some(self.source.as_str())] {
+            hash.update([u8::from(text.is_some())]);
+            hash.update(text.unwrap_or_default());
+            hash.update([0]);
+        }
+        hash.update(self.competitor_price.map_or(-1, Amount::micros).to_le_bytes());
+        for number in [self.demand_index, self.units] {
+            hash.update(number.unwrap_or(-1.0).to_le_bytes());
+        }
+        hash.update([self.in_stock.map_or(2, u8::from)]);
+        let digest: [u8; 32] = hash.finalize().into();
+        let [a, b, c, d, e, f, g, h, ..] = digest;
+        i64::from_le_bytes([a, b, c, d, e, f, g, h])
+    }
+}
+
+/// Adds ticks, leaving out those that are there already; says how many were new.
+pub(crate) async fn add(tx: &mut Tx, ticks: &[Tick], now: Millis) -> Result<u64, Fault> {
+    let mut new = 0;
+    for chunk in ticks.chunks(ROWS_PER_STATEMENT) {
+        new += tx.execute(insert(chunk, now)).await?;
+    }
+    Ok(new)
+}
+
+fn insert(ticks: &[Tick], now: Millis) -> Sql {
+    let tuples: Vec<String> =
+        (0..ticks.len()).map(|row| format!("({})", placeholders(1 + row * WIDTH, WIDTH))).collect();
+    let tuples = tuples.join(", ");
+    let mut statement = sql_built(format!(
+        "INSERT INTO pricing_tick ({COLUMNS}) VALUES {tuples} ON CONFLICT DO NOTHING"
+    ));
+    for tick in ticks {
+        statement = statement
+            .bind(tick.sku.as_str())
+            .bind(tick.market.as_str())
+            .bind(tick.at.0)
+            .bind(tick.digest())
+            .bind(tick.our_price.micros())
+            .bind(tick.competitor.as_deref())
+            .bind(tick.competitor_price.map(Amount::micros))
+            .bind(tick.demand_index)
+            .bind(tick.units)
+            .bind(tick.in_stock)
+            .bind(tick.source.as_str())
+            .bind(now.0);
+    }
+    statement
+}
+
+/// The newest ticks of a product in a market from `since` on, up to and without `until`; newest
+/// first, at most `limit`.
+pub(crate) async fn window(
+    db: &Db,
+    (sku, market): (&str, &str),
+    (since, until): (Millis, Millis),
+    limit: u32,
+) -> Result<Vec<Tick>, Fault> {
+    let statement = sql(
+        "SELECT sku, market, ts_ms, our_price, competitor, competitor_price, demand_index, units,
+             in_stock, source
+         FROM pricing_tick WHERE sku = $1 AND market = $2 AND ts_ms >= $3 AND ts_ms < $4
+         ORDER BY ts_ms DESC, digest DESC LIMIT $5",
+    );
+    let bound = statement.bind(sku).bind(market).bind(since.0).bind(until.0).bind(limit);
+    db.fetch_all(bound).await?.iter().map(read).collect()
+}
+
+fn read(row: &Row) -> Result<Tick, Fault> {
+    let lost = || Fault::internal("a tick's price is not an amount");
+    let competitor_price = row.int_or_null(5)?;
+    Ok(Tick {
+        sku: row.text(0)?,
+        market: row.text(1)?,
+        at: Millis(row.int(2)?),
+        our_price: Amount::from_micros(row.int(3)?).ok_or_else(lost)?,
+        competitor: row.text_or_null(4)?,
+        competitor_price: competitor_price.and_then(Amount::from_micros),
+        demand_index: row.real_or_null(6)?,
+        units: row.real_or_null(7)?,
+        in_stock: row.flag_or_null(8)?,
+        source: row.text(9)?,
+    })
+}
