@@ -108,7 +108,7 @@ struct AllFlights {
 impl Shelves {
     fn new(clock: &Arc<dyn Clock>, tasks: &TaskTracker) -> Self {
         // Long series are worth keeping for a few callers, not for all.
-        const LARGE: usize = 32;
+        const LARGE: usize = 64;
         const SMALL: usize = 2_048;
         use Abandoned::{RunsOn, Stops};
         Self {

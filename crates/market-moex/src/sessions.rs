@@ -19,6 +19,9 @@ use crate::zone;
 /// Traded whenever anything is. Nobody is his own witness, so there are two.
 const WITNESSES: [&str; 2] = ["SBER", "LKOH"];
 
+/// Fewer days than this may well all have lost something.
+const DAYS_COUNTED_MIN: usize = 10;
+
 pub(crate) type Sessions = Arc<BTreeSet<Date>>;
 
 /// On which of the days from the first up to, but without, the last there was trading.
@@ -99,6 +102,10 @@ impl Inner {
         let (Some(first), Some(last)) = (short.first(), short.last()) else {
             return Ok(Vec::new());
         };
+        if !candles.is_empty() && expected.is_doubtful(&short) {
+            let message = "the exchange's shorter candles do not add up to its days";
+            return Err(Fault::unavailable("upstream_incomplete", message));
+        }
         let asked = days(request.step, *first, *last);
         // Where it cannot be asked again, what is missing is still known.
         let Ok(again) = self.fetch_candles(listed, asked).await else { return Ok(short) };
@@ -178,6 +185,13 @@ impl Expected {
         };
         self.days.iter().filter_map(lacks).collect()
     }
+
+    /// Whether volumes differ on so many days that they must be counted in different ways, and so
+    /// say nothing about what is lost.
+    fn is_doubtful(&self, short: &[Date]) -> bool {
+        let counted = self.days.values().flatten().count();
+        counted >= DAYS_COUNTED_MIN && short.len() * 2 > counted
+    }
 }
 
 /// Whole days, both included.
@@ -218,6 +232,23 @@ mod tests {
         let candles: Vec<_> = candles.iter().map(|(at, volume)| candle(at, *volume)).collect();
         let lacking: Vec<_> = expected.lacking(&candles).iter().map(Date::to_string).collect();
         assert_eq!(lacking, lacks);
+    }
+
+    #[track_caller]
+    fn check_doubt(counted: usize, short: usize, doubtful: bool) {
+        let day = |by: usize| date("2024-01-01").saturating_add((by as i64).days());
+        let days = (0..counted).map(|by| (day(by), Some(Decimal::ZERO))).collect();
+        let short: Vec<Date> = (0..short).map(day).collect();
+        assert_eq!(Expected { days }.is_doubtful(&short), doubtful, "{counted} {}", short.len());
+    }
+
+    #[test]
+    fn volumes_that_hardly_ever_agree_say_nothing() {
+        check_doubt(20, 11, true);
+        check_doubt(20, 10, false);
+        check_doubt(10, 6, true);
+        check_doubt(9, 9, false);
+        check_doubt(0, 5, false);
     }
 
     #[test]

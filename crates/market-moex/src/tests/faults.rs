@@ -207,7 +207,7 @@ async fn rows_that_a_cursor_counts_are_not_lost() {
 #[tokio::test]
 async fn a_stall_ends_with_the_timeout() {
     let world = prepared(|config| {
-        config.request_timeout = Duration::from_millis(150);
+        config.request_timeout = Duration::from_secs(1);
         config.retries = 1;
     })
     .await;
@@ -317,7 +317,7 @@ async fn while_it_is_left_alone_everybody_is_told_the_cause() {
         let world = prepared(|config| {
             config.retries = 0;
             config.breaker_failures = 1;
-            config.request_timeout = Duration::from_millis(150);
+            config.request_timeout = Duration::from_secs(1);
         })
         .await;
         world.trouble(Trouble::new(kind, 1));
