@@ -1,8 +1,10 @@
 //! What the two services share and keep: products, ticks, proposals, policies, and the trail of what
 //! was done. Rules about prices are not here; these are the books.
 
+pub(crate) mod audit;
 pub(crate) mod inbox;
 pub(crate) mod products;
+pub(crate) mod proposals;
 mod schema;
 pub(crate) mod ticks;
 

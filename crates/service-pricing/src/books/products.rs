@@ -4,7 +4,7 @@ use fault::Fault;
 use market::Millis;
 use pricing::Amount;
 use serde_json::{Map, Value};
-use store::{Db, Row, Sql, Tx, placeholders, sql_built};
+use store::{Db, Row, Sql, Tx, placeholders, sql, sql_built};
 
 /// How many rows one statement writes: SQLite takes 32,766 values at most, and a row has fourteen.
 const ROWS_PER_STATEMENT: usize = 500;
@@ -98,6 +98,27 @@ fn upsert(products: &[Product], now: Millis) -> Result<Sql, Fault> {
             .bind(now.0);
     }
     Ok(statement)
+}
+
+/// Sets a price, but only from the one that was expected; a product whose price nobody knew takes
+/// it. `false` where the price is another.
+pub(crate) async fn reprice(
+    tx: &mut Tx,
+    sku: &str,
+    (expected, new): (Amount, Amount),
+    now: Millis,
+) -> Result<bool, Fault> {
+    let known = sql("UPDATE pricing_product SET price = $1, price_changed_ms = $2, updated_ms = $2
+         WHERE sku = $3 AND (price = $4 OR price IS NULL)");
+    let known = known.bind(new.micros()).bind(now.0).bind(sku).bind(expected.micros());
+    if tx.execute(known).await? == 1 {
+        return Ok(true);
+    }
+    let first = sql(
+        "INSERT INTO pricing_product (sku, price, sources, extra, price_changed_ms, created_ms,
+             updated_ms) VALUES ($1, $2, '[]', '{}', $3, $3, $3) ON CONFLICT DO NOTHING",
+    );
+    Ok(tx.execute(first.bind(sku).bind(new.micros()).bind(now.0)).await? == 1)
 }
 
 fn read(row: &Row) -> Result<Product, Fault> {

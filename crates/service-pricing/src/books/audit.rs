@@ -1,0 +1,91 @@
+//! The trail: who did what to which price, and when. Rows are added in the transaction of the deed
+//! itself and never changed.
+
+use fault::Fault;
+use market::Millis;
+use pricing::Amount;
+use store::{Db, Row, Tx, sql};
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) at: Millis,
+    /// `proposed`, `applied`, `cancelled`, `reverted`, `policy`, `kill_switch`.
+    pub(crate) action: String,
+    /// Empty where a deed is about no product in particular.
+    pub(crate) sku: String,
+    pub(crate) proposal: Option<String>,
+    pub(crate) by: String,
+    pub(crate) from: Option<Amount>,
+    pub(crate) to: Option<Amount>,
+    pub(crate) note: Option<String>,
+}
+
+impl Entry {
+    pub(crate) fn new(at: Millis, action: &str, sku: &str, by: &str) -> Self {
+        Self {
+            at,
+            action: action.to_owned(),
+            sku: sku.to_owned(),
+            by: by.to_owned(),
+            proposal: None,
+            from: None,
+            to: None,
+            note: None,
+        }
+    }
+}
+
+pub(crate) async fn write(tx: &mut Tx, entry: &Entry) -> Result<(), Fault> {
+    let statement =
+        sql("INSERT INTO pricing_audit (at_ms, action, sku, proposal_id, by_subject, from_price,
+             to_price, note) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
+    let bound = statement
+        .bind(entry.at.0)
+        .bind(entry.action.as_str())
+        .bind(entry.sku.as_str())
+        .bind(entry.proposal.as_deref())
+        .bind(entry.by.as_str())
+        .bind(entry.from.map(Amount::micros))
+        .bind(entry.to.map(Amount::micros))
+        .bind(entry.note.as_deref());
+    tx.execute(bound).await.map(drop)
+}
+
+/// Entries before `before` (a number this returned), newest first, each with its number.
+pub(crate) async fn page(
+    db: &Db,
+    sku: Option<&str>,
+    before: i64,
+    limit: u32,
+) -> Result<Vec<(i64, Entry)>, Fault> {
+    let statement = match sku {
+        Some(sku) => sql(
+            "SELECT seq, at_ms, action, sku, proposal_id, by_subject, from_price, to_price, note
+             FROM pricing_audit WHERE sku = $3 AND seq < $1 ORDER BY seq DESC LIMIT $2",
+        )
+        .bind(before)
+        .bind(limit)
+        .bind(sku),
+        None => sql(
+            "SELECT seq, at_ms, action, sku, proposal_id, by_subject, from_price, to_price, note
+             FROM pricing_audit WHERE seq < $1 ORDER BY seq DESC LIMIT $2",
+        )
+        .bind(before)
+        .bind(limit),
+    };
+    db.fetch_all(statement).await?.iter().map(read).collect()
+}
+
+fn read(row: &Row) -> Result<(i64, Entry), Fault> {
+    let entry = Entry {
+        at: Millis(row.int(1)?),
+        action: row.text(2)?,
+        sku: row.text(3)?,
+        proposal: row.text_or_null(4)?,
+        by: row.text(5)?,
+        from: row.int_or_null(6)?.and_then(Amount::from_micros),
+        to: row.int_or_null(7)?.and_then(Amount::from_micros),
+        note: row.text_or_null(8)?,
+    };
+    Ok((row.int(0)?, entry))
+}

@@ -1,0 +1,271 @@
+//! Proposals and what becomes of them: pending → applied → reverted, or cancelled, or expired.
+//!
+//! Every step is one transaction that sets the proposal's state, the catalogue's price and the trail
+//! together. A price is only ever changed from the one the proposal was made for, so that of two
+//! proposals from one state at most one is applied.
+
+use fault::{Fault, Kind};
+use market::Millis;
+use pricing::{Amount, Proposal};
+use store::{Db, Row, Sql, Tx, Value, sql, sql_built};
+
+use crate::books::audit::{self, Entry};
+use crate::books::products;
+
+const COLUMNS: &str = "id, sku, status, current_price, proposed_price, by_subject, created_ms, \
+                       expires_ms, ended_ms, body";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Status {
+    Pending,
+    Applied,
+    Cancelled,
+    Expired,
+    Reverted,
+}
+
+impl Status {
+    const ALL: [Self; 5] =
+        [Self::Pending, Self::Applied, Self::Cancelled, Self::Expired, Self::Reverted];
+
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Applied => "applied",
+            Self::Cancelled => "cancelled",
+            Self::Expired => "expired",
+            Self::Reverted => "reverted",
+        }
+    }
+
+    pub(crate) fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.word() == word)
+    }
+}
+
+/// A proposal as it is kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Kept {
+    pub(crate) id: String,
+    pub(crate) sku: String,
+    pub(crate) status: Status,
+    pub(crate) current: Amount,
+    pub(crate) proposed: Amount,
+    pub(crate) by: String,
+    pub(crate) created: Millis,
+    pub(crate) expires: Millis,
+    /// When it was applied, cancelled or reverted.
+    pub(crate) ended: Option<Millis>,
+    pub(crate) body: Proposal,
+}
+
+impl Kept {
+    /// The state at a moment: a proposal expires by the clock, whether or not anybody looks.
+    pub(crate) fn status_at(&self, now: Millis) -> Status {
+        match self.status {
+            Status::Pending if self.expires <= now => Status::Expired,
+            other => other,
+        }
+    }
+}
+
+/// Who does it, and when.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Deed<'a> {
+    pub(crate) by: &'a str,
+    pub(crate) now: Millis,
+}
+
+pub(crate) async fn keep(tx: &mut Tx, kept: &Kept) -> Result<(), Fault> {
+    let statement = sql(
+        "INSERT INTO pricing_proposal (id, sku, status, current_price, proposed_price, by_subject,
+             created_ms, expires_ms, ended_ms, body)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+    );
+    let body = serde_json::to_string(&kept.body).map_err(Fault::internal)?;
+    let bound = statement
+        .bind(kept.id.as_str())
+        .bind(kept.sku.as_str())
+        .bind(kept.status.word())
+        .bind(kept.current.micros())
+        .bind(kept.proposed.micros())
+        .bind(kept.by.as_str())
+        .bind(kept.created.0)
+        .bind(kept.expires.0)
+        .bind(kept.ended.map(|it| it.0))
+        .bind(body);
+    tx.execute(bound).await?;
+    let deed = Deed { by: &kept.by, now: kept.created };
+    audit::write(tx, &entry("proposed", kept, deed)).await
+}
+
+pub(crate) async fn find(db: &Db, id: &str) -> Result<Kept, Fault> {
+    let row = db.fetch_optional(one(id)).await?;
+    row.map_or_else(|| Err(unknown()), |row| read(&row))
+}
+
+async fn find_in(tx: &mut Tx, id: &str) -> Result<Kept, Fault> {
+    let row = tx.fetch_optional(one(id)).await?;
+    row.map_or_else(|| Err(unknown()), |row| read(&row))
+}
+
+fn one(id: &str) -> Sql {
+    sql_built(format!("SELECT {COLUMNS} FROM pricing_proposal WHERE id = $1")).bind(id)
+}
+
+/// Proposals older than the id `before`, newest first.
+pub(crate) async fn page(
+    db: &Db,
+    (sku, status): (Option<&str>, Option<Status>),
+    before: Option<&str>,
+    (now, limit): (Millis, u32),
+) -> Result<Vec<Kept>, Fault> {
+    let mut text = format!("SELECT {COLUMNS} FROM pricing_proposal WHERE ");
+    let mut values: Vec<Value> = Vec::new();
+    let mut and = |condition: &str, value: Value| {
+        values.push(value);
+        text.push_str(&condition.replace('?', &format!("${}", values.len())));
+        text.push_str(" AND ");
+    };
+    if let Some(sku) = sku {
+        and("sku = ?", sku.into());
+    }
+    if let Some(before) = before {
+        and("id < ?", before.into());
+    }
+    match status {
+        Some(Status::Pending) => and("status = 'pending' AND expires_ms > ?", now.0.into()),
+        Some(Status::Expired) => and("status = 'pending' AND expires_ms <= ?", now.0.into()),
+        Some(other) => and("status = ?", other.word().into()),
+        None => {}
+    }
+    values.push(limit.into());
+    text.push_str(&format!("TRUE ORDER BY id DESC LIMIT ${}", values.len()));
+    db.fetch_all(sql_built(text).bind_all(values)).await?.iter().map(read).collect()
+}
+
+/// Applies a proposal. Doing it again changes nothing and says when it was done.
+pub(crate) async fn apply(db: &Db, id: &str, deed: Deed<'_>) -> Result<Kept, Fault> {
+    let mut tx = db.begin().await?;
+    let kept = apply_in(&mut tx, id, deed).await?;
+    tx.commit().await?;
+    Ok(kept)
+}
+
+pub(crate) async fn apply_in(tx: &mut Tx, id: &str, deed: Deed<'_>) -> Result<Kept, Fault> {
+    if !step(tx, id, (Status::Pending, Status::Applied), deed.now).await? {
+        let kept = find_in(tx, id).await?;
+        return match kept.status_at(deed.now) {
+            Status::Applied => Ok(kept),
+            other => Err(not_in_state(&kept, other, "applied")),
+        };
+    }
+    let kept = find_in(tx, id).await?;
+    if !products::reprice(tx, &kept.sku, (kept.current, kept.proposed), deed.now).await? {
+        let found = products::find_in(tx, &kept.sku).await?.and_then(|it| it.price);
+        return Err(stale(&kept, kept.current, found));
+    }
+    audit::write(tx, &entry("applied", &kept, deed)).await?;
+    Ok(kept)
+}
+
+pub(crate) async fn cancel(db: &Db, id: &str, deed: Deed<'_>) -> Result<Kept, Fault> {
+    let mut tx = db.begin().await?;
+    let done = step(&mut tx, id, (Status::Pending, Status::Cancelled), deed.now).await?;
+    let kept = find_in(&mut tx, id).await?;
+    if !done {
+        return match kept.status_at(deed.now) {
+            Status::Cancelled => Ok(kept),
+            other => Err(not_in_state(&kept, other, "cancelled")),
+        };
+    }
+    audit::write(&mut tx, &entry("cancelled", &kept, deed)).await?;
+    tx.commit().await?;
+    Ok(kept)
+}
+
+/// Sets the price back to what it was, unless it has changed since.
+pub(crate) async fn revert(db: &Db, id: &str, deed: Deed<'_>) -> Result<Kept, Fault> {
+    let mut tx = db.begin().await?;
+    let done = step(&mut tx, id, (Status::Applied, Status::Reverted), deed.now).await?;
+    let kept = find_in(&mut tx, id).await?;
+    if !done {
+        return match kept.status_at(deed.now) {
+            Status::Reverted => Ok(kept),
+            other => Err(not_in_state(&kept, other, "reverted")),
+        };
+    }
+    if !products::reprice(&mut tx, &kept.sku, (kept.proposed, kept.current), deed.now).await? {
+        let found = products::find_in(&mut tx, &kept.sku).await?.and_then(|it| it.price);
+        return Err(stale(&kept, kept.proposed, found));
+    }
+    let mut entry = entry("reverted", &kept, deed);
+    std::mem::swap(&mut entry.from, &mut entry.to);
+    audit::write(&mut tx, &entry).await?;
+    tx.commit().await?;
+    Ok(kept)
+}
+
+/// Takes a proposal from one state to the next; `false` where it was not in the first.
+async fn step(
+    tx: &mut Tx,
+    id: &str,
+    (from, to): (Status, Status),
+    now: Millis,
+) -> Result<bool, Fault> {
+    let statement = sql("UPDATE pricing_proposal SET status = $1, ended_ms = $2
+         WHERE id = $3 AND status = $4 AND ($4 <> 'pending' OR expires_ms > $2)");
+    let bound = statement.bind(to.word()).bind(now.0).bind(id).bind(from.word());
+    Ok(tx.execute(bound).await? == 1)
+}
+
+fn entry(action: &str, kept: &Kept, deed: Deed<'_>) -> Entry {
+    Entry {
+        proposal: Some(kept.id.clone()),
+        from: Some(kept.current),
+        to: Some(kept.proposed),
+        ..Entry::new(deed.now, action, &kept.sku, deed.by)
+    }
+}
+
+fn read(row: &Row) -> Result<Kept, Fault> {
+    let lost = || Fault::internal("a proposal in the books cannot be read");
+    let amount = |column| Amount::from_micros(row.int(column)?).ok_or_else(lost);
+    Ok(Kept {
+        id: row.text(0)?,
+        sku: row.text(1)?,
+        status: Status::parse(row.text_ref(2)?).ok_or_else(lost)?,
+        current: amount(3)?,
+        proposed: amount(4)?,
+        by: row.text(5)?,
+        created: Millis(row.int(6)?),
+        expires: Millis(row.int(7)?),
+        ended: row.int_or_null(8)?.map(Millis),
+        body: serde_json::from_str(row.text_ref(9)?).map_err(Fault::internal)?,
+    })
+}
+
+fn unknown() -> Fault {
+    let message = "there is no proposal with this id; list_proposals lists those there are";
+    Fault::not_found("proposal_not_found", message)
+}
+
+fn not_in_state(kept: &Kept, found: Status, wanted: &str) -> Fault {
+    if found == Status::Expired {
+        let at = kept.expires.to_rfc3339();
+        let message = format!("the proposal expired at {at}; propose again for a fresh one");
+        return Fault::new(Kind::Conflict, "proposal_expired", message);
+    }
+    let message = format!("the proposal is {}, so it cannot be {wanted}", found.word());
+    Fault::new(Kind::Conflict, "proposal_state", message)
+}
+
+fn stale(kept: &Kept, expected: Amount, found: Option<Amount>) -> Fault {
+    let found = found.map_or_else(|| "unknown".to_owned(), |price| price.to_string());
+    let sku = &kept.sku;
+    let message = format!(
+        "the price of {sku} is {found} now, not {expected} as when the proposal counted on it; \
+         propose again from the present price"
+    );
+    Fault::new(Kind::Conflict, "proposal_stale", message)
+}
