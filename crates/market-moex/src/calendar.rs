@@ -1,12 +1,12 @@
 //! On which days there is trading: past days as the record has them, days to come from the
 //! exchange's week and its exceptions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use fault::Fault;
 use jiff::ToSpan;
-use jiff::civil::{Date, Time};
+use jiff::civil::{Date, Time, Weekday};
 use market::{DAY_MS, DayBasis, Delay, Millis, Session, Told, TradingDay};
 
 use crate::Inner;
@@ -19,6 +19,11 @@ use crate::zone;
 
 /// Ten years and a bit.
 const DAYS_MAX: i32 = 3_700;
+/// Holidays fall into some of them, so three quarters are enough.
+const PRACTICE_WEEKS: i64 = 8;
+
+/// Days of the week on which there is usually trading, whatever the week says.
+type Practice = HashSet<Weekday>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Rule {
@@ -57,12 +62,30 @@ impl Inner {
             Err(fault) => (None, Some(format!("past days are told by rule: {fault}"))),
         };
         let timetable = Arc::clone(&held.value);
+        let practice = self.practice(to).await;
         let all = (0..=days).filter_map(|by| from.checked_add(by.days()).ok());
-        let days = all.map(|date| day(date, &timetable, record.as_ref())).collect();
+        let days = all.map(|date| day(date, &timetable, record.as_ref(), &practice)).collect();
         let mut freshness = self.freshness(held.received_at, held.received_at, Delay::EndOfDay);
         freshness.stale = without.is_some();
         freshness.fallback = without;
         Ok(told(held, days, freshness))
+    }
+
+    /// On which days of the week there was trading lately, for days to come: the exchange's week
+    /// knows nothing of its sessions on weekends.
+    async fn practice(self: &Arc<Self>, to: Date) -> Practice {
+        let today = zone::today(self.clock.now());
+        if to < today {
+            return Practice::default();
+        }
+        let (weeks, from) = (PRACTICE_WEEKS, today.saturating_sub((7 * PRACTICE_WEEKS).days()));
+        let record = self.record("", from, today).await.ok().flatten();
+        let mut counts = HashMap::new();
+        for day in record.iter().flat_map(|record| &record.traded) {
+            *counts.entry(day.weekday()).or_insert(0) += 1;
+        }
+        let usual = |(_, count): &(Weekday, i64)| *count * 4 >= weeks * 3;
+        counts.into_iter().filter(usual).map(|(weekday, _)| weekday).collect()
     }
 
     async fn fetch_timetable(self: &Arc<Self>) -> Result<Timetable, Fault> {
@@ -91,7 +114,12 @@ fn rule(row: Row<'_>) -> Option<Rule> {
     })
 }
 
-fn day(date: Date, timetable: &Timetable, record: Option<&Record>) -> TradingDay {
+fn day(
+    date: Date,
+    timetable: &Timetable,
+    record: Option<&Record>,
+    practice: &Practice,
+) -> TradingDay {
     let announced = timetable.exceptions.get(&date);
     let weekly = timetable.week.get(&i64::from(date.weekday().to_monday_one_offset()));
     let rule = announced.or(weekly).copied();
@@ -99,7 +127,10 @@ fn day(date: Date, timetable: &Timetable, record: Option<&Record>) -> TradingDay
     let (is_trading, basis) = match (recorded, announced) {
         (Some(record), _) => (record.traded.contains(&date), DayBasis::Record),
         (None, Some(rule)) => (rule.works, DayBasis::Announced),
-        (None, None) => (rule.is_some_and(|rule| rule.works), DayBasis::Weekly),
+        (None, None) => {
+            let works = rule.is_some_and(|rule| rule.works);
+            (works || practice.contains(&date.weekday()), DayBasis::Weekly)
+        }
     };
     let session = rule.filter(|rule| is_trading && rule.works).and_then(|rule| session(date, rule));
     TradingDay { date, is_trading, basis, session }
@@ -136,7 +167,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, record: Option<&Record>, is_trading: bool, basis: DayBasis) {
-        let day = day(date(text), &timetable(), record);
+        let day = day(date(text), &timetable(), record, &Practice::default());
         assert_eq!((day.is_trading, day.basis), (is_trading, basis), "{text}");
     }
 
@@ -159,8 +190,24 @@ mod tests {
     }
 
     #[test]
+    fn days_to_come_follow_the_practice_unless_they_are_announced() {
+        let practice = Practice::from([Weekday::Saturday, Weekday::Thursday]);
+        for (text, is_trading, basis) in [
+            ("2026-12-19", true, DayBasis::Weekly),
+            ("2026-12-20", false, DayBasis::Weekly),
+            ("2026-12-31", false, DayBasis::Announced),
+        ] {
+            let day = day(date(text), &timetable(), None, &practice);
+            assert_eq!((day.is_trading, day.basis), (is_trading, basis), "{text}");
+            // The hours of such a day are not known.
+            assert_eq!(day.session, None, "{text}");
+        }
+    }
+
+    #[test]
     fn sessions_are_told_where_the_exchange_tells_them() {
-        let session = |text: &str| day(date(text), &timetable(), None).session;
+        let session =
+            |text: &str| day(date(text), &timetable(), None, &Practice::default()).session;
         let open = session("2026-12-25").unwrap();
         assert_eq!(open.opens.to_rfc3339(), "2026-12-25T03:30:00Z");
         assert_eq!(open.closes.to_rfc3339(), "2026-12-25T20:30:00Z");
