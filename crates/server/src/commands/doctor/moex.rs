@@ -64,8 +64,8 @@ fn explain(fault: &Fault) -> Finding {
              or set MOEX_PROVIDER=sim"
         }
         "upstream_refused" => {
-            "its firewall blocks this network, or the page needs a login: try another network, or \
-             MOEX_PROVIDER=sim"
+            "its firewall blocks this network, or a portal answers in its place: try another \
+             network, or MOEX_PROVIDER=sim"
         }
         "upstream_rate_limited" => "wait; others on this address ask it too",
         "upstream_malformed" | "upstream_incomplete" => {
