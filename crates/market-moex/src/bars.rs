@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use fault::Fault;
 use jiff::civil::{Date, Time};
-use market::{Bar, BarBatch, Candle, CandleStep, DAY_MS, Interval, Millis, Span};
+use market::{Bar, BarBatch, Candle, CandleRequest, CandleStep, DAY_MS, Interval, Millis, Span};
 
 use crate::Inner;
 use crate::candles::{LAG_MAX_MS, Stretch, code_of, delay_ms};
@@ -118,12 +118,36 @@ impl Inner {
         }
         let last_open = interval.open_of(Millis(opens.to.0 - 1));
         let wanted = Span::new(opens.from, interval.next_open(last_open));
-        let fetched = self.fetch_candles(&listed, stretch(step, wanted)).await?;
+        let stretch = stretch(step, wanted);
+        let mut fetched = self.fetch_candles(&listed, stretch).await?;
+        if step == CandleStep::Day {
+            self.heal(&listed, stretch, &mut fetched.candles).await;
+        }
         let seen = Millis(now.0 - delay_ms(fetched.delay));
         let covered = told(span, interval, step, &fetched.candles, seen);
         let bars = gather(interval, step, &fetched.candles, covered)
             .ok_or_else(|| Fault::unavailable("upstream_malformed", "volumes without end"))?;
         Ok(BarBatch { bars, covered, received_at: self.clock.now() })
+    }
+
+    /// Days that came without their rows are asked for once more: whoever keeps bars keeps their
+    /// holes as well. Parts of days cannot be held against anything.
+    async fn heal(
+        self: &Arc<Self>,
+        listed: &Arc<Listed>,
+        stretch: Stretch,
+        candles: &mut Vec<Candle>,
+    ) {
+        let request = CandleRequest {
+            code: listed.security.code.clone(),
+            board: Some(listed.place.board.clone()),
+            step: stretch.step,
+            from: stretch.from.date(),
+            to: stretch.till.date(),
+        };
+        let healed = self.complete(listed, &request, candles);
+        // What is missing for good was not traded, as far as anybody can tell.
+        drop(tokio::time::timeout(self.config.check_timeout, healed).await);
     }
 
     pub(crate) async fn first_open(

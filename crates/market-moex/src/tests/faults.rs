@@ -103,6 +103,17 @@ async fn rows_that_are_lost_inside_a_page_are_asked_for_again() {
 }
 
 #[tokio::test]
+async fn bars_of_days_have_no_holes_that_can_be_filled() {
+    let days = market::Span::of_days(date("2026-10-05"), date("2026-11-10"));
+    let world = prepared(|_| {}).await;
+    let whole = world.moex.bars("GAZP", Interval::D1, days).await.unwrap();
+    let world = prepared(|_| {}).await;
+    world.trouble(Trouble::new(FaultKind::MissingRows, 1).on(OWN_CANDLES));
+    let told = world.moex.bars("GAZP", Interval::D1, days).await.unwrap();
+    assert_eq!((told.bars, told.covered), (whole.bars, whole.covered));
+}
+
+#[tokio::test]
 async fn rows_that_stay_lost_are_named_by_their_days() {
     let (from, to) = ("2026-10-05", "2026-11-10");
     let world = prepared(|_| {}).await;
