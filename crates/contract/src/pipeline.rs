@@ -25,7 +25,7 @@ use crate::reply::Reply;
 use crate::schema::Schema;
 use crate::spec::TIMEOUT;
 use crate::standing::{self, Standing, Standings};
-use crate::stream::Subscription;
+use crate::stream::{Ending, Subscription};
 use crate::table::{Handler, Service, ToolRow};
 use crate::turns::{Concurrency, Turns};
 
@@ -68,7 +68,8 @@ pub trait Meter: Send + Sync {
         Box::new(())
     }
 
-    /// Told when what a credential had open is ended, because it is good no more.
+    /// Told when a stream is ended before its reader wanted it to be: its credential is good no
+    /// more, or it does not read.
     fn lost(&self, _service: &str, _code: &'static str) {}
 
     /// Told of every call that has to wait for its turn; what it returns is dropped when it no
@@ -209,7 +210,9 @@ impl Pipeline {
                 let open = self.meter.opened(&service.name, &spec.name, transport);
                 let checked = self.check_replies.then(|| Arc::clone(spec));
                 let standing = self.standings.of(&credential, &service.name, stream.scope);
-                Ok(opened.watched(open, checked, standing))
+                let ending =
+                    Ending { meter: Arc::clone(&self.meter), service: Arc::clone(&service.name) };
+                Ok(opened.watched(open, checked, standing, ending))
             }
             Err(fault) => Err(fail(&asks, &fault, &request_id, &asked)),
         })
@@ -330,6 +333,12 @@ impl Pipeline {
         let denied = (!caller.may(asks.scope)).then(|| scope_missing(asks));
         self.gate.decided(&asks.service.name, asks.scope, denied.as_ref());
         denied.map_or(Ok(()), Err)
+    }
+
+    /// Counts a stream that was cut off by its transport.
+    pub fn cut_off(&self, service: &str, code: &'static str) {
+        tracing::info!(service, code, "a stream was cut off");
+        self.meter.lost(service, code);
     }
 
     /// A refusal that happens before a tool is reached (a body too large, a path that does not

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use fault::Fault;
 use serde_json::Value;
 
+use crate::pipeline::Meter;
 use crate::spec::StreamSpec;
 use crate::standing::Standing;
 
@@ -28,6 +29,17 @@ pub trait EventFeed: Send + Unpin {
     /// The next event; `None` when the stream is over. An end that the reader should know about
     /// is told by an event before it.
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<Event>>>;
+
+    /// Why it is over, where its reader is to blame; for those who count.
+    fn cut_off(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// Who counts the ends.
+pub(crate) struct Ending {
+    pub(crate) meter: Arc<dyn Meter>,
+    pub(crate) service: Arc<str>,
 }
 
 /// An open subscription, as transports read it.
@@ -39,6 +51,8 @@ pub struct Subscription {
     checked: Option<Arc<StreamSpec>>,
     /// Set where a credential was needed, which may expire or be taken back.
     leave: Option<Leave>,
+    /// Taken when the end was counted.
+    ending: Option<Ending>,
 }
 
 /// The credential's standing, and the sign that it was lost.
@@ -49,7 +63,7 @@ struct Leave {
 
 impl Subscription {
     pub fn new(feed: impl EventFeed + 'static) -> Self {
-        Self { feed: Box::new(feed), _open: None, checked: None, leave: None }
+        Self { feed: Box::new(feed), _open: None, checked: None, leave: None, ending: None }
     }
 
     pub(crate) fn watched(
@@ -57,9 +71,10 @@ impl Subscription {
         open: Box<dyn Send + Sync>,
         checked: Option<Arc<StreamSpec>>,
         standing: Option<Arc<Standing>>,
+        ending: Ending,
     ) -> Self {
         let leave = standing.map(|standing| Leave { lost: Box::pin(standing.watch()), standing });
-        Self { feed: self.feed, _open: Some(open), checked, leave }
+        Self { feed: self.feed, _open: Some(open), checked, leave, ending: Some(ending) }
     }
 
     /// Why the stream is over, where it is because its credential is good no more.
@@ -74,7 +89,15 @@ impl Subscription {
             return Poll::Ready(None);
         }
         let polled = self.feed.poll_next(context);
-        let Poll::Ready(Some(event)) = &polled else { return polled };
+        let Poll::Ready(Some(event)) = &polled else {
+            if polled.is_ready()
+                && let Some(code) = self.feed.cut_off()
+                && let Some(Ending { meter, service }) = self.ending.take()
+            {
+                meter.lost(&service, code);
+            }
+            return polled;
+        };
         let Some(Err(fault)) = self.checked.as_deref().map(|stream| held(stream, event)) else {
             return polled;
         };

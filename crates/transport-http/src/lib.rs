@@ -13,6 +13,7 @@ mod encode;
 mod hosts;
 mod off;
 mod openapi;
+mod outflow;
 mod patient;
 mod place;
 mod query;

@@ -3,26 +3,39 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
+use crate::outflow::Handover;
+
 pub(crate) struct Patient<T> {
-    inner: T,
+    /// Absent once it was given away.
+    inner: Option<T>,
+    /// Where it is left for somebody else to go on with.
+    handover: Arc<Handover<T>>,
     patience: Duration,
     /// Runs while a write waits.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
 impl<T> Patient<T> {
-    pub(crate) fn new(inner: T, patience: Duration) -> Self {
-        Self { inner, patience, waiting: None }
+    pub(crate) fn new(inner: T, patience: Duration, handover: Arc<Handover<T>>) -> Self {
+        Self { inner: Some(inner), handover, patience, waiting: None }
     }
 
-    pub(crate) fn into_inner(self) -> T {
-        self.inner
+    pub(crate) fn into_inner(mut self) -> Option<T> {
+        self.inner.take()
+    }
+
+    fn inner(&mut self) -> io::Result<Pin<&mut T>>
+    where
+        T: Unpin,
+    {
+        self.inner.as_mut().map(Pin::new).ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
     fn judge(
@@ -42,13 +55,21 @@ impl<T> Patient<T> {
     }
 }
 
+impl<T> Drop for Patient<T> {
+    fn drop(&mut self) {
+        if let Some(inner) = self.inner.take() {
+            self.handover.leave(inner);
+        }
+    }
+}
+
 impl<T: AsyncRead + Unpin> AsyncRead for Patient<T> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().inner).poll_read(context, bytes)
+        self.get_mut().inner()?.poll_read(context, bytes)
     }
 }
 
@@ -59,7 +80,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Patient<T> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let wrote = Pin::new(&mut this.inner).poll_write(context, bytes);
+        let wrote = this.inner()?.poll_write(context, bytes);
         this.judge(context, wrote)
     }
 
@@ -69,20 +90,20 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Patient<T> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let wrote = Pin::new(&mut this.inner).poll_write_vectored(context, slices);
+        let wrote = this.inner()?.poll_write_vectored(context, slices);
         this.judge(context, wrote)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.inner.is_write_vectored()
+        self.inner.as_ref().is_some_and(AsyncWrite::is_write_vectored)
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().inner).poll_flush(context)
+        self.get_mut().inner()?.poll_flush(context)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().inner).poll_shutdown(context)
+        self.get_mut().inner()?.poll_shutdown(context)
     }
 }
 
@@ -97,14 +118,15 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_client_that_takes_nothing_is_cut_off() {
         let (ours, _theirs) = duplex(8);
-        let error = Patient::new(ours, PATIENCE).write_all(&[0; 9]).await.unwrap_err();
+        let error =
+            Patient::new(ours, PATIENCE, Arc::default()).write_all(&[0; 9]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_takes_little_by_little_is_not() {
         let (ours, mut theirs) = duplex(8);
-        let mut ours = Patient::new(ours, PATIENCE);
+        let mut ours = Patient::new(ours, PATIENCE, Arc::default());
         let reads = async {
             for _ in 0..10 {
                 sleep(PATIENCE - Duration::from_secs(1)).await;

@@ -1,8 +1,9 @@
 //! Accepting connections: so many at once, headers within so much time, no delay on small writes,
 //! and an orderly end.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -11,9 +12,11 @@ use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
+use crate::outflow::{self, Handover, Outflow};
 use crate::patient::Patient;
 use crate::place::{Place, Places};
 
@@ -89,6 +92,10 @@ impl Connection {
     async fn run(self, place: Arc<Place>) {
         let Self { stream, peer, router, builder } = self;
         let stop = place.stop.clone();
+        let (tasks, held) = (place.tasks.clone(), Arc::clone(&place));
+        let handover = Arc::new(Handover::default());
+        let (begin, begun) = oneshot::channel();
+        let begin = Mutex::new(Some(begin));
         // Otherwise every small write waits for the client's delayed acknowledgement.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY could not be set");
@@ -96,12 +103,37 @@ impl Connection {
         let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
             request.extensions_mut().insert(Arc::clone(&place));
-            router.clone().oneshot(request.map(axum::body::Body::new))
+            let version = request.version();
+            // Only of the first response can it be said that nothing is under way before it.
+            let begin = begin.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let answer = router.clone().oneshot(request.map(axum::body::Body::new));
+            async move {
+                let mut response = answer.await?;
+                *response.version_mut() = version;
+                match begin {
+                    Some(begin) if outflow::takes(&response) => {
+                        // The connection is dropped over it, and this with it.
+                        drop(begin.send(response));
+                        std::future::pending().await
+                    }
+                    _ => Ok::<_, Infallible>(response),
+                }
+            }
         });
-        let stream = TokioIo::new(Patient::new(stream, WRITE_PATIENCE));
+        let stream = TokioIo::new(Patient::new(stream, WRITE_PATIENCE, Arc::clone(&handover)));
         let connection = builder.serve_connection_with_upgrades(stream, service);
-        tokio::pin!(connection);
+        let mut connection = Box::pin(connection);
         let ended = tokio::select! {
+            biased;
+            Ok(response) = begun => {
+                handover.want();
+                drop(connection);
+                if let Some(socket) = handover.take() {
+                    // A task of its own, which is as small as what is left to do.
+                    tasks.spawn(Outflow::new(socket, response, WRITE_PATIENCE, held));
+                }
+                return;
+            }
             ended = connection.as_mut() => ended,
             () = stop.cancelled() => {
                 connection.as_mut().graceful_shutdown();

@@ -8,7 +8,7 @@ use contract::{Event, EventFeed};
 use market::Millis;
 
 use super::ask::Ask;
-use super::reader::{Read, Reader};
+use super::reader::{Read, Reader, TOO_SLOW};
 
 pub(crate) struct Batch {
     readers: Vec<(String, Reader)>,
@@ -57,5 +57,9 @@ impl EventFeed for Batch {
             }
         }
         if open { Poll::Pending } else { Poll::Ready(None) }
+    }
+
+    fn cut_off(&self) -> Option<&'static str> {
+        self.readers.iter().any(|(_, reader)| reader.is_too_slow()).then_some(TOO_SLOW)
     }
 }

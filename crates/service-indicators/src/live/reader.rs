@@ -21,9 +21,13 @@ pub(crate) struct Reader {
     heartbeat: Interval,
     /// The last closed candle that was read or is not wanted.
     after: Millis,
-    over: bool,
+    /// Why it is over, once it is.
+    ended: Option<End>,
     _counted: Counted,
 }
+
+/// What a reader that was cut off is counted as.
+pub(crate) const TOO_SLOW: &str = "reader_too_slow";
 
 /// What a reader finds, with what it is about.
 pub(crate) enum Read {
@@ -51,7 +55,7 @@ impl Reader {
             seat: joined.seat,
             heartbeat,
             after,
-            over: false,
+            ended: None,
             _counted: counted,
         }
     }
@@ -61,8 +65,12 @@ impl Reader {
         self.after
     }
 
+    pub(crate) fn is_too_slow(&self) -> bool {
+        self.ended == Some(End::TooSlow)
+    }
+
     pub(crate) fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<Option<Read>> {
-        if self.over {
+        if self.ended.is_some() {
             return Poll::Ready(None);
         }
         if let Some(told) = self.missed.pop_front() {
@@ -105,7 +113,7 @@ impl Reader {
     }
 
     fn end(&mut self, cause: End) -> Read {
-        self.over = true;
+        self.ended = Some(cause);
         let reason = match cause {
             End::TooSlow => "too_slow: closed candles were not read in time",
             End::Closed => "closed: the server is stopping",
@@ -125,5 +133,9 @@ impl EventFeed for Reader {
                 }
             })
         })
+    }
+
+    fn cut_off(&self) -> Option<&'static str> {
+        self.is_too_slow().then_some(TOO_SLOW)
     }
 }

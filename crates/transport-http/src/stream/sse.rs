@@ -23,6 +23,7 @@ use tokio::time::{Instant, Sleep, sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use super::door::{Door, Seat};
+use crate::outflow::Long;
 use crate::place::Place;
 use crate::{encode, query, rest};
 
@@ -44,6 +45,8 @@ struct Bound {
     service: Arc<str>,
     stream: String,
     door: Arc<Door>,
+    /// Told when a reader takes nothing for too long.
+    long: Long,
 }
 
 pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, door: &Arc<Door>) -> Router {
@@ -55,6 +58,7 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, door: &Arc<Door>) ->
             service: Arc::clone(&service.name),
             stream: row.spec.name.clone(),
             door: Arc::clone(door),
+            long: long(pipeline, &service.name),
         };
         let handler = on(MethodFilter::GET, follow).with_state(Arc::new(bound)).fallback(
             |Extension(arrival): Extension<Arrival>| async move {
@@ -64,6 +68,11 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, door: &Arc<Door>) ->
         router = router.route(&sse.path, handler);
     }
     router
+}
+
+fn long(pipeline: &Arc<Pipeline>, service: &Arc<str>) -> Long {
+    let (pipeline, service) = (Arc::clone(pipeline), Arc::clone(service));
+    Long(Arc::new(move || pipeline.cut_off(&service, "reader_stalled")))
 }
 
 async fn follow(
@@ -110,7 +119,10 @@ async fn follow(
         Some(Ok(subscription)) => {
             let stop = request.extensions().get::<Arc<Place>>().map(|place| place.stop.clone());
             let words = Words { bound: Arc::clone(&bound), request_id: arrival.request_id };
-            response(Events::new(subscription, words, seat, &stop.unwrap_or_default()))
+            let events = Events::new(subscription, words, seat, &stop.unwrap_or_default());
+            let mut response = response(events);
+            response.extensions_mut().insert(bound.long.clone());
+            response
         }
     }
 }

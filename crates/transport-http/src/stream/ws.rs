@@ -241,7 +241,7 @@ async fn upgraded(upgrade: OnUpgrade) -> Option<(TcpStream, Bytes)> {
     let upgraded = upgrade.await.ok()?;
     let parts = downcast::<TokioIo<Patient<TcpStream>>>(upgraded).ok()?;
     // A copy, because the original keeps the whole buffer of the request alive.
-    Some((parts.io.into_inner().into_inner(), Bytes::copy_from_slice(&parts.read_buf)))
+    Some((parts.io.into_inner().into_inner()?, Bytes::copy_from_slice(&parts.read_buf)))
 }
 
 fn switching(accept: &HeaderValue, speaks: bool) -> Response {

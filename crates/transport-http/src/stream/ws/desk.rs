@@ -42,6 +42,11 @@ impl Desk {
         self.refuse(None, None, &fault)
     }
 
+    /// The client takes nothing, and is left.
+    pub(crate) fn stalled(&self) {
+        self.pipeline.cut_off(&self.address.service, "reader_stalled");
+    }
+
     /// What a client is told whose credential is good no more.
     pub(crate) fn refused(&self, refused: &Refused) -> String {
         let stream = self.address.streams.iter().find(|it| *it.name == *refused.stream);

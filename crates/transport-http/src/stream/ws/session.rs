@@ -296,6 +296,9 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
             let now = Instant::now();
             let stalled = self.stalled.is_some_and(|since| since + self.limits.stall_max <= now);
             let closed = self.closing.as_ref().is_some_and(|closing| closing.until <= now);
+            if stalled {
+                self.desk.stalled();
+            }
             if stalled || closed {
                 return Err(Over);
             }
