@@ -110,6 +110,10 @@ fn from_fit(fit: &Fit, rows: &Rows, prior: Prior, relative: f64, ask: &Ask) -> E
     let (mean, variance, before) = fit.elasticity(relative);
     let sd = variance.max(0.0).sqrt();
     let data_weight = (1.0 - variance / before).clamp(0.0, 1.0);
+    // Where history does not know the competitors, what it says holds at our price, and what was
+    // believed before holds at the market's; the steepening lies between the two.
+    let bend = if rows.competitor { 0.0 } else { fit.curvature() * relative.clamp(-2.0, 2.0) };
+    let mean = mean - (1.0 - data_weight) * bend;
     let (samples, distinct_prices) = (rows.demand.len(), rows.distinct_prices);
     let verdict = match (samples, distinct_prices) {
         (0, _) => Verdict::NoHistory,
@@ -127,7 +131,7 @@ fn from_fit(fit: &Fit, rows: &Rows, prior: Prior, relative: f64, ask: &Ask) -> E
         distinct_prices,
         data_weight,
         outliers: fit.outliers,
-        parity: fit.parity(),
+        parity: fit.parity() + data_weight * bend,
         curvature: fit.curvature(),
         cross: fit.cross(),
         follow: 0.0,

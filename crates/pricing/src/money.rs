@@ -16,8 +16,8 @@ const NANOS: i64 = 1_000_000_000;
 
 /// Money, exact to a millionth, below a thousand billion either way.
 ///
-/// In JSON it is a plain number. Fifteen digits survive the way through a float and back, which is
-/// every amount below the bound with three decimals.
+/// In JSON it is a plain number wherever that number comes back exactly, which is every amount of
+/// fifteen digits and so every price with three decimals; the others are written in quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Amount(i64);
 
@@ -207,7 +207,14 @@ impl std::error::Error for NotAnAmount {}
 
 impl Serialize for Amount {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_f64(self.to_f64())
+        let number = self.to_f64();
+        let short = self.0.unsigned_abs() < 1_000_000_000_000_000;
+        // Readers may be off by the last bit of a float, which fifteen digits do not feel.
+        if short || (self.0 % 1_000 == 0 && Self::from_f64(number) == Some(*self)) {
+            serializer.serialize_f64(number)
+        } else {
+            serializer.collect_str(self)
+        }
     }
 }
 
@@ -296,6 +303,13 @@ mod tests {
             prop_assert_eq!(serde_json::from_str::<Amount>(&json).unwrap(), amount);
             let quoted = format!("\"{amount}\"");
             prop_assert_eq!(serde_json::from_str::<Amount>(&quoted).unwrap(), amount);
+        }
+
+        #[test]
+        fn json_keeps_every_amount(micros in -999_999_999_999_999_999_i64..999_999_999_999_999_999) {
+            let amount = Amount::from_micros(micros).unwrap();
+            let json = serde_json::to_string(&amount).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Amount>(&json).unwrap(), amount);
         }
 
         #[test]

@@ -277,6 +277,31 @@ proptest! {
     }
 
     #[test]
+    fn dearer_competitors_and_higher_margins_never_lower_the_price(
+        ask in any_ask(), policy in any_policy(), rival in 1_i64..100_000_000,
+        more in 0_i64..50_000_000, margin in 0_i64..500_000_000, extra in 0_i64..400_000_000,
+    ) {
+        let policy = Policy { ending: Ending::None, ..policy };
+        let price = |rival: i64, margin: i64| {
+            let ask = Ask {
+                competitor_price: Amount::from_micros(rival),
+                min_margin: Rate::from_billionths(margin).unwrap(),
+                history: vec![],
+                ..ask.clone()
+            };
+            propose(&ask, &policy).map(|it| (it.price, it.market.used))
+        };
+        let base = price(rival, margin);
+        // A competitor who counts in one and not in the other is another question.
+        if let (Ok((low, 1)), Ok((high, 1))) = (&base, &price(rival + more, margin)) {
+            prop_assert!(low <= high);
+        }
+        if let (Ok((low, _)), Ok((high, _))) = (&base, &price(rival, margin + extra)) {
+            prop_assert!(low <= high);
+        }
+    }
+
+    #[test]
     fn any_rule_is_followed_or_refused(
         mean in any::<f64>(), sd in any::<f64>(), normal in any::<f64>(), response in any::<f64>(),
         rates in proptest::collection::vec(any::<f64>(), 5), cooldown in any::<i64>(),
