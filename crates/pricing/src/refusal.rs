@@ -79,8 +79,10 @@ impl std::error::Error for Refusal {}
 impl From<Refusal> for Fault {
     fn from(refusal: Refusal) -> Self {
         let kind = match refusal {
-            Refusal::Invalid { .. } | Refusal::Legacy { .. } => Kind::Invalid,
-            Refusal::Conflict { .. } => Kind::Conflict,
+            // Limits that collide collide again when asked again, until one of them changes.
+            Refusal::Invalid { .. } | Refusal::Legacy { .. } | Refusal::Conflict { .. } => {
+                Kind::Invalid
+            }
             Refusal::Blocked { .. } => Kind::Forbidden,
         };
         let fault = Self::new(kind, refusal.code(), refusal.to_string());
