@@ -128,7 +128,7 @@ impl Citation {
         }
         let of = |(call, pointer): &(usize, String)| {
             let finding = findings.iter().find(|it| it.id == *call)?;
-            finding.evidence().pointer(pointer).cloned()
+            finding.pointed(pointer)
         };
         let sources: Option<Vec<Value>> = self.sources.iter().map(of).collect();
         let found = sources.and_then(|sources| self.formula.of(&sources));

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::ports::{ToolAnswer, ToolCaller, ToolFailure};
 
 /// Calls that one question may make; more would be a plan gone wrong.
-const CALLS_MAX: usize = 60;
+const CALLS_MAX: usize = 90;
 /// Time that is kept for writing once the tools have been waited for.
 const WRITING: Duration = Duration::from_millis(500);
 
@@ -47,6 +47,22 @@ impl Finding {
             "result": answer.map(|it| &it.result),
             "meta": answer.map(|it| &it.meta),
         })
+    }
+
+    /// What a citation points at, without a copy of all the rest.
+    pub(crate) fn pointed(&self, pointer: &str) -> Option<Value> {
+        let below = |name: &str| {
+            let rest = pointer.strip_prefix(name)?;
+            (rest.is_empty() || rest.starts_with('/')).then_some(rest)
+        };
+        if let Some(rest) = below("/result") {
+            return self.at(rest).cloned();
+        }
+        if let Some(rest) = below("/args") {
+            return self.args.pointer(rest).cloned();
+        }
+        let meta = json!({ "meta": &self.outcome.as_ref().ok()?.meta });
+        meta.pointer(pointer).cloned()
     }
 
     /// The part of the result at a pointer.

@@ -304,8 +304,7 @@ impl Page {
     /// A text of a result that may have digits in it: a name, or a date.
     pub(crate) fn told(&self, finding: Option<&Finding>, at: &str) -> Option<Cited> {
         let finding = finding?;
-        let evidence = finding.evidence();
-        let said = evidence.pointer(at)?.as_str()?.to_owned();
+        let said = finding.pointed(at)?.as_str()?.to_owned();
         let shown = match market::parse_date(said.get(..10).unwrap_or_default()) {
             Some(date) => number::date(date, self.language),
             None => quoted(&said),
@@ -342,7 +341,7 @@ fn rounded(value: &Value) -> Value {
 impl Page {
     /// A piece of a text that a call said.
     pub(crate) fn part(&self, finding: &Finding, at: &str, piece: &str) -> Option<Cited> {
-        let said = finding.evidence().pointer(at)?.as_str()?.to_owned();
+        let said = finding.pointed(at)?.as_str()?.to_owned();
         let sources = vec![(finding.id, at.to_owned())];
         let shown = piece.to_owned();
         Some(Cited {

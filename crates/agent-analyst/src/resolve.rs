@@ -60,10 +60,20 @@ pub(crate) async fn resolve(desk: &Desk<'_>, mentions: &[Mention], language: Lan
     let mut at = 0;
     while at < asked.len() {
         // Words that are read apart may turn out to be too many.
-        if asked.len() > MENTIONS_MAX {
-            notes.push(Note::TooMany(asked.len() - MENTIONS_MAX));
-            asked.truncate(MENTIONS_MAX);
-            found.truncate(MENTIONS_MAX);
+        let over = asked.len().saturating_sub(MENTIONS_MAX);
+        for _ in 0..over {
+            // What does not look like a name goes first, and from the end.
+            let weak = asked.iter().rposition(|it| !it.strong && it.index.is_none());
+            let last = weak.unwrap_or(asked.len() - 1);
+            let (mention, answer) = (asked.remove(last), found.remove(last));
+            // Tickers in a row, not yet read apart, are names as well.
+            let row = mention.text.is_ascii() && mention.text.contains(' ');
+            if row || answer.is_some_and(|it| !best(&mention, &it).is_empty()) {
+                notes.push(Note::TooMany(over));
+            }
+        }
+        if at >= asked.len() {
+            break;
         }
         let misses = found[at].as_ref().is_some_and(|it| best(&asked[at], it).is_empty());
         let others = if misses { otherwise(&asked[at]) } else { Vec::new() };
@@ -78,7 +88,6 @@ pub(crate) async fn resolve(desk: &Desk<'_>, mentions: &[Mention], language: Lan
         }
         at += 1;
     }
-    asked.truncate(MENTIONS_MAX);
     let mut resolved = Resolved { notes, ..Resolved::default() };
     for (mention, finding) in asked.iter().zip(&found) {
         let it = match (mention.index, finding) {
@@ -253,7 +262,17 @@ fn score(mention: &Mention, row: &Value) -> Option<u32> {
     let names = ["name", "short_name", "latin_name"].iter().filter_map(|it| row[*it].as_str());
     let named = names.filter_map(|name| name_score(&mention.words, name)).max();
     let fits = if asked_ticker { 200 } else { named? };
-    if !mention.strong && fits < WEAK_FIT {
+    // A word that does not look like a name must be the first of one: «нефть» is no company.
+    let own = |name: &str| {
+        let lower = crate::words::lower(name);
+        let mut words = lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
+        let first = words.find(|it| !FORMS.contains(it)).unwrap_or_default().to_owned();
+        let asked = mention.words.first().and_then(|it| it.split(['-', '&', '.']).next());
+        asked.is_some_and(|it| fit(it, &first) > 0)
+    };
+    let mut names = ["name", "short_name", "latin_name"].iter().filter_map(|it| row[*it].as_str());
+    let single = mention.words.len() == 1 && !asked_ticker;
+    if !mention.strong && (fits < WEAK_FIT || single && !names.any(own)) {
         return None;
     }
     let preferred = is_preferred(row, ticker);

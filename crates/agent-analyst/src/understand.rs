@@ -4,6 +4,7 @@
 mod amounts;
 mod focus;
 mod index;
+mod intent;
 mod mentions;
 mod parts;
 mod talk;
@@ -21,43 +22,13 @@ use crate::words::{Kind, Word, words};
 pub use amounts::Amount;
 pub use focus::{Focus, Sector, Way};
 pub(crate) use index::{board, is_index};
+pub use intent::Intent;
+use intent::intent;
 pub(crate) use mentions::MENTIONS_MAX;
 pub use mentions::Mention;
 use mentions::{Named, named};
+use vocabulary::is_english;
 pub(crate) use vocabulary::is_popular;
-use vocabulary::{MOVED, begins, is_english};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Intent {
-    Overview,
-    Comparison,
-    IndexScan,
-    PortfolioRisk,
-    Correlation,
-    Dividends,
-    Movers,
-    Help,
-}
-
-impl Intent {
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Overview => "security_overview",
-            Self::Comparison => "comparison",
-            Self::IndexScan => "index_scan",
-            Self::PortfolioRisk => "portfolio_risk",
-            Self::Correlation => "correlation",
-            Self::Dividends => "dividends",
-            Self::Movers => "movers",
-            Self::Help => "help",
-        }
-    }
-
-    /// Whether it is about an index as a whole.
-    pub(crate) fn is_of_index(self) -> bool {
-        matches!(self, Self::IndexScan | Self::Movers)
-    }
-}
 
 /// A question understood, before its names are looked up.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,6 +47,8 @@ pub struct Request {
     /// How many are to be listed.
     pub top: Option<usize>,
     pub focus: Focus,
+    /// Amounts that stand without a name: «а если 70/30?».
+    pub spare: Vec<Amount>,
     /// What is held as money.
     pub cash: Option<Amount>,
     /// Of the value at risk.
@@ -139,7 +112,7 @@ fn language(text: &str) -> Language {
 /// One message, or a part of one, alone; the flag says that its intent is in its words.
 fn one(words: &[Word], today: Date, language: Language) -> (Request, bool) {
     let times = dates::read(words, today);
-    let Named { mut mentions, cash, more } = named(words, &times.used);
+    let Named { mut mentions, cash, more, spare } = named(words, &times.used);
     let said = intent(words, &mut mentions, times.period, cash);
     let index = mentions.iter().find_map(|it| it.index).unwrap_or("IMOEX");
     if said.is_some_and(Intent::is_of_index) {
@@ -161,9 +134,10 @@ fn one(words: &[Word], today: Date, language: Language) -> (Request, bool) {
         today,
         index,
         sector: focus::sector_of(words).filter(|_| intent.is_of_index()),
-        way: focus::way(words),
+        way: focus::way(words, intent.is_of_index()),
         top: focus::top(words),
         focus: focus::focus(words),
+        spare,
         cash,
         confidence,
         horizon_days,
@@ -176,124 +150,6 @@ fn one(words: &[Word], today: Date, language: Language) -> (Request, bool) {
         request.note(Note::TooMany(more));
     }
     (request, said.is_some())
-}
-
-/// Stems of words about what is in an index.
-const COMPOSITION: [&str; 17] = [
-    "состав",
-    "состо",
-    "вес",
-    "веса",
-    "весом",
-    "весу",
-    "весам",
-    "структур",
-    "constituent",
-    "weight",
-    "входит",
-    "входят",
-    "крупнейш",
-    "largest",
-    "компани",
-    "бумаг",
-    "акци",
-];
-
-fn intent(
-    words: &[Word],
-    mentions: &mut Vec<Mention>,
-    period: Option<Period>,
-    cash: Option<Amount>,
-) -> Option<Intent> {
-    let has = |stems: &[&str]| begins(words, stems);
-    let amounts = mentions.iter().filter(|it| it.amount.is_some()).count();
-    let mine = has(&["меня", "мой", "моем", "моего", "my", "hold", "holding"]);
-    let short =
-        mentions.iter().any(|it| it.amount.and_then(Amount::value).is_some_and(|it| it < 0.0));
-    let weighed = amounts + usize::from(cash.is_some()) >= 2 || amounts > 0 && mine || short;
-    // A word that does not look like a name does not make a question about the market one about it.
-    let unnamed = mentions.iter().all(|it| !it.strong);
-    let indexed = mentions.iter().any(|it| it.index.is_some());
-    let spoken = indexed || has(&["индекс", "index"]);
-    let sector = unnamed && focus::sector_of(words).is_some();
-    let moved = has(&MOVED);
-    let market = spoken || has(&["рынк", "рынок", "бирж", "market"]);
-    let composition = has(&COMPOSITION);
-    let topped = focus::top(words).is_some();
-    // «что с индексом» asks about the index, not about what is in it.
-    let about = words
-        .windows(2)
-        .any(|it| it[0].is(&["что", "what"]) && it[1].is(&["с", "со", "about", "s"]));
-    let which = topped
-        || !about
-            && has(&[
-                "что",
-                "кто",
-                "какие",
-                "какая",
-                "лидер",
-                "аутсайдер",
-                "топ",
-                "top",
-                "what",
-                "which",
-                "who",
-                "biggest",
-                "mover",
-                "gainer",
-                "loser",
-            ]);
-    let index = |mentions: &mut Vec<Mention>| {
-        if mentions.iter().all(|it| it.index.is_none()) {
-            let text = "IMOEX".to_owned();
-            mentions.push(Mention { text, index: Some("IMOEX"), ..Mention::default() });
-        }
-    };
-    Some(
-        if has(&["дивиденд", "дивдоход", "дивы", "дивов", "dividend", "выплат", "payout"])
-        {
-            Intent::Dividends
-        } else if has(&["коррел", "correlat", "взаимосвяз"]) {
-            if market && mentions.iter().filter(|it| it.index.is_none()).count() == 1 {
-                index(mentions);
-            }
-            Intent::Correlation
-        } else if has(&["портфел", "portfolio", "портфол", "var"]) || weighed {
-            Intent::PortfolioRisk
-        } else if spoken && !unnamed && has(&["вес", "веса", "доля", "долю", "weight"])
-        {
-            Intent::IndexScan
-        } else if unnamed
-            && spoken
-            && !which
-            && !composition
-            && !sector
-            && (moved || period.is_some())
-        {
-            mentions.retain(|it| it.index.is_some());
-            index(mentions);
-            Intent::Overview
-        } else if unnamed && moved && (which || market || sector) {
-            Intent::Movers
-        } else if unnamed
-            && (spoken || sector || has(&["состав", "constituent"]) || topped && composition)
-        {
-            Intent::IndexScan
-        } else if unnamed
-            && market
-            && has(&["как", "обзор", "how", "дел", "сводк", "overview", "итог", "торг"])
-        {
-            Intent::Movers
-        } else if has(&["сравн", "против", "compar", "vs", "versus", "лучше", "better"])
-        {
-            if market && mentions.iter().filter(|it| it.index.is_none()).count() == 1 {
-                index(mentions);
-            }
-            Intent::Comparison
-        } else {
-            return None;
-        },
-    )
 }
 
 /// The confidence and the horizon of a value at risk: «99%», «на 10 дней».

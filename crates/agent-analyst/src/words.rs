@@ -4,7 +4,7 @@ use jiff::civil::Date;
 
 use crate::stem::stem;
 
-/// Words of one message that are looked at; the rest of a longer one is not read.
+/// Words of one message that are looked at; the middle of a longer one is not read.
 const WORDS_MAX: usize = 400;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,11 +70,11 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
     let chars: Vec<char> = text.chars().collect();
     let mut found: Vec<Word> = Vec::new();
     let (mut at, mut first, mut quoted) = (0, true, false);
-    while at < chars.len() && found.len() < WORDS_MAX {
+    while at < chars.len() {
         let here = chars[at];
         let end = end_of(&chars, at);
         if here.is_alphanumeric() {
-            let text: String = chars[at..end].iter().collect();
+            let text = unmixed(chars[at..end].iter().collect());
             let percent = after_spaces(&chars, end) == Some('%');
             let glued = at > 0 && !chars[at - 1].is_whitespace();
             found.push(Word { glued, ..word(&text, percent, first, quoted) });
@@ -95,7 +95,50 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
         }
         at = end;
     }
+    // Of a long message the beginning and the end are read: what is asked stands in one of them.
+    if found.len() > WORDS_MAX {
+        found.drain(WORDS_MAX / 2..found.len() - WORDS_MAX / 2);
+    }
     found
+}
+
+/// Letters of two alphabets that look alike, Cyrillic and Latin.
+const ALIKE: [(char, char); 17] = [
+    ('А', 'A'),
+    ('В', 'B'),
+    ('Е', 'E'),
+    ('К', 'K'),
+    ('М', 'M'),
+    ('Н', 'H'),
+    ('О', 'O'),
+    ('Р', 'P'),
+    ('С', 'C'),
+    ('Т', 'T'),
+    ('Х', 'X'),
+    ('а', 'a'),
+    ('е', 'e'),
+    ('о', 'o'),
+    ('р', 'p'),
+    ('с', 'c'),
+    ('х', 'x'),
+];
+
+/// A word in one alphabet, where letters of the other have slipped in.
+fn unmixed(text: String) -> String {
+    let latin = |it: char| it.is_ascii_alphabetic();
+    let cyrillic = |it: char| matches!(it, 'А'..='я' | 'ё' | 'Ё');
+    if !(text.chars().any(latin) && text.chars().any(cyrillic)) {
+        return text;
+    }
+    let to_latin = |it: char| ALIKE.iter().find(|(from, _)| *from == it).map(|(_, to)| *to);
+    let to_cyrillic = |it: char| ALIKE.iter().find(|(_, from)| *from == it).map(|(to, _)| *to);
+    if text.chars().filter(|it| cyrillic(*it)).all(|it| to_latin(it).is_some()) {
+        text.chars().map(|it| to_latin(it).unwrap_or(it)).collect()
+    } else if text.chars().filter(|it| latin(*it)).all(|it| to_cyrillic(it).is_some()) {
+        text.chars().map(|it| to_cyrillic(it).unwrap_or(it)).collect()
+    } else {
+        text
+    }
 }
 
 fn mark(mark: char) -> Word {
@@ -213,6 +256,7 @@ mod tests {
         check("60/40", &["60", "/", "40"]);
         check("60-40", &["60", "-", "40"]);
         check("SBER-40%", &["SBER", "-", "40", "%"]);
+        check("SВER и T-Технологии", &["SBER", "и", "Т-Технологии"]);
         check("\u{1b}[31mX\u{0}Y", &["[", "31mX", "Y"]);
     }
 

@@ -43,9 +43,17 @@ pub(super) fn year(word: &Word) -> Option<i16> {
     ((1990.0..2100.0).contains(&value) && !percent).then_some(value as i16)
 }
 
+/// «за 22 год»: two digits before the word in the singular are a year, not a count.
+pub(super) fn short_year(words: &[Word], at: usize) -> Option<i16> {
+    let value = words.get(at).filter(|it| it.percent().is_none())?;
+    let singular = words.get(at + 1).is_some_and(|it| it.is(&["год", "году"]));
+    let two = value.text.len() == 2 && singular;
+    value.number().filter(|it| two && (10.0..=40.0).contains(it)).map(|it| 2_000 + it as i16)
+}
+
 /// «2023 году», «2023», "in 2023".
 pub(super) fn year_at(words: &[Word], at: usize) -> Option<Piece> {
-    let year = words.get(at).and_then(year)?;
+    let year = short_year(words, at).or_else(|| words.get(at).and_then(year))?;
     // «2000 рублей» and «2000 акций» are amounts.
     let amounts =
         ["руб", "тыс", "млн", "акци", "шт", "лот", "долл", "share", "lot", "rub", "piece"];
@@ -97,9 +105,8 @@ pub(super) fn quarter_at(words: &[Word], at: usize, today: Date) -> Option<Piece
         (ordinal(word)?, 3, 2, None)
     } else if next.is_some_and(|it| it.is(&["кв"])) {
         (ordinal(word)?, 3, 2 + point, None)
-    } else if unit(&["полугоди"]) {
-        (ordinal(word)?, 6, 2, None)
-    } else if unit(&["половин", "half"]) && of_year(words, at + 2) {
+    } else if unit(&["полугоди"]) || unit(&["половин", "half"]) && of_year(words, at + 2)
+    {
         (ordinal(word)?, 6, 2, None)
     } else {
         return None;

@@ -206,6 +206,9 @@ fn counted(words: &[Word], at: usize, today: Date) -> Option<Piece> {
     let mut len = preposition + the;
     let which = words.get(at + len).and_then(which);
     len += usize::from(which.is_some());
+    if calendar::short_year(words, at + len).is_some() {
+        return None;
+    }
     let number = words.get(at + len).filter(|it| year(it).is_none()).and_then(count);
     len += usize::from(number.is_some());
     len += usize::from(words.get(at + len).is_some_and(|it| it.is(&["of", "торговых", "trading"])));

@@ -45,6 +45,8 @@ fn stretches_up_to_today() {
 #[test]
 fn calendar_periods() {
     check("в 2023 году", date(2023, 1, 1), date(2023, 12, 31));
+    check("за 22 год", date(2022, 1, 1), date(2022, 12, 31));
+    check("в 21 году", date(2021, 1, 1), date(2021, 12, 31));
     check("in 2023", date(2023, 1, 1), date(2023, 12, 31));
     check("за 2024 год", date(2024, 1, 1), TODAY);
     check("в прошлом году", date(2023, 1, 1), date(2023, 12, 31));

@@ -23,109 +23,45 @@ pub enum Focus {
     Advice,
     /// Causes, which prices do not tell.
     Why,
+    /// How many there are.
+    Count,
 }
 
+/// Beginnings of the words that each is known by; the first that fits is taken.
+const WORDS: [(Focus, &str); 12] = [
+    (Focus::Why, "почему отчего причин why"),
+    (
+        Focus::Advice,
+        "купит покупат прода брать взять вложит вкладыва инвестир worth should buy sell invest выбрать",
+    ),
+    (Focus::ValueAtRisk, "var"),
+    (Focus::Drawdown, "просадк просел drawdown"),
+    (Focus::Calm, "надежн спокойн безопасн стабильн устойчив safer safest calm stable"),
+    (Focus::Risk, "рискован волатильн волатилен риск risk volatil"),
+    (Focus::Volume, "объем оборот volume turnover ликвидн liquid"),
+    (
+        Focus::Worst,
+        "упал подешев снизил хуже слабее аутсайдер fell worst worse declin drop loser потерял",
+    ),
+    (Focus::Best, "сильнее доходнее лучше выгоднее больше быстрее better best outperform обогнал"),
+    (Focus::Extremes, "максимум минимум максимальн минимальн high highest low lowest"),
+    (
+        Focus::Change,
+        "вырос подорож подрос измен динамик доходност заработ rose gain chang return perform рост",
+    ),
+    (Focus::Count, "сколько many"),
+];
+
 pub(super) fn focus(words: &[Word]) -> Focus {
-    let has = |stems: &[&str]| begins(words, stems);
-    let table: [(Focus, &[&str]); 11] = [
-        (Focus::Why, &["почему", "отчего", "причин", "why"]),
-        (
-            Focus::Advice,
-            &[
-                "стоит ли",
-                "купит",
-                "покупат",
-                "прода",
-                "брать",
-                "взять",
-                "вложит",
-                "вкладыва",
-                "инвестир",
-                "worth",
-                "should",
-                "buy",
-                "sell",
-                "invest",
-                "выбрать",
-            ],
-        ),
-        (Focus::ValueAtRisk, &["var"]),
-        (Focus::Drawdown, &["просадк", "просел", "drawdown"]),
-        (
-            Focus::Calm,
-            &[
-                "надежн",
-                "спокойн",
-                "безопасн",
-                "стабильн",
-                "устойчив",
-                "safer",
-                "safest",
-                "calm",
-                "stable",
-            ],
-        ),
-        (Focus::Risk, &["рискован", "волатильн", "волатилен", "риск", "risk", "volatil"]),
-        (Focus::Volume, &["объем", "оборот", "volume", "turnover", "ликвидн", "liquid"]),
-        (
-            Focus::Worst,
-            &[
-                "упал",
-                "подешев",
-                "снизил",
-                "хуже",
-                "слабее",
-                "аутсайдер",
-                "fell",
-                "worst",
-                "worse",
-                "declin",
-                "drop",
-                "loser",
-                "потерял",
-            ],
-        ),
-        (
-            Focus::Best,
-            &[
-                "сильнее",
-                "доходнее",
-                "лучше",
-                "выгоднее",
-                "больше",
-                "быстрее",
-                "better",
-                "best",
-                "outperform",
-                "обогнал",
-            ],
-        ),
-        (Focus::Extremes, &["максимум", "минимум", "high", "highest", "low", "lowest"]),
-        (
-            Focus::Change,
-            &[
-                "вырос",
-                "подорож",
-                "подрос",
-                "измен",
-                "динамик",
-                "доходност",
-                "заработ",
-                "rose",
-                "gain",
-                "chang",
-                "return",
-                "perform",
-                "рост",
-            ],
-        ),
-    ];
     // «стоит ли» is two words; alone the first is about a price.
     let worth = words.windows(2).any(|it| it[0].is(&["стоит"]) && it[1].is(&["ли"]));
     if worth {
         return Focus::Advice;
     }
-    table.iter().find(|(_, stems)| has(stems)).map_or(Focus::Plain, |(focus, _)| *focus)
+    let has = |stems: &str| begins(words, &stems.split_whitespace().collect::<Vec<_>>());
+    let found = WORDS.iter().find(|(_, stems)| has(stems)).map_or(Focus::Plain, |it| it.0);
+    let less = has("меньше ниже lower less least lowest");
+    if found == Focus::Risk && less { Focus::Calm } else { found }
 }
 
 /// Whether a question is about what is yet to come.
@@ -160,43 +96,13 @@ pub enum Way {
     Down,
 }
 
-pub(super) fn way(words: &[Word]) -> Way {
-    let up = begins(
-        words,
-        &[
-            "выросл",
-            "вырос",
-            "подорож",
-            "подрос",
-            "рост",
-            "роста",
-            "расту",
-            "gain",
-            "rose",
-            "рост",
-            "winner",
-        ],
-    );
-    let down = begins(
-        words,
-        &[
-            "упал",
-            "упали",
-            "просел",
-            "подешев",
-            "аутсайдер",
-            "паден",
-            "снизил",
-            "снижен",
-            "потеря",
-            "loser",
-            "drop",
-            "declin",
-            "fell",
-            "fall",
-            "worst",
-        ],
-    );
+pub(super) fn way(words: &[Word], of_index: bool) -> Way {
+    let has = |stems: &str| begins(words, &stems.split_whitespace().collect::<Vec<_>>());
+    let up = has("выросл вырос подорож подрос рост роста расту gain rose winner")
+        || of_index && has("лучш best");
+    let down =
+        has("упал просел подешев аутсайдер паден снизил снижен потеря loser drop declin fell fall")
+            || of_index && has("худш хуже worst");
     match (up, down) {
         (true, false) => Way::Up,
         (false, true) => Way::Down,

@@ -39,6 +39,8 @@ pub(super) struct Named {
     pub(super) cash: Option<Amount>,
     /// Names beyond those that are looked at.
     pub(super) more: usize,
+    /// Amounts where there are no names.
+    pub(super) spare: Vec<Amount>,
 }
 
 /// A name, money, or an amount, in the order of the question.
@@ -60,7 +62,11 @@ pub(super) fn named(words: &[Word], used: &[bool]) -> Named {
     while let Some(word) = words.get(at) {
         let free = !used.get(at).copied().unwrap_or(true);
         if let Some((mentions, len)) = free.then(|| name_at(words, used, at)).flatten() {
-            for mention in mentions {
+            // Words that are said again and again are said once.
+            let again =
+                |it: &Mention| !it.strong && found.mentions.iter().any(|has| has.text == it.text);
+            let fresh: Vec<Mention> = mentions.into_iter().filter(|it| !again(it)).collect();
+            for mention in fresh {
                 items.push((Item::Name(found.mentions.len()), clause));
                 found.mentions.push(mention);
             }
@@ -221,6 +227,9 @@ fn weigh(items: &[Item], found: &mut Named) {
             _ => None,
         })
         .collect();
+    if found.mentions.is_empty() {
+        found.spare.clone_from(&given);
+    }
     let mut give = |item: Option<&Item>, amount: Amount| match item {
         Some(Item::Name(at)) => {
             if let Some(mention) = found.mentions.get_mut(*at) {

@@ -36,6 +36,12 @@ pub(super) fn continued<'a>(
     };
     if request.mentions.is_empty() {
         request.mentions = before.mentions;
+        // «а если 70/30?» weighs the same names anew.
+        if request.spare.len() == request.mentions.len() {
+            for (mention, amount) in request.mentions.iter_mut().zip(&request.spare) {
+                mention.amount = Some(*amount);
+            }
+        }
         request.index = before.index;
         request.sector = request.sector.or(before.sector);
     }

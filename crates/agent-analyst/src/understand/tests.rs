@@ -14,7 +14,7 @@ fn check_amounts(text: &str, expected: &[(&str, Option<Amount>)]) {
 
 #[test]
 fn amounts_are_read_in_every_form() {
-    use Amount::{Lots, Money, Percent, Pieces, Rest};
+    use Amount::{Percent, Rest};
     let third = Some(Percent(1.0 / 3.0 * 100.0));
     check_amounts(
         "портфель SBER 1/3, GAZP 1/3, LKOH 1/3",
@@ -59,6 +59,12 @@ fn amounts_are_read_in_every_form() {
         "портфель SBER — 80%, GAZP - 20%",
         &[("SBER", Some(Percent(80.0))), ("GAZP", Some(Percent(20.0)))],
     );
+}
+
+#[test]
+fn pieces_and_money_are_read() {
+    use Amount::{Lots, Money, Percent, Pieces, Rest};
+    let half = Some(Percent(50.0));
     check_amounts(
         "100 акций Сбера и 50 Лукойла",
         &[("Сбера", Some(Pieces(100.0))), ("Лукойла", Some(Pieces(50.0)))],

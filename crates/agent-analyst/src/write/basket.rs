@@ -11,7 +11,7 @@ use crate::check::Formula;
 use crate::desk::Finding;
 use crate::number::agree;
 use crate::page::{Cited, Slot, Style, fact, quoted};
-use crate::understand::{Sector, Way};
+use crate::understand::{Focus, Sector, Way};
 
 const SHOWN_MAX: usize = 10;
 const MOVERS_MAX: usize = 5;
@@ -136,8 +136,13 @@ pub(super) fn index(sheet: &mut Sheet<'_>, section: Section) {
     let weights = ranked(sheet, basket, "weight_pct");
     match section {
         Section::Summary => {
-            heaviest(sheet, basket, &weights);
-            opening(sheet, basket);
+            if sheet.plan.request.focus == Focus::Count {
+                opening(sheet, basket);
+                heaviest(sheet, basket, &weights);
+            } else {
+                heaviest(sheet, basket, &weights);
+                opening(sheet, basket);
+            }
             counted(sheet, basket);
             told(sheet);
         }

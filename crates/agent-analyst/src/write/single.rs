@@ -249,7 +249,7 @@ pub(super) fn losses(sheet: &mut Sheet<'_>, risk: Option<&Finding>) {
     value_at_risk(sheet, risk, ("- VaR", "- Value at risk"));
 }
 
-/// «VaR на 10 дней с вероятностью 99 %: исторический 5 %, параметрический 6 %.»
+/// Value at risk with its horizon and its confidence.
 pub(super) fn value_at_risk(
     sheet: &mut Sheet<'_>,
     risk: Option<&Finding>,

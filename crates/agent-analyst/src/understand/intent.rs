@@ -1,0 +1,175 @@
+//! Which kind of answer a question asks for, by its words and by what it names.
+
+use super::vocabulary::{MOVED, begins};
+use super::{Amount, Mention, focus};
+use crate::dates::Period;
+use crate::words::Word;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Intent {
+    Overview,
+    Comparison,
+    IndexScan,
+    PortfolioRisk,
+    Correlation,
+    Dividends,
+    Movers,
+    Help,
+}
+
+impl Intent {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Overview => "security_overview",
+            Self::Comparison => "comparison",
+            Self::IndexScan => "index_scan",
+            Self::PortfolioRisk => "portfolio_risk",
+            Self::Correlation => "correlation",
+            Self::Dividends => "dividends",
+            Self::Movers => "movers",
+            Self::Help => "help",
+        }
+    }
+
+    /// Whether it is about an index as a whole.
+    pub(crate) fn is_of_index(self) -> bool {
+        matches!(self, Self::IndexScan | Self::Movers)
+    }
+}
+
+/// Words about what is in an index.
+const COMPOSITION: &str = "состав состо вес веса весом весу весам структур constituent weight входит \
+    входят крупнейш largest компани бумаг акци";
+
+/// Words that ask who or which.
+const WHICH: &str = "что кто какие какая лидер аутсайдер топ top what which who biggest mover gainer \
+    loser";
+
+/// Words that ask how the market is.
+const MARKET: &str = "как обзор how дел сводк overview итог торг что what";
+
+/// What is heard in a question.
+struct Heard {
+    /// No name stands out: a word that does not look like a name does not make a question about the
+    /// market one about it.
+    unnamed: bool,
+    /// An index is spoken of.
+    index: bool,
+    market: bool,
+    sector: bool,
+    moved: bool,
+    which: bool,
+    composition: bool,
+    /// So many are asked for.
+    topped: bool,
+    /// Parts of a portfolio are told.
+    weighed: bool,
+    /// Something is to be held against the market: «с рынком».
+    against: bool,
+}
+
+impl Heard {
+    /// Whether it is about how high an index stands, rather than about what is in it.
+    fn is_of_level(&self, words: &[Word], period: Option<Period>) -> bool {
+        let spoken = self.index && (self.moved || period.is_some())
+            || self.moved && has(words, "рынок рынк market");
+        self.unnamed && spoken && !(self.which || self.composition || self.sector)
+    }
+
+    fn is_of_composition(&self, words: &[Word]) -> bool {
+        let spoken = self.index
+            || self.sector
+            || has(words, "состав constituent")
+            || self.topped && self.composition;
+        self.unnamed && spoken
+    }
+}
+
+fn has(words: &[Word], stems: &str) -> bool {
+    begins(words, &stems.split_whitespace().collect::<Vec<_>>())
+}
+
+fn heard(words: &[Word], mentions: &[Mention], cash: Option<Amount>) -> Heard {
+    let amounts = mentions.iter().filter(|it| it.amount.is_some()).count();
+    let mine = has(words, "меня мой моем моего my hold holding");
+    let value = |it: &Mention| it.amount.and_then(Amount::value);
+    let percent = mentions.iter().any(|it| matches!(it.amount, Some(Amount::Percent(_))));
+    let short = mentions.iter().any(|it| value(it).is_some_and(|it| it < 0.0));
+    let unnamed = mentions.iter().all(|it| !it.strong);
+    let index = mentions.iter().any(|it| it.index.is_some()) || has(words, "индекс index");
+    let topped = focus::top(words).is_some();
+    // «что с индексом» asks about the index, not about what is in it.
+    let about = words
+        .windows(2)
+        .any(|it| it[0].is(&["что", "what"]) && it[1].is(&["с", "со", "about", "s"]));
+    Heard {
+        unnamed,
+        index,
+        market: index || has(words, "рынк рынок бирж market"),
+        sector: unnamed && focus::sector_of(words).is_some(),
+        moved: begins(words, &MOVED),
+        which: topped || !about && has(words, WHICH),
+        composition: has(words, COMPOSITION),
+        topped,
+        weighed: amounts + usize::from(cash.is_some()) >= 2 || percent && mine || short,
+        against: words.iter().enumerate().any(|(at, it)| {
+            let the = usize::from(words.get(at + 1).is_some_and(|it| it.is(&["the"])));
+            let next = words.get(at + 1 + the).map_or(&[][..], std::slice::from_ref);
+            it.is(&["с", "со", "with"]) && has(next, "рынк индекс market index")
+        }),
+    }
+}
+
+/// Names the index where one security is held against the market.
+fn add_index(mentions: &mut Vec<Mention>, market: bool) {
+    if market && mentions.iter().all(|it| it.index.is_none()) {
+        let text = "IMOEX".to_owned();
+        mentions.push(Mention { text, index: Some("IMOEX"), ..Mention::default() });
+    }
+}
+
+/// The intent that the words themselves say.
+pub(super) fn intent(
+    words: &[Word],
+    mentions: &mut Vec<Mention>,
+    period: Option<Period>,
+    cash: Option<Amount>,
+) -> Option<Intent> {
+    let it = heard(words, mentions, cash);
+    let names = mentions.iter().filter(|it| it.index.is_none()).count();
+    let beside = it.market && names == 1 || it.against && names > 0;
+    let indices = mentions.len() - names;
+    let compares = has(words, "сравн против compar vs versus лучше better");
+    let best = has(words, "лучш худш хуже best worst");
+    let found = if has(words, "дивиденд дивдоход дивы дивов dividend выплат payout")
+    {
+        Intent::Dividends
+    } else if has(words, "корр correl взаимосвяз") {
+        add_index(mentions, beside);
+        Intent::Correlation
+    } else if has(words, "портфел portfolio портфол var") || it.weighed {
+        Intent::PortfolioRisk
+    } else if it.index && !it.unnamed && has(words, "вес веса доля долю weight") {
+        Intent::IndexScan
+    } else if indices > 1 && compares {
+        Intent::Comparison
+    } else if it.is_of_level(words, period) {
+        mentions.retain(|it| it.index.is_some());
+        add_index(mentions, true);
+        Intent::Overview
+    } else if it.unnamed && it.moved && (it.which || it.market || it.sector) {
+        Intent::Movers
+    } else if it.is_of_composition(words) {
+        Intent::IndexScan
+    } else if it.unnamed && it.market && has(words, MARKET)
+        || mentions.is_empty() && best && (it.composition || period.is_some())
+    {
+        Intent::Movers
+    } else if compares {
+        add_index(mentions, beside);
+        Intent::Comparison
+    } else {
+        return None;
+    };
+    Some(found)
+}
