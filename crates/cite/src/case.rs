@@ -264,7 +264,8 @@ pub(crate) fn blank_volume<'t>(
     TABLE.all.walk(text, at, hits);
     let (key_end, _) = hits.last().copied()?;
     let page = text.skip(key_end + usize::from(text.at(key_end) == b','));
-    let last = blank_page(text, page)?;
+    let lone = || (text.at(page) == b'-' && text.ends(page + 1)).then_some(page + 1);
+    let last = blank_page(text, page).or_else(lone)?;
     let mut cite = Citation::new(Kind::FullCase, text.whole, start, last);
     cite.reporter = Some(text.slice(at, key_end));
     let tail = cite.span.end;

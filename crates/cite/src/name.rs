@@ -154,6 +154,11 @@ fn step(text: &Text<'_>, at: usize, floor: usize, walk: &mut Walk) -> Step {
         walk.end = trim(text, word.start, floor);
         return Step::On(walk.end);
     }
+    // The number of a page of the print.
+    if bare.starts_with('*') && walk.start.is_none() {
+        walk.end = trim(text, word.start, floor);
+        return Step::On(walk.end);
+    }
     let docket = matches!(bare, "No." | "Nos." | "Docket" | "Case") && text.before(next) == b',';
     if docket && walk.versus.is_none() {
         let number = text.skip(word.end);
@@ -178,6 +183,11 @@ fn accept(
         let small = connects(plain) || plain.starts_with(|it: char| it.is_ascii_digit());
         return if small && !opened { Step::On(next) } else { Step::Stop };
     }
+    if plain == "The" && walk.words > 0 && (walk.versus.is_some() || walk.words <= 4) {
+        walk.start = Some(from);
+        let opposed = ["v.", "v", "vs."].iter().any(|it| ends_with_word(text, next, it));
+        return if opposed && walk.versus.is_none() { Step::On(next) } else { Step::Stop };
+    }
     if signal(plain) {
         return Step::Stop;
     }
@@ -196,6 +206,11 @@ fn accept(
     walk.start = Some(from);
     walk.words += 1;
     if opened { Step::Stop } else { Step::On(next) }
+}
+
+fn ends_with_word(text: &Text<'_>, end: usize, word: &str) -> bool {
+    let start = end.saturating_sub(word.len());
+    text.slice(start, end) == word && start > 0 && text.blank(start - 1) > 0
 }
 
 /// Whether `v.` stands within a few words before a place.
@@ -221,7 +236,12 @@ fn group(text: &Text<'_>, word: Span, floor: usize, walk: &mut Walk) -> Step {
     let Some(close) = close else { return Step::Stop };
     let open = (low..close).rev().find(|it| matches!(text.at(*it), b'(' | b'[' | b')' | b']'));
     match open {
-        Some(open) if matches!(text.at(open), b'(' | b'[') && open > floor => {
+        // Numbers in brackets are notes.
+        Some(open)
+            if matches!(text.at(open), b'(' | b'[')
+                && open > floor
+                && text.slice(open, close).contains(char::is_alphabetic) =>
+        {
             walk.start = Some(open);
             Step::On(text.skip_back(open, floor))
         }
@@ -256,6 +276,12 @@ fn trim(text: &Text<'_>, end: usize, floor: usize) -> usize {
         let mut next = text.skip_back(at, floor);
         if next > floor && matches!(text.before(next), b',' | b'[') {
             next -= 1;
+        }
+        // The number of a note.
+        if next > floor && text.before(next) == b']' {
+            let low = floor.max(next.saturating_sub(5));
+            let open = (low..next - 1).rev().find(|it| !text.at(*it).is_ascii_digit());
+            next = open.filter(|it| text.at(*it) == b'[').unwrap_or(next);
         }
         if next == at || end - next > 40 {
             return next;
@@ -306,6 +332,11 @@ mod tests {
         check("The rule of In re Able, ", (None, Some("Able"), None));
         check("Ex parte Able Baker, ", (None, Some("Able Baker"), None));
         check("the court in Able Baker, ", (None, None, Some("Able Baker")));
+        check("Able Oil Co. v. The Marigold, ", both("Able Oil Co.", "The Marigold"));
+        check("as in The Marigold, ", (None, None, Some("The Marigold")));
+        check("Able v. Baker, *168 ", both("Able", "Baker"));
+        check("[3] Able v. Baker, ", both("Able", "Baker"));
+        check("Able v. Baker,[12] ", both("Able", "Baker"));
         check("nothing of the kind, ", (None, None, None));
         check("“so it is said”, ", (None, None, None));
         check("", (None, None, None));

@@ -99,7 +99,10 @@ impl<'t> Scan<'t> {
     }
 
     fn blank(&mut self, text: &Text<'t>, i: usize) -> usize {
-        let Some(end) = case::blank_page(text, i) else { return i + 1 };
+        let lone = text.at(i) == b'-' && text.blank(i + 1) > 0 && text.before(i) == b' ';
+        let Some(end) = case::blank_page(text, i).or(lone.then_some(i + 1)) else {
+            return i + 1;
+        };
         match case::blank_volume(text, i, end, &mut self.hits) {
             Some(found) => self.take(text, found),
             None => end,

@@ -63,8 +63,20 @@ fn closes(text: &Text<'_>, end: usize) -> bool {
 }
 
 fn one(text: &Text<'_>, at: usize) -> Option<usize> {
+    let section = text.has(at, "\u{a7}");
     let at = labelled(text, at).map_or(at, |it| text.skip(it));
-    number(text, at)
+    let mut end = number(text, at)?;
+    for _ in 0..6 {
+        let more = |from: usize| {
+            (0..8).take_while(|it| text.at(from + it).is_ascii_alphanumeric()).count()
+        };
+        let joined = usize::from(matches!(text.at(end), b'.' | b'-' | b':'));
+        if !section || more(end + joined) == 0 {
+            break;
+        }
+        end += joined + more(end + joined);
+    }
+    Some(end)
 }
 
 /// After the word or sign that says what is counted.
@@ -237,6 +249,7 @@ mod tests {
         check(", 41, 113 S.Ct. 2106", Some("41"));
         check(" 119:12-14.", Some("119:12-14"));
         check(", n. 5, the", Some("n. 5"));
+        check(", § 287.060. No", Some("§ 287.060"));
         check(" nothing", None);
     }
 

@@ -56,6 +56,9 @@ pub(crate) fn company(rest: &str) -> bool {
 pub(crate) fn abbreviation(word: &str) -> bool {
     let plain = word.trim_end_matches('.');
     let vowel = |it: char| "aeiouyAEIOUY".contains(it);
+    if plain.ends_with(['\'', '\u{2019}', '\u{201d}', '"', ')']) {
+        return false;
+    }
     plain.chars().count() <= 2
         || plain.contains(['.', '\'', '\u{2019}', '&'])
         || !plain.contains(vowel)

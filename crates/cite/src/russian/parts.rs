@@ -18,14 +18,23 @@ pub(super) fn word(text: &Text<'_>, i: usize) -> usize {
     at
 }
 
-/// What follows the stem in a word that begins with it, large or small.
+/// What follows the stem in a word that begins with it, large or small. Letters are two bytes.
 pub(super) fn same_beginning<'w>(word: &'w str, stem: &str) -> Option<&'w str> {
-    let (mut have, mut want) = (word.chars(), stem.chars());
-    let (first, small) = (have.next()?, want.next()?);
-    if first != small && !first.to_lowercase().eq([small]) {
+    let (first, rest) = word.split_at_checked(2)?;
+    let (small, tail) = stem.split_at_checked(2)?;
+    if first != small && lower(first.as_bytes()).is_none_or(|it| it != small.as_bytes()) {
         return None;
     }
-    have.as_str().strip_prefix(want.as_str())
+    rest.strip_prefix(tail)
+}
+
+/// The small letter of a large one.
+fn lower(letter: &[u8]) -> Option<[u8; 2]> {
+    match letter {
+        [0xd0, it @ 0x90..=0x9f] => Some([0xd0, it + 0x20]),
+        [0xd0, it @ 0xa0..=0xaf] => Some([0xd1, it - 0x20]),
+        _ => None,
+    }
 }
 
 /// After the stop and the blank of `ст.` or `ст. ст.`.
