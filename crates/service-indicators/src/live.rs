@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fault::Fault;
 use market::{Clock, Millis};
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -48,6 +48,9 @@ const READERS_MAX: usize = 100_000;
 const REMEMBERED_MAX: usize = 4_000_000;
 /// How far our clock may be behind a venue's.
 const CLOCKS_APART_MS: i64 = 2_000;
+/// How many of those who resume are read for at a time: warming indicators may take a day of
+/// seconds, which is held for a moment.
+const REPLAYS_MAX: usize = 4;
 /// The most closed candles that are told again to one who resumes.
 pub(crate) const REPLAY_MAX: u64 = 5_000;
 
@@ -64,6 +67,8 @@ pub(crate) struct Live {
     tasks: Tasks,
     channels: Mutex<HashMap<String, Entry>>,
     readers: Arc<AtomicUsize>,
+    /// Turns at reading what somebody missed.
+    replays: Semaphore,
 }
 
 /// A channel, or its beginning.
@@ -83,6 +88,7 @@ impl Live {
             tasks,
             channels: Mutex::default(),
             readers: Arc::default(),
+            replays: Semaphore::new(REPLAYS_MAX),
         })
     }
 
@@ -106,7 +112,7 @@ impl Live {
                 self.forget(&ask.key, channel);
                 continue;
             };
-            let missed = missed::told(self, ask, joined.missed.take(), deadline).await?;
+            let missed = missed::replay(self, ask, joined.missed.take(), deadline).await?;
             return Ok(Reader::new(channel, ask, joined, missed, counted));
         }
     }

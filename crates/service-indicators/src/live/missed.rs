@@ -1,9 +1,10 @@
-//! Closed candles from before a channel's memory, with their indicators, for those who resume.
+//! Closed candles from before a channel's memory, with their indicators, for those who resume. They
+//! become events only as they are read, so that one who does not read costs candles alone.
 
 use std::sync::Arc;
 
 use fault::Fault;
-use market::{Millis, Span};
+use market::{Bar, Clock, Millis, Span};
 use tokio::time::Instant;
 
 use super::Live;
@@ -13,28 +14,46 @@ use super::channel::Missed;
 use super::event::{Subject, Told};
 use crate::warm;
 
-/// The events of these candles.
-pub(crate) async fn told(
+/// What is still to be told.
+pub(crate) struct Replay {
+    bars: std::vec::IntoIter<Bar>,
+    calculators: Calculators,
+    subject: Subject,
+    clock: Arc<dyn Clock>,
+}
+
+impl Iterator for Replay {
+    type Item = Told;
+
+    fn next(&mut self) -> Option<Told> {
+        let bar = self.bars.next()?;
+        let deltas = self.calculators.close(&bar);
+        Some(self.subject.kline(&bar, true, &deltas, self.clock.now()))
+    }
+}
+
+/// Reads these candles, and what warms their indicators.
+pub(crate) async fn replay(
     live: &Live,
     ask: &Ask,
     missed: Option<Missed>,
     deadline: Instant,
-) -> Result<Vec<Arc<Told>>, Fault> {
-    let Some(Missed { after, to, mark }) = missed else { return Ok(Vec::new()) };
+) -> Result<Option<Box<Replay>>, Fault> {
+    let Some(Missed { after, to, mark }) = missed else { return Ok(None) };
+    // Whoever asks has a deadline of their own, under which this waits as well.
+    let _turn = live.replays.acquire().await.map_err(Fault::internal)?;
     // What adds up goes on from where it was marked.
     let first = mark.as_ref().map_or(after, |mark| mark.after);
     let span = Span::new(Millis(first.0 + 1), Millis(to.0 + 1));
     let before = warm::candles_before(&ask.specs, ask.interval, span.from);
-    let bars = live.candles.within(&ask.ticker, ask.interval, span, before, deadline).await?;
-    let subject = Subject { symbol: Arc::from(&*ask.ticker.name), interval: ask.interval };
+    let mut bars = live.candles.within(&ask.ticker, ask.interval, span, before, deadline).await?;
     let mut calculators = Calculators::new(&ask.specs, span.from, mark.as_deref());
-    let now = live.clock.now();
-    let mut events = Vec::new();
-    for bar in &bars {
-        let deltas = calculators.close(bar);
-        if bar.open_time > after {
-            events.push(Arc::new(subject.kline(bar, true, &deltas, now)));
-        }
+    let told_from = bars.partition_point(|bar| bar.open_time <= after);
+    for bar in &bars[..told_from] {
+        calculators.close(bar);
     }
-    Ok(events)
+    let bars = bars.split_off(told_from).into_iter();
+    let subject = Subject { symbol: Arc::from(&*ask.ticker.name), interval: ask.interval };
+    let clock = Arc::clone(&live.clock);
+    Ok(Some(Box::new(Replay { bars, calculators, subject, clock })))
 }

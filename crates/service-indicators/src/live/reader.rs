@@ -13,10 +13,14 @@ use super::Counted;
 use super::ask::Ask;
 use super::channel::{Channel, Joined};
 use super::event::{Status, Told};
+use super::missed::Replay;
 
 pub(crate) struct Reader {
     channel: Arc<Channel>,
-    missed: VecDeque<Arc<Told>>,
+    /// What is older than the channel's memory.
+    missed: Option<Box<Replay>>,
+    /// What the channel still had.
+    kept: VecDeque<Arc<Told>>,
     seat: Seat<Told>,
     heartbeat: Interval,
     /// The last closed candle that was read or is not wanted.
@@ -41,7 +45,7 @@ impl Reader {
         channel: &Arc<Channel>,
         ask: &Ask,
         joined: Joined,
-        missed: Vec<Arc<Told>>,
+        missed: Option<Box<Replay>>,
         counted: Counted,
     ) -> Self {
         let every = ask.heartbeat;
@@ -51,7 +55,8 @@ impl Reader {
         let after = ask.after.unwrap_or(joined.last);
         Self {
             channel: Arc::clone(channel),
-            missed: missed.into_iter().chain(joined.kept).collect(),
+            missed,
+            kept: joined.kept.into(),
             seat: joined.seat,
             heartbeat,
             after,
@@ -73,10 +78,7 @@ impl Reader {
         if self.ended.is_some() {
             return Poll::Ready(None);
         }
-        if let Some(told) = self.missed.pop_front() {
-            if self.missed.is_empty() {
-                self.missed = VecDeque::new();
-            }
+        while let Some(told) = self.next_missed() {
             if let Some(read) = self.read(&told) {
                 return Poll::Ready(Some(read));
             }
@@ -97,6 +99,19 @@ impl Reader {
 
     pub(crate) async fn read_next(&mut self) -> Option<Read> {
         std::future::poll_fn(|context| self.poll_read(context)).await
+    }
+
+    /// What was closed before this reader came; its memory is given back with the last of it.
+    fn next_missed(&mut self) -> Option<Arc<Told>> {
+        if let Some(told) = self.missed.as_mut().and_then(|missed| missed.next()) {
+            return Some(Arc::new(told));
+        }
+        self.missed = None;
+        let told = self.kept.pop_front();
+        if self.kept.is_empty() {
+            self.kept = VecDeque::new();
+        }
+        told
     }
 
     /// Leaves out what this reader has already.

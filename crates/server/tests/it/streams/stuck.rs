@@ -1,0 +1,92 @@
+//! Clients that never read: they are cut off, what they cost is bounded, and others do not notice.
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpSocket;
+
+use super::*;
+
+/// Events of several kilobytes each: the more there is to send, the sooner a reader is stuck.
+const MANY: &str = "macd,rsi,atr,stoch,stochRsi,bollinger,ppo,pvo,vwap,ichimoku,adx,aroon,kst,\
+    keltner,donchian,vortex,tsi,trix,cci,ultimate,mfi,obv,adl,cmf";
+/// How many are stuck at once.
+const STUCK: usize = 20;
+
+impl House {
+    /// A connection that takes next to nothing, after it said this.
+    async fn stuck(&self, said: &[u8]) -> TcpStream {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(2_048).unwrap();
+        let mut stream = socket.connect(self.server.address().parse().unwrap()).await.unwrap();
+        stream.write_all(said).await.unwrap();
+        stream
+    }
+
+    /// How often readers were cut off for taking nothing.
+    async fn cut_off(&self) -> u64 {
+        let metrics = http().get(self.server.url("/metrics")).send().await.unwrap();
+        let metrics = metrics.text().await.unwrap();
+        let line = metrics.lines().find(|line| line.contains("\"reader_stalled\""));
+        line.map_or(0, |line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap() as u64)
+    }
+}
+
+fn sse(address: &str, after: i64) -> Vec<u8> {
+    format!(
+        "GET /stream/klines?symbol=BTCUSDT&interval=1s&after={after}&indicators={MANY} HTTP/1.1\r\n\
+         host: {address}\r\n\r\n"
+    )
+    .into_bytes()
+}
+
+fn ws(address: &str, after: i64) -> Vec<u8> {
+    let mut said = format!(
+        "GET /ws HTTP/1.1\r\nhost: {address}\r\nupgrade: websocket\r\nconnection: upgrade\r\n\
+         sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+    .into_bytes();
+    let names: serde_json::Map<String, Value> =
+        MANY.split(',').map(|name| (name.to_owned(), json!({}))).collect();
+    let subscribe = json!({"type": "subscribe", "symbol": "BTCUSDT", "interval": "1s",
+        "after": after, "indicators": names})
+    .to_string();
+    // A masked frame whose mask changes nothing.
+    let length = u16::try_from(subscribe.len()).unwrap().to_be_bytes();
+    said.extend([0x81, 0xFE, length[0], length[1], 0, 0, 0, 0]);
+    said.extend(subscribe.as_bytes());
+    said
+}
+
+#[tokio::test]
+async fn clients_that_never_read_are_cut_off_and_others_are_served() {
+    let house = House::new(&[]);
+    let mut other = house.events("symbol=BTCUSDT&interval=1s", None).await;
+    let (times, _) = other.closed(1).await;
+    // Warm: what is made once for everybody is no cost of the stuck.
+    let after = times[0] - 4_000_000;
+    let query = format!("symbol=BTCUSDT&interval=1s&indicators={MANY}");
+    house.events(&query, Some(after)).await.closed(4_000).await;
+    let before = house.server.memory_mb();
+    let address = house.server.address();
+    let mut stuck = Vec::new();
+    for _ in 0..STUCK / 2 {
+        stuck.push(house.stuck(&sse(&address, after)).await);
+        stuck.push(house.stuck(&ws(&address, after)).await);
+    }
+    // Others are served all the while, and in the end all of the stuck are gone.
+    let (mut most, mut all) = (0, times);
+    while house.cut_off().await < STUCK as u64 {
+        all.extend(other.closed(1).await.0);
+        most = most.max(house.server.memory_mb());
+        assert!(all.len() < 120, "{} were cut off", house.cut_off().await);
+    }
+    check_consecutive(&all);
+    assert!(most < before + 2 * STUCK as u64, "{before} MB became {most} MB");
+    // What was sent before it was cut off says where to go on.
+    let mut text = Vec::new();
+    let _cut = stuck[0].read_to_end(&mut text).await;
+    let text = String::from_utf8_lossy(&text);
+    let ids = text.lines().filter_map(|line| line.strip_prefix("id: "));
+    let last: i64 = ids.last().unwrap().parse().unwrap();
+    let mut again = house.events("symbol=BTCUSDT&interval=1s", Some(last)).await;
+    assert_eq!(again.closed(1).await.0, [last + 1_000]);
+}
