@@ -3,11 +3,15 @@
 //! The message never repeats the engine's text, which may quote data or addresses; that stays in
 //! the cause, for the log.
 
+use std::time::Duration;
+
 use fault::{Fault, Kind};
 
 pub(crate) fn fault(error: sqlx::Error) -> Fault {
     let (kind, code, message) = match &error {
-        sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::Io(_) => UNREACHABLE,
+        // All connections are in use: there is a database, and too much is asked of it.
+        sqlx::Error::PoolTimedOut => BUSY,
+        sqlx::Error::PoolClosed | sqlx::Error::Io(_) => UNREACHABLE,
         sqlx::Error::Tls(_) | sqlx::Error::WorkerCrashed => UNREACHABLE,
         sqlx::Error::Database(database) => match class(database.as_ref()) {
             Some(known) => known,
@@ -15,14 +19,17 @@ pub(crate) fn fault(error: sqlx::Error) -> Fault {
         },
         _ => return Fault::internal(error),
     };
-    Fault::new(kind, code, message).caused_by(error)
+    let fault = Fault::new(kind, code, message).caused_by(error);
+    if code == BUSY.1 { fault.retry_after(BUSY_WAIT) } else { fault }
 }
 
 type Known = (Kind, &'static str, &'static str);
 
 const UNREACHABLE: Known =
     (Kind::Unavailable, "store_unavailable", "the database cannot be reached");
-const BUSY: Known = (Kind::Unavailable, "store_busy", "the database is busy with another writer");
+const BUSY: Known = (Kind::Unavailable, "store_busy", "the database is busy; try again shortly");
+/// How long a caller is told to wait for it.
+const BUSY_WAIT: Duration = Duration::from_secs(1);
 const FULL: Known =
     (Kind::Unavailable, "store_full", "the database has no room left to write; free disk space");
 const TAKEN: Known = (Kind::Conflict, "already_exists", "a record with this key exists already");
@@ -47,5 +54,23 @@ fn class(error: &dyn sqlx::error::DatabaseError) -> Option<Known> {
         13 => Some(FULL),
         10 | 14 => Some(UNREACHABLE),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(error: sqlx::Error, code: &str, wait: Option<Duration>) {
+        let fault = fault(error);
+        assert_eq!((fault.code(), fault.retry_wait()), (code, wait));
+    }
+
+    #[test]
+    fn a_database_that_is_asked_too_much_says_when_to_come_back() {
+        check(sqlx::Error::PoolTimedOut, "store_busy", Some(BUSY_WAIT));
+        check(sqlx::Error::PoolClosed, "store_unavailable", None);
+        check(sqlx::Error::RowNotFound, "internal", None);
     }
 }

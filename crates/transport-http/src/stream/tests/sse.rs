@@ -159,6 +159,36 @@ async fn a_client_has_only_so_many_streams_and_is_told_when_to_come_back() {
     check(&house, "a client may begin 2 streams in a minute").await;
 }
 
+/// Only the first response of a connection is written without the library.
+#[tokio::test]
+async fn a_connection_that_was_used_before_can_carry_a_stream() {
+    let house = House::open().await;
+    let mut socket = TcpStream::connect(house.address).await.unwrap();
+    let mut answer = Vec::new();
+    for (path, mark) in
+        [("/health", "provider"), ("/stream/ticks?name=a&after=7&last=9", "\r\n0\r\n\r\n")]
+    {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n");
+        socket.write_all(request.as_bytes()).await.unwrap();
+        answer.clear();
+        while !String::from_utf8_lossy(&answer).contains(mark) {
+            assert_ne!(socket.read_buf(&mut answer).await.unwrap(), 0);
+        }
+    }
+    check(&String::from_utf8(answer).unwrap(), &TWO);
+}
+
+/// A reader that leaves is noticed although nothing is sent to it.
+#[tokio::test]
+async fn a_reader_that_leaves_is_gone() {
+    let mut house = House::open().await;
+    let quiet = ask(&house, "GET", "/stream/ticks?name=quiet", "", "retry: 1000").await;
+    assert!(quiet.starts_with("HTTP/1.1 200 OK\r\n"), "{quiet}");
+    // It left when its answer was read so far.
+    house.connections.wait_for(|open| *open == 0).await.unwrap();
+    house.book.until_open(0).await;
+}
+
 #[tokio::test]
 async fn it_ends_with_an_error_when_its_token_is_revoked() {
     let house = House::with(Rooms { strict: true, ..Rooms::default() }).await;
