@@ -89,6 +89,11 @@ CREATE TABLE pricing_source (
     status TEXT NOT NULL,
     checked_ms BIGINT NOT NULL,
     note TEXT
+);
+CREATE TABLE pricing_file (
+    hash TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    taken_ms BIGINT NOT NULL
 )"
         )
     };

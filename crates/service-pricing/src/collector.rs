@@ -1,0 +1,123 @@
+//! The collector's contract: ticks in, features out, and the collections in between.
+
+pub(crate) mod catalogue;
+mod collecting;
+mod ingest;
+mod market;
+pub(crate) mod names;
+mod sources;
+pub(crate) mod tick;
+mod work;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::{Contract, ContractError, Scope, Service, Tools};
+use jobs::{JobMeter, Jobs, Worker, WorkerConfig};
+use ::market::Millis;
+use store::Db;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::books::inbox::Inbox;
+use crate::connectors::file::DropFolder;
+use crate::connectors::http::{Manners, Pages};
+use crate::connectors::mock::Mock;
+use crate::connectors::{Connector, Connectors};
+use crate::house::{self, Dependency, House, Housed};
+
+/// The kind of a collection in the queue.
+pub(crate) const KIND: &str = "pricing.collect";
+/// Collections that run at once in one process.
+const CONCURRENCY: usize = 4;
+/// How long a collection may go on once the server is stopping.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What the collector is built from. The database has this crate's migrations and those of `jobs`.
+pub struct CollectorParts {
+    pub db: Db,
+    pub jobs: Jobs,
+    pub house: House,
+    /// The folder whose `pricing/drop` is looked into for files of ticks.
+    pub data: PathBuf,
+    /// Which simulated market the mock connector shows.
+    pub seed: u64,
+    /// Whether the http connector may ask addresses inside our own network.
+    pub private_addresses: bool,
+    pub meter: Option<Arc<dyn JobMeter>>,
+    pub tasks: TaskTracker,
+    pub stop: CancellationToken,
+}
+
+pub(crate) struct Collector {
+    db: Db,
+    jobs: Jobs,
+    inbox: Inbox,
+    connectors: Arc<Connectors>,
+    private: bool,
+    house: House,
+}
+
+impl Collector {
+    fn now(&self) -> Millis {
+        self.house.now()
+    }
+}
+
+impl Housed for Collector {
+    fn house(&self) -> &House {
+        &self.house
+    }
+
+    async fn dependencies(&self) -> Vec<Dependency> {
+        let trouble = self.db.ping().await.err().map(|fault| fault.message().to_owned());
+        vec![Dependency { name: "database", trouble, vital: true }]
+    }
+}
+
+/// The service with its tool table, and a worker for its collections on the given tracker.
+pub fn collector(parts: CollectorParts) -> Result<Service, ContractError> {
+    let contract = Contract::load("collector")?;
+    Tools::of(Arc::new(assemble(parts)))
+        .tool("start_collection", Scope::Collect, collecting::start)
+        .tool("get_job_status", Scope::Read, collecting::status)
+        .tool("fetch_market_features", Scope::Read, market::features)
+        .tool("ingest_tick", Scope::Write, ingest::call)
+        .tool("import_product_catalog", Scope::Import, catalogue::call)
+        .tool("list_sources", Scope::Read, sources::call)
+        .tool("auth_metrics", Scope::Admin, house::auth_metrics::<Collector>)
+        .tool("ping_health", Scope::Open, house::ping::<Collector>)
+        .tool("health_check", Scope::Open, house::health::<Collector>)
+        .tool("version_info", Scope::Open, house::version::<Collector>)
+        .bind(contract, crate::envelope::Words)
+}
+
+fn assemble(parts: CollectorParts) -> Collector {
+    let CollectorParts { db, jobs, house, data, tasks, stop, .. } = parts;
+    let clock = Arc::clone(&house.clock);
+    let pages = Pages::new(Manners::usual(parts.private_addresses), Arc::clone(&clock));
+    let folder = data.join("pricing").join("drop");
+    let connectors: Connectors = vec![
+        Arc::new(Mock { seed: parts.seed }) as Arc<dyn Connector>,
+        Arc::new(DropFolder { folder, db: db.clone() }),
+        Arc::new(pages),
+    ];
+    let connectors = Arc::new(connectors);
+    let handler = work::Collecting {
+        db: db.clone(),
+        clock: Arc::clone(&clock),
+        connectors: Arc::clone(&connectors),
+    };
+    let config =
+        WorkerConfig { stop_grace: GRACE, shutdown_grace: GRACE, ..WorkerConfig::default() };
+    let worker = Worker::new(jobs.clone(), config);
+    let worker = parts.meter.into_iter().fold(worker, Worker::meter);
+    let ends = stop.clone();
+    tasks.spawn(async move { worker.run(&[KIND], CONCURRENCY, Arc::new(handler), ends).await });
+    let inbox = Inbox::open(db.clone(), clock, &tasks, stop);
+    Collector { db, jobs, inbox, connectors, private: parts.private_addresses, house }
+}
+
+#[cfg(test)]
+mod tests;

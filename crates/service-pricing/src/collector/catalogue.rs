@@ -1,0 +1,326 @@
+//! `import_product_catalog`: rows into the catalogue. What a row says wrong is told and the rest is
+//! imported; a field that a row leaves out stays as it was.
+
+use std::collections::HashMap;
+
+use contract::Cx;
+use fault::Fault;
+use market::Millis;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use store::Db;
+
+use crate::books::products::{self, Product};
+use crate::collector::Collector;
+use crate::collector::names::{invalid, sku_problem, text_problem};
+use crate::collector::tick::amount;
+use crate::connectors::http::address;
+use crate::csv::Table;
+use crate::said::Said;
+
+pub(crate) const ROWS_MAX: usize = 100_000;
+/// Problems that are told one by one; the rest are counted.
+const PROBLEMS_MAX: usize = 100;
+/// Rows of one transaction: other writers need not wait for all of an import.
+const ROWS_PER_COMMIT: usize = 2_000;
+const SOURCES_MAX: usize = 20;
+const EXTRA_FIELDS_MAX: usize = 32;
+const EXTRA_BYTES_MAX: usize = 4_096;
+
+#[derive(Deserialize)]
+pub(super) struct Args {
+    rows: Vec<Map<String, Value>>,
+}
+
+/// What an import came to.
+#[derive(Debug, Default, PartialEq)]
+pub struct Imported {
+    /// Products written.
+    pub products: usize,
+    /// Rows that were good; of several with one SKU the last was taken.
+    pub good: usize,
+    /// Rows that were given.
+    pub rows: usize,
+    /// The first problems: the row, the field, what was expected.
+    pub problems: Vec<(usize, String, String)>,
+}
+
+impl Imported {
+    pub fn refused(&self) -> usize {
+        self.rows - self.good
+    }
+}
+
+pub(super) async fn call(cx: Cx<Collector>, args: Args) -> Result<Said, Fault> {
+    let count = args.rows.len();
+    if count == 0 || count > ROWS_MAX {
+        let problem = ("rows".to_owned(), format!("1 to {ROWS_MAX} rows"));
+        return invalid("", vec![problem]).map(|()| Said::new(Value::Null, ""));
+    }
+    // Nothing is written where anything lies beyond the token's limits.
+    for sku in args.rows.iter().filter_map(|row| row.get("sku")?.as_str()) {
+        cx.caller.reaches_sku(sku)?;
+    }
+    let service = &cx.service;
+    let rows = args.rows.into_iter().enumerate();
+    let imported = import(&service.db, rows, service.now(), service.private, |done| {
+        cx.progress.report(done as f64, Some(count as f64), "products written");
+    });
+    let imported = imported.await?;
+    if imported.good == 0 {
+        let each = imported.problems.into_iter().take(8);
+        let fault = Fault::invalid("no_valid_products", "not one of the rows is a product");
+        let add = |fault: Fault, (row, field, expected): (usize, String, String)| {
+            fault.problem(format!("rows[{row}].{field}"), expected)
+        };
+        return Err(each.fold(fault, add));
+    }
+    let problems: Vec<Value> = imported
+        .problems
+        .iter()
+        .map(|(row, field, expected)| json!({ "row": row, "field": field, "expected": expected }))
+        .collect();
+    let json = json!({ "ok": true, "count": imported.products, "processed": imported.good,
+        "total_input": imported.rows, "rejected": imported.refused(), "problems": problems });
+    let text = format!(
+        "{} products from {} rows; {} rows refused",
+        imported.products,
+        imported.rows,
+        imported.refused()
+    );
+    Ok(Said::new(json, text))
+}
+
+/// Imports rows that are numbered by whoever reads them; a row that could not even be read comes as
+/// a problem. Tells after each commit how many products are written.
+async fn import(
+    db: &Db,
+    rows: impl Iterator<Item = (usize, Map<String, Value>)>,
+    now: Millis,
+    private: bool,
+    told: impl Fn(usize),
+) -> Result<Imported, Fault> {
+    let mut imported = Imported::default();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut good: Vec<Product> = Vec::new();
+    for (number, row) in rows {
+        imported.rows += 1;
+        match product(row, private) {
+            Ok(product) => {
+                imported.good += 1;
+                match places.get(&product.sku) {
+                    Some(at) => good[*at] = product,
+                    None => {
+                        places.insert(product.sku.clone(), good.len());
+                        good.push(product);
+                    }
+                }
+            }
+            Err((field, expected)) if imported.problems.len() < PROBLEMS_MAX => {
+                imported.problems.push((number, field, expected));
+            }
+            Err(_) => {}
+        }
+    }
+    // Imports that meet take the rows in the same order, and so never wait for each other in turn.
+    good.sort_unstable_by(|a, b| a.sku.cmp(&b.sku));
+    for chunk in good.chunks(ROWS_PER_COMMIT) {
+        let mut tx = db.begin().await?;
+        products::save(&mut tx, chunk, now).await?;
+        tx.commit().await?;
+        imported.products += chunk.len();
+        told(imported.products);
+    }
+    Ok(imported)
+}
+
+/// Imports a table with a line of names; problems are told by the line of the file.
+pub async fn import_csv(db: &Db, text: &str, now: Millis) -> Result<Imported, Fault> {
+    let table = Table::new(text)
+        .map_err(|bad| Fault::invalid("not_a_table", format!("line {}: {}", bad.line, bad.why)))?;
+    if !table.names().iter().any(|name| name == "sku") {
+        return Err(Fault::invalid("not_a_table", "the first line names no column sku"));
+    }
+    let mut unread = Vec::new();
+    let mut rows = Vec::new();
+    for row in table {
+        match row {
+            Ok(row) => {
+                let fields = row.fields.into_iter().map(|(name, text)| (name, Value::String(text)));
+                rows.push((row.line, fields.collect()));
+            }
+            Err(bad) => unread.push((bad.line, String::new(), bad.why)),
+        }
+    }
+    let mut imported = import(db, rows.into_iter(), now, true, |_| {}).await?;
+    imported.rows += unread.len();
+    imported.problems.extend(unread);
+    imported.problems.sort();
+    imported.problems.truncate(PROBLEMS_MAX);
+    Ok(imported)
+}
+
+type Wrong = (String, String);
+
+/// A row as a product, or the first thing that is wrong with it.
+fn product(mut row: Map<String, Value>, private: bool) -> Result<Product, Wrong> {
+    row.retain(|_, value| !value.is_null());
+    let row = &mut row;
+    let Some(sku) = text(row, &["sku"], 200)? else {
+        return Err(wrong("sku", "a value: the field is required"));
+    };
+    if let Some(expected) = sku_problem(&sku) {
+        return Err(wrong("sku", expected));
+    }
+    let currency = text(row, &["currency"], 3)?;
+    if currency.as_ref().is_some_and(|it| it.len() != 3 || !it.bytes().all(|b| b.is_ascii_alphabetic())) {
+        return Err(wrong("currency", "a code of three letters"));
+    }
+    let product = Product {
+        sku,
+        name: text(row, &["name", "title"], 500)?,
+        category: text(row, &["category"], 200)?,
+        currency: currency.map(|it| it.to_ascii_uppercase()),
+        price: money(row, &["price", "current_price", "our_price"], 1)?,
+        cost: money(row, &["cost"], 0)?,
+        min_price: money(row, &["min_price"], 0)?,
+        max_price: money(row, &["max_price"], 1)?,
+        map_price: money(row, &["map_price"], 0)?,
+        sources: sources(row, private)?,
+        extra: std::mem::take(row),
+        ..Product::default()
+    };
+    if let (Some(min), Some(max)) = (product.min_price, product.max_price)
+        && min > max
+    {
+        return Err(wrong("max_price", "no less than min_price"));
+    }
+    let extra = serde_json::to_string(&product.extra).map_or(usize::MAX, |text| text.len());
+    // PostgreSQL keeps no NUL, not even as an escape that comes back as one.
+    let nul = product.extra.iter().any(|(name, value)| name.contains('\0') || holds_nul(value));
+    if product.extra.len() > EXTRA_FIELDS_MAX || extra > EXTRA_BYTES_MAX || nul {
+        let first = product.extra.keys().next().cloned().unwrap_or_default();
+        let expected = format!(
+            "at most {EXTRA_FIELDS_MAX} further fields of {EXTRA_BYTES_MAX} bytes in all"
+        );
+        return Err((first.chars().take(64).collect(), expected));
+    }
+    Ok(product)
+}
+
+fn holds_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(list) => list.iter().any(holds_nul),
+        Value::Object(fields) => fields.iter().any(|(name, it)| name.contains('\0') || holds_nul(it)),
+        _ => false,
+    }
+}
+
+fn wrong(field: &str, expected: impl Into<String>) -> Wrong {
+    (field.to_owned(), expected.into())
+}
+
+/// The first of several names for one field, taken out of the row.
+fn take(row: &mut Map<String, Value>, names: &[&'static str]) -> Option<(&'static str, Value)> {
+    names.iter().find_map(|name| Some((*name, row.shift_remove(*name)?)))
+}
+
+fn text(
+    row: &mut Map<String, Value>,
+    names: &[&'static str],
+    most: usize,
+) -> Result<Option<String>, Wrong> {
+    let Some((name, value)) = take(row, names) else { return Ok(None) };
+    let Value::String(text) = value else { return Err(wrong(name, "a string")) };
+    match text_problem(&text, most) {
+        Some(expected) => Err(wrong(name, expected)),
+        None => Ok(Some(text)),
+    }
+}
+
+fn money(
+    row: &mut Map<String, Value>,
+    names: &[&'static str],
+    least_micros: i64,
+) -> Result<Option<pricing::Amount>, Wrong> {
+    let Some((name, value)) = take(row, names) else { return Ok(None) };
+    match amount(&value).filter(|it| it.micros() >= least_micros) {
+        Some(amount) => Ok(Some(amount)),
+        None if least_micros > 0 => Err(wrong(name, "a number more than 0")),
+        None => Err(wrong(name, "a number of at least 0")),
+    }
+}
+
+/// A list of addresses, or a text with spaces between them.
+fn sources(row: &mut Map<String, Value>, private: bool) -> Result<Vec<String>, Wrong> {
+    let listed: Vec<String> = match row.shift_remove("sources") {
+        None => return Ok(Vec::new()),
+        Some(Value::String(text)) => text.split_whitespace().map(str::to_owned).collect(),
+        Some(Value::Array(list)) => {
+            let text = |it: Value| match it {
+                Value::String(text) => Ok(text),
+                _ => Err(wrong("sources", "a list of addresses")),
+            };
+            list.into_iter().map(text).collect::<Result<_, _>>()?
+        }
+        Some(_) => return Err(wrong("sources", "a list of addresses")),
+    };
+    if listed.len() > SOURCES_MAX {
+        return Err(wrong("sources", format!("at most {SOURCES_MAX} addresses")));
+    }
+    for (at, it) in listed.iter().enumerate() {
+        if let Some(expected) = address::problem(it, private) {
+            return Err((format!("sources[{at}]"), expected.to_owned()));
+        }
+    }
+    Ok(listed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(row: Value, problem: Option<(&str, &str)>) {
+        let Value::Object(fields) = row.clone() else { panic!("a row is an object") };
+        let found = product(fields, false).err();
+        let same = match (&found, problem) {
+            (None, None) => true,
+            (Some((field, expected)), Some((name, part))) => field == name && expected.contains(part),
+            _ => false,
+        };
+        assert!(same, "{row}: {found:?}");
+    }
+
+    #[test]
+    fn rows_are_products_or_say_what_is_wrong() {
+        check(json!({ "sku": "A" }), None);
+        check(
+            json!({ "sku": "A", "title": "T", "current_price": "9.99", "cost": 0, "stock": 5,
+                "currency": "usd", "sources": ["https://a.example/p"], "max_price": null }),
+            None,
+        );
+        check(json!({ "price": 1 }), Some(("sku", "required")));
+        check(json!({ "sku": " " }), Some(("sku", "characters")));
+        check(json!({ "sku": "A", "price": 0 }), Some(("price", "more than 0")));
+        check(json!({ "sku": "A", "cost": -1 }), Some(("cost", "at least 0")));
+        check(json!({ "sku": "A", "cost": "cheap" }), Some(("cost", "a number")));
+        check(json!({ "sku": "A", "min_price": 5, "max_price": 4 }), Some(("max_price", "min_price")));
+        check(json!({ "sku": "A", "currency": "EURO" }), Some(("currency", "3")));
+        check(json!({ "sku": "A", "currency": "12€" }), Some(("currency", "three letters")));
+        check(json!({ "sku": "A", "name": 5 }), Some(("name", "a string")));
+        check(json!({ "sku": "A", "sources": [1] }), Some(("sources", "addresses")));
+        check(json!({ "sku": "A", "sources": "http://127.0.0.1/" }), Some(("sources[0]", "public")));
+        check(json!({ "sku": "A", "x": "y".repeat(5_000) }), Some(("x", "4096 bytes")));
+        check(json!({ "sku": "A", "x": ["\u{0}"] }), Some(("x", "further fields")));
+    }
+
+    #[test]
+    fn what_else_a_row_says_is_kept() {
+        let Value::Object(row) = json!({ "sku": "A", "price": 1, "stock": 5 }) else { panic!() };
+        let kept = product(row, false).unwrap();
+        assert_eq!(Value::Object(kept.extra), json!({ "stock": 5 }));
+        assert_eq!(kept.price.map(pricing::Amount::micros), Some(1_000_000));
+    }
+}

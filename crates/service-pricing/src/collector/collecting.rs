@@ -1,0 +1,122 @@
+//! `start_collection` and `get_job_status`: collections are jobs of the house's queue, so they
+//! outlive the process that took them in.
+
+use contract::Cx;
+use fault::Fault;
+use jobs::{Job, NewJob, State};
+use market::Millis;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::collector::names::reach;
+use crate::collector::{Collector, KIND};
+use crate::said::Said;
+
+const ATTEMPTS: u32 = 3;
+
+/// What a job carries.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Errand {
+    pub(super) sku: String,
+    pub(super) market: String,
+    pub(super) connector: String,
+    pub(super) depth: u32,
+}
+
+/// What a job came to.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Found {
+    /// Ticks that were brought, and those of them that were not known before.
+    pub(super) collected: u64,
+    pub(super) new: u64,
+    pub(super) problems: Vec<String>,
+    pub(super) problem_count: u64,
+}
+
+pub(super) async fn start(cx: Cx<Collector>, errand: Errand) -> Result<Said, Fault> {
+    let Errand { sku, market, connector, depth } = &errand;
+    reach(&cx.caller, sku, market)?;
+    if connector == "file" && cx.caller.reach.is_some() {
+        let message = "the drop folder holds ticks of every SKU, and this token is limited to some";
+        return Err(Fault::new(fault::Kind::Forbidden, "limit_not_honoured", message));
+    }
+    let job = NewJob::new(KIND, &errand)?.owner(&*cx.caller.subject).max_attempts(ATTEMPTS);
+    let pushed = cx.service.jobs.push(job).await?;
+    let id = pushed.job.id;
+    let text = format!("Collecting {sku} in {market} from {connector}, depth {depth}: job {id}");
+    let json = json!({ "ok": true, "job_id": id, "sku": sku, "market": market,
+        "connector": connector, "depth": depth });
+    Ok(Said::new(json, text))
+}
+
+#[derive(Deserialize)]
+pub(super) struct StatusArgs {
+    job_id: String,
+}
+
+pub(super) async fn status(cx: Cx<Collector>, args: StatusArgs) -> Result<Said, Fault> {
+    let job = cx.service.jobs.get(&args.job_id).await?;
+    let errand: Errand = match job.kind == KIND {
+        true => job.payload_as()?,
+        false => return Err(unknown(&args.job_id)),
+    };
+    // What a token does not reach is not there for its bearer.
+    let reached = reach(&cx.caller, &errand.sku, &errand.market);
+    reached.map_err(|_| unknown(&args.job_id))?;
+    let told = describe(&job, &errand)?;
+    let text = format!(
+        "Job {}: {} ({} of {} in {}, {} ticks so far)",
+        job.id, told["status"], errand.connector, errand.sku, errand.market, told["collected"]
+    );
+    Ok(Said::new(json!({ "ok": true, "job_id": job.id, "job": told }), text))
+}
+
+/// In the queue's own words, so that a job out of reach looks like none.
+fn unknown(id: &str) -> Fault {
+    let shown: String = id.chars().take(64).collect();
+    Fault::not_found("job_not_found", format!("there is no job {shown:?}"))
+}
+
+fn describe(job: &Job, errand: &Errand) -> Result<Value, Fault> {
+    let status = match job.state {
+        State::Queued => "QUEUED",
+        State::Running => "RUNNING",
+        State::Completed => "DONE",
+        State::Failed => "FAILED",
+        State::Cancelled => "CANCELLED",
+    };
+    let found: Option<Found> = job.result_as()?;
+    let time = |at: Option<Millis>| at.map(Millis::to_rfc3339);
+    let collected = found.as_ref().map_or(job.progress.done, |it| it.collected);
+    Ok(json!({
+        "id": job.id,
+        "sku": errand.sku,
+        "market": errand.market,
+        "connector": errand.connector,
+        "depth": errand.depth,
+        "status": status,
+        "progress": progress(job),
+        "collected": collected,
+        "new": found.as_ref().map(|it| it.new),
+        "problems": found.as_ref().map(|it| &it.problems),
+        "problem_count": found.as_ref().map(|it| it.problem_count),
+        "attempts": job.attempt,
+        "error": job.error.as_ref().map(|it| &it.message),
+        "error_code": job.error.as_ref().map(|it| &it.code),
+        "created_at": job.created_at.to_rfc3339(),
+        "started_at": time(job.started_at),
+        "finished_at": time(job.finished_at),
+    }))
+}
+
+/// From 0 to 1, by the places that were looked in: the note of a job's progress says how many.
+fn progress(job: &Job) -> f64 {
+    if job.state == State::Completed {
+        return 1.0;
+    }
+    let note = job.progress.note.as_deref().and_then(|note| note.split_once('/'));
+    let share = note.and_then(|(done, all)| {
+        Some(done.parse::<f64>().ok()? / all.parse::<f64>().ok().filter(|all| *all > 0.0)?)
+    });
+    share.unwrap_or(0.0).clamp(0.0, 1.0)
+}

@@ -1,0 +1,33 @@
+//! `ingest_tick`: one observation, kept for good before it is answered for.
+
+use contract::Cx;
+use fault::Fault;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::collector::names::invalid;
+use crate::collector::tick::{self, Usual};
+use crate::collector::Collector;
+use crate::said::Said;
+
+#[derive(Deserialize)]
+pub(super) struct Args {
+    d: Map<String, Value>,
+}
+
+pub(super) async fn call(cx: Cx<Collector>, args: Args) -> Result<Said, Fault> {
+    let usual = Usual::by_hand(cx.service.now());
+    // A caller learns nothing about goods that its token does not reach, not even what is wrong.
+    let text = |name: &str| args.d.get(name).and_then(Value::as_str);
+    if let Some(sku) = text("sku") {
+        cx.caller.reaches_sku(sku)?;
+    }
+    cx.caller.reaches_market(text("market").unwrap_or(usual.market))?;
+    let tick = match tick::parse(&args.d, usual) {
+        Ok(tick) => tick,
+        Err(wrong) => return invalid("d", wrong).map(|()| Said::new(Value::Null, "")),
+    };
+    let told = format!("Kept: {} in {} at {}", tick.sku, tick.market, tick.at.to_rfc3339());
+    cx.service.inbox.take(vec![tick]).await?;
+    Ok(Said::new(json!({ "ok": true }), told))
+}

@@ -1,0 +1,127 @@
+//! `fetch_market_features`: a window of ticks as one flat object.
+
+use contract::Cx;
+use fault::Fault;
+use ::market::{DAY_MS, Millis};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::books::ticks;
+use crate::collector::Collector;
+use crate::collector::names::{invalid, reach};
+use crate::collector::tick::AHEAD_MS;
+use crate::features::{self, Features};
+use crate::said::Said;
+
+#[derive(Deserialize)]
+pub(super) struct Args {
+    sku: String,
+    market: String,
+    time_window: String,
+    freshness_sla_minutes: u32,
+}
+
+pub(super) async fn features(cx: Cx<Collector>, args: Args) -> Result<Said, Fault> {
+    let Args { sku, market, .. } = &args;
+    reach(&cx.caller, sku, market)?;
+    let now = cx.service.now();
+    let Some(length) = length_ms(&args.time_window) else {
+        let problem = ("time_window".to_owned(), "days as P7D".to_owned());
+        return invalid("", vec![problem]).map(|()| Said::new(Value::Null, ""));
+    };
+    // Whoever's clock is a little ahead of ours has seen the market all the same.
+    let span = (Millis(now.0.saturating_sub(length)), Millis(now.0 + AHEAD_MS + 1));
+    let limit = features::TICKS_MAX;
+    let mut seen = ticks::window(&cx.service.db, (sku, market), span, limit + 1).await?;
+    let truncated = seen.len() > limit as usize;
+    seen.truncate(limit as usize);
+    let found = features::of(&seen);
+    let json = flat(&args, &found, now, truncated);
+    let text = told(&args, &found, &json);
+    Ok(Said::new(json, text))
+}
+
+/// The length of `P7D`. Longer than history is all of it.
+fn length_ms(window: &str) -> Option<i64> {
+    let days = window.strip_prefix('P')?.strip_suffix('D')?;
+    if days.is_empty() || !days.bytes().all(|it| it.is_ascii_digit()) {
+        return None;
+    }
+    Some(days.parse::<i64>().unwrap_or(i64::MAX).saturating_mul(DAY_MS))
+}
+
+fn flat(args: &Args, found: &Features, now: Millis, truncated: bool) -> Value {
+    let as_of = found.as_of.map(Millis::to_rfc3339);
+    let age = found.as_of.map(|at| (now.0 - at.0).max(0) as f64 / 60_000.0);
+    let fresh = age.is_some_and(|age| age <= f64::from(args.freshness_sla_minutes));
+    let snapshot = as_of.as_ref().map(|at| format!("snap:{}:{}:{at}", args.sku, args.market));
+    let crowd = &found.competitors;
+    json!({
+        "ok": true,
+        "sku": args.sku,
+        "market": args.market,
+        "time_window": args.time_window,
+        "freshness_sla_minutes": args.freshness_sla_minutes,
+        "snapshot_id": snapshot,
+        "as_of": as_of,
+        "age_minutes": age,
+        "fresh": fresh,
+        "sample_count": found.samples,
+        "count": found.samples,
+        "truncated": truncated,
+        "our_price": found.our_price,
+        "competitor_price": found.competitor_price,
+        "competitor_median": crowd.median,
+        "competitor_min": crowd.min,
+        "competitor_max": crowd.max,
+        "competitor_spread": crowd.spread,
+        "competitor_count": crowd.count,
+        "price_gap_pct": found.gap,
+        "demand_index": found.demand,
+        "demand_mean": found.demand_mean,
+        "demand_trend": found.demand_trend,
+        "volatility": found.volatility,
+        "stockout_share": found.stockout_share,
+        "units": found.units,
+        "simulated": found.sources.contains_key("mock"),
+        "provenance": found.sources.keys().take(20).collect::<Vec<_>>(),
+    })
+}
+
+fn told(args: &Args, found: &Features, json: &Value) -> String {
+    let Args { sku, market, time_window, .. } = args;
+    if found.samples == 0 {
+        return format!("Nothing was seen of {sku} in {market} over {time_window}");
+    }
+    let known = |name: &str| match &json[name] {
+        Value::Null => "unknown".to_owned(),
+        value => value.to_string(),
+    };
+    format!(
+        "{sku} in {market} over {time_window}: our price {}, competitors' median {} of {} (from {} \
+         to {}), demand index {}, {} ticks, fresh: {}",
+        known("our_price"),
+        known("competitor_median"),
+        known("competitor_count"),
+        known("competitor_min"),
+        known("competitor_max"),
+        known("demand_index"),
+        found.samples,
+        known("fresh"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_whole_days() {
+        assert_eq!(length_ms("P7D"), Some(7 * DAY_MS));
+        assert_eq!(length_ms("P0D"), Some(0));
+        assert_eq!(length_ms("P99999999999999999999D"), Some(i64::MAX));
+        for wrong in ["", "P", "PD", "P7", "7D", "P-1D", "P1.5D", "PT7D", "P７D"] {
+            assert_eq!(length_ms(wrong), None, "{wrong}");
+        }
+    }
+}

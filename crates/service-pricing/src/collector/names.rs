@@ -1,0 +1,51 @@
+//! What a SKU, a market or another name may be: short, and nothing but text.
+
+use contract::Caller;
+use fault::Fault;
+
+/// The market where none is named.
+pub(crate) const MARKET: &str = "DEFAULT";
+const SKU_CHARS_MAX: usize = 200;
+const MARKET_CHARS_MAX: usize = 64;
+
+/// What was expected instead, if the text will not do.
+pub(crate) fn text_problem(text: &str, most: usize) -> Option<String> {
+    let chars = text.chars().take(most + 1).count();
+    if chars == 0 || chars > most || text.trim().is_empty() {
+        return Some(format!("1 to {most} characters"));
+    }
+    let control = text.chars().any(char::is_control);
+    control.then(|| "text without control characters".to_owned())
+}
+
+pub(crate) fn sku_problem(text: &str) -> Option<String> {
+    text_problem(text, SKU_CHARS_MAX)
+}
+
+pub(crate) fn market_problem(text: &str) -> Option<String> {
+    text_problem(text, MARKET_CHARS_MAX)
+}
+
+/// Refuses a SKU or market that cannot be one, and one that the caller does not reach.
+pub(crate) fn reach(caller: &Caller, sku: &str, market: &str) -> Result<(), Fault> {
+    caller.reaches_sku(sku)?;
+    caller.reaches_market(market)?;
+    let problems = [("sku", sku_problem(sku)), ("market", market_problem(market))];
+    let problems = problems.into_iter().filter_map(|(field, it)| Some((field.to_owned(), it?)));
+    invalid("", problems.collect())
+}
+
+/// A fault that names each wrong field below `at`, or nothing where nothing is wrong.
+pub(crate) fn invalid(at: &str, problems: Vec<(String, String)>) -> Result<(), Fault> {
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let below = |field: &str| if at.is_empty() { field.to_owned() } else { format!("{at}.{field}") };
+    let told: Vec<String> = problems
+        .iter()
+        .map(|(field, expected)| format!("{}: expected {expected}", below(field)))
+        .collect();
+    let fault = Fault::invalid("invalid_input", format!("invalid input: {}", told.join("; ")));
+    let add = |fault: Fault, (field, expected): (String, String)| fault.problem(below(&field), expected);
+    Err(problems.into_iter().fold(fault, add))
+}

@@ -1,0 +1,43 @@
+//! `list_sources`: what a collection can be made with, and how each of them is.
+
+use contract::Cx;
+use fault::Fault;
+use serde_json::{Value, json};
+
+use crate::books::sources;
+use crate::collector::Collector;
+use crate::connectors::Standing;
+use crate::house::Nothing;
+use crate::said::Said;
+
+pub(super) async fn call(cx: Cx<Collector>, _: Nothing) -> Result<Said, Fault> {
+    let checks = sources::checks(&cx.service.db).await?;
+    let mut listed = Vec::new();
+    let mut told = Vec::new();
+    for connector in cx.service.connectors.iter() {
+        let last = checks.get(connector.name());
+        let now = cx.service.now();
+        let (status, note, at) = match connector.standing().await {
+            Standing::Ready => ("active", None, Some(now)),
+            Standing::Idle(why) => ("inactive", Some(why), Some(now)),
+            Standing::Broken(why) => ("error", Some(why), Some(now)),
+            Standing::AsLastSeen => match last {
+                Some(check) if check.trouble.is_some() => {
+                    ("error", check.trouble.clone(), Some(check.at))
+                }
+                Some(check) => ("active", None, Some(check.at)),
+                None => ("active", Some("never asked yet".to_owned()), None),
+            },
+        };
+        told.push(format!("{} ({}): {status}", connector.name(), connector.kind()));
+        let mut source = json!({ "name": connector.name(), "type": connector.kind(),
+            "status": status, "description": connector.description(), "note": note,
+            "last_collection": last.map(|it| it.at.to_rfc3339()) });
+        if let Some(at) = at {
+            source["last_check"] = Value::from(at.to_rfc3339());
+        }
+        listed.push(source);
+    }
+    let json = json!({ "ok": true, "count": listed.len(), "sources": listed });
+    Ok(Said::new(json, told.join("\n")))
+}

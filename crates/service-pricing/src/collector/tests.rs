@@ -1,0 +1,1 @@
+//! The collector as a whole, on both engines.

@@ -1,0 +1,132 @@
+//! A collection at work. What it brings is kept in the same transaction that completes the job, so
+//! a run that was cut short leaves nothing behind and a second one adds nothing twice. Only files
+//! are kept one by one, each together with the mark that it was taken.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use fault::Fault;
+use jobs::{Fence, Handler, JobContext, Outcome};
+use market::Clock;
+use store::Db;
+
+use crate::books::sources::{self, Check};
+use crate::books::ticks::{self, Tick};
+use crate::books::products;
+use crate::collector::collecting::{Errand, Found};
+use crate::connectors::{Ask, Connector, Connectors, Haul, Problems};
+
+pub(super) struct Collecting {
+    pub(super) db: Db,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) connectors: Arc<Connectors>,
+}
+
+#[async_trait]
+impl Handler for Collecting {
+    async fn run(&self, context: JobContext) -> Outcome {
+        let stopping = context.stopping().clone();
+        let work = self.collect(&context);
+        let ended = tokio::select! {
+            biased;
+            _ = context.cancelled() => return Outcome::Cancelled,
+            () = stopping.cancelled() => return Outcome::Release,
+            ended = work => ended,
+        };
+        match ended {
+            Ok(()) => Outcome::Committed,
+            Err(fault) => {
+                self.note_failure(&context, &fault).await;
+                fault.into()
+            }
+        }
+    }
+}
+
+impl Collecting {
+    async fn collect(&self, context: &JobContext) -> Result<(), Fault> {
+        let errand: Errand = context.payload()?;
+        let connector = self.connector(&errand.connector)?;
+        let ask = Ask {
+            product: products::find(&self.db, &errand.sku).await?,
+            sku: errand.sku,
+            market: errand.market,
+            depth: errand.depth,
+            asked_at: context.job().created_at,
+        };
+        let places = connector.places(&ask).await?;
+        let mut kept = Kept::default();
+        for (at, place) in places.iter().enumerate() {
+            let haul = connector.haul(&ask, place).await?;
+            self.take(haul, &context.fence(), &mut kept).await?;
+            let note = format!("{}/{}", at + 1, places.len());
+            context.progress(kept.found.collected, None, Some(&note));
+        }
+        // Where every place failed, so did the source.
+        let trouble = (!places.is_empty() && kept.found.collected == 0)
+            .then(|| kept.problems.told.first().cloned())
+            .flatten();
+        let check = Check { at: self.clock.now(), trouble };
+        let Kept { mut found, problems, ticks } = kept;
+        let mut tx = self.db.begin().await?;
+        found.new += ticks::add(&mut tx, &ticks, check.at).await?;
+        (found.problem_count, found.problems) = (problems.count as u64, problems.told);
+        sources::checked(&mut tx, connector.name(), &check).await?;
+        context.fence().complete_in(&mut tx, &found).await?;
+        tx.commit().await
+    }
+
+    fn connector(&self, name: &str) -> Result<&dyn Connector, Fault> {
+        let found = self.connectors.iter().find(|it| it.name() == name);
+        found.map(AsRef::as_ref).ok_or_else(|| {
+            Fault::invalid("unsupported_connector", format!("there is no connector {name:?}"))
+        })
+    }
+
+    async fn take(&self, haul: Haul, fence: &Fence, kept: &mut Kept) -> Result<(), Fault> {
+        let Haul { ticks, problems, file } = haul;
+        kept.problems.join(problems);
+        let brought = ticks.len() as u64;
+        let Some((hash, name)) = file else {
+            kept.found.collected += brought;
+            kept.ticks.extend(ticks);
+            return Ok(());
+        };
+        let now = self.clock.now();
+        let mut tx = self.db.begin().await?;
+        fence.still_mine(&mut tx).await?;
+        if sources::take(&mut tx, &hash, &name, now).await? {
+            let new = ticks::add(&mut tx, &ticks, now).await?;
+            tx.commit().await?;
+            kept.found.collected += brought;
+            kept.found.new += new;
+        }
+        Ok(())
+    }
+
+    /// A source that fails is shown as failing; that it cannot be written down changes nothing.
+    async fn note_failure(&self, context: &JobContext, fault: &Fault) {
+        let Ok(errand) = context.payload::<Errand>() else { return };
+        // What was asked wrongly says nothing about the source.
+        if !fault.kind().is_retryable() {
+            return;
+        }
+        let check = Check { at: self.clock.now(), trouble: Some(fault.message().to_owned()) };
+        let noted = async {
+            let mut tx = self.db.begin().await?;
+            sources::checked(&mut tx, &errand.connector, &check).await?;
+            tx.commit().await
+        };
+        if let Err(fault) = noted.await {
+            tracing::warn!(connector = errand.connector, "the state of a source was not kept: {fault}");
+        }
+    }
+}
+
+#[derive(Default)]
+struct Kept {
+    found: Found,
+    problems: Problems,
+    /// What waits for the end.
+    ticks: Vec<Tick>,
+}

@@ -1,0 +1,91 @@
+//! Where ticks come from. A connector brings what it finds haul by haul and says how it is; it
+//! keeps nothing itself, so that what it brings is kept together with the job that asked for it.
+
+pub(crate) mod file;
+pub(crate) mod http;
+pub(crate) mod mock;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use fault::Fault;
+use market::Millis;
+
+use crate::books::products::Product;
+use crate::books::ticks::Tick;
+
+/// How many problems of one collection are told; the rest are counted.
+pub(crate) const PROBLEMS_MAX: usize = 20;
+
+/// What is to be collected.
+#[derive(Debug, Clone)]
+pub(crate) struct Ask {
+    pub(crate) sku: String,
+    pub(crate) market: String,
+    pub(crate) depth: u32,
+    /// As the catalogue knows it.
+    pub(crate) product: Option<Product>,
+    /// When it was asked for: the same again after a crash.
+    pub(crate) asked_at: Millis,
+}
+
+/// What was found in one place.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Haul {
+    pub(crate) ticks: Vec<Tick>,
+    pub(crate) problems: Problems,
+    /// The file it was found in, by the hash of its content: to be taken in once, whole.
+    pub(crate) file: Option<(String, String)>,
+}
+
+/// What could not be used, and why; bounded.
+#[derive(Debug, Default, PartialEq, Clone)]
+pub(crate) struct Problems {
+    pub(crate) told: Vec<String>,
+    pub(crate) count: usize,
+}
+
+impl Problems {
+    pub(crate) fn add(&mut self, problem: impl Into<String>) {
+        self.count += 1;
+        if self.told.len() < PROBLEMS_MAX {
+            self.told.push(problem.into());
+        }
+    }
+
+    pub(crate) fn join(&mut self, more: Self) {
+        let room = PROBLEMS_MAX.saturating_sub(self.told.len());
+        self.told.extend(more.told.into_iter().take(room));
+        self.count += more.count;
+    }
+}
+
+/// How a source is, where that can be seen without asking anybody.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Standing {
+    /// It works; looked at now.
+    Ready,
+    /// Nothing is set up for it; says what is missing.
+    Idle(String),
+    /// It does not work.
+    Broken(String),
+    /// What the last collection found is all that is known.
+    AsLastSeen,
+}
+
+#[async_trait]
+pub(crate) trait Connector: Send + Sync {
+    /// As the contract's `connector` names it.
+    fn name(&self) -> &'static str;
+    /// As the contract's `type` names it.
+    fn kind(&self) -> &'static str;
+    fn description(&self) -> &'static str;
+    async fn standing(&self) -> Standing;
+    /// The places to look in, in order.
+    async fn places(&self, ask: &Ask) -> Result<Vec<String>, Fault>;
+    /// What is found in one of them. A fault ends the collection; what is wrong with one place
+    /// alone is a problem of its haul.
+    async fn haul(&self, ask: &Ask, place: &str) -> Result<Haul, Fault>;
+}
+
+pub(crate) type Connectors = Vec<Arc<dyn Connector>>;

@@ -1,0 +1,266 @@
+//! A folder into which ticks are dropped as files: CSV with a line of names, JSON lines, or a JSON
+//! array. Each file is taken in once, whole, whatever it is called; what a line says wrong is told
+//! and the rest is taken.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use fault::Fault;
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+use store::Db;
+
+use crate::books::sources;
+use crate::collector::tick::{self, Usual};
+use crate::connectors::{Ask, Connector, Haul, Problems, Standing};
+use crate::csv::Table;
+
+/// A larger file is one for an import, not for a drop.
+const FILE_BYTES_MAX: u64 = 32 << 20;
+const TICKS_MAX: usize = 100_000;
+/// Files that are looked at in one collection.
+const FILES_MAX: usize = 1_000;
+const KINDS: [&str; 4] = ["csv", "json", "jsonl", "ndjson"];
+
+pub(crate) struct DropFolder {
+    pub(crate) folder: PathBuf,
+    pub(crate) db: Db,
+}
+
+#[async_trait]
+impl Connector for DropFolder {
+    fn name(&self) -> &'static str {
+        "file"
+    }
+
+    fn kind(&self) -> &'static str {
+        "file"
+    }
+
+    fn description(&self) -> &'static str {
+        "Files of ticks dropped into pricing/drop in the data folder: CSV, JSON lines or JSON"
+    }
+
+    async fn standing(&self) -> Standing {
+        let folder = self.folder.clone();
+        match blocking(move || std::fs::read_dir(folder)).await {
+            Ok(Ok(_)) => Standing::Ready,
+            Ok(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => {
+                Standing::Idle("there is no folder pricing/drop in the data folder".to_owned())
+            }
+            Ok(Err(error)) => Standing::Broken(format!("pricing/drop: {}", error.kind())),
+            Err(fault) => Standing::Broken(fault.message().to_owned()),
+        }
+    }
+
+    /// The first `depth` files that were not taken in before, by name.
+    async fn places(&self, ask: &Ask) -> Result<Vec<String>, Fault> {
+        let folder = self.folder.clone();
+        let names = blocking(move || names(&folder)).await?.map_err(unreadable)?;
+        let mut fresh = Vec::new();
+        for name in names {
+            if fresh.len() >= ask.depth as usize {
+                break;
+            }
+            let path = self.folder.join(&name);
+            let is_new = match blocking(move || read(&path)).await? {
+                Ok((hash, _)) => !sources::is_taken(&self.db, &hash).await?,
+                // What cannot be read is told when its turn comes.
+                Err(_) => true,
+            };
+            if is_new {
+                fresh.push(name);
+            }
+        }
+        Ok(fresh)
+    }
+
+    async fn haul(&self, ask: &Ask, place: &str) -> Result<Haul, Fault> {
+        let (path, name, market) = (self.folder.join(place), place.to_owned(), ask.market.clone());
+        let now = ask.asked_at;
+        blocking(move || {
+            let mut haul = Haul::default();
+            match read(&path) {
+                Ok((hash, text)) => {
+                    let usual = Usual { market: &market, source: "file", now };
+                    take(&name, &text, usual, &mut haul);
+                    haul.file = Some((hash, name));
+                }
+                Err(why) => haul.problems.add(format!("{name}: {why}")),
+            }
+            haul
+        })
+        .await
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Fault> {
+    tokio::task::spawn_blocking(work).await.map_err(Fault::internal)
+}
+
+fn unreadable(error: std::io::Error) -> Fault {
+    let message = match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no folder pricing/drop in the data folder",
+        _ => "the folder pricing/drop cannot be read",
+    };
+    Fault::invalid("drop_folder", message).caused_by(error)
+}
+
+/// Files of the kinds we know, sorted; no links, which may lead out of the folder, and nothing that
+/// is hidden or still being written.
+fn names(folder: &Path) -> Result<Vec<String>, std::io::Error> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let kind = Path::new(&name).extension().and_then(|it| it.to_str()).unwrap_or_default();
+        let known = KINDS.contains(&kind.to_ascii_lowercase().as_str());
+        if known && !name.starts_with('.') && entry.file_type()?.is_file() {
+            names.push(name);
+        }
+    }
+    names.sort_unstable();
+    names.truncate(FILES_MAX);
+    Ok(names)
+}
+
+/// The hash of a file's content, and its text.
+fn read(path: &Path) -> Result<(String, String), String> {
+    use std::io::Read as _;
+    let file = std::fs::File::open(path).map_err(|error| error.kind().to_string())?;
+    let mut bytes = Vec::new();
+    let read = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|error| error.kind().to_string())?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(format!("more than {} MiB", FILE_BYTES_MAX >> 20));
+    }
+    let hash: [u8; 32] = Sha256::digest(&bytes).into();
+    let hash = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let text = String::from_utf8(bytes).map_err(|_| "not text in UTF-8".to_owned())?;
+    Ok((hash, text))
+}
+
+fn take(name: &str, text: &str, usual: Usual<'_>, haul: &mut Haul) {
+    let keep = |line: usize, fields: Result<Map<String, Value>, String>, haul: &mut Haul| {
+        let read = fields.and_then(|it| {
+            let told = |wrong: Vec<tick::Wrong>| {
+                let each = wrong.iter().map(|(field, expected)| format!("{field}: expected {expected}"));
+                each.collect::<Vec<_>>().join("; ")
+            };
+            tick::parse(&it, usual).map_err(told)
+        });
+        match read {
+            Ok(_) if haul.ticks.len() >= TICKS_MAX => {
+                haul.problems.add(format!("{name} line {line}: more than {TICKS_MAX} ticks"));
+            }
+            Ok(tick) => haul.ticks.push(tick),
+            Err(why) => haul.problems.add(format!("{name} line {line}: {why}")),
+        }
+    };
+    if name.to_ascii_lowercase().ends_with(".csv") {
+        let table = match Table::new(text) {
+            Ok(table) => table,
+            Err(bad) => return haul.problems.add(format!("{name} line {}: {}", bad.line, bad.why)),
+        };
+        for row in table {
+            match row {
+                Ok(row) => {
+                    let fields = row.fields.into_iter().map(|(name, text)| {
+                        let value = typed(&name, text);
+                        (name, value)
+                    });
+                    keep(row.line, Ok(fields.collect()), haul);
+                }
+                Err(bad) => keep(bad.line, Err(bad.why), haul),
+            }
+        }
+        return;
+    }
+    if text.trim_start().starts_with('[') {
+        match serde_json::from_str::<Vec<Value>>(text) {
+            Ok(rows) => rows.into_iter().enumerate().for_each(|(at, row)| {
+                keep(at + 1, object(row), haul);
+            }),
+            Err(error) => add_json(&mut haul.problems, name, &error),
+        }
+        return;
+    }
+    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let row = serde_json::from_str::<Value>(line).map_err(|_| "not JSON".to_owned());
+        keep(at + 1, row.and_then(object), haul);
+    }
+}
+
+fn add_json(problems: &mut Problems, name: &str, error: &serde_json::Error) {
+    problems.add(format!("{name} line {}: not JSON", error.line()));
+}
+
+fn object(row: Value) -> Result<Map<String, Value>, String> {
+    match row {
+        Value::Object(fields) => Ok(fields),
+        _ => Err("not an object".to_owned()),
+    }
+}
+
+/// A field of a table, which has no types, as JSON has it; what does not fit stays text and is
+/// refused as such.
+fn typed(name: &str, text: String) -> Value {
+    let number = |text: &str| text.parse::<f64>().ok().map(Value::from);
+    let typed = match name {
+        "demand_index" | "units" => number(&text),
+        "ts" => text.parse::<i64>().ok().map(Value::from),
+        "in_stock" => match text.to_ascii_lowercase().as_str() {
+            "true" | "yes" | "1" => Some(Value::Bool(true)),
+            "false" | "no" | "0" => Some(Value::Bool(false)),
+            _ => None,
+        },
+        _ => None,
+    };
+    typed.unwrap_or(Value::String(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use market::Millis;
+
+    use super::*;
+
+    const NOW: Millis = Millis(1_800_000_000_000);
+
+    #[track_caller]
+    fn check(name: &str, text: &str, skus: &[&str], problems: &[&str]) {
+        let mut haul = Haul::default();
+        take(name, text, Usual { market: "EU", source: "file", now: NOW }, &mut haul);
+        let found: Vec<&str> = haul.ticks.iter().map(|tick| &*tick.sku).collect();
+        assert_eq!(found, skus, "{text}: {:?}", haul.problems);
+        assert_eq!(haul.problems.count, problems.len(), "{:?}", haul.problems);
+        for (told, part) in haul.problems.told.iter().zip(problems) {
+            assert!(told.contains(part), "{told}");
+        }
+    }
+
+    #[test]
+    fn files_of_each_kind_are_read_and_bad_lines_told() {
+        let csv = "sku,our_price,competitor_price,in_stock,units,ts\nA,10.50,9.99,yes,3,1790000000000\n\
+                   B,,1,,,\nC,5,4,maybe,,\nD,7,,,,2026-01-01T00:00:00Z\n";
+        check("t.csv", csv, &["A", "D"], &["line 3: our_price", "line 4: in_stock"]);
+        let lines = "{\"sku\":\"A\",\"our_price\":1}\n\n{\"sku\"\n[]\n{\"sku\":\"B\",\"our_price\":2}";
+        check("t.jsonl", lines, &["A", "B"], &["line 3: not JSON", "line 4: not an object"]);
+        check("t.json", "[{\"sku\":\"A\",\"our_price\":1},5]", &["A"], &["line 2"]);
+        check("t.json", "[{\"sku\"", &[], &["not JSON"]);
+        check("t.csv", "", &[], &["empty"]);
+        check("t.csv", "sku,our_price\n", &[], &[]);
+    }
+
+    #[test]
+    fn ticks_without_a_market_are_of_the_one_that_was_asked() {
+        let mut haul = Haul::default();
+        let usual = Usual { market: "EU", source: "file", now: NOW };
+        take("t.csv", "sku,our_price,market\nA,1,\nB,1,US\n", usual, &mut haul);
+        let seen: Vec<(&str, &str)> =
+            haul.ticks.iter().map(|it| (&*it.market, &*it.source)).collect();
+        assert_eq!(seen, [("EU", "file"), ("US", "file")]);
+    }
+}

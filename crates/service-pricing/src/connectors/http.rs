@@ -1,0 +1,138 @@
+//! Competitors' own pages and feeds, at the addresses that the catalogue has in a product's
+//! `sources`. One page is one haul; what goes wrong with one does not stop the others.
+
+pub(crate) mod address;
+mod fetch;
+mod offers;
+mod robots;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use fault::Fault;
+use market::Clock;
+
+use crate::books::products::Product;
+use crate::books::ticks::Tick;
+use crate::connectors::http::fetch::Fetcher;
+pub(crate) use crate::connectors::http::fetch::Manners;
+use crate::connectors::http::offers::Offer;
+use crate::connectors::{Ask, Connector, Haul, Standing};
+
+pub(crate) struct Pages {
+    /// Absent where no client could be set up, which is no reason to serve nothing at all.
+    fetcher: Option<Fetcher>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Manners {
+    pub(crate) fn usual(private: bool) -> Self {
+        Self { private, pause: Duration::from_secs(1), patience: Duration::from_secs(10) }
+    }
+}
+
+impl Pages {
+    pub(crate) fn new(manners: Manners, clock: Arc<dyn Clock>) -> Self {
+        let fetcher = Fetcher::new(manners);
+        if let Err(fault) = &fetcher {
+            let cause = std::error::Error::source(fault).map(ToString::to_string);
+            tracing::error!(cause, "the http connector could not be set up");
+        }
+        Self { fetcher: fetcher.ok(), clock }
+    }
+
+    fn fetcher(&self) -> Result<&Fetcher, Fault> {
+        let broken = || Fault::unavailable("no_client", "the HTTP client could not be set up");
+        self.fetcher.as_ref().ok_or_else(broken)
+    }
+}
+
+#[async_trait]
+impl Connector for Pages {
+    fn name(&self) -> &'static str {
+        "http"
+    }
+
+    fn kind(&self) -> &'static str {
+        "web_scraper"
+    }
+
+    fn description(&self) -> &'static str {
+        "Product pages and JSON feeds at the addresses in a product's sources"
+    }
+
+    async fn standing(&self) -> Standing {
+        match self.fetcher() {
+            Ok(_) => Standing::AsLastSeen,
+            Err(fault) => Standing::Broken(fault.message().to_owned()),
+        }
+    }
+
+    async fn places(&self, ask: &Ask) -> Result<Vec<String>, Fault> {
+        let Some(product) = &ask.product else {
+            return Err(missing(format!("{:?} is not in the catalogue", ask.sku)));
+        };
+        if product.price.is_none() {
+            return Err(missing(format!("the catalogue has no price for {:?}", ask.sku)));
+        }
+        if product.sources.is_empty() {
+            return Err(missing(format!("the catalogue has no sources for {:?}", ask.sku)));
+        }
+        Ok(product.sources.iter().take(ask.depth as usize).cloned().collect())
+    }
+
+    async fn haul(&self, ask: &Ask, place: &str) -> Result<Haul, Fault> {
+        let mut haul = Haul::default();
+        match self.fetcher()?.page(place).await {
+            Ok(text) => {
+                let offers = offers::read(&text, &ask.sku);
+                if offers.is_empty() {
+                    haul.problems.add(format!("{}: no price was found there", host(place)));
+                }
+                for offer in offers {
+                    self.take(ask, place, offer, &mut haul);
+                }
+            }
+            Err(why) => haul.problems.add(format!("{}: {why}", host(place))),
+        }
+        Ok(haul)
+    }
+}
+
+impl Pages {
+    fn take(&self, ask: &Ask, place: &str, offer: Offer, haul: &mut Haul) {
+        let Some(Product { price: Some(our_price), currency, .. }) = &ask.product else { return };
+        if let (Some(ours), Some(theirs)) = (currency, &offer.currency)
+            && !ours.eq_ignore_ascii_case(theirs)
+        {
+            let told = format!("{}: a price in another currency than {ours}", host(place));
+            return haul.problems.add(told);
+        }
+        haul.ticks.push(Tick {
+            sku: ask.sku.clone(),
+            market: ask.market.clone(),
+            at: self.clock.now(),
+            our_price: *our_price,
+            competitor: Some(offer.seller.unwrap_or_else(|| host(place))),
+            competitor_price: offer.price,
+            demand_index: None,
+            units: None,
+            in_stock: offer.in_stock,
+            source: "http".to_owned(),
+        });
+    }
+}
+
+fn missing(message: String) -> Fault {
+    Fault::invalid("nothing_to_ask", message)
+}
+
+/// Whom an address belongs to; the rest of it may hold what is nobody's business.
+fn host(address: &str) -> String {
+    let url = reqwest::Url::parse(address).ok();
+    url.and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

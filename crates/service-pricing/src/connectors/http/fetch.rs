@@ -1,0 +1,195 @@
+//! Asking strangers' servers for pages, politely and within bounds: robots.txt is honoured, a host
+//! is asked now and then, and size, time and redirects have limits. Every hop of a redirect is
+//! judged like the first address.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fault::Fault;
+use reqwest::header::LOCATION;
+use reqwest::redirect::Policy;
+use reqwest::{Response, Url};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use crate::connectors::http::address::{PublicOnly, url_problem};
+use crate::connectors::http::robots::Robots;
+
+const PAGE_BYTES_MAX: usize = 2 << 20;
+const ROBOTS_BYTES_MAX: usize = 500 << 10;
+const REDIRECTS_MAX: usize = 3;
+const ROBOTS_LIFE: Duration = Duration::from_secs(3_600);
+/// Sites that are remembered.
+const SITES_MAX: usize = 500;
+
+/// How strangers are treated.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manners {
+    /// Whether addresses inside our own network may be asked.
+    pub(crate) private: bool,
+    /// The least time between two requests to one host.
+    pub(crate) pause: Duration,
+    /// How long one request may take, its body included.
+    pub(crate) patience: Duration,
+}
+
+pub(crate) struct Fetcher {
+    client: reqwest::Client,
+    manners: Manners,
+    sites: Mutex<HashMap<String, Arc<Site>>>,
+}
+
+/// What is known of one scheme, host and port.
+#[derive(Default)]
+struct Site {
+    /// When it may be asked next. Held while waiting, so that callers take turns.
+    next: Mutex<Option<Instant>>,
+    robots: Mutex<Option<(Instant, Arc<Robots>)>>,
+}
+
+impl Fetcher {
+    pub(crate) fn new(manners: Manners) -> Result<Self, Fault> {
+        // Fails only where a provider is installed already, which is as good.
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let builder = reqwest::Client::builder()
+            .redirect(Policy::none())
+            .no_proxy()
+            .timeout(manners.patience)
+            .connect_timeout(manners.patience)
+            .user_agent(concat!("stoa/", env!("CARGO_PKG_VERSION"), " (price collector)"));
+        let builder = match manners.private {
+            true => builder,
+            false => builder.dns_resolver(Arc::new(PublicOnly)),
+        };
+        let client = builder.build().map_err(Fault::internal)?;
+        Ok(Self { client, manners, sites: Mutex::default() })
+    }
+
+    /// The text of a page, or why there is none; the reason is a phrase without the address.
+    pub(crate) async fn page(&self, address: &str) -> Result<String, String> {
+        let mut url = Url::parse(address).map_err(|_| "not an address".to_owned())?;
+        for _ in 0..=REDIRECTS_MAX {
+            if let Some(expected) = url_problem(&url, self.manners.private) {
+                return Err(format!("not {expected}"));
+            }
+            let site = self.site(&url).await;
+            let robots = self.robots(&site, &url).await;
+            if !robots.allows(&path(&url)) {
+                return Err("robots.txt asks us to stay away".to_owned());
+            }
+            let response = self.get(&site, url.clone(), robots.delay).await?;
+            let status = response.status();
+            if status.is_redirection() {
+                let to = response.headers().get(LOCATION).and_then(|it| it.to_str().ok());
+                url = to.and_then(|it| url.join(it).ok()).ok_or("a redirect to nowhere")?;
+                continue;
+            }
+            if !status.is_success() {
+                return Err(format!("status {}", status.as_u16()));
+            }
+            return text(response, PAGE_BYTES_MAX).await;
+        }
+        Err(format!("more than {REDIRECTS_MAX} redirects"))
+    }
+
+    async fn site(&self, url: &Url) -> Arc<Site> {
+        let mut sites = self.sites.lock().await;
+        if sites.len() >= SITES_MAX {
+            // Those that nobody is asking just now can be learnt again.
+            sites.retain(|_, site| Arc::strong_count(site) > 1);
+        }
+        Arc::clone(sites.entry(url.origin().ascii_serialization()).or_default())
+    }
+
+    /// Asked for once an hour; one that is not there allows everything, one that fails nothing.
+    async fn robots(&self, site: &Site, url: &Url) -> Arc<Robots> {
+        let mut known = site.robots.lock().await;
+        if let Some((learnt, robots)) = known.as_ref()
+            && learnt.elapsed() < ROBOTS_LIFE
+        {
+            return Arc::clone(robots);
+        }
+        let robots = Arc::new(self.ask_robots(site, url).await);
+        *known = Some((Instant::now(), Arc::clone(&robots)));
+        robots
+    }
+
+    async fn ask_robots(&self, site: &Site, url: &Url) -> Robots {
+        let Ok(mut at) = url.join("/robots.txt") else { return Robots::nothing() };
+        for _ in 0..=REDIRECTS_MAX {
+            if url_problem(&at, self.manners.private).is_some() {
+                return Robots::nothing();
+            }
+            let Ok(response) = self.get(site, at.clone(), None).await else {
+                return Robots::nothing();
+            };
+            let status = response.status();
+            if status.is_redirection() {
+                let to = response.headers().get(LOCATION).and_then(|it| it.to_str().ok());
+                let Some(next) = to.and_then(|it| at.join(it).ok()) else { break };
+                at = next;
+                continue;
+            }
+            if status.is_client_error() {
+                return Robots::default();
+            }
+            return match status.is_success() {
+                true => text(response, ROBOTS_BYTES_MAX)
+                    .await
+                    .map_or_else(|_| Robots::nothing(), |text| Robots::parse(&text)),
+                false => Robots::nothing(),
+            };
+        }
+        Robots::default()
+    }
+
+    async fn get(
+        &self,
+        site: &Site,
+        url: Url,
+        delay: Option<Duration>,
+    ) -> Result<Response, String> {
+        let pause = delay.unwrap_or_default().max(self.manners.pause);
+        {
+            let mut next = site.next.lock().await;
+            if let Some(at) = *next {
+                tokio::time::sleep_until(at).await;
+            }
+            *next = Some(Instant::now() + pause);
+        }
+        let sent = self.client.get(url).send().await;
+        sent.map_err(|error| why(&error).to_owned())
+    }
+}
+
+/// The query belongs to what robots.txt speaks of.
+fn path(url: &Url) -> String {
+    match url.query() {
+        Some(query) => format!("{}?{query}", url.path()),
+        None => url.path().to_owned(),
+    }
+}
+
+/// Without the library's own words, which hold the address.
+fn why(error: &reqwest::Error) -> &'static str {
+    if error.is_timeout() {
+        "no answer in time"
+    } else if error.is_connect() {
+        "no connection"
+    } else {
+        "the answer broke off"
+    }
+}
+
+/// A body within bounds, however it was packed.
+async fn text(mut response: Response, most: usize) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| why(&error).to_owned())? {
+        if bytes.len() + chunk.len() > most {
+            return Err(format!("more than {} KiB", most >> 10));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(String::from_utf8(bytes).unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into()))
+}

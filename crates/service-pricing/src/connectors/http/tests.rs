@@ -1,0 +1,1 @@
+//! The connector against a server on loopback that is now polite and now hostile.

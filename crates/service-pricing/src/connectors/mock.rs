@@ -1,0 +1,200 @@
+//! A simulated market: a handful of competitors for each SKU, with trends, noise, promotions and
+//! stock-outs, and a demand that answers to prices. The same seed, SKU, market and moment give the
+//! same ticks. Nothing here was ever seen in a shop, and every tick says so by its source.
+
+use async_trait::async_trait;
+use fault::Fault;
+use market::{DAY_MS, Millis};
+use pricing::Amount;
+use sha2::{Digest as _, Sha256};
+
+use crate::books::ticks::Tick;
+use crate::connectors::{Ask, Connector, Haul, Standing};
+
+const HOUR_MS: i64 = 3_600_000;
+const MINUTE_MS: i64 = 60_000;
+/// What a product sells for, to its cost.
+const MARKUP: f64 = 1.4;
+/// How strongly simulated buyers mind a price.
+const ELASTICITY: f64 = -1.8;
+const SHOPS: [&str; 6] = ["northwind", "fairprice", "corner-shop", "megastore", "bazaar", "outlet"];
+
+pub(crate) struct Mock {
+    pub(crate) seed: u64,
+}
+
+#[async_trait]
+impl Connector for Mock {
+    fn name(&self) -> &'static str {
+        "mock"
+    }
+
+    fn kind(&self) -> &'static str {
+        "mock"
+    }
+
+    fn description(&self) -> &'static str {
+        "A simulated market of competitors: invented prices, for trying things out"
+    }
+
+    async fn standing(&self) -> Standing {
+        Standing::Ready
+    }
+
+    /// The minute of the asking, and the full hours before it.
+    async fn places(&self, ask: &Ask) -> Result<Vec<String>, Fault> {
+        let now = ask.asked_at.0.div_euclid(MINUTE_MS) * MINUTE_MS;
+        let hour = (now - 1).div_euclid(HOUR_MS) * HOUR_MS;
+        let before = (0..i64::from(ask.depth) - 1).map(|step| hour - step * HOUR_MS);
+        Ok(std::iter::once(now).chain(before).map(|at| at.to_string()).collect())
+    }
+
+    async fn haul(&self, ask: &Ask, place: &str) -> Result<Haul, Fault> {
+        let at = Millis(place.parse().map_err(Fault::internal)?);
+        Ok(Haul { ticks: self.seen(ask, at), ..Haul::default() })
+    }
+}
+
+impl Mock {
+    /// Evenly from 0 to 1, the same for the same words.
+    fn chance(&self, words: &[&str], number: i64) -> f64 {
+        let mut hash = Sha256::new();
+        hash.update(self.seed.to_le_bytes());
+        for word in words {
+            hash.update(word.as_bytes());
+            hash.update([0]);
+        }
+        hash.update(number.to_le_bytes());
+        let digest: [u8; 32] = hash.finalize().into();
+        let [a, b, c, d, ..] = digest;
+        f64::from(u32::from_le_bytes([a, b, c, d])) / f64::from(u32::MAX)
+    }
+
+    /// What the product is worth: held still by its cost where the catalogue has one.
+    fn worth(&self, ask: &Ask) -> f64 {
+        let product = ask.product.as_ref();
+        let cost = product.and_then(|it| it.cost).map(Amount::to_f64).filter(|it| *it > 0.0);
+        let price = product.and_then(|it| it.price).map(Amount::to_f64).filter(|it| *it > 0.0);
+        let invented = || (5.0 * 40.0_f64.powf(self.chance(&["worth", &ask.sku], 0))).round();
+        cost.map(|it| it * MARKUP).or(price).unwrap_or_else(invented)
+    }
+
+    fn seen(&self, ask: &Ask, at: Millis) -> Vec<Tick> {
+        let worth = self.worth(ask);
+        let place = [ask.sku.as_str(), ask.market.as_str()];
+        let ours = ask.product.as_ref().and_then(|it| it.price).or_else(|| money(worth));
+        let Some(our_price) = ours.filter(|it| it.is_positive()) else { return Vec::new() };
+        let shops = 3 + (self.chance(&[place[0], place[1], "shops"], 0) * 3.99) as usize;
+        let offers: Vec<(&str, f64, bool)> = SHOPS
+            .into_iter()
+            .take(shops)
+            .map(|shop| {
+                let (price, in_stock) = self.offer(place, shop, worth, at);
+                (shop, price, in_stock)
+            })
+            .collect();
+        let best = offers.iter().filter(|it| it.2).map(|it| it.1).fold(f64::INFINITY, f64::min);
+        let best = if best.is_finite() { best } else { worth };
+        let demand = self.demand(place, our_price.to_f64() / best, at);
+        let sold = (20.0 * demand * self.chance(&[place[0], place[1], "units"], at.0) * 2.0).round();
+        let tick = |(shop, price, in_stock): (&str, f64, bool)| {
+            Some(Tick {
+                sku: ask.sku.clone(),
+                market: ask.market.clone(),
+                at,
+                our_price,
+                competitor: Some(shop.to_owned()),
+                competitor_price: Some(money(price).filter(|it| it.is_positive())?),
+                demand_index: Some(demand),
+                // What we sold belongs to the moment, not to each competitor.
+                units: (shop == SHOPS[0]).then_some(sold),
+                in_stock: Some(in_stock),
+                source: "mock".to_owned(),
+            })
+        };
+        offers.into_iter().filter_map(tick).collect()
+    }
+
+    /// What a shop asks at a moment, and whether it has the product.
+    fn offer(&self, place: [&str; 2], shop: &str, worth: f64, at: Millis) -> (f64, bool) {
+        let [sku, market] = place;
+        let own = |what: &str, number: i64| self.chance(&[sku, market, shop, what], number);
+        let (day, week) = (at.0.div_euclid(DAY_MS), at.0.div_euclid(7 * DAY_MS));
+        let level = 0.9 + 0.25 * own("level", 0);
+        let days = at.0 as f64 / DAY_MS as f64;
+        let turn = std::f64::consts::TAU * (days / 60.0 + own("turn", 0));
+        let trend = 1.0 + 0.06 * turn.sin();
+        let noise = 1.0 + 0.02 * (own("noise", day) - 0.5);
+        // One week in six is a sale.
+        let sale = if own("sale", week) < 1.0 / 6.0 { 0.85 } else { 1.0 };
+        (worth * level * trend * noise * sale, own("stock", day) >= 0.06)
+    }
+
+    /// An index about one half when our price is that of the best offer.
+    fn demand(&self, [sku, market]: [&str; 2], ratio: f64, at: Millis) -> f64 {
+        let weekday = at.0.div_euclid(DAY_MS).rem_euclid(7) as f64;
+        let season = 1.0 + 0.1 * (std::f64::consts::TAU * weekday / 7.0).sin();
+        let noise = 0.95 + 0.1 * self.chance(&[sku, market, "demand"], at.0.div_euclid(HOUR_MS));
+        let index = 0.5 * ratio.clamp(0.1, 10.0).powf(ELASTICITY) * season * noise;
+        (index.min(5.0) * 1_000.0).round() / 1_000.0
+    }
+}
+
+/// To the cent.
+fn money(value: f64) -> Option<Amount> {
+    Amount::from_f64((value * 100.0).round() / 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(sku: &str, depth: u32) -> Ask {
+        let asked_at = Millis(1_800_000_123_456);
+        Ask { sku: sku.to_owned(), market: "DEFAULT".to_owned(), depth, product: None, asked_at }
+    }
+
+    async fn all(mock: &Mock, ask: &Ask) -> Vec<Tick> {
+        let mut ticks = Vec::new();
+        for place in mock.places(ask).await.unwrap() {
+            ticks.extend(mock.haul(ask, &place).await.unwrap().ticks);
+        }
+        ticks
+    }
+
+    #[tokio::test]
+    async fn the_same_seed_and_moment_give_the_same_market() {
+        let mock = Mock { seed: 7 };
+        let first = all(&mock, &ask("A", 24)).await;
+        assert_eq!(first, all(&mock, &ask("A", 24)).await);
+        assert_ne!(first, all(&Mock { seed: 8 }, &ask("A", 24)).await);
+        assert_ne!(first[0].our_price, all(&mock, &ask("B", 1)).await[0].our_price);
+        assert!(first.iter().all(|tick| tick.source == "mock"));
+    }
+
+    #[tokio::test]
+    async fn a_deeper_look_goes_back_hour_by_hour() {
+        let mock = Mock { seed: 7 };
+        let places = mock.places(&ask("A", 3)).await.unwrap();
+        assert_eq!(places, ["1800000120000", "1800000000000", "1799996400000"]);
+        let on_the_hour = Ask { asked_at: Millis(1_800_000_000_000), ..ask("A", 2) };
+        let places = mock.places(&on_the_hour).await.unwrap();
+        assert_eq!(places, ["1800000000000", "1799996400000"]);
+    }
+
+    #[tokio::test]
+    async fn prices_stay_about_what_the_product_is_worth() {
+        let mut ask = ask("A", 100);
+        let cost = Amount::from_f64(10.0);
+        ask.product = Some(crate::books::products::Product { cost, ..Default::default() });
+        let ticks = all(&Mock { seed: 1 }, &ask).await;
+        assert!(ticks.len() >= 300, "{}", ticks.len());
+        for tick in &ticks {
+            let price = tick.competitor_price.unwrap().to_f64();
+            assert!((8.0..20.0).contains(&price), "{price}");
+            assert!((0.0..=5.0).contains(&tick.demand_index.unwrap()));
+        }
+        let out = ticks.iter().filter(|tick| tick.in_stock == Some(false)).count();
+        assert!(out < ticks.len() / 2);
+    }
+}
