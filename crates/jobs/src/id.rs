@@ -1,4 +1,4 @@
-//! Job ids: UUIDs of version 7, whose text sorts by time, and within a process by order of making.
+//! Ids of what is kept in order: UUIDs of version 7, whose text sorts by time, and within a process by order of making.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,11 +8,12 @@ use market::Millis;
 /// Ids of one millisecond before the next one is borrowed.
 const PER_MILLI: u16 = 0x0fff;
 
+/// Makes ids; one maker for each table.
 #[derive(Default)]
-pub(crate) struct Ids(Mutex<(u64, u16)>);
+pub struct Ids(Mutex<(u64, u16)>);
 
 impl Ids {
-    pub(crate) fn next(&self, now: Millis) -> Result<String, Fault> {
+    pub fn next(&self, now: Millis) -> Result<String, Fault> {
         let mut random = [0_u8; 8];
         getrandom::fill(&mut random).map_err(Fault::internal)?;
         let tail = u64::from_be_bytes(random) >> 2 | 1 << 63;

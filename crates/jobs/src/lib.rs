@@ -23,6 +23,7 @@ mod tests;
 
 pub use context::{JobContext, Stop};
 pub use fence::Fence;
+pub use id::Ids;
 pub use job::{Count, Filter, Job, JobError, JobPage, Page, Progress, State};
 pub use new::{NewJob, Pushed};
 pub use outcome::{Backoff, Outcome};

@@ -22,6 +22,7 @@ use crate::exit::Failure;
 use crate::house_tools::HouseTools;
 use crate::language_model;
 use crate::meters::Meters;
+use crate::pricing;
 use crate::revocations::{self, SqlRevocations};
 use crate::venues::{self, Venues};
 
@@ -84,6 +85,7 @@ impl App {
             indicators(&parts, &venues)?,
             moex(&parts, &venues)?,
             agent_analyst::service(analyst)?,
+            pricing::optimizer(&parts, &db, &counters)?,
         ];
         let catalog = Catalog::new(services)?;
         check_view(&catalog, &config.view)?;
@@ -141,7 +143,14 @@ pub(crate) fn commit() -> &'static str {
 pub(crate) async fn open_store(config: &Config) -> Result<Db, Failure> {
     let url = config.database_url.as_ref().map(|url| url.reveal().to_owned());
     let db = Db::open(&StoreConfig { data_dir: config.data.clone(), url }).await?;
-    db.migrate(&[bars::MIGRATIONS, revocations::MIGRATIONS, a2a_tasks::MIGRATIONS]).await?;
+    db.migrate(&[
+        bars::MIGRATIONS,
+        revocations::MIGRATIONS,
+        a2a_tasks::MIGRATIONS,
+        jobs::MIGRATIONS,
+        service_pricing::MIGRATIONS,
+    ])
+    .await?;
     Ok(db)
 }
 

@@ -16,6 +16,7 @@ mod house_tools;
 mod language_model;
 mod meters;
 mod open_files;
+mod pricing;
 mod revocations;
 mod venues;
 

@@ -3,9 +3,12 @@
 
 pub(crate) mod audit;
 pub(crate) mod inbox;
+pub(crate) mod policies;
 pub(crate) mod products;
 pub(crate) mod proposals;
 mod schema;
+pub(crate) mod sources;
+pub(crate) mod switch;
 pub(crate) mod ticks;
 
 pub use schema::MIGRATIONS;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::process::{Folder, Server, http, mcp_post};
 
-fn contract_file(path: &str) -> Value {
+pub(crate) fn contract_file(path: &str) -> Value {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contracts/");
     serde_json::from_str(&std::fs::read_to_string(format!("{root}{path}")).unwrap()).unwrap()
 }

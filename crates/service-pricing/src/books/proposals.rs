@@ -145,13 +145,6 @@ pub(crate) async fn page(
 }
 
 /// Applies a proposal. Doing it again changes nothing and says when it was done.
-pub(crate) async fn apply(db: &Db, id: &str, deed: Deed<'_>) -> Result<Kept, Fault> {
-    let mut tx = db.begin().await?;
-    let kept = apply_in(&mut tx, id, deed).await?;
-    tx.commit().await?;
-    Ok(kept)
-}
-
 pub(crate) async fn apply_in(tx: &mut Tx, id: &str, deed: Deed<'_>) -> Result<Kept, Fault> {
     if !step(tx, id, (Status::Pending, Status::Applied), deed.now).await? {
         let kept = find_in(tx, id).await?;
@@ -185,24 +178,22 @@ pub(crate) async fn cancel(db: &Db, id: &str, deed: Deed<'_>) -> Result<Kept, Fa
 }
 
 /// Sets the price back to what it was, unless it has changed since.
-pub(crate) async fn revert(db: &Db, id: &str, deed: Deed<'_>) -> Result<Kept, Fault> {
-    let mut tx = db.begin().await?;
-    let done = step(&mut tx, id, (Status::Applied, Status::Reverted), deed.now).await?;
-    let kept = find_in(&mut tx, id).await?;
+pub(crate) async fn revert_in(tx: &mut Tx, id: &str, deed: Deed<'_>) -> Result<Kept, Fault> {
+    let done = step(tx, id, (Status::Applied, Status::Reverted), deed.now).await?;
+    let kept = find_in(tx, id).await?;
     if !done {
         return match kept.status_at(deed.now) {
             Status::Reverted => Ok(kept),
             other => Err(not_in_state(&kept, other, "reverted")),
         };
     }
-    if !products::reprice(&mut tx, &kept.sku, (kept.proposed, kept.current), deed.now).await? {
-        let found = products::find_in(&mut tx, &kept.sku).await?.and_then(|it| it.price);
+    if !products::reprice(tx, &kept.sku, (kept.proposed, kept.current), deed.now).await? {
+        let found = products::find_in(tx, &kept.sku).await?.and_then(|it| it.price);
         return Err(stale(&kept, kept.proposed, found));
     }
     let mut entry = entry("reverted", &kept, deed);
     std::mem::swap(&mut entry.from, &mut entry.to);
-    audit::write(&mut tx, &entry).await?;
-    tx.commit().await?;
+    audit::write(tx, &entry).await?;
     Ok(kept)
 }
 

@@ -1,0 +1,63 @@
+//! The pricing services in this house: what they are built from, and how the doors' counters are
+//! told by the contract's names.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use auth::AuthMetrics;
+use contract::Service;
+use serde_json::{Value, json};
+use service_pricing::{House, OptimizerParts};
+use store::Db;
+
+use crate::access::Counters;
+use crate::app::{Parts, VERSION, commit};
+use crate::exit::Failure;
+
+/// How long a proposal may be applied.
+const PROPOSAL_LIFE: Duration = Duration::from_hours(24);
+
+pub(crate) fn optimizer(
+    parts: &Parts<'_>,
+    db: &Db,
+    counters: &Counters,
+) -> Result<Service, Failure> {
+    Ok(service_pricing::optimizer(OptimizerParts {
+        db: db.clone(),
+        house: house(parts, "price-optimizer", counters.of("optimizer")),
+        proposal_life: PROPOSAL_LIFE,
+    })?)
+}
+
+fn house(parts: &Parts<'_>, service: &'static str, counters: Arc<AuthMetrics>) -> House {
+    let known = |word: &str| (word != "unknown").then(|| word.to_owned());
+    House {
+        service,
+        version: VERSION.to_owned(),
+        build: Some(if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned()),
+        commit: known(commit()),
+        clock: Arc::clone(&parts.clock),
+        started: parts.clock.now(),
+        counters: Box::new(move || told(&counters)),
+    }
+}
+
+/// The counters under the names that the contract's users know.
+fn told(counters: &AuthMetrics) -> Value {
+    let seen = counters.snapshot();
+    let failed = |code: &str| seen.failures.get(code).copied().unwrap_or_default();
+    let granted = seen.scopes.iter().map(|(scope, count)| ((*scope).to_owned(), count.granted));
+    let denied = seen.scopes.iter().map(|(scope, count)| ((*scope).to_owned(), count.denied));
+    json!({
+        "tokens_created": seen.tokens_minted,
+        "tokens_verified": seen.ok,
+        "auth_failures": seen.checks - seen.ok,
+        "missing_tokens": failed("token_missing"),
+        "invalid_tokens": failed("token_malformed") + failed("token_signature"),
+        "expired_tokens": failed("token_expired"),
+        "revoked_tokens": failed("token_revoked"),
+        "scope_denials": failed("scope_missing"),
+        "scope_requests": granted.collect::<std::collections::BTreeMap<_, _>>(),
+        "scope_refusals": denied.collect::<std::collections::BTreeMap<_, _>>(),
+    })
+}

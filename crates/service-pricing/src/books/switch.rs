@@ -1,0 +1,56 @@
+//! The kill switch: one row that stops every change of a price. It is read in the transaction of the
+//! change, so that nothing slips through after it was turned.
+
+use fault::{Fault, Kind};
+use market::Millis;
+use store::{Db, Row, Tx, sql};
+
+const FIND: &str =
+    "SELECT is_on, reason, since_ms, by_subject FROM pricing_switch WHERE name = 'all'";
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Switch {
+    pub(crate) on: bool,
+    pub(crate) reason: Option<String>,
+    pub(crate) since: Millis,
+    pub(crate) by: String,
+}
+
+pub(crate) async fn find(db: &Db) -> Result<Option<Switch>, Fault> {
+    db.fetch_optional(sql(FIND)).await?.map(|row| read(&row)).transpose()
+}
+
+/// Fails while the switch is on.
+pub(crate) async fn must_be_off(tx: &mut Tx) -> Result<(), Fault> {
+    let found = tx.fetch_optional(sql(FIND)).await?.map(|row| read(&row)).transpose()?;
+    let Some(switch) = found.filter(|it| it.on) else { return Ok(()) };
+    let reason = switch.reason.map(|it| format!(": {it}")).unwrap_or_default();
+    let since = switch.since.to_rfc3339();
+    let message = format!(
+        "all price changes are stopped since {since} by {}{reason}; set_kill_switch allows them again",
+        switch.by
+    );
+    Err(Fault::new(Kind::Conflict, "kill_switch", message))
+}
+
+pub(crate) async fn set(tx: &mut Tx, switch: &Switch) -> Result<(), Fault> {
+    let statement = sql("INSERT INTO pricing_switch (name, is_on, reason, since_ms, by_subject)
+         VALUES ('all', $1, $2, $3, $4)
+         ON CONFLICT (name) DO UPDATE SET is_on = excluded.is_on, reason = excluded.reason,
+             since_ms = excluded.since_ms, by_subject = excluded.by_subject");
+    let bound = statement
+        .bind(switch.on)
+        .bind(switch.reason.as_deref())
+        .bind(switch.since.0)
+        .bind(switch.by.as_str());
+    tx.execute(bound).await.map(drop)
+}
+
+fn read(row: &Row) -> Result<Switch, Fault> {
+    Ok(Switch {
+        on: row.flag(0)?,
+        reason: row.text_or_null(1)?,
+        since: Millis(row.int(2)?),
+        by: row.text(3)?,
+    })
+}

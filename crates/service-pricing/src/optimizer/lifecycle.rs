@@ -1,0 +1,94 @@
+//! What becomes of a proposal: explained, applied, cancelled, reverted.
+
+use contract::Cx;
+use fault::Fault;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::books::proposals::{self, Deed, Kept};
+use crate::books::switch;
+use crate::optimizer::{Optimizer, wire};
+use crate::said::Said;
+
+#[derive(Deserialize)]
+pub(crate) struct Which {
+    proposal_id: String,
+}
+
+/// Finds a proposal that the caller's credential reaches.
+async fn found(cx: &Cx<Optimizer>, which: &Which) -> Result<Kept, Fault> {
+    let kept = proposals::find(&cx.service.db, &which.proposal_id).await?;
+    cx.caller.reaches_sku(&kept.sku)?;
+    Ok(kept)
+}
+
+pub(crate) async fn explain(cx: Cx<Optimizer>, which: Which) -> Result<Said, Fault> {
+    let kept = found(&cx, &which).await?;
+    let body = &kept.body;
+    let factors: Vec<Value> = body.factors.iter().map(wire::factor).collect();
+    let json = json!({ "ok": true, "explanation": {
+        "proposal_id": kept.id,
+        "reasoning": body.reasoning,
+        "factors": factors,
+        "algorithm": format!("{} (rules {})", body.algorithm, body.rules),
+        "generated_at": kept.created.to_rfc3339(),
+        "sku": kept.sku,
+        "status": kept.status_at(cx.service.now()).word(),
+        "current_price": body.current,
+        "proposed_price": body.price,
+        "best_price": body.best,
+        "aim": body.aim,
+        "confidence": body.confidence,
+        "elasticity": body.elasticity,
+        "outlook": body.outlook,
+        "market": body.market,
+        "guardrails": body.acted.iter().map(wire::act).collect::<Vec<_>>(),
+        "review_because": body.review_because,
+    } });
+    let mut text = format!("{}\n{}\n{} now", wire::line(body), body.reasoning, body.current);
+    for step in &body.factors {
+        let effect = step.effect.signed();
+        text.push_str(&format!("\n{effect} {} ({}) → {}", step.name, step.input, step.price_after));
+    }
+    Ok(Said::new(json, text))
+}
+
+pub(crate) async fn apply(cx: Cx<Optimizer>, which: Which) -> Result<Said, Fault> {
+    found(&cx, &which).await?;
+    let deed = Deed { by: &cx.caller.subject, now: cx.service.now() };
+    let mut tx = cx.service.db.begin().await?;
+    switch::must_be_off(&mut tx).await?;
+    let kept = proposals::apply_in(&mut tx, &which.proposal_id, deed).await?;
+    tx.commit().await?;
+    let message = format!("the price of {} is {} now", kept.sku, kept.proposed);
+    Ok(done(&kept, "applied", message))
+}
+
+pub(crate) async fn cancel(cx: Cx<Optimizer>, which: Which) -> Result<Said, Fault> {
+    found(&cx, &which).await?;
+    let deed = Deed { by: &cx.caller.subject, now: cx.service.now() };
+    let kept = proposals::cancel(&cx.service.db, &which.proposal_id, deed).await?;
+    let message = format!("the price of {} stays as it is", kept.sku);
+    Ok(done(&kept, "cancelled", message))
+}
+
+pub(crate) async fn revert(cx: Cx<Optimizer>, which: Which) -> Result<Said, Fault> {
+    found(&cx, &which).await?;
+    let deed = Deed { by: &cx.caller.subject, now: cx.service.now() };
+    let mut tx = cx.service.db.begin().await?;
+    switch::must_be_off(&mut tx).await?;
+    let kept = proposals::revert_in(&mut tx, &which.proposal_id, deed).await?;
+    tx.commit().await?;
+    let message = format!("the price of {} is {} again", kept.sku, kept.current);
+    let mut said = json!({ "proposal_id": kept.id, "status": "reverted", "message": message,
+        "price": kept.current });
+    said["reverted_at"] = kept.ended.map(|at| at.to_rfc3339()).into();
+    Ok(Said::new(json!({ "ok": true, "result": said }), message))
+}
+
+fn done(kept: &Kept, status: &str, message: String) -> Said {
+    let mut result =
+        json!({ "proposal_id": kept.id, "status": status, "message": message, "sku": kept.sku });
+    result[format!("{status}_at")] = kept.ended.map(|at| at.to_rfc3339()).into();
+    Said::new(json!({ "ok": true, "result": result }), message)
+}

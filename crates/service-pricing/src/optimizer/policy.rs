@@ -1,0 +1,118 @@
+//! The merchant's rules: set, shown, and the switch that stops everything.
+
+use contract::Cx;
+use fault::Fault;
+use pricing::{Currency, Grid};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::books::audit::{self, Entry};
+use crate::books::policies::{self, Reaches, Rules};
+use crate::books::products;
+use crate::books::switch::{self, Switch};
+use crate::optimizer::{Optimizer, asking};
+use crate::said::Said;
+
+#[derive(Deserialize)]
+pub(crate) struct Setting {
+    sku: Option<String>,
+    category: Option<String>,
+    policy: Rules,
+}
+
+pub(crate) async fn set(cx: Cx<Optimizer>, setting: Setting) -> Result<Said, Fault> {
+    let reaches = match (setting.sku, setting.category) {
+        (Some(_), Some(_)) => return Err(one_of_two()),
+        (Some(sku), None) => {
+            cx.caller.reaches_sku(&sku)?;
+            Reaches::Sku(sku)
+        }
+        (None, category) => {
+            // What reaches beyond the credential's own goods is not for it to decide.
+            cx.caller.reaches_sku("")?;
+            category.map_or(Reaches::Everything, Reaches::Category)
+        }
+    };
+    let grid = Grid::of(&Currency::default()).ok_or_else(|| Fault::internal("no grid"))?;
+    setting.policy.policy().check(grid)?;
+    let (by, now) = (&*cx.caller.subject, cx.service.now());
+    let mut tx = cx.service.db.begin().await?;
+    policies::set(&mut tx, &reaches, &setting.policy, (by, now)).await?;
+    let sku = if let Reaches::Sku(sku) = &reaches { sku } else { "" };
+    let said = serde_json::to_string(&setting.policy).map_err(Fault::internal)?;
+    let note = Some(format!("{}: {said}", reaches.word()));
+    audit::write(&mut tx, &Entry { note, ..Entry::new(now, "policy", sku, by) }).await?;
+    tx.commit().await?;
+    let text = format!("The policy of {} is set.", reaches.word());
+    let json = json!({ "ok": true, "applies_to": reaches.word(), "policy": setting.policy });
+    Ok(Said::new(json, text))
+}
+
+fn one_of_two() -> Fault {
+    Fault::invalid("invalid_input", "a policy is for a sku or for a category, not for both")
+        .problem("category", "nothing beside sku")
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Whose {
+    sku: Option<String>,
+}
+
+pub(crate) async fn get(cx: Cx<Optimizer>, whose: Whose) -> Result<Said, Fault> {
+    if let Some(sku) = &whose.sku {
+        cx.caller.reaches_sku(sku)?;
+    }
+    let db = &cx.service.db;
+    let product = match &whose.sku {
+        Some(sku) => products::find(db, sku).await?,
+        None => None,
+    };
+    let category = product.as_ref().and_then(|it| it.category.as_deref());
+    let in_force = policies::in_force(db, whose.sku.as_deref(), category).await?;
+    let policy = asking::policy(&in_force, product.as_ref());
+    let switch = switch::find(db).await?;
+    let on = switch.as_ref().is_some_and(|it| it.on);
+    let text = format!(
+        "Mode {}; from {}; price changes are {}.",
+        serde_json::to_value(policy.mode)
+            .ok()
+            .and_then(|it| it.as_str().map(str::to_owned))
+            .unwrap_or_default(),
+        if in_force.from.is_empty() { "the defaults".to_owned() } else { in_force.from.join(", ") },
+        if on { "stopped" } else { "allowed" },
+    );
+    let json = json!({ "ok": true, "policy": policy, "from": in_force.from,
+        "kill_switch": shown(switch.as_ref()) });
+    Ok(Said::new(json, text))
+}
+
+fn shown(switch: Option<&Switch>) -> Value {
+    match switch {
+        None => json!({ "on": false, "reason": null, "since": null, "by": null }),
+        Some(it) => json!({ "on": it.on, "reason": it.reason, "since": it.since.to_rfc3339(),
+            "by": it.by }),
+    }
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Turn {
+    on: bool,
+    reason: Option<String>,
+}
+
+pub(crate) async fn kill_switch(cx: Cx<Optimizer>, turn: Turn) -> Result<Said, Fault> {
+    cx.caller.reaches_sku("")?;
+    let (by, now) = (&*cx.caller.subject, cx.service.now());
+    let switch = Switch { on: turn.on, reason: turn.reason, since: now, by: by.to_owned() };
+    let mut tx = cx.service.db.begin().await?;
+    switch::set(&mut tx, &switch).await?;
+    let word = if switch.on { "on" } else { "off" };
+    let note = Some(match &switch.reason {
+        Some(reason) => format!("{word}: {reason}"),
+        None => word.to_owned(),
+    });
+    audit::write(&mut tx, &Entry { note, ..Entry::new(now, "kill_switch", "", by) }).await?;
+    tx.commit().await?;
+    let text = format!("Price changes are {}.", if switch.on { "stopped" } else { "allowed" });
+    Ok(Said::new(json!({ "ok": true, "on": switch.on, "since": now.to_rfc3339() }), text))
+}

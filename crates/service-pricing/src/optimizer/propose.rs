@@ -1,0 +1,184 @@
+//! `propose_price`, its old form `optimize_price`, and `propose_prices` for many at once.
+
+use contract::{Caller, Cx, Scope};
+use fault::Fault;
+use market::Millis;
+use pricing::{Ask, Mode, Proposal};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::books::proposals::{self, Deed, Kept, Status};
+use crate::books::switch;
+use crate::optimizer::asking::{self, Asked, MARKET};
+use crate::optimizer::{Optimizer, wire};
+use crate::said::Said;
+
+pub(crate) async fn one(cx: Cx<Optimizer>, asked: Asked) -> Result<Said, Fault> {
+    let ask = asked.ask(cx.service.now())?;
+    made(&cx, ask, None).await
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Old {
+    payload: Map<String, Value>,
+}
+
+pub(crate) async fn legacy(cx: Cx<Optimizer>, old: Old) -> Result<Said, Fault> {
+    let read = pricing::legacy::read(&old.payload, cx.service.now().0)?;
+    let note = match read.ignored.as_slice() {
+        [] => None,
+        ignored => {
+            Some(format!("Fields of the payload that mean nothing here: {}.", ignored.join(", ")))
+        }
+    };
+    made(&cx, read.ask, note).await
+}
+
+async fn made(cx: &Cx<Optimizer>, ask: Ask, note: Option<String>) -> Result<Said, Fault> {
+    within_reach(&cx.caller, &ask.sku)?;
+    let house = &cx.service;
+    let mut body = computed(house, ask).await?;
+    body.reasoning.extend(note.into_iter().flat_map(|note| [" ".to_owned(), note]));
+    let kept = house.kept(body, &cx.caller.subject)?;
+    let mut tx = house.db.begin().await?;
+    proposals::keep(&mut tx, &kept).await?;
+    tx.commit().await?;
+    let text =
+        format!("{}\n{}\nproposal_id {}", wire::line(&kept.body), kept.body.reasoning, kept.id);
+    Ok(Said::new(json!({ "ok": true, "proposal": wire::kept(&kept, kept.created) }), text))
+}
+
+fn within_reach(caller: &Caller, sku: &str) -> Result<(), Fault> {
+    caller.reaches_sku(sku)?;
+    caller.reaches_market(MARKET)
+}
+
+async fn computed(house: &Optimizer, ask: Ask) -> Result<Proposal, Fault> {
+    let case = asking::complete(&house.db, ask).await?;
+    let mut body = pricing::propose(&case.ask, &case.policy)?;
+    if let Some(price) = case.other_price {
+        body.reasoning.push_str(&format!(
+            " The catalogue has {price}, not {}: applying will be refused until they agree.",
+            body.current
+        ));
+    }
+    Ok(body)
+}
+
+impl Optimizer {
+    fn kept(&self, body: Proposal, by: &str) -> Result<Kept, Fault> {
+        let now = self.now();
+        Ok(Kept {
+            id: self.ids.next(now)?,
+            sku: body.sku.clone(),
+            status: Status::Pending,
+            current: body.current,
+            proposed: body.price,
+            by: by.to_owned(),
+            created: now,
+            expires: Millis(now.0.saturating_add(self.life_ms)),
+            ended: None,
+            body,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Many {
+    items: Vec<Asked>,
+    dry_run: bool,
+}
+
+/// What became of one of many.
+enum Made {
+    Kept(Box<Kept>, Status),
+    Failed(String, Fault),
+}
+
+pub(crate) async fn many(cx: Cx<Optimizer>, many: Many) -> Result<Said, Fault> {
+    let house = &cx.service;
+    let total = many.items.len();
+    let mut made = Vec::with_capacity(total);
+    for (at, asked) in many.items.into_iter().enumerate() {
+        if cx.cancel.is_cancelled() {
+            break;
+        }
+        let sku = asked.sku.clone();
+        made.push(match considered(&cx, asked).await {
+            Ok(kept) => Made::Kept(Box::new(kept), Status::Pending),
+            Err(fault) => Made::Failed(sku, fault),
+        });
+        cx.progress.report((at + 1) as f64, Some(total as f64), "proposing");
+    }
+    if !many.dry_run {
+        keep_all(house, &cx.caller, &mut made).await?;
+    }
+    Ok(told(&made, many.dry_run))
+}
+
+async fn considered(cx: &Cx<Optimizer>, asked: Asked) -> Result<Kept, Fault> {
+    within_reach(&cx.caller, &asked.sku)?;
+    let body = computed(&cx.service, asked.ask(cx.service.now())?).await?;
+    cx.service.kept(body, &cx.caller.subject)
+}
+
+/// Keeps every proposal, and applies those whose policy is `auto` where the caller may. Each is a
+/// transaction of its own, so that one stale price does not undo the others.
+async fn keep_all(house: &Optimizer, caller: &Caller, made: &mut [Made]) -> Result<(), Fault> {
+    for it in made {
+        let Made::Kept(kept, status) = it else { continue };
+        let mut tx = house.db.begin().await?;
+        proposals::keep(&mut tx, kept).await?;
+        tx.commit().await?;
+        if kept.body.mode != Mode::Auto || !caller.may(Scope::Apply) {
+            continue;
+        }
+        let deed = Deed { by: &caller.subject, now: house.now() };
+        let mut tx = house.db.begin().await?;
+        let applied = async {
+            switch::must_be_off(&mut tx).await?;
+            proposals::apply_in(&mut tx, &kept.id, deed).await
+        };
+        // What cannot be applied stays pending, and list_proposals shows it.
+        if applied.await.is_ok() {
+            tx.commit().await?;
+            *status = Status::Applied;
+        }
+    }
+    Ok(())
+}
+
+fn told(made: &[Made], dry_run: bool) -> Said {
+    let count = |wanted: fn(&Made) -> bool| made.iter().filter(|it| wanted(it)).count();
+    let failed = count(|it| matches!(it, Made::Failed(..)));
+    let applied = count(|it| matches!(it, Made::Kept(_, Status::Applied)));
+    let proposed = made.len() - failed;
+    let results: Vec<Value> = made.iter().map(result).collect();
+    let json = json!({ "ok": true, "dry_run": dry_run, "results": results, "proposed": proposed,
+        "applied": applied, "failed": failed });
+    let mut text = format!("{proposed} proposed, {applied} applied, {failed} failed");
+    if dry_run {
+        text.push_str("; a dry run: nothing was kept");
+    }
+    for it in made.iter().take(50) {
+        text.push('\n');
+        text.push_str(&match it {
+            Made::Kept(kept, _) => wire::line(&kept.body),
+            Made::Failed(sku, fault) => format!("{sku}: {}", fault.message()),
+        });
+    }
+    if made.len() > 50 {
+        text.push_str(&format!("\n… and {} more in the structured result", made.len() - 50));
+    }
+    Said::new(json, text)
+}
+
+fn result(made: &Made) -> Value {
+    match made {
+        Made::Kept(kept, status) => json!({ "sku": kept.sku, "ok": true, "status": status.word(),
+            "proposal": wire::proposal(&kept.id, &kept.body, kept.expires, *status) }),
+        Made::Failed(sku, fault) => {
+            json!({ "sku": sku, "ok": false, "error": fault.code(), "message": fault.message() })
+        }
+    }
+}

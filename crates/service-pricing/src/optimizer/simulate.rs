@@ -1,0 +1,109 @@
+//! `simulate_pricing`: the recorded days once more, under the optimizer and under simpler ways.
+
+use contract::Cx;
+use fault::{Fault, Kind};
+use market::{DAY_MS, Millis};
+use pricing::replay::{Outcome, Record, Replay};
+use pricing::{Ask, Policy, Rate};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::books::{policies, products};
+use crate::evidence;
+use crate::optimizer::{Optimizer, asking};
+use crate::said::Said;
+
+/// The longest window, in days; beyond it a market is another one.
+const DAYS_MAX: i64 = 1_830;
+
+#[derive(Deserialize)]
+pub(crate) struct Replayed {
+    sku: String,
+    market: String,
+    time_window: String,
+    cost: Option<f64>,
+    min_margin: f64,
+}
+
+pub(crate) async fn call(cx: Cx<Optimizer>, asked: Replayed) -> Result<Said, Fault> {
+    cx.caller.reaches_sku(&asked.sku)?;
+    cx.caller.reaches_market(&asked.market)?;
+    let (db, now) = (&cx.service.db, cx.service.now());
+    let since = Millis(now.0 - days_of(&asked.time_window)? * DAY_MS);
+    let days = evidence::days(db, (&asked.sku, &asked.market), (since, now)).await?;
+    let Some(first) = days.first().map(|it| it.price) else {
+        let message = format!(
+            "there are no ticks of {} in market {} within {}; ingest some first",
+            asked.sku, asked.market, asked.time_window
+        );
+        return Err(Fault::new(Kind::Conflict, "optimization_error", message));
+    };
+    let product = products::find(db, &asked.sku).await?;
+    let category = product.as_ref().and_then(|it| it.category.as_deref());
+    let in_force = policies::in_force(db, Some(&asked.sku), category).await?;
+    let policy = asking::policy(&in_force, product.as_ref());
+    let mut ask = Ask::new(asked.sku.as_str(), first, now.0);
+    ask.cost = asking::amount("cost", asked.cost)?.or(product.as_ref().and_then(|it| it.cost));
+    ask.min_margin = Rate::from_f64(asked.min_margin).unwrap_or(Rate::ONE);
+    ask.max_price = product.as_ref().and_then(|it| it.max_price);
+    ask.min_price = product.as_ref().and_then(|it| it.min_price).unwrap_or_default();
+    let count = days.len();
+    let replay = replayed(ask, policy, days).await?;
+    Ok(told(&asked, count, &replay))
+}
+
+/// Away from the threads that answer, since it may take a while.
+async fn replayed(ask: Ask, policy: Policy, days: Vec<Record>) -> Result<Replay, Fault> {
+    let work = move || pricing::replay::replay(&ask, &policy, &days);
+    Ok(tokio::task::spawn_blocking(work).await.map_err(Fault::internal)??)
+}
+
+/// The days in `P90D`; the schema has checked the form.
+fn days_of(window: &str) -> Result<i64, Fault> {
+    let digits = window.trim_start_matches('P').trim_end_matches('D');
+    match digits.parse::<i64>() {
+        Ok(days) if (1..=DAYS_MAX).contains(&days) => Ok(days),
+        _ => {
+            let expected = format!("P1D to P{DAYS_MAX}D");
+            let message = format!("time_window: expected {expected}");
+            Err(Fault::invalid("invalid_input", message).problem("time_window", expected))
+        }
+    }
+}
+
+fn told(asked: &Replayed, points: usize, replay: &Replay) -> Said {
+    let ways = [&replay.optimizer, &replay.do_nothing, &replay.match_cheapest, &replay.recorded];
+    let lines: Vec<String> = ways
+        .iter()
+        .map(|it| {
+            let profit = it.profit.map_or_else(|| "unknown".to_owned(), |it| format!("{it:.2}"));
+            format!(
+                "{}: profit {profit}, revenue {:.2}, {} changes",
+                it.strategy, it.revenue, it.changes
+            )
+        })
+        .collect();
+    let simulation = json!({
+        "sku": asked.sku,
+        "market": asked.market,
+        "time_window": asked.time_window,
+        "points": points,
+        "elasticity": replay.elasticity,
+        "strategies": ways.map(strategy),
+        "refused_periods": replay.refused,
+        "assumptions": replay.assumptions,
+    });
+    Said::new(json!({ "ok": true, "simulation": simulation }), lines.join("\n"))
+}
+
+fn strategy(way: &Outcome) -> Value {
+    json!({
+        "strategy": way.strategy,
+        "profit": way.profit,
+        "revenue": way.revenue,
+        "units": way.units,
+        "price_changes": way.changes,
+        "first_price": way.first_price,
+        "last_price": way.last_price,
+    })
+}
