@@ -1,5 +1,6 @@
 //! What every indicator can do, and the same behind a pointer for callers that choose by name.
 
+use std::array;
 use std::mem::{needs_drop, take};
 
 use crate::machine::widest;
@@ -77,6 +78,12 @@ pub trait Indicator<const N: usize>: Clone {
 pub trait Room<const N: usize> {
     /// The next `len` slots of each; fewer where there are no more.
     fn next(&mut self, len: usize) -> [&mut [f64]; N];
+
+    /// Whether what is written into an output is kept.
+    #[inline(always)]
+    fn wants(&self, _output: usize) -> bool {
+        true
+    }
 }
 
 pub(crate) struct Slices<'a, const N: usize>(pub(crate) [&'a mut [f64]; N]);
@@ -92,22 +99,34 @@ impl<const N: usize> Room<N> for Slices<'_, N> {
     }
 }
 
-struct Columns<'a, const N: usize>(&'a mut [Vec<f64>; N]);
+struct Columns<'a, const N: usize> {
+    columns: &'a mut [Vec<f64>; N],
+    /// Which are kept. The others give the same room again and again, which stays in cache.
+    wanted: [bool; N],
+}
 
 impl<const N: usize> Room<N> for Columns<'_, N> {
     #[inline(always)]
     fn next(&mut self, len: usize) -> [&mut [f64]; N] {
         // Apart from one another, because what is mapped must be short to be inlined.
-        for column in self.0.iter_mut() {
+        for (column, wanted) in self.columns.iter_mut().zip(self.wanted) {
+            if !wanted {
+                column.clear();
+            }
             let to = column.len() + len;
             while column.len() < to {
                 column.resize((column.len() + PIECE).min(to), 0.0);
             }
         }
-        self.0.each_mut().map(|column| {
+        self.columns.each_mut().map(|column| {
             let from = column.len().saturating_sub(len);
             &mut column[from..]
         })
+    }
+
+    #[inline(always)]
+    fn wants(&self, output: usize) -> bool {
+        self.wanted.get(output).is_some_and(|wanted| *wanted)
     }
 }
 
@@ -154,7 +173,17 @@ pub trait Stream: Send + Sync {
     fn preview(&self, candle: &Candle, out: &mut [f64]);
 
     /// Takes many closed candles; each output is cleared and gets one value per candle.
-    fn extend(&mut self, candles: &Candles<'_>, out: &mut [Vec<f64>]);
+    fn extend(&mut self, candles: &Candles<'_>, out: &mut [Vec<f64>]) {
+        self.extend_only(candles, &|_| true, out);
+    }
+
+    /// The same for the outputs at the places that are wanted; the others are left empty.
+    fn extend_only(
+        &mut self,
+        candles: &Candles<'_>,
+        wanted: &dyn Fn(usize) -> bool,
+        out: &mut [Vec<f64>],
+    );
 
     fn warmup(&self) -> usize;
 
@@ -189,20 +218,32 @@ impl<I: Indicator<N> + Send + Sync + 'static, const N: usize> Stream for Erased<
         out.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
     }
 
-    fn extend(&mut self, candles: &Candles<'_>, out: &mut [Vec<f64>]) {
-        for column in out.iter_mut() {
-            column.clear();
-            column.reserve_exact(candles.len());
-        }
+    fn extend_only(
+        &mut self,
+        candles: &Candles<'_>,
+        wanted: &dyn Fn(usize) -> bool,
+        out: &mut [Vec<f64>],
+    ) {
         let Some(columns) = out.first_chunk_mut::<N>() else {
             let mut all = [const { Vec::new() }; N];
-            self.extend(candles, &mut all);
+            self.extend_only(candles, wanted, &mut all);
             return out.iter_mut().zip(all).for_each(|(column, values)| *column = values);
         };
+        let wanted: [bool; N] = array::from_fn(wanted);
+        for (column, wanted) in columns.iter_mut().zip(wanted) {
+            column.clear();
+            if wanted {
+                column.reserve_exact(candles.len());
+            }
+        }
+        let mut room = Columns { columns, wanted };
         widest(
             #[inline(always)]
-            || self.0.pour(candles, &mut Columns(columns)),
+            || self.0.pour(candles, &mut room),
         );
+        let all = room.columns.iter_mut().zip(wanted);
+        all.filter(|(_, wanted)| !wanted).for_each(|(column, _)| column.clear());
+        out.iter_mut().skip(N).for_each(Vec::clear);
     }
 
     fn warmup(&self) -> usize {

@@ -120,6 +120,22 @@ proptest! {
     }
 
     #[test]
+    fn outputs_asked_for_alone_are_those_of_all(
+        spec in spec(1),
+        candles in candles(),
+        which in any::<[bool; 8]>(),
+    ) {
+        let owned = Owned::new(&candles.repeat(3));
+        let keys = spec.outputs().iter().zip(which).filter(|(_, wanted)| *wanted);
+        let keys: Vec<_> = keys.map(|(key, _)| *key).collect();
+        let (all, some) = (spec.batch(&owned.candles()), spec.batch_only(&owned.candles(), &keys));
+        for ((all, some), wanted) in all.iter().zip(&some).zip(which) {
+            prop_assert_eq!(some.len(), if wanted { all.len() } else { 0 });
+            prop_assert!(all.iter().zip(some).all(|(a, b)| a.to_bits() == b.to_bits()));
+        }
+    }
+
+    #[test]
     fn a_preview_is_the_next_update_and_changes_nothing(
         spec in spec(1),
         candles in candles(),

@@ -216,6 +216,15 @@ impl Spec {
         self.stream().extend(candles, out);
     }
 
+    /// The same for the outputs with these keys; those of the others are empty. Memory is what
+    /// takes longest where there are many.
+    pub fn batch_only(&self, candles: &Candles<'_>, keys: &[&str]) -> Vec<Vec<f64>> {
+        let mut out = vec![Vec::new(); self.outputs().len()];
+        let wanted = |index| self.outputs().get(index).is_some_and(|key| keys.contains(key));
+        self.stream().extend_only(candles, &wanted, &mut out);
+        out
+    }
+
     fn build(&self) -> Result<Box<dyn Stream>, Error> {
         (self.entry.build)(&Values(&self.values))
     }
@@ -273,10 +282,15 @@ impl Stream for Nothing {
         out.fill(f64::NAN);
     }
 
-    fn extend(&mut self, candles: &Candles<'_>, out: &mut [Vec<f64>]) {
-        for column in out {
+    fn extend_only(
+        &mut self,
+        candles: &Candles<'_>,
+        wanted: &dyn Fn(usize) -> bool,
+        out: &mut [Vec<f64>],
+    ) {
+        for (index, column) in out.iter_mut().enumerate() {
             column.clear();
-            column.resize(candles.len(), f64::NAN);
+            column.resize(if wanted(index) { candles.len() } else { 0 }, f64::NAN);
         }
     }
 

@@ -6,7 +6,7 @@
 //! hold the stop of the trend that runs; the indicators are 1 where a trend begins.
 
 use crate::block::positive;
-use crate::indicator::{Room, erase, finite};
+use crate::indicator::{Room, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator};
 
@@ -114,73 +114,100 @@ impl Psar {
     }
 }
 
-impl Psar {
-    /// Goes along a trend until it turns, something is missing or the candles end, and says how
-    /// many candles that were. A falling trend is a rising one with the prices turned over.
-    ///
-    /// Nothing but the turn is a branch: whether a candle goes further than the one before cannot
-    /// be foretold.
+/// What is found out about a part.
+struct Work {
+    /// The stops, turned over in a falling trend.
+    stops: [f64; PART],
+    /// 1 in a rising trend and -1 in a falling one, beginning before the part.
+    sides: [f64; 1 + PART],
+}
+
+impl Work {
     #[inline(always)]
-    fn follow<const RISING: bool>(
-        &mut self,
-        candles: &Candles<'_>,
-        [stops, ups, downs, up_starts, down_starts]: [&mut [f64]; 5],
-    ) -> usize {
-        let turned = |price: f64| if RISING { price } else { -price };
-        let State { mut factor, stop, high, low, highs, lows, .. } = self.state;
-        let (mut stop, mut extreme) = (turned(stop), turned(if RISING { high } else { low }));
-        let [mut top, mut top_before] = if RISING { highs } else { lows }.map(turned);
-        let [mut bottom, mut bottom_before] = if RISING { lows } else { highs }.map(turned);
-        let prices = candles.highs().iter().zip(candles.lows()).zip(candles.closes());
-        let (mut count, mut turns) = (0, false);
-        let growth = [0.0, self.step];
-        let slots = stops.iter_mut().zip(ups).zip(downs).zip(up_starts).zip(down_starts);
-        for (((&h, &l), &c), ((((shown, up), down), up_start), down_start)) in prices.zip(slots) {
-            if !finite(h + l + c) {
-                break;
-            }
-            let (now_top, now_bottom) = if RISING { (h, l) } else { (-l, -h) };
-            let moved = stop + factor * (extreme - stop);
-            turns = now_bottom < moved;
-            if turns {
-                stop = extreme;
-            } else {
-                let further = now_top > extreme;
-                extreme = if further { now_top } else { extreme };
-                let faster = factor + growth[usize::from(further)];
-                factor = if faster < self.max_step { faster } else { self.max_step };
-                let held = if bottom < moved { bottom } else { moved };
-                stop = if bottom_before < moved { bottom_before } else { held };
-            }
-            (top_before, top) = (top, now_top);
-            (bottom_before, bottom) = (bottom, now_bottom);
-            *shown = turned(stop);
-            let rises = RISING != turns;
-            (*up, *down) = if rises { (*shown, f64::NAN) } else { (f64::NAN, *shown) };
-            *up_start = if turns && rises { 1.0 } else { 0.0 };
-            *down_start = if turns && !rises { 1.0 } else { 0.0 };
-            count += 1;
-            if turns {
-                break;
-            }
+    fn show_stops(&self, out: &mut [f64]) {
+        for (shown, (stop, side)) in out.iter_mut().zip(self.stops.iter().zip(&self.sides[1..])) {
+            *shown = side * stop;
         }
-        let (tops, bottoms) = ([top, top_before].map(turned), [bottom, bottom_before].map(turned));
-        let (highs, lows) = if RISING { (tops, bottoms) } else { (bottoms, tops) };
-        let next = &mut self.state;
-        (next.stop, next.factor, next.highs, next.lows) = (turned(stop), factor, highs, lows);
-        // The trend that begins has the candle's other end as its extreme.
-        let (ends, begins) = (turned(extreme), turned(bottom));
-        match (RISING, turns) {
-            (true, false) => next.high = ends,
-            (false, false) => next.low = ends,
-            (true, true) => next.low = begins,
-            (false, true) => next.high = begins,
-        }
-        if turns {
-            (next.rising, next.factor) = (!RISING, self.step);
-        }
-        count
     }
+
+    #[inline(always)]
+    fn show_trends(&self, [_, ups, downs, up_starts, down_starts]: [&mut [f64]; 5]) {
+        let stops = self.stops.iter().zip(&self.sides[1..]);
+        for ((up, down), (stop, side)) in ups.iter_mut().zip(downs).zip(stops) {
+            *up = choose(*side > 0.0, *stop, f64::NAN);
+            *down = choose(*side > 0.0, f64::NAN, -stop);
+        }
+        let sides = self.sides.iter().zip(&self.sides[1..]);
+        for ((up, down), (before, side)) in up_starts.iter_mut().zip(down_starts).zip(sides) {
+            *up = choose(*side > *before, 1.0, 0.0);
+            *down = choose(*side < *before, 1.0, 0.0);
+        }
+    }
+}
+
+/// Whether nothing is missing. Looks at all of them without stopping, which many at once can do.
+#[inline(always)]
+fn whole(highs: &[f64], lows: &[f64], closes: &[f64]) -> bool {
+    let (highs, rest) = highs.as_chunks::<4>();
+    let mut nothing = [0.0; 4];
+    for ((h, l), c) in highs.iter().zip(lows.as_chunks().0).zip(closes.as_chunks().0) {
+        let (l, c): (&[f64; 4], &[f64; 4]) = (l, c);
+        for j in 0..4 {
+            // What is not finite times zero is not zero.
+            nothing[j] += (h[j] + l[j] + c[j]) * 0.0;
+        }
+    }
+    rest.is_empty() && nothing.iter().sum::<f64>() == 0.0
+}
+
+impl Psar {
+    /// Follows the stop over candles of which nothing is missing, once there is a stop. A falling
+    /// trend is a rising one with the prices turned over.
+    ///
+    /// There are no branches: neither turns nor whether a candle goes further than the one before
+    /// can be foretold, and what is foretold wrongly costs more than all of this. The compiler
+    /// makes a branch of what is asked twice, so each time it is asked in another way on which side
+    /// the trend is and whether it turns.
+    #[inline(always)]
+    #[allow(clippy::neg_cmp_op_on_partial_ord, reason = "it is another question to the compiler")]
+    fn follow(&mut self, highs: &[f64], lows: &[f64], work: &mut Work) {
+        let State { rising, mut factor, stop, high, low, .. } = self.state;
+        let Psar { step, max_step, .. } = *self;
+        // 1 in a rising trend and -1 in a falling one.
+        let mut side = choose(rising, 1.0, -1.0);
+        let (mut stop, mut extreme) = (side * stop, side * choose(rising, high, low));
+        let (mut high, mut low) = (self.state.highs, self.state.lows);
+        work.sides[0] = side;
+        let slots = work.stops.iter_mut().zip(&mut work.sides[1..]);
+        for ((&h, &l), (stops, sides)) in highs.iter().zip(lows).zip(slots) {
+            let (bottom, top) = (choose(side > 0.5, l, -h), choose(side > 0.25, h, -l));
+            let nearer = choose(side > 0.125, low[0], -high[0]);
+            let farther = choose(side > 0.0625, low[1], -high[1]);
+            let moved = stop + factor * (extreme - stop);
+            let held = choose(farther < moved, farther, choose(nearer < moved, nearer, moved));
+            let faster = factor + choose(top > extreme, step, 0.0);
+            let limited = choose(faster < max_step, faster, max_step);
+            let furthest = choose(extreme < top, top, extreme);
+            // After a turn everything is turned over; the trend that begins has the candle's other
+            // end as its extreme.
+            let through = moved - bottom;
+            stop = choose(bottom < moved, -extreme, held);
+            extreme = choose(!(bottom >= moved), -bottom, furthest);
+            factor = choose(through > 0.0, step, limited);
+            side = choose(!(through <= 0.0), -side, side);
+            (*stops, *sides) = (stop, side);
+            (high, low) = ([h, high[0]], [l, low[0]]);
+        }
+        let next = &mut self.state;
+        (next.rising, next.factor, next.stop) = (side > 0.0, factor, side * stop);
+        *(if side > 0.0 { &mut next.high } else { &mut next.low }) = side * extreme;
+        (next.highs, next.lows) = (high, low);
+    }
+}
+
+#[inline(always)]
+fn choose(which: bool, yes: f64, no: f64) -> f64 {
+    if which { yes } else { no }
 }
 
 impl Indicator<5> for Psar {
@@ -227,27 +254,25 @@ impl Indicator<5> for Psar {
 
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<5>) {
+        let mut work = Work { stops: [0.0; PART], sides: [0.0; 1 + PART] };
         for from in (0..candles.len()).step_by(PART) {
             let part = candles.slice(from, from + PART);
-            let mut out = out.next(part.len());
-            let mut at = 0;
-            while at < part.len() {
-                let rest = part.slice(at, part.len());
-                let slots = out.each_mut().map(|column| &mut column[at..]);
-                at += match (self.state.shown, self.state.rising) {
-                    (false, _) => 0,
-                    (true, true) => self.follow::<true>(&rest, slots),
-                    (true, false) => self.follow::<false>(&rest, slots),
-                };
-                // The first candles, and one with something missing.
-                if let Some(candle) = part.slice(at, at + 1).iter().next() {
-                    if self.state.shown && finite(candle.h + candle.l + candle.c) {
-                        continue;
-                    }
-                    let values = self.update(&candle);
-                    out.iter_mut().zip(values).for_each(|(column, value)| column[at] = value);
-                    at += 1;
+            let (highs, lows) = (part.highs(), part.lows());
+            if self.state.shown && whole(highs, lows, part.closes()) {
+                self.follow(highs, lows, &mut work);
+                let trends = (1..5).any(|which| out.wants(which));
+                let out = out.next(part.len());
+                work.show_stops(out[0]);
+                if trends {
+                    work.show_trends(out);
                 }
+                continue;
+            }
+            // The first candles, and those among which something is missing.
+            let mut out = out.next(part.len());
+            for (at, candle) in part.iter().enumerate() {
+                let values = self.update(&candle);
+                out.iter_mut().zip(values).for_each(|(column, value)| column[at] = value);
             }
         }
     }
