@@ -449,7 +449,9 @@ fn mention(words: &[Word], at: usize, len: usize) -> Mention {
         |text: &str| crate::words::lower(text).split_whitespace().map(ToOwned::to_owned).collect();
     let (names, query): (Vec<String>, String) = match short {
         Some(name) => (lower(name), name.to_owned()),
-        None if letter => (vec!["t".to_owned()], "T".to_owned()),
+        // The one ticker of one letter that people write in Russian.
+        None if letter && text == "Т" => (vec!["t".to_owned()], "T".to_owned()),
+        None if letter => (vec![text.to_lowercase()], text.clone()),
         None => {
             let plain =
                 |it: &Word| it.lower.split(['\'', '’']).next().unwrap_or_default().to_owned();
@@ -462,10 +464,6 @@ fn mention(words: &[Word], at: usize, len: usize) -> Mention {
                 .collect();
             (own.iter().map(plain).collect(), stems.join(" "))
         }
-    };
-    let (names, query) = match own.first().filter(|it| letter && it.text != "Т") {
-        Some(word) => (vec![word.lower.clone()], word.text.clone()),
-        None => (names, query),
     };
     let exact = len == 1 && own.first().is_some_and(|it| is_ticker(it) || letter);
     let query = query.chars().take(60).collect();

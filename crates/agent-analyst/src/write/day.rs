@@ -105,8 +105,12 @@ fn today(sheet: &mut Sheet<'_>, it: &Security, day: &Day<'_>, money: &str) {
     let last = fact(("последняя цена", "last price"), price);
     let change = fact(("изменение за день", "change on the day"), change);
     let stale = day.shot.and_then(|it| it.at("/data/is_stale")) == Some(&Value::Bool(true));
-    let traded = day.row.is_some_and(|it| it.1);
-    if traded || !stale {
+    // The candles know best: a price of the last session may still be the last trade.
+    let traded = match day.history.filter(|it| it.outcome.is_ok()) {
+        Some(_) => day.row.is_some_and(|it| it.1),
+        None => !stale,
+    };
+    if traded {
         sheet.page.facts(("{}, сегодня", "{}, today"), [title], vec![last, change]);
         return;
     }

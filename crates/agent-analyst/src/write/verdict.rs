@@ -15,6 +15,8 @@ pub(super) enum Course {
 
 /// Without a volatility of its own, a security is taken to be as lively as most.
 const USUAL_VOLATILITY: f64 = 25.0;
+/// A change that anybody would call one, however lively the security.
+const CLEAR_PCT: f64 = 10.0;
 /// A change that is shown as nothing is none.
 pub(super) const NOTHING_PCT: f64 = 0.005;
 
@@ -24,9 +26,9 @@ pub(super) fn course(change_pct: f64, volatility: Option<f64>, days: f64) -> Cou
     match strength {
         _ if change_pct.abs() < NOTHING_PCT => Course::Flat,
         it if it > 1.5 => Course::StrongUp,
-        it if it > 0.3 => Course::Up,
+        it if it > 0.3 || change_pct >= CLEAR_PCT => Course::Up,
         it if it < -1.5 => Course::StrongDown,
-        it if it < -0.3 => Course::Down,
+        it if it < -0.3 || change_pct <= -CLEAR_PCT => Course::Down,
         _ => Course::Flat,
     }
 }
