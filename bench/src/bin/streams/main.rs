@@ -3,6 +3,7 @@
 //! how to read it.
 #![allow(clippy::print_stdout, reason = "the tables are what this program is for")]
 
+mod idle_sse;
 mod latency;
 mod options;
 mod relay;
@@ -55,6 +56,10 @@ fn run() -> Outcome<bool> {
         if Some(readers) == most {
             targets.push(table::memory(*readers, &rows));
         }
+    }
+    if let Some(readers) = most {
+        let stoa = Running::stoa(&binaries, exchange, Relay::before(exchange, FORMING)?)?;
+        targets.push(table::idle_sse(*readers, idle_sse::measure(&stoa, *readers)?));
     }
     let relay = Relay::before(exchange, SHORT)?;
     let stoa = Running::stoa(&binaries, exchange, relay.clone())?;

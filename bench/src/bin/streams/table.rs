@@ -83,6 +83,11 @@ pub(crate) fn memory(readers: usize, [stoa, _]: &[Row; 2]) -> Target {
     Target { name, measured: worst / KB, bound: Bound::Below(24.0) }
 }
 
+pub(crate) fn idle_sse(readers: usize, bytes: f64) -> Target {
+    let name = format!("KB of memory for each of {readers} idle readers of server-sent events");
+    Target { name, measured: bytes / KB, bound: Bound::Below(24.0) }
+}
+
 /// A promise with what was measured.
 pub(crate) struct Target {
     name: String,
