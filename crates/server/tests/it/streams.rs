@@ -314,3 +314,24 @@ async fn a_client_has_as_many_streams_as_the_settings_say() {
     let url = few.server.url("/stream/klines?symbol=BTCUSDT&interval=1s");
     assert_eq!(http().get(url).send().await.unwrap().status(), 429);
 }
+
+#[tokio::test]
+async fn streams_on_postgresql_are_warm_and_resumable_after_a_restart() {
+    let Some(url) = testkit::postgres::database() else { return };
+    let mut house = House::new(&[("DATABASE_URL", &url)]);
+    let query = "symbol=BTCUSDT&interval=1s&indicators=macd,obv";
+    let (first, _) = house.events(query, None).await.closed(3).await;
+    // The next server finds the candles where the first one left them.
+    let live = house.exchange.base.replace("http://", "ws://");
+    let settings = [
+        ("PROVIDER", "binance"),
+        ("BINANCE_REST_URL", house.exchange.base.as_str()),
+        ("BINANCE_WS_URL", live.as_str()),
+        ("DATABASE_URL", &url),
+    ];
+    house.server = Server::start(house.folder.path(), &settings);
+    let mut events = house.events(query, first.first().copied()).await;
+    let (rest, _) = events.closed(4).await;
+    assert_eq!(rest[0], first[0] + 1_000);
+    check_consecutive(&rest);
+}
