@@ -35,7 +35,12 @@ pub(crate) struct Volume {
 }
 
 impl Volume {
-    fn is_year(self, text: &Text<'_>) -> bool {
+    /// Whether it is two numbers with a hyphen.
+    pub(crate) fn is_pair(self) -> bool {
+        self.joint == b'd'
+    }
+
+    pub(crate) fn is_year(self, text: &Text<'_>) -> bool {
         self.end - self.start == 4
             && matches!(text.slice(self.start, self.start + 2), "17" | "18" | "19" | "20")
     }
@@ -152,6 +157,8 @@ fn with_volume<'t>(
     let fits = match volume.joint {
         0 | b'h' => shapes.has(b's') || shapes.has(b'y') || shapes.has(b'c') || shapes.has(b'h'),
         b'd' => shapes.has(b'd') || shapes.has(b'c'),
+        // Only titles of laws have a comma after them.
+        b',' => false,
         joint => shapes.has(joint),
     };
     if !fits

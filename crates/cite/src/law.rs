@@ -20,6 +20,12 @@ pub(crate) fn after_key<'t>(
     if before.is_some() != (shapes.has(b'T') || shapes.has(b'H')) {
         return None;
     }
+    if before.is_some_and(|it| it.is_pair() != shapes.has(b'H')) {
+        return None;
+    }
+    if shapes.has(b'y') && !before.is_some_and(|it| it.is_year(text)) {
+        return None;
+    }
     let comma = key.end + usize::from(text.at(key.end) == b',');
     let mut at = text.skip(comma);
     let mut name_end = key.end;

@@ -119,12 +119,15 @@ impl<'t> State<'t> {
         source
     }
 
-    /// The names by which a source may be called: each party, and its first word.
+    /// The names by which a source may be called: each party, and its first words.
     fn learn(&mut self, it: &Citation<'t>, source: usize) {
         for party in [it.plaintiff, it.defendant, it.antecedent].into_iter().flatten() {
             let whole = plain(party);
-            let first = whole.split(' ').next().unwrap_or_default().to_owned();
-            for name in [whole, first] {
+            let words = whole.match_indices(' ').take(3).map(|it| it.0);
+            let mut names: Vec<String> =
+                words.filter_map(|it| Some(whole.get(..it)?.to_owned())).collect();
+            names.push(whole);
+            for name in names {
                 let few = self.names.get(source).is_none_or(|them| them.len() < ALIKE_MAX);
                 if name.len() < 2 || !few || self.called(source, &name) {
                     continue;
@@ -302,6 +305,7 @@ mod tests {
         );
         check("Able v. Baker, 5 F.3d 10. As said in Able at 12.", &[Some(0), Some(0)]);
         check("Able v. Baker, 5 F.3d 10. Able v. Baker, supra, at 12.", &[Some(0), Some(0)]);
+        check("Able Auto Co. v. Baker, 5 F.3d 10. Able Auto, supra.", &[Some(0), Some(0)]);
         check("Nobody, supra, at 12.", &[None]);
     }
 

@@ -36,7 +36,7 @@ impl Shapes {
     /// `d` a number after the volume, `c` paragraphs, `m` commas in pages, `l` letters after
     /// pages, `i` Illinois' letters, `b` letters in brackets, `A` a year before the page,
     /// `R` Roman pages, `g` the word page. Of laws: `T` a number before it, `H` two, `S` the sign
-    /// of a section, `n` a bare number, `j` a subject, `t` articles and amendments.
+    /// of a section, `n` a bare number, `p` pages, `j` a subject, `t` articles and amendments.
     #[inline]
     pub(crate) fn has(self, letter: u8) -> bool {
         self.0 & (1 << (letter & 63)) != 0
