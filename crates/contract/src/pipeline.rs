@@ -34,6 +34,16 @@ use crate::turns::{Concurrency, Turns};
 pub trait Gate: Send + Sync {
     async fn admit(&self, credential: &Credential, service: &str) -> Result<Caller, Fault>;
 
+    /// The same for a call that needs this scope, so that a refusal can say which.
+    async fn admit_for(
+        &self,
+        credential: &Credential,
+        service: &str,
+        _scope: Scope,
+    ) -> Result<Caller, Fault> {
+        self.admit(credential, service).await
+    }
+
     /// Whether the callers of a service may show their credential in the call itself, so that the
     /// edge must let them come that far.
     fn asks_later(&self, _service: &str) -> bool {
@@ -267,7 +277,10 @@ impl Pipeline {
         let caller = match asks.known {
             Some(known) => known.clone(),
             None if asks.scope == Scope::Open => Caller::anonymous(),
-            None => self.gate.admit(&call.credential, &asks.service.name).await?,
+            None => {
+                let name = &asks.service.name;
+                self.gate.admit_for(&call.credential, name, asks.scope).await?
+            }
         };
         if let Some(wait) = call.refused_for {
             return Err(rate_limited(wait));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use auth::{AuthMetrics, Authority, Grant, Secret, same_secret, token_missing};
-use contract::{AccessRules, Caller, Credential, Gate, Reach, Service};
+use contract::{AccessRules, Caller, Credential, Gate, Reach, Scope, Service};
 use fault::{Fault, Kind};
 use market::Clock;
 
@@ -64,7 +64,7 @@ impl Access {
         services: &[Service],
         counters: &Counters,
     ) -> Self {
-        let read: Arc<[String]> = Arc::from([contract::Scope::Read.word().to_owned()]);
+        let read: Arc<[String]> = Arc::from([Scope::Read.word().to_owned()]);
         let caller = |subject: &str| Caller::new(subject, Arc::clone(&read));
         let door = |service: &Service| {
             let metrics = counters.of(&service.name);
@@ -81,12 +81,17 @@ impl Access {
         }
     }
 
-    async fn look(&self, credential: &Credential, service: &str) -> Result<Caller, Fault> {
+    async fn look(
+        &self,
+        credential: &Credential,
+        service: &str,
+        scope: Scope,
+    ) -> Result<Caller, Fault> {
         let rules = self.services.get(service).map(|door| &door.rules);
         let closed = rules.is_some_and(|rules| rules.closed);
         match credential {
             Credential::None if self.open && !closed => Ok(self.reader.clone()),
-            Credential::None => Err(token_missing(Some(contract::Scope::Read.word()))),
+            Credential::None => Err(token_missing(Some(scope.word()))),
             Credential::Bearer(token) => {
                 let set = self.http_token.as_ref();
                 if set.is_some_and(|set| same_secret(token, set.reveal())) {
@@ -127,7 +132,16 @@ fn unknown_token() -> Fault {
 #[async_trait]
 impl Gate for Access {
     async fn admit(&self, credential: &Credential, service: &str) -> Result<Caller, Fault> {
-        let looked = self.look(credential, service).await;
+        self.admit_for(credential, service, Scope::Read).await
+    }
+
+    async fn admit_for(
+        &self,
+        credential: &Credential,
+        service: &str,
+        scope: Scope,
+    ) -> Result<Caller, Fault> {
+        let looked = self.look(credential, service, scope).await;
         if let (Some(door), Err(fault)) = (self.services.get(service), &looked) {
             door.metrics.record_fault(None, fault);
         }
@@ -146,7 +160,7 @@ impl Gate for Access {
         self.services.get(service).is_some_and(|door| door.rules.argument.is_some())
     }
 
-    fn decided(&self, service: &str, scope: contract::Scope, denied: Option<&Fault>) {
+    fn decided(&self, service: &str, scope: Scope, denied: Option<&Fault>) {
         let Some(Door { metrics, .. }) = self.services.get(service) else { return };
         match denied {
             None => metrics.record_ok(Some(scope.word())),

@@ -168,7 +168,7 @@ fn banner(config: &Config, address: std::net::SocketAddr) {
          \x20 markets  {}\n\
          \x20 analyst  {}\n\
          \x20 data     {}\n\
-         \x20 access   {access}; more with `stoa token mint --scope read,write --ttl 1h`",
+         \x20 access   {access}; pricing with `stoa token mint --scope read,propose,apply --ttl 1h`",
         markets(config),
         analyst(config),
         config.data.display(),
