@@ -54,11 +54,12 @@ fn edges() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 /// What each kind of crate may depend on; `*` ends a prefix.
-const ALLOWED: [(&str, &[&str]); 24] = [
+const ALLOWED: [(&str, &[&str]); 25] = [
     ("fault", &[]),
     ("fanout", &[]),
     ("ta", &[]),
     ("cite", &[]),
+    ("extract", &[]),
     ("telemetry", &[]),
     ("contract", &["fault"]),
     ("auth", &["fault"]),
