@@ -37,6 +37,12 @@ pub enum Note {
     NoPrices,
     /// Shares are given in units that do not go together.
     Mixed,
+    /// Numbers without a unit were taken for parts of the whole.
+    AsParts,
+    /// Minutes and hours were asked for; the data is of days.
+    DaysOnly,
+    /// Another currency was asked for.
+    OneCurrency,
     /// The composition of the index of the largest companies could not be had.
     NoBlueChips,
 }

@@ -146,6 +146,14 @@ fn one(words: &[Word], today: Date, language: Language) -> (Request, bool) {
     if focus::forecasts(words) {
         request.note(Note::Future);
     }
+    if vocabulary::begins(words, &["минут", "часов", "часа", "minute", "hour"]) {
+        request.note(Note::DaysOnly);
+    }
+    let money = |it: &Mention| matches!(it.amount, Some(Amount::Money(_)));
+    let foreign = vocabulary::begins(words, &["доллар", "евро", "юан", "dollar", "euro"]);
+    if foreign && !request.mentions.iter().any(money) {
+        request.note(Note::OneCurrency);
+    }
     if more > 0 {
         request.note(Note::TooMany(more));
     }

@@ -107,6 +107,7 @@ fn of_percents(request: &mut Request, resolved: &mut Resolved, unknown: bool) {
     if parts && all.iter().all(|it| it.amount.is_some()) {
         all.iter_mut().for_each(|it| it.weight = it.amount.and_then(Amount::value));
         whole(all);
+        request.note(Note::AsParts);
         return;
     }
     let of_cash = request.cash.and_then(Amount::value).unwrap_or(0.0);

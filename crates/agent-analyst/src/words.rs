@@ -195,7 +195,8 @@ fn percent_after(chars: &[char], from: usize) -> bool {
 /// Whether `YYYY-MM-DD` begins here.
 fn dated(chars: &[char], from: usize) -> bool {
     let digit = |at: usize| chars.get(from + at).is_some_and(char::is_ascii_digit);
-    (0..4).all(digit) && chars.get(from + 4) == Some(&'-') && digit(5) && digit(6)
+    let dash = |at: usize| chars.get(from + at) == Some(&'-');
+    (0..4).all(digit) && dash(4) && digit(5) && digit(6) && dash(7) && digit(8)
 }
 
 fn word(text: &str, percent: bool, first: bool, quoted: bool) -> Word {
@@ -255,6 +256,7 @@ mod tests {
         check("с 01.03.2024 по 2024-04-15.", &["с", "01.03.2024", "по", "2024-04-15", "."]);
         check("60/40", &["60", "/", "40"]);
         check("60-40", &["60", "-", "40"]);
+        check("2019-2023", &["2019", "-", "2023"]);
         check("SBER-40%", &["SBER", "-", "40", "%"]);
         check("SВER и T-Технологии", &["SBER", "и", "Т-Технологии"]);
         check("\u{1b}[31mX\u{0}Y", &["[", "31mX", "Y"]);

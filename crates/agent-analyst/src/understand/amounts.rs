@@ -147,7 +147,10 @@ fn in_words(words: &[Word], at: usize, portfolio: bool) -> Option<(Amount, usize
     // A third or a quarter may also be a rank, or time; they are amounts beside other words of it.
     let time = |at: usize| {
         starts(words, at, &["квартал", "год", "месяц", "недел"])
-            || is(words, at, &["of", "year", "last", "this", "past"])
+            || is(words, at, &["year", "last", "this", "past"])
+            || is(words, at, &["of"])
+                && (starts(words, at + 1, &["19", "20"])
+                    || is(words, at + 1, &["the", "last", "this"]))
             || is(words, at.wrapping_sub(1), &["last", "this", "past", "за", "the", "per"])
     };
     if times > 0.0 {

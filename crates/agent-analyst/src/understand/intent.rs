@@ -149,7 +149,9 @@ pub(super) fn intent(
         Intent::Correlation
     } else if has(words, "портфел portfolio портфол var") || it.weighed {
         Intent::PortfolioRisk
-    } else if it.index && !it.unnamed && has(words, "вес веса доля долю weight") {
+    } else if it.index && names > 0 && has(words, "вес веса весит доля долю weight")
+    {
+        mentions.iter_mut().filter(|it| it.index.is_none()).for_each(|it| it.strong = true);
         Intent::IndexScan
     } else if indices > 1 && compares {
         Intent::Comparison

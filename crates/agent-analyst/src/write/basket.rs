@@ -136,7 +136,8 @@ pub(super) fn index(sheet: &mut Sheet<'_>, section: Section) {
     let weights = ranked(sheet, basket, "weight_pct");
     match section {
         Section::Summary => {
-            if sheet.plan.request.focus == Focus::Count {
+            let named = !sheet.plan.resolved.securities.is_empty();
+            if sheet.plan.request.focus == Focus::Count && !named {
                 opening(sheet, basket);
                 heaviest(sheet, basket, &weights);
             } else {

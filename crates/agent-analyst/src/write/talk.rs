@@ -169,6 +169,18 @@ fn words(note: &Note) -> (&'static str, &'static str) {
             "Доли названы в разных единицах, поэтому взяты равными.",
             "Shares are given in different units, so they are taken as equal.",
         ),
+        Note::AsParts => (
+            "Числа без единиц приняты за части целого.",
+            "Numbers without a unit are taken for parts of the whole.",
+        ),
+        Note::DaysOnly => (
+            "Расчёт идёт по дням: более коротких промежутков здесь нет.",
+            "Figures are of days: shorter stretches are not given here.",
+        ),
+        Note::OneCurrency => (
+            "Цены даны в валюте торгов; пересчёта в другую валюту нет.",
+            "Prices are in the currency of trading; they are not converted.",
+        ),
         Note::NoBlueChips => (
             "Состав индекса голубых фишек (MOEXBC) инструмент не отдаёт; показан индекс Мосбиржи (IMOEX).",
             "The tool does not give the blue chip index (MOEXBC); IMOEX is shown instead.",
