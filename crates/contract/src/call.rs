@@ -70,6 +70,12 @@ pub struct Caller {
 pub trait Reach: std::fmt::Debug + Send + Sync {
     fn sku(&self, sku: &str) -> Result<(), Fault>;
     fn market(&self, market: &str) -> Result<(), Fault>;
+
+    /// What the SKUs within reach begin with, for those who look through many; `None` where every
+    /// SKU is within reach.
+    fn sku_prefixes(&self) -> Option<&[String]> {
+        None
+    }
 }
 
 impl Caller {
@@ -90,6 +96,11 @@ impl Caller {
     /// Fails where the credential does not reach this SKU.
     pub fn reaches_sku(&self, sku: &str) -> Result<(), Fault> {
         self.reach.as_ref().map_or(Ok(()), |reach| reach.sku(sku))
+    }
+
+    /// What the SKUs within reach begin with; `None` where every SKU is.
+    pub fn sku_prefixes(&self) -> Option<&[String]> {
+        self.reach.as_deref().and_then(Reach::sku_prefixes)
     }
 
     /// Fails where the credential does not reach this market.

@@ -60,6 +60,9 @@ pub struct Ask {
     pub competitors: Vec<CompetitorPrice>,
     #[serde(default)]
     pub demand_index: Option<f64>,
+    /// When the index was seen; of now where nobody says.
+    #[serde(default)]
+    pub demand_at_ms: Option<i64>,
     #[serde(default)]
     pub cost: Option<Amount>,
     #[serde(default)]
@@ -91,6 +94,7 @@ impl Ask {
             competitor_price: None,
             competitors: Vec::new(),
             demand_index: None,
+            demand_at_ms: None,
             cost: None,
             min_price: Amount::ZERO,
             max_price: None,

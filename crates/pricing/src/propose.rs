@@ -191,7 +191,8 @@ impl Way<'_> {
             let ordinary = elasticity.index_median.unwrap_or(policy.demand_normal);
             demand = demand.with_index(index, ordinary, policy.demand_response);
             let input = format!("demand index {index} where {ordinary} is ordinary");
-            self.climb("demand_index", input, Some(0), aim, &demand, range);
+            let age = ask.demand_at_ms.map_or(0, |at| ask.now_ms.saturating_sub(at).max(0));
+            self.climb("demand_index", input, Some(age), aim, &demand, range);
         }
         (demand, range.map(|_| self.fall.price()))
     }

@@ -53,6 +53,10 @@ impl Reach for Granted {
     fn market(&self, market: &str) -> Result<(), Fault> {
         self.0.require_market(market)
     }
+
+    fn sku_prefixes(&self) -> Option<&[String]> {
+        self.0.limits.sku_prefix.as_deref()
+    }
 }
 
 impl Access {

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use contract::{Contract, ContractError, Scope, Service, Tools};
 use jobs::Ids;
-use market::{Clock, Millis};
+use market::Millis;
 use store::Db;
 
 use crate::envelope::Words;

@@ -4,7 +4,9 @@
 use fault::Fault;
 use market::Millis;
 use pricing::Amount;
-use store::{Db, Row, Tx, sql};
+use store::{Db, Row, Tx, Value, sql, sql_built};
+
+use crate::books::proposals::within;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Entry {
@@ -54,25 +56,21 @@ pub(crate) async fn write(tx: &mut Tx, entry: &Entry) -> Result<(), Fault> {
 /// Entries before `before` (a number this returned), newest first, each with its number.
 pub(crate) async fn page(
     db: &Db,
-    sku: Option<&str>,
+    (sku, prefixes): (Option<&str>, Option<&[String]>),
     before: i64,
     limit: u32,
 ) -> Result<Vec<(i64, Entry)>, Fault> {
-    let statement = match sku {
-        Some(sku) => sql(
-            "SELECT seq, at_ms, action, sku, proposal_id, by_subject, from_price, to_price, note
-             FROM pricing_audit WHERE sku = $3 AND seq < $1 ORDER BY seq DESC LIMIT $2",
-        )
-        .bind(before)
-        .bind(limit)
-        .bind(sku),
-        None => sql(
-            "SELECT seq, at_ms, action, sku, proposal_id, by_subject, from_price, to_price, note
-             FROM pricing_audit WHERE seq < $1 ORDER BY seq DESC LIMIT $2",
-        )
-        .bind(before)
-        .bind(limit),
-    };
+    let mut values: Vec<Value> = vec![before.into(), limit.into()];
+    let mut of = within(prefixes, &mut values);
+    if let Some(sku) = sku {
+        values.push(sku.into());
+        of.push_str(&format!(" AND sku = ${}", values.len()));
+    }
+    let statement = sql_built(format!(
+        "SELECT seq, at_ms, action, sku, proposal_id, by_subject, from_price, to_price, note
+         FROM pricing_audit WHERE seq < $1 AND {of} ORDER BY seq DESC LIMIT $2"
+    ));
+    let statement = statement.bind_all(values);
     db.fetch_all(statement).await?.iter().map(read).collect()
 }
 

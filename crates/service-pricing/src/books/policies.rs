@@ -5,6 +5,7 @@ use fault::Fault;
 use market::Millis;
 use pricing::{Amount, Ending, Mode, Policy, Position, Prior, Rate};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use store::{Db, Tx, sql};
 
 const MINUTE_MS: i64 = 60_000;
@@ -143,7 +144,30 @@ pub(crate) async fn in_force(
     Ok(found)
 }
 
-/// Sets rules; earlier ones of the same reach are replaced.
+/// The rules that were set for this reach, with these changes: what is null goes back to the more
+/// general policy, what is not named stays.
+pub(crate) async fn changed(
+    (db, tx): (&Db, &mut Tx),
+    reaches: &Reaches,
+    changes: Map<String, Value>,
+) -> Result<Rules, Fault> {
+    let statement = sql(db.choose(
+        "SELECT body FROM pricing_policy WHERE applies_to = $1",
+        "SELECT body FROM pricing_policy WHERE applies_to = $1 FOR UPDATE",
+    ));
+    let mut rules: Map<String, Value> =
+        match tx.fetch_optional(statement.bind(reaches.word())).await? {
+            Some(row) => serde_json::from_str(row.text_ref(0)?).map_err(Fault::internal)?,
+            None => Map::new(),
+        };
+    rules.extend(changes);
+    rules.retain(|_, rule| !rule.is_null());
+    serde_json::from_value(Value::Object(rules)).map_err(|_| {
+        Fault::invalid("invalid_input", "policy: expected rules as the schema has them")
+    })
+}
+
+/// Keeps rules in the place of earlier ones of the same reach.
 pub(crate) async fn set(
     tx: &mut Tx,
     reaches: &Reaches,

@@ -108,7 +108,9 @@ pub(crate) async fn reprice(
     (expected, new): (Amount, Amount),
     now: Millis,
 ) -> Result<bool, Fault> {
-    let known = sql("UPDATE pricing_product SET price = $1, price_changed_ms = $2, updated_ms = $2
+    // A price that stays the same is no change, and must not begin a cooldown.
+    let known = sql("UPDATE pricing_product SET price = $1, updated_ms = $2,
+             price_changed_ms = CASE WHEN price = $1 THEN price_changed_ms ELSE $2 END
          WHERE sku = $3 AND (price = $4 OR price IS NULL)");
     let known = known.bind(new.micros()).bind(now.0).bind(sku).bind(expected.micros());
     if tx.execute(known).await? == 1 {

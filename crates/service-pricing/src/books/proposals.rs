@@ -10,7 +10,7 @@ use pricing::{Amount, Proposal};
 use store::{Db, Row, Sql, Tx, Value, sql, sql_built};
 
 use crate::books::audit::{self, Entry};
-use crate::books::products;
+use crate::books::{products, switch};
 
 const COLUMNS: &str = "id, sku, status, current_price, proposed_price, by_subject, created_ms, \
                        expires_ms, ended_ms, body";
@@ -69,11 +69,12 @@ impl Kept {
     }
 }
 
-/// Who does it, and when.
+/// Who does it, when, and what is to be remarked.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deed<'a> {
     pub(crate) by: &'a str,
     pub(crate) now: Millis,
+    pub(crate) note: Option<&'a str>,
 }
 
 pub(crate) async fn keep(tx: &mut Tx, kept: &Kept) -> Result<(), Fault> {
@@ -95,11 +96,19 @@ pub(crate) async fn keep(tx: &mut Tx, kept: &Kept) -> Result<(), Fault> {
         .bind(kept.ended.map(|it| it.0))
         .bind(body);
     tx.execute(bound).await?;
-    let deed = Deed { by: &kept.by, now: kept.created };
+    let deed = Deed { by: &kept.by, now: kept.created, note: None };
     audit::write(tx, &entry("proposed", kept, deed)).await
 }
 
+/// Whether this could be the id of a proposal, so that anything else is not looked up.
+pub(crate) fn is_id(text: &str) -> bool {
+    text.len() == 36 && text.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit())
+}
+
 pub(crate) async fn find(db: &Db, id: &str) -> Result<Kept, Fault> {
+    if !is_id(id) {
+        return Err(unknown());
+    }
     let row = db.fetch_optional(one(id)).await?;
     row.map_or_else(|| Err(unknown()), |row| read(&row))
 }
@@ -113,13 +122,21 @@ fn one(id: &str) -> Sql {
     sql_built(format!("SELECT {COLUMNS} FROM pricing_proposal WHERE id = $1")).bind(id)
 }
 
-/// Proposals older than the id `before`, newest first.
-pub(crate) async fn page(
-    db: &Db,
-    (sku, status): (Option<&str>, Option<Status>),
-    before: Option<&str>,
-    (now, limit): (Millis, u32),
-) -> Result<Vec<Kept>, Fault> {
+/// Which proposals are looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Search<'a> {
+    pub(crate) sku: Option<&'a str>,
+    pub(crate) status: Option<Status>,
+    /// Only SKUs that begin with one of these.
+    pub(crate) prefixes: Option<&'a [String]>,
+    /// Only proposals older than this id.
+    pub(crate) before: Option<&'a str>,
+    pub(crate) now: Millis,
+}
+
+/// The newest proposals of a search, newest first.
+pub(crate) async fn page(db: &Db, search: Search<'_>, limit: u32) -> Result<Vec<Kept>, Fault> {
+    let Search { sku, status, prefixes, before, now } = search;
     let mut text = format!("SELECT {COLUMNS} FROM pricing_proposal WHERE ");
     let mut values: Vec<Value> = Vec::new();
     let mut and = |condition: &str, value: Value| {
@@ -139,26 +156,44 @@ pub(crate) async fn page(
         Some(other) => and("status = ?", other.word().into()),
         None => {}
     }
+    text.push_str(&within(prefixes, &mut values));
     values.push(limit.into());
-    text.push_str(&format!("TRUE ORDER BY id DESC LIMIT ${}", values.len()));
+    text.push_str(&format!(" ORDER BY id DESC LIMIT ${}", values.len()));
     db.fetch_all(sql_built(text).bind_all(values)).await?.iter().map(read).collect()
 }
 
-/// Applies a proposal. Doing it again changes nothing and says when it was done.
-pub(crate) async fn apply_in(tx: &mut Tx, id: &str, deed: Deed<'_>) -> Result<Kept, Fault> {
-    if !step(tx, id, (Status::Pending, Status::Applied), deed.now).await? {
-        let kept = find_in(tx, id).await?;
+/// The condition that a row's SKU begins with one of the prefixes. What begins with what is the same
+/// on both engines, whatever order they keep texts in.
+pub(crate) fn within(prefixes: Option<&[String]>, values: &mut Vec<Value>) -> String {
+    let Some(prefixes) = prefixes else { return "TRUE".to_owned() };
+    let mut conditions = vec!["FALSE".to_owned()];
+    for prefix in prefixes {
+        values.push(prefix.as_str().into());
+        let at = values.len();
+        conditions.push(format!("substr(sku, 1, length(${at})) = ${at}"));
+    }
+    format!("({})", conditions.join(" OR "))
+}
+
+/// Applies a proposal. Doing it again changes nothing and says when it was done, even while changes
+/// are stopped.
+pub(crate) async fn apply(db: &Db, id: &str, deed: Deed<'_>) -> Result<Kept, Fault> {
+    let mut tx = db.begin().await?;
+    if !step(&mut tx, id, (Status::Pending, Status::Applied), deed.now).await? {
+        let kept = find_in(&mut tx, id).await?;
         return match kept.status_at(deed.now) {
             Status::Applied => Ok(kept),
             other => Err(not_in_state(&kept, other, "applied")),
         };
     }
-    let kept = find_in(tx, id).await?;
-    if !products::reprice(tx, &kept.sku, (kept.current, kept.proposed), deed.now).await? {
-        let found = products::find_in(tx, &kept.sku).await?.and_then(|it| it.price);
+    switch::must_be_off(db, &mut tx).await?;
+    let kept = find_in(&mut tx, id).await?;
+    if !products::reprice(&mut tx, &kept.sku, (kept.current, kept.proposed), deed.now).await? {
+        let found = products::find_in(&mut tx, &kept.sku).await?.and_then(|it| it.price);
         return Err(stale(&kept, kept.current, found));
     }
-    audit::write(tx, &entry("applied", &kept, deed)).await?;
+    audit::write(&mut tx, &entry("applied", &kept, deed)).await?;
+    tx.commit().await?;
     Ok(kept)
 }
 
@@ -178,22 +213,25 @@ pub(crate) async fn cancel(db: &Db, id: &str, deed: Deed<'_>) -> Result<Kept, Fa
 }
 
 /// Sets the price back to what it was, unless it has changed since.
-pub(crate) async fn revert_in(tx: &mut Tx, id: &str, deed: Deed<'_>) -> Result<Kept, Fault> {
-    let done = step(tx, id, (Status::Applied, Status::Reverted), deed.now).await?;
-    let kept = find_in(tx, id).await?;
+pub(crate) async fn revert(db: &Db, id: &str, deed: Deed<'_>) -> Result<Kept, Fault> {
+    let mut tx = db.begin().await?;
+    let done = step(&mut tx, id, (Status::Applied, Status::Reverted), deed.now).await?;
+    let kept = find_in(&mut tx, id).await?;
     if !done {
         return match kept.status_at(deed.now) {
             Status::Reverted => Ok(kept),
             other => Err(not_in_state(&kept, other, "reverted")),
         };
     }
-    if !products::reprice(tx, &kept.sku, (kept.proposed, kept.current), deed.now).await? {
-        let found = products::find_in(tx, &kept.sku).await?.and_then(|it| it.price);
+    switch::must_be_off(db, &mut tx).await?;
+    if !products::reprice(&mut tx, &kept.sku, (kept.proposed, kept.current), deed.now).await? {
+        let found = products::find_in(&mut tx, &kept.sku).await?.and_then(|it| it.price);
         return Err(stale(&kept, kept.proposed, found));
     }
     let mut entry = entry("reverted", &kept, deed);
     std::mem::swap(&mut entry.from, &mut entry.to);
-    audit::write(tx, &entry).await?;
+    audit::write(&mut tx, &entry).await?;
+    tx.commit().await?;
     Ok(kept)
 }
 
@@ -215,6 +253,7 @@ fn entry(action: &str, kept: &Kept, deed: Deed<'_>) -> Entry {
         proposal: Some(kept.id.clone()),
         from: Some(kept.current),
         to: Some(kept.proposed),
+        note: deed.note.map(str::to_owned),
         ..Entry::new(deed.now, action, &kept.sku, deed.by)
     }
 }

@@ -3,7 +3,7 @@
 use store::Migrations;
 
 pub const MIGRATIONS: Migrations =
-    Migrations { owner: "pricing", sqlite: &[SQLITE], postgres: &[POSTGRES] };
+    Migrations { owner: "pricing", sqlite: &[SQLITE, SWITCH], postgres: &[POSTGRES, SWITCH] };
 
 /// What reads the same on both engines.
 macro_rules! tables {
@@ -102,3 +102,6 @@ CREATE TABLE pricing_file (
 // Ticks of one product stand together in time, so that a window is one stretch of the table.
 const SQLITE: &str = tables!("INTEGER PRIMARY KEY AUTOINCREMENT", " WITHOUT ROWID");
 const POSTGRES: &str = tables!("BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "");
+// The switch's row is there from the start, so that a change of a price can hold it while it reads.
+const SWITCH: &str = "INSERT INTO pricing_switch (name, is_on, reason, since_ms, by_subject)
+    VALUES ('all', FALSE, NULL, 0, '')";

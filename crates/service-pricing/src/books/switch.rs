@@ -1,5 +1,5 @@
-//! The kill switch: one row that stops every change of a price. It is read in the transaction of the
-//! change, so that nothing slips through after it was turned.
+//! The kill switch: one row that stops every change of a price. It is read and held in the
+//! transaction of the change, so that nothing slips through after it was turned.
 
 use fault::{Fault, Kind};
 use market::Millis;
@@ -7,6 +7,9 @@ use store::{Db, Row, Tx, sql};
 
 const FIND: &str =
     "SELECT is_on, reason, since_ms, by_subject FROM pricing_switch WHERE name = 'all'";
+/// SQLite has one writer at a time; PostgreSQL must be asked to keep the row as it was read.
+const HOLD: &str = "SELECT is_on, reason, since_ms, by_subject FROM pricing_switch
+    WHERE name = 'all' FOR SHARE";
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Switch {
@@ -16,13 +19,16 @@ pub(crate) struct Switch {
     pub(crate) by: String,
 }
 
+/// The switch, if anybody ever turned it.
 pub(crate) async fn find(db: &Db) -> Result<Option<Switch>, Fault> {
-    db.fetch_optional(sql(FIND)).await?.map(|row| read(&row)).transpose()
+    let found = db.fetch_optional(sql(FIND)).await?.map(|row| read(&row)).transpose()?;
+    Ok(found.filter(|it| it.since.0 > 0))
 }
 
 /// Fails while the switch is on.
-pub(crate) async fn must_be_off(tx: &mut Tx) -> Result<(), Fault> {
-    let found = tx.fetch_optional(sql(FIND)).await?.map(|row| read(&row)).transpose()?;
+pub(crate) async fn must_be_off(db: &Db, tx: &mut Tx) -> Result<(), Fault> {
+    let found =
+        tx.fetch_optional(sql(db.choose(FIND, HOLD))).await?.map(|row| read(&row)).transpose()?;
     let Some(switch) = found.filter(|it| it.on) else { return Ok(()) };
     let reason = switch.reason.map(|it| format!(": {it}")).unwrap_or_default();
     let since = switch.since.to_rfc3339();

@@ -1,6 +1,7 @@
 //! From what a caller says to what is asked of the mathematics: the caller's figures first, then the
 //! catalogue's, then what was collected.
 
+use contract::Caller;
 use fault::Fault;
 use market::Millis;
 use pricing::{Amount, Ask, Currency, Policy, Rate};
@@ -9,10 +10,22 @@ use store::Db;
 
 use crate::books::policies::{self, InForce};
 use crate::books::products::{self, Product};
+use crate::collector::names;
 use crate::evidence::{self, Evidence};
 
 /// The market whose ticks a proposal looks at, since proposals name none.
-pub(crate) const MARKET: &str = "DEFAULT";
+pub(crate) const MARKET: &str = names::MARKET;
+
+/// Refuses a SKU that cannot be one, and one that the caller does not reach.
+pub(crate) fn within_reach(caller: &Caller, sku: &str) -> Result<(), Fault> {
+    names::reach(caller, sku, MARKET)
+}
+
+/// Refuses a caller who does not reach every SKU: what concerns all of them is not theirs to decide.
+pub(crate) fn reaches_all(caller: &Caller) -> Result<(), Fault> {
+    caller.reaches_sku("")?;
+    caller.reaches_market(MARKET)
+}
 
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Asked {
@@ -79,17 +92,24 @@ pub(crate) async fn complete(db: &Db, mut ask: Ask) -> Result<Case, Fault> {
 }
 
 fn fill_in(ask: &mut Ask, product: Option<&Product>, seen: Evidence) {
-    ask.history = seen.points();
+    ask.history = seen.history;
     // A price the caller gives is about now; what was collected would only blur it.
     if ask.competitor_price.is_none() {
         ask.competitors = seen.competitors;
     }
-    ask.demand_index = ask.demand_index.or(seen.demand_index);
+    if let (None, Some((index, at))) = (ask.demand_index, seen.demand) {
+        (ask.demand_index, ask.demand_at_ms) = (Some(index), Some(at.0));
+    }
     let Some(product) = product else { return };
     ask.cost = ask.cost.or(product.cost);
-    ask.max_price = ask.max_price.or(product.max_price);
-    ask.min_price = ask.min_price.max(product.min_price.unwrap_or(Amount::ZERO));
+    bound(ask, product);
     ask.last_change_ms = product.price_changed.map(|it| it.0);
+}
+
+/// Of the caller's bounds and the catalogue's the tighter ones hold, in the catalogue's currency.
+pub(crate) fn bound(ask: &mut Ask, product: &Product) {
+    ask.max_price = [ask.max_price, product.max_price].into_iter().flatten().min();
+    ask.min_price = ask.min_price.max(product.min_price.unwrap_or(Amount::ZERO));
     if let Some(code) = &product.currency {
         ask.currency = Currency::of(code);
     }

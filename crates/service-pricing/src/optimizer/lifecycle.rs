@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::books::proposals::{self, Deed, Kept};
-use crate::books::switch;
+use crate::optimizer::asking::MARKET;
 use crate::optimizer::{Optimizer, wire};
 use crate::said::Said;
 
@@ -17,6 +17,7 @@ pub(crate) struct Which {
 
 /// Finds a proposal that the caller's credential reaches.
 async fn found(cx: &Cx<Optimizer>, which: &Which) -> Result<Kept, Fault> {
+    cx.caller.reaches_market(MARKET)?;
     let kept = proposals::find(&cx.service.db, &which.proposal_id).await?;
     cx.caller.reaches_sku(&kept.sku)?;
     Ok(kept)
@@ -55,31 +56,26 @@ pub(crate) async fn explain(cx: Cx<Optimizer>, which: Which) -> Result<Said, Fau
 
 pub(crate) async fn apply(cx: Cx<Optimizer>, which: Which) -> Result<Said, Fault> {
     found(&cx, &which).await?;
-    let deed = Deed { by: &cx.caller.subject, now: cx.service.now() };
-    let mut tx = cx.service.db.begin().await?;
-    switch::must_be_off(&mut tx).await?;
-    let kept = proposals::apply_in(&mut tx, &which.proposal_id, deed).await?;
-    tx.commit().await?;
-    let message = format!("the price of {} is {} now", kept.sku, kept.proposed);
+    let deed = Deed { by: &cx.caller.subject, now: cx.service.now(), note: None };
+    let kept = proposals::apply(&cx.service.db, &which.proposal_id, deed).await?;
+    let message = format!("the price of {} was set to {}", kept.sku, kept.proposed);
     Ok(done(&kept, "applied", message))
 }
 
 pub(crate) async fn cancel(cx: Cx<Optimizer>, which: Which) -> Result<Said, Fault> {
     found(&cx, &which).await?;
-    let deed = Deed { by: &cx.caller.subject, now: cx.service.now() };
+    let deed = Deed { by: &cx.caller.subject, now: cx.service.now(), note: None };
     let kept = proposals::cancel(&cx.service.db, &which.proposal_id, deed).await?;
-    let message = format!("the price of {} stays as it is", kept.sku);
+    let message =
+        format!("the proposal for {} was taken back; its price was not touched", kept.sku);
     Ok(done(&kept, "cancelled", message))
 }
 
 pub(crate) async fn revert(cx: Cx<Optimizer>, which: Which) -> Result<Said, Fault> {
     found(&cx, &which).await?;
-    let deed = Deed { by: &cx.caller.subject, now: cx.service.now() };
-    let mut tx = cx.service.db.begin().await?;
-    switch::must_be_off(&mut tx).await?;
-    let kept = proposals::revert_in(&mut tx, &which.proposal_id, deed).await?;
-    tx.commit().await?;
-    let message = format!("the price of {} is {} again", kept.sku, kept.current);
+    let deed = Deed { by: &cx.caller.subject, now: cx.service.now(), note: None };
+    let kept = proposals::revert(&cx.service.db, &which.proposal_id, deed).await?;
+    let message = format!("the price of {} was set back to {}", kept.sku, kept.current);
     let mut said = json!({ "proposal_id": kept.id, "status": "reverted", "message": message,
         "price": kept.current });
     said["reverted_at"] = kept.ended.map(|at| at.to_rfc3339()).into();

@@ -7,12 +7,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::books::audit;
-use crate::books::proposals::{self, Status};
+use crate::books::proposals::{self, Search, Status};
+use crate::optimizer::asking::{self, MARKET};
 use crate::optimizer::{Optimizer, wire};
 use crate::said::Said;
-
-/// How many pages are read to fill one for a caller who may see few of the rows.
-const PAGES_MAX: usize = 20;
 
 #[derive(Deserialize)]
 pub(crate) struct Wanted {
@@ -23,30 +21,22 @@ pub(crate) struct Wanted {
 }
 
 pub(crate) async fn proposals(cx: Cx<Optimizer>, wanted: Wanted) -> Result<Said, Fault> {
-    if let Some(sku) = &wanted.sku {
-        cx.caller.reaches_sku(sku)?;
+    within_reach(&cx, wanted.sku.as_deref())?;
+    if wanted.cursor.as_deref().is_some_and(|it| !proposals::is_id(it)) {
+        return Err(wrong_cursor());
     }
     let now = cx.service.now();
-    let filter = (wanted.sku.as_deref(), wanted.status.as_deref().and_then(Status::parse));
-    let (mut shown, mut before, mut more) = (Vec::new(), wanted.cursor, true);
-    for _ in 0..PAGES_MAX {
-        let page =
-            proposals::page(&cx.service.db, filter, before.as_deref(), (now, wanted.limit)).await?;
-        more = page.len() == wanted.limit as usize;
-        for kept in page {
-            if shown.len() == wanted.limit as usize {
-                more = true;
-                break;
-            }
-            before = Some(kept.id.clone());
-            if cx.caller.reaches_sku(&kept.sku).is_ok() {
-                shown.push(kept);
-            }
-        }
-        if !more || shown.len() == wanted.limit as usize {
-            break;
-        }
-    }
+    let search = Search {
+        sku: wanted.sku.as_deref(),
+        status: wanted.status.as_deref().and_then(Status::parse),
+        prefixes: cx.caller.sku_prefixes(),
+        before: wanted.cursor.as_deref(),
+        now,
+    };
+    // One more than is shown, to know whether there are more.
+    let mut shown = proposals::page(&cx.service.db, search, wanted.limit + 1).await?;
+    let more = shown.len() > wanted.limit as usize;
+    shown.truncate(wanted.limit as usize);
     let lines: Vec<String> = shown
         .iter()
         .map(|kept| {
@@ -54,7 +44,7 @@ pub(crate) async fn proposals(cx: Cx<Optimizer>, wanted: Wanted) -> Result<Said,
         })
         .collect();
     let list: Vec<Value> = shown.iter().map(|kept| wire::kept(kept, now)).collect();
-    let next = before.filter(|_| more);
+    let next = shown.last().filter(|_| more).map(|kept| kept.id.as_str());
     let json = json!({ "ok": true, "count": list.len(), "proposals": list, "next_cursor": next });
     Ok(Said::new(json, if lines.is_empty() { "none".to_owned() } else { lines.join("\n") }))
 }
@@ -67,37 +57,18 @@ pub(crate) struct Trail {
 }
 
 pub(crate) async fn changes(cx: Cx<Optimizer>, trail: Trail) -> Result<Said, Fault> {
-    if let Some(sku) = &trail.sku {
-        cx.caller.reaches_sku(sku)?;
-    }
+    within_reach(&cx, trail.sku.as_deref())?;
     let start = trail.cursor.as_deref().map(str::parse::<i64>).transpose();
-    let start = start.map_err(|_| {
-        Fault::invalid("invalid_input", "cursor: expected the next_cursor of an earlier answer")
-            .problem("cursor", "the next_cursor of an earlier answer")
-    })?;
-    let (mut shown, mut before, mut more) = (Vec::new(), start.unwrap_or(i64::MAX), true);
-    for _ in 0..PAGES_MAX {
-        let page = audit::page(&cx.service.db, trail.sku.as_deref(), before, trail.limit).await?;
-        more = page.len() == trail.limit as usize;
-        for (number, entry) in page {
-            if shown.len() == trail.limit as usize {
-                more = true;
-                break;
-            }
-            before = number;
-            if cx.caller.reaches_sku(&entry.sku).is_ok() {
-                shown.push(entry);
-            }
-        }
-        if !more || shown.len() == trail.limit as usize {
-            break;
-        }
-    }
-    let list: Vec<Value> = shown.iter().map(change).collect();
-    let next = more.then(|| before.to_string());
+    let start = start.map_err(|_| wrong_cursor())?.unwrap_or(i64::MAX);
+    let of = (trail.sku.as_deref(), cx.caller.sku_prefixes());
+    let mut shown = audit::page(&cx.service.db, of, start, trail.limit + 1).await?;
+    let more = shown.len() > trail.limit as usize;
+    shown.truncate(trail.limit as usize);
+    let next = shown.last().filter(|_| more).map(|(number, _)| number.to_string());
+    let list: Vec<Value> = shown.iter().map(|(_, entry)| change(entry)).collect();
     let text: Vec<String> = shown
         .iter()
-        .map(|it| format!("{} {} {} by {}", it.at.to_rfc3339(), it.action, it.sku, it.by))
+        .map(|(_, it)| format!("{} {} {} by {}", it.at.to_rfc3339(), it.action, it.sku, it.by))
         .collect();
     let text = if text.is_empty() { "none".to_owned() } else { text.join("\n") };
     Ok(Said::new(json!({ "ok": true, "changes": list, "next_cursor": next }), text))
@@ -114,4 +85,17 @@ fn change(entry: &audit::Entry) -> Value {
         "to_price": entry.to,
         "note": entry.note,
     })
+}
+
+fn within_reach(cx: &Cx<Optimizer>, sku: Option<&str>) -> Result<(), Fault> {
+    match sku {
+        Some(sku) => asking::within_reach(&cx.caller, sku),
+        None => cx.caller.reaches_market(MARKET),
+    }
+}
+
+fn wrong_cursor() -> Fault {
+    let expected = "the next_cursor of an earlier answer";
+    Fault::invalid("invalid_input", format!("cursor: expected {expected}"))
+        .problem("cursor", expected)
 }

@@ -4,48 +4,60 @@ use contract::Cx;
 use fault::Fault;
 use pricing::{Currency, Grid};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::books::audit::{self, Entry};
-use crate::books::policies::{self, Reaches, Rules};
+use crate::books::policies::{self, Reaches};
 use crate::books::products;
 use crate::books::switch::{self, Switch};
-use crate::optimizer::{Optimizer, asking};
+use crate::collector::names;
+use crate::optimizer::Optimizer;
+use crate::optimizer::asking::{self, MARKET};
 use crate::said::Said;
+
+const CATEGORY_CHARS_MAX: usize = 200;
 
 #[derive(Deserialize)]
 pub(crate) struct Setting {
     sku: Option<String>,
     category: Option<String>,
-    policy: Rules,
+    policy: Map<String, Value>,
 }
 
 pub(crate) async fn set(cx: Cx<Optimizer>, setting: Setting) -> Result<Said, Fault> {
     let reaches = match (setting.sku, setting.category) {
         (Some(_), Some(_)) => return Err(one_of_two()),
         (Some(sku), None) => {
-            cx.caller.reaches_sku(&sku)?;
+            asking::within_reach(&cx.caller, &sku)?;
             Reaches::Sku(sku)
         }
         (None, category) => {
-            // What reaches beyond the credential's own goods is not for it to decide.
-            cx.caller.reaches_sku("")?;
-            category.map_or(Reaches::Everything, Reaches::Category)
+            asking::reaches_all(&cx.caller)?;
+            category.map_or(Ok(Reaches::Everything), named)?
         }
     };
-    let grid = Grid::of(&Currency::default()).ok_or_else(|| Fault::internal("no grid"))?;
-    setting.policy.policy().check(grid)?;
     let (by, now) = (&*cx.caller.subject, cx.service.now());
-    let mut tx = cx.service.db.begin().await?;
-    policies::set(&mut tx, &reaches, &setting.policy, (by, now)).await?;
+    let db = &cx.service.db;
+    let mut tx = db.begin().await?;
+    let rules = policies::changed((db, &mut tx), &reaches, setting.policy).await?;
+    let grid = Grid::of(&Currency::default()).ok_or_else(|| Fault::internal("no grid"))?;
+    rules.policy().check(grid)?;
+    policies::set(&mut tx, &reaches, &rules, (by, now)).await?;
     let sku = if let Reaches::Sku(sku) = &reaches { sku } else { "" };
-    let said = serde_json::to_string(&setting.policy).map_err(Fault::internal)?;
+    let said = serde_json::to_string(&rules).map_err(Fault::internal)?;
     let note = Some(format!("{}: {said}", reaches.word()));
     audit::write(&mut tx, &Entry { note, ..Entry::new(now, "policy", sku, by) }).await?;
     tx.commit().await?;
     let text = format!("The policy of {} is set.", reaches.word());
-    let json = json!({ "ok": true, "applies_to": reaches.word(), "policy": setting.policy });
+    let json = json!({ "ok": true, "applies_to": reaches.word(), "policy": rules });
     Ok(Said::new(json, text))
+}
+
+fn named(category: String) -> Result<Reaches, Fault> {
+    let problem = names::text_problem(&category, CATEGORY_CHARS_MAX);
+    let problems = problem.map(|expected| ("category".to_owned(), expected));
+    names::invalid("", problems.into_iter().collect())?;
+    Ok(Reaches::Category(category))
 }
 
 fn one_of_two() -> Fault {
@@ -59,8 +71,9 @@ pub(crate) struct Whose {
 }
 
 pub(crate) async fn get(cx: Cx<Optimizer>, whose: Whose) -> Result<Said, Fault> {
-    if let Some(sku) = &whose.sku {
-        cx.caller.reaches_sku(sku)?;
+    match &whose.sku {
+        Some(sku) => asking::within_reach(&cx.caller, sku)?,
+        None => cx.caller.reaches_market(MARKET)?,
     }
     let db = &cx.service.db;
     let product = match &whose.sku {
@@ -101,7 +114,7 @@ pub(crate) struct Turn {
 }
 
 pub(crate) async fn kill_switch(cx: Cx<Optimizer>, turn: Turn) -> Result<Said, Fault> {
-    cx.caller.reaches_sku("")?;
+    asking::reaches_all(&cx.caller)?;
     let (by, now) = (&*cx.caller.subject, cx.service.now());
     let switch = Switch { on: turn.on, reason: turn.reason, since: now, by: by.to_owned() };
     let mut tx = cx.service.db.begin().await?;

@@ -1,17 +1,20 @@
 //! `propose_price`, its old form `optimize_price`, and `propose_prices` for many at once.
 
 use contract::{Caller, Cx, Scope};
-use fault::Fault;
+use fault::{Fault, Kind};
 use market::Millis;
 use pricing::{Ask, Mode, Proposal};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::books::proposals::{self, Deed, Kept, Status};
-use crate::books::switch;
-use crate::optimizer::asking::{self, Asked, MARKET};
+use crate::optimizer::asking::{self, Asked};
 use crate::optimizer::{Optimizer, wire};
 use crate::said::Said;
+
+const NOT_KEPT: &str = "a dry run: this proposal was not kept and cannot be applied";
+const MAY_NOT_APPLY: &str =
+    "not applied, though the policy is auto: the token does not carry the scope apply";
 
 pub(crate) async fn one(cx: Cx<Optimizer>, asked: Asked) -> Result<Said, Fault> {
     let ask = asked.ask(cx.service.now())?;
@@ -35,7 +38,7 @@ pub(crate) async fn legacy(cx: Cx<Optimizer>, old: Old) -> Result<Said, Fault> {
 }
 
 async fn made(cx: &Cx<Optimizer>, ask: Ask, note: Option<String>) -> Result<Said, Fault> {
-    within_reach(&cx.caller, &ask.sku)?;
+    asking::within_reach(&cx.caller, &ask.sku)?;
     let house = &cx.service;
     let mut body = computed(house, ask).await?;
     body.reasoning.extend(note.into_iter().flat_map(|note| [" ".to_owned(), note]));
@@ -46,11 +49,6 @@ async fn made(cx: &Cx<Optimizer>, ask: Ask, note: Option<String>) -> Result<Said
     let text =
         format!("{}\n{}\nproposal_id {}", wire::line(&kept.body), kept.body.reasoning, kept.id);
     Ok(Said::new(json!({ "ok": true, "proposal": wire::kept(&kept, kept.created) }), text))
-}
-
-fn within_reach(caller: &Caller, sku: &str) -> Result<(), Fault> {
-    caller.reaches_sku(sku)?;
-    caller.reaches_market(MARKET)
 }
 
 async fn computed(house: &Optimizer, ask: Ask) -> Result<Proposal, Fault> {
@@ -89,9 +87,9 @@ pub(crate) struct Many {
     dry_run: bool,
 }
 
-/// What became of one of many.
+/// What became of one of many, with a remark where there is one.
 enum Made {
-    Kept(Box<Kept>, Status),
+    Kept(Box<Kept>, Option<String>),
     Failed(String, Fault),
 }
 
@@ -101,11 +99,12 @@ pub(crate) async fn many(cx: Cx<Optimizer>, many: Many) -> Result<Said, Fault> {
     let mut made = Vec::with_capacity(total);
     for (at, asked) in many.items.into_iter().enumerate() {
         if cx.cancel.is_cancelled() {
-            break;
+            let message = "the caller cancelled the request; nothing was kept";
+            return Err(Fault::new(Kind::Cancelled, "cancelled", message));
         }
         let sku = asked.sku.clone();
         made.push(match considered(&cx, asked).await {
-            Ok(kept) => Made::Kept(Box::new(kept), Status::Pending),
+            Ok(kept) => Made::Kept(Box::new(kept), many.dry_run.then(|| NOT_KEPT.to_owned())),
             Err(fault) => Made::Failed(sku, fault),
         });
         cx.progress.report((at + 1) as f64, Some(total as f64), "proposing");
@@ -117,32 +116,35 @@ pub(crate) async fn many(cx: Cx<Optimizer>, many: Many) -> Result<Said, Fault> {
 }
 
 async fn considered(cx: &Cx<Optimizer>, asked: Asked) -> Result<Kept, Fault> {
-    within_reach(&cx.caller, &asked.sku)?;
+    asking::within_reach(&cx.caller, &asked.sku)?;
     let body = computed(&cx.service, asked.ask(cx.service.now())?).await?;
     cx.service.kept(body, &cx.caller.subject)
 }
 
-/// Keeps every proposal, and applies those whose policy is `auto` where the caller may. Each is a
-/// transaction of its own, so that one stale price does not undo the others.
+/// Keeps every proposal, and applies those whose policy is `auto` where the caller may. Each change
+/// of a price is a transaction of its own, so that one stale price does not undo the others.
 async fn keep_all(house: &Optimizer, caller: &Caller, made: &mut [Made]) -> Result<(), Fault> {
+    let mut tx = house.db.begin().await?;
+    for it in made.iter() {
+        if let Made::Kept(kept, _) = it {
+            proposals::keep(&mut tx, kept).await?;
+        }
+    }
+    tx.commit().await?;
     for it in made {
-        let Made::Kept(kept, status) = it else { continue };
-        let mut tx = house.db.begin().await?;
-        proposals::keep(&mut tx, kept).await?;
-        tx.commit().await?;
-        if kept.body.mode != Mode::Auto || !caller.may(Scope::Apply) {
+        let Made::Kept(kept, remark) = it else { continue };
+        if kept.body.mode != Mode::Auto {
             continue;
         }
-        let deed = Deed { by: &caller.subject, now: house.now() };
-        let mut tx = house.db.begin().await?;
-        let applied = async {
-            switch::must_be_off(&mut tx).await?;
-            proposals::apply_in(&mut tx, &kept.id, deed).await
-        };
-        // What cannot be applied stays pending, and list_proposals shows it.
-        if applied.await.is_ok() {
-            tx.commit().await?;
-            *status = Status::Applied;
+        if !caller.may(Scope::Apply) {
+            *remark = Some(MAY_NOT_APPLY.to_owned());
+            continue;
+        }
+        let deed =
+            Deed { by: &caller.subject, now: house.now(), note: Some("by its policy: auto") };
+        match proposals::apply(&house.db, &kept.id, deed).await {
+            Ok(applied) => **kept = applied,
+            Err(fault) => *remark = Some(format!("not applied: {}", fault.message())),
         }
     }
     Ok(())
@@ -151,7 +153,7 @@ async fn keep_all(house: &Optimizer, caller: &Caller, made: &mut [Made]) -> Resu
 fn told(made: &[Made], dry_run: bool) -> Said {
     let count = |wanted: fn(&Made) -> bool| made.iter().filter(|it| wanted(it)).count();
     let failed = count(|it| matches!(it, Made::Failed(..)));
-    let applied = count(|it| matches!(it, Made::Kept(_, Status::Applied)));
+    let applied = count(|it| matches!(it, Made::Kept(kept, _) if kept.status == Status::Applied));
     let proposed = made.len() - failed;
     let results: Vec<Value> = made.iter().map(result).collect();
     let json = json!({ "ok": true, "dry_run": dry_run, "results": results, "proposed": proposed,
@@ -175,8 +177,14 @@ fn told(made: &[Made], dry_run: bool) -> Said {
 
 fn result(made: &Made) -> Value {
     match made {
-        Made::Kept(kept, status) => json!({ "sku": kept.sku, "ok": true, "status": status.word(),
-            "proposal": wire::proposal(&kept.id, &kept.body, kept.expires, *status) }),
+        Made::Kept(kept, remark) => {
+            let mut json = json!({ "sku": kept.sku, "ok": true, "status": kept.status.word(),
+                "proposal": wire::proposal(&kept.id, &kept.body, kept.expires, kept.status) });
+            if let Some(remark) = remark {
+                json["message"] = Value::from(remark.as_str());
+            }
+            json
+        }
         Made::Failed(sku, fault) => {
             json!({ "sku": sku, "ok": false, "error": fault.code(), "message": fault.message() })
         }

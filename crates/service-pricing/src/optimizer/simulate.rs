@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::books::{policies, products};
+use crate::collector::names;
 use crate::evidence;
 use crate::optimizer::{Optimizer, asking};
 use crate::said::Said;
@@ -26,11 +27,10 @@ pub(crate) struct Replayed {
 }
 
 pub(crate) async fn call(cx: Cx<Optimizer>, asked: Replayed) -> Result<Said, Fault> {
-    cx.caller.reaches_sku(&asked.sku)?;
-    cx.caller.reaches_market(&asked.market)?;
+    names::reach(&cx.caller, &asked.sku, &asked.market)?;
     let (db, now) = (&cx.service.db, cx.service.now());
     let since = Millis(now.0 - days_of(&asked.time_window)? * DAY_MS);
-    let days = evidence::days(db, (&asked.sku, &asked.market), (since, now)).await?;
+    let (days, whole) = evidence::days(db, (&asked.sku, &asked.market), (since, now)).await?;
     let Some(first) = days.first().map(|it| it.price) else {
         let message = format!(
             "there are no ticks of {} in market {} within {}; ingest some first",
@@ -45,10 +45,16 @@ pub(crate) async fn call(cx: Cx<Optimizer>, asked: Replayed) -> Result<Said, Fau
     let mut ask = Ask::new(asked.sku.as_str(), first, now.0);
     ask.cost = asking::amount("cost", asked.cost)?.or(product.as_ref().and_then(|it| it.cost));
     ask.min_margin = Rate::from_f64(asked.min_margin).unwrap_or(Rate::ONE);
-    ask.max_price = product.as_ref().and_then(|it| it.max_price);
-    ask.min_price = product.as_ref().and_then(|it| it.min_price).unwrap_or_default();
+    if let Some(product) = &product {
+        asking::bound(&mut ask, product);
+    }
     let count = days.len();
-    let replay = replayed(ask, policy, days).await?;
+    let mut replay = replayed(ask, policy, days).await?;
+    if !whole {
+        let told =
+            format!("only the newest {} ticks of the window were looked at", evidence::TICKS_MAX);
+        replay.assumptions.push(told);
+    }
     Ok(told(&asked, count, &replay))
 }
 
