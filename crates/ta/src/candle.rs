@@ -123,13 +123,9 @@ impl<'a> Candles<'a> {
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Candle> + 'a {
         let Candles { t, o, h, l, c, v } = *self;
-        t.iter().zip(o).zip(h).zip(l).zip(c).zip(v).map(|(((((&t, &o), &h), &l), &c), &v)| Candle {
-            t,
-            o,
-            h,
-            l,
-            c,
-            v,
-        })
+        // All are as long; said so, there is one end to look for and not six.
+        let len = t.len();
+        let (o, h, l, c, v) = (&o[..len], &h[..len], &l[..len], &c[..len], &v[..len]);
+        (0..len).map(move |i| Candle { t: t[i], o: o[i], h: h[i], l: l[i], c: c[i], v: v[i] })
     }
 }

@@ -3,8 +3,10 @@
 //!
 //! `ta` counts the first candle's own range; TA-Lib leaves the first candle out.
 
+use std::hint::cold_path;
+
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
-use crate::indicator::{Room, erase};
+use crate::indicator::{Room, available, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -34,6 +36,19 @@ impl Atr {
     }
 }
 
+/// Far from where sums overflow.
+const LARGEST: f64 = 1e300;
+
+impl Atr {
+    #[cold]
+    #[inline(never)]
+    fn update_long(mut self, h: f64, l: f64, c: f64) -> ([f64; 1], Atr) {
+        let (values, next) = self.step(&Candle { t: 0, o: 0.0, h, l, c, v: 0.0 });
+        self.commit(next);
+        (values.map(available), self)
+    }
+}
+
 impl Indicator<1> for Atr {
     type Next = (Of<Ewm>, f64);
 
@@ -49,6 +64,26 @@ impl Indicator<1> for Atr {
         self.range.commit(range);
         self.close = close;
         self.skips = false;
+    }
+
+    #[inline(always)]
+    fn update(&mut self, candle: &Candle) -> [f64; 1] {
+        // The true range of a candle of which nothing is missing.
+        let top = if candle.h > self.close { candle.h } else { self.close };
+        let bottom = if candle.l < self.close { candle.l } else { self.close };
+        let mean = self.range.ahead(top - bottom);
+        // A close that is missing makes the mean so, a high or low is not above the other.
+        if self.range.is_steady() && candle.h >= candle.l && mean <= LARGEST {
+            self.range.set(mean);
+            self.close = candle.c;
+            return [mean];
+        }
+        cold_path();
+        // By value, because a reference would keep the mean of a loop in memory at every step; and
+        // no more of the candle than is needed, which would all be read at every step.
+        let (values, state) = self.clone().update_long(candle.h, candle.l, candle.c);
+        *self = state;
+        values
     }
 
     fn warmup(&self) -> usize {
