@@ -98,6 +98,8 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
     // Of a long message the beginning and the end are read: what is asked stands in one of them.
     if found.len() > WORDS_MAX {
         found.drain(WORDS_MAX / 2..found.len() - WORDS_MAX / 2);
+        // Nothing is read across the gap.
+        found.insert(WORDS_MAX / 2, mark('\n'));
     }
     found
 }
@@ -127,7 +129,9 @@ const ALIKE: [(char, char); 17] = [
 fn unmixed(text: String) -> String {
     let latin = |it: char| it.is_ascii_alphabetic();
     let cyrillic = |it: char| matches!(it, 'А'..='я' | 'ё' | 'Ё');
-    if !(text.chars().any(latin) && text.chars().any(cyrillic)) {
+    // A number stays as it was written, so that it can be found in the question again.
+    let numeric = text.starts_with(|it: char| it.is_ascii_digit());
+    if numeric || !(text.chars().any(latin) && text.chars().any(cyrillic)) {
         return text;
     }
     let to_latin = |it: char| ALIKE.iter().find(|(from, _)| *from == it).map(|(_, to)| *to);

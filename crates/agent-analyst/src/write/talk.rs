@@ -140,7 +140,17 @@ fn words(note: &Note) -> (&'static str, &'static str) {
             "Бумаг названо слишком много; взяты первые из них.",
             "Too many securities were named; the first ones were taken.",
         ),
-        Note::Rescaled => ("", ""),
+        Note::NoBlueChips => (
+            "Состав индекса голубых фишек (MOEXBC) инструмент не отдаёт; показан индекс Мосбиржи (IMOEX).",
+            "The tool does not give the blue chip index (MOEXBC); IMOEX is shown instead.",
+        ),
+        note => words_on_shares(note),
+    }
+}
+
+/// The words for notes about the shares of a portfolio, and about units.
+fn words_on_shares(note: &Note) -> (&'static str, &'static str) {
+    match note {
         Note::RestShared(_) => (
             "Доля не названа у {}; остаток до целого поделён поровну.",
             "No share was given for {}; what remains was divided equally.",
@@ -156,7 +166,6 @@ fn words(note: &Note) -> (&'static str, &'static str) {
             "Не найденные бумаги в расчёт не вошли; доли остальных приведены к целому.",
             "What was not found was left out; the others were rescaled to a whole.",
         ),
-        Note::FromPieces => ("", ""),
         Note::FromMoney => (
             "Доли посчитаны по названным суммам.",
             "Shares are computed from the amounts of money given.",
@@ -181,10 +190,8 @@ fn words(note: &Note) -> (&'static str, &'static str) {
             "Цены даны в валюте торгов; пересчёта в другую валюту нет.",
             "Prices are in the currency of trading; they are not converted.",
         ),
-        Note::NoBlueChips => (
-            "Состав индекса голубых фишек (MOEXBC) инструмент не отдаёт; показан индекс Мосбиржи (IMOEX).",
-            "The tool does not give the blue chip index (MOEXBC); IMOEX is shown instead.",
-        ),
+        // The others have figures in them, and sentences of their own.
+        _ => ("", ""),
     }
 }
 
