@@ -7,6 +7,7 @@ use auth::{Authority, Keyring};
 use bars::BarStore;
 use contract::{Catalog, Pipeline, Service, View};
 use history::History;
+use jobs::{Jobs, Limits};
 use market::{BarArchive, Clock, SystemClock};
 use service_quotes::{LocalApi, RemoteApi};
 use store::{Db, StoreConfig};
@@ -51,6 +52,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) archive: Arc<BarStore>,
     pub(crate) history: Arc<History>,
+    /// One for all services: its clones wake each other.
+    pub(crate) jobs: Jobs,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) tasks: TaskTracker,
     pub(crate) stop: CancellationToken,
@@ -71,6 +74,7 @@ impl App {
             clock: Arc::clone(&clock),
             archive,
             history: Arc::new(History::new(kept, Arc::clone(&clock), tasks.clone(), stop.clone())),
+            jobs: Jobs::new(db.clone(), Arc::clone(&clock), Limits::default()),
             metrics: Arc::clone(&metrics),
             tasks,
             stop,
@@ -85,6 +89,7 @@ impl App {
             indicators(&parts, &venues)?,
             moex(&parts, &venues)?,
             agent_analyst::service(analyst)?,
+            pricing::collector(&parts, &db, &counters)?,
             pricing::optimizer(&parts, &db, &counters)?,
         ];
         let catalog = Catalog::new(services)?;

@@ -98,6 +98,8 @@ pub(crate) struct SimArgs {
 pub(crate) enum ImportCommand {
     /// Import OHLCV bars from CSV or Parquet; they are then quoted as FILE:NAME
     Bars(ImportBarsArgs),
+    /// Import the pricing catalogue from CSV: a line of names with `sku` among them
+    Catalog { file: PathBuf },
 }
 
 #[derive(Debug, Args)]

@@ -43,6 +43,8 @@ pub(crate) struct Config {
     pub(crate) public_url: Option<String>,
     /// Whether agents' webhooks may lie inside our own network.
     pub(crate) private_webhooks: bool,
+    /// Whether prices may be collected from addresses inside our own network.
+    pub(crate) private_sources: bool,
     pub(crate) rate: RateLimit,
     pub(crate) call_patience: Duration,
     /// How many calls of one tool run at once and wait, where its contract does not say.
@@ -167,6 +169,7 @@ impl Config {
             allowed_hosts: settings.allowed_hosts.unwrap_or_default(),
             public_url: settings.public_url,
             private_webhooks: settings.private_webhooks.unwrap_or(false),
+            private_sources: settings.pricing_allow_private.unwrap_or(false),
             rate: RateLimit {
                 burst: settings.rate_burst.unwrap_or(400),
                 per_second: settings.rate_per_second.unwrap_or(100.0),

@@ -1,8 +1,10 @@
-//! The pipeline's and the venues' meters, on Prometheus.
+//! The pipeline's and the workers' meters, on Prometheus.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use contract::{CallRecord, Meter};
+use jobs::{JobMeter, State};
 use telemetry::Metrics;
 
 pub(crate) struct Meters(pub(crate) Arc<Metrics>);
@@ -30,5 +32,15 @@ impl Meter for Meters {
 
     fn waiting(&self, _service: &str, tool: &str) -> Box<dyn Send + Sync> {
         Box::new(self.0.queue_depth(&format!("tool:{tool}")).hold())
+    }
+}
+
+/// Runs of jobs stand beside calls of tools, told apart by their service and transport.
+impl JobMeter for Meters {
+    fn started(&self, _kind: &str, _waited: Duration) {}
+
+    fn ended(&self, kind: &str, state: Option<State>, ran: Duration) {
+        let outcome = if state == Some(State::Completed) { "ok" } else { "error" };
+        self.0.tool("jobs", kind, "worker").record(outcome, ran);
     }
 }

@@ -7,15 +7,34 @@ use std::time::Duration;
 use auth::AuthMetrics;
 use contract::Service;
 use serde_json::{Value, json};
-use service_pricing::{House, OptimizerParts};
+use service_pricing::{CollectorParts, House, OptimizerParts};
 use store::Db;
 
 use crate::access::Counters;
 use crate::app::{Parts, VERSION, commit};
 use crate::exit::Failure;
+use crate::meters::Meters;
 
 /// How long a proposal may be applied.
 const PROPOSAL_LIFE: Duration = Duration::from_hours(24);
+
+pub(crate) fn collector(
+    parts: &Parts<'_>,
+    db: &Db,
+    counters: &Counters,
+) -> Result<Service, Failure> {
+    Ok(service_pricing::collector(CollectorParts {
+        db: db.clone(),
+        jobs: parts.jobs.clone(),
+        house: house(parts, "data-collector", counters.of("collector")),
+        data: parts.config.data.clone(),
+        seed: parts.config.sim_seed,
+        private_addresses: parts.config.private_sources,
+        meter: Some(Arc::new(Meters(Arc::clone(&parts.metrics)))),
+        tasks: parts.tasks.clone(),
+        stop: parts.stop.clone(),
+    })?)
+}
 
 pub(crate) fn optimizer(
     parts: &Parts<'_>,

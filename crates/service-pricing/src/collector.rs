@@ -13,9 +13,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::market::Millis;
 use contract::{Contract, ContractError, Scope, Service, Tools};
 use jobs::{JobMeter, Jobs, Worker, WorkerConfig};
-use ::market::Millis;
 use store::Db;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;

@@ -64,7 +64,8 @@ impl Iterator for Table<'_> {
                 let why = format!("{} fields under {} names", fields.len(), self.names.len());
                 return Some(Err(BadLine { line, why }));
             }
-            let named = self.names.iter().cloned().zip(fields.into_iter().map(|it| it.trim().to_owned()));
+            let named =
+                self.names.iter().cloned().zip(fields.into_iter().map(|it| it.trim().to_owned()));
             let fields = named.filter(|(_, value)| !value.is_empty()).collect();
             return Some(Ok(Line { line, fields }));
         }
@@ -139,10 +140,10 @@ mod tests {
         check("sku,price\nA,1\n", &[(2, &[("sku", "A"), ("price", "1")])]);
         check("\u{feff}SKU; Price\r\nA;1,5\r\n", &[(2, &[("sku", "A"), ("price", "1,5")])]);
         check("sku\tname\nA\tB C", &[(2, &[("sku", "A"), ("name", "B C")])]);
-        check("a,b\n\n\"x, \"\"y\"\"\nz\",\n9,8", &[
-            (3, &[("a", "x, \"y\"\nz")]),
-            (5, &[("a", "9"), ("b", "8")]),
-        ]);
+        check(
+            "a,b\n\n\"x, \"\"y\"\"\nz\",\n9,8",
+            &[(3, &[("a", "x, \"y\"\nz")]), (5, &[("a", "9"), ("b", "8")])],
+        );
         check("a,b\n1", &[(2, &[("a", "1")])]);
     }
 

@@ -1,6 +1,7 @@
 //! `stoa import`: data from files into the store.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
 
 use bars::BarStore;
 use market::{Clock as _, Interval, SystemClock};
@@ -15,7 +16,48 @@ use crate::exit::Failure;
 pub(crate) async fn run(command: ImportCommand, config: Config) -> Result<(), Failure> {
     match command {
         ImportCommand::Bars(args) => bars(args, &config).await,
+        ImportCommand::Catalog { file } => catalog(&file, &config).await,
     }
+}
+
+/// Larger than any shop's list of goods: a million rows of a hundred bytes.
+const CATALOG_BYTES_MAX: u64 = 128 << 20;
+
+async fn catalog(file: &Path, config: &Config) -> Result<(), Failure> {
+    let wrong = |error: std::io::Error| Failure::usage(format!("{}: {error}", file.display()));
+    if std::fs::metadata(file).map_err(wrong)?.len() > CATALOG_BYTES_MAX {
+        let most = CATALOG_BYTES_MAX >> 20;
+        return Err(Failure::usage(format!("{} is larger than {most} MiB", file.display())));
+    }
+    let text = std::fs::read_to_string(file).map_err(wrong)?;
+    let db = open_store(config).await?;
+    let imported = service_pricing::import_csv(&db, &text, SystemClock.now()).await;
+    db.close().await;
+    let imported = imported?;
+    let problems = imported.problems.iter().map(|(line, field, expected)| match field.as_str() {
+        "" => format!("line {line}: {expected}"),
+        _ => format!("line {line}: {field}: expected {expected}"),
+    });
+    let problems: Vec<String> = problems.collect();
+    if imported.good == 0 {
+        return Err(Failure::data(format!(
+            "there is not one product in this file; it needs a line for each, with a sku\n  {}",
+            problems.join("\n  ")
+        )));
+    }
+    let mut text = format!("{} products imported", imported.products);
+    if imported.refused() > 0 {
+        text.push_str(&format!(
+            ", {} rows refused\n  {}",
+            imported.refused(),
+            problems.join("\n  ")
+        ));
+        let untold = imported.refused().saturating_sub(problems.len());
+        if untold > 0 {
+            text.push_str(&format!("\n  and {untold} more"));
+        }
+    }
+    print(&(text + "\n"))
 }
 
 async fn bars(args: ImportBarsArgs, config: &Config) -> Result<(), Failure> {

@@ -12,6 +12,7 @@ mod agents;
 mod bad_input;
 mod candles;
 mod cli;
+mod collector;
 mod contract_examples;
 mod durability;
 mod http_api;

@@ -29,12 +29,11 @@ pub(crate) async fn checks(db: &Db) -> Result<HashMap<String, Check>, Fault> {
 /// Remembers how a source was; an older look does not replace a newer one.
 pub(crate) async fn checked(tx: &mut Tx, name: &str, check: &Check) -> Result<(), Fault> {
     let status = if check.trouble.is_some() { "error" } else { "active" };
-    let statement = sql(
-        "INSERT INTO pricing_source (name, status, checked_ms, note) VALUES ($1, $2, $3, $4)
+    let statement =
+        sql("INSERT INTO pricing_source (name, status, checked_ms, note) VALUES ($1, $2, $3, $4)
          ON CONFLICT (name) DO UPDATE SET status = excluded.status,
              checked_ms = excluded.checked_ms, note = excluded.note
-         WHERE pricing_source.checked_ms <= excluded.checked_ms",
-    );
+         WHERE pricing_source.checked_ms <= excluded.checked_ms");
     let statement = statement.bind(name).bind(status).bind(check.at.0);
     tx.execute(statement.bind(check.trouble.as_deref())).await.map(drop)
 }

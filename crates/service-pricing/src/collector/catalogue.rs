@@ -173,7 +173,10 @@ fn product(mut row: Map<String, Value>, private: bool) -> Result<Product, Wrong>
         return Err(wrong("sku", expected));
     }
     let currency = text(row, &["currency"], 3)?;
-    if currency.as_ref().is_some_and(|it| it.len() != 3 || !it.bytes().all(|b| b.is_ascii_alphabetic())) {
+    if currency
+        .as_ref()
+        .is_some_and(|it| it.len() != 3 || !it.bytes().all(|b| b.is_ascii_alphabetic()))
+    {
         return Err(wrong("currency", "a code of three letters"));
     }
     let product = Product {
@@ -200,9 +203,8 @@ fn product(mut row: Map<String, Value>, private: bool) -> Result<Product, Wrong>
     let nul = product.extra.iter().any(|(name, value)| name.contains('\0') || holds_nul(value));
     if product.extra.len() > EXTRA_FIELDS_MAX || extra > EXTRA_BYTES_MAX || nul {
         let first = product.extra.keys().next().cloned().unwrap_or_default();
-        let expected = format!(
-            "at most {EXTRA_FIELDS_MAX} further fields of {EXTRA_BYTES_MAX} bytes in all"
-        );
+        let expected =
+            format!("at most {EXTRA_FIELDS_MAX} further fields of {EXTRA_BYTES_MAX} bytes in all");
         return Err((first.chars().take(64).collect(), expected));
     }
     Ok(product)
@@ -212,7 +214,9 @@ fn holds_nul(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\0'),
         Value::Array(list) => list.iter().any(holds_nul),
-        Value::Object(fields) => fields.iter().any(|(name, it)| name.contains('\0') || holds_nul(it)),
+        Value::Object(fields) => {
+            fields.iter().any(|(name, it)| name.contains('\0') || holds_nul(it))
+        }
         _ => false,
     }
 }
@@ -287,7 +291,9 @@ mod tests {
         let found = product(fields, false).err();
         let same = match (&found, problem) {
             (None, None) => true,
-            (Some((field, expected)), Some((name, part))) => field == name && expected.contains(part),
+            (Some((field, expected)), Some((name, part))) => {
+                field == name && expected.contains(part)
+            }
             _ => false,
         };
         assert!(same, "{row}: {found:?}");
@@ -306,12 +312,18 @@ mod tests {
         check(json!({ "sku": "A", "price": 0 }), Some(("price", "more than 0")));
         check(json!({ "sku": "A", "cost": -1 }), Some(("cost", "at least 0")));
         check(json!({ "sku": "A", "cost": "cheap" }), Some(("cost", "a number")));
-        check(json!({ "sku": "A", "min_price": 5, "max_price": 4 }), Some(("max_price", "min_price")));
+        check(
+            json!({ "sku": "A", "min_price": 5, "max_price": 4 }),
+            Some(("max_price", "min_price")),
+        );
         check(json!({ "sku": "A", "currency": "EURO" }), Some(("currency", "3")));
         check(json!({ "sku": "A", "currency": "12€" }), Some(("currency", "three letters")));
         check(json!({ "sku": "A", "name": 5 }), Some(("name", "a string")));
         check(json!({ "sku": "A", "sources": [1] }), Some(("sources", "addresses")));
-        check(json!({ "sku": "A", "sources": "http://127.0.0.1/" }), Some(("sources[0]", "public")));
+        check(
+            json!({ "sku": "A", "sources": "http://127.0.0.1/" }),
+            Some(("sources[0]", "public")),
+        );
         check(json!({ "sku": "A", "x": "y".repeat(5_000) }), Some(("x", "4096 bytes")));
         check(json!({ "sku": "A", "x": ["\u{0}"] }), Some(("x", "further fields")));
     }

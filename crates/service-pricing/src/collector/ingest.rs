@@ -5,9 +5,9 @@ use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::collector::Collector;
 use crate::collector::names::invalid;
 use crate::collector::tick::{self, Usual};
-use crate::collector::Collector;
 use crate::said::Said;
 
 #[derive(Deserialize)]

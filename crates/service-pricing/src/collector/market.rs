@@ -1,8 +1,8 @@
 //! `fetch_market_features`: a window of ticks as one flat object.
 
+use ::market::{DAY_MS, Millis};
 use contract::Cx;
 use fault::Fault;
-use ::market::{DAY_MS, Millis};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -40,12 +40,14 @@ pub(crate) fn invalid(at: &str, problems: Vec<(String, String)>) -> Result<(), F
     if problems.is_empty() {
         return Ok(());
     }
-    let below = |field: &str| if at.is_empty() { field.to_owned() } else { format!("{at}.{field}") };
+    let below =
+        |field: &str| if at.is_empty() { field.to_owned() } else { format!("{at}.{field}") };
     let told: Vec<String> = problems
         .iter()
         .map(|(field, expected)| format!("{}: expected {expected}", below(field)))
         .collect();
     let fault = Fault::invalid("invalid_input", format!("invalid input: {}", told.join("; ")));
-    let add = |fault: Fault, (field, expected): (String, String)| fault.problem(below(&field), expected);
+    let add =
+        |fault: Fault, (field, expected): (String, String)| fault.problem(below(&field), expected);
     Err(problems.into_iter().fold(fault, add))
 }

@@ -1,1 +1,417 @@
 //! The collector as a whole, on both engines.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::market::{DAY_MS, Millis};
+use contract::{Call, Caller, Catalog, Credential, Gate, Outcome, Pipeline};
+use fault::Fault;
+use jobs::{Jobs, Limits, State};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use store::Db;
+use testkit::{FakeClock, TempFolder, on_every_engine};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::*;
+use crate::books::ticks::{self, Tick};
+
+const NOW: Millis = Millis(1_800_000_000_000);
+
+/// Lets everybody do everything.
+struct Open;
+
+#[async_trait::async_trait]
+impl Gate for Open {
+    async fn admit(&self, _: &Credential, _: &str) -> Result<Caller, Fault> {
+        let scopes = ["read", "write", "collect", "import", "admin"].map(str::to_owned);
+        Ok(Caller::new("tester", scopes))
+    }
+}
+
+struct NoMeter;
+
+impl contract::Meter for NoMeter {
+    fn record(&self, _: &contract::CallRecord<'_>) {}
+}
+
+struct World {
+    pipeline: Pipeline,
+    jobs: Jobs,
+    db: Db,
+    clock: Arc<FakeClock>,
+    folder: TempFolder,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl World {
+    async fn new(db: &Db) -> Self {
+        db.migrate(&[jobs::MIGRATIONS, crate::MIGRATIONS]).await.unwrap();
+        let clock = Arc::new(FakeClock::new(NOW));
+        let jobs = Jobs::new(db.clone(), Arc::clone(&clock) as _, Limits::default());
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let folder = TempFolder::new();
+        let service = collector(CollectorParts {
+            db: db.clone(),
+            jobs: jobs.clone(),
+            house: House {
+                service: "data-collector",
+                version: "0".to_owned(),
+                build: None,
+                commit: None,
+                clock: Arc::clone(&clock) as _,
+                started: NOW,
+                counters: Box::new(|| json!({})),
+            },
+            data: folder.path().to_owned(),
+            seed: 1,
+            private_addresses: true,
+            meter: None,
+            tasks: tasks.clone(),
+            stop: stop.clone(),
+        });
+        let catalog = Catalog::new(vec![service.unwrap()]).unwrap();
+        let patience = Duration::from_secs(60);
+        let pipeline = Pipeline::new(catalog, Arc::new(Open), Arc::new(NoMeter), patience);
+        Self { pipeline, jobs, db: db.clone(), clock, folder, tasks, stop }
+    }
+
+    /// The answer, or the error object.
+    async fn call(&self, tool: &str, args: Value) -> Result<Value, Value> {
+        let Value::Object(mut args) = args else { panic!("arguments are an object") };
+        if !matches!(tool, "ping_health" | "health_check" | "version_info") {
+            args.insert("capability_token".to_owned(), json!("t"));
+        }
+        let outcome: Outcome = self.pipeline.call(Call::new(tool, args)).await.unwrap();
+        outcome.map(|reply| reply.result()).map_err(|failure| failure.tool_error)
+    }
+
+    async fn ok(&self, tool: &str, args: Value) -> Value {
+        self.call(tool, args).await.unwrap()
+    }
+
+    /// Starts a collection and waits for its end.
+    async fn collected(&self, args: Value) -> Value {
+        let started = self.ok("start_collection", args).await;
+        let id = started["job_id"].as_str().unwrap();
+        let job = self.jobs.wait(id, Duration::from_secs(60)).await.unwrap();
+        assert!(job.state.is_finished(), "{job:?}");
+        self.ok("get_job_status", json!({ "job_id": id })).await["job"].clone()
+    }
+
+    async fn close(self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}
+
+#[tokio::test]
+async fn a_simulated_collection_is_done_once_and_told() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let job = world.collected(json!({ "sku": "A", "depth": 5 })).await;
+        assert_eq!((&job["status"], &job["progress"]), (&json!("DONE"), &json!(1.0)), "{job}");
+        let brought = job["collected"].as_u64().unwrap();
+        assert!(brought >= 15 && job["new"] == json!(brought), "{job}");
+        // The same moments again hold nothing new.
+        let again = world.collected(json!({ "sku": "A", "depth": 5 })).await;
+        assert_eq!((&again["collected"], &again["new"]), (&json!(brought), &json!(0)), "{again}");
+        let seen = world.ok("fetch_market_features", json!({ "sku": "A" })).await;
+        assert_eq!(seen["sample_count"], json!(brought));
+        assert_eq!((&seen["simulated"], &seen["fresh"]), (&json!(true), &json!(true)), "{seen}");
+        assert!(seen["competitor_median"].as_f64().unwrap() > 0.0, "{seen}");
+        let sources = world.ok("list_sources", json!({})).await;
+        assert_eq!(sources["sources"][0]["last_collection"], json!(NOW.to_rfc3339()), "{sources}");
+        world.close().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn files_are_taken_once_whole_and_their_bad_lines_told() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let missing = world.collected(json!({ "sku": "A", "connector": "file" })).await;
+        assert_eq!(
+            (&missing["status"], &missing["error_code"]),
+            (&json!("FAILED"), &json!("drop_folder"))
+        );
+        let drop = world.folder.path().join("pricing/drop");
+        std::fs::create_dir_all(&drop).unwrap();
+        std::fs::write(drop.join("a.csv"), "sku,our_price,competitor_price\nA,10,9\nB,5,4\nC,,\n")
+            .unwrap();
+        std::fs::write(drop.join("b.jsonl"), "{\"sku\":\"A\",\"our_price\":11}\n").unwrap();
+        std::fs::write(drop.join("notes.txt"), "not ours").unwrap();
+        std::fs::write(drop.join(".hidden.csv"), "sku,our_price\nZ,1\n").unwrap();
+        let first = world.collected(json!({ "sku": "A", "connector": "file" })).await;
+        assert_eq!(
+            (&first["collected"], &first["problem_count"]),
+            (&json!(2), &json!(1)),
+            "{first}"
+        );
+        // The second look finds the second file, and a third nothing; a name is not what counts.
+        std::fs::rename(drop.join("a.csv"), drop.join("z.csv")).unwrap();
+        let second = world.collected(json!({ "sku": "A", "connector": "file", "depth": 9 })).await;
+        assert_eq!(second["collected"], json!(1), "{second}");
+        let third = world.collected(json!({ "sku": "A", "connector": "file", "depth": 9 })).await;
+        assert_eq!((&third["status"], &third["collected"]), (&json!("DONE"), &json!(0)), "{third}");
+        let seen = world.ok("fetch_market_features", json!({ "sku": "B" })).await;
+        assert_eq!((&seen["our_price"], &seen["provenance"]), (&json!(5.0), &json!(["file"])));
+        world.close().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_collection_that_cannot_be_made_fails_and_says_why() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let job = world.collected(json!({ "sku": "A", "connector": "http" })).await;
+        assert_eq!((&job["status"], &job["collected"]), (&json!("FAILED"), &json!(0)), "{job}");
+        assert!(job["error"].as_str().unwrap().contains("not in the catalogue"), "{job}");
+        let rows = json!([{ "sku": "A", "price": 10, "sources": ["http://127.0.0.1:9/p"] }]);
+        world.ok("import_product_catalog", json!({ "rows": rows })).await;
+        let job = world.collected(json!({ "sku": "A", "connector": "http" })).await;
+        assert_eq!((&job["status"], &job["problem_count"]), (&json!("DONE"), &json!(1)), "{job}");
+        let sources = world.ok("list_sources", json!({})).await;
+        let http = &sources["sources"][2];
+        assert_eq!(
+            (&http["status"], &http["last_check"]),
+            (&json!("error"), &json!(NOW.to_rfc3339()))
+        );
+        world.close().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_words_of_errors_are_the_contracts() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let failed = async |tool: &str, args: Value| world.call(tool, args).await.unwrap_err();
+        let unknown = failed("start_collection", json!({ "sku": "A", "connector": "api" })).await;
+        assert_eq!(unknown["error"], "unsupported_connector");
+        assert_eq!(unknown["supported_connectors"], json!(["mock", "file", "http"]));
+        let no_job = failed("get_job_status", json!({ "job_id": "nope" })).await;
+        assert_eq!(
+            (&no_job["error"], &no_job["job_id"]),
+            (&json!("job_not_found"), &json!("nope"))
+        );
+        let empty = failed("import_product_catalog", json!({ "rows": [] })).await;
+        assert_eq!(empty["error"], "validation_error");
+        let none =
+            failed("import_product_catalog", json!({ "rows": [{ "sku": "A", "price": 0 }] })).await;
+        assert_eq!(none["error"], "no_valid_products");
+        let bad = failed("ingest_tick", json!({ "d": { "sku": "A" } })).await;
+        assert_eq!(
+            (&bad["error"], &bad["details"][0]["field"]),
+            (&json!("validation_error"), &json!("d.our_price"))
+        );
+        let long = failed("fetch_market_features", json!({ "sku": "A".repeat(201) })).await;
+        assert_eq!(long["details"][0]["field"], "sku");
+        world.close().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn imports_add_to_what_is_known_and_count_truly() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let mut rows: Vec<Value> =
+            (0..4_500).map(|it| json!({ "sku": format!("S{it}"), "price": 5 })).collect();
+        rows.push(json!({ "sku": "S0", "price": "7.25", "stock": 3 }));
+        rows.push(json!({ "sku": "BAD", "cost": -1 }));
+        let done = world.ok("import_product_catalog", json!({ "rows": rows })).await;
+        let counts =
+            ["count", "processed", "total_input", "rejected"].map(|it| done[it].as_u64().unwrap());
+        assert_eq!(counts, [4_500, 4_501, 4_502, 1]);
+        assert_eq!(
+            done["problems"],
+            json!([{ "row": 4_501, "field": "cost", "expected": "a number of at least 0" }])
+        );
+        world.ok("import_product_catalog", json!({ "rows": [{ "sku": "S0", "cost": 4 }] })).await;
+        let kept = crate::books::products::find(&world.db, "S0").await.unwrap().unwrap();
+        let micros = |it: Option<pricing::Amount>| it.map(pricing::Amount::micros);
+        assert_eq!((micros(kept.price), micros(kept.cost)), (Some(7_250_000), Some(4_000_000)));
+        assert_eq!(Value::Object(kept.extra), json!({ "stock": 3 }));
+        world.close().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_table_is_imported_by_its_lines() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let table =
+            "sku,price,sources\nA,1.50,https://a.example/p https://b.example/p\nB,x,\n,5,\nC,2,\n";
+        let done = crate::import_csv(&world.db, table, NOW).await.unwrap();
+        assert_eq!((done.products, done.good, done.rows), (2, 2, 4));
+        let told: Vec<(usize, &str)> =
+            done.problems.iter().map(|(line, field, _)| (*line, &**field)).collect();
+        assert_eq!(told, [(3, "price"), (4, "sku")]);
+        let kept = crate::books::products::find(&world.db, "A").await.unwrap().unwrap();
+        assert_eq!(kept.sources.len(), 2);
+        assert!(crate::import_csv(&world.db, "name,price\nA,1\n", NOW).await.is_err());
+        world.close().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn ticks_that_come_together_are_all_kept_and_the_same_twice_is_once() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let tick =
+            |it: i64| json!({ "d": { "sku": "A", "our_price": 10, "ts": NOW.0 - it * 1_000 } });
+        let calls = (0..300).map(|it| world.ok("ingest_tick", tick(it % 100)));
+        let answers = futures(calls.collect()).await;
+        assert!(answers.iter().all(|it| *it == json!({ "ok": true })));
+        let seen = world.ok("fetch_market_features", json!({ "sku": "A" })).await;
+        assert_eq!(seen["sample_count"], json!(100));
+        world.close().await;
+    })
+    .await;
+}
+
+/// All at once, on this task.
+async fn futures<F: Future<Output = Value>>(calls: Vec<F>) -> Vec<Value> {
+    let mut calls: Vec<_> = calls.into_iter().map(Box::pin).collect();
+    let mut answers: Vec<Option<Value>> = calls.iter().map(|_| None).collect();
+    std::future::poll_fn(|cx| {
+        for (call, answer) in calls.iter_mut().zip(&mut answers) {
+            if answer.is_none()
+                && let std::task::Poll::Ready(told) = call.as_mut().poll(cx)
+            {
+                *answer = Some(told);
+            }
+        }
+        match answers.iter().all(Option::is_some) {
+            true => std::task::Poll::Ready(()),
+            false => std::task::Poll::Pending,
+        }
+    })
+    .await;
+    answers.into_iter().flatten().collect()
+}
+
+#[tokio::test]
+async fn a_window_ends_where_it_says_and_age_is_told() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        for (ago, price) in [(0, 1), (DAY_MS - 1, 2), (DAY_MS, 3), (DAY_MS + 1, 4)] {
+            let d = json!({ "sku": "A", "our_price": price, "ts": NOW.0 - ago });
+            world.ok("ingest_tick", json!({ "d": d })).await;
+        }
+        let count = async |window: &str| {
+            let args = json!({ "sku": "A", "time_window": window });
+            world.ok("fetch_market_features", args).await["sample_count"].as_u64().unwrap()
+        };
+        let counts = [count("P0D").await, count("P1D").await, count("P2D").await];
+        assert_eq!(counts, [1, 3, 4]);
+        assert_eq!(count("P99999999999999999999D").await, 4);
+        world.clock.set(Millis(NOW.0 + 61 * 60_000));
+        let seen = world.ok("fetch_market_features", json!({ "sku": "A" })).await;
+        assert_eq!((&seen["fresh"], &seen["age_minutes"]), (&json!(false), &json!(61.0)));
+        let args = json!({ "sku": "A", "freshness_sla_minutes": 61 });
+        assert_eq!(world.ok("fetch_market_features", args).await["fresh"], true);
+        assert_eq!(seen["snapshot_id"], json!(format!("snap:A:DEFAULT:{}", NOW.to_rfc3339())));
+        // Another market is another matter.
+        let args = json!({ "sku": "A", "market": "EU" });
+        assert_eq!(world.ok("fetch_market_features", args).await["sample_count"], 0);
+        world.close().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_crowded_window_says_that_it_was_cut() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let most = i64::from(crate::features::TICKS_MAX);
+        let ticks: Vec<Tick> = (0..=most).map(|it| sample(it, 10, 0)).collect();
+        let mut tx = world.db.begin().await.unwrap();
+        assert_eq!(ticks::add(&mut tx, &ticks, NOW).await.unwrap(), most as u64 + 1);
+        tx.commit().await.unwrap();
+        let seen = world.ok("fetch_market_features", json!({ "sku": "A" })).await;
+        assert_eq!((&seen["truncated"], &seen["sample_count"]), (&json!(true), &json!(most)));
+        world.close().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_cancelled_collection_keeps_nothing() {
+    on_every_engine(async |db| {
+        db.migrate(&[jobs::MIGRATIONS, crate::MIGRATIONS]).await.unwrap();
+        // Nobody works here, so the job waits to be cancelled.
+        let jobs = Jobs::new(db.clone(), Arc::new(FakeClock::new(NOW)), Limits::default());
+        let errand = json!({ "sku": "A", "market": "DEFAULT", "connector": "mock", "depth": 3 });
+        let job = jobs.push(jobs::NewJob::new(KIND, &errand).unwrap()).await.unwrap().job;
+        assert_eq!(jobs.cancel(&job.id).await.unwrap().state, State::Cancelled);
+        let world = World::new(db).await;
+        let told = world.ok("get_job_status", json!({ "job_id": job.id })).await;
+        assert_eq!(told["job"]["status"], "CANCELLED");
+        let seen = world.ok("fetch_market_features", json!({ "sku": "A" })).await;
+        assert_eq!(seen["sample_count"], 0);
+        world.close().await;
+    })
+    .await;
+}
+
+fn sample(ago: i64, price: i64, kind: u8) -> Tick {
+    let amount = |units: i64| pricing::Amount::from_micros(units * 1_000_000);
+    Tick {
+        sku: "A".to_owned(),
+        market: "DEFAULT".to_owned(),
+        at: Millis(NOW.0 - ago * 1_000),
+        our_price: amount(price).unwrap(),
+        competitor: (kind % 3 > 0).then(|| format!("shop {}", kind % 3)),
+        competitor_price: amount(price + i64::from(kind)).filter(|_| kind % 4 > 0),
+        demand_index: (kind % 2 > 0).then(|| f64::from(kind) / 7.0),
+        units: None,
+        in_stock: (kind % 5 > 0).then_some(kind % 5 > 1),
+        source: if kind % 2 == 0 { "till" } else { "web" }.to_owned(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Late, out of order, in pieces or twice: the market looks the same.
+    #[test]
+    fn features_do_not_depend_on_how_ticks_came(
+        kinds in prop::collection::vec((0_i64..50, 1_i64..5, 0_u8..60), 1..40),
+        order in any::<u64>(),
+        piece in 1_usize..10,
+    ) {
+        let ticks: Vec<Tick> = kinds.iter().map(|(a, b, c)| sample(*a, *b, *c)).collect();
+        let mut shuffled = ticks.clone();
+        shuffled.extend(ticks.iter().take(5).cloned());
+        shuffled.sort_by_key(|it| (it.at.0 ^ it.our_price.micros()).wrapping_mul(order as i64 | 1));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (one, other) = runtime.block_on(async {
+            (seen(&[ticks]).await, seen(&shuffled.chunks(piece).map(<[Tick]>::to_vec).collect::<Vec<_>>()).await)
+        });
+        prop_assert_eq!(one, other);
+    }
+}
+
+async fn seen(pieces: &[Vec<Tick>]) -> crate::features::Features {
+    let folder = TempFolder::new();
+    let db = Db::open(&store::StoreConfig::sqlite(folder.path())).await.unwrap();
+    db.migrate(&[crate::MIGRATIONS]).await.unwrap();
+    for piece in pieces {
+        let mut tx = db.begin().await.unwrap();
+        ticks::add(&mut tx, piece, NOW).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+    let span = (Millis(0), Millis(NOW.0 + 1));
+    let all = ticks::window(&db, ("A", "DEFAULT"), span, 1_000).await.unwrap();
+    db.close().await;
+    crate::features::of(&all)
+}

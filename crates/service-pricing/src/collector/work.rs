@@ -10,9 +10,9 @@ use jobs::{Fence, Handler, JobContext, Outcome};
 use market::Clock;
 use store::Db;
 
+use crate::books::products;
 use crate::books::sources::{self, Check};
 use crate::books::ticks::{self, Tick};
-use crate::books::products;
 use crate::collector::collecting::{Errand, Found};
 use crate::connectors::{Ask, Connector, Connectors, Haul, Problems};
 
@@ -118,7 +118,10 @@ impl Collecting {
             tx.commit().await
         };
         if let Err(fault) = noted.await {
-            tracing::warn!(connector = errand.connector, "the state of a source was not kept: {fault}");
+            tracing::warn!(
+                connector = errand.connector,
+                "the state of a source was not kept: {fault}"
+            );
         }
     }
 }

@@ -146,7 +146,8 @@ fn take(name: &str, text: &str, usual: Usual<'_>, haul: &mut Haul) {
     let keep = |line: usize, fields: Result<Map<String, Value>, String>, haul: &mut Haul| {
         let read = fields.and_then(|it| {
             let told = |wrong: Vec<tick::Wrong>| {
-                let each = wrong.iter().map(|(field, expected)| format!("{field}: expected {expected}"));
+                let each =
+                    wrong.iter().map(|(field, expected)| format!("{field}: expected {expected}"));
                 each.collect::<Vec<_>>().join("; ")
             };
             tick::parse(&it, usual).map_err(told)
@@ -246,7 +247,8 @@ mod tests {
         let csv = "sku,our_price,competitor_price,in_stock,units,ts\nA,10.50,9.99,yes,3,1790000000000\n\
                    B,,1,,,\nC,5,4,maybe,,\nD,7,,,,2026-01-01T00:00:00Z\n";
         check("t.csv", csv, &["A", "D"], &["line 3: our_price", "line 4: in_stock"]);
-        let lines = "{\"sku\":\"A\",\"our_price\":1}\n\n{\"sku\"\n[]\n{\"sku\":\"B\",\"our_price\":2}";
+        let lines =
+            "{\"sku\":\"A\",\"our_price\":1}\n\n{\"sku\"\n[]\n{\"sku\":\"B\",\"our_price\":2}";
         check("t.jsonl", lines, &["A", "B"], &["line 3: not JSON", "line 4: not an object"]);
         check("t.json", "[{\"sku\":\"A\",\"our_price\":1},5]", &["A"], &["line 2"]);
         check("t.json", "[{\"sku\"", &[], &["not JSON"]);

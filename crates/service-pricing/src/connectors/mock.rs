@@ -96,7 +96,8 @@ impl Mock {
         let best = offers.iter().filter(|it| it.2).map(|it| it.1).fold(f64::INFINITY, f64::min);
         let best = if best.is_finite() { best } else { worth };
         let demand = self.demand(place, our_price.to_f64() / best, at);
-        let sold = (20.0 * demand * self.chance(&[place[0], place[1], "units"], at.0) * 2.0).round();
+        let sold =
+            (20.0 * demand * self.chance(&[place[0], place[1], "units"], at.0) * 2.0).round();
         let tick = |(shop, price, in_stock): (&str, f64, bool)| {
             Some(Tick {
                 sku: ask.sku.clone(),

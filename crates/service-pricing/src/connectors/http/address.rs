@@ -121,7 +121,8 @@ mod tests {
             check(inside, false, true);
         }
         let long = format!("http://a.example/{}", "x".repeat(URL_CHARS_MAX));
-        for wrong in ["ftp://a.example/", "a.example", "", "https://u:p@a.example/", "file:///etc", &long]
+        for wrong in
+            ["ftp://a.example/", "a.example", "", "https://u:p@a.example/", "file:///etc", &long]
         {
             check(wrong, false, false);
         }

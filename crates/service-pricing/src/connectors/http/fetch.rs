@@ -191,5 +191,6 @@ async fn text(mut response: Response, most: usize) -> Result<String, String> {
         }
         bytes.extend_from_slice(&chunk);
     }
-    Ok(String::from_utf8(bytes).unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into()))
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into()))
 }

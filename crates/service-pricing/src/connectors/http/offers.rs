@@ -127,7 +127,8 @@ impl Reader<'_> {
                     self.plain(list);
                 }
                 let text = |names: &[&str]| names.iter().find_map(|name| word(fields.get(*name)?));
-                let stock = ["in_stock", "available"].iter().find_map(|it| fields.get(*it)?.as_bool());
+                let stock =
+                    ["in_stock", "available"].iter().find_map(|it| fields.get(*it)?.as_bool());
                 self.push(Offer {
                     seller: text(&["competitor", "seller", "shop", "merchant"]),
                     price: fields.get("price").and_then(price),
@@ -219,7 +220,9 @@ fn availability(value: &Value) -> Option<bool> {
     let text = value.as_str()?.rsplit(['/', ':']).next()?;
     let word: String = text.chars().filter(char::is_ascii_alphanumeric).take(40).collect();
     match word.to_ascii_lowercase().as_str() {
-        "instock" | "limitedavailability" | "onlineonly" | "instoreonly" | "available" => Some(true),
+        "instock" | "limitedavailability" | "onlineonly" | "instoreonly" | "available" => {
+            Some(true)
+        }
         "outofstock" | "soldout" | "discontinued" | "unavailable" | "reserved" => Some(false),
         _ => None,
     }

@@ -68,7 +68,9 @@ impl Robots {
     /// The longest pattern decides; of two as long, the one that allows.
     pub(crate) fn allows(&self, path: &str) -> bool {
         let fitting = self.rules.iter().filter(|(pattern, _)| fits(pattern, path));
-        fitting.max_by_key(|(pattern, allow)| (pattern.len(), *allow)).is_none_or(|(_, allow)| *allow)
+        fitting
+            .max_by_key(|(pattern, allow)| (pattern.len(), *allow))
+            .is_none_or(|(_, allow)| *allow)
     }
 }
 
@@ -123,9 +125,8 @@ mod tests {
 
     #[test]
     fn a_delay_is_taken_within_reason() {
-        let delay = |value: &str| {
-            Robots::parse(&format!("User-agent: *\nCrawl-delay: {value}")).delay
-        };
+        let delay =
+            |value: &str| Robots::parse(&format!("User-agent: *\nCrawl-delay: {value}")).delay;
         assert_eq!(delay("2.5"), Some(Duration::from_millis(2_500)));
         assert_eq!(delay("1e300"), Some(DELAY_MAX));
         assert_eq!(delay("-1"), None);

@@ -21,7 +21,9 @@ fn check(text: &str, offers: &[Seen<'_>]) {
 }
 
 fn page(json: &str) -> String {
-    format!("<html><SCRIPT async>var a='<p>';</SCRIPT><script TYPE='application/LD+json'>{json}</script>")
+    format!(
+        "<html><SCRIPT async>var a='<p>';</SCRIPT><script TYPE='application/LD+json'>{json}</script>"
+    )
 }
 
 #[test]
@@ -43,7 +45,9 @@ fn offers_of_pages_are_found() {
         &[(None, Some(500), None, Some(false)), (None, Some(129_950), Some("USD"), None)],
     );
     check(
-        &page(r#"{"@type":"Product","offers":{"@type":"AggregateOffer","lowPrice":7.5,"offerCount":3}}"#),
+        &page(
+            r#"{"@type":"Product","offers":{"@type":"AggregateOffer","lowPrice":7.5,"offerCount":3}}"#,
+        ),
         &[(None, Some(750), None, None)],
     );
     check(
@@ -67,12 +71,10 @@ fn offers_of_feeds_are_found() {
         r#"{"product":{"variants":[{"sku":"Z","price":"1.00","inventory_quantity":2}]}}"#,
         &[(None, Some(100), None, Some(true))],
     );
-    check(r#"{"price": 12.3, "currency": "USD", "in_stock": true}"#, &[(
-        None,
-        Some(1230),
-        Some("USD"),
-        Some(true),
-    )]);
+    check(
+        r#"{"price": 12.3, "currency": "USD", "in_stock": true}"#,
+        &[(None, Some(1230), Some("USD"), Some(true))],
+    );
     check(
         r#"{"offers":[{"sku":"OUR-1","price":"3","competitor":"B"},{"sku":"ELSE","price":4}]}"#,
         &[(Some("B"), Some(300), None, None)],
@@ -82,7 +84,8 @@ fn offers_of_feeds_are_found() {
 
 #[test]
 fn what_is_no_price_is_no_offer() {
-    for price in ["0", "-5", "\"free\"", "\"1.299,00\"", "\"12,34\"", "null", "{}", "1e99", "true"] {
+    for price in ["0", "-5", "\"free\"", "\"1.299,00\"", "\"12,34\"", "null", "{}", "1e99", "true"]
+    {
         check(&page(&format!(r#"{{"@type":"Offer","price":{price}}}"#)), &[]);
     }
     for text in [

@@ -1,0 +1,210 @@
+//! The collector over MCP: who is let in and with which words, what a token's limits hold back, and
+//! what survives.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::contract_examples::every_scope;
+use crate::process::{Folder, Server, http, mcp_call, mcp_headers, mcp_post, run, stoa};
+
+fn minted(folder: &Folder, args: &[&str]) -> String {
+    let (code, token, err) = run(stoa(folder.path()).args(["token", "mint"]).args(args));
+    assert_eq!(code, 0, "{err}");
+    token.trim().to_owned()
+}
+
+/// The answer, or the error object.
+async fn call(server: &Server, tool: &str, mut args: Value, token: &str) -> Result<Value, Value> {
+    args["capability_token"] = json!(token);
+    let answer = mcp_call(server, "/mcp/collector", tool, &args).await;
+    let result = &answer["result"];
+    match result["isError"].as_bool().unwrap_or(false) {
+        false => Ok(result["structuredContent"].clone()),
+        true => Err(result["content"][0]["text"].as_str().unwrap().parse().unwrap()),
+    }
+}
+
+/// The message with which a token is refused; what else is asked is wrong too, and is not told.
+async fn refused(server: &Server, token: &str) -> String {
+    let error = call(server, "ingest_tick", json!({ "d": 5 }), token).await.unwrap_err();
+    assert_eq!((&error["ok"], &error["error"]), (&json!(false), &json!("auth_error")), "{error}");
+    let text = error.to_string();
+    assert!(token.len() < 10 || !text.contains(token), "{text}");
+    error["message"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn each_bad_token_is_refused_in_its_own_words_before_anything_is_looked_at() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[]);
+    let good = minted(&folder, &["--scope", "write"]);
+    let told = mcp_call(&server, "/mcp/collector", "ingest_tick", &json!({ "d": 5 })).await;
+    assert!(told["result"]["content"][0]["text"].as_str().unwrap().contains("no capability token"));
+    assert!(refused(&server, "rubbish").await.contains("cannot be read"));
+    let elsewhere = minted(&Folder::new(), &["--scope", "write"]);
+    assert!(refused(&server, &elsewhere).await.contains("not signed by this server"));
+    let brief = minted(&folder, &["--scope", "write", "--ttl", "1s"]);
+    let gone = async {
+        loop {
+            let error = call(&server, "ingest_tick", json!({ "d": 5 }), &brief).await.unwrap_err();
+            if error["error"] == "auth_error" {
+                return error["message"].as_str().unwrap().to_owned();
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    let gone = tokio::time::timeout(Duration::from_secs(30), gone).await.unwrap();
+    assert!(gone.contains("expired"), "{gone}");
+    let reader = minted(&folder, &["--scope", "read"]);
+    assert!(refused(&server, &reader).await.contains("needs the scope \"write\""));
+    // A good one is told what else is wrong.
+    let error = call(&server, "ingest_tick", json!({ "d": 5 }), &good).await.unwrap_err();
+    assert_eq!(
+        (&error["error"], &error["details"][0]["field"]),
+        (&json!("validation_error"), &json!("d"))
+    );
+    let (code, _, err) =
+        run(stoa(folder.path()).args(["token", "revoke"]).env("STOA_TOKEN", &good));
+    assert_eq!(code, 0, "{err}");
+    let revoked = async {
+        loop {
+            let error = call(&server, "ingest_tick", json!({ "d": 5 }), &good).await.unwrap_err();
+            if error["error"] == "auth_error" {
+                return error["message"].as_str().unwrap().to_owned();
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    let revoked = tokio::time::timeout(Duration::from_secs(30), revoked).await.unwrap();
+    assert!(revoked.contains("revoked"), "{revoked}");
+    let admin = minted(&folder, &["--scope", "admin"]);
+    let seen = call(&server, "auth_metrics", json!({}), &admin).await.unwrap();
+    let metrics = &seen["result"]["metrics"];
+    assert_eq!((&metrics["missing_tokens"], &metrics["invalid_tokens"]), (&json!(1), &json!(2)));
+    assert_eq!((&metrics["scope_denials"], &metrics["revoked_tokens"]), (&json!(1), &json!(1)));
+    for secret in [&good, &reader, &brief, &elsewhere, &admin] {
+        assert!(!server.log().contains(secret.as_str()));
+    }
+}
+
+#[tokio::test]
+async fn a_bearer_header_stands_in_where_all_services_are() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[]);
+    let token = every_scope(folder.path());
+    let params = json!({ "name": "fetch_market_features", "arguments": { "sku": "A" } });
+    let request = http().post(server.url("/mcp")).bearer_auth(&token);
+    let answer = mcp_headers(request, "tools/call", params.clone()).send().await.unwrap();
+    let answer: Value = answer.json().await.unwrap();
+    assert_eq!(answer["result"]["structuredContent"]["sample_count"], 0, "{answer}");
+    let (_, without) = mcp_post(&server.url("/mcp"), "tools/call", params).await;
+    assert_eq!(without["result"]["isError"], true, "{without}");
+}
+
+#[tokio::test]
+async fn a_limited_token_reaches_its_own_goods_alone() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[]);
+    let scopes = "read,write,collect,import";
+    let limited = minted(&folder, &["--scope", scopes, "--sku-prefix", "OWN-", "--market", "EU"]);
+    let all = every_scope(folder.path());
+    let outside = [
+        ("ingest_tick", json!({ "d": { "sku": "X", "our_price": 1, "market": "EU" } })),
+        ("ingest_tick", json!({ "d": { "sku": "OWN-1", "our_price": 1 } })),
+        ("fetch_market_features", json!({ "sku": "OWN-1", "market": "US" })),
+        ("fetch_market_features", json!({ "sku": "X", "market": "EU" })),
+        ("start_collection", json!({ "sku": "X", "market": "EU" })),
+        ("start_collection", json!({ "sku": "OWN-1", "market": "EU", "connector": "file" })),
+        ("import_product_catalog", json!({ "rows": [{ "sku": "OWN-1" }, { "sku": "X" }] })),
+    ];
+    for (tool, args) in outside {
+        let error = call(&server, tool, args.clone(), &limited).await.unwrap_err();
+        assert_eq!(error["error"], "auth_error", "{tool} {args}: {error}");
+    }
+    let own = json!({ "d": { "sku": "OWN-1", "our_price": 1, "market": "EU" } });
+    call(&server, "ingest_tick", own, &limited).await.unwrap();
+    // A job beyond the limits looks like one that never was.
+    let started = call(&server, "start_collection", json!({ "sku": "X" }), &all).await.unwrap();
+    let asked = json!({ "job_id": started["job_id"] });
+    call(&server, "get_job_status", asked.clone(), &all).await.unwrap();
+    let error = call(&server, "get_job_status", asked, &limited).await.unwrap_err();
+    assert_eq!(error["error"], "job_not_found");
+}
+
+#[tokio::test]
+async fn what_was_answered_for_survives_a_kill_and_a_job_is_finished_by_the_next_server() {
+    let folder = Folder::new();
+    let token = every_scope(folder.path());
+    let mut jobs = Vec::new();
+    for round in 0..3 {
+        let server = Server::start(folder.path(), &[]);
+        let d =
+            json!({ "sku": "KEPT", "our_price": 10 + round, "ts": 1_750_000_000_000_i64 + round });
+        call(&server, "ingest_tick", json!({ "d": d }), &token).await.unwrap();
+        let ask = json!({ "sku": format!("JOB-{round}"), "depth": 3 });
+        let started = call(&server, "start_collection", ask, &token).await.unwrap();
+        jobs.push(started["job_id"].clone());
+        server.kill();
+    }
+    let server = Server::start(folder.path(), &[]);
+    let args = json!({ "sku": "KEPT", "time_window": "P99999D" });
+    let seen = call(&server, "fetch_market_features", args, &token).await.unwrap();
+    assert_eq!((&seen["sample_count"], &seen["our_price"]), (&json!(3), &json!(12.0)), "{seen}");
+    for job in jobs {
+        let done = async {
+            loop {
+                let told = call(&server, "get_job_status", json!({ "job_id": job }), &token).await;
+                let told = told.unwrap();
+                if told["job"]["status"] == "DONE" {
+                    return told;
+                }
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+        };
+        let done = tokio::time::timeout(Duration::from_secs(60), done).await.unwrap();
+        assert!(done["job"]["collected"].as_u64().unwrap() >= 9, "{done}");
+        let sku = &done["job"]["sku"];
+        let seen =
+            call(&server, "fetch_market_features", json!({ "sku": sku }), &token).await.unwrap();
+        // Taken up once or twice, kept once.
+        assert_eq!(seen["sample_count"], done["job"]["collected"], "{seen}");
+    }
+}
+
+#[tokio::test]
+async fn many_rows_are_one_call() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[("STOA_BODY_BYTES_MAX", "33554432")]);
+    let token = every_scope(folder.path());
+    let rows: Vec<Value> = (0..10_000)
+        .map(|it| json!({ "sku": format!("SKU-{it:06}"), "name": "A thing", "price": 9.99, "cost": 5 }))
+        .collect();
+    let done =
+        call(&server, "import_product_catalog", json!({ "rows": rows }), &token).await.unwrap();
+    assert_eq!((&done["count"], &done["total_input"]), (&json!(10_000), &json!(10_000)));
+}
+
+#[test]
+fn a_catalogue_is_imported_from_a_file() {
+    let folder = Folder::new();
+    let file = folder.path().join("goods.csv");
+    let import = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        run(stoa(folder.path()).args(["import", "catalog"]).arg(&file))
+    };
+    let (code, out, _) = import("sku;price;cost\nA;10.50;6\nB;cheap;1\n");
+    assert_eq!(
+        (code, out.as_str()),
+        (
+            0,
+            "1 products imported, 1 rows refused\n  line 3: price: expected a number more than 0\n"
+        )
+    );
+    let (code, _, err) = import("sku,price\n,1\n");
+    assert!(code == 5 && err.contains("not one product"), "{code}: {err}");
+    let (code, _, err) = import("name,price\nA,1\n");
+    assert!(err.contains("sku") && code != 0, "{code}: {err}");
+    let (code, _, err) = run(stoa(folder.path()).args(["import", "catalog", "missing.csv"]));
+    assert!(code == 2 && err.contains("missing.csv"), "{code}: {err}");
+}
