@@ -81,7 +81,7 @@ async fn keep_all(
         for delivery in batch {
             let answer = kept.as_ref().map_err(Fault::shared).copied();
             // Nobody listens where the caller has left; the tick is kept all the same.
-            let _ = delivery.kept.send(answer);
+            drop(delivery.kept.send(answer));
         }
     }
 }

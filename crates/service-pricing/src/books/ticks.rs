@@ -7,8 +7,9 @@ use pricing::Amount;
 use sha2::{Digest as _, Sha256};
 use store::{Db, Row, Sql, Tx, placeholders, sql, sql_built};
 
-/// How many rows one statement writes.
-const ROWS_PER_STATEMENT: usize = 500;
+/// How many rows one statement writes. A few sizes and no others: each is a statement of its own
+/// that the database has to understand once.
+const ROWS_PER_STATEMENT: [usize; 5] = [256, 64, 16, 4, 1];
 const WIDTH: usize = 12;
 const COLUMNS: &str = "sku, market, ts_ms, digest, our_price, competitor, competitor_price, \
                        demand_index, units, in_stock, source, ingested_ms";
@@ -50,28 +51,37 @@ impl Tick {
     }
 }
 
-/// Adds ticks, leaving out those that are there already; says how many were new.
+/// Adds ticks, leaving out those that are there already; says how many were new. They go in by
+/// their key, so that two writers of the same ticks never wait for each other in turn.
 pub(crate) async fn add(tx: &mut Tx, ticks: &[Tick], now: Millis) -> Result<u64, Fault> {
-    let mut new = 0;
-    for chunk in ticks.chunks(ROWS_PER_STATEMENT) {
-        new += tx.execute(insert(chunk, now)).await?;
+    let mut ordered: Vec<(&Tick, i64)> = ticks.iter().map(|it| (it, it.digest())).collect();
+    let key = |(it, digest): &(&Tick, i64)| (it.at, *digest);
+    ordered.sort_unstable_by(|a, b| {
+        (&a.0.sku, &a.0.market).cmp(&(&b.0.sku, &b.0.market)).then_with(|| key(a).cmp(&key(b)))
+    });
+    let (mut new, mut rest) = (0, ordered.as_slice());
+    for size in ROWS_PER_STATEMENT {
+        while let Some((chunk, left)) = rest.split_at_checked(size) {
+            new += tx.execute(insert(chunk, now)).await?;
+            rest = left;
+        }
     }
     Ok(new)
 }
 
-fn insert(ticks: &[Tick], now: Millis) -> Sql {
+fn insert(ticks: &[(&Tick, i64)], now: Millis) -> Sql {
     let tuples: Vec<String> =
         (0..ticks.len()).map(|row| format!("({})", placeholders(1 + row * WIDTH, WIDTH))).collect();
     let tuples = tuples.join(", ");
     let mut statement = sql_built(format!(
         "INSERT INTO pricing_tick ({COLUMNS}) VALUES {tuples} ON CONFLICT DO NOTHING"
     ));
-    for tick in ticks {
+    for (tick, digest) in ticks {
         statement = statement
             .bind(tick.sku.as_str())
             .bind(tick.market.as_str())
             .bind(tick.at.0)
-            .bind(tick.digest())
+            .bind(*digest)
             .bind(tick.our_price.micros())
             .bind(tick.competitor.as_deref())
             .bind(tick.competitor_price.map(Amount::micros))
@@ -84,6 +94,11 @@ fn insert(ticks: &[Tick], now: Millis) -> Sql {
     statement
 }
 
+const WINDOW: &str = "SELECT sku, market, ts_ms, our_price, competitor, competitor_price,
+        demand_index, units, in_stock, source
+    FROM pricing_tick WHERE sku = $1 AND market = $2 AND ts_ms >= $3 AND ts_ms < $4
+    ORDER BY ts_ms DESC, digest DESC LIMIT $5";
+
 /// The newest ticks of a product in a market from `since` on, up to and without `until`; newest
 /// first, at most `limit`.
 pub(crate) async fn window(
@@ -92,13 +107,7 @@ pub(crate) async fn window(
     (since, until): (Millis, Millis),
     limit: u32,
 ) -> Result<Vec<Tick>, Fault> {
-    let statement = sql(
-        "SELECT sku, market, ts_ms, our_price, competitor, competitor_price, demand_index, units,
-             in_stock, source
-         FROM pricing_tick WHERE sku = $1 AND market = $2 AND ts_ms >= $3 AND ts_ms < $4
-         ORDER BY ts_ms DESC, digest DESC LIMIT $5",
-    );
-    let bound = statement.bind(sku).bind(market).bind(since.0).bind(until.0).bind(limit);
+    let bound = sql(WINDOW).bind(sku).bind(market).bind(since.0).bind(until.0).bind(limit);
     db.fetch_all(bound).await?.iter().map(read).collect()
 }
 
@@ -117,4 +126,26 @@ fn read(row: &Row) -> Result<Tick, Fault> {
         in_stock: row.flag_or_null(8)?,
         source: row.text(9)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use store::{Db, StoreConfig};
+    use testkit::TempFolder;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_window_is_one_stretch_of_the_table() {
+        let folder = TempFolder::new();
+        let db = Db::open(&StoreConfig::sqlite(folder.path())).await.unwrap();
+        db.migrate(&[crate::MIGRATIONS]).await.unwrap();
+        let plan = sql_built(format!("EXPLAIN QUERY PLAN {WINDOW}"));
+        let plan = plan.bind("A").bind("M").bind(0_i64).bind(1_i64).bind(10_u32);
+        let rows = db.fetch_all(plan).await.unwrap();
+        let told: Vec<String> = rows.iter().map(|row| row.text(3).unwrap()).collect();
+        let stretch = "USING PRIMARY KEY (sku=? AND market=? AND ts_ms>? AND ts_ms<?)";
+        assert!(told.len() == 1 && told[0].ends_with(stretch), "{told:?}");
+        db.close().await;
+    }
 }
