@@ -1,3 +1,4 @@
+//! Legal citations: found in one pass, told apart, and led back to what they mean.
 #![doc = include_str!("../README.md")]
 
 mod case;

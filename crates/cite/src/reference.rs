@@ -139,7 +139,8 @@ pub(crate) fn find<'t>(
     };
     let free = pages.iter().filter(|at| !covered(**at));
     let mut list: Vec<Found<'t>> = free.filter_map(|at| names.paged(text, *at)).collect();
-    let free = emphasis.iter().filter(|it| !covered(it.start));
+    let within = |it: &&Span| text.whole.get(it.start..it.end).is_some();
+    let free = emphasis.iter().filter(within).filter(|it| !covered(it.start));
     list.extend(free.filter_map(|it| names.emphasised(text, *it)));
     // A name in italics before a page was found twice, with its page first.
     list.sort_by_key(|it| it.cite.span.start);

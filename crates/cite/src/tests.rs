@@ -118,6 +118,19 @@ proptest! {
     }
 
     #[test]
+    fn italics_may_be_anywhere(
+        text in pieces(),
+        spans in prop::collection::vec((0..300_usize, 0..400_usize), 0..8),
+    ) {
+        let spans: Vec<Span> = spans.into_iter().map(|it| Span::new(it.0, it.1)).collect();
+        let found = crate::find_emphasised(&text, &spans);
+        prop_assert!(found.len() >= find(&text).len());
+        for it in &found {
+            prop_assert_eq!(text.get(it.span.start..it.span.end), Some(it.text));
+        }
+    }
+
+    #[test]
     fn characters_are_counted_like_the_text_does(text in pieces(), at in 0..400_usize) {
         let mut positions = CharPositions::new(&text);
         let at = (0..=at.min(text.len())).rev().find(|it| text.is_char_boundary(*it)).unwrap();
