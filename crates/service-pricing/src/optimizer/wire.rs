@@ -45,12 +45,11 @@ pub(crate) fn factor(factor: &Factor) -> Value {
 
 /// One line that says it all.
 pub(crate) fn line(body: &Proposal) -> String {
-    format!(
-        "{}: {} → {} (margin {:.1}%, confidence {:.2})",
-        body.sku,
-        body.current,
-        body.price,
-        body.expected_margin * 100.0,
-        body.confidence.value
-    )
+    let margin = match body.inputs.cost {
+        Some(_) => format!("{:.1}%", body.expected_margin * 100.0),
+        None => "unknown".to_owned(),
+    };
+    let sure = body.confidence.value;
+    let (sku, from, to) = (&body.sku, body.current, body.price);
+    format!("{sku}: {from} → {to} (margin {margin}, confidence {sure:.2})")
 }
