@@ -77,3 +77,6 @@ pub fn optimizer(parts: OptimizerParts) -> Result<Service, ContractError> {
         .tool("version_info", Scope::Open, house::version::<Optimizer>)
         .bind(Contract::load("optimizer")?, Words)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! The optimizer as a whole, on both engines.
+
+mod crowd;
+mod limits;
+mod model;
+mod rules;
+mod told;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::{Call, Caller, Catalog, Credential, Gate, Pipeline};
+use fault::Fault;
+use market::Millis;
+use pricing::Amount;
+use serde_json::{Value, json};
+use store::Db;
+use testkit::FakeClock;
+
+use crate::books::products::{self, Product};
+use crate::books::ticks::{self, Tick};
+use crate::{House, OptimizerParts, optimizer};
+
+const NOW: Millis = Millis(1_800_000_000_000);
+const LIFE: Duration = Duration::from_hours(24);
+
+/// Nobody comes this way: the tests say who calls.
+struct Closed;
+
+#[async_trait::async_trait]
+impl Gate for Closed {
+    async fn admit(&self, _: &Credential, _: &str) -> Result<Caller, Fault> {
+        Err(Fault::internal("the tests say who calls"))
+    }
+}
+
+struct NoMeter;
+
+impl contract::Meter for NoMeter {
+    fn record(&self, _: &contract::CallRecord<'_>) {}
+}
+
+struct World {
+    pipeline: Pipeline,
+    db: Db,
+    clock: Arc<FakeClock>,
+    /// May do everything.
+    master: Caller,
+}
+
+fn caller(subject: &str, scopes: &[&str]) -> Caller {
+    let scopes: Vec<String> = scopes.iter().map(|&it| it.to_owned()).collect();
+    Caller::new(subject, scopes)
+}
+
+fn amount(text: &str) -> Amount {
+    text.parse().unwrap()
+}
+
+impl World {
+    async fn new(db: &Db) -> Self {
+        db.migrate(&[crate::MIGRATIONS]).await.unwrap();
+        let clock = Arc::new(FakeClock::new(NOW));
+        let house = House {
+            service: "price-optimizer",
+            version: "0".to_owned(),
+            build: None,
+            commit: None,
+            clock: Arc::clone(&clock) as _,
+            started: NOW,
+            counters: Box::new(|| json!({})),
+        };
+        let parts = OptimizerParts { db: db.clone(), house, proposal_life: LIFE };
+        let catalog = Catalog::new(vec![optimizer(parts).unwrap()]).unwrap();
+        let patience = Duration::from_secs(120);
+        let pipeline = Pipeline::new(catalog, Arc::new(Closed), Arc::new(NoMeter), patience);
+        let master = caller("master", &["read", "write", "propose", "explain", "apply", "admin"]);
+        Self { pipeline, db: db.clone(), clock, master }
+    }
+
+    /// The answer, or the error object.
+    async fn call_as(&self, caller: &Caller, tool: &str, args: Value) -> Result<Value, Value> {
+        let Value::Object(mut args) = args else { panic!("arguments are an object") };
+        args.insert("capability_token".to_owned(), json!("t"));
+        let outcome = self.pipeline.call_for(caller, Call::new(tool, args)).await.unwrap();
+        outcome.map(|reply| reply.result()).map_err(|failure| failure.tool_error)
+    }
+
+    async fn call(&self, tool: &str, args: Value) -> Result<Value, Value> {
+        self.call_as(&self.master, tool, args).await
+    }
+
+    async fn ok(&self, tool: &str, args: Value) -> Value {
+        self.call(tool, args).await.unwrap()
+    }
+
+    /// The word of the error that this must be.
+    async fn refused(&self, caller: &Caller, tool: &str, args: Value) -> String {
+        let error = self.call_as(caller, tool, args).await.unwrap_err();
+        error["error_code"].as_str().unwrap().to_owned()
+    }
+
+    async fn proposed(&self, args: Value) -> Value {
+        self.ok("propose_price", args).await["proposal"].clone()
+    }
+
+    async fn import(&self, product: Product) {
+        let mut tx = self.db.begin().await.unwrap();
+        products::save(&mut tx, &[product], self.now()).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+
+    async fn price(&self, sku: &str) -> Option<Amount> {
+        products::find(&self.db, sku).await.unwrap().and_then(|it| it.price)
+    }
+
+    async fn ingest(&self, ticks: &[Tick]) {
+        let mut tx = self.db.begin().await.unwrap();
+        ticks::add(&mut tx, ticks, self.now()).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+
+    fn now(&self) -> Millis {
+        market::Clock::now(&*self.clock)
+    }
+}
+
+fn tick(sku: &str, at: Millis) -> Tick {
+    Tick {
+        sku: sku.to_owned(),
+        market: "DEFAULT".to_owned(),
+        at,
+        our_price: amount("20"),
+        competitor: Some("rival".to_owned()),
+        competitor_price: Some(amount("19.5")),
+        demand_index: None,
+        units: None,
+        in_stock: Some(true),
+        source: "test".to_owned(),
+    }
+}
