@@ -114,21 +114,14 @@ impl BinanceSite {
 impl Config {
     pub(crate) fn resolve(settings: Settings) -> Result<Self, Failure> {
         let listen = listen(&settings)?;
-        let provider = match settings.provider.as_deref().unwrap_or("sim") {
-            "sim" => Provider::Simulated,
-            "binance" => Provider::Binance(BinanceSite {
-                rest_url: settings
-                    .binance_rest_url
-                    .unwrap_or_else(|| "https://data-api.binance.vision".to_owned()),
-                ws_url: settings.binance_ws_url,
-                api_key: settings.binance_api_key.map(Secret::new),
-            }),
-            other => {
-                return Err(Failure::usage(format!(
-                    "provider {other:?} is not known; write sim or binance"
-                )));
-            }
+        let binance = BinanceSite {
+            rest_url: settings
+                .binance_rest_url
+                .unwrap_or_else(|| "https://data-api.binance.vision".to_owned()),
+            ws_url: settings.binance_ws_url,
+            api_key: settings.binance_api_key.map(Secret::new),
         };
+        let provider = provider(settings.provider.as_deref(), binance)?;
         let moex = moex(settings.moex_provider.as_deref(), settings.moex_iss_url)?;
         let language_model = LanguageModel::new(
             settings.llm_base_url,
@@ -198,6 +191,16 @@ fn client_streams(open_max: Option<usize>, per_minute: Option<u32>) -> ClientLim
     ClientLimits {
         open_max: open_max.unwrap_or(usual.open_max),
         per_minute: per_minute.unwrap_or(usual.per_minute),
+    }
+}
+
+fn provider(name: Option<&str>, binance: BinanceSite) -> Result<Provider, Failure> {
+    match name.unwrap_or("sim") {
+        "sim" => Ok(Provider::Simulated),
+        "binance" => Ok(Provider::Binance(binance)),
+        other => {
+            Err(Failure::usage(format!("provider {other:?} is not known; write sim or binance")))
+        }
     }
 }
 
