@@ -225,7 +225,7 @@ fn without_volume<'t>(text: &Text<'t>, key: Span, edition: &Edition) -> Option<C
     Some(cite)
 }
 
-/// `2009-1359R (La.App. 1 Cir. 05/10/10)`: a docket whose reporter is in the brackets.
+/// `2011-0402R (La.App. 2 Cir. 09/21/12)`: a docket whose reporter is in the brackets.
 fn louisiana<'t>(
     text: &Text<'t>,
     volume: Volume,

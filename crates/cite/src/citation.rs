@@ -6,7 +6,7 @@
 pub enum Kind {
     /// `Roe v. Wade, 410 U.S. 113 (1973)`
     FullCase,
-    /// A citation without a publisher: `2020 UT 5`, `2006-Ohio-2095`.
+    /// A citation without a publisher: `2020 UT 5`, `2012-Ohio-418`.
     PublicDomain,
     /// `Roe, 410 U.S. at 120`
     ShortCase,
@@ -20,7 +20,7 @@ pub enum Kind {
     Statute,
     /// `45 C.F.R. § 164.512`, `Постановление Правительства РФ от … № …`
     Regulation,
-    /// `5 Minn. L. Rev. 1339`
+    /// `31 Minn. L. Rev. 88`
     Journal,
     /// An act of a court named by its date and number, as Russian courts cite.
     Decision,

@@ -228,14 +228,23 @@ fn key<'t>(it: &Citation<'t>) -> Key<'t> {
     let or = |it: Option<&'t str>| it.unwrap_or_default();
     let case = it.is_full_case() || it.kind == Kind::Journal;
     let blank = case && it.page.is_none();
+    let number = if case { None } else { it.number };
+    // What has a number is declined in prose, so its number and its year tell it.
+    let name = if number.is_some() { it.edition } else { publication(it) };
     [
-        or(publication(it)),
-        or(it.volume.or(it.title)),
+        or(name),
+        or(if number.is_some() { None } else { it.volume.or(it.title) }),
         or(it.page.or(it.section)),
-        or(if case { None } else { it.number }),
-        or(if blank { it.plaintiff } else { None }),
+        or(number),
+        or(if blank { it.plaintiff } else { number.and(it.date).map(year) }),
         or(if blank { it.defendant } else { None }),
     ]
+}
+
+/// The year in a date, or all of it.
+fn year(date: &str) -> &str {
+    let mut runs = date.split(|it: char| !it.is_ascii_digit());
+    runs.find(|it| it.len() == 4).unwrap_or(date)
 }
 
 /// The number at the beginning, if there is one.
@@ -311,8 +320,17 @@ mod tests {
 
     #[test]
     fn the_same_source_is_one_however_it_is_written() {
-        check("550 U. S. 544. Then 550 U.S. 544, 546.", &[Some(0), Some(0)]);
+        check("612 U. S. 30. Then 612 U.S. 30, 33.", &[Some(0), Some(0)]);
         check("7 S. Ct. 20. Able v. Baker, 5 U.S. 10, 7 S. Ct. 20.", &[Some(0), Some(0), Some(0)]);
         check("42 U.S.C. § 1983; § 1983; § 1985", &[Some(0), Some(0), None]);
+        check(
+            "определение ВС РФ от 12.03.2020 № 305-ЭС19-1; определения ВС РФ от 12 марта 2020 г. № 305-ЭС19-1",
+            &[Some(0), Some(0)],
+        );
+        check(
+            "ст. 15 ГК РФ; ст. 15 Гражданского кодекса РФ. Там же.",
+            &[Some(0), Some(0), Some(0)],
+        );
+        check("ст. 15 ГК РФ; ст. 15 ТК РФ", &[Some(0), Some(1)]);
     }
 }

@@ -37,7 +37,7 @@ enum Opens {
 }
 
 /// Small letters; how many letters may follow; what it opens.
-const STEMS: [(&str, usize, Opens); 24] = [
+const STEMS: [(&str, usize, Opens); 25] = [
     ("подпункт", 3, Opens::Part),
     ("подп", 0, Opens::Part),
     ("пункт", 3, Opens::Part),
@@ -52,7 +52,7 @@ const STEMS: [(&str, usize, Opens); 24] = [
     ("ст", 0, Opens::Article),
     ("федеральн", 3, Opens::Law),
     ("закон", 3, Opens::Law),
-    ("фз", 0, Opens::Law),
+    ("фЗ", 0, Opens::Law),
     ("постановлени", 3, Opens::Act),
     ("определени", 3, Opens::Act),
     ("решени", 3, Opens::Act),
@@ -60,6 +60,7 @@ const STEMS: [(&str, usize, Opens); 24] = [
     ("указ", 2, Opens::Act),
     ("приказ", 3, Opens::Act),
     ("распоряжени", 3, Opens::Act),
+    ("письм", 2, Opens::Act),
     ("дел", 2, Opens::Docket),
     ("там", 0, Opens::There),
 ];

@@ -242,10 +242,10 @@ mod tests {
     #[test]
     fn courts_are_found_however_they_are_punctuated() {
         for (name, id) in [
-            ("5th Cir.", Some("ca5")),
-            ("D Kan", Some("ksd")),
+            ("8th Cir.", Some("ca8")),
+            ("D Utah", Some("utd")),
             ("Pa.Super.", Some("pasuperct")),
-            ("Bankr.D. Utah", Some("utb")),
+            ("Bankr.D. Kan.", Some("ksb")),
             ("SC", Some("sc")),
             ("Mich. Ct. App.", Some("michctapp")),
             ("Sup. Ct.", None),
