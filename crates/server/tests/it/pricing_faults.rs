@@ -1,0 +1,239 @@
+//! Many clients on the same prices, and a server that is killed under them: what was acknowledged is
+//! there, nothing is half done, and no price was ever changed twice from one state.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+
+use crate::contract_examples::every_scope;
+use crate::pricing_path::{OPTIMIZER, ask};
+use crate::process::{Folder, Server};
+
+const SETTINGS: [(&str, &str); 1] = [("STOA_RATE_PER_SECOND", "0")];
+const SKUS: usize = 4;
+
+/// What the server has said it did.
+#[derive(Default)]
+struct Acknowledged {
+    proposed: BTreeSet<String>,
+    applied: BTreeSet<String>,
+    cancelled: BTreeSet<String>,
+    /// The last price of each SKU that a client knows of.
+    prices: BTreeMap<String, Value>,
+}
+
+struct Crowd {
+    url: String,
+    token: String,
+    told: Mutex<Acknowledged>,
+    more: Notify,
+}
+
+impl Crowd {
+    async fn call(&self, tool: &str, mut args: Value) -> Option<Result<Value, Value>> {
+        args["capability_token"] = json!(self.token);
+        ask(&self.url, None, tool, args).await
+    }
+
+    async fn ok(&self, tool: &str, args: Value) -> Value {
+        self.call(tool, args).await.unwrap().unwrap()
+    }
+
+    /// One client's attempt: propose from the price it knows of, then apply. `None` once the server
+    /// is gone.
+    async fn attempt(&self, at: usize) -> Option<()> {
+        let sku = format!("S{}", at % SKUS);
+        let price = self.told.lock().unwrap().prices.get(&sku).cloned().unwrap_or(json!(20));
+        let near = price.as_f64().unwrap();
+        let (cost, rival) =
+            if at.is_multiple_of(2) { (near / 4.0, near * 0.8) } else { (near / 1.4, near * 1.2) };
+        let args = json!({ "sku": sku, "our_price": price, "cost": cost, "competitor_price": rival,
+            "min_margin": 0 });
+        let made = self.call("propose_price", args).await?.unwrap();
+        let made = &made["proposal"];
+        let id = made["proposal_id"].as_str().unwrap().to_owned();
+        self.told.lock().unwrap().proposed.insert(id.clone());
+        let verb = if at % 7 == 6 { "cancel_proposal" } else { "apply_proposal" };
+        match self.call(verb, json!({ "proposal_id": id })).await? {
+            Ok(_) if verb == "cancel_proposal" => {
+                self.told.lock().unwrap().cancelled.insert(id);
+            }
+            Ok(_) => {
+                let mut told = self.told.lock().unwrap();
+                told.applied.insert(id);
+                told.prices.insert(sku, made["proposed_price"].clone());
+            }
+            Err(error) => {
+                assert_eq!(error["error_code"], "proposal_stale", "{error}");
+                self.learn(&sku).await?;
+            }
+        }
+        self.more.notify_one();
+        Some(())
+    }
+
+    /// The price that the books have.
+    async fn learn(&self, sku: &str) -> Option<()> {
+        let trail = self.call("list_price_changes", json!({ "sku": sku, "limit": 100 })).await?;
+        let trail = trail.unwrap();
+        let last = trail["changes"].as_array().unwrap().iter().find(|it| it["action"] == "applied");
+        if let Some(last) = last {
+            self.told.lock().unwrap().prices.insert(sku.to_owned(), last["to_price"].clone());
+        }
+        Some(())
+    }
+
+    /// The whole trail, oldest first.
+    async fn trail(&self) -> Vec<Value> {
+        let (mut all, mut args) = (Vec::new(), json!({ "limit": 100 }));
+        loop {
+            let page = self.ok("list_price_changes", args.clone()).await;
+            all.extend(page["changes"].as_array().unwrap().iter().cloned());
+            if page["next_cursor"].is_null() {
+                all.reverse();
+                return all;
+            }
+            args["cursor"] = page["next_cursor"].clone();
+        }
+    }
+
+    async fn statuses(&self) -> BTreeMap<String, String> {
+        let (mut all, mut args) = (BTreeMap::new(), json!({ "limit": 100 }));
+        loop {
+            let page = self.ok("list_proposals", args.clone()).await;
+            for it in page["proposals"].as_array().unwrap() {
+                let text = |name: &str| it[name].as_str().unwrap().to_owned();
+                all.insert(text("proposal_id"), text("status"));
+            }
+            if page["next_cursor"].is_null() {
+                return all;
+            }
+            args["cursor"] = page["next_cursor"].clone();
+        }
+    }
+
+    /// Holds everything that was acknowledged against everything the books say.
+    async fn compare(&self) {
+        let (trail, statuses) = (self.trail().await, self.statuses().await);
+        let mut done: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let mut last: BTreeMap<&str, &Value> = BTreeMap::new();
+        for entry in &trail {
+            let text = |name: &str| entry[name].as_str().unwrap();
+            let first = done.entry(text("action")).or_default().insert(text("proposal_id"));
+            assert!(first, "done twice: {entry}");
+            if entry["action"] == "applied"
+                && let Some(before) = last.insert(text("sku"), &entry["to_price"])
+            {
+                assert_eq!(before, &entry["from_price"], "two from one state: {entry}");
+            }
+        }
+        let empty = BTreeSet::new();
+        let of = |action: &str| done.get(action).unwrap_or(&empty);
+        assert_eq!(statuses.keys().map(String::as_str).collect::<BTreeSet<_>>(), *of("proposed"));
+        for (id, status) in &statuses {
+            for action in ["applied", "cancelled"] {
+                let told = of(action).contains(id.as_str());
+                assert_eq!(told, status == action, "{id} is {status}, half done");
+            }
+        }
+        let told = self.told.lock().unwrap();
+        for (action, ids) in [
+            ("proposed", &told.proposed),
+            ("applied", &told.applied),
+            ("cancelled", &told.cancelled),
+        ] {
+            let lost: Vec<&String> =
+                ids.iter().filter(|id| !of(action).contains(id.as_str())).collect();
+            assert!(lost.is_empty(), "acknowledged as {action} and lost: {lost:?}");
+        }
+    }
+
+    /// The catalogue has the last price of the trail: a proposal from it can be applied.
+    async fn compare_prices(&self) {
+        for sku in (0..SKUS).map(|at| format!("S{at}")) {
+            self.learn(&sku).await.unwrap();
+            let known = self.told.lock().unwrap().prices.get(&sku).cloned();
+            let Some(price) = known else { continue };
+            let args = json!({ "sku": sku, "our_price": price });
+            let made = self.ok("propose_price", args).await;
+            let told = made["proposal"]["reasoning"].as_str().unwrap();
+            assert!(!told.contains("The catalogue has"), "{sku}: {told}");
+        }
+    }
+}
+
+fn crowd(server: &Server, token: &str, before: Acknowledged) -> Arc<Crowd> {
+    Arc::new(Crowd {
+        url: server.url(OPTIMIZER),
+        token: token.to_owned(),
+        told: Mutex::new(before),
+        more: Notify::new(),
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fifty_clients_never_apply_two_from_one_state() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &SETTINGS);
+    let token = every_scope(folder.path());
+    let crowd = crowd(&server, &token, Acknowledged::default());
+    let mut clients = JoinSet::new();
+    for client in 0..50 {
+        let crowd = Arc::clone(&crowd);
+        clients.spawn(async move {
+            for round in 0..4 {
+                crowd.attempt(client + round).await.unwrap();
+            }
+        });
+    }
+    while let Some(client) = clients.join_next().await {
+        client.unwrap();
+    }
+    crowd.compare().await;
+    crowd.compare_prices().await;
+    let told = crowd.told.lock().unwrap();
+    assert_eq!(told.proposed.len(), 200);
+    assert!(told.applied.len() >= SKUS, "{}", told.applied.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_acknowledged_is_lost_however_often_the_server_is_killed() {
+    let folder = Folder::new();
+    let token = every_scope(folder.path());
+    let mut before = Acknowledged::default();
+    for round in 0..12 {
+        let server = Server::start(folder.path(), &SETTINGS);
+        let crowd = crowd(&server, &token, before);
+        if round > 0 {
+            crowd.compare().await;
+            crowd.compare_prices().await;
+        }
+        let mut clients = JoinSet::new();
+        for client in 0..8 {
+            let crowd = Arc::clone(&crowd);
+            clients.spawn(async move {
+                let mut at = client;
+                while crowd.attempt(at).await.is_some() {
+                    at += 3;
+                }
+            });
+        }
+        // The blow falls in the middle of whatever the others are doing.
+        for _ in 0..5 + round * 2 {
+            crowd.more.notified().await;
+        }
+        server.kill();
+        while let Some(client) = clients.join_next().await {
+            client.unwrap();
+        }
+        before = std::mem::take(&mut *crowd.told.lock().unwrap());
+    }
+    assert!(before.applied.len() > 12 && before.cancelled.len() > 1, "there was something to lose");
+    let server = Server::start(folder.path(), &SETTINGS);
+    let crowd = crowd(&server, &token, before);
+    crowd.compare().await;
+    crowd.compare_prices().await;
+}
