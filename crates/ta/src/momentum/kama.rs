@@ -268,3 +268,28 @@ impl Indicator<1> for Kama {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::golden::Owned;
+
+    #[test]
+    fn a_large_step_that_left_leaves_nothing_behind() {
+        let close = |i: u32| match i {
+            200 | 333 => 1e9,
+            _ => 100.0 + f64::from(i * 7919 % 101) / 1e6,
+        };
+        let candle = |c: f64| Candle { t: 0, o: c, h: c, l: c, c, v: 1.0 };
+        let candles: Vec<_> = (0..700).map(|i| candle(close(i))).collect();
+        let mut batch = vec![0.0; candles.len()];
+        let mut kama = Kama::new(10, 2, 30).unwrap();
+        kama.extend(&Owned::new(&candles).candles(), [&mut batch]);
+        let mut kama = Kama::new(10, 2, 30).unwrap();
+        for (row, (candle, b)) in candles.iter().zip(batch).enumerate() {
+            let [a] = kama.update(candle);
+            let near = (a - b).abs() <= 1e-9 * a || (a.is_nan() && b.is_nan());
+            assert!(near, "{row}: {a} and {b}");
+        }
+    }
+}
