@@ -31,6 +31,16 @@ pub enum Formula {
     Rest,
     /// All but the last together, in percent of the last.
     Part,
+    /// All of them multiplied by a number that the question gives.
+    Times(u64),
+    /// What so much money becomes at a return in percent.
+    Grown(u64),
+    /// A price on today's scale: the shares before and after each split follow it.
+    Rescaled,
+    /// From such a price to the last one, in percent.
+    RescaledChange,
+    /// What so much money becomes from such a price to the last one.
+    Became(u64),
     /// How many rows of the list have risen, or fallen.
     Rising,
     Falling,
@@ -49,6 +59,11 @@ impl Formula {
             Self::Sum => "sum",
             Self::Rest => "rest",
             Self::Part => "part",
+            Self::Times(_) => "times",
+            Self::Grown(_) => "grown",
+            Self::Became(_) => "became",
+            Self::Rescaled => "rescaled",
+            Self::RescaledChange => "rescaled_change",
             Self::Rising => "rising",
             Self::Falling => "falling",
             Self::Question => "question",
@@ -74,11 +89,36 @@ impl Formula {
                 let (whole, parts) = sources.split_last()?;
                 Some(json!(sum(parts)? / whole.as_f64()? * 100.0))
             }
+            Self::Times(by) => {
+                let product: Option<f64> = sources.iter().map(Value::as_f64).product();
+                Some(json!(product? * by as f64))
+            }
+            Self::Grown(money) => Some(json!(money as f64 * (1.0 + number(0)? / 100.0))),
+            Self::Became(money) => {
+                let (now, then) = sources.split_last()?;
+                Some(json!(money as f64 * now.as_f64()? / rescaled(then)?))
+            }
+            Self::Rescaled => Some(json!(rescaled(sources)?)),
+            Self::RescaledChange => {
+                let (now, then) = sources.split_last()?;
+                Some(json!((now.as_f64()? / rescaled(then)? - 1.0) * 100.0))
+            }
             Self::Rising => count(|it| it > 0.0),
             Self::Falling => count(|it| it < 0.0),
             Self::Question => None,
         }
     }
+}
+
+/// A price with the numbers of shares before and after each split that came later.
+fn rescaled(values: &[Value]) -> Option<f64> {
+    let (price, splits) = values.split_first()?;
+    let mut price = price.as_f64()?;
+    for split in splits.chunks(2) {
+        let [before, after] = split else { return None };
+        price *= before.as_f64()? / after.as_f64()?;
+    }
+    price.is_finite().then_some(price)
 }
 
 fn sum(values: &[Value]) -> Option<f64> {
@@ -117,6 +157,9 @@ impl Citation {
         told["pointer"] = self.sources.first().map_or(Value::Null, |it| json!(it.1));
         if self.formula != Formula::Value {
             told["formula"] = json!(self.formula.word());
+            if let Formula::Times(by) | Formula::Grown(by) | Formula::Became(by) = self.formula {
+                told["by"] = json!(by);
+            }
             told["of"] = self.sources.iter().map(source).collect();
         }
         told

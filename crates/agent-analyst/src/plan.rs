@@ -13,6 +13,7 @@ use crate::note::Note;
 use crate::resolve::{Resolved, Security, resolve};
 use crate::understand::{Intent, Mention, Request, all, is_index};
 use crate::weigh::weigh;
+use crate::write::DAYS_BEFORE;
 
 /// A question with its names looked up and the calls that it needs.
 #[derive(Debug, Clone)]
@@ -166,9 +167,10 @@ impl Steps<'_> {
         self.add("get_ohlcv_timeseries", ("история цен", "price history"), &it.ticker, args);
     }
 
-    /// A day with those before it: the change of the day needs them, and so does a day off.
+    /// A day with those before it. What is held against today needs the splits up to today too.
     fn days_up_to(&mut self, it: &Security, day: Date) {
-        self.history(it, Period { from: day.saturating_sub(14.days()), to: day });
+        let to = if self.request.ago { self.request.today } else { day };
+        self.history(it, Period { from: day.saturating_sub(DAYS_BEFORE.days()), to });
     }
 
     fn dividends(&mut self, it: &Security, period: Option<Period>) {

@@ -5,6 +5,7 @@ mod basket;
 mod day;
 mod dividends;
 mod group;
+mod holding;
 mod lead;
 mod portfolio;
 mod single;
@@ -23,6 +24,7 @@ use crate::page::{Page, Slot};
 use crate::plan::Plan;
 use crate::resolve::Security;
 use crate::understand::{Intent, is_index};
+pub(crate) use lead::DAYS_BEFORE;
 
 /// An answer before it is sent.
 #[derive(Debug, Clone, Default)]

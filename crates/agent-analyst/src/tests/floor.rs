@@ -232,6 +232,8 @@ impl Floor {
         let mut metrics = json!({ "num_days": days.len(), "num_candles": days.len() });
         if let (Some(first), Some(last)) = (closes.first(), closes.last()) {
             metrics["avg_daily_volume"] = json!(54_321.5);
+            metrics["period_high"] = json!(closes.iter().copied().fold(f64::MIN, f64::max) * 1.01);
+            metrics["period_low"] = json!(closes.iter().copied().fold(f64::MAX, f64::min) * 0.98);
             if closes.len() > 1 {
                 metrics["total_return_pct"] = json!((last - first) / first * 100.0);
             }
@@ -256,9 +258,10 @@ impl Floor {
         let all: Vec<Date> = (2019..2024).map(|year| date(year, 7, 11)).collect();
         let paid: Vec<&Date> = all.iter().filter(|it| within(it)).collect();
         let last = value(&date(2023, 7, 11));
+        let sum = (!paid.is_empty()).then(|| paid.iter().map(|day| value(day)).sum::<f64>());
         Ok(json!({ "metadata": { "source": "moex-iss", "ticker": ticker },
             "data": paid.iter().map(|day| json!({ "registry_close_date": day.to_string(), "value": value(day), "currency": "RUB" })).collect::<Vec<_>>(),
-            "metrics": { "num_payments": paid.len(), "trailing_12m_sum": last,
+            "metrics": { "num_payments": paid.len(), "period_sum": sum, "trailing_12m_sum": last,
                 "trailing_12m_yield_pct": last / close(ticker, TODAY) * 100.0 }, "error": null }))
     }
 

@@ -2,11 +2,13 @@
 
 use serde_json::Value;
 
-use super::lead::{change, day_change, row_until};
+use super::holding;
+use super::lead::{day_change, row_until, since};
 use super::single::pieces;
 use super::talk::told;
 use super::verdict::NOTHING_PCT;
 use super::{Section, Sheet, money_of};
+use crate::check::Formula;
 use crate::desk::Finding;
 use crate::page::{Cited, Slot, Style, fact};
 use crate::resolve::Security;
@@ -34,6 +36,7 @@ pub(super) fn write(sheet: &mut Sheet<'_>, it: &Security, section: Section) {
     let money = money_of(day.shot, it);
     match section {
         Section::Summary => {
+            holding::worth(sheet, it, &money);
             if sheet.plan.request.ago {
                 then_and_now(sheet, it, &day, &money);
             } else if day.is_today {
@@ -136,11 +139,18 @@ pub(super) fn trades_today(sheet: &Sheet<'_>) -> Option<bool> {
 /// «год назад»: the price then, the price now, and the way between.
 fn then_and_now(sheet: &mut Sheet<'_>, it: &Security, day: &Day<'_>, money: &str) {
     let title = sheet.title(it);
-    let close = day.row.map(|(row, _)| format!("/data/{row}/close")).unwrap_or_default();
-    let moved = change(sheet, (day.history, &close), (day.shot, "/data/last_price"));
-    let then = price(sheet, day, "close", money);
+    let since = since(sheet, day.history, day.shot);
+    let is_split = since.as_ref().is_some_and(|it| it.is_split);
+    let (then, moved) = match since {
+        Some(it) => {
+            let style = Style::Price(money);
+            let then = sheet.page.styled(it.then, style, it.sources, Formula::Rescaled);
+            (Some(then), Some(it.moved))
+        }
+        None => (price(sheet, day, "close", money), None),
+    };
     let now = sheet.page.figure(day.shot, "/data/last_price", Style::Price(money));
-    let (Some(then), Some(now), Some((_, moved)), Some(date)) =
+    let (Some(then), Some(now), Some(moved), Some(date)) =
         (then.clone(), now.clone(), moved, date(sheet, day))
     else {
         let facts =
@@ -153,16 +163,33 @@ fn then_and_now(sheet: &mut Sheet<'_>, it: &Security, day: &Day<'_>, money: &str
         "{}: on {} the close was {}, now it is {}, a change of {}.",
         [title, Some(date).into(), Some(then).into(), Some(now).into(), Some(moved).into()],
     );
-    sheet.page.say(
-        "Цены без поправки на дробление акций и дивиденды.",
-        "Prices are not adjusted for splits and dividends.",
-        [],
-    );
+    let unknown = day.history.is_some_and(|it| it.at("/metrics/splits_unknown").is_some());
+    let (russian, english) = match (is_split, unknown) {
+        (true, _) => (
+            "С тех пор акции дробились: цена тогда пересчитана на нынешние акции; дивиденды не учтены.",
+            "There was a split since: the price then is of today's shares; dividends are left out.",
+        ),
+        (_, true) => (
+            "Цены без поправки на дробление акций и дивиденды.",
+            "Prices are not adjusted for splits and dividends.",
+        ),
+        _ => (
+            "С тех пор акции не дробились; дивиденды не учтены.",
+            "There was no split since; dividends are left out.",
+        ),
+    };
+    // An index has neither.
+    if !money.is_empty() {
+        sheet.page.say(russian, english, []);
+    }
+    holding::grown(sheet, it, money);
 }
 
 fn candle(sheet: &mut Sheet<'_>, day: &Day<'_>, money: &str) {
-    let volume = day.row.map(|(row, _)| format!("/data/{row}/volume")).unwrap_or_default();
-    let facts = vec![
+    let of = |field: &str| day.row.map(|it| format!("/data/{}/{field}", it.0)).unwrap_or_default();
+    let volume = of("volume");
+    let value = sheet.page.figure(day.history, &of("value"), Style::Amount(money));
+    let mut facts = vec![
         fact(("открытие", "open"), price(sheet, day, "open", money)),
         fact(("максимум", "high"), price(sheet, day, "high", money)),
         fact(("минимум", "low"), price(sheet, day, "low", money)),
@@ -173,6 +200,9 @@ fn candle(sheet: &mut Sheet<'_>, day: &Day<'_>, money: &str) {
             sheet.page.figure(day.history, &volume, Style::Amount("")),
         ),
     ];
+    if value.is_some() {
+        facts.push(fact(("оборот", "turnover"), value));
+    }
     match date(sheet, day) {
         Some(date) => sheet.page.facts(("- {}", "- {}"), [Some(date).into()], facts),
         None => sheet.page.facts(("- Свеча дня", "- Candle of the day"), [], Vec::new()),

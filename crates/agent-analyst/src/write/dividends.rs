@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::holding;
 use super::talk::told;
 use super::{Section, Sheet, currency_of, float};
 use crate::check::Formula;
@@ -14,6 +15,8 @@ use crate::resolve::Security;
 const PAYMENTS_MAX: usize = 8;
 /// A yield is of a year or so; over more it would mislead.
 const YIELD_DAYS_MAX: i32 = 400;
+const PERIOD_SUM: &str = "/metrics/period_sum";
+const YEAR_SUM: &str = "/metrics/trailing_12m_sum";
 
 pub(super) fn write(sheet: &mut Sheet<'_>, all: &[Security], section: Section) {
     match section {
@@ -57,12 +60,10 @@ fn of_period(sheet: &Sheet<'_>, it: &Security) -> (Option<Cited>, Option<(f64, C
     let paid = sheet.of("get_dividends", &it.ticker);
     let shot = sheet.of("get_security_snapshot", &it.ticker);
     let (Some(found), Some(code)) = (paid, currency(paid)) else { return (None, None) };
-    let source = |at: usize| (found.id, format!("/result/data/{at}/value"));
-    let values: Option<Vec<f64>> = rows(paid).iter().map(|row| row["value"].as_f64()).collect();
-    let Some(values) = values else { return (None, None) };
-    let sources: Vec<(usize, String)> = (0..values.len()).map(source).collect();
-    let sum: f64 = values.iter().sum();
-    let shown = sheet.page.styled(sum, Style::Price(&code), sources.clone(), Formula::Sum);
+    // The tool's own sum has splits taken out, which payments as they were made have in them.
+    let Some(sum) = float(paid, PERIOD_SUM) else { return (None, None) };
+    let shown = sheet.page.figure(paid, PERIOD_SUM, Style::Price(&code));
+    let sources = vec![(found.id, format!("/result{PERIOD_SUM}"))];
     let period = sheet.plan.request.period();
     let short = period.from.saturating_add(jiff::ToSpan::days(YIELD_DAYS_MAX)) > period.to;
     let price = float(shot, "/data/last_price").filter(|it| *it > 0.0 && short);
@@ -72,7 +73,7 @@ fn of_period(sheet: &Sheet<'_>, it: &Security) -> (Option<Cited>, Option<(f64, C
         sources.push((shot.id, "/result/data/last_price".to_owned()));
         (value, sheet.page.styled(value, Style::Percent, sources, Formula::Part))
     });
-    (Some(shown), part)
+    (shown, part)
 }
 
 fn paid(sheet: &mut Sheet<'_>, it: &Security) {
@@ -80,7 +81,7 @@ fn paid(sheet: &mut Sheet<'_>, it: &Security) {
     let money = currency_of(sheet.of("get_security_snapshot", &it.ticker));
     let title = sheet.title(it);
     if sheet.plan.request.period.is_none() {
-        let sum = sheet.page.figure(paid, "/metrics/trailing_12m_sum", Style::Price(&money));
+        let sum = sheet.page.figure(paid, YEAR_SUM, Style::Price(&money));
         let part = sheet.page.figure(paid, "/metrics/trailing_12m_yield_pct", Style::Percent);
         let none = paid.is_some_and(|it| it.outcome.is_ok()) && sum.is_none();
         if none {
@@ -96,6 +97,7 @@ fn paid(sheet: &mut Sheet<'_>, it: &Security) {
             fact(("доходность", "yield"), part),
         ];
         sheet.page.facts(("{} за последний год", "{} over the last year"), [title], facts);
+        holding::received(sheet, it, (paid, YEAR_SUM), &money);
         return;
     }
     let (sum, part) = of_period(sheet, it);
@@ -121,6 +123,7 @@ fn paid(sheet: &mut Sheet<'_>, it: &Security) {
         [title, from, to],
         facts,
     );
+    holding::received(sheet, it, (paid, PERIOD_SUM), &money);
 }
 
 /// The one with the highest yield; says whether there is one.

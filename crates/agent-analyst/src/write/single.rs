@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::holding;
+use super::lead::years;
 use super::talk::told;
 use super::verdict::{course, roughness};
 use super::{Section, Sheet, float, money_of};
@@ -10,6 +12,10 @@ use crate::number::agree;
 use crate::page::{Cited, Fact, Slot, Style, fact};
 use crate::resolve::Security;
 use crate::understand::Focus;
+
+/// The tool takes splits out of these, which its candles have in them.
+const HIGH: &str = "/metrics/period_high";
+const LOW: &str = "/metrics/period_low";
 
 pub(super) fn write(sheet: &mut Sheet<'_>, it: &Security, section: Section) {
     let shot = sheet.of("get_security_snapshot", &it.ticker);
@@ -65,6 +71,8 @@ fn summary(sheet: &mut Sheet<'_>, it: &Security, money: &str) {
     let history = sheet.of("get_ohlcv_timeseries", &it.ticker);
     let shot = sheet.of("get_security_snapshot", &it.ticker);
     let focus = sheet.plan.request.focus;
+    holding::worth(sheet, it, money);
+    holding::grown(sheet, it, money);
     let asked = focused(sheet, it, money);
     let changed = matches!(focus, Focus::Change | Focus::Best | Focus::Worst | Focus::Why);
     if changed {
@@ -100,7 +108,7 @@ fn focused(sheet: &mut Sheet<'_>, it: &Security, money: &str) -> bool {
     let (rough, word) = volatility(sheet, history);
     let rough = fact(("годовая волатильность", "yearly volatility"), rough).called(word);
     let drawdown = ("максимальная просадка", "deepest drawdown");
-    let price = |at: Option<String>| sheet.page.figure(history, &at?, Style::Price(money));
+    let price = |at: &str| sheet.page.figure(history, at, Style::Price(money));
     let last = ("последняя цена", "last price");
     let now = sheet.page.figure(shot, "/data/last_price", Style::Price(money));
     let (facts, whole) = match sheet.plan.request.focus {
@@ -116,14 +124,8 @@ fn focused(sheet: &mut Sheet<'_>, it: &Security, money: &str) -> bool {
             )
         }
         Focus::Extremes => {
-            let high = fact(
-                ("максимум за период", "high of the period"),
-                price(extreme(history, "high", true)),
-            );
-            let low = fact(
-                ("минимум за период", "low of the period"),
-                price(extreme(history, "low", false)),
-            );
+            let high = fact(("максимум за период", "high of the period"), price(HIGH));
+            let low = fact(("минимум за период", "low of the period"), price(LOW));
             (vec![high, low], false)
         }
         Focus::Advice => {
@@ -152,9 +154,8 @@ fn way(sheet: &mut Sheet<'_>, lead: Option<&Security>, history: Option<&Finding>
         }
         return;
     };
-    let days = float(history, "/metrics/num_days").unwrap_or(1.0);
     let volatility = float(history, "/metrics/annualized_volatility");
-    let word = course(change, volatility, days).noun(sheet.language());
+    let word = course(change, volatility, years(history)).noun(sheet.language());
     let shown = sheet.page.figure(history, at, Style::Change);
     match title {
         Some(title) => sheet.page.say(
@@ -200,23 +201,13 @@ fn session(sheet: &mut Sheet<'_>, shot: Option<&Finding>, money: &str) {
     sheet.page.facts(("- День", "- The day"), [], facts);
 }
 
-/// Where the candles have the most, or the least, of something.
-fn extreme(history: Option<&Finding>, field: &str, most: bool) -> Option<String> {
-    let rows = history?.at("/data")?.as_array()?;
-    let of = |row: &Value| row[field].as_f64();
-    let known = rows.iter().enumerate().filter_map(|(at, row)| Some((at, of(row)?)));
-    let pick = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1);
-    let found = if most { known.max_by(pick) } else { known.min_by(pick) };
-    found.map(|(at, _)| format!("/data/{at}/{field}"))
-}
-
 fn period(sheet: &mut Sheet<'_>, history: Option<&Finding>, money: &str) {
-    let price = |at: Option<String>| sheet.page.figure(history, &at?, Style::Price(money));
+    let price = |at: &str| sheet.page.figure(history, at, Style::Price(money));
     let last = history.and_then(|it| it.at("/data")).and_then(Value::as_array).map_or(0, Vec::len);
-    let close = price(last.checked_sub(1).map(|at| format!("/data/{at}/close")));
+    let close = last.checked_sub(1).and_then(|at| price(&format!("/data/{at}/close")));
     let facts = vec![
-        fact(("максимум", "high"), price(extreme(history, "high", true))),
-        fact(("минимум", "low"), price(extreme(history, "low", false))),
+        fact(("максимум", "high"), price(HIGH)),
+        fact(("минимум", "low"), price(LOW)),
         fact(("последнее закрытие", "last close"), close),
     ];
     match sheet.period(history) {
@@ -293,8 +284,7 @@ fn conclusion(sheet: &mut Sheet<'_>, history: Option<&Finding>) {
         );
         return;
     };
-    let days = float(history, "/metrics/num_days").unwrap_or(1.0);
-    let verb = course(change, volatility, days).verb(language);
+    let verb = course(change, volatility, years(history)).verb(language);
     match volatility.map(|it| roughness(it, language)) {
         Some(rough) => sheet.page.say(
             "За период бумага {}; волатильность {}.",

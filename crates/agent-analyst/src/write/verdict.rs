@@ -20,9 +20,12 @@ const CLEAR_PCT: f64 = 10.0;
 /// A change that is shown as nothing is none.
 pub(super) const NOTHING_PCT: f64 = 0.005;
 
-pub(super) fn course(change_pct: f64, volatility: Option<f64>, days: f64) -> Course {
+/// The shortest time that a course is told of, in years.
+const YEARS_MIN: f64 = 1.0 / 365.25;
+
+pub(super) fn course(change_pct: f64, volatility: Option<f64>, years: f64) -> Course {
     let yearly = volatility.filter(|it| *it > 0.0).unwrap_or(USUAL_VOLATILITY);
-    let strength = change_pct / (yearly * (days.max(1.0) / 252.0).sqrt());
+    let strength = change_pct / (yearly * years.max(YEARS_MIN).sqrt());
     match strength {
         _ if change_pct.abs() < NOTHING_PCT => Course::Flat,
         it if it > 1.5 => Course::StrongUp,
@@ -155,9 +158,9 @@ mod tests {
         fn words_never_point_the_other_way(
             change in -99.0..500.0_f64,
             volatility in prop::option::of(0.0..300.0_f64),
-            days in 0.0..3_000.0_f64,
+            years in 0.0..12.0_f64,
         ) {
-            let course = course(change, volatility, days);
+            let course = course(change, volatility, years);
             for language in [Language::Russian, Language::English] {
                 let words = format!("{} {}", course.noun(language), course.verb(language));
                 let up = ["рост", "выросл", "rise", "rose"].iter().any(|it| words.contains(it));

@@ -1,0 +1,137 @@
+//! What a number of shares, or money put into one, comes to. The number is the question's own, the
+//! prices are the tools'.
+
+use super::lead::{since, since_source};
+use super::{Sheet, float};
+use crate::check::Formula;
+use crate::desk::Finding;
+use crate::number::agree;
+use crate::page::{Cited, Slot, Style};
+use crate::resolve::Security;
+use crate::understand::Amount;
+
+/// A number of the question that figures are multiplied by.
+fn whole(value: f64) -> Option<u64> {
+    ((1.0..=1e12).contains(&value) && value.fract() == 0.0).then_some(value as u64)
+}
+
+/// The number as the question has it, which no tool says.
+fn asked(sheet: &Sheet<'_>, count: u64, style: Style<'_>) -> Cited {
+    sheet.page.styled(count as f64, style, Vec::new(), Formula::Times(count))
+}
+
+/// So many shares or lots, and the sources that one of them is the product of.
+fn held(sheet: &Sheet<'_>, it: &Security) -> Option<(u64, Slot, Vec<(usize, String)>)> {
+    let (Amount::Pieces(value) | Amount::Lots(value)) = it.amount? else { return None };
+    let count = whole(value)?;
+    let shown = Slot::Figure(Some(asked(sheet, count, Style::Count)));
+    let shares = |count: u64| {
+        let english = if count == 1 { "share" } else { "shares" };
+        sheet.language().pick(agree(count, "акция", "акции", "акций"), english)
+    };
+    if let Some(Amount::Pieces(_)) = it.amount {
+        let slot = Slot::Many(vec![shown, format!(" {}", shares(count)).into()]);
+        return Some((count, slot, Vec::new()));
+    }
+    let shot = sheet.of("get_security_snapshot", &it.ticker)?;
+    let size = shot.at("/data/lot_size")?.as_u64()?;
+    let lots = sheet
+        .language()
+        .pick(agree(count, "лот", "лота", "лотов"), if count == 1 { "lot" } else { "lots" });
+    let of = sheet.language().pick("по", "of");
+    let figure = sheet.page.figure(Some(shot), "/data/lot_size", Style::Count);
+    let unit = sheet.language().pick(
+        if size == 1 {
+            "акции"
+        } else {
+            agree(size, "акции", "акции", "акций")
+        },
+        if size == 1 { "share" } else { "shares" },
+    );
+    let slot = Slot::Many(vec![
+        shown,
+        format!(" {lots} {of} ").into(),
+        Slot::Figure(figure),
+        format!(" {unit}").into(),
+    ]);
+    Some((count, slot, vec![(shot.id, "/result/data/lot_size".to_owned())]))
+}
+
+/// So many shares times a figure of one.
+fn product(
+    sheet: &Sheet<'_>,
+    it: &Security,
+    one: (Option<&Finding>, &str),
+    money: &str,
+) -> Option<(Slot, Cited)> {
+    let (count, slot, mut sources) = held(sheet, it)?;
+    let (found, value) = (one.0?, float(one.0, one.1)?);
+    let size = match sources.first() {
+        Some(_) => float(sheet.of("get_security_snapshot", &it.ticker), "/data/lot_size")?,
+        None => 1.0,
+    };
+    sources.push((found.id, format!("/result{}", one.1)));
+    let value = value * size * count as f64;
+    Some((slot, sheet.page.styled(value, Style::Price(money), sources, Formula::Times(count))))
+}
+
+/// What so many shares cost; says whether that was asked for.
+pub(super) fn worth(sheet: &mut Sheet<'_>, it: &Security, money: &str) -> bool {
+    let shot = sheet.of("get_security_snapshot", &it.ticker);
+    let Some((held, value)) = product(sheet, it, (shot, "/data/last_price"), money) else {
+        return false;
+    };
+    sheet.page.say(
+        "{}: {} по последней цене — {}.",
+        "{}: {} at the last price come to {}.",
+        [sheet.title(it), held, Some(value).into()],
+    );
+    true
+}
+
+/// What so many shares were paid.
+pub(super) fn received(
+    sheet: &mut Sheet<'_>,
+    it: &Security,
+    sum: (Option<&Finding>, &str),
+    money: &str,
+) {
+    if let Some((held, value)) = product(sheet, it, sum, money) {
+        sheet.page.say(
+            "{}, {}: выплаты до налога — {}.",
+            "{}, {}: payments before tax come to {}.",
+            [it.ticker.as_str().into(), held, Some(value).into()],
+        );
+    }
+}
+
+/// What money put in at the beginning of the period would be now.
+pub(super) fn grown(sheet: &mut Sheet<'_>, it: &Security, money: &str) {
+    let Some(Amount::Money(value)) = it.amount else { return };
+    let Some(put) = whole(value).filter(|_| money == "RUB") else { return };
+    let history = sheet.of("get_ohlcv_timeseries", &it.ticker);
+    let at = "/metrics/total_return_pct";
+    let became = if sheet.plan.request.ago {
+        let shot = sheet.of("get_security_snapshot", &it.ticker);
+        since(sheet, history, shot).and_then(|it| {
+            let worth = value * (1.0 + it.change / 100.0);
+            let (sources, style) = (since_source(history, shot)?, Style::Price(money));
+            Some(sheet.page.styled(worth, style, sources, Formula::Became(put)))
+        })
+    } else {
+        float(history, at).zip(history).map(|(change, found)| {
+            let source = vec![(found.id, format!("/result{at}"))];
+            let worth = value * (1.0 + change / 100.0);
+            sheet.page.styled(worth, Style::Price(money), source, Formula::Grown(put))
+        })
+    };
+    let put = asked(sheet, put, Style::Price(money));
+    let asked_for = sheet.plan.request.period.is_some();
+    if let Some(became) = became.filter(|_| asked_for) {
+        sheet.page.say(
+            "{}: из {} за это время получилось бы {} (без дивидендов, налогов и комиссий).",
+            "{}: {} would have become {} (without dividends, taxes and fees).",
+            [sheet.title(it), Some(put).into(), Some(became).into()],
+        );
+    }
+}
