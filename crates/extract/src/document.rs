@@ -1,0 +1,183 @@
+//! What was read from a file: pages, attachments and problems, and how events become them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Kind, Problem};
+
+/// A file's text.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// Absent when the content is of no type that is read.
+    pub kind: Option<Kind>,
+    pub pages: Vec<Page>,
+    pub attachments: Vec<Attachment>,
+    /// Title, author, subject, sender and the like, in the order found.
+    pub metadata: Vec<(String, String)>,
+    pub problems: Vec<Problem>,
+}
+
+/// One page. Positions within it are byte offsets in `text`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Page {
+    /// From 1, without gaps.
+    pub number: u32,
+    pub text: String,
+    pub source: Source,
+    pub problem: Option<Problem>,
+}
+
+/// Where a page's text comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    TextLayer,
+    /// Mean confidence of the words, 0 to 1.
+    Ocr {
+        confidence: f32,
+    },
+}
+
+/// A file within a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Attachment {
+    pub name: String,
+    pub bytes: u64,
+    pub document: Document,
+}
+
+/// What happens while a file is read, in order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    Kind(Kind),
+    Metadata(String, String),
+    /// How many pages there will be, when the format says so beforehand.
+    Total(u32),
+    Page(Page),
+    /// More text of the page before it, so that no event is large.
+    More(String),
+    Problem(Problem),
+    /// What follows belongs to an attachment, until `Close`.
+    Open {
+        name: String,
+        bytes: u64,
+    },
+    Close,
+}
+
+/// Gathers events into a document. Attachments that were never closed are closed at the end.
+#[derive(Debug, Default)]
+pub struct Draft {
+    root: Document,
+    open: Vec<Attachment>,
+}
+
+impl Draft {
+    pub fn apply(&mut self, event: Event) {
+        let document = self.open.last_mut().map_or(&mut self.root, |it| &mut it.document);
+        match event {
+            Event::Kind(kind) => document.kind = Some(kind),
+            Event::Metadata(key, value) => document.metadata.push((key, value)),
+            Event::Total(_) => {}
+            Event::Page(page) => document.pages.push(page),
+            Event::More(text) => {
+                if let Some(page) = document.pages.last_mut() {
+                    page.text.push_str(&text);
+                }
+            }
+            Event::Problem(problem) => document.problems.push(problem),
+            Event::Open { name, bytes } => {
+                self.open.push(Attachment { name, bytes, document: Document::default() });
+            }
+            Event::Close => self.close(),
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(done) = self.open.pop() {
+            let above = self.open.last_mut().map_or(&mut self.root, |it| &mut it.document);
+            above.attachments.push(done);
+        }
+    }
+
+    #[must_use]
+    pub fn finish(mut self) -> Document {
+        while !self.open.is_empty() {
+            self.close();
+        }
+        self.root
+    }
+}
+
+impl Document {
+    /// All pages in one string with a form feed between them, and where each page starts.
+    #[must_use]
+    pub fn text(&self) -> (String, Vec<usize>) {
+        let mut text = String::with_capacity(self.pages.iter().map(|it| it.text.len() + 1).sum());
+        let mut starts = Vec::with_capacity(self.pages.len());
+        for page in &self.pages {
+            if !starts.is_empty() {
+                text.push('\u{c}');
+            }
+            starts.push(text.len());
+            text.push_str(&page.text);
+        }
+        (text, starts)
+    }
+
+    /// Problems of the file, of its pages and of its attachments.
+    pub fn problems_all(&self) -> impl Iterator<Item = &Problem> {
+        let below = self.attachments.iter().flat_map(|it| {
+            Box::new(it.document.problems_all()) as Box<dyn Iterator<Item = &Problem>>
+        });
+        let pages = self.pages.iter().filter_map(|it| it.problem.as_ref());
+        self.problems.iter().chain(pages).chain(below)
+    }
+
+    /// Whether there is any text, attachments included.
+    #[must_use]
+    pub fn has_text(&self) -> bool {
+        self.pages.iter().any(|it| !it.text.trim().is_empty())
+            || self.attachments.iter().any(|it| it.document.has_text())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(number: u32, text: &str) -> Event {
+        Event::Page(Page {
+            number,
+            text: text.to_owned(),
+            source: Source::TextLayer,
+            problem: None,
+        })
+    }
+
+    #[test]
+    fn a_draft_keeps_what_came_before_the_end() {
+        let mut draft = Draft::default();
+        draft.apply(page(1, "one"));
+        draft.apply(Event::More(" more".to_owned()));
+        draft.apply(Event::Open { name: "a".to_owned(), bytes: 3 });
+        draft.apply(Event::Open { name: "b".to_owned(), bytes: 3 });
+        draft.apply(page(1, "deep"));
+        let document = draft.finish();
+        assert_eq!(document.pages[0].text, "one more");
+        assert_eq!(document.attachments[0].document.attachments[0].document.pages[0].text, "deep");
+    }
+
+    #[test]
+    fn starts_point_at_the_pages() {
+        let mut draft = Draft::default();
+        draft.apply(page(1, "один"));
+        draft.apply(page(2, ""));
+        draft.apply(page(3, "three"));
+        let document = draft.finish();
+        let (text, starts) = document.text();
+        for (page, start) in document.pages.iter().zip(starts) {
+            assert!(text[start..].starts_with(&page.text));
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! DOCX: which parts are read, and how they become pages. The XML itself is `docx/story.rs`.
+//!
+//! Pages are made by explicit page and section breaks, since Word decides the others anew each
+//! time it opens the file. Comments, list numbers and deleted or hidden text are left out.
+
+mod story;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::work::{Step, Work};
+use crate::zip::{self, Entry};
+use crate::{Code, Problem};
+use story::{Notes, Story};
+
+pub(crate) fn read(work: &mut Work<'_>, bytes: &[u8]) -> Step {
+    let max = work.limits.entries as usize;
+    let entries = zip::entries(bytes, max.saturating_add(1))
+        .ok_or_else(|| Problem::new(Code::Truncated, "the end of the file is missing"))?;
+    if entries.len() > max {
+        return Err(Problem::new(Code::TooManyEntries, format!("more than {max} parts")));
+    }
+    let package = Package { bytes, entries };
+    package.properties(work)?;
+    let hidden = match package.part(work, "word/styles.xml")? {
+        Some(xml) => story::hidden_styles(work, &xml)?,
+        None => BTreeSet::new(),
+    };
+    let mut notes = Notes::new();
+    for (part, mark) in [("word/footnotes.xml", 'f'), ("word/endnotes.xml", 'e')] {
+        if let Some(xml) = package.part(work, part)? {
+            let side = Story::read(work, &xml, &hidden)?;
+            report(work, part, side.damage.as_deref());
+            notes.extend(side.notes.into_iter().map(|((_, id), text)| ((mark, id), text)));
+        }
+    }
+    let header = package.margin(work, "word/header", &hidden)?;
+    let footer = package.margin(work, "word/footer", &hidden)?;
+    let main = package
+        .entries
+        .iter()
+        .find(|it| it.name == "word/document.xml")
+        .or_else(|| package.entries.iter().find(|it| it.name.starts_with("word/document")))
+        .ok_or_else(|| Problem::malformed("the document part is missing"))?;
+    let xml = zip::unpack(work, bytes, main)?;
+    let story = Story::read(work, &xml, &hidden)?;
+    report(work, "word/document.xml", story.damage.as_deref());
+    pages(work, story, &notes, &header, &footer)
+}
+
+fn report(work: &mut Work<'_>, part: &str, damage: Option<&str>) {
+    if let Some(damage) = damage {
+        let message = format!("part {part} is damaged ({damage}); text after it is missing");
+        work.problem(Problem::malformed(message));
+    }
+}
+
+/// Headers open page 1 and footers close it, once, since repeating them would repeat what is
+/// found in them. Notes close the page that refers to them.
+fn pages(
+    work: &mut Work<'_>,
+    story: Story,
+    notes: &BTreeMap<(char, String), String>,
+    header: &str,
+    footer: &str,
+) -> Step {
+    work.total(u32::try_from(story.pages.len()).unwrap_or(u32::MAX));
+    let mut number = 0;
+    for (at, page) in story.pages.into_iter().enumerate() {
+        let mut text = String::new();
+        if at == 0 && !header.is_empty() {
+            text.push_str(header);
+            text.push('\n');
+        }
+        text.push_str(&page.text);
+        for reference in &page.references {
+            number += 1;
+            if let Some(note) = notes.get(reference) {
+                if !text.ends_with('\n') {
+                    text.push('\n');
+                }
+                text.push_str(&format!("[{number}] {}\n", note.trim()));
+            }
+        }
+        if at == 0 && !footer.is_empty() {
+            text.push_str(footer);
+        }
+        work.page(text.trim_end().to_owned())?;
+    }
+    Ok(())
+}
+
+struct Package<'a> {
+    bytes: &'a [u8],
+    entries: Vec<Entry>,
+}
+
+impl Package<'_> {
+    /// A part that may be absent; one that is damaged is reported and skipped.
+    fn part(&self, work: &mut Work<'_>, name: &str) -> Step<Option<Vec<u8>>> {
+        let Some(entry) = self.entries.iter().find(|it| it.name == name) else { return Ok(None) };
+        match zip::unpack(work, self.bytes, entry) {
+            Ok(xml) => Ok(Some(xml)),
+            Err(problem) if problem.ends_everything() => Err(problem),
+            Err(problem) => {
+                work.problem(problem);
+                Ok(None)
+            }
+        }
+    }
+
+    /// The distinct texts of all headers, or of all footers.
+    fn margin(&self, work: &mut Work<'_>, start: &str, hidden: &BTreeSet<String>) -> Step<String> {
+        let mut texts: Vec<String> = Vec::new();
+        let names = self.entries.iter().filter(|it| it.name.starts_with(start)).take(100);
+        for name in names.map(|it| it.name.clone()) {
+            let Some(xml) = self.part(work, &name)? else { continue };
+            let story = Story::read(work, &xml, hidden)?;
+            for page in story.pages {
+                let text = page.text.trim();
+                if !text.is_empty() && !texts.iter().any(|it| it == text) {
+                    texts.push(text.to_owned());
+                }
+            }
+        }
+        Ok(texts.join("\n"))
+    }
+
+    fn properties(&self, work: &mut Work<'_>) -> Step {
+        let Some(xml) = self.part(work, "docProps/core.xml")? else { return Ok(()) };
+        for (key, value) in story::leaves(work, &xml, 64)? {
+            let key = match key.as_str() {
+                "title" => "title",
+                "creator" => "author",
+                "subject" => "subject",
+                "created" => "created",
+                "modified" => "modified",
+                _ => continue,
+            };
+            work.metadata(key, &value);
+        }
+        Ok(())
+    }
+}

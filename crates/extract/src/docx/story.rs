@@ -1,0 +1,343 @@
+//! The XML of one WordprocessingML part to text. Entities are never defined by the document: a
+//! DTD is skipped, so nothing can expand.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use crate::plain;
+use crate::work::{Step, Work};
+
+pub(super) type Notes = BTreeMap<(char, String), String>;
+
+#[derive(Default)]
+pub(super) struct PageText {
+    pub(super) text: String,
+    /// Notes referred to, in order: `f` or `e`, and the id.
+    pub(super) references: Vec<(char, String)>,
+}
+
+/// One part's text. A notes part fills `notes` instead of pages.
+#[derive(Default)]
+pub(super) struct Story {
+    pub(super) pages: Vec<PageText>,
+    pub(super) notes: Notes,
+    /// What made the reader stop before the end.
+    pub(super) damage: Option<String>,
+}
+
+struct State<'a> {
+    story: Story,
+    page: PageText,
+    hidden_styles: &'a BTreeSet<String>,
+    /// Depth inside elements whose content is not shown.
+    skipped: usize,
+    in_text: bool,
+    in_run: bool,
+    in_run_properties: bool,
+    in_paragraph_properties: bool,
+    run_hidden: bool,
+    section_break: bool,
+    section_continues: bool,
+    /// Text boxes stand inside a paragraph and are put after it: what was outside of each.
+    outside: Vec<String>,
+    boxes: String,
+    note: Option<(String, usize)>,
+}
+
+impl Story {
+    pub(super) fn read(work: &Work<'_>, xml: &[u8], hidden: &BTreeSet<String>) -> Step<Self> {
+        let text = plain::decode(xml);
+        let mut reader = lenient(&text);
+        let mut state = State::new(hidden);
+        let mut events = 0_u32;
+        loop {
+            events = events.wrapping_add(1);
+            if events.is_multiple_of(1_024) {
+                work.tick()?;
+            }
+            match reader.read_event() {
+                Ok(Event::Start(it)) => state.start(&it),
+                Ok(Event::Empty(it)) => {
+                    state.start(&it);
+                    state.end(it.local_name().as_ref());
+                }
+                Ok(Event::End(it)) => state.end(it.local_name().as_ref()),
+                Ok(Event::Text(it)) => state.text(&it),
+                Ok(Event::CData(it)) => state.text(&it),
+                Ok(Event::GeneralRef(it)) => state.text(&resolve(&it)),
+                Ok(Event::Eof) => break,
+                Ok(_) => {}
+                Err(error) => {
+                    state.story.damage = Some(error.to_string());
+                    break;
+                }
+            }
+        }
+        Ok(state.finish())
+    }
+}
+
+fn lenient(text: &str) -> Reader<&[u8]> {
+    let mut reader = Reader::from_str(text);
+    let config = reader.config_mut();
+    config.check_end_names = false;
+    config.allow_unmatched_ends = true;
+    config.allow_dangling_amp = true;
+    reader
+}
+
+/// Character references and the five entities of XML itself; anything else is left out.
+fn resolve(entity: &quick_xml::events::BytesRef<'_>) -> String {
+    if let Ok(Some(it)) = entity.resolve_char_ref() {
+        return it.to_string();
+    }
+    match &**entity {
+        "amp" => "&",
+        "lt" => "<",
+        "gt" => ">",
+        "quot" => "\"",
+        "apos" => "'",
+        _ => "",
+    }
+    .to_owned()
+}
+
+fn attribute(it: &BytesStart<'_>, name: &str) -> Option<String> {
+    it.attributes()
+        .with_checks(false)
+        .flatten()
+        .find(|it| it.key.local_name().as_ref() == name)
+        .map(|it| it.value.as_ref().to_owned())
+}
+
+/// An on-off property is on unless it says otherwise.
+fn is_on(it: &BytesStart<'_>) -> bool {
+    !matches!(attribute(it, "val").as_deref(), Some("0" | "false" | "off" | "none"))
+}
+
+impl<'a> State<'a> {
+    fn new(hidden_styles: &'a BTreeSet<String>) -> Self {
+        Self {
+            story: Story::default(),
+            page: PageText::default(),
+            hidden_styles,
+            skipped: 0,
+            in_text: false,
+            in_run: false,
+            in_run_properties: false,
+            in_paragraph_properties: false,
+            run_hidden: false,
+            section_break: false,
+            section_continues: false,
+            outside: Vec::new(),
+            boxes: String::new(),
+            note: None,
+        }
+    }
+
+    fn start(&mut self, it: &BytesStart<'_>) {
+        let name = it.local_name();
+        let name = name.as_ref();
+        // `Fallback` repeats what `Choice` says, for older programs.
+        if self.skipped > 0 || matches!(name, "del" | "moveFrom" | "Fallback" | "instrText") {
+            self.skipped += 1;
+            return;
+        }
+        match name {
+            "pPr" => self.in_paragraph_properties = true,
+            "rPr" => self.in_run_properties = true,
+            "vanish" | "webHidden" if self.in_run && self.in_run_properties => {
+                self.run_hidden |= is_on(it);
+            }
+            "rStyle" if self.in_run => {
+                let style = attribute(it, "val").unwrap_or_default();
+                self.run_hidden |= self.hidden_styles.contains(&style);
+            }
+            "r" => {
+                self.in_run = true;
+                self.run_hidden = false;
+            }
+            "t" => self.in_text = true,
+            "pageBreakBefore" if self.in_paragraph_properties && is_on(it) => self.break_page(),
+            "sectPr" if self.in_paragraph_properties => {
+                self.section_break = true;
+                self.section_continues = false;
+            }
+            "type" if self.section_break => {
+                self.section_continues =
+                    matches!(attribute(it, "val").as_deref(), Some("continuous" | "nextColumn"));
+            }
+            "txbxContent" => self.outside.push(std::mem::take(&mut self.page.text)),
+            "footnote" | "endnote" => self.open_note(it),
+            _ if self.in_run && !self.run_hidden => self.run_content(name, it),
+            _ => {}
+        }
+    }
+
+    fn run_content(&mut self, name: &str, it: &BytesStart<'_>) {
+        match name {
+            // Tab stops share the name but stand in paragraph properties.
+            "tab" if !self.in_paragraph_properties => self.page.text.push('\t'),
+            "br" if attribute(it, "type").as_deref() == Some("page") => self.break_page(),
+            "br" | "cr" => self.page.text.push('\n'),
+            "noBreakHyphen" => self.page.text.push('-'),
+            "footnoteReference" | "endnoteReference" => {
+                let mark = if name.starts_with('f') { 'f' } else { 'e' };
+                if let Some(id) = attribute(it, "id") {
+                    self.page.references.push((mark, id));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn open_note(&mut self, it: &BytesStart<'_>) {
+        // Separators are notes too, with a type.
+        let kind = attribute(it, "type");
+        if kind.as_deref().is_none_or(|it| it == "normal") {
+            let id = attribute(it, "id").unwrap_or_default();
+            self.note = Some((id, self.page.text.len()));
+        }
+    }
+
+    fn end(&mut self, name: &str) {
+        if self.skipped > 0 {
+            self.skipped -= 1;
+            return;
+        }
+        match name {
+            "pPr" => self.in_paragraph_properties = false,
+            "rPr" => self.in_run_properties = false,
+            "r" => self.in_run = false,
+            "t" => self.in_text = false,
+            "p" => self.end_paragraph(),
+            "tc" => {
+                self.trim_line_end();
+                self.page.text.push('\t');
+            }
+            "tr" => {
+                if self.page.text.ends_with('\t') {
+                    self.page.text.pop();
+                }
+                self.page.text.push('\n');
+            }
+            "txbxContent" => {
+                let inside =
+                    self.outside.pop().map(|it| std::mem::replace(&mut self.page.text, it));
+                self.boxes.push_str(inside.unwrap_or_default().trim_end());
+                self.boxes.push('\n');
+                // The run that holds the box goes on after it.
+                self.in_run = true;
+            }
+            "footnote" | "endnote" => {
+                if let Some((id, from)) = self.note.take() {
+                    let text = self.page.text.get(from..).unwrap_or_default().trim().to_owned();
+                    self.story.notes.insert((' ', id), text);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn end_paragraph(&mut self) {
+        self.page.text.push('\n');
+        if self.outside.is_empty() && !self.boxes.is_empty() {
+            let boxes = std::mem::take(&mut self.boxes);
+            self.page.text.push_str(&boxes);
+        }
+        if std::mem::take(&mut self.section_break) && !self.section_continues {
+            self.break_page();
+        }
+    }
+
+    fn trim_line_end(&mut self) {
+        if self.page.text.ends_with('\n') {
+            self.page.text.pop();
+        }
+    }
+
+    fn break_page(&mut self) {
+        // Nothing breaks inside a box, and a break at the very start makes no page.
+        if self.outside.is_empty() && !(self.page.text.is_empty() && self.story.pages.is_empty()) {
+            self.story.pages.push(std::mem::take(&mut self.page));
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        if self.in_text && self.skipped == 0 && !self.run_hidden {
+            self.page.text.push_str(text);
+        }
+    }
+
+    fn finish(mut self) -> Story {
+        for outer in self.outside.drain(..).rev() {
+            let inner = std::mem::replace(&mut self.page.text, outer);
+            self.boxes.insert_str(0, &inner);
+        }
+        self.page.text.push_str(&self.boxes);
+        if !self.page.text.trim().is_empty() || self.story.pages.is_empty() {
+            self.story.pages.push(self.page);
+        }
+        self.story
+    }
+}
+
+/// The ids of styles that hide their text.
+pub(super) fn hidden_styles(work: &Work<'_>, xml: &[u8]) -> Step<BTreeSet<String>> {
+    let text = plain::decode(xml);
+    let mut reader = lenient(&text);
+    let mut hidden = BTreeSet::new();
+    let mut style = String::new();
+    while let Ok(event) = reader.read_event() {
+        match event {
+            Event::Start(it) | Event::Empty(it) => match it.local_name().as_ref() {
+                "style" => {
+                    work.tick()?;
+                    style = attribute(&it, "styleId").unwrap_or_default();
+                }
+                "vanish" if is_on(&it) && !style.is_empty() => {
+                    hidden.insert(style.clone());
+                }
+                _ => {}
+            },
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    Ok(hidden)
+}
+
+/// The texts of elements without children, by local name; at most `max`.
+pub(super) fn leaves(work: &Work<'_>, xml: &[u8], max: usize) -> Step<Vec<(String, String)>> {
+    work.tick()?;
+    let text = plain::decode(xml);
+    let mut reader = lenient(&text);
+    let mut leaves = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    while let Ok(event) = reader.read_event() {
+        match event {
+            Event::Start(it) => {
+                open = Some((it.local_name().as_ref().to_owned(), String::new()));
+            }
+            Event::Text(it) => {
+                if let Some((_, value)) = &mut open {
+                    value.push_str(&it);
+                }
+            }
+            Event::GeneralRef(it) => {
+                if let Some((_, value)) = &mut open {
+                    value.push_str(&resolve(&it));
+                }
+            }
+            Event::End(_) => leaves.extend(open.take()),
+            Event::Eof => break,
+            _ => {}
+        }
+        if leaves.len() >= max {
+            break;
+        }
+    }
+    Ok(leaves)
+}

@@ -1,0 +1,249 @@
+//! Reads a file in a child process with limits on memory and time, so that a crash, an endless
+//! loop or a bomb costs that file alone.
+//!
+//! The child is the same program, started so that it calls [`worker_main`] and nothing else. The
+//! parent sends one request and receives events until the child says that it is done.
+
+use std::io::{self, Read, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use crate::wire::{self, Answer, Request};
+use crate::{Code, Document, Draft, Event, Limits, NoOcr, Ocr, Problem, Tesseract};
+
+/// The child stops by itself when the time is up; this much later it is stopped.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How the child is started.
+#[derive(Debug, Clone)]
+pub struct Child {
+    /// This program, usually.
+    pub program: PathBuf,
+    /// What makes it call [`worker_main`].
+    pub arguments: Vec<String>,
+    /// A folder for this file alone; the caller removes it afterwards.
+    pub scratch: PathBuf,
+    /// Languages for OCR, tried in order; none: no OCR.
+    pub languages: Option<Vec<String>>,
+}
+
+/// Reads the file and gathers what was found. Blocks.
+#[must_use]
+pub fn read_all(child: &Child, path: &Path, name: &str, limits: &Limits) -> Document {
+    let mut draft = Draft::default();
+    read(child, path, name, limits, &mut |event| {
+        draft.apply(event);
+        ControlFlow::Continue(())
+    });
+    draft.finish()
+}
+
+/// Reads the file and reports every page, attachment and problem when it is found; the last
+/// problem says so if the child did not end well. `Break` stops the child. Blocks.
+pub fn read(
+    child: &Child,
+    path: &Path,
+    name: &str,
+    limits: &Limits,
+    emit: &mut dyn FnMut(Event) -> ControlFlow<()>,
+) {
+    let request = Request {
+        path: path.to_owned(),
+        name: name.to_owned(),
+        limits: limits.clone(),
+        scratch: child.scratch.clone(),
+        languages: child.languages.clone(),
+    };
+    let outcome = Running::start(child, &request).and_then(|it| it.follow(limits, emit));
+    let problem = match outcome {
+        Ok(Ending::Done | Ending::Stopped) => return,
+        Ok(Ending::TimedOut) => Problem::new(
+            Code::TimedOut,
+            format!("reading took more than {} s; split the file", limits.seconds),
+        ),
+        Ok(Ending::Died(status)) => died(status, limits),
+        Err(error) => {
+            Problem::new(Code::Crashed, format!("the reader could not be started: {error}"))
+        }
+    };
+    // Nothing is left to stop.
+    let _ended = emit(Event::Problem(problem));
+}
+
+enum Ending {
+    Done,
+    Stopped,
+    TimedOut,
+    Died(Option<ExitStatus>),
+}
+
+fn died(status: Option<ExitStatus>, limits: &Limits) -> Problem {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt;
+        let signal = status.and_then(|it| it.signal());
+        if signal == Some(rustix::process::Signal::XCPU.as_raw()) {
+            return Problem::new(
+                Code::TimedOut,
+                format!("reading took more than {} s of work; split the file", limits.cpu_seconds),
+            );
+        }
+        // A failed allocation aborts.
+        if signal == Some(rustix::process::Signal::ABORT.as_raw()) {
+            return Problem::new(
+                Code::TooLarge,
+                format!("reading needs more than {} MB of memory", limits.memory_bytes >> 20),
+            );
+        }
+    }
+    let shown = status.map_or_else(|| "lost".to_owned(), |it| it.to_string());
+    let message = format!("the file made the reader fail ({shown}); save it in another format");
+    Problem::new(Code::Crashed, message)
+}
+
+struct Running {
+    process: std::process::Child,
+}
+
+impl Running {
+    fn start(child: &Child, request: &Request) -> io::Result<Self> {
+        let mut command = Command::new(&child.program);
+        command.args(&child.arguments).current_dir(&child.scratch);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        // Its own group, so that the tools it starts are stopped with it.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut running = Self { process: command.spawn()? };
+        if let Some(mut stdin) = running.process.stdin.take() {
+            // A child that died at once is reported by its status.
+            drop(wire::send(&mut stdin, request));
+        }
+        Ok(running)
+    }
+
+    fn follow(
+        mut self,
+        limits: &Limits,
+        emit: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    ) -> io::Result<Ending> {
+        let stdout = self.process.stdout.take().ok_or_else(|| io::Error::other("no pipe"))?;
+        // A slow consumer holds the child back instead of filling memory.
+        let (sender, answers) = mpsc::sync_channel(4);
+        let reader =
+            std::thread::Builder::new().name("extract-child".to_owned()).spawn(move || {
+                let mut stdout = io::BufReader::new(stdout);
+                while let Ok(Some(answer)) = wire::receive::<Answer>(&mut stdout) {
+                    if sender.send(answer).is_err() {
+                        break;
+                    }
+                }
+            })?;
+        let deadline = Instant::now() + Duration::from_secs(limits.seconds.into()) + GRACE;
+        let ending = loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match answers.recv_timeout(left) {
+                Ok(Answer::Event(event)) => {
+                    if emit(event).is_break() {
+                        break Ending::Stopped;
+                    }
+                }
+                Ok(Answer::Done) => break Ending::Done,
+                Err(RecvTimeoutError::Timeout) => break Ending::TimedOut,
+                Err(RecvTimeoutError::Disconnected) => break Ending::Died(None),
+            }
+        };
+        drop(answers);
+        let status = self.stop(matches!(ending, Ending::Died(_)));
+        drop(reader.join());
+        Ok(if let Ending::Died(_) = ending { Ending::Died(status) } else { ending })
+    }
+
+    /// Ends the child's whole group; one that already died keeps its own status.
+    fn stop(&mut self, dead: bool) -> Option<ExitStatus> {
+        let status = if dead { self.process.wait().ok() } else { None };
+        #[cfg(unix)]
+        if status.is_none() {
+            let group = rustix::process::Pid::from_child(&self.process);
+            rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
+        }
+        #[cfg(not(unix))]
+        drop(self.process.kill());
+        status.or_else(|| self.process.wait().ok())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Already waited for on every path but an early error, where this is the last chance.
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+/// The child's whole life: one request, its events, the end.
+pub fn worker_main(mut stdin: impl Read, stdout: impl Write) -> ExitCode {
+    match work(&mut stdin, stdout) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn work(stdin: &mut impl Read, stdout: impl Write) -> io::Result<()> {
+    let Some(request) = wire::receive::<Request>(stdin)? else { return Ok(()) };
+    confine(&request.limits)?;
+    let mut to = io::BufWriter::new(stdout);
+    let size = std::fs::metadata(&request.path)?.len();
+    if size > request.limits.bytes {
+        let message = format!("the file is larger than {} MB", request.limits.bytes >> 20);
+        let problem = Problem::new(Code::TooLarge, message);
+        wire::send_event(&mut to, Event::Problem(problem))?;
+    } else {
+        let bytes = std::fs::read(&request.path)?;
+        let ocr: Box<dyn Ocr> = match request.languages {
+            Some(languages) => {
+                Box::new(Tesseract::with("tesseract", "pdftoppm", languages, request.scratch))
+            }
+            None => Box::new(NoOcr),
+        };
+        let mut lost = None;
+        crate::read(&request.name, &bytes, &request.limits, &*ocr, &mut |event| {
+            // Flushed each time: what was found must survive what comes next.
+            let sent = wire::send_event(&mut to, event).and_then(|()| to.flush());
+            if let Err(error) = sent {
+                lost.get_or_insert(error);
+            }
+        });
+        if let Some(error) = lost {
+            return Err(error);
+        }
+    }
+    wire::send(&mut to, &Answer::Done)?;
+    to.flush()
+}
+
+/// Bounds that the system keeps, for what our own counting misses.
+#[cfg(unix)]
+fn confine(limits: &Limits) -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    let set = |resource, soft: u64, hard: u64| {
+        setrlimit(resource, Rlimit { current: Some(soft), maximum: Some(hard) })
+    };
+    let cpu = u64::from(limits.cpu_seconds);
+    set(Resource::Cpu, cpu, cpu + 5)?;
+    set(Resource::Core, 0, 0)?;
+    set(Resource::Fsize, limits.bytes.max(1 << 20), limits.bytes.max(1 << 20))?;
+    // macOS refuses to bound the address space.
+    #[cfg(not(target_os = "macos"))]
+    set(Resource::As, limits.memory_bytes, limits.memory_bytes)?;
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn confine(_: &Limits) -> io::Result<()> {
+    Ok(())
+}

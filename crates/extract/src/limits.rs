@@ -1,0 +1,51 @@
+//! How much work one file may cost. Every loop over foreign data asks one of these.
+
+use serde::{Deserialize, Serialize};
+
+/// Bounds for one file, its attachments included.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// The file itself.
+    pub bytes: u64,
+    /// Everything decompressed or decoded on the way, together.
+    pub unpacked_bytes: u64,
+    /// One stream or archive entry after decompression.
+    pub stream_bytes: u64,
+    /// How many times larger than its packed form an archive entry may be.
+    pub ratio: u64,
+    /// All text together.
+    pub text_bytes: u64,
+    /// Pages, attachments' pages included.
+    pub pages: u32,
+    /// Pages given to OCR, which costs seconds each.
+    pub ocr_pages: u32,
+    /// Attachments at all levels together, and entries of one archive.
+    pub entries: u32,
+    /// Messages within messages.
+    pub depth: u32,
+    /// Wall-clock seconds for the whole file.
+    pub seconds: u32,
+    /// Processor seconds of the child process and, separately, of each tool it starts.
+    pub cpu_seconds: u32,
+    /// Address space of the child process and, separately, of each tool it starts.
+    pub memory_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            bytes: 100 << 20,
+            unpacked_bytes: 1 << 30,
+            stream_bytes: 256 << 20,
+            ratio: 500,
+            text_bytes: 256 << 20,
+            pages: 10_000,
+            ocr_pages: 500,
+            entries: 2_000,
+            depth: 5,
+            seconds: 1_800,
+            cpu_seconds: 600,
+            memory_bytes: 1 << 30,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Runs a tool with bounded time and output.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use crate::{Code, Problem};
+
+/// A page rendered in grey at 300 dpi has 9 MB; large formats have more.
+const OUTPUT_MAX: u64 = 256 << 20;
+
+/// What the tool wrote. `Unsupported` means that it is not there.
+pub(super) fn run(
+    program: &Path,
+    arguments: &[&str],
+    input: &[u8],
+    time: Duration,
+) -> Result<Vec<u8>, Problem> {
+    let shown = program.display();
+    let failed = |what: String| Problem::new(Code::OcrFailed, format!("{shown} {what}"));
+    let mut child = Command::new(program)
+        .args(arguments)
+        // One thread a page: pages, not threads, share the processors.
+        .env("OMP_THREAD_LIMIT", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| Problem::new(Code::Unsupported, format!("{shown}: {error}")))?;
+    let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(failed("could not be connected".to_owned()));
+    };
+    let (done, wait) = mpsc::sync_channel(1);
+    let (output, timed_out) = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // A tool that stops reading has failed, and its status says so.
+            drop(stdin.write_all(input));
+        });
+        let reader = scope.spawn(move || {
+            let mut output = Vec::new();
+            let outcome = stdout.take(OUTPUT_MAX).read_to_end(&mut output).map(|_| output);
+            done.send(()).ok();
+            outcome
+        });
+        let timed_out = wait.recv_timeout(time).is_err();
+        if timed_out {
+            drop(child.kill());
+        }
+        (reader.join(), timed_out)
+    });
+    // The pipe is closed, but a tool may still run; it has nothing left to say.
+    if output.is_err() {
+        drop(child.kill());
+    }
+    let status = child.wait().map_err(|error| failed(format!("was lost: {error}")))?;
+    if timed_out {
+        return Err(Problem::new(Code::TimedOut, format!("{shown} did not end in time")));
+    }
+    if !status.success() {
+        return Err(failed(format!("failed ({status}); the picture may be damaged")));
+    }
+    match output {
+        Ok(Ok(output)) => Ok(output),
+        _ => Err(failed("gave no answer".to_owned())),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(script: &str, input: &[u8], seconds: u64) -> Result<Vec<u8>, Code> {
+        let time = Duration::from_secs(seconds);
+        run(Path::new("/bin/sh"), &["-c", script], input, time).map_err(|it| it.code)
+    }
+
+    #[test]
+    fn tools_answer_fail_or_are_stopped() {
+        assert_eq!(check("cat", b"echo", 60), Ok(b"echo".to_vec()));
+        assert_eq!(check("exit 3", &vec![0; 1 << 20], 60), Err(Code::OcrFailed));
+        assert_eq!(check("exec sleep 600", b"", 0), Err(Code::TimedOut));
+        let absent = run(Path::new("/nonexistent/tool"), &[], b"", Duration::from_secs(1));
+        assert_eq!(absent.map_err(|it| it.code), Err(Code::Unsupported));
+    }
+}

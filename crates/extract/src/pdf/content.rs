@@ -1,0 +1,313 @@
+//! Runs a page's content stream for its text and the pictures it draws. Nothing is painted.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::file::File;
+use super::font::Font;
+use super::layout::{Glyph, Layout};
+use super::object::{Dict, Lexer, Object, Token};
+use crate::work::{Step, Work};
+
+/// Forms draw forms; real files stop after a few.
+const FORMS_MAX: usize = 12;
+/// Enough for the densest drawing, and an end for forms that draw each other many times.
+const OPERATORS_MAX: usize = 4_000_000;
+
+type Matrix = [f64; 6];
+
+const IDENTITY: Matrix = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0];
+
+fn multiply(a: &Matrix, b: &Matrix) -> Matrix {
+    [
+        a[0] * b[0] + a[1] * b[2],
+        a[0] * b[1] + a[1] * b[3],
+        a[2] * b[0] + a[3] * b[2],
+        a[2] * b[1] + a[3] * b[3],
+        a[4] * b[0] + a[5] * b[2] + b[4],
+        a[4] * b[1] + a[5] * b[3] + b[5],
+    ]
+}
+
+#[derive(Clone)]
+struct Graphics {
+    matrix: Matrix,
+    font: Option<Rc<Font>>,
+    size: f64,
+    char_space: f64,
+    word_space: f64,
+    stretch: f64,
+    leading: f64,
+    rise: f64,
+}
+
+/// A picture on the page: the object, and the box it fills in points.
+pub(super) struct Picture {
+    pub(super) object: Rc<Object>,
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) upright: bool,
+}
+
+pub(super) struct Page<'a, 'b> {
+    file: &'a File<'b>,
+    pub(super) layout: Layout,
+    pub(super) pictures: Vec<Picture>,
+    fonts: HashMap<u32, Rc<Font>>,
+    graphics: Graphics,
+    saved: Vec<Graphics>,
+    text_matrix: Matrix,
+    line_matrix: Matrix,
+    operators: usize,
+}
+
+impl<'a, 'b> Page<'a, 'b> {
+    pub(super) fn new(file: &'a File<'b>, fonts: HashMap<u32, Rc<Font>>) -> Self {
+        let graphics = Graphics {
+            matrix: IDENTITY,
+            font: None,
+            size: 1.0,
+            char_space: 0.0,
+            word_space: 0.0,
+            stretch: 1.0,
+            leading: 0.0,
+            rise: 0.0,
+        };
+        Self {
+            file,
+            layout: Layout::default(),
+            pictures: Vec::new(),
+            fonts,
+            graphics,
+            saved: Vec::new(),
+            text_matrix: IDENTITY,
+            line_matrix: IDENTITY,
+            operators: 0,
+        }
+    }
+
+    /// Fonts loaded so far, for the next page.
+    pub(super) fn into_parts(self) -> (Layout, Vec<Picture>, HashMap<u32, Rc<Font>>) {
+        (self.layout, self.pictures, self.fonts)
+    }
+
+    pub(super) fn run(
+        &mut self,
+        work: &mut Work<'_>,
+        data: &[u8],
+        resources: &Dict,
+        depth: usize,
+    ) -> Step {
+        let mut lexer = Lexer::new(data, 0);
+        let mut operands: Vec<Object> = Vec::new();
+        while let Some(token) = lexer.token() {
+            match token {
+                Token::Operand(object) if operands.len() < 64 => operands.push(object),
+                Token::Operand(_) => {}
+                Token::Operator(word) => {
+                    self.operators += 1;
+                    if self.operators.is_multiple_of(1_024) {
+                        work.tick()?;
+                    }
+                    if self.operators > OPERATORS_MAX {
+                        return Ok(());
+                    }
+                    match word.as_str() {
+                        "Do" => self.draw(work, &operands, resources, depth)?,
+                        "BI" => skip_inline_picture(&mut lexer),
+                        "Tf" => self.set_font(work, &operands, resources)?,
+                        word => self.operate(word, &operands),
+                    }
+                    operands.clear();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn operate(&mut self, word: &str, operands: &[Object]) {
+        let number = |at: usize| operands.get(at).and_then(Object::number).unwrap_or(0.0);
+        let matrix = || [number(0), number(1), number(2), number(3), number(4), number(5)];
+        match word {
+            "q" if self.saved.len() < 512 => self.saved.push(self.graphics.clone()),
+            "Q" => {
+                if let Some(saved) = self.saved.pop() {
+                    self.graphics = saved;
+                }
+            }
+            "cm" => self.graphics.matrix = multiply(&matrix(), &self.graphics.matrix),
+            "BT" => self.place(IDENTITY),
+            "Tm" => self.place(matrix()),
+            "Td" => self.advance(number(0), number(1)),
+            "TD" => {
+                self.graphics.leading = -number(1);
+                self.advance(number(0), number(1));
+            }
+            "T*" => self.advance(0.0, -self.graphics.leading),
+            "Tc" => self.graphics.char_space = number(0),
+            "Tw" => self.graphics.word_space = number(0),
+            "Tz" => self.graphics.stretch = number(0) / 100.0,
+            "TL" => self.graphics.leading = number(0),
+            "Ts" => self.graphics.rise = number(0),
+            "Tj" => self.show(operands.first()),
+            "'" => {
+                self.advance(0.0, -self.graphics.leading);
+                self.show(operands.first());
+            }
+            "\"" => {
+                self.graphics.word_space = number(0);
+                self.graphics.char_space = number(1);
+                self.advance(0.0, -self.graphics.leading);
+                self.show(operands.get(2));
+            }
+            "TJ" => {
+                for item in operands.first().and_then(Object::array).unwrap_or_default() {
+                    match item {
+                        Object::Number(shift) => {
+                            let size = self.graphics.size * self.graphics.stretch;
+                            self.shift(-shift / 1_000.0 * size);
+                        }
+                        text => self.show(Some(text)),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn place(&mut self, matrix: Matrix) {
+        self.text_matrix = matrix;
+        self.line_matrix = matrix;
+    }
+
+    fn advance(&mut self, x: f64, y: f64) {
+        let moved = multiply(&[1.0, 0.0, 0.0, 1.0, x, y], &self.line_matrix);
+        self.place(moved);
+    }
+
+    fn shift(&mut self, x: f64) {
+        self.text_matrix = multiply(&[1.0, 0.0, 0.0, 1.0, x, 0.0], &self.text_matrix);
+    }
+
+    fn show(&mut self, text: Option<&Object>) {
+        let Some(Object::Text(bytes)) = text else { return };
+        let Some(font) = self.graphics.font.clone() else { return };
+        let (size, stretch) = (self.graphics.size, self.graphics.stretch);
+        for shown in font.show(bytes) {
+            let full = multiply(&self.text_matrix, &self.graphics.matrix);
+            let space = if shown.is_space { self.graphics.word_space } else { 0.0 };
+            let drawn = shown.width * size * stretch;
+            let step = drawn + (self.graphics.char_space + space) * stretch;
+            let at = |x: f64| {
+                let y = self.graphics.rise;
+                (x * full[0] + y * full[2] + full[4], x * full[1] + y * full[3] + full[5])
+            };
+            let height = (size * full[2]).hypot(size * full[3]);
+            self.layout.add(&Glyph {
+                start: at(0.0),
+                end: at(drawn),
+                size: height,
+                text: shown.text,
+            });
+            self.shift(step);
+        }
+    }
+
+    fn set_font(&mut self, work: &mut Work<'_>, operands: &[Object], resources: &Dict) -> Step {
+        let [Object::Name(name), size] = operands else { return Ok(()) };
+        self.graphics.size = size.number().unwrap_or(1.0);
+        let fonts = self.file.get(resources, "Font");
+        let Some(entry) = fonts.as_deref().and_then(Object::dict).and_then(|it| it.get(name))
+        else {
+            return Ok(());
+        };
+        if let Object::Reference(number) = entry
+            && let Some(font) = self.fonts.get(number)
+        {
+            self.graphics.font = Some(font.clone());
+            return Ok(());
+        }
+        work.tick()?;
+        let dict = self.file.resolve(entry);
+        let Some(dict) = dict.dict() else { return Ok(()) };
+        let font = Rc::new(Font::load(self.file, dict, work.stream_max()));
+        if let Object::Reference(number) = entry {
+            if self.fonts.len() >= 256 {
+                self.fonts.clear();
+            }
+            self.fonts.insert(*number, font.clone());
+        }
+        self.graphics.font = Some(font);
+        Ok(())
+    }
+
+    fn draw(
+        &mut self,
+        work: &mut Work<'_>,
+        operands: &[Object],
+        resources: &Dict,
+        depth: usize,
+    ) -> Step {
+        let [Object::Name(name)] = operands else { return Ok(()) };
+        let objects = self.file.get(resources, "XObject");
+        let Some(entry) = objects.as_deref().and_then(Object::dict).and_then(|it| it.get(name))
+        else {
+            return Ok(());
+        };
+        let object = self.file.resolve(entry);
+        let Object::Stream(dict, start) = &*object else { return Ok(()) };
+        let subtype = self.file.get(dict, "Subtype");
+        match subtype.as_deref().and_then(Object::name) {
+            Some("Image") => self.keep_picture(object.clone()),
+            Some("Form") if depth < FORMS_MAX => {
+                let data = self.file.data(dict, *start, work.stream_max()).data;
+                work.unpack(data.len())?;
+                let inner = self.file.get(dict, "Resources");
+                let inner = inner.as_deref().and_then(Object::dict).unwrap_or(resources);
+                let outer = (self.graphics.clone(), self.text_matrix, self.line_matrix);
+                let saved = std::mem::take(&mut self.saved);
+                if let Some(matrix) = self.file.get(dict, "Matrix") {
+                    let mut values = matrix.array().unwrap_or_default().iter();
+                    let mut next = || values.next().and_then(Object::number);
+                    let mut own = IDENTITY;
+                    own.iter_mut().for_each(|it| *it = next().unwrap_or(*it));
+                    self.graphics.matrix = multiply(&own, &self.graphics.matrix);
+                }
+                self.run(work, &data, inner, depth + 1)?;
+                self.saved = saved;
+                (self.graphics, self.text_matrix, self.line_matrix) = outer;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn keep_picture(&mut self, object: Rc<Object>) {
+        let it = &self.graphics.matrix;
+        let (width, height) = (it[0].hypot(it[1]), it[2].hypot(it[3]));
+        // Rules and logos are pictures too, and no text is in them worth the time.
+        if width > 72.0 && height > 36.0 && self.pictures.len() < 64 {
+            let upright = it[0] > 0.0 && it[3] > 0.0 && it[1].abs() + it[2].abs() < 1.0;
+            self.pictures.push(Picture { object, width, height, upright });
+        }
+    }
+}
+
+/// Leaves the lexer behind the picture's data, whose length is not written anywhere.
+fn skip_inline_picture(lexer: &mut Lexer<'_>) {
+    let rest = &lexer.bytes[lexer.at..];
+    let Some(data) = super::file::find(rest, b"ID") else { return };
+    let mut at = data + 2;
+    while let Some(step) = super::file::find(&rest[at..], b"EI") {
+        at += step + 2;
+        let before = rest[at - 3];
+        let after = rest.get(at).copied().unwrap_or(b' ');
+        // The data may hold these letters; between spaces and before more text they end it.
+        let text_follows =
+            rest[at..].iter().take(8).all(|it| it.is_ascii_graphic() || it.is_ascii_whitespace());
+        if before.is_ascii_whitespace() && after.is_ascii_whitespace() && text_follows {
+            break;
+        }
+    }
+    lexer.at += at;
+}

@@ -1,0 +1,400 @@
+//! The file as objects by number: cross-reference tables and streams, object streams, and a scan
+//! of the whole file when those are damaged. Objects are parsed when they are asked for.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use super::filter;
+use super::object::{Dict, Lexer, Object, is_space};
+
+/// How many parsed objects are kept; a file of 10,000 pages has many more.
+const CACHE_MAX: usize = 20_000;
+const OBJECTS_MAX: usize = 8_000_000;
+
+#[derive(Clone, Copy)]
+enum Place {
+    At(usize),
+    /// In an object stream: its number, and the index within.
+    In(u32, usize),
+}
+
+/// The content of an object stream: numbers with offsets, and data.
+type Packed = Rc<(Vec<(u32, usize)>, Vec<u8>)>;
+
+pub(super) struct File<'a> {
+    pub(super) bytes: &'a [u8],
+    places: HashMap<u32, Place>,
+    pub(super) trailer: Dict,
+    cache: RefCell<HashMap<u32, Rc<Object>>>,
+    packed: RefCell<HashMap<u32, Packed>>,
+    /// References followed at this moment, against cycles.
+    following: Cell<u32>,
+    /// What may still be decompressed into object streams.
+    pub(super) stream_max: usize,
+    pub(super) rebuilt: bool,
+}
+
+impl<'a> File<'a> {
+    pub(super) fn open(bytes: &'a [u8], stream_max: usize) -> Self {
+        let mut file = Self {
+            bytes,
+            places: HashMap::new(),
+            trailer: Dict::new(),
+            cache: RefCell::default(),
+            packed: RefCell::default(),
+            following: Cell::new(0),
+            stream_max,
+            rebuilt: false,
+        };
+        if !file.tables() || !file.has_root() {
+            file.rebuild();
+        }
+        file
+    }
+
+    fn has_root(&self) -> bool {
+        let root = self.get(&self.trailer, "Root");
+        root.is_some_and(|it| it.dict().is_some_and(|it| it.contains_key("Pages")))
+    }
+
+    /// Follows the chain of tables from the end of the file.
+    fn tables(&mut self) -> bool {
+        let from = self.bytes.len().saturating_sub(2_048);
+        let Some(at) = self.bytes[from..].windows(9).rposition(|it| it == b"startxref") else {
+            return false;
+        };
+        let mut lexer = Lexer::new(self.bytes, from + at + 9);
+        lexer.skip_space();
+        let mut next = lexer.number().map(to_offset);
+        // Junk before the header moves every offset.
+        let head = &self.bytes[..self.bytes.len().min(1_024)];
+        let shift = head.windows(5).position(|it| it == b"%PDF-").unwrap_or(0);
+        let mut seen = BTreeSet::new();
+        while let Some(offset) = next {
+            if !seen.insert(offset) || seen.len() > 4_096 {
+                break;
+            }
+            let found = self.table(offset).or_else(|| self.table(offset + shift));
+            let Some(dict) = found else { return false };
+            next = dict.get("Prev").and_then(Object::count);
+            if let Some(hybrid) = dict.get("XRefStm").and_then(Object::count)
+                && seen.insert(hybrid)
+            {
+                self.table(hybrid);
+            }
+            for (key, value) in dict {
+                self.trailer.entry(key).or_insert(value);
+            }
+        }
+        !self.places.is_empty()
+    }
+
+    /// One table, in either form; its trailer.
+    fn table(&mut self, offset: usize) -> Option<Dict> {
+        let mut lexer = Lexer::new(self.bytes, offset);
+        lexer.skip_space();
+        if !lexer.take(b"xref") {
+            return self.table_stream(lexer.at);
+        }
+        loop {
+            lexer.skip_space();
+            if lexer.take(b"trailer") {
+                let dict = lexer.object(0)?;
+                return dict.dict().cloned();
+            }
+            let first = to_offset(lexer.number()?);
+            lexer.skip_space();
+            let count = to_offset(lexer.number()?);
+            for step in 0..count {
+                lexer.skip_space();
+                let at = to_offset(lexer.number()?);
+                lexer.skip_space();
+                lexer.number()?;
+                lexer.skip_space();
+                let used = lexer.take(b"n");
+                if !used && !lexer.take(b"f") {
+                    return None;
+                }
+                if used && at > 0 {
+                    self.place(first + step, Place::At(at));
+                }
+            }
+        }
+    }
+
+    fn place(&mut self, number: usize, place: Place) {
+        if self.places.len() < OBJECTS_MAX
+            && let Ok(number) = u32::try_from(number)
+        {
+            self.places.entry(number).or_insert(place);
+        }
+    }
+
+    fn table_stream(&mut self, at: usize) -> Option<Dict> {
+        let (_, object) = self.indirect(at)?;
+        let Object::Stream(dict, start) = object else { return None };
+        if dict.get("Type").and_then(Object::name) != Some("XRef") {
+            return None;
+        }
+        let data = self.data(&dict, start, self.stream_max).data;
+        let widths: Vec<usize> =
+            dict.get("W")?.array()?.iter().take(3).filter_map(Object::count).collect();
+        let [kind, second, third] = widths[..] else { return None };
+        let row = kind.checked_add(second)?.checked_add(third)?;
+        if row == 0 || row > 32 {
+            return None;
+        }
+        let size = dict.get("Size").and_then(Object::count).unwrap_or(0);
+        let index: Vec<usize> = match dict.get("Index").and_then(Object::array) {
+            Some(index) => index.iter().filter_map(Object::count).collect(),
+            None => vec![0, size],
+        };
+        let mut rows = data.chunks_exact(row);
+        for section in index.chunks_exact(2) {
+            for (step, row) in rows.by_ref().take(section[1]).enumerate() {
+                let number = section[0].saturating_add(step);
+                let field = |from: usize, width: usize| {
+                    row[from..from + width]
+                        .iter()
+                        .fold(0_usize, |sum, it| sum.wrapping_shl(8) | usize::from(*it))
+                };
+                let kind_value = if kind == 0 { 1 } else { field(0, kind) };
+                let value = field(kind, second);
+                match kind_value {
+                    1 => self.place(number, Place::At(value)),
+                    2 => {
+                        let stream = u32::try_from(value).ok()?;
+                        self.place(number, Place::In(stream, field(kind + second, third)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Some(dict)
+    }
+
+    /// Scans for `12 0 obj` everywhere; the last object of a number is the one that counts.
+    pub(super) fn rebuild(&mut self) {
+        self.rebuilt = true;
+        self.places.clear();
+        self.cache.borrow_mut().clear();
+        self.packed.borrow_mut().clear();
+        let mut streams = Vec::new();
+        let mut at = 0;
+        while let Some(step) = find(&self.bytes[at..], b"obj") {
+            let word = at + step;
+            at = word + 3;
+            if self.bytes[..word].ends_with(b"end") {
+                continue;
+            }
+            let Some((number, start)) = header_before(self.bytes, word) else { continue };
+            if self.places.len() < OBJECTS_MAX {
+                self.places.insert(number, Place::At(start));
+            }
+            let head = &self.bytes[at..self.bytes.len().min(at + 300)];
+            if find(head, b"/ObjStm").is_some() {
+                streams.push(number);
+            }
+            if find(head, b"/Catalog").is_some() {
+                self.trailer.insert("Root".to_owned(), Object::Reference(number));
+            }
+        }
+        for stream in streams {
+            let Some(packed) = self.packed_objects(stream) else { continue };
+            for (index, (number, _)) in packed.0.iter().enumerate() {
+                self.place(*number as usize, Place::In(stream, index));
+            }
+        }
+        let mut at = 0;
+        while let Some(step) = find(&self.bytes[at..], b"trailer") {
+            at += step + 7;
+            if let Some(Object::Dict(dict)) = Lexer::new(self.bytes, at).object(0) {
+                for (key, value) in dict {
+                    self.trailer.insert(key, value);
+                }
+            }
+        }
+        if !self.has_root() {
+            let numbers: Vec<u32> = self.places.keys().copied().collect();
+            let catalog = numbers.into_iter().find(|it| {
+                let object = self.object(*it);
+                object
+                    .dict()
+                    .is_some_and(|it| it.get("Type").and_then(Object::name) == Some("Catalog"))
+            });
+            if let Some(catalog) = catalog {
+                self.trailer.insert("Root".to_owned(), Object::Reference(catalog));
+            }
+        }
+    }
+
+    /// Numbers of all objects, in order, for when the page tree is lost.
+    pub(super) fn numbers(&self) -> Vec<u32> {
+        let mut numbers: Vec<u32> = self.places.keys().copied().collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// An indirect object at a position: its number and itself.
+    fn indirect(&self, at: usize) -> Option<(u32, Object)> {
+        let mut lexer = Lexer::new(self.bytes, at);
+        lexer.skip_space();
+        let number = u32::try_from(to_offset(lexer.number()?)).ok()?;
+        lexer.skip_space();
+        lexer.number()?;
+        lexer.skip_space();
+        if !lexer.take(b"obj") {
+            return None;
+        }
+        let object = lexer.object(0)?;
+        let Object::Dict(dict) = object else { return Some((number, object)) };
+        lexer.skip_space();
+        if !lexer.take(b"stream") {
+            return Some((number, Object::Dict(dict)));
+        }
+        if !lexer.take(b"\r\n") && !lexer.take(b"\n") {
+            lexer.take(b"\r");
+        }
+        Some((number, Object::Stream(dict, lexer.at)))
+    }
+
+    pub(super) fn object(&self, number: u32) -> Rc<Object> {
+        if let Some(found) = self.cache.borrow().get(&number) {
+            return found.clone();
+        }
+        let object = Rc::new(self.load(number).unwrap_or(Object::Null));
+        let mut cache = self.cache.borrow_mut();
+        if cache.len() >= CACHE_MAX {
+            cache.clear();
+        }
+        cache.insert(number, object.clone());
+        object
+    }
+
+    fn load(&self, number: u32) -> Option<Object> {
+        match *self.places.get(&number)? {
+            Place::At(at) => {
+                let (found, object) = self.indirect(at)?;
+                (found == number).then_some(object)
+            }
+            Place::In(stream, index) => {
+                let packed = self.packed_objects(stream)?;
+                let by_index = packed.0.get(index).filter(|it| it.0 == number);
+                let entry = by_index.or_else(|| packed.0.iter().find(|it| it.0 == number))?;
+                Lexer::new(&packed.1, entry.1).object(0)
+            }
+        }
+    }
+
+    fn packed_objects(&self, stream: u32) -> Option<Packed> {
+        if let Some(found) = self.packed.borrow().get(&stream) {
+            return Some(found.clone());
+        }
+        // An object stream is never inside another.
+        let Place::At(at) = *self.places.get(&stream)? else { return None };
+        let (_, Object::Stream(dict, start)) = self.indirect(at)? else { return None };
+        let data = self.data(&dict, start, self.stream_max.min(64 << 20)).data;
+        let first = self.get(&dict, "First")?.count()?;
+        let count = self.get(&dict, "N")?.count()?.min(1 << 20);
+        let mut lexer = Lexer::new(&data, 0);
+        let mut entries = Vec::new();
+        for _ in 0..count {
+            lexer.skip_space();
+            let Some(number) = lexer.number() else { break };
+            lexer.skip_space();
+            let Some(offset) = lexer.number() else { break };
+            let Ok(number) = u32::try_from(to_offset(number)) else { break };
+            entries.push((number, first.saturating_add(to_offset(offset))));
+        }
+        let packed = Rc::new((entries, data));
+        let mut kept = self.packed.borrow_mut();
+        if kept.len() >= 64 {
+            kept.clear();
+        }
+        kept.insert(stream, packed.clone());
+        Some(packed)
+    }
+
+    /// The object itself, or what it refers to.
+    pub(super) fn resolve(&self, object: &Object) -> Rc<Object> {
+        let Object::Reference(number) = object else { return Rc::new(object.clone()) };
+        let depth = self.following.get();
+        if depth > 16 {
+            return Rc::new(Object::Null);
+        }
+        self.following.set(depth + 1);
+        let found = self.object(*number);
+        let found =
+            if matches!(*found, Object::Reference(_)) { self.resolve(&found) } else { found };
+        self.following.set(depth);
+        found
+    }
+
+    pub(super) fn get(&self, dict: &Dict, key: &str) -> Option<Rc<Object>> {
+        dict.get(key).map(|it| self.resolve(it)).filter(|it| **it != Object::Null)
+    }
+
+    pub(super) fn number(&self, dict: &Dict, key: &str) -> Option<f64> {
+        self.get(dict, key).and_then(|it| it.number())
+    }
+
+    /// The data of a stream that starts at `start`, decoded.
+    pub(super) fn data(&self, dict: &Dict, start: usize, max: usize) -> filter::Decoded {
+        filter::decode(self, dict, self.raw(dict, start), max)
+    }
+
+    pub(super) fn raw(&self, dict: &Dict, start: usize) -> &'a [u8] {
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        let stated = self.get(dict, "Length").and_then(|it| it.count());
+        if let Some(length) = stated.filter(|it| *it <= rest.len()) {
+            let after = &rest[length..rest.len().min(length + 32)];
+            let after = after.iter().skip_while(|it| is_space(**it));
+            if after.take(9).eq(b"endstream") {
+                return &rest[..length];
+            }
+        }
+        let end = find(rest, b"endstream").or_else(|| find(rest, b"endobj"));
+        &rest[..end.unwrap_or(rest.len())]
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "saturates, and offsets are checked")]
+#[expect(clippy::cast_sign_loss, reason = "saturates at zero")]
+fn to_offset(number: f64) -> usize {
+    number as usize
+}
+
+pub(super) fn find(bytes: &[u8], word: &[u8]) -> Option<usize> {
+    let first = *word.first()?;
+    let mut at = 0;
+    while let Some(step) = bytes[at..].iter().position(|it| *it == first) {
+        at += step;
+        if bytes[at..].starts_with(word) {
+            return Some(at);
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Reads `12 0 ` backwards from the word `obj`: the number, and where it starts.
+fn header_before(bytes: &[u8], word: usize) -> Option<(u32, usize)> {
+    let floor = word.saturating_sub(64);
+    let back = |mut at: usize, wanted: fn(u8) -> bool| {
+        while at > floor && wanted(bytes[at - 1]) {
+            at -= 1;
+        }
+        at
+    };
+    let digit: fn(u8) -> bool = |it| it.is_ascii_digit();
+    let generation_end = back(word, is_space);
+    let generation = back(generation_end, digit);
+    let number_end = back(generation, is_space);
+    let number = back(number_end, digit);
+    if generation == generation_end || number == number_end || number_end == generation {
+        return None;
+    }
+    let text = std::str::from_utf8(&bytes[number..number_end]).ok()?;
+    Some((text.parse().ok()?, number))
+}

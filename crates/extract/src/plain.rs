@@ -1,0 +1,122 @@
+//! Plain text and Markdown: finds the encoding and splits pages at form feeds.
+
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1251, WINDOWS_1252};
+
+use crate::work::{Step, Work};
+
+/// How much of a file is looked at to tell text from data.
+const HEAD: usize = 64 << 10;
+
+pub(crate) fn read(work: &mut Work<'_>, bytes: &[u8]) -> Step {
+    let encoding = encoding_of(bytes);
+    work.metadata("encoding", encoding.name());
+    let text = encoding.decode(bytes).0;
+    work.unpack(text.len())?;
+    let mut pages = text.split('\u{c}').peekable();
+    while let Some(page) = pages.next() {
+        // A form feed ends the last page as often as it separates two.
+        if pages.peek().is_none() && page.trim().is_empty() && work.next_page() > 1 {
+            break;
+        }
+        work.page(tidy(page))?;
+    }
+    Ok(())
+}
+
+/// One kind of line end, and no characters that no reader can show.
+pub(crate) fn tidy(text: &str) -> String {
+    let mut tidy = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(it) = chars.next() {
+        match it {
+            '\r' => {
+                if chars.peek() != Some(&'\n') {
+                    tidy.push('\n');
+                }
+            }
+            '\u{feff}' | '\0' => {}
+            other => tidy.push(other),
+        }
+    }
+    tidy
+}
+
+/// Decodes 8-bit or wide text whose encoding is not stated.
+pub(crate) fn decode(bytes: &[u8]) -> String {
+    encoding_of(bytes).decode(bytes).0.into_owned()
+}
+
+/// The start of the file as text, or nothing if it is not text.
+pub(crate) fn looks_like_text(bytes: &[u8]) -> Option<String> {
+    let head = &bytes[..bytes.len().min(HEAD)];
+    let encoding = encoding_of(head);
+    let wide = encoding == UTF_16LE || encoding == UTF_16BE;
+    let odd = head.iter().filter(|it| matches!(it, 0..=8 | 14..=26 | 28..=31 | 127)).count();
+    if !wide && (head.contains(&0) || odd * 50 > head.len()) {
+        return None;
+    }
+    let text = encoding.decode(head).0;
+    let lost = text.chars().filter(|it| *it == '\u{fffd}').count();
+    (lost * 20 <= text.chars().count()).then(|| text.into_owned())
+}
+
+fn encoding_of(bytes: &[u8]) -> &'static Encoding {
+    if let Some((encoding, _)) = Encoding::for_bom(bytes) {
+        return encoding;
+    }
+    if let Err(error) = std::str::from_utf8(bytes) {
+        // A cut in the last character is not a sign of another encoding.
+        if error.error_len().is_some() {
+            return cyrillic_or_latin(bytes);
+        }
+    }
+    UTF_8
+}
+
+/// Russian text in Windows-1251 is runs of bytes above 0xC0; in Windows-1252 such bytes stand
+/// alone among ASCII letters.
+fn cyrillic_or_latin(bytes: &[u8]) -> &'static Encoding {
+    let head = &bytes[..bytes.len().min(HEAD)];
+    let letter = |it: u8| it >= 0xc0 || it == 0xa8 || it == 0xb8;
+    let mut pairs = 0_usize;
+    let mut alone = 0_usize;
+    for (at, byte) in head.iter().enumerate() {
+        if letter(*byte) {
+            let beside = |it: Option<&u8>| it.is_some_and(|it| letter(*it));
+            if beside(at.checked_sub(1).and_then(|it| head.get(it))) || beside(head.get(at + 1)) {
+                pairs += 1;
+            } else {
+                alone += 1;
+            }
+        }
+    }
+    if pairs > alone { WINDOWS_1251 } else { WINDOWS_1252 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(bytes: &[u8], text: &str) {
+        assert_eq!(decode(bytes), text);
+        assert!(looks_like_text(bytes).is_some());
+    }
+
+    #[test]
+    fn encodings_are_told_apart() {
+        check("plain".as_bytes(), "plain");
+        check("Суд решил".as_bytes(), "Суд решил");
+        check(b"\xef\xbb\xbfmarked", "marked");
+        check(b"\xff\xfeA\0\x14\x04", "AД");
+        check(b"\xfe\xff\0A\x04\x14", "AД");
+        check(b"\xd1\xf3\xe4 \xf0\xe5\xf8\xe8\xeb", "Суд решил");
+        check(b"caf\xe9 \x93quoted\x94", "café \u{201c}quoted\u{201d}");
+    }
+
+    #[test]
+    fn data_is_not_text() {
+        assert!(looks_like_text(&[0, 1, 2, 3, 4]).is_none());
+        assert!(looks_like_text(b"\x01\x02\x03\x04\x05abc").is_none());
+    }
+}

@@ -1,0 +1,69 @@
+//! What went wrong, in words a person can act on.
+
+use serde::{Deserialize, Serialize};
+
+/// The kinds of failure a caller may treat differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    /// A password stands before the text.
+    Encrypted,
+    /// The end of the file is missing.
+    Truncated,
+    /// The file does not keep its own format's rules.
+    Malformed,
+    /// A format, or a part of one, that is not read.
+    Unsupported,
+    /// There is a picture where the text should be, and no OCR at hand.
+    NeedsOcr,
+    /// OCR ran and failed.
+    OcrFailed,
+    /// A page's fonts do not say which characters they draw.
+    NoUnicode,
+    /// A bound on size was reached.
+    TooLarge,
+    /// A bound on pages was reached.
+    TooManyPages,
+    /// A bound on attachments or archive entries was reached.
+    TooManyEntries,
+    /// A bound on nesting was reached.
+    TooDeep,
+    /// The time was up.
+    TimedOut,
+    /// The child process died.
+    Crashed,
+    /// The name says one type and the content another; the content was believed.
+    NameMismatch,
+    /// There is no text at all.
+    Empty,
+}
+
+/// One failure. Pages and attachments that worked are kept beside it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    pub code: Code,
+    /// The page it concerns; the whole file if absent.
+    pub page: Option<u32>,
+    pub message: String,
+}
+
+impl Problem {
+    #[must_use]
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, page: None, message: message.into() }
+    }
+
+    pub(crate) fn malformed(message: impl Into<String>) -> Self {
+        Self::new(Code::Malformed, message)
+    }
+
+    pub(crate) fn on(mut self, page: u32) -> Self {
+        self.page = Some(page);
+        self
+    }
+
+    /// Whether going on with the same file is pointless.
+    pub(crate) fn ends_everything(&self) -> bool {
+        matches!(self.code, Code::TimedOut | Code::TooLarge | Code::TooManyPages)
+    }
+}

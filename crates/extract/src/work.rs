@@ -1,0 +1,227 @@
+//! The state of one file's reading: what is left of each bound, and where events go.
+
+use std::time::{Duration, Instant};
+
+use crate::{Code, Event, Kind, Limits, Ocr, Page, Problem, Source};
+
+pub(crate) type Step<T = ()> = Result<T, Problem>;
+
+pub(crate) struct Work<'a> {
+    pub(crate) limits: &'a Limits,
+    pub(crate) ocr: &'a dyn Ocr,
+    emit: &'a mut dyn FnMut(Event),
+    deadline: Instant,
+    depth: u32,
+    /// Pages of the file being read, which number them.
+    page_number: u32,
+    pages_left: u32,
+    ocr_left: u32,
+    entries_left: u32,
+    text_left: u64,
+    unpacked_left: u64,
+}
+
+impl<'a> Work<'a> {
+    pub(crate) fn new(
+        limits: &'a Limits,
+        ocr: &'a dyn Ocr,
+        emit: &'a mut dyn FnMut(Event),
+    ) -> Self {
+        Self {
+            limits,
+            ocr,
+            emit,
+            deadline: Instant::now() + Duration::from_secs(limits.seconds.into()),
+            depth: 0,
+            page_number: 0,
+            pages_left: limits.pages,
+            ocr_left: limits.ocr_pages,
+            entries_left: limits.entries,
+            text_left: limits.text_bytes,
+            unpacked_left: limits.unpacked_bytes,
+        }
+    }
+
+    /// Reads one file and reports everything about it, its failure included.
+    pub(crate) fn file(&mut self, name: &str, bytes: &[u8]) {
+        let kind = crate::detect(name, bytes);
+        let outcome = match kind {
+            Ok(kind) => {
+                (self.emit)(Event::Kind(kind));
+                if let Some(problem) = kind.disagrees_with(name) {
+                    self.problem(problem);
+                }
+                self.dispatch(kind, bytes)
+            }
+            Err(problem) => Err(problem),
+        };
+        if let Err(problem) = outcome {
+            self.problem(problem);
+        }
+    }
+
+    fn dispatch(&mut self, kind: Kind, bytes: &[u8]) -> Step {
+        self.tick()?;
+        match kind {
+            Kind::Pdf => crate::pdf::read(self, bytes),
+            Kind::Docx => crate::docx::read(self, bytes),
+            Kind::Doc => crate::doc::read(self, bytes),
+            Kind::Rtf => crate::rtf::read(self, bytes),
+            Kind::Text | Kind::Markdown => crate::plain::read(self, bytes),
+            Kind::Eml => crate::eml::read(self, bytes),
+            Kind::Msg => crate::msg::read(self, bytes),
+            Kind::Png | Kind::Jpeg | Kind::Tiff => crate::picture::read(self, kind, bytes),
+        }
+    }
+
+    /// Fails when the time is up; called inside every loop over foreign data.
+    pub(crate) fn tick(&self) -> Step {
+        if Instant::now() < self.deadline {
+            return Ok(());
+        }
+        Err(Problem::new(
+            Code::TimedOut,
+            format!("reading took more than {} s; split the file", self.limits.seconds),
+        ))
+    }
+
+    pub(crate) fn time_left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    pub(crate) fn problem(&mut self, problem: Problem) {
+        (self.emit)(Event::Problem(problem));
+    }
+
+    pub(crate) fn metadata(&mut self, key: &str, value: &str) {
+        let value = value.trim().trim_matches('\0');
+        if !value.is_empty() {
+            let short: String = value.chars().take(2_000).collect();
+            (self.emit)(Event::Metadata(key.to_owned(), short));
+        }
+    }
+
+    pub(crate) fn total(&mut self, pages: u32) {
+        (self.emit)(Event::Total(pages));
+    }
+
+    pub(crate) fn next_page(&self) -> u32 {
+        self.page_number + 1
+    }
+
+    pub(crate) fn page(&mut self, text: String) -> Step {
+        self.page_from(text, Source::TextLayer, None)
+    }
+
+    /// Reports a page; the next number is its number.
+    pub(crate) fn page_from(
+        &mut self,
+        text: String,
+        source: Source,
+        problem: Option<Problem>,
+    ) -> Step {
+        if self.pages_left == 0 {
+            return Err(Problem::new(
+                Code::TooManyPages,
+                format!("only the first {} pages were read; split the file", self.limits.pages),
+            ));
+        }
+        self.text_left = self.text_left.checked_sub(text.len() as u64).ok_or_else(|| {
+            Problem::new(Code::TooLarge, "the file holds more text than is read; split it")
+        })?;
+        self.pages_left -= 1;
+        self.page_number += 1;
+        let number = self.page_number;
+        let problem = problem.map(|it| it.on(number));
+        (self.emit)(Event::Page(Page { number, text, source, problem }));
+        self.tick()
+    }
+
+    /// Takes from the budget of everything decompressed or decoded.
+    pub(crate) fn unpack(&mut self, bytes: usize) -> Step {
+        match self.unpacked_left.checked_sub(bytes as u64) {
+            Some(left) => self.unpacked_left = left,
+            None => {
+                return Err(Problem::new(
+                    Code::TooLarge,
+                    "the file unpacks to more than is allowed; it may be a decompression bomb",
+                ));
+            }
+        }
+        self.tick()
+    }
+
+    /// The largest a single stream may become now.
+    pub(crate) fn stream_max(&self) -> usize {
+        usize::try_from(self.limits.stream_bytes.min(self.unpacked_left)).unwrap_or(usize::MAX)
+    }
+
+    /// Takes one of the pages that may go to OCR.
+    pub(crate) fn spend_ocr(&mut self) -> Step {
+        match self.ocr_left.checked_sub(1) {
+            Some(left) => self.ocr_left = left,
+            None => {
+                return Err(Problem::new(
+                    Code::NeedsOcr,
+                    format!(
+                        "only {} pages of a file go to OCR; split the file",
+                        self.limits.ocr_pages
+                    ),
+                ));
+            }
+        }
+        self.tick()
+    }
+
+    /// Takes one of the attachments that may be opened.
+    pub(crate) fn spend_entry(&mut self) -> Step {
+        match self.entries_left.checked_sub(1) {
+            Some(left) => self.entries_left = left,
+            None => {
+                return Err(Problem::new(
+                    Code::TooManyEntries,
+                    format!("only the first {} attachments were read", self.limits.entries),
+                ));
+            }
+        }
+        self.tick()
+    }
+
+    /// Reads a file within the file. Its failures are its own; an error means: no more of them.
+    pub(crate) fn attachment(&mut self, name: &str, bytes: &[u8]) -> Step {
+        self.within(name, bytes.len() as u64, |work| {
+            work.file(name, bytes);
+            Ok(())
+        })
+    }
+
+    /// Runs `inner` as an attachment that is not a byte string of its own.
+    pub(crate) fn within(
+        &mut self,
+        name: &str,
+        bytes: u64,
+        inner: impl FnOnce(&mut Self) -> Step,
+    ) -> Step {
+        self.spend_entry()?;
+        let name: String = name.chars().filter(|it| !it.is_control()).take(255).collect();
+        (self.emit)(Event::Open { name, bytes });
+        let outer_number = std::mem::take(&mut self.page_number);
+        self.depth += 1;
+        if self.depth > self.limits.depth {
+            self.problem(Problem::new(
+                Code::TooDeep,
+                format!("messages nested deeper than {} are not opened", self.limits.depth),
+            ));
+        } else if let Err(problem) = inner(self) {
+            self.problem(problem);
+        }
+        self.depth -= 1;
+        self.page_number = outer_number;
+        (self.emit)(Event::Close);
+        self.tick()
+    }
+
+    pub(crate) fn kind(&mut self, kind: Kind) {
+        (self.emit)(Event::Kind(kind));
+    }
+}
