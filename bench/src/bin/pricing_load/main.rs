@@ -1,0 +1,215 @@
+//! What the pricing services bear in one process with an embedded store: ticks taken in, features of
+//! a window with more and more history outside it, proposals made and applied by many at once.
+//! Every call goes through the pipeline, as over a transport. `bench/README.md` says how to read it.
+//!
+//! `cargo run --release -p bench --bin pricing_load [TICKS]`
+
+#![expect(clippy::print_stdout, reason = "a benchmark talks to a terminal")]
+
+mod world;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use market::{Clock as _, DAY_MS, SystemClock};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use world::World;
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+const CALLERS: usize = 50;
+const SKUS: usize = 10_000;
+/// The window that features are asked for, and the ticks that a SKU with much history has in it.
+const WINDOW: &str = "P7D";
+const WINDOW_MS: i64 = 7 * DAY_MS;
+const INSIDE: usize = 100;
+/// How many times what lies inside the window lies outside it.
+const OUTSIDE: [usize; 3] = [1, 10, 100];
+const LONG_SKUS: usize = 5;
+const FEATURES: usize = 20_000;
+const LOOKS: usize = 2_000;
+const PROPOSALS: usize = 5_000;
+/// With a hundred times the history outside, the median may be so many times as long.
+const FLAT: f64 = 2.0;
+
+/// 0 when features are flat in history, 1 when they are not, 2 when it could not be measured.
+#[tokio::main]
+async fn main() -> ExitCode {
+    match measure().await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            println!("not measured: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+async fn measure() -> Outcome<bool> {
+    let ticks: usize = std::env::args().nth(1).map_or(Ok(1_000_000), |it| it.parse())?;
+    let world = Arc::new(World::open().await?);
+    let now = SystemClock.now().0;
+    println!("{ticks} ticks over {SKUS} SKUs, {CALLERS} callers at once, SQLite\n");
+    println!("| what | calls | a second | p50 ms | p99 ms |\n|---|-:|-:|-:|-:|");
+    // The same moment of every SKU, then the next moment: as a market is watched.
+    let step = WINDOW_MS / (ticks.div_ceil(SKUS) as i64 + 1);
+    let tick = move |at: usize| {
+        let age = (at / SKUS) as i64 * step;
+        observed(&format!("SKU-{:05}", at % SKUS), now - age, at)
+    };
+    show("`ingest_tick`", &crowd(&world, "ingest_tick", ticks, tick).await?);
+    let window =
+        |at: usize| json!({ "sku": format!("SKU-{:05}", at * 7919 % SKUS), "time_window": WINDOW });
+    show(
+        "`fetch_market_features`",
+        &crowd(&world, "fetch_market_features", FEATURES, window).await?,
+    );
+    let ask = |at: usize| json!({ "sku": format!("SKU-{:05}", at * 7919 % SKUS), "our_price": 20, "cost": 9 });
+    show("`propose_price`, with history", &crowd(&world, "propose_price", PROPOSALS, ask).await?);
+    show("`propose_price`, then `apply_proposal`", &changes(&world).await?);
+    let flat = history(&world, now).await?;
+    world.close().await;
+    Ok(flat)
+}
+
+fn observed(sku: &str, at_ms: i64, number: usize) -> Value {
+    let wave = (number * 7919 % 1000) as f64 / 1000.0;
+    let cents = |from: f64| (from * 100.0).round() / 100.0;
+    json!({ "d": { "sku": sku, "our_price": cents(19.0 + wave), "competitor": format!("shop-{}", number % 5),
+        "competitor_price": cents(18.5 + 2.0 * wave), "demand_index": 1.0 + wave / 10.0,
+        "units": (number % 7) as f64, "in_stock": number % 11 != 0, "ts": at_ms } })
+}
+
+struct Measured {
+    calls: usize,
+    whole: Duration,
+    /// How long each call took, the shortest first.
+    each: Vec<Duration>,
+}
+
+impl Measured {
+    fn of(whole: Duration, mut each: Vec<Duration>) -> Self {
+        each.sort_unstable();
+        Self { calls: each.len(), whole, each }
+    }
+
+    fn part(&self, share: f64) -> f64 {
+        let at = ((self.each.len() as f64 - 1.0) * share).round() as usize;
+        self.each.get(at).map_or(0.0, |it| it.as_secs_f64() * 1e3)
+    }
+}
+
+fn show(name: &str, it: &Measured) {
+    let rate = it.calls as f64 / it.whole.as_secs_f64();
+    println!("| {name} | {} | {rate:.0} | {:.2} | {:.2} |", it.calls, it.part(0.5), it.part(0.99));
+}
+
+/// Callers who ask as fast as they are answered; what the n-th call says is the same every time.
+async fn crowd(
+    world: &Arc<World>,
+    tool: &'static str,
+    calls: usize,
+    args: impl Fn(usize) -> Value + Copy + Send + 'static,
+) -> Outcome<Measured> {
+    let begun = Instant::now();
+    let mut callers = JoinSet::new();
+    for caller in 0..CALLERS {
+        let world = Arc::clone(world);
+        callers.spawn(async move {
+            let mut took = Vec::with_capacity(calls / CALLERS + 1);
+            for at in (caller..calls).step_by(CALLERS) {
+                let begun = Instant::now();
+                world.call(tool, args(at)).await?;
+                took.push(begun.elapsed());
+            }
+            Ok::<_, String>(took)
+        });
+    }
+    gathered(callers, begun).await
+}
+
+async fn gathered(
+    mut callers: JoinSet<Result<Vec<Duration>, String>>,
+    begun: Instant,
+) -> Outcome<Measured> {
+    let mut each = Vec::new();
+    while let Some(caller) = callers.join_next().await {
+        each.extend(caller??);
+    }
+    Ok(Measured::of(begun.elapsed(), each))
+}
+
+/// Every caller proposes and applies for the same hundred SKUs. Of those who were not quick enough
+/// the refusal counts as an answer, for it is one.
+async fn changes(world: &Arc<World>) -> Outcome<Measured> {
+    let begun = Instant::now();
+    let mut callers = JoinSet::new();
+    for caller in 0..CALLERS {
+        let world = Arc::clone(world);
+        callers.spawn(async move {
+            let mut took = Vec::new();
+            for at in (caller..PROPOSALS).step_by(CALLERS) {
+                let begun = Instant::now();
+                let ask = json!({ "sku": format!("NEW-{}", at % 100), "our_price": 20, "cost": 9,
+                    "competitor_price": 18 });
+                let made = world.call("propose_price", ask).await?;
+                let id = json!({ "proposal_id": made["proposal"]["proposal_id"] });
+                match world.call("apply_proposal", id).await {
+                    Ok(_) => {}
+                    Err(told) if told.contains("proposal_stale") => {}
+                    Err(told) => return Err(told),
+                }
+                took.push(begun.elapsed());
+            }
+            Ok(took)
+        });
+    }
+    gathered(callers, begun).await
+}
+
+/// Features of one window, with more and more outside it.
+async fn history(world: &Arc<World>, now: i64) -> Outcome<bool> {
+    let mut groups = Vec::new();
+    for times in OUTSIDE {
+        let one = INSIDE * (1 + times);
+        let tick = move |at: usize| {
+            let (sku, number) = (at % LONG_SKUS, (at / LONG_SKUS) as i64);
+            let inside = number < INSIDE as i64;
+            // A minute apart within the last hours, and before that beyond the window.
+            let age = if inside { number * 60_000 } else { WINDOW_MS + number * 60_000 };
+            observed(&format!("LONG-{times}-{sku}"), now - age, at)
+        };
+        crowd(world, "ingest_tick", one * LONG_SKUS, tick).await?;
+        groups.push((times, Vec::with_capacity(LOOKS)));
+    }
+    // In turn, so that what else goes on meets all alike.
+    for at in 0..LOOKS {
+        for (times, took) in &mut groups {
+            let sku = format!("LONG-{times}-{}", at % LONG_SKUS);
+            let begun = Instant::now();
+            let seen = world
+                .call("fetch_market_features", json!({ "sku": sku, "time_window": WINDOW }))
+                .await?;
+            took.push(begun.elapsed());
+            if seen["sample_count"] != json!(INSIDE) {
+                return Err(format!("{} ticks are in the window", seen["sample_count"]).into());
+            }
+        }
+    }
+    println!("\n| {INSIDE} ticks in the window, outside it | p50 ms | p99 ms |\n|---|-:|-:|");
+    let mut medians = Vec::new();
+    for (times, took) in groups {
+        let it = Measured::of(Duration::ZERO, took);
+        println!("| {} | {:.3} | {:.3} |", times * INSIDE, it.part(0.5), it.part(0.99));
+        medians.push(it.part(0.5));
+    }
+    let ratio = medians.last().unwrap_or(&0.0) / medians.first().unwrap_or(&1.0);
+    let verdict = if ratio <= FLAT { "kept" } else { "MISSED" };
+    println!(
+        "\n{verdict}: p50 with 100 times the history / with as much as inside: {ratio:.2}, at most {FLAT}"
+    );
+    Ok(ratio <= FLAT)
+}

@@ -1,0 +1,97 @@
+//! Both pricing services on a store of their own, without a transport.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::{Call, CallRecord, Caller, Catalog, Credential, Gate, Meter, Pipeline};
+use fault::Fault;
+use jobs::{Jobs, Limits};
+use market::{Clock, SystemClock};
+use serde_json::{Value, json};
+use service_pricing::{CollectorParts, House, OptimizerParts, collector, optimizer};
+use store::{Db, StoreConfig};
+use testkit::TempFolder;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::Outcome;
+
+const DAY: Duration = Duration::from_hours(24);
+
+pub(crate) struct World {
+    pipeline: Pipeline,
+    caller: Caller,
+    db: Db,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+    _folder: TempFolder,
+}
+
+/// Nobody comes this way: who calls is known.
+struct Closed;
+
+#[async_trait::async_trait]
+impl Gate for Closed {
+    async fn admit(&self, _: &Credential, _: &str) -> Result<Caller, Fault> {
+        Err(Fault::internal("who calls is known"))
+    }
+}
+
+struct NoMeter;
+
+impl Meter for NoMeter {
+    fn record(&self, _: &CallRecord<'_>) {}
+}
+
+impl World {
+    pub(crate) async fn open() -> Outcome<Self> {
+        let folder = TempFolder::new();
+        let db = Db::open(&StoreConfig::sqlite(folder.path())).await?;
+        db.migrate(&[jobs::MIGRATIONS, service_pricing::MIGRATIONS]).await?;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let house = |service| House {
+            service,
+            version: "0".to_owned(),
+            build: None,
+            commit: None,
+            clock: Arc::clone(&clock),
+            started: clock.now(),
+            counters: Box::new(|| json!({})),
+        };
+        let collects = collector(CollectorParts {
+            db: db.clone(),
+            jobs: Jobs::new(db.clone(), Arc::clone(&clock), Limits::default()),
+            house: house("data-collector"),
+            data: folder.path().to_owned(),
+            seed: 1,
+            private_addresses: false,
+            meter: None,
+            tasks: tasks.clone(),
+            stop: stop.clone(),
+        })?;
+        let house = house("price-optimizer");
+        let optimizes = optimizer(OptimizerParts { db: db.clone(), house, proposal_life: DAY })?;
+        let catalog = Catalog::new(vec![collects, optimizes])?;
+        let pipeline = Pipeline::new(catalog, Arc::new(Closed), Arc::new(NoMeter), DAY);
+        let scopes = ["read", "write", "propose", "apply"].map(str::to_owned);
+        let caller = Caller::new("bench", scopes);
+        Ok(Self { pipeline, caller, db, tasks, stop, _folder: folder })
+    }
+
+    /// The answer, or the error object as text.
+    pub(crate) async fn call(&self, tool: &str, args: Value) -> Result<Value, String> {
+        let Value::Object(mut args) = args else { return Err("no arguments".to_owned()) };
+        args.insert("capability_token".to_owned(), Value::from("known"));
+        let called = self.pipeline.call_for(&self.caller, Call::new(tool, args)).await;
+        let outcome = called.ok_or_else(|| format!("there is no {tool}"))?;
+        outcome.map(|it| it.result()).map_err(|failure| failure.tool_error.to_string())
+    }
+
+    pub(crate) async fn close(&self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.db.close().await;
+    }
+}
