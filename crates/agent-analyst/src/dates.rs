@@ -93,6 +93,10 @@ pub(crate) struct Dates {
     /// Whether the day is to be compared with today: «год назад».
     pub(crate) ago: bool,
     pub(crate) notes: Vec<Note>,
+    /// Days that are yet to come.
+    pub(crate) ahead: Option<Period>,
+    /// Whether the year was not said.
+    pub(crate) guessed: bool,
 }
 
 pub(crate) fn read(words: &[Word], today: Date) -> Dates {
@@ -111,8 +115,10 @@ pub(crate) fn read(words: &[Word], today: Date) -> Dates {
                 let said: Vec<&str> = said.iter().map(|it| it.text.as_str()).collect();
                 found.notes.push(Note::NoSuchDay(said.join(" ")));
             }
-            Sort::Future => found.notes.push(Note::Future),
-            _ if piece.period.from > today => found.notes.push(Note::Future),
+            sort if sort == Sort::Future || piece.period.from > today => {
+                found.notes.push(Note::Future);
+                found.ahead = found.ahead.or(Some(piece.period));
+            }
             sort => {
                 found.notes.extend((sort == Sort::Reversed).then_some(Note::Reversed));
                 pieces.push((at, piece));
@@ -121,6 +127,7 @@ pub(crate) fn read(words: &[Word], today: Date) -> Dates {
         at += piece.len.max(1);
     }
     found.notes.dedup();
+    found.guessed = pieces.first().is_some_and(|it| !it.1.dated);
     found.ago = pieces.first().is_some_and(|it| it.1.sort == Sort::Ago);
     if let Some(period) = join(words, &pieces, today, &mut found.notes) {
         found.period = Some(period.bounded(today, &mut found.notes));

@@ -43,6 +43,8 @@ pub enum Note {
     DaysOnly,
     /// Another currency was asked for.
     OneCurrency,
+    /// An order was given; there is nobody here to carry it out.
+    NoOrders,
     /// The composition of the index of the largest companies could not be had.
     NoBlueChips,
 }

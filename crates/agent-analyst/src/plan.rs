@@ -106,6 +106,9 @@ async fn planned(mut request: Request, mut resolved: Resolved, desk: &Desk<'_>) 
         weigh(desk, &mut request, &mut resolved).await;
     }
     widen(&mut request);
+    if request.market {
+        constituents(&request, &mut resolved, desk).await;
+    }
     if request.intent.is_of_index() && request.index == "MOEXBC" {
         blue_chips(&mut request, desk).await;
     }
@@ -137,6 +140,22 @@ async fn blue_chips(request: &mut Request, desk: &Desk<'_>) {
         request.index = "IMOEX";
         request.note(Note::NoBlueChips);
     }
+}
+
+/// Securities of an index that one question may go through.
+const CONSTITUENTS_MAX: usize = 60;
+
+/// Everything in the index, where the question is about whoever pays most.
+async fn constituents(request: &Request, resolved: &mut Resolved, desk: &Desk<'_>) {
+    let mut steps = Steps { request, steps: Vec::new() };
+    steps.basket(request.today);
+    let steps = steps.steps;
+    let found = desk.run(&steps).await;
+    let rows = found.first().and_then(|it| it.at("/data")).and_then(Value::as_array);
+    let ticker = |row: &Value| row["ticker"].as_str().map(ToOwned::to_owned);
+    let security = |ticker: String| Security { ticker, ..Security::default() };
+    let all = rows.into_iter().flatten().filter_map(ticker).take(CONSTITUENTS_MAX);
+    resolved.securities = all.map(security).collect();
 }
 
 struct Steps<'a> {
@@ -231,6 +250,14 @@ impl Steps<'_> {
         );
     }
 
+    /// Which of the days are traded; after one day, the next that is.
+    fn days(&mut self, period: Period) {
+        let to = if period.is_day() { period.to.saturating_add(12.days()) } else { period.to };
+        let args = json!({ "from_date": period.from.to_string(), "to_date": to.to_string() });
+        let why = ("торговый календарь", "trading calendar");
+        self.add("get_trading_calendar", why, &period.from.to_string(), args);
+    }
+
     /// Whether today is a trading day: before the opening there are no trades either way.
     fn calendar(&mut self, day: Date) {
         if day == self.request.today {
@@ -288,9 +315,12 @@ fn steps(request: &Request, all: &[Security]) -> Vec<Step> {
         (Intent::Dividends, [_, ..]) => {
             for it in all {
                 steps.dividends(it, request.period);
-                steps.snapshot(it);
+                if !request.market {
+                    steps.snapshot(it);
+                }
             }
         }
+        (Intent::Calendar, _) => steps.days(period),
         (Intent::IndexScan | Intent::Movers, _) => {
             steps.basket(period.to);
             if request.intent == Intent::Movers && !period.is_day() {

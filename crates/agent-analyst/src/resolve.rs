@@ -258,7 +258,9 @@ fn score(mention: &Mention, row: &Value) -> Option<u32> {
     if !kind.is_empty() && !taken.iter().any(|it| kind.contains(it)) {
         return None;
     }
-    let asked_ticker = mention.words.len() == 1 && mention.words[0].eq_ignore_ascii_case(ticker);
+    let coded =
+        |code: &str| mention.words.len() == 1 && mention.words[0].eq_ignore_ascii_case(code);
+    let asked_ticker = coded(ticker) || row["isin"].as_str().is_some_and(coded);
     let names = ["name", "short_name", "latin_name"].iter().filter_map(|it| row[*it].as_str());
     let named = names.filter_map(|name| name_score(&mention.words, name)).max();
     let fits = if asked_ticker { 200 } else { named? };

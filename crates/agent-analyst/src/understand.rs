@@ -7,6 +7,7 @@ mod index;
 mod intent;
 mod mentions;
 mod parts;
+mod schedule;
 mod talk;
 #[cfg(test)]
 mod tests;
@@ -49,6 +50,10 @@ pub struct Request {
     pub focus: Focus,
     /// Amounts that stand without a name: «а если 70/30?».
     pub spare: Vec<Amount>,
+    /// Dividends of whoever pays most, rather than of somebody.
+    pub market: bool,
+    /// The parts of an index by sector.
+    pub by_sector: bool,
     /// What is held as money.
     pub cash: Option<Amount>,
     /// Of the value at risk.
@@ -113,8 +118,20 @@ fn language(text: &str) -> Language {
 fn one(words: &[Word], today: Date, language: Language) -> (Request, bool) {
     let times = dates::read(words, today);
     let Named { mut mentions, cash, more, spare } = named(words, &times.used);
-    let said = intent(words, &mut mentions, times.period, cash);
+    let calendar = schedule::is_asked(words, &mentions);
+    let said = if calendar {
+        mentions.clear();
+        Some(Intent::Calendar)
+    } else {
+        intent(words, &mut mentions, times.period, cash)
+    };
+    let market = said == Some(Intent::Dividends)
+        && mentions.iter().all(|it| !it.strong)
+        && (intent::has(words, intent::WHOSE) || intent::has(words, "индекс рынк index market"));
     let index = mentions.iter().find_map(|it| it.index).unwrap_or("IMOEX");
+    if market {
+        mentions.clear();
+    }
     if said.is_some_and(Intent::is_of_index) {
         mentions.retain(|it| it.index.is_none());
     }
@@ -129,14 +146,16 @@ fn one(words: &[Word], today: Date, language: Language) -> (Request, bool) {
         language,
         intent,
         mentions,
-        period: times.period,
-        ago: times.ago,
+        period: if calendar { Some(schedule::period(words, &times, today)) } else { times.period },
+        ago: times.ago && !calendar,
         today,
         index,
         sector: focus::sector_of(words).filter(|_| intent.is_of_index()),
         way: focus::way(words, intent.is_of_index()),
         top: focus::top(words),
         focus: focus::focus(words),
+        market,
+        by_sector: intent::has(words, "сектор отрасл sector industr"),
         spare,
         cash,
         confidence,
@@ -145,6 +164,12 @@ fn one(words: &[Word], today: Date, language: Language) -> (Request, bool) {
     };
     if focus::forecasts(words) {
         request.note(Note::Future);
+    }
+    if calendar {
+        request.notes.retain(|it| *it != Note::Future);
+    }
+    if focus::orders(words) {
+        request.note(Note::NoOrders);
     }
     if vocabulary::begins(words, &["минут", "часов", "часа", "minute", "hour"]) {
         request.note(Note::DaysOnly);

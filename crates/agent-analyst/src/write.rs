@@ -8,6 +8,7 @@ mod group;
 mod holding;
 mod lead;
 mod portfolio;
+mod schedule;
 mod single;
 mod talk;
 mod verdict;
@@ -95,7 +96,7 @@ fn is_answered(plan: &Plan) -> bool {
         Intent::Overview => count == 1,
         Intent::Comparison | Intent::Correlation => count > 1,
         Intent::PortfolioRisk | Intent::Dividends => count > 0,
-        Intent::IndexScan | Intent::Movers => true,
+        Intent::IndexScan | Intent::Movers | Intent::Calendar => true,
         Intent::Help => false,
     }
 }
@@ -109,9 +110,11 @@ fn body(sheet: &mut Sheet<'_>, section: Section) {
         (Intent::Comparison, all) => group::comparison(sheet, all, section),
         (Intent::PortfolioRisk, all) => portfolio::write(sheet, all, section),
         (Intent::Correlation, all) => group::correlation(sheet, all, section),
+        (Intent::Dividends, all) if request.market => dividends::market(sheet, all, section),
         (Intent::Dividends, all) => dividends::write(sheet, all, section),
         (Intent::IndexScan, _) => basket::index(sheet, section),
         (Intent::Movers, _) => basket::movers(sheet, section),
+        (Intent::Calendar, _) => schedule::write(sheet, section),
         _ => {}
     }
 }

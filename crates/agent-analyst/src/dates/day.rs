@@ -97,7 +97,10 @@ pub(super) fn weekday_at(words: &[Word], at: usize, today: Date) -> Option<Piece
     let day = words.get(at + skip).and_then(weekday)?;
     let mut len = skip + 1;
     if next {
-        return Some(Piece::new(Period::day(today), len, true).sorted(Sort::Future));
+        let ahead = i32::from(day.since(today.weekday()));
+        let ahead = if ahead == 0 { 7 } else { ahead };
+        let period = Period::day(today.saturating_add(ahead.days()));
+        return Some(Piece::new(period, len, true).sorted(Sort::Future));
     }
     // A date beside it says which one.
     let comma = usize::from(words.get(at + len).is_some_and(|it| it.is_mark(&[',', '('])));

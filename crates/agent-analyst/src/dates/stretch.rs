@@ -154,20 +154,30 @@ fn since_start(words: &[Word], at: usize, today: Date) -> Option<Piece> {
 /// What is yet to come: «завтра», «через месяц», «на следующей неделе», "next year".
 fn ahead(words: &[Word], at: usize, today: Date) -> Option<Piece> {
     let first = words.get(at)?;
-    let unit_at = |offset: usize| words.get(at + offset).and_then(unit).is_some();
+    let unit_at = |offset: usize| words.get(at + offset).and_then(unit);
     let counted = words.get(at + 1).and_then(count).is_some();
     let next = ["следующ", "будущ", "предстоящ"].iter().any(|it| first.lower.starts_with(it))
         || first.is(&["next"]);
-    let len = if first.is(&["завтра", "послезавтра", "tomorrow"]) {
-        1
-    } else if first.is(&["через"]) && counted && unit_at(2) {
-        3
-    } else if (first.is(&["через"]) || next) && unit_at(1) {
-        2
+    let after = |unit: Unit, count: f64| {
+        let back = past(today, unit, count.max(1.0)).from;
+        let days = if unit == Unit::Day { count as i32 } else { (today - back).get_days() };
+        Period::day(today.saturating_add(days.days()))
+    };
+    let (period, len) = if first.is(&["завтра", "tomorrow"]) {
+        (after(Unit::Day, 1.0), 1)
+    } else if first.is(&["послезавтра"]) {
+        (after(Unit::Day, 2.0), 1)
+    } else if first.is(&["через"]) && counted && unit_at(2).is_some() {
+        let count = words.get(at + 1).and_then(count).unwrap_or(1.0);
+        (after(unit_at(2)?, count), 3)
+    } else if first.is(&["через"]) && unit_at(1).is_some() {
+        (after(unit_at(1)?, 1.0), 2)
+    } else if next && unit_at(1).is_some() {
+        (clipped(today, unit_at(1)?, -1), 2)
     } else {
         return None;
     };
-    Some(Piece::new(Period::day(today), len, true).sorted(Sort::Future))
+    Some(Piece::new(period, len, true).sorted(Sort::Future))
 }
 
 /// «год назад», "two weeks ago": one day, to be held against today. "The year before last" too.
@@ -200,6 +210,10 @@ fn counted(words: &[Word], at: usize, today: Date) -> Option<Piece> {
     let first = words.get(at)?;
     if let Some((count, unit)) = coded(first) {
         return Some(Piece::new(past(today, unit, count), 1, true));
+    }
+    if let Some(unit) = owned(words, at) {
+        let len = if first.is(&["of"]) { 3 } else { 1 };
+        return Some(Piece::new(past(today, unit, 1.0), len, true));
     }
     let preposition = usize::from(first.is(&["за", "for", "over", "during", "in", "within"]));
     let the = usize::from(words.get(at + preposition).is_some_and(|it| it.is(&["the"])));
@@ -236,6 +250,33 @@ fn counted(words: &[Word], at: usize, today: Date) -> Option<Piece> {
         _ => past(today, unit, number.unwrap_or(1.0)),
     };
     Some(Piece::new(period, len, true))
+}
+
+/// «лидеры недели», «итоги месяца», "gainers of the week": a time that something is of.
+fn owned(words: &[Word], at: usize) -> Option<Unit> {
+    let word = words.get(at)?;
+    let before = at.checked_sub(1).and_then(|at| words.get(at))?;
+    if word.is(&["of"]) {
+        let part = before.is(&["end", "start", "beginning", "rest", "middle", "half"]);
+        let the = words.get(at + 1).is_some_and(|it| it.is(&["the"]));
+        return words.get(at + 2).and_then(unit).filter(|_| the && !part);
+    }
+    let owners = [
+        "лидер",
+        "аутсайдер",
+        "лучш",
+        "худш",
+        "бумаг",
+        "акци",
+        "рост",
+        "паден",
+        "итог",
+        "движен",
+        "дивиденд",
+    ];
+    let owned = word.is(&["дня", "недели", "месяца", "квартала", "полугодия", "года"])
+        && owners.iter().any(|it| before.lower.starts_with(it));
+    unit(word).filter(|_| owned)
 }
 
 fn past(today: Date, unit: Unit, count: f64) -> Period {

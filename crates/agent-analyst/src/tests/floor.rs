@@ -184,7 +184,8 @@ impl Floor {
             let parts: Vec<&str> = row.split('|').collect();
             let name = self.hostile.unwrap_or(parts[2]);
             json!({ "ticker": parts[0], "short_name": self.hostile.unwrap_or(parts[1]), "name": name,
-                "latin_name": parts[3], "board": "TQBR", "is_traded": true })
+                "latin_name": parts[3], "board": "TQBR", "is_traded": true,
+                "isin": format!("RU{:010}", seed(parts[0]) % 10_000_000_000) })
         });
         let rows: Vec<Value> = rows.collect();
         let count = rows.len();
@@ -193,10 +194,15 @@ impl Floor {
     }
 
     fn calendar(args: &Map<String, Value>) -> Value {
-        let day = market::parse_date(text(args, "from_date")).unwrap_or(TODAY);
+        let (from, to) = period(args).unwrap_or((TODAY, TODAY));
+        let all: Vec<Date> = from.series(1.day()).take_while(|it| *it <= to).collect();
+        let row = |day: &Date| {
+            let basis = if *day < TODAY { "record" } else { "weekly" };
+            json!({ "date": day.to_string(), "is_trading": !days(*day, *day).is_empty(), "basis": basis })
+        };
         json!({ "metadata": { "source": "moex-iss" },
-            "data": [{ "date": day.to_string(), "is_trading": !days(day, day).is_empty() }],
-            "metrics": {}, "error": null })
+            "data": all.iter().map(row).collect::<Vec<_>>(),
+            "metrics": { "num_trading_days": days(from, to).len() }, "error": null })
     }
 
     fn snapshot(&self, args: &Map<String, Value>) -> Result<Value, ToolFailure> {

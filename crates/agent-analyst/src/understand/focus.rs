@@ -25,6 +25,12 @@ pub enum Focus {
     Why,
     /// How many there are.
     Count,
+    /// How far the price is below its high.
+    FromHigh,
+    /// The best and the worst day.
+    Days,
+    /// Ticker and ISIN.
+    Code,
 }
 
 /// Beginnings of the words that each is known by; the first that fits is taken.
@@ -59,6 +65,24 @@ pub(super) fn focus(words: &[Word]) -> Focus {
         return Focus::Advice;
     }
     let has = |stems: &str| begins(words, &stems.split_whitespace().collect::<Vec<_>>());
+    let peak = |it: &Word| {
+        ["максимум", "пика", "хая", "вершин"].iter().any(|stem| it.lower.starts_with(stem))
+            || it.is(&["high", "peak", "top"])
+    };
+    let from = |it: &Word| it.is(&["от", "с", "from", "off", "below", "ниже"]);
+    let near = |it: &[Word]| from(&it[0]) && (peak(&it[1]) || peak(&it[2]));
+    if words.windows(3).any(near)
+        || words.last().is_some_and(peak) && words.iter().rev().nth(1).is_some_and(from)
+    {
+        return Focus::FromHigh;
+    }
+    let day = words.iter().any(|it| it.is(&["день", "дни", "дней", "day", "days"]));
+    if day && has("лучш худш удачн best worst") {
+        return Focus::Days;
+    }
+    if has("isin исин тикер ticker") {
+        return Focus::Code;
+    }
     let found = WORDS.iter().find(|(_, stems)| has(stems)).map_or(Focus::Plain, |it| it.0);
     let less = has("меньше ниже lower less least lowest");
     if found == Focus::Risk && less { Focus::Calm } else { found }
@@ -85,6 +109,13 @@ pub(super) fn forecasts(words: &[Word]) -> bool {
             "ожида",
         ],
     )
+}
+
+/// Whether somebody is told to trade.
+pub(super) fn orders(words: &[Word]) -> bool {
+    let told = ["купи", "купите", "продай", "продайте", "закажи", "выставь", "выстави"];
+    words.iter().any(|it| it.is(&told))
+        || words.first().is_some_and(|it| it.is(&["buy", "sell", "place"]))
 }
 
 /// Which way of moving is asked for.
@@ -190,6 +221,13 @@ const SECTORS: [(Sector, &[&str]); 10] = [
 
 const fn sector(name: &'static str, russian: &'static str) -> Sector {
     Sector { name, russian }
+}
+
+impl Sector {
+    /// The Russian name of one that the tool names.
+    pub(crate) fn russian(name: &str) -> Option<&'static str> {
+        SECTORS.iter().find(|it| it.0.name == name).map(|it| it.0.russian)
+    }
 }
 
 /// The sector that is asked for.

@@ -14,6 +14,7 @@ pub enum Intent {
     Correlation,
     Dividends,
     Movers,
+    Calendar,
     Help,
 }
 
@@ -27,6 +28,7 @@ impl Intent {
             Self::Correlation => "correlation",
             Self::Dividends => "dividends",
             Self::Movers => "movers",
+            Self::Calendar => "trading_calendar",
             Self::Help => "help",
         }
     }
@@ -40,6 +42,14 @@ impl Intent {
 /// Words about what is in an index.
 const COMPOSITION: &str = "состав состо вес веса весом весу весам структур constituent weight входит \
     входят крупнейш largest компани бумаг акци";
+
+/// Words for figures that an index itself has.
+const FIGURES: &str =
+    "волатильн волатилен просадк максимум минимум риск volatil drawdown high low risk";
+
+/// Words that ask who or which.
+pub(super) const WHOSE: &str = "кто кого каких какие самые самых самая лидер топ top who which whose \
+    highest most best";
 
 /// Words that ask who or which.
 const WHICH: &str = "что кто какие какая лидер аутсайдер топ top what which who biggest mover gainer \
@@ -73,7 +83,10 @@ impl Heard {
     fn is_of_level(&self, words: &[Word], period: Option<Period>) -> bool {
         let spoken = self.index && (self.moved || period.is_some())
             || self.moved && has(words, "рынок рынк market");
-        self.unnamed && spoken && !(self.which || self.composition || self.sector)
+        let others = self.composition || self.sector;
+        let several = self.topped || has(words, "какие кто which who лидер");
+        let figure = self.index && has(words, FIGURES) && !several;
+        self.unnamed && !others && (figure || spoken && !self.which)
     }
 
     fn is_of_composition(&self, words: &[Word]) -> bool {
@@ -85,7 +98,7 @@ impl Heard {
     }
 }
 
-fn has(words: &[Word], stems: &str) -> bool {
+pub(super) fn has(words: &[Word], stems: &str) -> bool {
     begins(words, &stems.split_whitespace().collect::<Vec<_>>())
 }
 

@@ -25,7 +25,8 @@ pub(super) fn continued<'a>(
     }
     // «А за год?» means what was asked before, with another time.
     let refers = message.first().is_some_and(|it| it.is(&["а", "и", "and", "what"]));
-    let lacks = request.mentions.is_empty() && !request.intent.is_of_index();
+    let whole = request.market || request.intent == Intent::Calendar;
+    let lacks = request.mentions.is_empty() && !request.intent.is_of_index() && !whole;
     let partial = lacks && (clear || request.period.is_some());
     let elliptic = refers && !clear;
     if !(partial || elliptic) {

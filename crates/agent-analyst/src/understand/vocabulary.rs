@@ -123,6 +123,7 @@ const RUSSIAN: &str = "а без более больше бы был была б
     один одна одну два две двух двум три трех четыре пять шесть семь восемь девять десять \
     весит весят веса весе назад год году года лет ли этих эту обе оба обоих них ними ним нем будто прям ровно \
     всему всем ваш твой куплю продам чей чья кого кому чему скинь кинь плиз пж норм бро чувак короче \
+    isin исин работает работать работают раз вел вела вели пика хая после \
     здесь тут просто вообще входит входят такой такая каким какими какую которые нужно буду будет";
 
 const RUSSIAN_STEMS: &str = "акци бумаг компани котировк цена цены цене цену стоимост курс рынк \
@@ -141,7 +142,8 @@ const RUSSIAN_STEMS: &str = "акци бумаг компани котировк
     основн главн важн объясн опиши описать назов перечисл сформир состо структур платеж тренд \
     растет растут падает падают обогна отста потеря заработ принес ежедневн игнорир инструкц \
     предыдущ сообщени промпт притвор забудь ответ вопрос отвеча понял понятн расск скаж \
-    говор думаеш счита мнени почем";
+    говор думаеш счита мнени почем системн праздн выходн расписан календар нерабоч новогодн \
+    откроет закроет отрасл собрат собер найди найдит средн дневн матриц высок низк покаж";
 
 const ENGLISH: &str = "a about above against all also am an and any are as ask at be been best better \
     between big biggest but by can capital change changed chart company compare compared comparing comparison \
@@ -169,6 +171,7 @@ const ENGLISH: &str = "a about above against all also am an and any are as ask a
     january february march april june july august september october november december if only never always \
     every everything anything nothing something my mine let lets want need know see why because really very \
     just even than go going gonna got hey yo pls plz thx dude bro guys man lol drawdown high highest low lowest \
+    isin ticker open opens closed closes holiday holidays calendar schedule max min reopen hours industry industries \
     constituent pref prefs since weekly daily monthly yearly annual average mean median tech retail utilities \
     telecoms developers mining steel transport financials risk return trillion billion minus plus equals";
 
@@ -259,7 +262,8 @@ pub(super) fn is_common(word: &Word) -> bool {
         }
         Kind::Cyrillic => {
             let known = |it: &str| it.chars().count() > 3 && word.lower.starts_with(it);
-            if is_sector(word) {
+            let ranked = ["топ", "топ-"].iter().find_map(|it| word.lower.strip_prefix(it));
+            if is_sector(word) || ranked.is_some_and(|it| it.parse::<u32>().is_ok()) {
                 return true;
             }
             word.text.chars().count() < 2

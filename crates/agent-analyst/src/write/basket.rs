@@ -9,7 +9,7 @@ use super::verdict::{NOTHING_PCT, breadth};
 use super::{Section, Sheet, float};
 use crate::check::Formula;
 use crate::desk::Finding;
-use crate::number::agree;
+use crate::number::{Language, agree};
 use crate::page::{Cited, Slot, Style, fact, quoted};
 use crate::understand::{Focus, Sector, Way};
 
@@ -137,6 +137,9 @@ pub(super) fn index(sheet: &mut Sheet<'_>, section: Section) {
     match section {
         Section::Summary => {
             let named = !sheet.plan.resolved.securities.is_empty();
+            if sheet.plan.request.by_sector && sheet.plan.request.sector.is_none() && !named {
+                sectors(sheet, basket, &weights);
+            }
             if sheet.plan.request.focus == Focus::Count && !named {
                 opening(sheet, basket);
                 heaviest(sheet, basket, &weights);
@@ -192,6 +195,7 @@ fn heaviest(sheet: &mut Sheet<'_>, basket: Option<&Finding>, weights: &[(usize, 
         .filter_map(|(at, ticker, _)| Some((ticker.clone(), figure(*at)?)))
         .collect();
     let any = !items.is_empty();
+    let whole = together(sheet, basket, weights, count).filter(|_| named.is_empty());
     if any && !named.is_empty() {
         sheet.page.say(
             "Вес в индексе {}: {}.",
@@ -213,10 +217,64 @@ fn heaviest(sheet: &mut Sheet<'_>, basket: Option<&Finding>, weights: &[(usize, 
         let slots = [index.clone(), listed(items)];
         sheet.page.say("Крупнейшие бумаги индекса {}: {}.", "The largest in {}: {}.", slots);
     }
+    if let Some(whole) = whole.filter(|_| sheet.plan.request.top.is_some()) {
+        sheet.page.say("Вместе их вес {}.", "Together they weigh {}.", [Some(whole).into()]);
+    }
     if !missing.is_empty() && basket.is_some_and(|it| it.outcome.is_ok()) {
         let slots = [index, missing.join(", ").into()];
         sheet.page.say("В индексе {} нет: {}.", "Not in {}: {}.", slots);
     }
+}
+
+/// What the first of the weights come to.
+fn together(
+    sheet: &Sheet<'_>,
+    basket: Option<&Finding>,
+    weights: &[(usize, String, f64)],
+    count: usize,
+) -> Option<Cited> {
+    let taken = weights.get(..count.min(weights.len())).filter(|it| it.len() > 1)?;
+    let id = basket?.id;
+    let sources =
+        taken.iter().map(|it| (id, format!("/result/data/{}/weight_pct", it.0))).collect();
+    let sum = taken.iter().map(|it| it.2).sum();
+    Some(sheet.page.styled(sum, Style::Percent, sources, Formula::Sum))
+}
+
+/// The weight of each sector, the heaviest first. What has no sector is no part of one.
+fn sectors(sheet: &mut Sheet<'_>, basket: Option<&Finding>, weights: &[(usize, String, f64)]) {
+    let mut all: Vec<(String, Vec<&(usize, String, f64)>)> = Vec::new();
+    for row in weights {
+        let Some(name) = all_rows(basket).get(row.0).and_then(|it| it["sector"].as_str()) else {
+            continue;
+        };
+        match all.iter_mut().find(|it| it.0 == name) {
+            Some(sector) => sector.1.push(row),
+            None => all.push((name.to_owned(), vec![row])),
+        }
+    }
+    let sum = |rows: &[&(usize, String, f64)]| rows.iter().map(|it| it.2).sum::<f64>();
+    all.sort_by(|a, b| sum(&b.1).total_cmp(&sum(&a.1)));
+    let id = basket.map_or(0, |it| it.id);
+    let item = |(name, rows): &(String, Vec<&(usize, String, f64)>)| {
+        let sources =
+            rows.iter().map(|it| (id, format!("/result/data/{}/weight_pct", it.0))).collect();
+        let figure = sheet.page.styled(sum(rows), Style::Percent, sources, Formula::Sum);
+        let name = match sheet.language() {
+            Language::Russian => {
+                Sector::russian(name).map_or_else(|| quoted(name), ToOwned::to_owned)
+            }
+            Language::English => quoted(name),
+        };
+        (name, figure)
+    };
+    let items: Vec<(String, Cited)> = all.iter().map(item).collect();
+    if items.is_empty() {
+        sheet.page.facts(("Секторы индекса", "Sectors of the index"), [], Vec::new());
+        return;
+    }
+    let slots = [sheet.plan.request.index.into(), listed(items)];
+    sheet.page.say("Секторы индекса {} по весу: {}.", "Sectors of {} by weight: {}.", slots);
 }
 
 fn constituents(sheet: &mut Sheet<'_>, basket: Option<&Finding>, weights: &[(usize, String, f64)]) {

@@ -15,6 +15,10 @@ use crate::resolve::Security;
 const PAYMENTS_MAX: usize = 8;
 /// A yield is of a year or so; over more it would mislead.
 const YIELD_DAYS_MAX: i32 = 400;
+/// Securities of an index that the first sentence names, and that are listed.
+const LED_MAX: usize = 5;
+const RANKED_MAX: usize = 10;
+const YEAR_YIELD: &str = "/metrics/trailing_12m_yield_pct";
 const PERIOD_SUM: &str = "/metrics/period_sum";
 const YEAR_SUM: &str = "/metrics/trailing_12m_sum";
 
@@ -41,6 +45,81 @@ pub(super) fn write(sheet: &mut Sheet<'_>, all: &[Security], section: Section) {
             }
         }
     }
+}
+
+/// Whoever pays most of an index.
+pub(super) fn market(sheet: &mut Sheet<'_>, all: &[Security], section: Section) {
+    let mut ranked: Vec<(&Security, f64)> = all
+        .iter()
+        .filter_map(|it| Some((it, float(sheet.of("get_dividends", &it.ticker), YEAR_YIELD)?)))
+        .collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+    match section {
+        Section::Summary => {
+            let top = sheet.plan.request.top.unwrap_or(LED_MAX);
+            let mut slots = Vec::new();
+            for (at, (it, _)) in ranked.iter().take(top).enumerate() {
+                let gap = if at == 0 { "" } else { ", " };
+                slots.push(Slot::Text(format!("{gap}{} ", it.ticker)));
+                slots.push(figure(sheet, it, YEAR_YIELD, Style::Percent).into());
+            }
+            of_index(sheet, slots);
+            told(sheet);
+        }
+        Section::Figures => {
+            for (it, _) in ranked.iter().take(RANKED_MAX) {
+                let code = currency(sheet.of("get_dividends", &it.ticker)).unwrap_or_default();
+                let facts = vec![
+                    fact(("доходность", "yield"), figure(sheet, it, YEAR_YIELD, Style::Percent)),
+                    fact(
+                        ("на акцию за год", "a share in the year"),
+                        figure(sheet, it, YEAR_SUM, Style::Price(&code)),
+                    ),
+                ];
+                sheet.page.facts(("- {}", "- {}"), [it.ticker.as_str().into()], facts);
+            }
+            if ranked.is_empty() {
+                sheet.page.facts(("- Дивиденды", "- Dividends"), [], Vec::new());
+            }
+            let row = |(it, _): &(&Security, f64)| {
+                vec![
+                    Slot::Text(it.ticker.clone()),
+                    figure(sheet, it, YEAR_YIELD, Style::Percent).into(),
+                    figure(sheet, it, YEAR_SUM, Style::Plain(4)).into(),
+                ]
+            };
+            let table = ranked.iter().map(row).collect();
+            let columns = [("Бумага", "Security"), ("Доходность, %", "Yield, %"), ("На акцию", "A share")];
+            sheet.page.table(("Дивиденды индекса", "Dividends of the index"), &columns, table);
+        }
+        Section::Risks => write(sheet, &[], section),
+        Section::Conclusions => sheet.page.say(
+            "Высокая доходность прошлого года бывает и оттого, что цена упала или выплата была разовой.",
+            "A high yield of the past year may also come of a fallen price or of a single payment.",
+            [],
+        ),
+    }
+}
+
+fn figure(sheet: &Sheet<'_>, it: &Security, at: &str, style: Style<'_>) -> Option<Cited> {
+    sheet.page.figure(sheet.of("get_dividends", &it.ticker), at, style)
+}
+
+/// The first sentence about the dividends of an index, whatever is known of them.
+fn of_index(sheet: &mut Sheet<'_>, slots: Vec<Slot>) {
+    let basket = sheet.findings.iter().rev().find(|it| it.tool == "get_index_constituents_metrics");
+    let count = sheet.page.figure(basket, "/metrics/num_constituents", Style::Count);
+    let index = sheet.plan.request.index;
+    if slots.is_empty() {
+        sheet.page.facts(("Дивиденды бумаг индекса {}", "Dividends in {}"), [index.into()], vec![]);
+        return;
+    }
+    let head: [Slot; 3] = [index.into(), count.into(), Slot::Many(slots)];
+    sheet.page.say(
+        "Наибольшая дивидендная доходность за год среди бумаг индекса {} (всего в нём {}): {}.",
+        "The highest dividend yields of a year in {} (of {} in it): {}.",
+        head,
+    );
 }
 
 fn rows(paid: Option<&Finding>) -> &[Value] {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::holding;
-use super::lead::years;
+use super::lead::{change, day_change, years};
 use super::talk::told;
 use super::verdict::{course, roughness};
 use super::{Section, Sheet, float, money_of};
@@ -11,7 +11,7 @@ use crate::desk::Finding;
 use crate::number::agree;
 use crate::page::{Cited, Fact, Slot, Style, fact};
 use crate::resolve::Security;
-use crate::understand::Focus;
+use crate::understand::{Focus, is_index};
 
 /// The tool takes splits out of these, which its candles have in them.
 const HIGH: &str = "/metrics/period_high";
@@ -53,7 +53,7 @@ pub(super) fn write(sheet: &mut Sheet<'_>, it: &Security, section: Section) {
                 );
                 sheet.page.facts(head, [], vec![fact(("", ""), part)]);
             }
-            conclusion(sheet, history);
+            conclusion(sheet, it, history);
         }
     }
 }
@@ -87,10 +87,12 @@ fn summary(sheet: &mut Sheet<'_>, it: &Security, money: &str) {
     }
     let price = sheet.page.figure(shot, "/data/last_price", Style::Price(money));
     let day = sheet.page.figure(shot, "/data/price_change_pct", Style::Change);
-    let facts = vec![
-        fact(("последняя цена", "last price"), price),
-        fact(("изменение за день", "change on the day"), day),
-    ];
+    let name = if is_index(&it.ticker) {
+        ("значение", "level")
+    } else {
+        ("последняя цена", "last price")
+    };
+    let facts = vec![fact(name, price), fact(("изменение за день", "change on the day"), day)];
     if !asked {
         sheet.page.facts(("{}", "{}"), [sheet.title(it)], facts);
     }
@@ -128,6 +130,20 @@ fn focused(sheet: &mut Sheet<'_>, it: &Security, money: &str) -> bool {
             let low = fact(("минимум за период", "low of the period"), price(LOW));
             (vec![high, low], false)
         }
+        Focus::FromHigh => {
+            let moved = change(sheet, (history, HIGH), (shot, "/data/last_price")).map(|it| it.1);
+            let high = fact(("максимум за период", "high of the period"), price(HIGH));
+            let moved = fact(("от максимума", "from the high"), moved);
+            (vec![moved, fact(last, now), high], true)
+        }
+        Focus::Days => {
+            days(sheet, it, history);
+            return false;
+        }
+        Focus::Code => {
+            code(sheet, it);
+            return false;
+        }
         Focus::Advice => {
             let change = sheet.page.figure(history, "/metrics/total_return_pct", Style::Change);
             let change = fact(("за период", "over the period"), change);
@@ -135,13 +151,68 @@ fn focused(sheet: &mut Sheet<'_>, it: &Security, money: &str) -> bool {
         }
         _ => return false,
     };
-    let head = if whole {
+    let head = if sheet.plan.request.focus == Focus::Advice {
         ("{}, данные для решения", "{}, the data to decide by")
     } else {
         ("{}", "{}")
     };
     sheet.page.facts(head, [sheet.title(it)], facts);
     whole
+}
+
+/// The best and the worst day. A day of a split is left out: its change is none of the price.
+fn days(sheet: &mut Sheet<'_>, it: &Security, history: Option<&Finding>) {
+    let rows = history.and_then(|it| it.at("/data")).and_then(Value::as_array);
+    let rows = rows.map_or(&[][..], Vec::as_slice);
+    let day = |row: &Value| row["ts"].as_str().and_then(|it| it.get(..10)).map(ToOwned::to_owned);
+    let splits = history.and_then(|it| it.at("/metrics/splits")).and_then(Value::as_array);
+    let split = |at: usize| {
+        let (before, on) = (rows.get(at - 1).and_then(day), rows.get(at).and_then(day));
+        splits.into_iter().flatten().filter_map(|it| it["date"].as_str()).any(|date| {
+            before.as_deref().is_some_and(|it| it < date)
+                && on.as_deref().is_some_and(|it| date <= it)
+        })
+    };
+    let mut found: Vec<(usize, f64, Cited)> = (1..rows.len())
+        .filter(|at| !split(*at))
+        .filter_map(|at| day_change(sheet, history, at).map(|it| (at, it.0, it.1)))
+        .collect();
+    found.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let date = |at: usize| Slot::Figure(sheet.page.told(history, &format!("/result/data/{at}/ts")));
+    let (Some(worst), Some(best)) = (found.first(), found.last()) else {
+        sheet.page.facts(
+            ("{}, дни периода", "{}, days of the period"),
+            [sheet.title(it)],
+            Vec::new(),
+        );
+        return;
+    };
+    let slots = [
+        sheet.title(it),
+        date(best.0),
+        Some(best.2.clone()).into(),
+        date(worst.0),
+        Some(worst.2.clone()).into(),
+    ];
+    sheet.page.say(
+        "{}: лучший день периода — {}, {}; худший — {}, {}.",
+        "{}: the best day of the period was {}, {}; the worst {}, {}.",
+        slots,
+    );
+}
+
+/// Ticker and ISIN, as the exchange's list has them.
+fn code(sheet: &mut Sheet<'_>, it: &Security) {
+    let row = it.name.as_ref().and_then(|(id, at)| Some((*id, at.rsplit_once('/')?.0)));
+    let isin = row.and_then(|(id, row)| {
+        let found = sheet.findings.iter().find(|it| it.id == id);
+        sheet.page.told(found, &format!("{row}/isin"))
+    });
+    sheet.page.say(
+        "{}: тикер {}, ISIN {}.",
+        "{}: ticker {}, ISIN {}.",
+        [sheet.title(it), it.ticker.as_str().into(), isin.into()],
+    );
 }
 
 /// Which way the price went over the period.
@@ -227,6 +298,11 @@ fn period(sheet: &mut Sheet<'_>, history: Option<&Finding>, money: &str) {
     if let Some(count) = sheet.page.figure(history, "/metrics/num_days", Style::Count) {
         let head = ("- В периоде {} {}", "- The period has {} {}");
         let slots = [Slot::Figure(Some(count)), word.into()];
+        if volume.is_none() {
+            let [count, word] = slots;
+            sheet.page.say("- В периоде {} {}.", "- The period has {} {}.", [count, word]);
+            return;
+        }
         let volume = pieces(sheet, ("средний объём за день", "average daily volume"), volume);
         sheet.page.facts(head, slots, vec![volume]);
     }
@@ -273,7 +349,7 @@ pub(super) fn value_at_risk(
     );
 }
 
-fn conclusion(sheet: &mut Sheet<'_>, history: Option<&Finding>) {
+fn conclusion(sheet: &mut Sheet<'_>, it: &Security, history: Option<&Finding>) {
     let language = sheet.language();
     let volatility = float(history, "/metrics/annualized_volatility");
     let Some(change) = float(history, "/metrics/total_return_pct") else {
@@ -284,7 +360,18 @@ fn conclusion(sheet: &mut Sheet<'_>, history: Option<&Finding>) {
         );
         return;
     };
-    let verb = course(change, volatility, years(history)).verb(language);
+    let course = course(change, volatility, years(history));
+    if is_index(&it.ticker) {
+        let rough = volatility
+            .map_or_else(|| language.pick("нет данных", "no data"), |it| roughness(it, language));
+        sheet.page.say(
+            "Индекс за период: {}; волатильность: {}.",
+            "The index over the period: {}; volatility: {}.",
+            [course.noun(language).into(), rough.into()],
+        );
+        return;
+    }
+    let verb = course.verb(language);
     match volatility.map(|it| roughness(it, language)) {
         Some(rough) => sheet.page.say(
             "За период бумага {}; волатильность {}.",

@@ -72,7 +72,7 @@ pub(super) fn told(sheet: &mut Sheet<'_>) {
 
 /// What must be said before anything else, because it is the answer to a part of the question.
 fn is_first(note: &Note) -> bool {
-    matches!(note, Note::Future | Note::NoSuchDay(_) | Note::NoBlueChips)
+    matches!(note, Note::Future | Note::NoSuchDay(_) | Note::NoBlueChips | Note::NoOrders)
 }
 
 /// Says what comes before the answer.
@@ -139,6 +139,10 @@ fn words(note: &Note) -> (&'static str, &'static str) {
         Note::TooMany(_) => (
             "Бумаг названо слишком много; взяты первые из них.",
             "Too many securities were named; the first ones were taken.",
+        ),
+        Note::NoOrders => (
+            "Сделок я не совершаю и заявок не выставляю: здесь только данные.",
+            "No orders are placed and nothing is traded here: this is data only.",
         ),
         Note::NoBlueChips => (
             "Состав индекса голубых фишек (MOEXBC) инструмент не отдаёт; показан индекс Мосбиржи (IMOEX).",

@@ -1,0 +1,96 @@
+//! Questions about when the exchange trades, which may well be about days to come.
+
+use jiff::ToSpan as _;
+use jiff::civil::Date;
+
+use super::Mention;
+use super::vocabulary::begins;
+use crate::dates::{Dates, Period};
+use crate::words::Word;
+
+/// What the tool gives at once.
+const DAYS_MAX: i32 = 399;
+/// Without a time of its own, a question is about two weeks.
+const DAYS_USUAL: i32 = 13;
+
+fn has(words: &[Word], stems: &str) -> bool {
+    begins(words, &stems.split_whitespace().collect::<Vec<_>>())
+}
+
+/// Whether it is asked when there is trading. A question that names a security is about that.
+pub(super) fn is_asked(words: &[Word], mentions: &[Mention]) -> bool {
+    let exchange = |it: &Mention| {
+        let lower = it.text.to_lowercase();
+        ["мосбирж", "московск", "moex", "moscow"].iter().any(|stem| lower.starts_with(stem))
+    };
+    let named = mentions.iter().any(|it| it.strong && !exchange(it) || it.index.is_some());
+    let venue = has(words, "бирж мосбирж торг рынок рынк exchange market moex trading trade");
+    let state = words.iter().any(|it| {
+        it.is(&[
+            "открыта",
+            "открыт",
+            "открыто",
+            "закрыта",
+            "закрыт",
+            "закрыто",
+            "работает",
+            "работать",
+            "работают",
+            "работала",
+            "открыться",
+            "open",
+            "closed",
+            "opens",
+            "closes",
+            "reopen",
+        ])
+    }) || has(
+        words,
+        "откроет закроет выходн праздни празднич расписан календар нерабоч holiday calendar schedule",
+    );
+    let days = words.windows(2).any(|it| {
+        it[0].lower.starts_with("торгов") && it[1].lower.starts_with("дн")
+            || it[0].lower.starts_with("торгов") && it[1].is(&["день", "дней"])
+            || it[0].is(&["trading"]) && it[1].is(&["day", "days", "hours"])
+    });
+    let when = words.windows(2).any(|it| {
+        it[0].is(&["когда", "when"]) && (it[1].lower.starts_with("торг") || it[1].is(&["trading"]))
+    }) || words.windows(3).any(|it| {
+        it[0].lower.starts_with("торг") && it[1].is(&["ли"]) && it[2].lower.starts_with("бирж")
+            || it[0].is(&["будут", "идут", "есть"]) && it[1].is(&["ли"]) && it[2].is(&["торги"])
+    });
+    !named && (venue && state || days && mentions.is_empty() || when)
+}
+
+/// The days that it is asked about.
+pub(super) fn period(words: &[Word], times: &Dates, today: Date) -> Period {
+    let before = has(words, "работала работал была были was were traded");
+    let year_end = |year: i16| Date::new(year, 12, 31).unwrap_or(today);
+    let asked = match (times.ahead, times.period) {
+        (Some(ahead), _) => ahead,
+        // A day of a month without its year, or a day of the week, is the next one.
+        (None, Some(past)) if past.to < today && !before && times.guessed => Period {
+            from: past.from.saturating_add(1.year()),
+            to: past.to.saturating_add(1.year()),
+        },
+        (None, Some(past)) if past.is_day() && past.to < today && !before && on_weekday(words) => {
+            Period::day(past.to.saturating_add(7.days()))
+        }
+        (None, Some(period)) => period,
+        (None, None) if has(words, "праздни празднич новогодн holiday") => {
+            let of = if today.month() == 1 { today.year() - 1 } else { today.year() };
+            let from = year_end(of);
+            Period { from, to: from.saturating_add(10.days()) }
+        }
+        (None, None) => Period { from: today, to: today.saturating_add(DAYS_USUAL.days()) },
+    };
+    Period { from: asked.from, to: asked.to.min(asked.from.saturating_add(DAYS_MAX.days())) }
+}
+
+fn on_weekday(words: &[Word]) -> bool {
+    has(
+        words,
+        "понедельник вторник среду среда четверг пятниц суббот воскресень monday tuesday wednesday \
+         thursday friday saturday sunday",
+    )
+}

@@ -1,0 +1,146 @@
+//! When the exchange trades.
+
+use serde_json::Value;
+
+use super::talk::told;
+use super::{Section, Sheet, float};
+use crate::desk::Finding;
+use crate::number::agree;
+use crate::page::{Slot, Style, fact, quoted};
+
+/// Days without trading that are named.
+const CLOSED_MAX: usize = 15;
+
+fn rows(found: Option<&Finding>) -> &[Value] {
+    found.and_then(|it| it.at("/data")).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn is_trading(row: &Value) -> bool {
+    row["is_trading"] == Value::Bool(true)
+}
+
+fn date(sheet: &Sheet<'_>, found: Option<&Finding>, at: usize) -> Slot {
+    Slot::Figure(sheet.page.told(found, &format!("/result/data/{at}/date")))
+}
+
+/// How a day is known, in words.
+fn basis(sheet: &Sheet<'_>, row: &Value) -> &'static str {
+    let (russian, english) = match row["basis"].as_str() {
+        Some("record") => ("по состоявшимся торгам", "as it was traded"),
+        Some("announced") => ("так объявила биржа", "as the exchange announced"),
+        _ => (
+            "по обычному расписанию недели; отдельного объявления об этом дне нет",
+            "by the usual week; nothing was announced about this day",
+        ),
+    };
+    sheet.language().pick(russian, english)
+}
+
+pub(super) fn write(sheet: &mut Sheet<'_>, section: Section) {
+    let found = sheet.last("get_trading_calendar");
+    let single = sheet.plan.request.period().is_day();
+    match section {
+        Section::Summary => {
+            match rows(found).first().filter(|_| single) {
+                Some(first) => day(sheet, found, first),
+                None => stretch(sheet, found),
+            }
+            told(sheet);
+        }
+        Section::Figures => listed(sheet, found, single),
+        Section::Risks => sheet.page.say(
+            "Биржа может изменить расписание и объявляет об этом отдельно.",
+            "The exchange may change its days, and announces it.",
+            [],
+        ),
+        Section::Conclusions => next(sheet, found, single),
+    }
+}
+
+fn day(sheet: &mut Sheet<'_>, found: Option<&Finding>, first: &Value) {
+    let slots = [date(sheet, found, 0), basis(sheet, first).into()];
+    if is_trading(first) {
+        sheet.page.say("{}: торги есть ({}).", "{}: there is trading ({}).", slots);
+    } else {
+        sheet.page.say("{}: торгов нет ({}).", "{}: there is no trading ({}).", slots);
+    }
+}
+
+fn stretch(sheet: &mut Sheet<'_>, found: Option<&Finding>) {
+    let count = float(found, "/metrics/num_trading_days").unwrap_or(0.0) as u64;
+    let shown = sheet.page.figure(found, "/metrics/num_trading_days", Style::Count);
+    let (Some(shown), Some([from, to])) = (shown, sheet.period(found)) else {
+        sheet.page.facts(("Торговый календарь", "Trading calendar"), [], Vec::new());
+        return;
+    };
+    let word = sheet.language().pick(
+        agree(count, "торговый день", "торговых дня", "торговых дней"),
+        if count == 1 { "trading day" } else { "trading days" },
+    );
+    let slots = [from, to, Some(shown).into(), word.into()];
+    sheet.page.say("С {} по {}: {} {}.", "From {} to {}: {} {}.", slots);
+    let closed: Vec<usize> =
+        rows(found).iter().enumerate().filter(|it| !is_trading(it.1)).map(|it| it.0).collect();
+    if closed.is_empty() {
+        sheet.page.say("Дней без торгов нет.", "There is no day without trading.", []);
+        return;
+    }
+    let mut slots = Vec::new();
+    for (at, row) in closed.iter().take(CLOSED_MAX).enumerate() {
+        slots.push(Slot::from(if at == 0 { "" } else { ", " }));
+        slots.push(date(sheet, found, *row));
+    }
+    if closed.len() > CLOSED_MAX {
+        slots.push(sheet.language().pick(" и другие", " and others").into());
+    }
+    sheet.page.say("Без торгов: {}.", "No trading on: {}.", [Slot::Many(slots)]);
+}
+
+fn listed(sheet: &mut Sheet<'_>, found: Option<&Finding>, single: bool) {
+    let day = |at: &str| sheet.page.told(found, at);
+    let facts = [
+        (("последний торговый день", "last trading day"), "/result/metrics/last_trading_day"),
+        (("следующий торговый день", "next trading day"), "/result/metrics/next_trading_day"),
+    ];
+    let facts: Vec<_> =
+        facts.into_iter().filter_map(|(name, at)| Some(fact(name, Some(day(at)?)))).collect();
+    sheet.page.facts(("- В этих днях", "- Among these days"), [], facts);
+    let count = if single { 1 } else { rows(found).len() };
+    let row = |row: &Value| {
+        let word = if is_trading(row) { ("да", "yes") } else { ("нет", "no") };
+        vec![
+            Slot::Text(quoted(row["date"].as_str().unwrap_or("—"))),
+            sheet.language().pick(word.0, word.1).into(),
+            basis(sheet, row).into(),
+        ]
+    };
+    let table = rows(found).iter().take(count.min(62)).map(row).collect();
+    let columns = [("Дата", "Date"), ("Торги", "Trading"), ("Основание", "Basis")];
+    sheet.page.table(("Торговые дни", "Trading days"), &columns, table);
+}
+
+/// The first day of trading after those asked about, or among them.
+fn next(sheet: &mut Sheet<'_>, found: Option<&Finding>, single: bool) {
+    let closed = |row: &Value| !is_trading(row);
+    let skip = match rows(found).first() {
+        Some(first) if single && closed(first) => 1,
+        _ => rows(found).iter().position(closed).filter(|_| !single).unwrap_or(0),
+    };
+    let at = rows(found).iter().enumerate().skip(skip).find(|it| is_trading(it.1));
+    match at {
+        Some((at, _)) if at > 0 => {
+            let slots = [date(sheet, found, at)];
+            sheet.page.say(
+                "Первый торговый день после дня без торгов: {}.",
+                "The first trading day after a day off: {}.",
+                slots,
+            );
+        }
+        Some(_) => sheet.page.say("Итог: торги идут.", "In short: there is trading.", []),
+        None => sheet.page.say(
+            "Для вывода данных не хватает.",
+            "There is not enough data for a conclusion.",
+            [],
+        ),
+    }
+}
