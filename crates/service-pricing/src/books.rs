@@ -7,6 +7,7 @@ pub(crate) mod policies;
 pub(crate) mod products;
 pub(crate) mod proposals;
 mod schema;
+pub(crate) mod scribe;
 pub(crate) mod sources;
 pub(crate) mod switch;
 pub(crate) mod ticks;

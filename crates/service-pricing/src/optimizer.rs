@@ -17,6 +17,8 @@ use jobs::Ids;
 use market::Millis;
 use store::Db;
 
+use crate::books::proposals::LIFE_MAX_MS;
+use crate::books::scribe::Scribe;
 use crate::envelope::Words;
 use crate::house::{self, Dependency, House, Housed};
 
@@ -24,7 +26,7 @@ use crate::house::{self, Dependency, House, Housed};
 pub struct OptimizerParts {
     pub db: Db,
     pub house: House,
-    /// How long a proposal stands.
+    /// How long a proposal stands; a week at most.
     pub proposal_life: Duration,
 }
 
@@ -33,6 +35,7 @@ pub(crate) struct Optimizer {
     house: House,
     life_ms: i64,
     ids: Ids,
+    scribe: Scribe,
 }
 
 impl Optimizer {
@@ -55,8 +58,9 @@ impl Housed for Optimizer {
 /// The service with its tool table, ready for the catalogue.
 pub fn optimizer(parts: OptimizerParts) -> Result<Service, ContractError> {
     let OptimizerParts { db, house, proposal_life } = parts;
-    let life_ms = i64::try_from(proposal_life.as_millis()).unwrap_or(i64::MAX);
-    let optimizer = Optimizer { db, house, life_ms, ids: Ids::default() };
+    let life_ms = i64::try_from(proposal_life.as_millis()).unwrap_or(i64::MAX).min(LIFE_MAX_MS);
+    let optimizer =
+        Optimizer { db, house, life_ms, ids: Ids::default(), scribe: Scribe::default() };
     Tools::of(Arc::new(optimizer))
         .tool("propose_price", Scope::Propose, propose::one)
         .tool("explain_proposal", Scope::Explain, lifecycle::explain)

@@ -5,7 +5,7 @@
 //! proposals from one state at most one is applied.
 
 use fault::{Fault, Kind};
-use market::Millis;
+use market::{DAY_MS, Millis};
 use pricing::{Amount, Proposal};
 use store::{Db, Row, Sql, Tx, Value, sql, sql_built};
 
@@ -77,11 +77,12 @@ pub(crate) struct Deed<'a> {
     pub(crate) note: Option<&'a str>,
 }
 
+/// Keeps a new proposal. Doing it again changes nothing.
 pub(crate) async fn keep(tx: &mut Tx, kept: &Kept) -> Result<(), Fault> {
     let statement = sql(
         "INSERT INTO pricing_proposal (id, sku, status, current_price, proposed_price, by_subject,
              created_ms, expires_ms, ended_ms, body)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO NOTHING",
     );
     let body = serde_json::to_string(&kept.body).map_err(Fault::internal)?;
     let bound = statement
@@ -95,7 +96,9 @@ pub(crate) async fn keep(tx: &mut Tx, kept: &Kept) -> Result<(), Fault> {
         .bind(kept.expires.0)
         .bind(kept.ended.map(|it| it.0))
         .bind(body);
-    tx.execute(bound).await?;
+    if tx.execute(bound).await? == 0 {
+        return Ok(());
+    }
     let deed = Deed { by: &kept.by, now: kept.created, note: None };
     audit::write(tx, &entry("proposed", kept, deed)).await
 }
@@ -151,7 +154,11 @@ pub(crate) async fn page(db: &Db, search: Search<'_>, limit: u32) -> Result<Vec<
         and("id < ?", before.into());
     }
     match status {
-        Some(Status::Pending) => and("status = 'pending' AND expires_ms > ?", now.0.into()),
+        Some(Status::Pending) => {
+            // What is older has expired, however much of it there is.
+            and("id >= ?", oldest(now).into());
+            and("status = 'pending' AND expires_ms > ?", now.0.into());
+        }
         Some(Status::Expired) => and("status = 'pending' AND expires_ms <= ?", now.0.into()),
         Some(other) => and("status = ?", other.word().into()),
         None => {}
@@ -160,6 +167,16 @@ pub(crate) async fn page(db: &Db, search: Search<'_>, limit: u32) -> Result<Vec<
     values.push(limit.into());
     text.push_str(&format!(" ORDER BY id DESC LIMIT ${}", values.len()));
     db.fetch_all(sql_built(text).bind_all(values)).await?.iter().map(read).collect()
+}
+
+/// No proposal stands for longer than this.
+pub(crate) const LIFE_MAX_MS: i64 = 7 * DAY_MS;
+
+/// The first id that a proposal could have which still stands: ids begin with the time they were
+/// made at.
+fn oldest(now: Millis) -> String {
+    let since = now.0.saturating_sub(LIFE_MAX_MS).max(0);
+    format!("{:08x}-{:04x}-0000-0000-000000000000", since >> 16, since & 0xffff)
 }
 
 /// The condition that a row's SKU begins with one of the prefixes. What begins with what is the same

@@ -1,5 +1,7 @@
 //! `propose_price`, its old form `optimize_price`, and `propose_prices` for many at once.
 
+use std::sync::Arc;
+
 use contract::{Caller, Cx, Scope};
 use fault::{Fault, Kind};
 use market::Millis;
@@ -42,10 +44,8 @@ async fn made(cx: &Cx<Optimizer>, ask: Ask, note: Option<String>) -> Result<Said
     let house = &cx.service;
     let mut body = computed(house, ask).await?;
     body.reasoning.extend(note.into_iter().flat_map(|note| [" ".to_owned(), note]));
-    let kept = house.kept(body, &cx.caller.subject)?;
-    let mut tx = house.db.begin().await?;
-    proposals::keep(&mut tx, &kept).await?;
-    tx.commit().await?;
+    let kept = Arc::new(house.kept(body, &cx.caller.subject)?);
+    house.scribe.keep(&house.db, &kept).await?;
     let text =
         format!("{}\n{}\nproposal_id {}", wire::line(&kept.body), kept.body.reasoning, kept.id);
     Ok(Said::new(json!({ "ok": true, "proposal": wire::kept(&kept, kept.created) }), text))

@@ -73,3 +73,40 @@ async fn attempt(world: &World, at: usize) -> bool {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn callers_who_leave_strand_nobody() {
+    on_every_engine(async |db| {
+        let world = Arc::new(World::new(db).await);
+        let mut clients = JoinSet::new();
+        for client in 0..200_u64 {
+            let world = Arc::clone(&world);
+            clients.spawn(async move {
+                let args = json!({ "sku": format!("L{client}"), "our_price": 20, "cost": 9 });
+                let asks = world.call("propose_price", args);
+                if client % 3 > 0 {
+                    return Some(asks.await.unwrap()["proposal"]["proposal_id"].clone());
+                }
+                // Some hang up sooner, some later, some while they write for others.
+                tokio::time::timeout(Duration::from_micros(client * 150), asks)
+                    .await
+                    .ok()
+                    .map(|it| it.unwrap()["proposal"]["proposal_id"].clone())
+            });
+        }
+        let mut told = Vec::new();
+        while let Some(client) = clients.join_next().await {
+            told.extend(client.unwrap());
+        }
+        assert!(told.len() >= 133, "{}", told.len());
+        let all = json!({ "limit": 100, "status": "pending" });
+        let kept = model::pages(&world, &world.master, "list_proposals", "proposals", all).await;
+        let kept: Vec<&Value> = kept.iter().map(|it| &it["proposal_id"]).collect();
+        assert!(told.iter().all(|id| kept.contains(&id)), "acknowledged and lost");
+        let trail = json!({ "limit": 100 });
+        let trail =
+            model::pages(&world, &world.master, "list_price_changes", "changes", trail).await;
+        assert_eq!(trail.len(), kept.len(), "each proposal is in the trail, once");
+    })
+    .await;
+}

@@ -1,0 +1,76 @@
+//! Proposals on their way into the books. Those that wait while a commit is under way are kept by
+//! the next one together, so that many callers share the cost of the disk. There is no task behind
+//! it: of those who wait, one writes for all.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fault::{Fault, Kind};
+use store::Db;
+use tokio::sync::oneshot::{self, error::TryRecvError};
+
+use crate::books::proposals::{self, Kept};
+
+/// How many proposals may wait, and so how many one commit takes at most.
+const WAITING_MAX: usize = 1_000;
+
+#[derive(Default)]
+pub(crate) struct Scribe {
+    waiting: Mutex<Vec<Waiting>>,
+    /// Held by the one who writes.
+    turn: tokio::sync::Mutex<()>,
+}
+
+struct Waiting {
+    kept: Arc<Kept>,
+    answer: oneshot::Sender<Result<(), Fault>>,
+}
+
+impl Scribe {
+    /// Returns once the proposal survives a crash.
+    pub(crate) async fn keep(&self, db: &Db, kept: &Arc<Kept>) -> Result<(), Fault> {
+        let mut answer = self.hand_in(kept)?;
+        loop {
+            let _turn = self.turn.lock().await;
+            match answer.try_recv() {
+                Ok(done) => return done,
+                // Whoever wrote for us was called away; what they wrote may be there or not, and
+                // keeping it once more is the same as once.
+                Err(TryRecvError::Closed) => answer = self.hand_in(kept)?,
+                Err(TryRecvError::Empty) => {}
+            }
+            self.write(db).await;
+        }
+    }
+
+    fn hand_in(&self, kept: &Arc<Kept>) -> Result<oneshot::Receiver<Result<(), Fault>>, Fault> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.len() >= WAITING_MAX {
+            let message = "too many proposals are waiting to be kept; ask again in a moment";
+            let fault = Fault::new(Kind::Unavailable, "overloaded", message);
+            return Err(fault.retry_after(std::time::Duration::from_secs(1)));
+        }
+        let (answer, receiver) = oneshot::channel();
+        waiting.push(Waiting { kept: Arc::clone(kept), answer });
+        Ok(receiver)
+    }
+
+    /// Writes everything that waits, and answers for it.
+    async fn write(&self, db: &Db) {
+        let mut batch =
+            std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        // Who has left is not waited for, and has not been promised anything.
+        batch.retain(|it| !it.answer.is_closed());
+        let written = write_all(db, &batch).await;
+        for it in batch {
+            drop(it.answer.send(written.as_ref().map_err(Fault::shared).copied()));
+        }
+    }
+}
+
+async fn write_all(db: &Db, batch: &[Waiting]) -> Result<(), Fault> {
+    let mut tx = db.begin().await?;
+    for it in batch {
+        proposals::keep(&mut tx, &it.kept).await?;
+    }
+    tx.commit().await
+}
