@@ -57,9 +57,9 @@ async fn attempt(world: &World, at: usize) -> bool {
     let sku = SKUS[at % SKUS.len()];
     let price = world.price(sku).await.unwrap_or(amount("20"));
     // A market far away moves every price, up and down by turns.
-    let rival = price.to_f64() * if at % 2 == 0 { 0.8 } else { 1.25 };
+    let rival = price.to_f64() * if at.is_multiple_of(2) { 0.8 } else { 1.25 };
     let args = json!({ "sku": sku, "our_price": price, "competitor_price": rival,
-        "cost": price.to_f64() / if at % 2 == 0 { 4.0 } else { 1.4 }, "min_margin": 0 });
+        "cost": price.to_f64() / if at.is_multiple_of(2) { 4.0 } else { 1.4 }, "min_margin": 0 });
     let made = world.proposed(args).await;
     if made["proposed_price"] == made["current_price"] {
         return false;

@@ -30,8 +30,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         6 => (sku.clone(), proptest::option::weighted(0.3, price.clone()))
             .prop_map(|(sku, price)| Step::Propose(sku, price)),
-        6 => which.clone().prop_map(Step::Apply),
-        2 => which.clone().prop_map(Step::Cancel),
+        6 => which.prop_map(Step::Apply),
+        2 => which.prop_map(Step::Cancel),
         3 => which.prop_map(Step::Revert),
         1 => (sku, price).prop_map(|(sku, price)| Step::Import(sku, price)),
         1 => (1..30_u64).prop_map(Step::Wait),
