@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, sleep_until};
 
-use super::backfill::{self, Filled};
+use super::backfill::{self, Doubt, Filled};
 use super::backoff::Backoff;
 use super::cadence::Cadence;
 use super::connection::{Heard, Order};
@@ -49,6 +49,8 @@ struct Series {
     looking: bool,
     /// When to ask the record, where that is known to be needed.
     look_at: Option<Instant>,
+    /// What the record does not have, though it goes on after it.
+    doubt: Doubt,
     waits: Backoff,
     /// Since when a fill waits for readers.
     crowded_since: Option<Instant>,
@@ -183,6 +185,7 @@ impl Shard {
             lost: false,
             looking: false,
             look_at: None,
+            doubt: Doubt::default(),
             waits: Backoff::new(config.lag_wait, config.lag_wait_max),
             crowded_since: None,
         };
@@ -281,6 +284,7 @@ impl Shard {
                     let moved = filled.moved_beyond(series.sequence.forming());
                     series.explain(moved, &self.inner.config.streams);
                 }
+                series.doubt.see(filled.hole);
                 let mut told = Vec::new();
                 let span = series.sequence.fill(&filled.rows, filled.known_to, &mut told);
                 series.publish(told, span.map(KlineEvent::GapFilled));
@@ -341,10 +345,10 @@ fn start(inner: &Arc<Inner>, looks: &mut JoinSet<Looked>, stream: &str, series: 
     series.look_at = None;
     let (inner, stream) = (Arc::clone(inner), stream.to_owned());
     let (code, interval) = (series.code.clone(), series.interval);
-    let from = series.sequence.expected();
+    let (from, believed) = (series.sequence.expected(), series.doubt.believed());
     looks.spawn(async move {
         let looked = match inner.streams.looks.acquire().await {
-            Ok(_turn) => backfill::look(&inner, &code, interval, from).await,
+            Ok(_turn) => backfill::look(&inner, &code, interval, from, believed).await,
             Err(error) => Err(Fault::internal(error)),
         };
         (stream, looked)

@@ -103,6 +103,19 @@ async fn a_record_that_fails_is_asked_again() {
     assert!(reader.count(is_gap) >= 1);
 }
 
+/// An answer that lost a row, and an answer to the question for that row alone that lost it too,
+/// look like an outage.
+#[tokio::test]
+async fn rows_that_answers_lose_again_and_again_are_not_taken_for_an_outage() {
+    let path = Served::Klines.path();
+    let troubles = [
+        Trouble::new(FaultKind::WsMissingClose, 1),
+        Trouble::new(FaultKind::MissingRows, 4).on(path),
+    ];
+    let (_, reader) = through(&troubles, 9).await;
+    assert!(reader.count(is_gap) >= 1, "{:?}", reader.statuses);
+}
+
 #[tokio::test]
 async fn an_announced_end_is_anticipated() {
     let (live, reader) = through(&[Trouble::new(FaultKind::WsShutdown, 1)], 8).await;
