@@ -7,7 +7,22 @@ use ta::{Arg, Spec};
 /// The indicators asked for, in the order they were written.
 /// `at` is the field they stand in.
 pub(crate) fn parse(at: &str, windows: &Map<String, Value>) -> Result<Vec<Spec>, Fault> {
-    windows.iter().map(|(name, settings)| one(at, name, settings)).collect()
+    let mut specs: Vec<Spec> = Vec::with_capacity(windows.len());
+    for (name, settings) in windows {
+        let spec = one(at, name, settings)?;
+        // Names are read in any case, and the series of the second would stand in the first's place.
+        if specs.iter().any(|it| it.name() == spec.name()) {
+            return Err(twice(at, name, spec.name()));
+        }
+        specs.push(spec);
+    }
+    Ok(specs)
+}
+
+fn twice(at: &str, name: &str, indicator: &str) -> Fault {
+    let field = format!("{at}.{name}");
+    let message = format!("{field}: {indicator} is there twice");
+    Fault::invalid("invalid_window", message).problem(field, "each indicator once")
 }
 
 fn one(at: &str, name: &str, settings: &Value) -> Result<Spec, Fault> {
@@ -92,5 +107,6 @@ mod tests {
         check(&json!({ "rsi": { "period": 2.5 } }), "windows.rsi.period");
         check(&json!({ "sma": { "period": 1e9 } }), "windows.sma.period");
         check(&json!({ "tea": {} }), "windows.tea");
+        check(&json!({ "rsi": { "period": 3 }, "RSI": {} }), "windows.RSI");
     }
 }
