@@ -215,6 +215,8 @@ impl Watch {
                         let told = failure.retry_after.unwrap_or_default();
                         wait = wait.max(told).min(WAIT_MAX);
                     }
+                    // From the beginning it would be refused just the same.
+                    Err(failure) if is_denied(failure.kind) => return Some(failure),
                     // What lies between is lost, which is a change in itself.
                     Err(_) if after.take().is_some() => {
                         if !to.tell(&self.uri).await {
@@ -258,4 +260,9 @@ async fn changed(feed: &mut Option<Subscription>) -> Option<Arc<str>> {
 /// stays silent for ever helps nobody.
 fn may_pass(kind: Kind) -> bool {
     kind.is_retryable() || kind == Kind::Internal
+}
+
+/// Whether it is the caller who is refused, and not what was asked for.
+fn is_denied(kind: Kind) -> bool {
+    matches!(kind, Kind::Unauthenticated | Kind::Forbidden)
 }

@@ -171,13 +171,15 @@ struct TickArgs {
 }
 
 impl TickArgs {
-    /// `NONE` does not exist, `DOWN` cannot be had now, and `LOST` has forgotten what was before.
+    /// `NONE` does not exist, `DOWN` cannot be had now, `LOST` has forgotten what was before, and
+    /// `SHUT` is closed to whoever comes back.
     fn checked(self) -> Result<Self, Fault> {
         match (self.symbol.as_str(), &self.after) {
             ("NONE", _) => Err(Fault::new(Kind::NotFound, "unknown_symbol", "no such symbol")),
             ("DOWN", _) => Err(Fault::unavailable("upstream_down", "the venue does not answer")
                 .retry_after(Duration::from_millis(1_500))),
             ("LOST", Some(_)) => Err(Fault::new(Kind::Conflict, "too_old", "that is gone")),
+            ("SHUT", Some(_)) => Err(Fault::new(Kind::Unauthenticated, "token_revoked", "no more")),
             _ => Ok(self),
         }
     }

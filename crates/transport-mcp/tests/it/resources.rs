@@ -380,6 +380,21 @@ async fn a_resource_that_is_gone_is_told_once_more_and_watched_no_longer() {
     assert_eq!(refused["error"]["code"], -32002, "{refused}");
 }
 
+/// Without its token a client would be refused from the beginning as well, so that is not tried.
+#[tokio::test(start_paused = true)]
+async fn a_watch_whose_token_is_good_no_more_is_told_once_and_ended() {
+    let uri = "ticks://SHUT/1s";
+    let (mut pipes, feed) = watched(uri).await;
+    feed.tick(Some("1"));
+    check_updated(&pipes.hear().await, uri);
+    drop(feed);
+    check_updated(&pipes.hear().await, uri);
+    tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+    let listed = pipes.ask("tools/list", json!({})).await;
+    assert_eq!(listed["id"], 1, "{listed}");
+    assert!(pipes.ear.opened.try_recv().is_err(), "it was opened again");
+}
+
 #[tokio::test(start_paused = true)]
 async fn events_that_wait_together_are_one_change() {
     let (mut pipes, feed) = watched(URI).await;
