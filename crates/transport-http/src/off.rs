@@ -11,7 +11,7 @@ use axum::{Extension, Router};
 use contract::{Arrival, Pipeline, View};
 use fault::Fault;
 
-use crate::{encode, rest};
+use crate::rest;
 
 struct Off {
     pipeline: Arc<Pipeline>,
@@ -52,8 +52,5 @@ pub fn switched_off(pipeline: &Arc<Pipeline>, view: &View) -> Router {
 
 async fn refuse(State(off): State<Arc<Off>>, Extension(arrival): Extension<Arrival>) -> Response {
     let fault = Fault::not_found("switched_off", "this address is switched off on this server");
-    match off.pipeline.refuse(&off.service, &fault, &arrival.request_id) {
-        Some(failure) => encode::failure(&failure),
-        None => rest::not_found(&arrival),
-    }
+    rest::refuse(&off.pipeline, &off.service, &fault, &arrival)
 }

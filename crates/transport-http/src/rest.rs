@@ -1,11 +1,12 @@
 //! Every tool with an HTTP binding, at its address.
 
+use std::future::ready;
 use std::sync::Arc;
 
 use axum::Extension;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, RawQuery, State};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use bytes::Bytes;
 use contract::{Arrival, Call, Pipeline, Progress, View};
@@ -30,13 +31,12 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
             service: Arc::clone(&listed.service.name),
             tool: listed.tool.spec.name.clone(),
         };
-        let allow = HeaderValue::from_str(method.as_str()).ok();
-        let handler =
-            on(filter, serve).with_state(Arc::new(tool)).fallback(
-                move |Extension(arrival): Extension<Arrival>| async move {
-                    wrong_method(&arrival, allow)
-                },
-            );
+        let tool = Arc::new(tool);
+        let told = Arc::clone(&tool);
+        let fallback = move |Extension(arrival): Extension<Arrival>| {
+            ready(wrong_method(&told.pipeline, &told.service, &arrival, &method))
+        };
+        let handler = on(filter, serve).with_state(tool).fallback(fallback);
         router = router.route(&binding.path, handler);
     }
     for service in pipeline.catalog().services() {
@@ -106,9 +106,18 @@ fn body_arguments(body: &[u8]) -> Result<Map<String, Value>, Fault> {
     })
 }
 
-/// What could not even be read, in the words of the service it was meant for.
 fn refused(bound: &Bound, fault: &Fault, arrival: &Arrival) -> Response {
-    match bound.pipeline.refuse(&bound.service, fault, &arrival.request_id) {
+    refuse(&bound.pipeline, &bound.service, fault, arrival)
+}
+
+/// What could not even be read, in the words of the service it was meant for.
+pub(crate) fn refuse(
+    pipeline: &Pipeline,
+    service: &str,
+    fault: &Fault,
+    arrival: &Arrival,
+) -> Response {
+    match pipeline.refuse(service, fault, &arrival.request_id) {
         Some(failure) => encode::failure(&failure),
         None => not_found(arrival),
     }
@@ -119,12 +128,20 @@ pub(crate) fn not_found(arrival: &Arrival) -> Response {
     Refusal::new(StatusCode::NOT_FOUND, "NOT_FOUND", message).response(&arrival.request_id)
 }
 
-pub(crate) fn wrong_method(arrival: &Arrival, allow: Option<HeaderValue>) -> Response {
-    let message = "this address does not take that method";
-    let refusal = Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", message);
-    let mut response = refusal.response(&arrival.request_id).into_response();
-    if let Some(allow) = allow {
-        response.headers_mut().insert(ALLOW, allow);
+/// What comes with another method than the one an address takes. The status is HTTP's own, whether
+/// the contract has a row for it or not.
+pub(crate) fn wrong_method(
+    pipeline: &Pipeline,
+    service: &str,
+    arrival: &Arrival,
+    takes: &Method,
+) -> Response {
+    let message = format!("this address takes {takes} only");
+    let fault = Fault::invalid("method_not_allowed", message);
+    let mut response = refuse(pipeline, service, &fault, arrival);
+    *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+    if let Ok(takes) = HeaderValue::from_str(takes.as_str()) {
+        response.headers_mut().insert(ALLOW, takes);
     }
     response
 }

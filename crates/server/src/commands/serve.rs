@@ -160,10 +160,14 @@ fn banner(config: &Config, address: std::net::SocketAddr) {
         true => "open for reading on this machine",
         false => "bearer token required",
     };
+    let rest = match config.surfaces.http {
+        true => format!("http://{address}/v1/quotes?tickers=BTCUSDT"),
+        false => "switched off".to_owned(),
+    };
     eprintln!(
         "stoa {VERSION} is serving\n\
          \x20 MCP      http://{address}/mcp\n\
-         \x20 REST     http://{address}/v1/quotes?tickers=BTCUSDT\n\
+         \x20 REST     {rest}\n\
          \x20 docs     http://{address}/docs\n\
          \x20 markets  {}\n\
          \x20 analyst  {}\n\

@@ -146,8 +146,15 @@ async fn surfaces_can_be_turned_off() {
         "/stream/klines?symbol=BTCUSDT&interval=1m",
     ];
     for path in off {
-        assert_eq!(get(&server, path).await.0, 404, "{path}");
+        let (status, body) = get(&server, path).await;
+        let told = body["error"]["message"].as_str().unwrap();
+        assert!(status == 404 && told.contains("switched off"), "{path}: {body}");
     }
+    let (status, body) = compute(&server, &json!({})).await;
+    assert_eq!((status, &body["error"]["code"]), (404, &json!("not_found")), "{body}");
+    let (_, documents) = get(&server, "/openapi.json").await;
+    let mut listed = documents["paths"].as_object().unwrap().keys();
+    assert!(listed.all(|path| path == "/health" || path == "/metrics"), "{documents}");
     assert_eq!(get(&server, "/health").await.0, 200);
     let (status, body) = mcp_post(&server.url("/mcp"), "tools/list", json!({})).await;
     assert_eq!(status, 200);
@@ -159,6 +166,46 @@ async fn surfaces_can_be_turned_off() {
         assert_eq!(get(&server, path).await.0, 404, "{path}");
     }
     assert_eq!(get(&server, off[0]).await.0, 200);
+}
+
+#[tokio::test]
+async fn another_version_of_the_schema_is_refused_at_every_address() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[]);
+    for path in [
+        "/symbols?",
+        "/klines?symbol=BTCUSDT&interval=1h&limit=1&",
+        "/klines/batch?symbols=BTCUSDT&interval=1h&limit=1&",
+        "/stream/klines?symbol=BTCUSDT&interval=1h&",
+        "/stream/klines/batch?symbols=BTCUSDT&interval=1h&",
+    ] {
+        let known = http().get(server.url(&format!("{path}schemaVersion=1.0"))).send().await;
+        assert_eq!(known.unwrap().status(), 200, "{path}");
+        let (status, body) = get(&server, &format!("{path}schemaVersion=2.0")).await;
+        let told = (&body["error"]["code"], &body["error"]["details"][0]["field"]);
+        assert_eq!(status, 400, "{path}");
+        assert_eq!(told, (&json!("invalid_request"), &json!("schemaVersion")), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_method_is_refused_in_the_words_of_the_contract() {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), &[]);
+    for (path, status, code) in
+        [("/indicators", 405, "method_not_allowed"), ("/ws", 426, "upgrade_required")]
+    {
+        let (told, body) = get(&server, path).await;
+        assert_eq!((told, &body["error"]["code"]), (status, &json!(code)), "{body}");
+        assert!(body["requestId"].is_string(), "{body}");
+    }
+    let response = http().post(server.url("/v1/quotes")).send().await.unwrap();
+    assert_eq!(
+        (response.status().as_u16(), &response.headers()["allow"]),
+        (405, &"GET".parse().unwrap())
+    );
+    let body: Value = response.json().await.unwrap();
+    assert_eq!(body["error"]["http_status"], 405, "{body}");
 }
 
 #[tokio::test]

@@ -93,6 +93,17 @@ fn every_tool_has_an_example_and_a_failure_example() {
     }
 }
 
+/// Whoever is told so comes back, and a proxy counts it as load and not as a broken server.
+#[test]
+fn a_busy_database_is_worth_coming_back_for_in_every_contract() {
+    for service in services() {
+        let errors = contract_file(&format!("{service}/errors.json"));
+        let row = errors["codes"].get("store_busy").unwrap_or(&errors["kinds"]["unavailable"]);
+        let told = (&row["http_status"], &row["retryable"]);
+        assert_eq!(told, (&json!(503), &json!(true)), "{service}");
+    }
+}
+
 #[tokio::test]
 async fn every_tool_refuses_a_missing_and_a_wrong_token() {
     let folder = Folder::new();

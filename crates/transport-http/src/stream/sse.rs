@@ -3,6 +3,7 @@
 //! Events carry their own `type`, so they are sent without an event name: a browser's `onmessage`
 //! hears all of them. A client that comes back with `Last-Event-ID` goes on where it was.
 
+use std::future::ready;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -17,7 +18,7 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use contract::{Arrival, Call, Event, Pipeline, Progress, StreamInput, Subscription, View};
 use fault::Fault;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use http_body::Frame;
 use tokio::time::{Instant, Sleep, sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
@@ -60,11 +61,12 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, door: &Arc<Door>) ->
             door: Arc::clone(door),
             long: long(pipeline, &service.name),
         };
-        let handler = on(MethodFilter::GET, follow).with_state(Arc::new(bound)).fallback(
-            |Extension(arrival): Extension<Arrival>| async move {
-                rest::wrong_method(&arrival, Some(HeaderValue::from_static("GET")))
-            },
-        );
+        let bound = Arc::new(bound);
+        let told = Arc::clone(&bound);
+        let fallback = move |Extension(arrival): Extension<Arrival>| {
+            ready(rest::wrong_method(&told.pipeline, &told.service, &arrival, &Method::GET))
+        };
+        let handler = on(MethodFilter::GET, follow).with_state(bound).fallback(fallback);
         router = router.route(&sse.path, handler);
     }
     router
@@ -129,10 +131,7 @@ async fn follow(
 
 /// What is refused before it gets to the pipeline, in the words of the stream's contract.
 fn refused(bound: &Bound, fault: &Fault, arrival: &Arrival) -> Response {
-    match bound.pipeline.refuse(&bound.service, fault, &arrival.request_id) {
-        Some(failure) => encode::failure(&failure),
-        None => rest::not_found(arrival),
-    }
+    rest::refuse(&bound.pipeline, &bound.service, fault, arrival)
 }
 
 /// A browser that has seen no id yet sends an empty one.

@@ -38,11 +38,10 @@ use self::desk::Desk;
 use self::session::Session;
 use crate::patient::Patient;
 use crate::place::Place;
-use crate::refusal::Refusal;
+use crate::rest;
 use crate::router::Rules;
 use crate::stream::door::Door;
 use crate::stream::origin;
-use crate::{encode, rest};
 
 /// The subprotocol that is spoken; a client need not ask for it.
 const PROTOCOL: &str = "stoa.v1";
@@ -150,7 +149,7 @@ async fn enter(
     }
     let (accept, place, upgrade) = match handshake(&mut request) {
         Ok(parts) => parts,
-        Err(message) => return upgrade_required(&arrival, message),
+        Err(message) => return upgrade_required(&bound, &arrival, message),
     };
     if let Some(wait) = arrival.refused_for {
         let message = "too many requests; wait before the next one";
@@ -257,9 +256,9 @@ fn switching(accept: &HeaderValue, speaks: bool) -> Response {
     response
 }
 
-fn upgrade_required(arrival: &Arrival, message: &str) -> Response {
-    let refusal = Refusal::new(StatusCode::UPGRADE_REQUIRED, "UPGRADE_REQUIRED", message);
-    let mut response = refusal.response(&arrival.request_id);
+fn upgrade_required(bound: &Bound, arrival: &Arrival, message: &str) -> Response {
+    let mut response = refused(bound, &Fault::invalid("upgrade_required", message), arrival);
+    *response.status_mut() = StatusCode::UPGRADE_REQUIRED;
     let headers = response.headers_mut();
     headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
     headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
@@ -268,8 +267,5 @@ fn upgrade_required(arrival: &Arrival, message: &str) -> Response {
 }
 
 fn refused(bound: &Bound, fault: &Fault, arrival: &Arrival) -> Response {
-    match bound.pipeline.refuse(&bound.address.service, fault, &arrival.request_id) {
-        Some(failure) => encode::failure(&failure),
-        None => rest::not_found(arrival),
-    }
+    rest::refuse(&bound.pipeline, &bound.address.service, fault, arrival)
 }

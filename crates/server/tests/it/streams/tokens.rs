@@ -34,6 +34,22 @@ impl House {
         socket
     }
 
+    /// A request that is told of every new candle until it is ended.
+    async fn watch_with(&self, token: &str) -> Events {
+        let request = http().post(self.server.url("/mcp/indicators")).bearer_auth(token);
+        let uris = json!({ "resourceSubscriptions": ["klines://BTCUSDT/1s"] });
+        let params = json!({ "notifications": uris });
+        let response = mcp_headers(request, "subscriptions/listen", params).send().await.unwrap();
+        assert_eq!(response.status(), 200, "{}", response.text().await.unwrap());
+        Events { response, text: String::new() }
+    }
+
+    fn revoke(&self, token: &str) {
+        let mut command = stoa(self.folder.path());
+        let (code, _, err) = run(command.args(["token", "revoke"]).env("STOA_TOKEN", token));
+        assert_eq!(code, 0, "{err}");
+    }
+
     async fn call_with(&self, token: &str) -> Value {
         let request = http().post(self.server.url("/mcp/indicators")).bearer_auth(token);
         let arguments = json!({"symbol": "BTCUSDT", "interval": "1s", "maxEvents": 1000,
@@ -85,12 +101,26 @@ async fn streams_end_when_their_token_expires() {
 async fn streams_end_when_their_token_is_revoked_elsewhere() {
     let house = House::new(&CLOSED);
     let token = house.mint("1h");
-    let revoke = async || {
-        let mut command = stoa(house.folder.path());
-        let (code, _, err) = run(command.args(["token", "revoke"]).env("STOA_TOKEN", &token));
-        assert_eq!(code, 0, "{err}");
+    check(&house, &token, "revoked", async || house.revoke(&token)).await;
+}
+
+#[tokio::test]
+async fn a_watched_resource_ends_when_its_token_is_revoked_elsewhere() {
+    let house = House::new(&CLOSED);
+    let token = house.mint("1h");
+    let mut watch = house.watch_with(&token).await;
+    let updated = |message: &Value| message["method"] == "notifications/resources/updated";
+    while !updated(&watch.next().await.unwrap().1) {}
+    house.revoke(&token);
+    let last = loop {
+        let (_, message) = watch.next().await.unwrap();
+        if !updated(&message) {
+            break message;
+        }
     };
-    check(&house, &token, "revoked", revoke).await;
+    let why = last["error"]["message"].as_str().unwrap();
+    assert!(why.contains("token_revoked"), "{last}");
+    assert!(watch.next().await.is_none(), "something came after the end");
 }
 
 #[tokio::test]

@@ -101,7 +101,8 @@ async fn what_cannot_be_followed_is_an_ordinary_error() {
         assert!(answer.contains(field) && answer.contains("requestId"), "{path}: {answer}");
     }
     let answer = ask(&house, "POST", "/stream/ticks?name=a", "connection: close\r\n", "").await;
-    assert!(answer.starts_with("HTTP/1.1 405"), "{answer}");
+    assert!(answer.starts_with("HTTP/1.1 405") && answer.contains("allow: GET"), "{answer}");
+    assert!(answer.contains("requestId"), "in the words of its contract: {answer}");
 }
 
 #[tokio::test]

@@ -36,10 +36,16 @@ impl Desk {
         }
     }
 
-    pub(crate) fn too_fast(&self, wait: Duration) -> String {
+    /// A message that came too fast is read for its id alone, so that the client knows which one.
+    pub(crate) fn too_fast(&self, asked: &Result<Asked, Misread>, wait: Duration) -> String {
         let message = "too many messages on this connection; wait before the next one";
         let fault = Fault::new(Kind::RateLimited, "rate_limited", message).retry_after(wait);
-        self.refuse(None, None, &fault)
+        let id = match asked {
+            Ok(Asked::Subscribe(named) | Asked::Unsubscribe(named)) => named.id.as_deref(),
+            Ok(Asked::Ping) => None,
+            Err(misread) => misread.id.as_deref(),
+        };
+        self.refuse(None, id, &fault)
     }
 
     /// The client takes nothing, and is left.

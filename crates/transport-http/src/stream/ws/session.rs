@@ -173,8 +173,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
         match (incoming, verdict) {
             (_, Verdict::Leave) => self.close(CloseCode::Policy, "too many messages"),
             (Incoming::Ping(payload), _) => put_pong(&mut self.held, &payload),
-            (Incoming::Text(_), Verdict::Wait(wait)) => {
-                let error = self.desk.too_fast(wait);
+            (Incoming::Text(text), Verdict::Wait(wait)) => {
+                let error = self.desk.too_fast(&message::read(&text), wait);
                 put_text(&mut self.held, ["", &error]);
             }
             (Incoming::Text(text), Verdict::Welcome) => {

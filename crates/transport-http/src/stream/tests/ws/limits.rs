@@ -25,6 +25,8 @@ async fn a_flood_is_refused_and_then_sent_away() {
     assert!(client.hear(3).await.iter().all(|message| message["type"] == "pong"));
     client.say(json!({"type": "ping"}));
     check_error(&client.hear(1).await[0], None, "rate_limited", None);
+    client.say(json!({"type": "subscribe", "id": "a", "stream": "ticks", "name": "quiet"}));
+    check_error(&client.hear(1).await[0], Some("a"), "rate_limited", None);
     for _ in 0..100 {
         client.say(json!({"type": "ping"}));
     }
