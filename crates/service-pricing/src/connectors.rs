@@ -86,6 +86,8 @@ pub(crate) trait Connector: Send + Sync {
     /// What is found in one of them. A fault ends the collection; what is wrong with one place
     /// alone is a problem of its haul.
     async fn haul(&self, ask: &Ask, place: &str) -> Result<Haul, Fault>;
+    /// Told once the haul of a place is kept for good.
+    async fn kept(&self, _place: &str) {}
 }
 
 pub(crate) type Connectors = Vec<Arc<dyn Connector>>;

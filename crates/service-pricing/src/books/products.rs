@@ -6,8 +6,9 @@ use pricing::Amount;
 use serde_json::{Map, Value};
 use store::{Db, Row, Sql, Tx, placeholders, sql, sql_built};
 
-/// How many rows one statement writes: SQLite takes 32,766 values at most, and a row has fourteen.
-const ROWS_PER_STATEMENT: usize = 500;
+/// How many rows one statement writes. SQLite looks for each value's name among all the others, so a
+/// statement of many values costs by their square.
+const ROWS_PER_STATEMENT: usize = 16;
 const WIDTH: usize = 14;
 const COLUMNS: &str = "sku, name, category, currency, price, cost, min_price, max_price, map_price, \
                        sources, extra, price_changed_ms, updated_ms";

@@ -152,10 +152,11 @@ async fn files_are_taken_once_whole_and_their_bad_lines_told() {
             (&json!(2), &json!(1)),
             "{first}"
         );
-        // The second look finds the second file, and a third nothing; a name is not what counts.
-        std::fs::rename(drop.join("a.csv"), drop.join("z.csv")).unwrap();
+        // It is put aside, and comes back under another name in vain.
+        std::fs::copy(drop.join("taken/a.csv"), drop.join("aa.csv")).unwrap();
         let second = world.collected(json!({ "sku": "A", "connector": "file", "depth": 9 })).await;
         assert_eq!(second["collected"], json!(1), "{second}");
+        assert!(!drop.join("aa.csv").exists() && drop.join("taken/b.jsonl").exists());
         let third = world.collected(json!({ "sku": "A", "connector": "file", "depth": 9 })).await;
         assert_eq!((&third["status"], &third["collected"]), (&json!("DONE"), &json!(0)), "{third}");
         let seen = world.ok("fetch_market_features", json!({ "sku": "B" })).await;

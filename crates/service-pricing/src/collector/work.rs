@@ -58,7 +58,9 @@ impl Collecting {
         let mut kept = Kept::default();
         for (at, place) in places.iter().enumerate() {
             let haul = connector.haul(&ask, place).await?;
-            self.take(haul, &context.fence(), &mut kept).await?;
+            if self.take(haul, &context.fence(), &mut kept).await? {
+                connector.kept(place).await;
+            }
             let note = format!("{}/{}", at + 1, places.len());
             context.progress(kept.found.collected, None, Some(&note));
         }
@@ -83,14 +85,15 @@ impl Collecting {
         })
     }
 
-    async fn take(&self, haul: Haul, fence: &Fence, kept: &mut Kept) -> Result<(), Fault> {
+    /// Whether it is kept already, and not only at the end.
+    async fn take(&self, haul: Haul, fence: &Fence, kept: &mut Kept) -> Result<bool, Fault> {
         let Haul { ticks, problems, file } = haul;
         kept.problems.join(problems);
         let brought = ticks.len() as u64;
         let Some((hash, name)) = file else {
             kept.found.collected += brought;
             kept.ticks.extend(ticks);
-            return Ok(());
+            return Ok(false);
         };
         let now = self.clock.now();
         let mut tx = self.db.begin().await?;
@@ -101,7 +104,7 @@ impl Collecting {
             kept.found.collected += brought;
             kept.found.new += new;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// A source that fails is shown as failing; that it cannot be written down changes nothing.

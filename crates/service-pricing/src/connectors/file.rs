@@ -1,6 +1,6 @@
 //! A folder into which ticks are dropped as files: CSV with a line of names, JSON lines, or a JSON
-//! array. Each file is taken in once, whole, whatever it is called; what a line says wrong is told
-//! and the rest is taken.
+//! array. Each file is taken in once, whole, whatever it is called, and then put aside; what a line
+//! says wrong is told and the rest is taken.
 
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,8 @@ const FILE_BYTES_MAX: u64 = 32 << 20;
 const TICKS_MAX: usize = 100_000;
 /// Files that are looked at in one collection.
 const FILES_MAX: usize = 1_000;
+/// Where files go that were taken in.
+const TAKEN: &str = "taken";
 const KINDS: [&str; 4] = ["csv", "json", "jsonl", "ndjson"];
 
 pub(crate) struct DropFolder {
@@ -68,6 +70,9 @@ impl Connector for DropFolder {
                 // What cannot be read is told when its turn comes.
                 Err(_) => true,
             };
+            if !is_new {
+                self.kept(&name).await;
+            }
             if is_new {
                 fresh.push(name);
             }
@@ -91,6 +96,20 @@ impl Connector for DropFolder {
             haul
         })
         .await
+    }
+
+    /// Files that were taken in are put aside, so that the folder holds what is still to come. One
+    /// that cannot be moved is known by its content all the same.
+    async fn kept(&self, place: &str) {
+        let (folder, name) = (self.folder.clone(), place.to_owned());
+        let moved = blocking(move || {
+            let aside = folder.join(TAKEN);
+            std::fs::create_dir_all(&aside)?;
+            std::fs::rename(folder.join(&name), aside.join(&name))
+        });
+        if !matches!(moved.await, Ok(Ok(()))) {
+            tracing::warn!(file = place, "a dropped file was taken in and could not be put aside");
+        }
     }
 }
 
