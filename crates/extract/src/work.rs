@@ -139,9 +139,10 @@ impl<'a> Work<'a> {
 
     /// Takes from the budget of everything decompressed or decoded.
     pub(crate) fn unpack(&mut self, bytes: usize) -> Step {
+        // A stream is cut at what is left, so reaching the end means that there was more.
         match self.unpacked_left.checked_sub(bytes as u64) {
-            Some(left) => self.unpacked_left = left,
-            None => {
+            Some(left @ 1..) => self.unpacked_left = left,
+            _ => {
                 return Err(Problem::new(
                     Code::TooLarge,
                     "the file unpacks to more than is allowed; it may be a decompression bomb",

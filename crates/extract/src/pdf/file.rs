@@ -47,10 +47,25 @@ impl<'a> File<'a> {
             stream_max,
             rebuilt: false,
         };
-        if !file.tables() || !file.has_root() {
-            file.rebuild();
+        // Junk before the header moves every offset, for most writers but not for all.
+        let head = &bytes[..bytes.len().min(1_024)];
+        let start = find(head, b"%PDF-").unwrap_or(0);
+        for from in [start, 0] {
+            file.bytes = &bytes[from..];
+            file.forget();
+            if file.tables() && file.has_root() {
+                return file;
+            }
         }
+        file.rebuild();
         file
+    }
+
+    fn forget(&mut self) {
+        self.places.clear();
+        self.trailer.clear();
+        self.cache.borrow_mut().clear();
+        self.packed.borrow_mut().clear();
     }
 
     fn has_root(&self) -> bool {
@@ -67,16 +82,12 @@ impl<'a> File<'a> {
         let mut lexer = Lexer::new(self.bytes, from + at + 9);
         lexer.skip_space();
         let mut next = lexer.number().map(to_offset);
-        // Junk before the header moves every offset.
-        let head = &self.bytes[..self.bytes.len().min(1_024)];
-        let shift = head.windows(5).position(|it| it == b"%PDF-").unwrap_or(0);
         let mut seen = BTreeSet::new();
         while let Some(offset) = next {
             if !seen.insert(offset) || seen.len() > 4_096 {
                 break;
             }
-            let found = self.table(offset).or_else(|| self.table(offset + shift));
-            let Some(dict) = found else { return false };
+            let Some(dict) = self.table(offset) else { return false };
             next = dict.get("Prev").and_then(Object::count);
             if let Some(hybrid) = dict.get("XRefStm").and_then(Object::count)
                 && seen.insert(hybrid)
@@ -177,9 +188,7 @@ impl<'a> File<'a> {
     /// Scans for `12 0 obj` everywhere; the last object of a number is the one that counts.
     pub(super) fn rebuild(&mut self) {
         self.rebuilt = true;
-        self.places.clear();
-        self.cache.borrow_mut().clear();
-        self.packed.borrow_mut().clear();
+        self.forget();
         let mut streams = Vec::new();
         let mut at = 0;
         while let Some(step) = find(&self.bytes[at..], b"obj") {
