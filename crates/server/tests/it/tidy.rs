@@ -54,12 +54,14 @@ fn edges() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 /// What each kind of crate may depend on; `*` ends a prefix.
-const ALLOWED: [(&str, &[&str]); 25] = [
+const ALLOWED: [(&str, &[&str]); 27] = [
     ("fault", &[]),
     ("fanout", &[]),
     ("ta", &[]),
     ("cite", &[]),
+    ("casefile", &["cite"]),
     ("extract", &[]),
+    ("integrity", &["cite"]),
     ("telemetry", &[]),
     ("contract", &["fault"]),
     ("auth", &["fault"]),
@@ -77,8 +79,8 @@ const ALLOWED: [(&str, &[&str]); 25] = [
     (
         "service-*",
         &[
-            "contract", "market", "history", "fanout", "ta", "store", "jobs", "cite", "extract",
-            "pricing", "llm", "fault",
+            "contract", "market", "history", "fanout", "ta", "store", "jobs", "cite", "casefile", "extract",
+            "integrity", "pricing", "llm", "fault",
         ],
     ),
     ("agent-analyst", &["contract", "market", "llm", "fault"]),

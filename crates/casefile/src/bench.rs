@@ -1,0 +1,172 @@
+//! Judges: by title before or after the name, by the panel's list, by the signature's next line.
+
+use crate::entity::{Ground, Kind, Role};
+use crate::finding::{Finding, Reading};
+use crate::name;
+use crate::text::Text;
+
+/// A panel's list is read this far.
+const PANEL_TOKENS: usize = 40;
+
+pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    for at in 0..text.len() {
+        if reading.is_cited(at) {
+            continue;
+        }
+        match text.low(at) {
+            "hon" | "honorable" => titled(text, at + 1, true, out),
+            "judge" | "justice" if text.capital(at) => {
+                titled(text, at + 1, true, out);
+                entitled(text, at, out);
+            }
+            "before" if text.capital(at) => panel(text, at + 1, out),
+            "j" | "jj" | "cj" | "pj" if text.capital(at) => author(text, at, out),
+            "p" | "c" if text.run(at + 1, &[".", "j"]) && text.capital(at) => author(text, at, out),
+            "судья"
+            | "судьи"
+            | "судьей"
+            | "судье"
+            | "судей"
+            | "председательствующий"
+            | "председательствующего" => {
+                russian(text, at + 1, out);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn judge<'t>(text: &Text<'t>, range: (usize, usize), ground: Ground) -> Finding<'t> {
+    Finding::new(Kind::Person, text, range, ground).with(Role::Judge)
+}
+
+/// `Hon. Mary Roe`, `Judge Roe`, `Hon. Judge Roe`
+fn titled<'t>(text: &Text<'t>, at: usize, single: bool, out: &mut Vec<Finding<'t>>) {
+    let mut from = at + usize::from(text.is(at, "."));
+    while matches!(text.low(from), "judge" | "justice" | "magistrate" | "chief") && from < at + 4 {
+        from += 1;
+    }
+    if text.breaks(from) > 0 {
+        return;
+    }
+    if let Some(end) = name::person(text, from, single) {
+        out.push(judge(text, (from, end), Ground::Label));
+    }
+}
+
+/// `Mary Roe, United States District Judge`, with or without a line end between.
+fn entitled<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let mut from = at;
+    while from > 0 && at - from < 6 {
+        let word = text.low(from - 1);
+        let part = matches!(
+            word,
+            "united"
+                | "states"
+                | "district"
+                | "circuit"
+                | "court"
+                | "magistrate"
+                | "chief"
+                | "u"
+                | "s"
+                | "."
+                | "county"
+                | "probate"
+                | "presiding"
+                | "appeals"
+                | "of"
+                | "senior"
+        );
+        if !part {
+            break;
+        }
+        from -= 1;
+    }
+    // `Wayne County Circuit Judge`: the county's name stands between.
+    let county = from > 0 && text.is(from, "county") && text.breaks(from) == 0;
+    let from = if county { from - 1 } else { from };
+    let comma = from > 0 && text.is(from - 1, ",");
+    let line = text.breaks(from) == 1;
+    if !(comma || line) || from == 0 {
+        return;
+    }
+    let end = if comma { from - 1 } else { from };
+    if let Some(start) = name::person_before(text, end, false) {
+        out.push(judge(text, (start, end), Ground::Label));
+    }
+}
+
+/// `Before: ROE, P.J., and DOE and POE, JJ.`; `Before ROE, DOE, and POE, Circuit Judges.`
+fn panel<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let from = at + usize::from(text.is(at, ":"));
+    let mut names = Vec::new();
+    let mut judges = false;
+    let mut next = from;
+    while next < from + PANEL_TOKENS {
+        let word = text.low(next);
+        if matches!(word, "judges" | "jj" | "justices") {
+            judges = true;
+            break;
+        }
+        if text.breaks(next) >= 2 {
+            break;
+        }
+        if matches!(
+            word,
+            "," | "and"
+                | "."
+                | "p"
+                | "j"
+                | "c"
+                | "cj"
+                | "pj"
+                | "chief"
+                | "judge"
+                | "hon"
+                | "honorable"
+                | "the"
+        ) {
+            next += 1;
+        } else if let Some(end) = name::person(text, next, true) {
+            names.push((next, end));
+            next = end;
+        } else {
+            break;
+        }
+    }
+    if judges {
+        out.extend(names.into_iter().map(|range| judge(text, range, Ground::Label)));
+    }
+}
+
+/// `ROE, J.` at the head of an opinion.
+fn author<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    if at < 2 || !text.is(at - 1, ",") || !text.is(at + 1, ".") {
+        return;
+    }
+    if let Some(from) = name::person_before(text, at - 1, true)
+        && text.at(from).is_some_and(|it| it.shout)
+    {
+        out.push(judge(text, (from, at - 1), Ground::Label));
+    }
+}
+
+/// `судья Иванова А.А.`, `судей: Петрова П.П., Сидоровой С.С.`
+fn russian<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let mut from = at;
+    while from < at + 3
+        && (matches!(text.low(from), ":" | "-" | "–" | "—") || text.low(from).starts_with("суд"))
+    {
+        from += 1;
+    }
+    for _ in 0..6 {
+        let Some(end) = name::person(text, from, false) else { break };
+        out.push(judge(text, (from, end), Ground::Label));
+        from = match text.low(end) {
+            "," | "и" => end + 1,
+            _ => break,
+        };
+    }
+}

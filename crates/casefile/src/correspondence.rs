@@ -1,0 +1,35 @@
+//! Who wrote and who received a letter or an e-mail, from its head.
+
+use crate::entity::{Ground, Kind, Role};
+use crate::finding::{Finding, Reading};
+use crate::name;
+
+pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    for at in 0..text.len() {
+        if !(at == 0 || text.breaks(at) > 0) || !text.is(at + 1, ":") {
+            continue;
+        }
+        let role = match text.low(at) {
+            "from" | "от" => Role::Sender,
+            "to" | "cc" | "кому" => Role::Recipient,
+            _ => continue,
+        };
+        let mut from = at + 2;
+        for _ in 0..8 {
+            if text.breaks(from) > 0 {
+                break;
+            }
+            let organisation = reading.organisation_at(from);
+            let Some(end) = organisation.or_else(|| name::person(text, from, false)) else { break };
+            let kind = if organisation.is_some() { Kind::Organisation } else { Kind::Person };
+            out.push(Finding::new(kind, text, (from, end), Ground::Label).with(role));
+            // Past an address in angle brackets to the next name.
+            let next = (end..end + 16)
+                .take_while(|it| text.breaks(*it) == 0)
+                .find(|it| matches!(text.low(*it), ";" | ","));
+            let Some(next) = next else { break };
+            from = next + 1;
+        }
+    }
+}

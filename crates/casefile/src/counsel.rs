@@ -1,0 +1,187 @@
+//! Attorneys: bar numbers, signatures, appearances, and the words that say somebody is one.
+
+use crate::entity::{Ground, Kind, Role};
+use crate::finding::{Finding, Reading};
+use crate::name;
+use crate::party;
+use crate::text::Text;
+
+/// `Attorney for Plaintiff` is looked for this far below a name.
+const BLOCK_TOKENS: usize = 60;
+
+pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    for at in 0..text.len() {
+        if reading.is_cited(at) {
+            continue;
+        }
+        match text.low(at) {
+            "(" => bar(text, at, out),
+            "/" if text.run(at, &["/", "s", "/"]) => signature(text, at + 3, out),
+            "esq" => esquire(text, at, out),
+            "attorney" | "attorneys" | "counsel" | "адвокат" | "адвоката" => {
+                named_after(text, at + 1, out);
+                appositive(text, at, out);
+            }
+            "for" => appearance(text, at, out),
+            "представитель" | "представителя" | "представители" => {
+                representative(text, at, out)
+            }
+            _ => {}
+        }
+    }
+}
+
+fn attorney<'t>(text: &Text<'t>, range: (usize, usize), ground: Ground) -> Finding<'t> {
+    let mut it = Finding::new(Kind::Person, text, range, ground).with(Role::Attorney);
+    it.represents = side(text, range.1, text.at(range.0).is_some_and(|token| token.aside));
+    it
+}
+
+/// Whom the words below a name say it speaks for, in the same column.
+fn side(text: &Text<'_>, from: usize, aside: bool) -> Option<Role> {
+    let mut blank = 0;
+    for at in from..(from + BLOCK_TOKENS).min(text.len()) {
+        blank += usize::from(text.breaks(at) >= 2);
+        if blank > 1 {
+            return None;
+        }
+        let said = matches!(text.low(at), "attorney" | "attorneys" | "counsel" | "behalf")
+            && text.at(at).is_some_and(|it| it.aside == aside || text.breaks(at) == 0 && !it.aside);
+        if !said {
+            continue;
+        }
+        let next = (at + 1..at + 5).find_map(|it| party::roles(text.low(it)).next());
+        if next.is_some() {
+            return next;
+        }
+    }
+    None
+}
+
+/// `Jane Q. Roe (P12345)`
+fn bar<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let number = text.is(at + 1, "p")
+        && text.glued(at + 2)
+        && text.number(at + 2).is_some_and(|(_, digits)| (4..=6).contains(&digits));
+    // `(P-12345)` is an older way to write the same.
+    let dashed = text.is(at + 1, "p")
+        && text.is(at + 2, "-")
+        && text.number(at + 3).is_some_and(|(_, digits)| (4..=6).contains(&digits));
+    let digits = if number {
+        at + 2
+    } else if dashed {
+        at + 3
+    } else {
+        return;
+    };
+    if !text.is(digits + 1, ")") {
+        return;
+    }
+    let end = if at > 0 && text.is(at - 1, ",") { at - 1 } else { at };
+    if let Some(from) = name::person_before(text, end, false) {
+        let mut it = attorney(text, (from, end), Ground::Form);
+        it.bar_number = Some(format!("P{}", text.word(digits)));
+        out.push(it);
+    }
+}
+
+/// `/s/ Jane Roe`, of a judge where the next line says so.
+fn signature<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let from = at + usize::from(text.is(at, "hon")) + usize::from(text.run(at, &["hon", "."]));
+    let Some(end) = name::person(text, from, false) else { return };
+    let judge =
+        (end..end + 14).any(|it| matches!(text.low(it), "judge" | "justice" | "magistrate"));
+    let lawyer = (end..end + 40)
+        .any(|it| matches!(text.low(it), "attorney" | "attorneys" | "counsel" | "bar"))
+        || (end..end + 12)
+            .any(|it| text.is(it, "(") && text.is(it + 1, "p") && text.is_number(it + 2));
+    if judge {
+        out.push(Finding::new(Kind::Person, text, (from, end), Ground::Label).with(Role::Judge));
+    } else if lawyer {
+        out.push(attorney(text, (from, end), Ground::Label));
+    }
+}
+
+/// `Jane Roe, Esq.`
+fn esquire<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let end = if at > 0 && text.is(at - 1, ",") { at - 1 } else { at };
+    if let Some(from) = name::person_before(text, end, false) {
+        out.push(attorney(text, (from, end), Ground::Label));
+    }
+}
+
+/// `attorney Jane Roe`, `counsel, Jane Roe,`
+fn named_after<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let from = at + usize::from(text.is(at, ","));
+    if text.breaks(from) > 0 || text.is(from, "general") {
+        return;
+    }
+    if let Some(end) = name::person(text, from, false) {
+        let mut it =
+            Finding::new(Kind::Person, text, (from, end), Ground::Label).with(Role::Attorney);
+        // `Plaintiff's counsel Jane Roe`
+        it.represents = at.checked_sub(2).and_then(|before| {
+            let word = text.low(before);
+            party::role(word.trim_end_matches("'s").trim_end_matches("’s"))
+        });
+        out.push(it);
+    }
+}
+
+/// `Jane Roe, counsel for Defendant,` and `Jane Roe, attorney for the plaintiff`
+fn appositive<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    if at == 0 || !text.is(at - 1, ",") || !text.is(at + 1, "for") {
+        return;
+    }
+    if let Some(from) = name::person_before(text, at - 1, false) {
+        let mut it =
+            Finding::new(Kind::Person, text, (from, at - 1), Ground::Label).with(Role::Attorney);
+        it.represents = (at + 2..at + 4).find_map(|it| party::roles(text.low(it)).next());
+        out.push(it);
+    }
+}
+
+/// `For Plaintiff: Jane Roe`, `For the Defendant: John Doe and Jane Roe`
+fn appearance<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let label = at + 1 + usize::from(text.is(at + 1, "the"));
+    let Some(role) = party::roles(text.low(label)).next() else { return };
+    if !text.is(label + 1, ":") {
+        return;
+    }
+    let mut from = label + 2;
+    for _ in 0..4 {
+        let Some(end) = name::person(text, from, false) else { break };
+        let mut it =
+            Finding::new(Kind::Person, text, (from, end), Ground::Label).with(Role::Attorney);
+        it.represents = Some(role);
+        out.push(it);
+        from = match text.low(end) {
+            "," if text.is(end + 1, "and") => end + 2,
+            "," if text.is(end + 1, "esq") => break,
+            "and" | "," => end + 1,
+            _ => break,
+        };
+    }
+}
+
+/// `представитель истца по доверенности Сидоров С.С.`
+fn representative<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let mut role = None;
+    for from in at + 1..at + 9 {
+        role = role.or_else(|| party::role(text.low(from)));
+        if matches!(text.low(from), "." | ";") {
+            return;
+        }
+        let Some(end) =
+            name::person(text, from, false).filter(|_| party::role(text.low(from)).is_none())
+        else {
+            continue;
+        };
+        let mut it =
+            Finding::new(Kind::Person, text, (from, end), Ground::Label).with(Role::Attorney);
+        it.represents = role;
+        out.push(it);
+        return;
+    }
+}

@@ -1,0 +1,226 @@
+//! What a date is the date of, told from the words of its sentence. It does not understand the
+//! sentence: the nearest telling word wins, and words before the date outweigh those after it.
+
+use crate::text::Text;
+use crate::when::EventKind;
+
+/// Words after the date count this much farther away than words before it.
+const AFTER_COSTS: usize = 3;
+
+/// What a word tells by itself.
+fn telling(word: &str) -> Option<EventKind> {
+    use EventKind::{
+        Agreement, Employment, Filed, Hearing, Incident, Judgment, Notice, Order, Payment, Served,
+    };
+    Some(match word {
+        "filed" | "files" | "filing" | "lodged" | "commenced" | "e-filed" => Filed,
+        "served" | "serve" | "serving" | "service" => Served,
+        "hearing" | "heard" | "argument" | "trial" | "conference" | "deposition" | "mediation" => {
+            Hearing
+        }
+        "order" | "ordered" | "granted" | "denied" | "orders" | "ruled" | "entered" | "issued" => {
+            Order
+        }
+        "judgment" | "verdict" | "judgement" => Judgment,
+        "accident" | "collision" | "incident" | "crash" | "injured" | "struck" | "fell"
+        | "occurred" | "collided" | "fire" | "explosion" => Incident,
+        "signed" | "executed" | "agreement" | "contract" | "lease" => Agreement,
+        "paid" | "payment" | "invoice" | "invoiced" | "wired" | "remitted" => Payment,
+        "sent" | "letter" | "e-mailed" | "emailed" | "mailed" | "notified" | "notice" | "wrote"
+        | "demanded" => Notice,
+        "hired" | "terminated" | "fired" | "resigned" | "discharged" => Employment,
+        "дтп" => Incident,
+        _ => return russian(word),
+    })
+}
+
+fn russian(word: &str) -> Option<EventKind> {
+    use EventKind::{
+        Agreement, Employment, Filed, Hearing, Incident, Judgment, Notice, Order, Payment, Served,
+    };
+    const STEMS: [(&str, EventKind); 27] = [
+        ("подан", Filed),
+        ("подал", Filed),
+        ("обратил", Filed),
+        ("поступил", Filed),
+        ("вручен", Served),
+        ("получен", Served),
+        ("получил", Served),
+        ("заседани", Hearing),
+        ("слушани", Hearing),
+        ("разбирательств", Hearing),
+        ("определени", Order),
+        ("постановлени", Order),
+        ("решени", Judgment),
+        ("авари", Incident),
+        ("залив", Incident),
+        ("пожар", Incident),
+        ("заключ", Agreement),
+        ("договор", Agreement),
+        ("подписан", Agreement),
+        ("оплат", Payment),
+        ("перечисл", Payment),
+        ("платеж", Payment),
+        ("претензи", Notice),
+        ("уведом", Notice),
+        ("письм", Notice),
+        ("уволен", Employment),
+        ("направ", Notice),
+    ];
+    if word.is_ascii() {
+        return None;
+    }
+    STEMS.iter().find(|(stem, _)| word.starts_with(stem)).map(|(_, kind)| *kind)
+}
+
+/// Whether the words before the date make it the last day for something.
+pub(crate) fn is_due(text: &Text<'_>, date: usize) -> bool {
+    let back = |steps: usize| date.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
+    match back(1) {
+        "by" | "позднее" => true,
+        "than" => matches!(back(2), "later"),
+        "before" => back(2) == "or" && back(3) == "on",
+        "until" => matches!(back(2), "have" | "has" | "extended"),
+        "due" => true,
+        "on" | "is" => back(2) == "due",
+        "до" => matches!(back(2), "срок" | "отложено") || back(2) == "," && back(3) == "срок",
+        _ => false,
+    }
+}
+
+/// Whether the date is the document's own: alone in its line, or after `Dated:`.
+pub(crate) fn is_own(text: &Text<'_>, date: usize, end: usize) -> bool {
+    let back = |steps: usize| date.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
+    let label = if back(1) == ":" { back(2) } else { back(1) };
+    if matches!(label, "dated" | "date" | "sent" | "дата" | "entered") {
+        let at = date - if back(1) == ":" { 2 } else { 1 };
+        return back(1) == ":" || (label == "dated" && text.breaks(at) > 0);
+    }
+    let alone = text.breaks(date) > 0 || date == 0;
+    alone && (text.breaks(end) > 0 || text.is(end, "г"))
+}
+
+/// The kind of the event, and whether a word told it. `from..to` is the part of the sentence that
+/// belongs to this date rather than to the dates beside it.
+pub(crate) fn kind(
+    text: &Text<'_>,
+    from: usize,
+    to: usize,
+    date: usize,
+    end: usize,
+) -> Option<EventKind> {
+    let before = (from..date).map(|at| (date - at, at));
+    let after = (end..to).map(|at| ((at + 1 - end) * AFTER_COSTS, at));
+    let (_, at, kind) = before
+        .chain(after)
+        .filter(|(_, at)| text.is_word(*at))
+        .filter_map(|(cost, at)| telling(text.low(at)).map(|kind| (cost, at, kind)))
+        .min_by_key(|(cost, ..)| *cost)?;
+    Some(settle(text, from, to, at, kind))
+}
+
+/// Words that say only that something was done take their meaning from the noun beside them.
+fn settle(text: &Text<'_>, from: usize, to: usize, at: usize, kind: EventKind) -> EventKind {
+    let has = |list: &[&str]| (from..to).any(|it| list.contains(&text.low(it)));
+    let noun = |stems: &[&str]| {
+        (from..to).any(|it| stems.iter().any(|stem| text.low(it).starts_with(stem)))
+    };
+    match text.low(at) {
+        "entered" if text.is(at + 1, "into") => EventKind::Agreement,
+        "entered" | "issued" if has(&["judgment", "verdict"]) => EventKind::Judgment,
+        "order" | "orders" if has(&["filed"]) => EventKind::Filed,
+        "hearing" | "conference" if has(&["order"]) && has(&["entered"]) => EventKind::Order,
+        "agreement" | "contract" | "lease" if has(&["filed"]) => EventKind::Filed,
+        "notice" if has(&["filed"]) => EventKind::Filed,
+        "letter" | "notice" if has(&["served"]) => EventKind::Served,
+        "payment" if has(&["demanded"]) => EventKind::Notice,
+        "occurred" if has(&["hearing", "trial"]) => EventKind::Hearing,
+        "terminated" if has(&["agreement", "contract", "lease"]) => EventKind::Agreement,
+        word if word.starts_with("направ") && noun(&["суд"]) => EventKind::Filed,
+        word if word.starts_with("договор") && noun(&["оплат", "перечисл"]) => {
+            EventKind::Payment
+        }
+        word if word.starts_with("поступил") && noun(&["оплат", "платеж"]) => {
+            EventKind::Payment
+        }
+        _ => kind,
+    }
+}
+
+/// What the event is about, for events of which there is one in a case.
+pub(crate) fn subject(text: &Text<'_>, kind: EventKind, from: usize, to: usize) -> Option<String> {
+    (from..to).find_map(|at| {
+        let name = named(text, kind, at)?;
+        let another = (1..=2).find_map(|steps| {
+            let word = at.checked_sub(steps).filter(|it| *it >= from).map(|it| text.low(it))?;
+            matches!(
+                word,
+                "amended"
+                    | "second"
+                    | "third"
+                    | "another"
+                    | "renewed"
+                    | "cross"
+                    | "supplemental"
+                    | "new"
+                    | "prior"
+                    | "previous"
+                    | "later"
+                    | "mutual"
+            )
+            .then_some(word)
+        });
+        Some(match another {
+            Some(word) => format!("{word} {name}"),
+            None => name,
+        })
+    })
+}
+
+fn named(text: &Text<'_>, kind: EventKind, at: usize) -> Option<String> {
+    let word = text.low(at);
+    let fixed = match kind {
+        EventKind::Filed | EventKind::Served => match word {
+            "complaint" | "answer" | "petition" | "lawsuit" | "summons" => word,
+            "appeal" if at > 1 && text.is(at - 2, "notice") => "notice of appeal",
+            "motion" => return motion(text, at),
+            "жалоба" | "жалобу" | "жалобой" => "жалоба",
+            "отзыв" => "отзыв",
+            _ if word.starts_with("исков") || matches!(word, "иск" | "иском") => "иск",
+            _ => return None,
+        },
+        EventKind::Incident => match word {
+            "accident" | "collision" | "incident" | "crash" => "incident",
+            "дтп" | "авария" | "аварии" => "авария",
+            "залив" | "залива" => "залив",
+            _ => return None,
+        },
+        EventKind::Agreement => match word {
+            "agreement" | "contract" | "lease" => word,
+            _ if word.starts_with("договор") => "договор",
+            _ => return None,
+        },
+        EventKind::Judgment => match word {
+            "judgment" => word,
+            _ => return None,
+        },
+        EventKind::Hearing => match word {
+            "trial" => word,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(fixed.to_owned())
+}
+
+/// `motion to dismiss`, `motion for summary judgment`
+fn motion(text: &Text<'_>, at: usize) -> Option<String> {
+    let words = match text.low(at + 1) {
+        "to" => 1,
+        "for" if matches!(text.low(at + 2), "summary" | "protective" | "partial") => 2,
+        "for" => 1,
+        _ => return None,
+    };
+    let parts: Vec<&str> = (at..at + 2 + words).map(|it| text.low(it)).collect();
+    Some(parts.join(" "))
+}

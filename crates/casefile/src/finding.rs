@@ -1,0 +1,61 @@
+//! One thing seen in one place, before those that are the same are brought together.
+
+use crate::entity::{Ground, Kind, Mention, Money, Role};
+use crate::text::Text;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Finding<'t> {
+    pub(crate) kind: Kind,
+    pub(crate) mention: Mention<'t>,
+    pub(crate) ground: Ground,
+    pub(crate) role: Option<Role>,
+    pub(crate) represents: Option<Role>,
+    pub(crate) bar_number: Option<String>,
+    pub(crate) money: Option<Money>,
+}
+
+impl<'t> Finding<'t> {
+    pub(crate) fn new(kind: Kind, text: &Text<'t>, range: (usize, usize), ground: Ground) -> Self {
+        Self {
+            kind,
+            mention: text.mention(range.0, range.1),
+            ground,
+            role: None,
+            represents: None,
+            bar_number: None,
+            money: None,
+        }
+    }
+
+    pub(crate) fn with(mut self, role: Role) -> Self {
+        self.role = Some(role);
+        self
+    }
+}
+
+/// A piece with what every rule asks of it.
+pub(crate) struct Reading<'a, 't> {
+    pub(crate) text: &'a Text<'t>,
+    /// Tokens that belong to citations of other cases.
+    pub(crate) cited: &'a [bool],
+    /// Organisations, in order: first token, token after the last, how sure.
+    pub(crate) organisations: Vec<(usize, usize, Ground)>,
+}
+
+impl Reading<'_, '_> {
+    pub(crate) fn is_cited(&self, at: usize) -> bool {
+        self.cited.get(at).copied().unwrap_or_default()
+    }
+
+    /// The organisation that begins at this token.
+    pub(crate) fn organisation_at(&self, at: usize) -> Option<usize> {
+        let place = self.organisations.binary_search_by_key(&at, |it| it.0).ok()?;
+        self.organisations.get(place).map(|it| it.1)
+    }
+
+    /// The organisation that ends before this token.
+    pub(crate) fn organisation_before(&self, end: usize) -> Option<usize> {
+        let place = self.organisations.partition_point(|it| it.1 < end);
+        self.organisations.get(place).filter(|it| it.1 == end).map(|it| it.0)
+    }
+}

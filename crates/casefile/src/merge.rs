@@ -1,0 +1,239 @@
+//! Findings of one person or thing brought together, and its other mentions looked for.
+
+use std::collections::HashMap;
+
+use crate::entity::{Entity, Kind, Mention, Role, Span};
+use crate::finding::Finding;
+use crate::name::{PersonKey, is_title_word, person_key};
+use crate::text::{Text, evened};
+use crate::{ENTITIES_MAX, MENTIONS_MAX, court, docket, money, organisation};
+
+/// Entities that one surname, or one first word, is tried against.
+const CANDIDATES_MAX: usize = 8;
+
+#[derive(Default)]
+pub(crate) struct Registry<'t> {
+    pub(crate) entities: Vec<Entity<'t>>,
+    people: HashMap<usize, PersonKey>,
+    by_key: HashMap<(Kind, String), usize>,
+    by_surname: HashMap<String, Vec<usize>>,
+    pub(crate) truncated: bool,
+}
+
+impl<'t> Registry<'t> {
+    pub(crate) fn add(&mut self, finding: Finding<'t>) {
+        let name = evened(finding.mention.quote);
+        if name.is_empty() {
+            return;
+        }
+        let place = if finding.kind == Kind::Person {
+            self.person(&finding, &name)
+        } else {
+            self.thing(&finding, &name)
+        };
+        let Some(entity) = place.and_then(|it| self.entities.get_mut(it)) else { return };
+        if name.len() > entity.name.len()
+            || (name.len() == entity.name.len() && is_shout(&entity.name))
+        {
+            entity.name = name;
+        }
+        entity.ground = entity.ground.max(finding.ground);
+        entity.bar_number = entity.bar_number.take().or(finding.bar_number);
+        add_role(&mut entity.roles, finding.role);
+        add_role(&mut entity.represents, finding.represents);
+        mention(entity, finding.mention);
+    }
+
+    fn thing(&mut self, finding: &Finding<'t>, name: &str) -> Option<usize> {
+        let key = match finding.kind {
+            Kind::Organisation | Kind::Person => organisation::key(name),
+            Kind::Court => court::key(name),
+            Kind::CaseNumber => docket::key(name),
+            Kind::Money => money::key(finding.money?),
+        };
+        if let Some(place) = self.by_key.get(&(finding.kind, key.clone())) {
+            return Some(*place);
+        }
+        let place = self.create(finding, name, key.clone())?;
+        self.by_key.insert((finding.kind, key), place);
+        Some(place)
+    }
+
+    fn person(&mut self, finding: &Finding<'t>, name: &str) -> Option<usize> {
+        let key = person_key(name);
+        if key.surname.is_empty() {
+            return None;
+        }
+        let known = self.by_surname.get(&key.surname).map(Vec::as_slice).unwrap_or_default();
+        let fitting: Vec<usize> = known
+            .iter()
+            .copied()
+            .filter(|it| self.people.get(it).is_some_and(|other| key.fits(other)))
+            .collect();
+        let same_role = |it: &&usize| {
+            self.entities
+                .get(**it)
+                .is_some_and(|entity| finding.role.is_some_and(|role| entity.roles.contains(&role)))
+        };
+        let exact = |it: &&usize| self.people.get(it).is_some_and(|other| *other == key);
+        let chosen = fitting
+            .iter()
+            .find(exact)
+            .or_else(|| fitting.iter().find(same_role))
+            .or_else(|| fitting.first())
+            .copied();
+        if let Some(place) = chosen {
+            // A fuller name says more than the one that was first.
+            if let Some(other) = self.people.get_mut(&place)
+                && key.given.len() > other.given.len()
+            {
+                if let Some(entity) = self.entities.get_mut(place) {
+                    entity.key = key.shown();
+                }
+                *other = key;
+            }
+            return Some(place);
+        }
+        let place = self.create(finding, name, key.shown())?;
+        let family = self.by_surname.entry(key.surname.clone()).or_default();
+        if family.len() < CANDIDATES_MAX {
+            family.push(place);
+        }
+        self.people.insert(place, key);
+        Some(place)
+    }
+
+    fn create(&mut self, finding: &Finding<'t>, name: &str, key: String) -> Option<usize> {
+        if self.entities.len() >= ENTITIES_MAX {
+            self.truncated = true;
+            return None;
+        }
+        self.entities.push(Entity {
+            kind: finding.kind,
+            name: name.to_owned(),
+            key,
+            roles: Vec::new(),
+            represents: Vec::new(),
+            bar_number: None,
+            money: finding.money,
+            mentions: Vec::new(),
+            mention_count: 0,
+            ground: finding.ground,
+        });
+        Some(self.entities.len() - 1)
+    }
+
+    /// What to look for when the whole document has been read.
+    pub(crate) fn probes(&self) -> Probes {
+        let mut by_word: HashMap<String, Vec<(usize, Vec<String>)>> = HashMap::new();
+        for (place, entity) in self.entities.iter().enumerate() {
+            let words: Vec<String> = match entity.kind {
+                Kind::Person => {
+                    let Some(key) = self.people.get(&place) else { continue };
+                    let alone = self.by_surname.get(&key.surname).is_some_and(|it| it.len() == 1);
+                    if !alone || !key.surname.is_ascii() {
+                        continue;
+                    }
+                    vec![key.surname.clone()]
+                }
+                Kind::Organisation => entity.key.split(' ').map(str::to_owned).collect(),
+                _ => continue,
+            };
+            let Some(first) =
+                words.first().filter(|it| it.chars().count() > 2 && !is_title_word(it))
+            else {
+                continue;
+            };
+            let list = by_word.entry(first.clone()).or_default();
+            if list.len() < CANDIDATES_MAX {
+                list.push((place, words));
+            }
+        }
+        Probes {
+            by_word,
+            given: self.people.iter().map(|(place, key)| (*place, key.given.clone())).collect(),
+        }
+    }
+
+    /// Adds the mentions that the probes find where no other mention is.
+    pub(crate) fn look(
+        &mut self,
+        text: &Text<'t>,
+        cited: &[bool],
+        probes: &Probes,
+        taken: &[Span],
+    ) {
+        let mut covered =
+            taken.partition_point(|it| (it.index, it.end) <= (text.index, text.place(0)));
+        for at in 0..text.len() {
+            if !text.capital(at) || cited.get(at).copied().unwrap_or_default() {
+                continue;
+            }
+            let here = text.place(at);
+            while taken.get(covered).is_some_and(|it| (it.index, it.end) <= (text.index, here)) {
+                covered += 1;
+            }
+            if taken.get(covered).is_some_and(|it| it.index == text.index && it.start <= here) {
+                continue;
+            }
+            let word = text.low(at);
+            let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
+            let Some(list) = probes.by_word.get(word) else { continue };
+            let best = list
+                .iter()
+                .filter(|(_, words)| {
+                    words.iter().enumerate().skip(1).all(|(step, it)| text.is(at + step, it))
+                })
+                .max_by_key(|(_, words)| words.len());
+            let Some((place, words)) = best else { continue };
+            let given = probes.given.get(place).filter(|it| !it.is_empty());
+            let before = at > 0 && given.is_some_and(|it| text.is(at - 1, it));
+            let from = if before { at - 1 } else { at };
+            if let Some(entity) = self.entities.get_mut(*place) {
+                mention(entity, text.mention(from, at + words.len()));
+            }
+        }
+    }
+
+    pub(crate) fn finish(&mut self) {
+        for entity in &mut self.entities {
+            entity.mentions.sort_by_key(|it| it.span);
+            entity.mentions.truncate(MENTIONS_MAX);
+            entity.roles.sort_unstable();
+            entity.represents.sort_unstable();
+        }
+    }
+}
+
+pub(crate) struct Probes {
+    by_word: HashMap<String, Vec<(usize, Vec<String>)>>,
+    given: HashMap<usize, String>,
+}
+
+fn is_shout(name: &str) -> bool {
+    !name.chars().any(char::is_lowercase)
+}
+
+fn add_role(list: &mut Vec<Role>, role: Option<Role>) {
+    if let Some(role) = role
+        && !list.contains(&role)
+    {
+        list.push(role);
+    }
+}
+
+/// Rules may see the same words twice, and then one after the other.
+fn mention<'t>(entity: &mut Entity<'t>, mention: Mention<'t>) {
+    let seen = |it: &Mention<'_>| {
+        it.span.index == mention.span.index
+            && it.span.start < mention.span.end
+            && mention.span.start < it.span.end
+    };
+    if entity.mentions.iter().rev().take(8).any(seen) {
+        return;
+    }
+    entity.mention_count += 1;
+    if entity.mentions.len() < MENTIONS_MAX {
+        entity.mentions.push(mention);
+    }
+}

@@ -1,0 +1,339 @@
+//! The shapes of people's names, English and Russian, and which capitals are no names.
+
+use crate::text::Text;
+
+/// Words that stand in capitals beside names and are none.
+pub(crate) fn is_title_word(word: &str) -> bool {
+    matches!(
+        word,
+        "plaintiff"
+            | "plaintiffs"
+            | "defendant"
+            | "defendants"
+            | "petitioner"
+            | "respondent"
+            | "appellant"
+            | "appellee"
+            | "intervenor"
+            | "the"
+            | "a"
+            | "an"
+            | "of"
+            | "and"
+            | "or"
+            | "for"
+            | "in"
+            | "on"
+            | "at"
+            | "by"
+            | "to"
+            | "with"
+            | "from"
+            | "this"
+            | "that"
+            | "court"
+            | "courts"
+            | "judge"
+            | "justice"
+            | "hon"
+            | "honorable"
+            | "magistrate"
+            | "chief"
+            | "circuit"
+            | "district"
+            | "county"
+            | "state"
+            | "united"
+            | "states"
+            | "attorney"
+            | "attorneys"
+            | "counsel"
+            | "esq"
+            | "mr"
+            | "mrs"
+            | "ms"
+            | "dr"
+            | "case"
+            | "no"
+            | "motion"
+            | "order"
+            | "complaint"
+            | "answer"
+            | "exhibit"
+            | "opinion"
+            | "judgment"
+            | "hearing"
+            | "before"
+            | "after"
+            | "if"
+            | "it"
+            | "its"
+            | "his"
+            | "her"
+            | "he"
+            | "she"
+            | "they"
+            | "we"
+            | "i"
+            | "you"
+            | "however"
+            | "therefore"
+            | "pursuant"
+            | "date"
+            | "dated"
+            | "re"
+            | "sincerely"
+            | "dear"
+            | "regards"
+            | "respectfully"
+            | "submitted"
+            | "counts"
+            | "count"
+            | "jury"
+            | "demand"
+            | "docket"
+            | "lower"
+            | "division"
+            | "appearances"
+            | "present"
+            | "per"
+            | "curiam"
+            | "law"
+            | "office"
+            | "offices"
+            | "firm"
+            | "bar"
+            | "telephone"
+            | "email"
+            | "subject"
+            | "sent"
+            | "cc"
+            | "presiding"
+            | "when"
+            | "as"
+            | "while"
+            | "since"
+            | "under"
+            | "any"
+            | "all"
+            | "each"
+            | "both"
+            | "january"
+            | "february"
+            | "march"
+            | "april"
+            | "june"
+            | "july"
+            | "august"
+            | "september"
+            | "october"
+            | "november"
+            | "december"
+            | "monday"
+            | "tuesday"
+            | "wednesday"
+            | "thursday"
+            | "friday"
+            | "saturday"
+            | "sunday"
+            | "there"
+            | "here"
+            | "judges"
+            | "jj"
+            | "cross"
+            | "counter"
+            | "third-party"
+            | "is"
+            | "was"
+            | "did"
+            | "суд"
+            | "суда"
+            | "истец"
+            | "ответчик"
+            | "судья"
+            | "решение"
+            | "дело"
+            | "истца"
+            | "ответчика"
+            | "именем"
+            | "российской"
+            | "российская"
+            | "федерации"
+            | "город"
+            | "арбитражный"
+            | "арбитражного"
+            | "общество"
+            | "определил"
+            | "решил"
+            | "установил"
+    )
+}
+
+/// A capitalised word that may be part of a name.
+pub(crate) fn is_name_word(text: &Text<'_>, at: usize) -> bool {
+    text.is_word(at) && text.capital(at) && !is_title_word(text.low(at)) && text.word(at).len() > 1
+}
+
+fn is_initial(text: &Text<'_>, at: usize) -> bool {
+    text.capital(at) && text.word(at).chars().count() == 1 && text.is(at + 1, ".")
+}
+
+fn is_particle(word: &str) -> bool {
+    matches!(word, "de" | "la" | "van" | "von" | "der" | "del" | "di" | "bin" | "al" | "st")
+}
+
+/// The token after the person's name that begins here; one word is enough if `single` says so.
+pub(crate) fn person(text: &Text<'_>, at: usize, single: bool) -> Option<usize> {
+    if text.word(at).starts_with(|it: char| !it.is_ascii() && it.is_alphabetic())
+        && let Some(end) = russian(text, at)
+    {
+        return Some(end);
+    }
+    let (mut next, mut words, mut parts, mut last_word) = (at, 0, 0, at);
+    while parts < 5 {
+        let same_line = next == at || (text.breaks(next) == 0 && !wide(text, at, next));
+        if !same_line {
+            break;
+        }
+        if is_initial(text, next) {
+            next += 2;
+            parts += 1;
+        } else if is_name_word(text, next) && !is_generation(text.low(next)) {
+            next += 1;
+            (parts, words, last_word) = (parts + 1, words + 1, next);
+        } else if words > 0 && is_particle(text.low(next)) && is_name_word(text, next + 1) {
+            next += 1;
+        } else {
+            break;
+        }
+    }
+    // A name does not end in an initial: `John Q.` began something else.
+    let enough = words >= 2 || (words == 1 && (parts >= 2 || single));
+    (enough && words > 0).then(|| generation(text, last_word))
+}
+
+fn wide(text: &Text<'_>, from: usize, at: usize) -> bool {
+    let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
+    aside(at) != aside(from)
+}
+
+fn is_generation(word: &str) -> bool {
+    matches!(word, "jr" | "sr" | "ii" | "iii" | "iv")
+}
+
+/// Past `, Jr.`, where it follows.
+fn generation(text: &Text<'_>, end: usize) -> usize {
+    let at = if text.is(end, ",") { end + 1 } else { end };
+    if !is_generation(text.low(at)) || text.breaks(at) > 0 {
+        return end;
+    }
+    if text.is(at + 1, ".") { at + 2 } else { at + 1 }
+}
+
+/// `Иванов И.И.`, `И.И. Иванов`, `Иванов Иван Иванович`
+fn russian(text: &Text<'_>, at: usize) -> Option<usize> {
+    let initials = |from: usize| {
+        let mut next = from;
+        while next < from + 4 && is_initial(text, next) && text.breaks(next) == 0 {
+            next += 2;
+        }
+        next
+    };
+    if is_initial(text, at) {
+        let next = initials(at);
+        return (next > at && is_name_word(text, next)).then_some(next + 1);
+    }
+    if !is_name_word(text, at) {
+        return None;
+    }
+    let next = initials(at + 1);
+    if next > at + 1 {
+        return Some(next);
+    }
+    let patronymic = |word: &str| {
+        ["вич", "вича", "вичу", "вичем", "вна", "вны", "вне", "вной"]
+            .iter()
+            .any(|it| word.ends_with(it))
+    };
+    let whole = is_name_word(text, at + 1) && text.is_word(at + 2) && patronymic(text.low(at + 2));
+    whole.then_some(at + 3)
+}
+
+/// Where the person's name begins that ends before this token.
+pub(crate) fn person_before(text: &Text<'_>, end: usize, single: bool) -> Option<usize> {
+    let first = end.saturating_sub(8);
+    (first..end).find(|at| {
+        // A name that begins in the middle of a longer one is not it.
+        !(*at > first
+            && is_name_word(text, at - 1)
+            && text.breaks(*at) == 0
+            && person(text, at - 1, single) == Some(end))
+            && person(text, *at, single) == Some(end)
+    })
+}
+
+/// What the mentions of one person have in common: surname, and what is known of the first name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PersonKey {
+    pub(crate) surname: String,
+    pub(crate) given: String,
+}
+
+/// Surname and given name of a name as it is written.
+pub(crate) fn person_key(name: &str) -> PersonKey {
+    let lower = name.to_lowercase();
+    let words: Vec<&str> = lower
+        .split(|it: char| it.is_whitespace() || matches!(it, '.' | ','))
+        .filter(|it| !it.is_empty() && !is_generation(it))
+        .filter(|it| !matches!(*it, "mr" | "mrs" | "ms" | "dr" | "hon" | "ип"))
+        .collect();
+    if lower.chars().any(|it| ('а'..='я').contains(&it)) {
+        return russian_key(&words);
+    }
+    let surname = words.last().copied().unwrap_or_default().to_owned();
+    let given = if words.len() > 1 { words.first().copied().unwrap_or_default() } else { "" };
+    PersonKey { surname, given: given.to_owned() }
+}
+
+fn russian_key(words: &[&str]) -> PersonKey {
+    let long = |it: &&&str| it.chars().count() > 1;
+    let surname = words.iter().find(long).copied().unwrap_or_default();
+    let rest = words.iter().filter(|it| **it != surname);
+    let given: String = rest.filter_map(|it| it.chars().next()).collect();
+    PersonKey { surname: stem(surname), given }
+}
+
+/// A surname without the endings that its cases put on it.
+fn stem(word: &str) -> String {
+    for end in
+        ["ого", "ому", "ой", "ым", "ом", "ем", "ий", "ая", "ую", "а", "у", "е", "ы", "я", "ю", "й"]
+    {
+        if let Some(stem) = word.strip_suffix(end)
+            && stem.chars().count() >= 3
+        {
+            return stem.to_owned();
+        }
+    }
+    word.to_owned()
+}
+
+impl PersonKey {
+    /// Whether both may be one person; a name without a first name may be anybody of the family.
+    pub(crate) fn fits(&self, other: &Self) -> bool {
+        if self.surname != other.surname {
+            return false;
+        }
+        let (short, long) = if self.given.len() <= other.given.len() {
+            (&self.given, &other.given)
+        } else {
+            (&other.given, &self.given)
+        };
+        short.is_empty()
+            || short == long
+            || (short.chars().count() == 1 && long.starts_with(short.as_str()))
+    }
+
+    pub(crate) fn shown(&self) -> String {
+        format!("{} {}", self.given, self.surname).trim().to_owned()
+    }
+}

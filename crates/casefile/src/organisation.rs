@@ -1,0 +1,290 @@
+//! Organisations by the word that makes them one: `LLC`, `Inc.`, `ООО`, `City of`.
+
+use crate::entity::Ground;
+use crate::name::is_title_word;
+use crate::text::Text;
+
+/// No name of an organisation is longer, in tokens.
+const TOKENS_MAX: usize = 14;
+
+/// Every organisation of the piece, in order, none within another.
+pub(crate) fn find(text: &Text<'_>) -> Vec<(usize, usize, Ground)> {
+    let mut list: Vec<(usize, usize, Ground)> = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let found = russian(text, at).or_else(|| body(text, at)).or_else(|| by_suffix(text, at));
+        let Some((from, to, ground)) = found else {
+            at += 1;
+            continue;
+        };
+        if list.last().is_none_or(|last| last.1 <= from) {
+            list.push((from, to, ground));
+        } else if let Some(last) = list.last_mut()
+            && from <= last.0
+            && to > last.1
+        {
+            // A longer name that ends later takes the place of its own beginning.
+            *last = (from, to, ground);
+        }
+        at = to.max(at + 1);
+    }
+    list
+}
+
+/// The end of the legal form that begins here: `LLC`, `L.L.C.`, `Inc.`
+pub(crate) fn legal_form(text: &Text<'_>, at: usize) -> Option<usize> {
+    let dot = |end: usize| if text.is(end, ".") && text.glued(end) { end + 1 } else { end };
+    if !text.capital(at) {
+        return None;
+    }
+    match text.low(at) {
+        "llc" | "inc" | "corp" | "corporation" | "ltd" | "llp" | "lp" | "plc" | "pllc"
+        | "incorporated" | "limited" | "gmbh" | "pc" => Some(dot(at + 1)),
+        "co" if text.is(at + 1, ".") => Some(at + 2),
+        "l" | "p" | "n" => [
+            &["l", ".", "l", ".", "c", "."][..],
+            &["l", ".", "l", ".", "p", "."],
+            &["p", ".", "l", ".", "l", ".", "c", "."],
+            &["l", ".", "p", "."],
+            &["p", ".", "c", "."],
+            &["n", ".", "a", "."],
+        ]
+        .iter()
+        .find(|form| text.run(at, form))
+        .map(|form| at + form.len()),
+        _ => None,
+    }
+}
+
+fn is_weak(word: &str) -> bool {
+    matches!(
+        word,
+        "company"
+            | "bank"
+            | "university"
+            | "hospital"
+            | "association"
+            | "trust"
+            | "authority"
+            | "partners"
+            | "foundation"
+            | "commission"
+            | "agency"
+            | "union"
+    )
+}
+
+fn by_suffix(text: &Text<'_>, at: usize) -> Option<(usize, usize, Ground)> {
+    if let Some(end) = legal_form(text, at) {
+        let mut name_end = at;
+        if at > 0 && text.is(at - 1, ",") {
+            name_end = at - 1;
+        }
+        let from = backwards(text, name_end)?;
+        return Some((from, end, Ground::Form));
+    }
+    if !(text.capital(at) && is_weak(text.low(at))) {
+        return None;
+    }
+    // `Acme Trust Company` goes on.
+    if text.breaks(at + 1) == 0
+        && (is_weak(text.low(at + 1)) || legal_form(text, at + 1).is_some())
+        && text.capital(at + 1)
+    {
+        return None;
+    }
+    if text.is(at + 1, ",") && legal_form(text, at + 2).is_some() {
+        return None;
+    }
+    let from = backwards(text, at)?;
+    Some((from, at + 1, Ground::Layout))
+}
+
+/// The first token of the capitalised words before `end`, at least one.
+fn backwards(text: &Text<'_>, end: usize) -> Option<usize> {
+    let mut from = end;
+    while from > 0 && end - from < TOKENS_MAX {
+        let at = from - 1;
+        // The line may break before the form, not twice.
+        if text.breaks(from) >= 2
+            || (text.breaks(from) == 1 && from != end && !text.at(at).is_some_and(|it| it.shout))
+        {
+            break;
+        }
+        if text.at(from).is_some_and(|it| it.aside) && !text.at(at).is_some_and(|it| it.aside) {
+            break;
+        }
+        let name = text.is_word(at) && text.capital(at) && !is_stop(text.low(at));
+        let joint = matches!(text.low(at), "&" | "of" | "and" | "-") && from != end;
+        let joined = joint
+            && at > 0
+            && text.capital(at - 1)
+            && !is_stop(text.low(at - 1))
+            && text.breaks(at) == 0;
+        let initial =
+            text.is(at, ".") && at > 0 && text.word(at - 1).len() == 1 && text.capital(at - 1);
+        let listed = text.is(at, ",") && lists_partners(text, at, from);
+        let number = text.is_number(at)
+            && from != end
+            && text.word(at).len() <= 3
+            && at > 0
+            && text.capital(at - 1);
+        if !(name || joined || initial || listed || number) {
+            break;
+        }
+        from = at;
+    }
+    while from < end
+        && (matches!(text.low(from), "&" | "of" | "and" | "-" | "." | ",") || text.is_number(from))
+    {
+        from += 1;
+    }
+    (from < end).then_some(from)
+}
+
+/// `Roe, Doe & Poe, P.C.`: a comma between partners, of whom the last is joined by `&`.
+fn lists_partners(text: &Text<'_>, comma: usize, from: usize) -> bool {
+    let ampersand = (from..from + 3).any(|it| text.is(it, "&"));
+    ampersand && comma > 0 && text.capital(comma - 1) && text.is_word(comma - 1)
+}
+
+fn is_stop(word: &str) -> bool {
+    is_title_word(word)
+        && !matches!(
+            word,
+            "united"
+                | "states"
+                | "state"
+                | "county"
+                | "law"
+                | "district"
+                | "circuit"
+                | "offices"
+                | "office"
+                | "firm"
+                | "january"
+                | "the"
+        )
+        || matches!(word, "the" | "v" | "vs" | "versus" | "attorneys" | "between")
+}
+
+/// `City of Detroit`, `Department of Health`, `People of the State of Michigan`
+fn body(text: &Text<'_>, at: usize) -> Option<(usize, usize, Ground)> {
+    if !text.capital(at) {
+        return None;
+    }
+    if text.run(at, &["people", "of", "the", "state", "of"]) {
+        return Some((at, capitals(text, at + 5, 2)?, Ground::Form));
+    }
+    if text.run(at, &["united", "states", "of", "america"]) {
+        return Some((at, at + 4, Ground::Form));
+    }
+    let before = at.checked_sub(1).map(|it| text.low(it)).unwrap_or_default();
+    let opens =
+        matches!(text.low(at), "city" | "township" | "village" | "department" | "board" | "bank")
+            || (matches!(text.low(at), "county") && !matches!(before, "the" | "of"));
+    if !(opens && text.is(at + 1, "of")) || matches!(before, "the") && text.is(at, "county") {
+        return None;
+    }
+    let end = capitals(text, at + 2, 3)?;
+    Some((at, end, Ground::Layout))
+}
+
+fn capitals(text: &Text<'_>, at: usize, most: usize) -> Option<usize> {
+    let mut end = at;
+    while end < at + most
+        && text.is_word(end)
+        && text.capital(end)
+        && (end == at || text.breaks(end) == 0)
+        && !is_title_word(text.low(end))
+    {
+        end += 1;
+    }
+    (end > at).then_some(end)
+}
+
+/// `ООО «Ромашка»`, `общество с ограниченной ответственностью "Ромашка"`
+fn russian(text: &Text<'_>, at: usize) -> Option<(usize, usize, Ground)> {
+    let next = russian_form(text, at)?;
+    let close = match text.low(next) {
+        "«" => "»",
+        "\"" => "\"",
+        "“" => "”",
+        "„" => "“",
+        _ => return None,
+    };
+    let end = (next + 2..next + TOKENS_MAX).find(|it| text.is(*it, close))?;
+    // A nested quotation closes twice: «Торговый дом «Ромашка».
+    let end = if text.is(end + 1, close) && text.glued(end + 1) { end + 2 } else { end + 1 };
+    Some((at, end, Ground::Form))
+}
+
+/// The token after the Russian legal form that begins here.
+pub(crate) fn russian_form(text: &Text<'_>, at: usize) -> Option<usize> {
+    match text.low(at) {
+        "ооо" | "ао" | "пао" | "оао" | "зао" | "нао" | "фгуп" | "гуп" | "муп" | "нко" | "ано"
+        | "тсж" | "фгбу" | "гбу" => Some(at + 1),
+        "общество" | "общества" | "обществу" | "обществом"
+            if text.run(at + 1, &["с", "ограниченной", "ответственностью"]) =>
+        {
+            Some(at + 4)
+        }
+        "акционерное" | "акционерного" | "акционерному"
+            if text.low(at + 1).starts_with("обществ") =>
+        {
+            Some(at + 2)
+        }
+        "публичное" | "публичного" | "публичному"
+            if text.low(at + 1).starts_with("акционерн")
+                && text.low(at + 2).starts_with("обществ") =>
+        {
+            Some(at + 3)
+        }
+        _ => None,
+    }
+}
+
+/// What the mentions of one organisation have in common.
+pub(crate) fn key(name: &str) -> String {
+    let lower = name.to_lowercase();
+    let words: Vec<&str> = lower
+        .split(|it: char| !(it.is_alphanumeric() || it == '&' || it == '\''))
+        .filter(|it| !it.is_empty())
+        .collect();
+    let mut words = words.as_slice();
+    if words.first().is_some_and(|it| matches!(*it, "the")) {
+        words = words.get(1..).unwrap_or_default();
+    }
+    let russian =
+        words.iter().position(|it| it.starts_with("обществ") || *it == "ответственностью");
+    if russian.is_some() {
+        let last =
+            words.iter().rposition(|it| it.starts_with("обществ") || *it == "ответственностью");
+        words = words.get(last.map_or(0, |it| it + 1)..).unwrap_or_default();
+    } else if words.len() > 1
+        && matches!(words.first().copied(), Some("ооо" | "ао" | "пао" | "оао" | "зао" | "нао"))
+    {
+        words = words.get(1..).unwrap_or_default();
+    }
+    let form = |it: &str| {
+        matches!(
+            it,
+            "llc"
+                | "inc"
+                | "corp"
+                | "corporation"
+                | "co"
+                | "company"
+                | "ltd"
+                | "llp"
+                | "lp"
+                | "plc"
+                | "pllc"
+                | "pc"
+                | "incorporated"
+                | "limited"
+        ) || it.chars().count() == 1
+    };
+    let core = words.iter().rposition(|it| !form(it)).map_or(words.len(), |it| it + 1);
+    words.get(..core).unwrap_or_default().join(" ")
+}

@@ -1,0 +1,372 @@
+//! Parties: from captions, from `X v. Y`, and from the words before and after a name in prose.
+
+use crate::entity::{Ground, Kind, Role};
+use crate::finding::{Finding, Reading};
+use crate::name;
+use crate::organisation::legal_form;
+use crate::text::Text;
+
+/// A caption's names are looked for this far above their role.
+const BLOCK_TOKENS: usize = 80;
+
+/// The roles that a word gives: `Plaintiff-Appellee` gives two.
+pub(crate) fn roles(word: &str) -> impl Iterator<Item = Role> + '_ {
+    word.split(['-', '–']).filter_map(role)
+}
+
+pub(crate) fn role(word: &str) -> Option<Role> {
+    Some(match word {
+        "plaintiff" | "plaintiffs" | "claimant" | "истец" | "истца" | "истцу" | "истцом"
+        | "истцы" => Role::Plaintiff,
+        "defendant"
+        | "defendants"
+        | "ответчик"
+        | "ответчика"
+        | "ответчику"
+        | "ответчиком"
+        | "ответчики" => Role::Defendant,
+        "appellant" | "appellants" => Role::Appellant,
+        "appellee" | "appellees" => Role::Appellee,
+        "petitioner" | "petitioners" | "заявитель" | "заявителя" | "заявителю" => {
+            Role::Petitioner
+        }
+        "respondent" | "respondents" => Role::Respondent,
+        "intervenor" | "intervenors" | "intervening" => Role::Intervenor,
+        "debtor" | "debtors" | "должник" | "должника" => Role::Debtor,
+        "amicus" | "amici" => Role::Amicus,
+        _ => return None,
+    })
+}
+
+pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    for at in 0..text.len() {
+        if reading.is_cited(at) || !text.is_word(at) {
+            continue;
+        }
+        let word = text.low(at);
+        if roles(word).next().is_some() {
+            if text.capital(at) && caption(reading, at, out) {
+                continue;
+            }
+            prose(reading, at, out);
+        } else if matches!(word, "v" | "vs") {
+            versus(reading, at, out);
+        } else if word == "in" && text.is(at + 1, "re") && text.capital(at) {
+            matter(reading, at + 2, out);
+        } else if text.run(at, &["in", "the", "matter", "of"]) && text.capital(at) {
+            matter(reading, at + 4, out);
+        } else if matches!(word, "иску" | "заявлению") && at > 0 && text.is(at - 1, "по")
+        {
+            claim(reading, at + 1, out);
+        } else if word.starts_with("трет") && text.low(at + 1).starts_with("лиц") {
+            labelled(reading, at + 2, Role::ThirdParty, out);
+        }
+    }
+}
+
+/// `JANE ROE, … Plaintiff,`: the names above a role. Says whether it was a caption.
+fn caption<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) -> bool {
+    let text = reading.text;
+    let after = at + 1;
+    let closes = text.breaks(after) > 0
+        || text.at(after).is_some_and(|it| it.aside)
+        || matches!(text.low(after), "," | "." | ";" | "/" | ")" | "-");
+    let comma = at > 0 && matches!(text.low(at - 1), "," | ")" | ";" | "/");
+    let alone = text.breaks(at) > 0;
+    if !closes || !(comma || alone) || at == 0 {
+        return false;
+    }
+    // `Attorneys for Plaintiff`, `Counsel for\nDefendant` name no party.
+    if !comma && matches!(text.low(at - 1), "for" | "the" | "and" | "by" | "," | "of") {
+        return false;
+    }
+    let names = block(text, at);
+    let mut found = false;
+    for (from, to) in split(reading, &names) {
+        for role in roles(text.low(at)) {
+            out.push(
+                Finding::new(kind_of(reading, from, to), text, (from, to), Ground::Layout)
+                    .with(role),
+            );
+            found = true;
+        }
+    }
+    found
+}
+
+/// The tokens of the left column above a role, up to what ends the block.
+fn block(text: &Text<'_>, label: usize) -> Vec<usize> {
+    let mut names = Vec::new();
+    let mut at = label;
+    let column = text.at(label).is_some_and(|it| it.aside);
+    while at > 0 && label - at < BLOCK_TOKENS {
+        at -= 1;
+        let blank = text.breaks(at + 1) >= 2;
+        if blank && names.len() > 1 {
+            break;
+        }
+        let token_aside = text.at(at).is_some_and(|it| it.aside);
+        if token_aside != column && text.line_start(at) != text.line_start(label) {
+            continue;
+        }
+        let word = text.low(at);
+        let role_line = roles(word).next().is_some() && at + 1 != label;
+        let ends = matches!(word, "v" | "vs" | "versus" | "court" | "division" | ":" | "№")
+            || role_line
+            || (word == "no" && text.is(at + 1, "."));
+        if ends {
+            // The rest of a heading's line is heading too.
+            if matches!(word, "court" | "division") {
+                let line = text.line_end(at);
+                names.retain(|it| *it >= line);
+            }
+            break;
+        }
+        names.push(at);
+    }
+    names.reverse();
+    names
+}
+
+/// The single names of a block: at commas, semicolons and `and`, without what describes them.
+fn split(reading: &Reading<'_, '_>, names: &[usize]) -> Vec<(usize, usize)> {
+    let text = reading.text;
+    let mut list = Vec::new();
+    let mut place = 0;
+    while let Some(at) = names.get(place).copied() {
+        let fresh = place == 0
+            || place.checked_sub(1).and_then(|it| names.get(it)).is_some_and(|before| {
+                matches!(text.low(*before), "," | ";" | "and" | "&")
+                    || before + 1 != at
+                    || text.breaks(at) > 0
+            });
+        let end = if fresh { party_at(reading, at) } else { None };
+        match end {
+            Some(end) => {
+                list.push((at, end));
+                while names.get(place).is_some_and(|it| *it < end) {
+                    place += 1;
+                }
+            }
+            None => place += 1,
+        }
+        if list.len() >= 12 {
+            break;
+        }
+    }
+    list
+}
+
+fn is_description(word: &str) -> bool {
+    matches!(
+        word,
+        "a" | "an"
+            | "individually"
+            | "et"
+            | "al"
+            | "jointly"
+            | "severally"
+            | "as"
+            | "by"
+            | "his"
+            | "her"
+            | "its"
+            | "in"
+            | "on"
+            | "jr"
+            | "sr"
+            | "deceased"
+            | "d"
+            | "doing"
+            | "dba"
+            | "formerly"
+            | "case"
+            | "hon"
+            | "michigan"
+            | "corporation"
+            | "esq"
+            | "official"
+            | "capacity"
+    )
+}
+
+/// The token after the party's name that begins here.
+fn party_at(reading: &Reading<'_, '_>, at: usize) -> Option<usize> {
+    let text = reading.text;
+    if let Some(end) = reading.organisation_at(at) {
+        return Some(end);
+    }
+    if is_description(text.low(at)) || legal_form(text, at).is_some() {
+        return None;
+    }
+    if text.is(at, "estate") && text.is(at + 1, "of") && text.capital(at) {
+        return name::person(text, at + 2, false);
+    }
+    if text.run(at, &["state", "of"]) && text.capital(at) {
+        return text.capital(at + 2).then_some(at + 3);
+    }
+    if name::is_name_word(text, at) && text.is(at + 1, "county") && text.capital(at + 1) {
+        return Some(at + 2);
+    }
+    name::person(text, at, false)
+}
+
+fn kind_of(reading: &Reading<'_, '_>, from: usize, to: usize) -> Kind {
+    let text = reading.text;
+    let state = matches!(text.low(from), "state") || text.is(to.saturating_sub(1), "county");
+    if reading.organisation_at(from).is_some() || state { Kind::Organisation } else { Kind::Person }
+}
+
+/// `Plaintiff Jane Roe`, `Defendants Acme LLC and John Doe`, `Истец: ООО «Ромашка»`
+fn prose<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    let Some(role) = roles(text.low(at)).next() else { return };
+    if defined(reading, at, role, out) {
+        return;
+    }
+    let plural =
+        text.low(at).ends_with('s') || text.low(at).ends_with('ы') || text.low(at).ends_with('и');
+    let mut next = at + 1;
+    if matches!(text.low(next), ":" | "-" | "–" | "—" | ",") {
+        next += 1;
+    }
+    if text.is(next, "-") {
+        next += 1;
+    }
+    let spoken = text.breaks(next) == 0 || text.is(next - 1, ":");
+    // `Plaintiff, John Doe, …` is a name; `Defendant, Jones & Co.` in a list of roles may not be.
+    let mut last = next;
+    for _ in 0..if plural { 6 } else { 1 } {
+        let Some(end) = spoken.then(|| named(reading, last)).flatten() else { break };
+        out.push(
+            Finding::new(kind_of(reading, last, end), text, (last, end), Ground::Label).with(role),
+        );
+        last = match text.low(end) {
+            "," if text.is(end + 1, "and") => end + 2,
+            "," | "and" | "и" => end + 1,
+            _ => break,
+        };
+    }
+}
+
+/// A name in running text; a surname alone will do.
+fn named(reading: &Reading<'_, '_>, at: usize) -> Option<usize> {
+    let text = reading.text;
+    if text.is(at, "ип") && text.capital(at) {
+        return name::person(text, at + 1, false);
+    }
+    if let Some(end) = reading.organisation_at(at) {
+        return Some(end);
+    }
+    let end = party_at(reading, at).or_else(|| name::person(text, at, true))?;
+    // A capital that only opens a heading: `Plaintiff Exhibit A`.
+    let single = end == at + 1;
+    let heading = text.at(at).is_some_and(|it| it.shout) && single;
+    (!heading && !text.low(at).ends_with("'s") && !text.low(at).ends_with("’s")).then_some(end)
+}
+
+/// `Jane Roe ("Plaintiff")`, `ООО «Ромашка» (далее – истец)`
+fn defined<'t>(
+    reading: &Reading<'_, 't>,
+    at: usize,
+    role: Role,
+    out: &mut Vec<Finding<'t>>,
+) -> bool {
+    let text = reading.text;
+    if !matches!(text.low(at + 1), "\"" | "”" | ")" | "»") {
+        return false;
+    }
+    let Some(open) = (at.saturating_sub(7)..at).rev().find(|it| text.is(*it, "(")) else {
+        return false;
+    };
+    let from = reading.organisation_before(open).or_else(|| name::person_before(text, open, false));
+    if let Some(from) = from {
+        out.push(
+            Finding::new(kind_of(reading, from, open), text, (from, open), Ground::Label)
+                .with(role),
+        );
+    }
+    true
+}
+
+/// `Re: Roe v. Acme LLC, Case No. …` in one line.
+fn versus<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    let right = if text.is(at + 1, ".") { at + 2 } else { at + 1 };
+    if at == 0 || text.breaks(at) > 0 || text.breaks(right) > 0 || reading.is_cited(right) {
+        return;
+    }
+    let et_al = at >= 4 && text.run(at - 4, &["et", "al", ".", ","]);
+    let end = if et_al { at - 4 } else { at };
+    let end = if end > 0 && text.is(end - 1, ",") { end - 1 } else { end };
+    let left = reading.organisation_before(end).or_else(|| name::person_before(text, end, true));
+    let Some((left, last)) =
+        left.zip(reading.organisation_at(right).or_else(|| named(reading, right)))
+    else {
+        return;
+    };
+    for (from, to, role) in [(left, end, Role::Plaintiff), (right, last, Role::Defendant)] {
+        out.push(
+            Finding::new(kind_of(reading, from, to), text, (from, to), Ground::Layout).with(role),
+        );
+    }
+}
+
+/// `In re Roe`, `In the Matter of the Estate of Roe`
+fn matter<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    let at = at + usize::from(text.is(at, "the")) + usize::from(text.is(at, ":"));
+    if let Some(end) = party_at(reading, at) {
+        out.push(
+            Finding::new(kind_of(reading, at, end), text, (at, end), Ground::Layout)
+                .with(Role::Subject),
+        );
+    }
+}
+
+/// `по иску ООО «Ромашка» (ИНН …) к АО «Вектор»`
+fn claim<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    let Some(end) = labelled(reading, at, Role::Plaintiff, out) else { return };
+    let to = (end..(end + 40).min(text.len())).find(|it| text.is(*it, "к") && !text.capital(*it));
+    if let Some(to) = to {
+        labelled(reading, to + 1, Role::Defendant, out);
+    }
+}
+
+/// The name after a label and up to three tokens of punctuation or description.
+fn labelled<'t>(
+    reading: &Reading<'_, 't>,
+    at: usize,
+    role: Role,
+    out: &mut Vec<Finding<'t>>,
+) -> Option<usize> {
+    let text = reading.text;
+    for from in at..at + 4 {
+        if let Some(end) = named(reading, from).filter(|end| *end > from + 1) {
+            let from = if text.is(from, "ип") { from + 1 } else { from };
+            out.push(
+                Finding::new(kind_of(reading, from, end), text, (from, end), Ground::Label)
+                    .with(role),
+            );
+            return Some(end);
+        }
+        if !matches!(
+            text.low(from),
+            ":" | "-"
+                | "–"
+                | "—"
+                | ","
+                | "индивидуального"
+                | "предпринимателя"
+                | "индивидуальному"
+                | "предпринимателю"
+                | "ответчику"
+                | "истца"
+        ) {
+            break;
+        }
+    }
+    None
+}

@@ -1,0 +1,64 @@
+//! Where sentences begin and end. Abbreviations of courts, names and sums do not end one.
+
+use crate::text::Text;
+
+/// For each token the first token of its sentence.
+pub(crate) fn starts(text: &Text<'_>) -> Vec<usize> {
+    let mut list = Vec::with_capacity(text.len());
+    let mut start = 0;
+    for at in 0..text.len() {
+        if at > 0 && (text.breaks(at) >= 2 || ends(text, at - 1)) {
+            start = at;
+        }
+        list.push(start);
+    }
+    list
+}
+
+/// Whether the sentence ends with this token.
+fn ends(text: &Text<'_>, at: usize) -> bool {
+    let mark = text.low(at);
+    let next = at + 1;
+    match mark {
+        "!" | "?" => return true,
+        "." => {}
+        "”" | "\"" | "»" => return at > 0 && text.is(at - 1, ".") && text.capital(next),
+        _ => return false,
+    }
+    let opens = text.capital(next)
+        || text.is_number(next)
+        || matches!(text.low(next), "«" | "“" | "\"" | "(" | "[" | "/" | "_");
+    if !opens || text.glued(next) || at == 0 {
+        return false;
+    }
+    let before = text.low(at - 1);
+    match before {
+        // `2024 г. Суд` ends a sentence, `г. Москва` does not.
+        "г" => at > 1 && text.is_number(at - 2) && text.capital(next),
+        "руб" | "коп" => text.capital(next),
+        "mr" | "mrs" | "ms" | "dr" | "hon" | "no" | "nos" | "v" | "vs" | "st" | "dept" | "esq"
+        | "sec" | "art" | "rev" | "supp" | "cir" | "mich" | "app" | "jan" | "feb" | "mar"
+        | "apr" | "aug" | "sept" | "sep" | "oct" | "nov" | "dec" | "ст" | "им" | "ул" | "кв"
+        | "стр" | "пр" | "тыс" | "млн" | "ex" | "ph" => false,
+        "inc" | "corp" | "co" | "ltd" | "jr" | "sr" | "al" => {
+            matches!(text.low(next), "the" | "on" | "in" | "this" | "defendant" | "plaintiff")
+        }
+        _ => {
+            let letters = text.word(at - 1).chars().count();
+            let initial = letters == 1 && text.capital(at - 1);
+            // A paragraph's number: `12. On March 3 …`.
+            let numbered = text.is_number(at - 1) && (at == 1 || text.breaks(at - 1) > 0);
+            !initial && !numbered
+        }
+    }
+}
+
+/// The end of the sentence that begins at `start`, for tokens after `at`.
+pub(crate) fn end(starts: &[usize], at: usize, most: usize) -> usize {
+    let start = starts.get(at);
+    let mut end = at + 1;
+    while end < starts.len() && starts.get(end) == start && end - at < most {
+        end += 1;
+    }
+    end
+}

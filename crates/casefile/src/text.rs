@@ -1,0 +1,250 @@
+//! A piece of a page cut into words, numbers and marks, with what layout says. Knows no law.
+
+use crate::entity::{Mention, Page, Span};
+
+/// Longer pages are read in pieces, so that the tokens of a plain text file of any size fit.
+const PIECE_BYTES: usize = 256 * 1024;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sort {
+    Word,
+    Number,
+    Mark,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Token {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    fold_start: usize,
+    fold_end: usize,
+    pub(crate) sort: Sort,
+    /// The first letter is a capital.
+    pub(crate) capital: bool,
+    /// Every letter is, and there are two at least.
+    pub(crate) shout: bool,
+    /// Line ends before it.
+    pub(crate) breaks: u8,
+    /// Nothing stands between it and the one before.
+    pub(crate) glued: bool,
+    /// A wide gap stands before it in its line: it is in a second column.
+    pub(crate) aside: bool,
+}
+
+/// One piece with its tokens.
+pub(crate) struct Text<'t> {
+    pub(crate) index: usize,
+    pub(crate) page: u32,
+    offset: usize,
+    pub(crate) raw: &'t str,
+    folded: String,
+    pub(crate) tokens: Vec<Token>,
+}
+
+/// The pieces of a page with where they begin, cut at ends of lines where there are any.
+pub(crate) fn pieces(text: &str) -> Vec<(usize, &str)> {
+    let mut list = Vec::new();
+    let mut offset = 0;
+    let mut rest = text;
+    while rest.len() > PIECE_BYTES {
+        let mut cut = PIECE_BYTES;
+        while !rest.is_char_boundary(cut) {
+            cut -= 1;
+        }
+        let (head, _) = rest.split_at(cut);
+        let cut = head.rfind('\n').map_or(cut, |at| at + 1).max(1);
+        let (head, tail) = rest.split_at(cut);
+        list.push((offset, head));
+        offset += cut;
+        rest = tail;
+    }
+    list.push((offset, rest));
+    list
+}
+
+impl<'t> Text<'t> {
+    pub(crate) fn new(index: usize, page: &Page<'t>, offset: usize, raw: &'t str) -> Self {
+        let mut it = Self {
+            index,
+            page: page.number,
+            offset,
+            raw,
+            folded: String::with_capacity(raw.len()),
+            tokens: Vec::with_capacity(raw.len() / 5),
+        };
+        it.cut();
+        it
+    }
+
+    fn cut(&mut self) {
+        let mut chars = self.raw.char_indices().peekable();
+        let (mut breaks, mut spaces, mut aside) = (0u8, 0usize, false);
+        while let Some((start, first)) = chars.next() {
+            if first == '\n' || first == '\u{c}' {
+                breaks = breaks.saturating_add(1);
+                (spaces, aside) = (0, false);
+                continue;
+            }
+            if first.is_whitespace() || first == '\u{feff}' {
+                spaces += if first == '\t' { 4 } else { 1 };
+                continue;
+            }
+            let fold_start = self.folded.len();
+            let sort = sort_of(first);
+            let mut end = start + first.len_utf8();
+            self.folded.extend(first.to_lowercase());
+            let mut all_upper = first.is_uppercase();
+            let mut letters = 1;
+            while let Some((at, next)) = chars.peek().copied() {
+                let after = at + next.len_utf8();
+                let inner = sort == Sort::Word
+                    && matches!(next, '\'' | '’' | '-')
+                    && self
+                        .raw
+                        .get(after..)
+                        .and_then(|it| it.chars().next())
+                        .is_some_and(char::is_alphabetic);
+                if sort == Sort::Mark || !(sort_of(next) == sort || inner) {
+                    break;
+                }
+                all_upper &= next.is_uppercase() || inner;
+                letters += 1;
+                self.folded.extend(next.to_lowercase());
+                end = after;
+                chars.next();
+            }
+            let first_in_line = breaks > 0 || self.tokens.is_empty();
+            aside |= !first_in_line && spaces >= 3;
+            self.tokens.push(Token {
+                start,
+                end,
+                fold_start,
+                fold_end: self.folded.len(),
+                sort,
+                capital: first.is_uppercase(),
+                shout: sort == Sort::Word && all_upper && letters > 1,
+                breaks,
+                glued: breaks == 0 && spaces == 0 && start > 0,
+                aside,
+            });
+            (breaks, spaces) = (0, 0);
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    pub(crate) fn at(&self, at: usize) -> Option<&Token> {
+        self.tokens.get(at)
+    }
+
+    /// The word in lower case; nothing outside the text.
+    pub(crate) fn low(&self, at: usize) -> &str {
+        self.at(at).and_then(|it| self.folded.get(it.fold_start..it.fold_end)).unwrap_or_default()
+    }
+
+    pub(crate) fn word(&self, at: usize) -> &'t str {
+        self.slice(at, at + 1)
+    }
+
+    pub(crate) fn is(&self, at: usize, word: &str) -> bool {
+        self.low(at) == word
+    }
+
+    /// Whether these words stand here one after another.
+    pub(crate) fn run(&self, at: usize, words: &[&str]) -> bool {
+        words.iter().enumerate().all(|(step, word)| self.low(at + step) == *word)
+    }
+
+    pub(crate) fn capital(&self, at: usize) -> bool {
+        self.at(at).is_some_and(|it| it.capital)
+    }
+
+    pub(crate) fn glued(&self, at: usize) -> bool {
+        self.at(at).is_some_and(|it| it.glued)
+    }
+
+    pub(crate) fn breaks(&self, at: usize) -> u8 {
+        self.at(at).map_or(9, |it| it.breaks)
+    }
+
+    pub(crate) fn is_number(&self, at: usize) -> bool {
+        self.at(at).is_some_and(|it| it.sort == Sort::Number)
+    }
+
+    pub(crate) fn is_word(&self, at: usize) -> bool {
+        self.at(at).is_some_and(|it| it.sort == Sort::Word)
+    }
+
+    /// A number of at most nine digits, and how many digits it has.
+    pub(crate) fn number(&self, at: usize) -> Option<(u64, usize)> {
+        let digits = self.is_number(at).then(|| self.word(at))?;
+        if digits.len() > 9 {
+            return None;
+        }
+        Some((digits.parse().ok()?, digits.len()))
+    }
+
+    /// The text from the first token to before the last.
+    pub(crate) fn slice(&self, from: usize, to: usize) -> &'t str {
+        let start = self.at(from).map(|it| it.start);
+        let end = to.checked_sub(1).and_then(|last| self.at(last)).map(|it| it.end);
+        start.zip(end).and_then(|(start, end)| self.raw.get(start..end)).unwrap_or_default()
+    }
+
+    /// The same with its place. Characters are counted when the document has been read.
+    pub(crate) fn mention(&self, from: usize, to: usize) -> Mention<'t> {
+        let quote = self.slice(from, to);
+        let start = self.at(from).map_or(0, |it| it.start) + self.offset;
+        let end = start + quote.len();
+        let span =
+            Span { index: self.index, page: self.page, start, end, char_start: 0, char_end: 0 };
+        Mention { span, quote }
+    }
+
+    /// The byte of the page at which a token stands.
+    pub(crate) fn place(&self, at: usize) -> usize {
+        self.at(at).map_or(self.raw.len(), |it| it.start) + self.offset
+    }
+
+    /// The first token of the line that this one is in, at most sixty tokens back.
+    pub(crate) fn line_start(&self, at: usize) -> usize {
+        let mut first = at;
+        while first > 0 && self.breaks(first) == 0 && at - first < 60 {
+            first -= 1;
+        }
+        first
+    }
+
+    /// The token after the last of the line, at most sixty tokens on.
+    pub(crate) fn line_end(&self, at: usize) -> usize {
+        let mut end = at + 1;
+        while end < self.len() && self.breaks(end) == 0 && end - at < 60 {
+            end += 1;
+        }
+        end.min(self.len())
+    }
+}
+
+fn sort_of(it: char) -> Sort {
+    if it.is_ascii_digit() {
+        Sort::Number
+    } else if it.is_alphabetic() {
+        Sort::Word
+    } else {
+        Sort::Mark
+    }
+}
+
+/// Words with one space between them.
+pub(crate) fn evened(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}

@@ -1,0 +1,122 @@
+//! Dates made into events, deadlines counted from them, and days that contradict each other.
+
+use std::collections::BTreeMap;
+
+use crate::date;
+use crate::deadline;
+use crate::entity::Ground;
+use crate::event;
+use crate::sentence;
+use crate::text::Text;
+use crate::when::{Conflict, Deadline, Event, EventKind, Precision};
+use crate::{CONFLICTS_MAX, DEADLINES_MAX, EVENTS_MAX, SENTENCE_TOKENS_MAX};
+
+#[derive(Default)]
+pub(crate) struct Timeline<'t> {
+    pub(crate) events: Vec<Event<'t>>,
+    pub(crate) deadlines: Vec<Deadline<'t>>,
+    pub(crate) conflicts: Vec<Conflict>,
+    pub(crate) truncated: bool,
+}
+
+impl<'t> Timeline<'t> {
+    /// Reads one piece; `cited` marks the tokens of citations, whose dates are not events.
+    pub(crate) fn read(&mut self, text: &Text<'t>, cited: &[bool]) {
+        let starts = sentence::starts(text);
+        let mut dates: Vec<(usize, date::Found)> = Vec::new();
+        let mut at = 0;
+        while at < text.len() {
+            let open = !cited.get(at).copied().unwrap_or_default();
+            if let Some(found) = open.then(|| date::at(text, at)).flatten() {
+                dates.push((at, found));
+                at = found.end.max(at + 1);
+            } else {
+                at += 1;
+            }
+        }
+        for (place, (at, found)) in dates.iter().enumerate() {
+            if self.events.len() >= EVENTS_MAX {
+                self.truncated = true;
+                break;
+            }
+            let before = place.checked_sub(1).and_then(|it| dates.get(it)).map_or(0, |it| it.1.end);
+            let after = dates.get(place + 1).map_or(text.len(), |it| it.0);
+            self.events.push(event_of(text, &starts, (before, after), *at, found));
+        }
+        for at in 0..text.len() {
+            let Some((end, mut found)) = deadline::at(text, at) else { continue };
+            if self.deadlines.len() >= DEADLINES_MAX {
+                self.truncated = true;
+                break;
+            }
+            let (first, last) = around(&starts, at, end);
+            found.sentence = text.mention(first, last);
+            self.deadlines.push(found);
+        }
+    }
+
+    /// Counts the deadlines and looks for contradictions.
+    pub(crate) fn finish(&mut self) {
+        let anchors = deadline::Anchors::of(&self.events);
+        for it in &mut self.deadlines {
+            it.due = anchors.count(it, &self.events);
+        }
+        let mut days: BTreeMap<(EventKind, &str), Vec<usize>> = BTreeMap::new();
+        for (place, it) in self.events.iter().enumerate() {
+            let Some(subject) = it.subject.as_deref() else { continue };
+            if it.when.precision == Precision::Day {
+                let list = days.entry((it.kind, subject)).or_default();
+                // One event for each day is enough to show that they differ.
+                let known =
+                    list.iter().any(|at| self.events.get(*at).is_some_and(|e| e.when == it.when));
+                if !known && list.len() < 16 {
+                    list.push(place);
+                }
+            }
+        }
+        let differing = days.into_iter().filter(|(_, list)| list.len() > 1).take(CONFLICTS_MAX);
+        self.conflicts = differing
+            .map(|((kind, subject), events)| Conflict { kind, subject: subject.to_owned(), events })
+            .collect();
+    }
+}
+
+/// The sentence around some tokens, cut on both sides.
+fn around(starts: &[usize], at: usize, end: usize) -> (usize, usize) {
+    let half = SENTENCE_TOKENS_MAX / 2;
+    let first = starts.get(at).copied().unwrap_or(at).max(at.saturating_sub(half));
+    let last = sentence::end(starts, end.max(at + 1) - 1, half);
+    (first, last)
+}
+
+fn event_of<'t>(
+    text: &Text<'t>,
+    starts: &[usize],
+    (before, after): (usize, usize),
+    at: usize,
+    found: &date::Found,
+) -> Event<'t> {
+    let (first, last) = around(starts, at, found.end);
+    // Dates beside this one have their own words.
+    let (from, to) = (first.max(before), last.min(after.max(found.end)));
+    let (kind, told) = if event::is_own(text, at, found.end) {
+        (EventKind::Dated, Ground::Form)
+    } else if event::is_due(text, at) {
+        (EventKind::Deadline, Ground::Label)
+    } else {
+        match event::kind(text, from, to, at, found.end) {
+            Some(kind) => (kind, Ground::Label),
+            // A date in a list shares the words of the one before it.
+            None => event::kind(text, first, last, at, found.end)
+                .map_or((EventKind::Other, Ground::Form), |kind| (kind, Ground::Layout)),
+        }
+    };
+    Event {
+        when: found.when,
+        kind,
+        subject: event::subject(text, kind, from, to),
+        date: text.mention(at, found.end),
+        sentence: text.mention(first, last),
+        ground: found.ground.min(told),
+    }
+}

@@ -1,0 +1,97 @@
+//! Numbers written in words: `twenty-one`, `two hundred fifty thousand`, «пять тысяч».
+
+use crate::text::Text;
+
+/// No number in words takes more tokens than this.
+const TOKENS_MAX: usize = 16;
+
+enum Part {
+    Add(u64),
+    Hundred,
+    Scale(u64),
+}
+
+fn part(word: &str) -> Option<Part> {
+    let value = match word {
+        "one" | "один" | "одна" | "одного" => 1,
+        "two" | "два" | "две" | "двух" => 2,
+        "three" | "три" | "трех" | "трёх" => 3,
+        "four" | "четыре" | "четырех" => 4,
+        "five" | "пять" | "пяти" => 5,
+        "six" | "шесть" | "шести" => 6,
+        "seven" | "семь" | "семи" => 7,
+        "eight" | "восемь" | "восьми" => 8,
+        "nine" | "девять" | "девяти" => 9,
+        "ten" | "десять" | "десяти" => 10,
+        "eleven" | "одиннадцать" => 11,
+        "twelve" | "двенадцать" => 12,
+        "thirteen" | "тринадцать" => 13,
+        "fourteen" | "четырнадцать" | "четырнадцати" => 14,
+        "fifteen" | "пятнадцать" | "пятнадцати" => 15,
+        "sixteen" | "шестнадцать" => 16,
+        "seventeen" | "семнадцать" => 17,
+        "eighteen" | "восемнадцать" => 18,
+        "nineteen" | "девятнадцать" => 19,
+        "twenty" | "двадцать" | "двадцати" => 20,
+        "thirty" | "тридцать" | "тридцати" => 30,
+        "forty" | "сорок" | "сорока" => 40,
+        "fifty" | "пятьдесят" => 50,
+        "sixty" | "шестьдесят" => 60,
+        "seventy" | "семьдесят" => 70,
+        "eighty" | "восемьдесят" => 80,
+        "ninety" | "девяносто" => 90,
+        "сто" => 100,
+        "двести" => 200,
+        "триста" => 300,
+        "четыреста" => 400,
+        "пятьсот" => 500,
+        "шестьсот" => 600,
+        "семьсот" => 700,
+        "восемьсот" => 800,
+        "девятьсот" => 900,
+        "hundred" => return Some(Part::Hundred),
+        "thousand" | "тысяча" | "тысячи" | "тысяч" => {
+            return Some(Part::Scale(1_000));
+        }
+        "million" | "миллион" | "миллиона" | "миллионов" => {
+            return Some(Part::Scale(1_000_000));
+        }
+        "billion" | "миллиард" | "миллиарда" | "миллиардов" => {
+            return Some(Part::Scale(1_000_000_000));
+        }
+        _ => return None,
+    };
+    Some(Part::Add(value))
+}
+
+/// The number that the words from here on spell, and the token after them.
+pub(crate) fn number(text: &Text<'_>, at: usize) -> Option<(u64, usize)> {
+    let (mut total, mut group, mut next, mut seen) = (0u64, 0u64, at, false);
+    while next < at + TOKENS_MAX {
+        let word = text.low(next);
+        // `twenty-one` is one token.
+        let halves = word.split_once('-').unwrap_or((word, ""));
+        let Some(first) = part(halves.0) else {
+            if seen && word == "and" && part(text.low(next + 1)).is_some() {
+                next += 1;
+                continue;
+            }
+            break;
+        };
+        match first {
+            Part::Add(value) => group = group.checked_add(value)?,
+            Part::Hundred => group = group.max(1).checked_mul(100)?,
+            Part::Scale(by) => {
+                total = total.checked_add(group.max(1).checked_mul(by)?)?;
+                group = 0;
+            }
+        }
+        if !halves.1.is_empty() {
+            let Some(Part::Add(value)) = part(halves.1) else { break };
+            group = group.checked_add(value)?;
+        }
+        seen = true;
+        next += 1;
+    }
+    seen.then(|| total.checked_add(group).map(|it| (it, next))).flatten()
+}
