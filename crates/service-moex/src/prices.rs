@@ -1,11 +1,14 @@
 //! Prices and volumes of a security as a series that can be compared over time: on the scale of
 //! the period's last day, splits taken out.
 
+use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
-use fault::Fault;
+use fault::{Fault, Kind};
 use jiff::civil::Date;
 use market::{Candle, CandleRequest, CandleStep, Candles, Freshness, Split, StockExchange, Told};
+use tokio::time::Instant;
 
 use crate::answer::Gaps;
 use crate::figures::year::Year;
@@ -52,6 +55,29 @@ pub(crate) struct Closes {
     pub(crate) freshness: Freshness,
     pub(crate) gaps: Gaps,
     pub(crate) splits: Splits,
+}
+
+/// Kept of the time that a call has, so that its answer is not too late to be sent.
+const SENDING: Duration = Duration::from_secs(2);
+
+/// Works at several series until there is just time enough to say that it could not be done. What
+/// has come by then is kept, so that the same question finds less to do when it is asked again.
+pub(crate) async fn in_time<T>(
+    deadline: Instant,
+    (count, days): (usize, i64),
+    work: impl Future<Output = Result<T, Fault>>,
+) -> Result<T, Fault> {
+    let until = deadline.checked_sub(SENDING).unwrap_or(deadline);
+    match tokio::time::timeout_at(until, work).await {
+        Ok(done) => done,
+        Err(_) => {
+            let message = format!(
+                "the prices of {count} securities over {days} days did not come in time: name fewer \
+                 securities or a shorter period, or ask again soon, because what has come is kept"
+            );
+            Err(Fault::new(Kind::Timeout, "too_much_at_once", message))
+        }
+    }
 }
 
 /// The closes of the days that are over.
@@ -106,6 +132,18 @@ pub(crate) async fn year(exchange: &Arc<dyn StockExchange>, days: &[Date]) -> Ye
 mod tests {
     use super::*;
     use jiff::civil::date;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_takes_too_long_is_told_before_the_deadline() {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        let work = std::future::pending::<Result<(), Fault>>();
+        let fault = in_time(deadline, (50, 3_650), work).await.unwrap_err();
+        assert_eq!((fault.code(), fault.kind()), ("too_much_at_once", Kind::Timeout));
+        assert!(fault.message().contains("50 securities over 3650 days"), "{}", fault.message());
+        assert!(Instant::now() < deadline);
+        let done = in_time(deadline, (1, 1), std::future::ready(Ok(7))).await;
+        assert_eq!(done.unwrap(), 7);
+    }
 
     #[test]
     fn a_split_divides_what_came_before_it() {

@@ -30,6 +30,8 @@ pub(super) struct Floor {
     pub(super) hostile: Option<&'static str>,
     /// The tool that never answers.
     pub(super) hangs: Option<&'static str>,
+    /// A split on a day: the shares before it and after it.
+    pub(super) split: Option<(Date, u64, u64)>,
     /// Nothing was traded yet today.
     pub(super) morning: bool,
     /// Figures that are missing from every result, by name; all of them where it is `*`.
@@ -247,6 +249,10 @@ impl Floor {
                 metrics["annualized_volatility"] =
                     json!(deviation(&returns(&closes)) * 252_f64.sqrt() * 100.0);
             }
+        }
+        if let Some((date, before, after)) = self.split.filter(|it| from < it.0 && it.0 <= to) {
+            metrics["splits"] =
+                json!([{ "date": date.to_string(), "before": before, "after": after }]);
         }
         Ok(json!({ "metadata": { "source": "moex-iss", "ticker": ticker },
             "data": days.iter().map(candle).collect::<Vec<_>>(), "metrics": metrics, "error": null }))

@@ -6,7 +6,7 @@ use super::floor::{Floor, SECURITIES, ask};
 use super::laws::lawful;
 use crate::Language;
 
-const QUESTIONS: [&str; 20] = [
+const QUESTIONS: [&str; 31] = [
     "Как дела у Газпрома?",
     "насколько волатилен Газпром за месяц",
     "максимальная просадка Газпрома",
@@ -27,6 +27,17 @@ const QUESTIONS: [&str; 20] = [
     "дивиденды SBER и LKOH за 2023 год",
     "состав индекса",
     "что выросло за неделю?",
+    "сколько стоят 100 акций Газпрома",
+    "сколько стоят 2 лота Газпрома",
+    "100 тысяч рублей в Газпром год назад",
+    "дивиденды на 500 акций SBER",
+    "кто платит больше всех дивидендов из индекса",
+    "лучший и худший день Газпрома за месяц",
+    "насколько Газпром ниже максимума",
+    "ISIN Газпрома",
+    "работает ли биржа завтра",
+    "расписание торгов",
+    "какие секторы в индексе",
 ];
 
 /// Where gaps are named, and nowhere else in a sentence.
@@ -201,4 +212,24 @@ proptest! {
         prop_assert_eq!(text.contains("слабая связь"), text.contains("почти независимо"), "{}", text);
         prop_assert_eq!(text.contains("обратная связь"), text.contains("в разные стороны"), "{}", text);
     }
+}
+
+/// A price of long ago is told in today's shares, and money in it grows on the same scale.
+#[test]
+fn prices_of_long_ago_are_on_the_scale_of_today() {
+    let split = Some((jiff::civil::date(2024, 2, 21), 1, 100));
+    let question = "сколько бы стали 1000 рублей в Газпроме год назад";
+    let plain = ask(Floor::default(), &[question], None);
+    let asked = ask(Floor { split, ..Floor::default() }, &[question], None);
+    lawful(&asked, question);
+    let figure = |asked: &super::floor::Asked, formula: crate::Formula| {
+        let found = asked.answer.draft.citations.iter().find(|it| it.formula == formula);
+        found.and_then(|it| it.value.as_f64()).unwrap()
+    };
+    let then = |asked| figure(asked, crate::Formula::Rescaled);
+    let became = |asked| figure(asked, crate::Formula::Became(1_000));
+    assert!((then(&plain) / then(&asked) - 100.0).abs() < 1e-6);
+    assert!((became(&asked) / became(&plain) - 100.0).abs() < 1e-6);
+    assert!(asked.answer.draft.text.contains("пересчитана на нынешние акции"));
+    assert!(plain.answer.draft.text.contains("акции не дробились"));
 }

@@ -95,6 +95,11 @@ pub(super) fn at(words: &[Word], at: usize, portfolio: bool, near: bool) -> Opti
     {
         return Some((Said::One(Amount::Pieces(value)), len + 1));
     }
+    // "250 Magnit shares"
+    let named = words.get(at + len).is_some_and(Word::is_letters);
+    if named && near && starts(words, at + len + 1, &["share", "акци"]) {
+        return Some((Said::One(Amount::Pieces(value)), len));
+    }
     if money {
         return Some((Said::One(Amount::Money(value)), len));
     }

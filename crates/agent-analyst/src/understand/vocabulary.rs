@@ -262,8 +262,10 @@ pub(super) fn is_common(word: &Word) -> bool {
         }
         Kind::Cyrillic => {
             let known = |it: &str| it.chars().count() > 3 && word.lower.starts_with(it);
-            let ranked = ["топ", "топ-"].iter().find_map(|it| word.lower.strip_prefix(it));
-            if is_sector(word) || ranked.is_some_and(|it| it.parse::<u32>().is_ok()) {
+            let count =
+                |it: &&str| word.lower.strip_prefix(*it).and_then(|it| it.parse::<u32>().ok());
+            let ranked = ["топ", "топ-"].iter().find_map(count).is_some();
+            if is_sector(word) || ranked {
                 return true;
             }
             word.text.chars().count() < 2

@@ -114,12 +114,18 @@ fn of_index(sheet: &mut Sheet<'_>, slots: Vec<Slot>) {
         sheet.page.facts(("Дивиденды бумаг индекса {}", "Dividends in {}"), [index.into()], vec![]);
         return;
     }
-    let head: [Slot; 3] = [index.into(), count.into(), Slot::Many(slots)];
     sheet.page.say(
-        "Наибольшая дивидендная доходность за год среди бумаг индекса {} (всего в нём {}): {}.",
-        "The highest dividend yields of a year in {} (of {} in it): {}.",
-        head,
+        "Наибольшая дивидендная доходность за год среди бумаг индекса {}: {}.",
+        "The highest dividend yields of a year in {}: {}.",
+        [index.into(), Slot::Many(slots)],
     );
+    if let Some(count) = count {
+        sheet.page.say(
+            "Просмотрены все бумаги индекса, их {}; доходность — к цене на конец года выплат.",
+            "All {} securities of the index were looked at; a yield is of the price at the end of its year.",
+            [Some(count).into()],
+        );
+    }
 }
 
 fn rows(paid: Option<&Finding>) -> &[Value] {

@@ -208,10 +208,10 @@ fn code(sheet: &mut Sheet<'_>, it: &Security) {
         let found = sheet.findings.iter().find(|it| it.id == id);
         sheet.page.told(found, &format!("{row}/isin"))
     });
-    sheet.page.say(
-        "{}: тикер {}, ISIN {}.",
-        "{}: ticker {}, ISIN {}.",
-        [sheet.title(it), it.ticker.as_str().into(), isin.into()],
+    sheet.page.facts(
+        ("{}, тикер {}", "{}, ticker {}"),
+        [sheet.title(it), it.ticker.as_str().into()],
+        vec![fact(("ISIN", "ISIN"), isin)],
     );
 }
 

@@ -42,7 +42,8 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     }
     let exchange = &cx.service.exchange;
     let fetched = tickers.iter().map(|ticker| prices::daily(exchange, ticker, None, period));
-    let closes = try_join_all(fetched).await?;
+    let size = (tickers.len(), ask::days(period.0, period.1));
+    let closes = prices::in_time(cx.deadline, size, try_join_all(fetched)).await?;
     let (days, series) = aligned(&closes)?;
     let returns = Returns::of(&series);
     let pair = |a: usize, b: usize| match (returns.each.get(a), returns.each.get(b)) {

@@ -59,7 +59,8 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     let exchange = &cx.service.exchange;
     let fetched =
         holdings.iter().map(|it| prices::daily(exchange, &it.ticker, it.board.as_deref(), period));
-    let closes = try_join_all(fetched).await?;
+    let size = (holdings.len(), ask::days(period.0, period.1));
+    let closes = prices::in_time(cx.deadline, size, try_join_all(fetched)).await?;
     let freshness = prices::freshness(&closes);
     let (days, series) = aligned(&closes)?;
     let year = prices::year(exchange, &days).await;
