@@ -364,6 +364,28 @@ async fn a_cancelled_collection_keeps_nothing() {
     .await;
 }
 
+#[tokio::test]
+async fn a_collection_stops_where_it_is_when_it_is_cancelled() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        // A shop that takes calls and never says a word.
+        let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let source = format!("http://{}/p", silent.local_addr().unwrap());
+        let rows = json!([{ "sku": "A", "price": 10, "sources": [source] }]);
+        world.ok("import_product_catalog", json!({ "rows": rows })).await;
+        let ask = json!({ "sku": "A", "connector": "http" });
+        let started = world.ok("start_collection", ask).await;
+        let id = started["job_id"].as_str().unwrap();
+        // It has been called, so the job is at work.
+        let (_line, _) = silent.accept().await.unwrap();
+        world.jobs.cancel(id).await.unwrap();
+        let job = world.jobs.wait(id, Duration::from_secs(60)).await.unwrap();
+        assert_eq!(job.state, State::Cancelled);
+        world.close().await;
+    })
+    .await;
+}
+
 fn sample(ago: i64, price: i64, kind: u8) -> Tick {
     let amount = |units: i64| pricing::Amount::from_micros(units * 1_000_000);
     Tick {
@@ -371,12 +393,12 @@ fn sample(ago: i64, price: i64, kind: u8) -> Tick {
         market: "DEFAULT".to_owned(),
         at: Millis(NOW.0 - ago * 1_000),
         our_price: amount(price).unwrap(),
-        competitor: (kind % 3 > 0).then(|| format!("shop {}", kind % 3)),
-        competitor_price: amount(price + i64::from(kind)).filter(|_| kind % 4 > 0),
-        demand_index: (kind % 2 > 0).then(|| f64::from(kind) / 7.0),
+        competitor: (!kind.is_multiple_of(3)).then(|| format!("shop {}", kind % 3)),
+        competitor_price: amount(price + i64::from(kind)).filter(|_| !kind.is_multiple_of(4)),
+        demand_index: (!kind.is_multiple_of(2)).then(|| f64::from(kind) / 7.0),
         units: None,
-        in_stock: (kind % 5 > 0).then_some(kind % 5 > 1),
-        source: if kind % 2 == 0 { "till" } else { "web" }.to_owned(),
+        in_stock: (!kind.is_multiple_of(5)).then_some(kind % 5 > 1),
+        source: if kind.is_multiple_of(2) { "till" } else { "web" }.to_owned(),
     }
 }
 
