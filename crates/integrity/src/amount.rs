@@ -1,0 +1,315 @@
+//! Numbers with what they count: figures and words, thousands and millions, money, percent and
+//! units. It does no arithmetic beyond reading; a sum computed by the writer is not known.
+
+use crate::Span;
+use crate::text::{Word, stem};
+
+/// Four decimal places are kept.
+const ONE: u128 = 10_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Unit {
+    Money(char),
+    Percent,
+    /// One of `UNITS`.
+    Named(usize),
+    Bare,
+}
+
+impl Unit {
+    /// Whether the same number in both may be the same thing.
+    pub(crate) fn fits(self, other: Self) -> bool {
+        self == other || self == Self::Bare || other == Self::Bare
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Amount {
+    pub(crate) value: u128,
+    /// How far off it may be and still be the same: «about», `1.2 million`.
+    pub(crate) slack: u128,
+    pub(crate) unit: Unit,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found {
+    pub(crate) amount: Amount,
+    pub(crate) span: Span,
+}
+
+const UNITS: [&str; 34] = [
+    "day",
+    "week",
+    "month",
+    "year",
+    "hour",
+    "minut",
+    "mil",
+    "acr",
+    "pag",
+    "foot",
+    "feet",
+    "squar",
+    "unit",
+    "employ",
+    "exhibit",
+    "witness",
+    "tenant",
+    "install",
+    "count",
+    "pound",
+    "ton",
+    "inch",
+    "mph",
+    "juror",
+    "share",
+    "kilomet",
+    "met",
+    "дн",
+    "день",
+    "месяц",
+    "год",
+    "лет",
+    "час",
+    "недел",
+];
+
+const SCALES: [(&str, u128); 10] = [
+    ("hundred", 100),
+    ("thousand", 1_000),
+    ("million", 1_000_000),
+    ("billion", 1_000_000_000),
+    ("trillion", 1_000_000_000_000),
+    ("тыс", 1_000),
+    ("тысяч", 1_000),
+    ("млн", 1_000_000),
+    ("миллион", 1_000_000),
+    ("млрд", 1_000_000_000),
+];
+
+const SMALL: [(&str, u128); 28] = [
+    ("two", 2),
+    ("three", 3),
+    ("four", 4),
+    ("five", 5),
+    ("six", 6),
+    ("seven", 7),
+    ("eight", 8),
+    ("nine", 9),
+    ("ten", 10),
+    ("eleven", 11),
+    ("twelve", 12),
+    ("thirteen", 13),
+    ("fourteen", 14),
+    ("fifteen", 15),
+    ("sixteen", 16),
+    ("seventeen", 17),
+    ("eighteen", 18),
+    ("nineteen", 19),
+    ("twenty", 20),
+    ("thirty", 30),
+    ("forty", 40),
+    ("fifty", 50),
+    ("sixty", 60),
+    ("seventy", 70),
+    ("eighty", 80),
+    ("ninety", 90),
+    ("один", 1),
+    ("one", 1),
+];
+
+const ABOUT: [&str; 14] = [
+    "about",
+    "approximately",
+    "roughly",
+    "nearly",
+    "almost",
+    "around",
+    "over",
+    "than",
+    "some",
+    "estimated",
+    "around",
+    "около",
+    "примерно",
+    "почти",
+];
+
+/// All numbers among the words that are not taken by a date or a citation.
+pub(crate) fn find(text: &str, words: &[Word<'_>], taken: &[bool]) -> Vec<Found> {
+    let free = |at: usize| taken.get(at).is_some_and(|it| !it);
+    let mut list = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        if !free(at) {
+            at += 1;
+            continue;
+        }
+        let read = figures(text, words, at).or_else(|| spelled(text, words, at));
+        let Some((value, step, end)) = read else {
+            at += 1;
+            continue;
+        };
+        list.push(finish(text, words, (at, end), value, step));
+        at = end;
+    }
+    list
+}
+
+/// Adds the scale, the unit and the money sign around a number.
+fn finish(
+    text: &str,
+    words: &[Word<'_>],
+    (first, mut end): (usize, usize),
+    mut value: u128,
+    mut step: u128,
+) -> Found {
+    let mut scaled = false;
+    let spelled = !words[first].text.starts_with(|it: char| it.is_ascii_digit());
+    while let Some(scale) = words.get(end).filter(|_| !spelled).and_then(scale) {
+        value = value.saturating_mul(scale);
+        step = step.saturating_mul(scale);
+        (scaled, end) = (true, end + 1);
+    }
+    let mut span = Span { start: words[first].start, end: words[end - 1].end };
+    let mut unit = unit_after(text, words, end);
+    let lead = text[..span.start].trim_end_matches(' ');
+    if let Some(sign) = lead.chars().next_back().filter(|it| matches!(it, '$' | '€' | '£' | '₽'))
+    {
+        unit = Unit::Money(sign);
+        span.start = lead.len() - sign.len_utf8();
+    }
+    let near = first.saturating_sub(2)..first;
+    let about = words[near].iter().any(|it| ABOUT.contains(&it.fold().as_str()));
+    let slack = match (about, scaled) {
+        (true, _) => value / 20,
+        (false, true) => step / 2,
+        _ => 0,
+    };
+    Found { amount: Amount { value, slack, unit }, span }
+}
+
+/// The value, the worth of its last figure, and the word after it.
+fn figures(text: &str, words: &[Word<'_>], at: usize) -> Option<(u128, u128, usize)> {
+    let digits = |word: &Word<'_>| word.text.bytes().all(|it| it.is_ascii_digit());
+    let first = &words[at];
+    let (body, suffix) = match first.text.as_bytes().last()? {
+        b'k' | b'K' => (&first.text[..first.text.len() - 1], 1_000),
+        b'M' => (&first.text[..first.text.len() - 1], 1_000_000),
+        _ => (first.text, 1),
+    };
+    if body.is_empty() || !body.bytes().all(|it| it.is_ascii_digit()) || body.len() > 24 {
+        return None;
+    }
+    let mut whole: u128 = body.parse().ok()?;
+    let mut end = at + 1;
+    if suffix > 1 {
+        let value = whole.saturating_mul(suffix).saturating_mul(ONE);
+        return Some((value, suffix.saturating_mul(ONE), end));
+    }
+    let gap = |at: usize| words.get(at).map_or("", |it| &text[words[at - 1].end..it.start]);
+    while matches!(gap(end), "," | "\u{a0}" | "\u{202f}" | " ")
+        && words.get(end).is_some_and(|it| it.text.len() == 3 && digits(it))
+        && (gap(end) != " " || (end == at + 1 && body.len() <= 3 && body.len() != 4))
+        && end - at < 9
+    {
+        whole = whole.saturating_mul(1_000).saturating_add(words[end].text.parse().ok()?);
+        end += 1;
+    }
+    let (mut value, mut step) = (whole.saturating_mul(ONE), ONE);
+    if gap(end) == "." && words.get(end).is_some_and(digits) {
+        let mut worth = ONE;
+        for digit in words[end].text.bytes().take(4) {
+            worth /= 10;
+            value = value.saturating_add(u128::from(digit - b'0') * worth);
+        }
+        (step, end) = (worth.max(1), end + 1);
+    }
+    Some((value, step, end))
+}
+
+fn scale(word: &Word<'_>) -> Option<u128> {
+    let folded = word.fold();
+    let base = folded.trim_end_matches(['а', 'о', 'в', 'и']);
+    SCALES.iter().find(|(name, _)| *name == folded || *name == base).map(|(_, it)| *it)
+}
+
+/// A number in words: `twenty-one`, `three hundred fifty thousand`. `one` alone is no number.
+fn spelled(text: &str, words: &[Word<'_>], at: usize) -> Option<(u128, u128, usize)> {
+    let (mut total, mut part, mut end) = (0_u128, 0_u128, at);
+    while let Some(word) = words.get(end).filter(|_| end - at < 12) {
+        if end > at {
+            let gap = &text[words[end - 1].end..word.start];
+            if !matches!(gap, " " | "-") {
+                break;
+            }
+        }
+        let folded = word.fold();
+        if let Some((_, value)) = SMALL.iter().find(|(name, _)| *name == folded) {
+            part += value;
+        } else if let Some(scale) = (part > 0).then(|| scale(word)).flatten() {
+            part = part.saturating_mul(scale);
+            if scale >= 1_000 {
+                (total, part) = (total + part, 0);
+            }
+        } else {
+            break;
+        }
+        end += 1;
+    }
+    let value = total + part;
+    let counts = value > 1 && end > at;
+    counts.then_some((value.saturating_mul(ONE), ONE, end))
+}
+
+fn unit_after(text: &str, words: &[Word<'_>], end: usize) -> Unit {
+    let tail = words.get(end - 1).map_or("", |it| &text[it.end..]);
+    if tail.trim_start_matches(' ').starts_with('%') {
+        return Unit::Percent;
+    }
+    for word in words.iter().skip(end).take(2) {
+        let folded = word.fold();
+        match folded.as_str() {
+            "percent" | "процентов" | "процента" => return Unit::Percent,
+            "dollars" | "dollar" | "usd" => return Unit::Money('$'),
+            "euros" | "euro" | "eur" => return Unit::Money('€'),
+            "руб" | "рублей" | "рубля" | "рубль" => return Unit::Money('₽'),
+            _ => {}
+        }
+        let base = stem(&folded);
+        let named = UNITS.iter().position(|it| *it == base || stem(it) == base || *it == folded);
+        if let Some(at) = named {
+            return Unit::Named(at);
+        }
+    }
+    Unit::Bare
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::words;
+
+    #[track_caller]
+    fn check(text: &str, want: &[(u128, Unit)]) {
+        let list = words(text);
+        let got: Vec<_> = find(text, &list, &vec![false; list.len()])
+            .iter()
+            .map(|it| (it.amount.value / ONE, it.amount.unit))
+            .collect();
+        assert_eq!(got, want, "{text}");
+    }
+
+    #[test]
+    fn numbers_are_read_with_their_units() {
+        check("paid $1,250,000.50 in", &[(1_250_000, Unit::Money('$'))]);
+        check("$1.25 million", &[(1_250_000, Unit::Money('$'))]);
+        check("fourteen (14) days", &[(14, Unit::Named(0)), (14, Unit::Named(0))]);
+        check("twenty-one calendar days", &[(21, Unit::Named(0))]);
+        check("three hundred fifty thousand dollars", &[(350_000, Unit::Money('$'))]);
+        check("12.5 percent and 40%", &[(12, Unit::Percent), (40, Unit::Percent)]);
+        check("500 000 руб.", &[(500_000, Unit::Money('₽'))]);
+        check("one of them, the 21st", &[]);
+        check("99999999999999999999999999999999", &[]);
+    }
+}

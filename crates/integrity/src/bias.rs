@@ -1,0 +1,126 @@
+//! `bias`: loaded words and lopsided treatment of the parties.
+//!
+//! Words in quotation marks and in sentences that say whose view it is do not count. Weights: a
+//! loaded word 0.35 (0.15 where the source uses it too), a sweeping phrase 0.4, one side's words
+//! doubted and the other's taken as proven 0.35, only one of two sides heard 0.35.
+
+use std::collections::BTreeMap;
+
+use crate::cast::Actor;
+use crate::honesty::own_hits;
+use crate::index::Index;
+use crate::lexicon::{self, Tone};
+use crate::reading::{Reading, Sentence};
+use crate::report::{Detail, Finding, thin};
+use crate::{Insight, Span};
+
+/// Words below which there is no tone to speak of.
+const WORDS_MIN: usize = 4;
+
+pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> Detail {
+    let mut list = Vec::new();
+    let mut sides: BTreeMap<Actor, Side> = BTreeMap::new();
+    for sentence in &reading.sentences {
+        list.extend(loaded(reading, index, sentence));
+        weigh(reading, index, sentence, &mut sides);
+    }
+    list.extend(lopsided(reading, index, &sides));
+    if reading.words.len() < WORDS_MIN {
+        list.push(thin("the insight is too short to have a tone"));
+    }
+    Detail::new(&insight.id, list)
+}
+
+fn loaded(reading: &Reading<'_>, index: &Index<'_>, sentence: &Sentence) -> Vec<Finding> {
+    let hits = own_hits(reading, sentence);
+    let reported = lexicon::has(&hits, Tone::Attribution);
+    let mut list = Vec::new();
+    if hits.is_empty() {
+        return list;
+    }
+    let parties = index.cast.parties(reading, sentence);
+    for hit in &hits {
+        let word = reading.slice(hit.span);
+        let (code, weight, what) = match hit.tone {
+            Tone::Blame if !reported => ("loaded_blame", 0.35, "blames by its tone"),
+            Tone::Praise if !reported => ("loaded_praise", 0.35, "praises by its tone"),
+            Tone::Sweeping => ("sweeping", 0.4, "judges a whole group"),
+            _ => continue,
+        };
+        let place = index.word(&word.to_lowercase());
+        let weight = if place.is_some() && hit.tone != Tone::Sweeping { 0.15 } else { weight };
+        let about = near(index, &parties, hit.span.start);
+        let message = format!("\"{word}\" {what}{about}");
+        let advice = format!("say what was done without \"{word}\", or quote who called it so");
+        let found = Finding::at(reading, hit.span, code, weight, message, advice);
+        list.push(found.with(place.map(|it| index.evidence(it))));
+    }
+    list
+}
+
+/// The party a loaded word stands nearest to, for the message.
+fn near(index: &Index<'_>, parties: &[(Actor, Span)], byte: usize) -> String {
+    let nearest = parties.iter().min_by_key(|it| it.1.start.abs_diff(byte));
+    nearest.map(|it| format!(", about {}", index.cast.called(it.0))).unwrap_or_default()
+}
+
+/// How one party's words are treated.
+#[derive(Debug, Default, Clone, Copy)]
+struct Side {
+    heard: usize,
+    doubted: usize,
+    proven: usize,
+    at: Span,
+}
+
+/// Counts for each party that speaks in the sentence.
+fn weigh(
+    reading: &Reading<'_>,
+    index: &Index<'_>,
+    sentence: &Sentence,
+    sides: &mut BTreeMap<Actor, Side>,
+) {
+    let hits = own_hits(reading, sentence);
+    if hits.is_empty() {
+        return;
+    }
+    let parties = index.cast.parties(reading, sentence);
+    for hit in hits {
+        let (doubted, proven) = match hit.tone {
+            Tone::Doubting => (1, 0),
+            Tone::Proving => (0, 1),
+            Tone::Attribution => (0, 0),
+            _ => continue,
+        };
+        let Some((actor, _)) = parties.iter().rev().find(|it| it.1.end <= hit.span.start) else {
+            continue;
+        };
+        let side = sides.entry(*actor).or_default();
+        side.heard += usize::from(hit.tone == Tone::Attribution || doubted + proven > 0);
+        side.doubted += doubted;
+        side.proven += proven;
+        side.at = hit.span;
+    }
+}
+
+fn lopsided(
+    reading: &Reading<'_>,
+    index: &Index<'_>,
+    sides: &BTreeMap<Actor, Side>,
+) -> Option<Finding> {
+    let doubted = sides.iter().find(|it| it.1.doubted > 0 && it.1.proven == 0);
+    let proven = sides.iter().find(|it| it.1.proven > 0 && it.1.doubted == 0);
+    if let Some(((one, _), (other, side))) = doubted.zip(proven) {
+        let (one, other) = (index.cast.called(*one), index.cast.called(*other));
+        let message =
+            format!("what {one} says is doubted and what {other} says is taken as proven");
+        let advice = "use the same verb for both sides";
+        return Some(Finding::at(reading, side.at, "uneven_verbs", 0.35, message, advice));
+    }
+    let (only, side) = sides.iter().next().filter(|it| sides.len() == 1 && it.1.heard >= 2)?;
+    let other = index.speakers().into_iter().find(|it| it != only)?;
+    let (only, other) = (index.cast.called(*only), index.cast.called(other));
+    let message = format!("only {only} is heard, though {other} speaks in the source too");
+    let advice = format!("add what {other} says");
+    Some(Finding::at(reading, side.at, "one_sided", 0.35, message, advice))
+}

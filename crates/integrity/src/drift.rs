@@ -1,0 +1,313 @@
+//! `opinion_drift`: what insights say of one topic, in the order they were made.
+//!
+//! Two statements speak of the same thing where at least half of their telling words are shared
+//! (figures, negations and words of decision left out). A later one that differs from the nearest
+//! earlier one of another insight is a change. Weights: a decision or a plain yes turned round
+//! 0.55, a tone turned from praise to blame 0.5, another number or date 0.4, doubt turned to
+//! certainty or back 0.35. A change that is explained, by a word such as «corrected» or by a
+//! different file, takes a fifth of that. An insight with nothing to compare it with is a warning.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::holding::is_holding;
+use crate::honesty::own_hits;
+use crate::lexicon::{Hit, Tone, has};
+use crate::reading::{Reading, Sentence, Value};
+use crate::report::{Change, Detail, Finding, thin};
+use crate::text::{clip, fold, is_stop, stem, words};
+use crate::{Insight, Options, Span, readable};
+
+/// One sentence of one insight.
+struct Statement<'a> {
+    insight: usize,
+    sentence: &'a Sentence,
+    topic: HashSet<String>,
+    hits: Vec<Hit>,
+}
+
+/// Statements remembered for one word; the newest push out the oldest.
+const REMEMBERED: usize = 32;
+/// Shared words from which two statements speak of the same thing, as a share of all.
+const SAME_TOPIC: f64 = 0.5;
+
+pub(crate) fn check(insights: &[Insight], options: &Options) -> Vec<Detail> {
+    let readings: Vec<Reading<'_>> =
+        insights.iter().map(|it| Reading::new(readable(&it.content))).collect();
+    let mut details: Vec<Detail> =
+        insights.iter().map(|it| Detail::new(&it.id, Vec::new())).collect();
+    let mut compared = vec![false; insights.len()];
+    let mut order: Vec<usize> = (0..insights.len()).collect();
+    order.sort_by_key(|it| (insights[*it].created_ms, *it));
+    let wanted: Option<HashSet<String>> = options.topic.as_deref().map(topic_words);
+    let mut memory = Memory::default();
+    for at in order {
+        let reading = &readings[at];
+        let mut fresh = Vec::new();
+        for sentence in &reading.sentences {
+            let statement = Statement::new(at, reading, sentence);
+            let asked = wanted.as_ref().is_none_or(|it| !it.is_disjoint(&statement.topic));
+            if statement.topic.len() < 2 || !asked {
+                continue;
+            }
+            if let Some(before) = memory.nearest(&statement) {
+                (compared[at], compared[before.insight]) = (true, true);
+                let pair = Turn { insights, readings: &readings, before, after: &statement };
+                for (finding, change) in pair.changes() {
+                    details[at].findings.push(finding);
+                    details[at].changes.push(change);
+                }
+            }
+            fresh.push(statement);
+        }
+        for it in fresh {
+            memory.add(it);
+        }
+    }
+    for (detail, compared) in details.iter_mut().zip(compared) {
+        if !compared {
+            detail.findings.push(thin("no other insight speaks of the same thing"));
+        }
+    }
+    details
+}
+
+fn topic_words(topic: &str) -> HashSet<String> {
+    let all = words(topic);
+    all.iter().map(|it| fold(it.text)).filter(|it| !is_stop(it)).map(|it| stem(&it)).collect()
+}
+
+impl<'a> Statement<'a> {
+    fn new(insight: usize, reading: &Reading<'_>, sentence: &'a Sentence) -> Self {
+        let hits = own_hits(reading, sentence);
+        let toned: HashSet<usize> = hits.iter().map(|it| it.at).collect();
+        let own = reading.words_of(sentence);
+        let topic = own
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !toned.contains(at))
+            .map(|(_, it)| it.fold())
+            .filter(|it| !is_stop(it) && !is_holding(it))
+            .filter(|it| !it.starts_with(|it: char| it.is_ascii_digit()))
+            .map(|it| stem(&it))
+            .collect();
+        Self { insight, sentence, topic, hits }
+    }
+
+    fn amounts(&self, reading: &Reading<'_>) -> Vec<(crate::amount::Amount, Span)> {
+        let marks = reading.marks_of(self.sentence).iter();
+        marks
+            .filter_map(|it| match it.value {
+                Value::Amount(amount) => Some((amount, it.span)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn dates(&self, reading: &Reading<'_>) -> Vec<(crate::date::Date, Span)> {
+        let marks = reading.marks_of(self.sentence).iter();
+        marks
+            .filter_map(|it| match it.value {
+                Value::Date { date, .. } => Some((date, it.span)),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+#[derive(Default)]
+struct Memory<'a> {
+    statements: Vec<Statement<'a>>,
+    by_word: HashMap<String, Vec<usize>>,
+}
+
+impl<'a> Memory<'a> {
+    fn add(&mut self, statement: Statement<'a>) {
+        let id = self.statements.len();
+        for word in &statement.topic {
+            let list = self.by_word.entry(word.clone()).or_default();
+            if list.len() >= REMEMBERED {
+                list.remove(0);
+            }
+            list.push(id);
+        }
+        self.statements.push(statement);
+    }
+
+    /// The earlier statement that shares most, the newest of equals.
+    fn nearest(&self, statement: &Statement<'_>) -> Option<&Statement<'a>> {
+        let mut shared: HashMap<usize, u32> = HashMap::new();
+        for word in &statement.topic {
+            for id in self.by_word.get(word).into_iter().flatten() {
+                *shared.entry(*id).or_default() += 1;
+            }
+        }
+        let share = |id: usize, count: u32| {
+            let sizes = statement.topic.len() + self.statements[id].topic.len();
+            let both = f64::from(u32::try_from(sizes).unwrap_or(u32::MAX)) - f64::from(count);
+            f64::from(count) / both.max(1.0)
+        };
+        let best = shared
+            .into_iter()
+            .filter(|(id, _)| self.statements[*id].insight != statement.insight)
+            .map(|(id, count)| (share(id, count), id))
+            .max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)))?;
+        (best.0 >= SAME_TOPIC).then(|| &self.statements[best.1])
+    }
+}
+
+/// An earlier and a later statement of the same thing.
+struct Turn<'a> {
+    insights: &'a [Insight],
+    readings: &'a [Reading<'a>],
+    before: &'a Statement<'a>,
+    after: &'a Statement<'a>,
+}
+
+impl Turn<'_> {
+    fn changes(&self) -> Vec<(Finding, Change)> {
+        let mut list = Vec::new();
+        if let Some(at) = self.turned() {
+            list.push(self.change("reversed", 0.55, at));
+        }
+        let (then, now) = (&self.readings[self.before.insight], &self.readings[self.after.insight]);
+        if let Some(at) = other_amount(&self.before.amounts(then), &self.after.amounts(now)) {
+            list.push(self.change("number_changed", 0.4, at));
+        }
+        if let Some(at) = other_date(&self.before.dates(then), &self.after.dates(now)) {
+            list.push(self.change("date_changed", 0.4, at));
+        }
+        let (old, new) = (&self.before.hits, &self.after.hits);
+        let opposed = |one: Tone, two: Tone| has(old, one) && has(new, two) && !has(old, two);
+        if opposed(Tone::Blame, Tone::Praise) || opposed(Tone::Praise, Tone::Blame) {
+            list.push(self.change("tone_turned", 0.5, self.after.sentence.span));
+        }
+        if opposed(Tone::Hedge, Tone::Certain) || opposed(Tone::Certain, Tone::Hedge) {
+            list.push(self.change("certainty_changed", 0.35, self.after.sentence.span));
+        }
+        list
+    }
+
+    /// A decision or a negation that stands the other way.
+    fn turned(&self) -> Option<Span> {
+        let (old, new) = (&self.before.sentence.polarity, &self.after.sentence.polarity);
+        for it in &new.mentions {
+            let mut same = old.mentions.iter().filter(|old| old.axis == it.axis).peekable();
+            if same.peek().is_some() && same.all(|old| old.positive != it.positive) {
+                return Some(it.span);
+            }
+        }
+        if !new.mentions.is_empty() || !old.mentions.is_empty() {
+            return None;
+        }
+        let stems = |sentence: &Sentence, word: &String| sentence.stems.contains(word);
+        match (old.negated.is_empty(), new.negated.is_empty()) {
+            (true, false) => {
+                let it = new.negated.iter().find(|it| stems(self.before.sentence, &it.0));
+                it.map(|it| it.1)
+            }
+            (false, true) => {
+                let it = old.negated.iter().find(|it| stems(self.after.sentence, &it.0));
+                it.map(|_| self.after.sentence.span)
+            }
+            _ => None,
+        }
+    }
+
+    fn is_explained(&self) -> bool {
+        let corrected = self.readings[self.after.insight]
+            .sentences
+            .iter()
+            .any(|it| has(&own_hits(&self.readings[self.after.insight], it), Tone::Correction));
+        let files = |at: usize| -> HashSet<&str> {
+            self.insights[at].sources.iter().map(|it| it.file_hash.as_str()).collect()
+        };
+        let (old, new) = (files(self.before.insight), files(self.after.insight));
+        corrected || (!old.is_empty() && !new.is_empty() && old.is_disjoint(&new))
+    }
+
+    fn change(&self, what: &'static str, weight: f64, at: Span) -> (Finding, Change) {
+        let (then, now) = (&self.insights[self.before.insight], &self.insights[self.after.insight]);
+        let (old, new) = (&self.readings[self.before.insight], &self.readings[self.after.insight]);
+        let from = clip(old.slice(self.before.sentence.span), 300);
+        let explained = self.is_explained();
+        let weight = if explained { weight / 5.0 } else { weight };
+        let reason = if explained { ", and says why" } else { "" };
+        let message = format!(
+            "{} since insight {} of {}, which had \"{}\"{reason}",
+            what.replace('_', " "),
+            then.id,
+            day(then.created_ms),
+            clip(&from, 160),
+        );
+        let advice =
+            format!("say what changed since insight {}, or bring the two together", then.id);
+        let change = Change {
+            what,
+            earlier_id: then.id.clone(),
+            later_id: now.id.clone(),
+            earlier_ms: then.created_ms,
+            later_ms: now.created_ms,
+            from,
+            to: clip(new.slice(self.after.sentence.span), 300),
+            explained,
+        };
+        (Finding::at(new, at, what, weight, message, advice), change)
+    }
+}
+
+fn other_amount(
+    old: &[(crate::amount::Amount, Span)],
+    new: &[(crate::amount::Amount, Span)],
+) -> Option<Span> {
+    let same = |one: &crate::amount::Amount, two: &crate::amount::Amount| {
+        one.value.abs_diff(two.value) <= one.slack.max(two.slack)
+    };
+    let strange = new.iter().find(|it| {
+        !old.iter().any(|old| same(&old.0, &it.0)) && old.iter().any(|old| old.0.unit == it.0.unit)
+    })?;
+    // Something must have gone for something to have changed.
+    let gone = old
+        .iter()
+        .any(|old| old.0.unit == strange.0.unit && !new.iter().any(|it| same(&it.0, &old.0)));
+    gone.then_some(strange.1)
+}
+
+fn other_date(
+    old: &[(crate::date::Date, Span)],
+    new: &[(crate::date::Date, Span)],
+) -> Option<Span> {
+    let same = |one: &crate::date::Date, two: &crate::date::Date| {
+        one.views().contains(two) || two.views().contains(one)
+    };
+    let strange = new.iter().find(|it| !old.iter().any(|old| same(&old.0, &it.0)))?;
+    let gone = old.iter().any(|old| !new.iter().any(|it| same(&it.0, &old.0)));
+    gone.then_some(strange.1)
+}
+
+/// The day of an instant, `2021-03-04`.
+fn day(ms: i64) -> String {
+    let days = ms.div_euclid(86_400_000);
+    // Years are counted from March, so that the leap day comes last.
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::day;
+
+    #[test]
+    fn an_instant_has_its_day() {
+        assert_eq!(day(0), "1970-01-01");
+        assert_eq!(day(1_583_020_799_000), "2020-02-29");
+        assert_eq!(day(-1), "1969-12-31");
+    }
+}

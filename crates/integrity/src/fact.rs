@@ -1,0 +1,448 @@
+//! `fact_check`: what an insight claims, and what its source says of it.
+//!
+//! The content is split into sentences, and for each the four nearest sentences of the source are
+//! found by shared words, rare ones counting more. A claim is supported where its value stands in
+//! the source, contradicted where the nearest sentence has another value of the same kind in its
+//! place (a changed number, a moved date, a swapped party, a reversed holding, an altered quote,
+//! another page in the same volume), and not found otherwise. Weights: contradicted 0.55; not
+//! found 0.4 for a quote, citation, number or date, 0.35 for a name, 0.2 for a decision word and
+//! 0.15 for a plain statement.
+
+mod places;
+mod values;
+
+use std::collections::HashSet;
+
+use crate::holding::axis_name;
+use crate::index::{Aligned, Index, Phrase};
+use crate::reading::{Reading, Sentence, Value};
+use crate::report::{Detail, Finding, thin};
+use crate::text::{clip, stem};
+use crate::{Evidence, Insight, Span, cast, date, quote};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ClaimKind {
+    Quote,
+    Amount,
+    Date,
+    Name,
+    Citation,
+    /// The number of a case, a docket, an invoice.
+    Number,
+    /// What was decided, or a plain yes turned to no.
+    Holding,
+    /// Who did it, to whom, in which role.
+    Party,
+    /// The place in a file that the insight gives as its source.
+    Source,
+    /// A sentence with nothing in it that could be looked up.
+    Statement,
+}
+
+impl ClaimKind {
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Quote => "quote",
+            Self::Amount => "amount",
+            Self::Date => "date",
+            Self::Name => "name",
+            Self::Citation => "citation",
+            Self::Number => "number",
+            Self::Holding => "holding",
+            Self::Party => "party",
+            Self::Source => "source",
+            Self::Statement => "statement",
+        }
+    }
+
+    fn missing(self) -> f64 {
+        match self {
+            Self::Quote
+            | Self::Citation
+            | Self::Amount
+            | Self::Date
+            | Self::Number
+            | Self::Source => 0.4,
+            Self::Name | Self::Party => 0.35,
+            Self::Holding => 0.2,
+            Self::Statement => 0.15,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Support {
+    Supported,
+    Contradicted,
+    NotFound,
+}
+
+impl Support {
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Supported => "supported",
+            Self::Contradicted => "contradicted",
+            Self::NotFound => "not_found",
+        }
+    }
+}
+
+/// One thing an insight says that can be held against its source.
+#[derive(Debug, Clone)]
+pub struct Claim {
+    pub kind: ClaimKind,
+    /// As the insight has it.
+    pub text: String,
+    /// In characters of the content.
+    pub span: Span,
+    pub support: Support,
+    /// Where the source says the same, or another thing in its place.
+    pub evidence: Option<Evidence>,
+    /// Bytes of the content, for looking up the sentence.
+    pub(crate) bytes: Span,
+}
+
+const CONTRADICTED: f64 = 0.55;
+/// Claims checked in one insight; beyond them nobody reads on.
+const CLAIMS_MAX: usize = 2_000;
+
+pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> Detail {
+    let claims = claims(insight, reading, index);
+    let mut findings = findings(reading, &claims);
+    let missing = claims.iter().any(|it| it.support == Support::NotFound);
+    if index.is_empty() {
+        findings = vec![thin("there is no source text to hold the insight against")];
+    } else if !claims.iter().any(|it| it.kind != ClaimKind::Statement) {
+        findings.push(thin("the insight claims nothing that can be looked up"));
+    } else if index.is_cut && missing {
+        findings.push(thin("only the first part of the source was read"));
+    }
+    let mut detail = Detail::new(&insight.id, findings);
+    detail.claims = if index.is_empty() { Vec::new() } else { claims };
+    detail
+}
+
+pub(crate) fn findings(reading: &Reading<'_>, claims: &[Claim]) -> Vec<Finding> {
+    let mut list = Vec::new();
+    for claim in claims {
+        let (kind, said) = (claim.kind.word(), &claim.text);
+        let there = claim.evidence.as_ref().map_or("", |it| it.text.as_str());
+        let (code, weight, message, advice) = match claim.support {
+            Support::Supported => continue,
+            Support::Contradicted => (
+                "contradicted",
+                CONTRADICTED,
+                format!("{kind} \"{said}\" is contradicted: the source has \"{there}\""),
+                format!("replace \"{said}\" by what the source says, \"{there}\""),
+            ),
+            Support::NotFound => (
+                "not_found",
+                claim.kind.missing(),
+                format!("{kind} \"{said}\" is not in the source"),
+                format!("remove \"{said}\" or name the source it comes from"),
+            ),
+        };
+        let found = Finding::at(reading, claim.bytes, code, weight, message, advice);
+        list.push(found.with(claim.evidence.clone()));
+    }
+    list
+}
+
+/// Every claim of the insight, in the order of its text, the sources it names last.
+pub(crate) fn claims(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> Vec<Claim> {
+    let mut check = Check { reading, index, claims: Vec::new() };
+    if index.is_empty() {
+        return Vec::new();
+    }
+    check.quotes();
+    for sentence in &reading.sentences {
+        if check.claims.len() >= CLAIMS_MAX {
+            break;
+        }
+        check.sentence(sentence);
+    }
+    check.claims.sort_by_key(|it| it.bytes.start);
+    check.sources(insight);
+    check.claims
+}
+
+/// One insight against one index.
+struct Check<'a, 't, 's> {
+    reading: &'a Reading<'t>,
+    index: &'a Index<'s>,
+    claims: Vec<Claim>,
+}
+
+/// A sentence of the insight and those of the source that resemble it.
+struct Pair<'a> {
+    sentence: &'a Sentence,
+    aligned: Vec<Aligned>,
+    /// The same without names and months, which are what is being checked.
+    plain: Vec<Aligned>,
+}
+
+impl Pair<'_> {
+    fn best(&self) -> Option<Aligned> {
+        self.aligned.first().copied()
+    }
+
+    fn score_of(&self, sentence: usize) -> f64 {
+        self.plain.iter().find(|it| it.sentence == sentence).map_or(0.0, |it| it.score)
+    }
+}
+
+impl Check<'_, '_, '_> {
+    fn push(
+        &mut self,
+        kind: ClaimKind,
+        bytes: Span,
+        (support, place): (Support, Option<crate::index::Place>),
+    ) {
+        self.claims.push(Claim {
+            kind,
+            text: clip(self.reading.slice(bytes), 200),
+            span: self.reading.chars(bytes),
+            support,
+            evidence: place.map(|it| self.index.evidence(it)),
+            bytes,
+        });
+    }
+
+    fn pair<'a>(&self, sentence: &'a Sentence) -> Pair<'a> {
+        let aligned = self.index.align(&sentence.stems);
+        let mut names: HashSet<String> = HashSet::new();
+        for mark in self.reading.marks_of(sentence) {
+            if let Value::Name { tokens, .. } = &mark.value {
+                names.extend(tokens.iter().map(|it| stem(it)));
+            }
+        }
+        let own = sentence.stems.iter().filter(|it| !names.contains(*it) && !date::is_month(it));
+        let plain = self.index.align(&own.cloned().collect::<Vec<_>>());
+        let useful = plain.first().is_some_and(|it| it.score >= 0.2);
+        let plain = if useful { plain } else { aligned.clone() };
+        Pair { sentence, aligned, plain }
+    }
+
+    fn sentence(&mut self, sentence: &Sentence) {
+        let pair = self.pair(sentence);
+        let before = self.claims.len();
+        for mark in self.reading.marks_of(sentence) {
+            let (kind, answer) = match &mark.value {
+                Value::Amount(it) => (ClaimKind::Amount, Some(self.amount(&pair, it))),
+                Value::Date { date, other } => {
+                    (ClaimKind::Date, Some(self.date(&pair, *date, *other)))
+                }
+                Value::Citation(key) => (ClaimKind::Citation, Some(self.citation(key))),
+                Value::Number(number) => (ClaimKind::Number, Some(self.number(number))),
+                Value::Name { tokens, doubtful, words } => {
+                    (ClaimKind::Name, self.name(tokens, *doubtful, words.1))
+                }
+            };
+            if let Some(answer) = answer {
+                self.push(kind, mark.span, answer);
+            }
+        }
+        self.holdings(&pair);
+        self.negation(&pair);
+        self.roles(&pair);
+        if !self.relations(&pair) {
+            self.lone_party(&pair);
+        }
+        let lonely = pair.best().is_none_or(|it| it.score < 0.2);
+        if self.claims.len() == before && sentence.stems.len() >= 4 && lonely {
+            self.push(ClaimKind::Statement, sentence.span, (Support::NotFound, None));
+        }
+    }
+
+    fn quotes(&mut self) {
+        for span in self.reading.quotes.iter().take(CLAIMS_MAX) {
+            let answer = self.quoted(self.reading.slice(*span));
+            self.push(ClaimKind::Quote, *span, answer);
+        }
+    }
+
+    fn quoted(&self, text: &str) -> (Support, Option<crate::index::Place>) {
+        let mut answer = (Support::NotFound, None);
+        for part in quote::parts(text) {
+            match self.index.phrase(&quote::folded(part)) {
+                Phrase::Exact(place) => answer = (Support::Supported, Some(place)),
+                Phrase::Near(place) => return (Support::Contradicted, Some(place)),
+                Phrase::Absent => return (Support::NotFound, None),
+            }
+        }
+        answer
+    }
+
+    /// The places that the insight itself gives.
+    fn sources(&mut self, insight: &Insight) {
+        for source in insight.sources.iter().filter(|it| !it.quote.trim().is_empty()).take(64) {
+            let (mut support, place) = self.quoted(&source.quote);
+            let moved = place.zip(source.page).is_some_and(|(place, page)| {
+                let words = quote::folded(&source.quote);
+                !self.index.is_on(place, &source.file_hash, page)
+                    && !self.index.stands_on(&words, &source.file_hash, page)
+            });
+            if support == Support::Supported && moved {
+                support = Support::Contradicted;
+            }
+            let end = self.reading.text.len();
+            self.push(ClaimKind::Source, Span { start: end, end }, (support, place));
+            if let Some(claim) = self.claims.last_mut() {
+                claim.text = clip(&source.quote, 200);
+            }
+        }
+    }
+
+    fn holdings(&mut self, pair: &Pair<'_>) {
+        for mention in &pair.sentence.polarity.mentions {
+            let near = pair.aligned.iter().filter(|it| it.score >= 0.25).map(|it| it.sentence);
+            let elsewhere = self.index.holdings.get(&mention.axis).into_iter().flatten().copied();
+            let pick = |ids: &mut dyn Iterator<Item = usize>| {
+                let mut best: Option<(usize, usize, bool, Span)> = None;
+                for id in ids.take(64) {
+                    let there = &self.index.sentence(id).1.polarity.mentions;
+                    for it in there.iter().filter(|it| it.axis == mention.axis) {
+                        let shared =
+                            mention.near.iter().filter(|one| it.near.contains(one)).count();
+                        if best.is_none_or(|best| best.0 < shared) {
+                            best = Some((shared, id, it.positive, it.span));
+                        }
+                    }
+                }
+                best
+            };
+            let best = pick(&mut near.into_iter()).or_else(|| pick(&mut elsewhere.into_iter()));
+            let answer = match best {
+                Some((_, id, positive, span)) => {
+                    let same = positive == mention.positive;
+                    let support = if same { Support::Supported } else { Support::Contradicted };
+                    (support, Some(self.index.place_in(id, span)))
+                }
+                None => (Support::NotFound, None),
+            };
+            // «Against» alone is told by the parties.
+            if best.is_some() || axis_name(mention.axis) != "side" {
+                self.push(ClaimKind::Holding, mention.span, answer);
+            }
+        }
+    }
+
+    /// A plain «not» that one of the two sentences has and the other lacks.
+    fn negation(&mut self, pair: &Pair<'_>) {
+        let Some(best) = pair.best().filter(|it| it.score >= 0.55) else { return };
+        let (_, there) = self.index.sentence(best.sentence);
+        let (ours, theirs) = (&pair.sentence.polarity.negated, &there.polarity.negated);
+        let found = match (ours.is_empty(), theirs.is_empty()) {
+            (false, true) => {
+                ours.iter().find(|it| there.stems.contains(&it.0)).map(|it| (it.1, there.span))
+            }
+            (true, false) => theirs
+                .iter()
+                .find(|it| pair.sentence.stems.contains(&it.0))
+                .map(|it| (pair.sentence.span, it.1)),
+            _ => None,
+        };
+        if let Some((here, span)) = found {
+            let place = self.index.place_in(best.sentence, span);
+            self.push(ClaimKind::Holding, here, (Support::Contradicted, Some(place)));
+        }
+    }
+
+    fn roles(&mut self, pair: &Pair<'_>) {
+        let cast = &self.index.cast;
+        for (role, actor, span) in cast.roles_in(self.reading, pair.sentence) {
+            let Some(holders) = cast.holders(role) else { continue };
+            let support =
+                if holders.contains(&actor) { Support::Supported } else { Support::Contradicted };
+            let place = pair.best().map(|it| {
+                let (_, there) = self.index.sentence(it.sentence);
+                self.index.place_in(it.sentence, there.span)
+            });
+            self.push(ClaimKind::Party, span, (support, place));
+        }
+    }
+
+    /// One party here and another one, alone, in the sentence that says the same.
+    fn lone_party(&mut self, pair: &Pair<'_>) {
+        let cast = &self.index.cast;
+        let ours = cast.parties(self.reading, pair.sentence);
+        let Some((actor, span)) = ours.first().copied() else { return };
+        let Some(best) = pair.plain.first().filter(|it| it.score >= 0.4) else { return };
+        if ours.iter().any(|it| it.0 != actor) {
+            return;
+        }
+        let near = pair.plain.iter().filter(|it| it.score >= 0.7 * best.score);
+        let mut rival = None;
+        for it in near {
+            let (page, there) = self.index.sentence(it.sentence);
+            let theirs = cast.parties(page, there);
+            let Some((other, at)) = theirs.first().copied() else { continue };
+            let alone = theirs.iter().all(|it| it.0 == other);
+            if theirs.iter().any(|it| it.0 == actor) || !cast::comparable(actor, other) {
+                return;
+            }
+            if alone && it.sentence == best.sentence {
+                rival = Some(self.index.place_in(it.sentence, at));
+            }
+        }
+        if rival.is_some() {
+            self.push(ClaimKind::Party, span, (Support::Contradicted, rival));
+        }
+    }
+
+    /// Whether who acts was settled, one way or the other.
+    fn relations(&mut self, pair: &Pair<'_>) -> bool {
+        let mut settled = false;
+        for ours in self.index.cast.relations(self.reading, pair.sentence) {
+            let Some(list) = self.index.relations.get(&ours.class) else { continue };
+            let support = list.iter().find(|(it, _)| it.agrees(&ours));
+            if let Some((it, id)) = support {
+                let place = self.index.place_in(*id, it.span);
+                self.push(ClaimKind::Party, ours.span, (Support::Supported, Some(place)));
+                settled = true;
+                continue;
+            }
+            let conflict = list
+                .iter()
+                .filter(|(it, id)| pair.score_of(*id) >= 0.35 && it.conflicts(&ours))
+                .max_by(|one, other| pair.score_of(one.1).total_cmp(&pair.score_of(other.1)));
+            if let Some((_, id)) = conflict {
+                let (_, there) = self.index.sentence(*id);
+                let place = self.index.place_in(*id, there.span);
+                self.push(ClaimKind::Party, ours.span, (Support::Contradicted, Some(place)));
+                settled = true;
+            }
+        }
+        settled
+    }
+}
+
+impl cast::Relation {
+    /// Whether one of the agents is the same, and the one acted upon where both name one.
+    fn agrees(&self, other: &Self) -> bool {
+        let agents = if self.agents.is_empty() || other.agents.is_empty() {
+            self.agents.is_empty() && other.agents.is_empty()
+                || (self.patient.is_some() && self.patient == other.patient)
+        } else {
+            other.agents.iter().any(|it| self.agents.contains(it))
+        };
+        let patients = match (self.patient, other.patient) {
+            (Some(one), Some(two)) => one == two || !cast::comparable(one, two),
+            _ => true,
+        };
+        agents && patients
+    }
+
+    fn conflicts(&self, other: &Self) -> bool {
+        let agents = self.agents.first().zip(other.agents.first()).is_some_and(|(one, two)| {
+            cast::comparable(*one, *two) && !other.agents.iter().any(|it| self.agents.contains(it))
+        });
+        let patients = self
+            .patient
+            .zip(other.patient)
+            .is_some_and(|(one, two)| cast::comparable(one, two) && one != two);
+        agents || patients
+    }
+}

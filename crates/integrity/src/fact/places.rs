@@ -1,0 +1,163 @@
+//! Citations, case numbers and names against the source: there, nearly there, or not.
+
+use super::{Check, Support};
+use crate::cast;
+use crate::index::Place;
+use crate::name::is_plain;
+use crate::reading::CiteKey;
+use crate::text::{Word, is_stop};
+
+type Answer = (Support, Option<Place>);
+
+impl Check<'_, '_, '_> {
+    pub(super) fn citation(&self, key: &CiteKey) -> Answer {
+        let list = self.index.citations(&key.source);
+        let same = list.iter().filter(|(it, _)| {
+            it.volume == key.volume && (it.page == key.page || key.page.is_empty())
+        });
+        let mut near = None;
+        for (it, place) in same {
+            let years = it.year.zip(key.year).is_none_or(|(one, two)| one == two);
+            let parties = it.parties.as_ref().zip(key.parties.as_ref());
+            if years && parties.is_none_or(|(one, two)| alike(one, two)) {
+                return (Support::Supported, Some(*place));
+            }
+            near = Some(*place);
+        }
+        // A section below or above ours is the same law: `600.2169` and `600.2169(1)(a)`.
+        let within = |one: &str, two: &str| {
+            !one.is_empty() && !two.is_empty() && (one.starts_with(two) || two.starts_with(one))
+        };
+        let law = list.iter().find(|(it, _)| {
+            it.parties.is_none()
+                && it.volume == key.volume
+                && within(&it.page, &key.page)
+                && key.parties.is_none()
+                && it.year.is_none()
+        });
+        if let Some((_, place)) = law {
+            return (Support::Supported, Some(*place));
+        }
+        let beside = || {
+            let one = list.iter().find(|(it, _)| {
+                it.volume == key.volume
+                    || it.page == key.page
+                    || it.parties == key.parties && it.parties.is_some()
+            });
+            one.map(|it| it.1)
+        };
+        match near.or_else(beside) {
+            Some(place) => (Support::Contradicted, Some(place)),
+            None => (Support::NotFound, None),
+        }
+    }
+
+    pub(super) fn number(&self, number: &str) -> Answer {
+        if let Some(place) = self.index.number(number) {
+            return (Support::Supported, Some(place));
+        }
+        // The number alone may stand in the source without its sign.
+        if let Some(place) = self.index.word(&number.to_lowercase()) {
+            return (Support::Supported, Some(place));
+        }
+        let mut near: Option<(usize, &String, Place)> = None;
+        for (there, place) in self.index.numbers() {
+            let part = there.ends_with(number) || number.ends_with(there.as_str());
+            if part && there.len().min(number.len()) >= 5 {
+                return (Support::Supported, Some(*place));
+            }
+            let same = there.chars().zip(number.chars()).filter(|(one, two)| one == two).count();
+            let close = there.len() == number.len() && same * 3 >= number.len() * 2;
+            if close && near.is_none_or(|it| (it.0, there) < (same, it.1)) {
+                near = Some((same, there, *place));
+            }
+        }
+        match near {
+            Some((_, _, place)) => (Support::Contradicted, Some(place)),
+            None => (Support::NotFound, None),
+        }
+    }
+
+    /// None where the word is more likely no name at all.
+    pub(super) fn name(&self, tokens: &[String], doubtful: bool, after: usize) -> Option<Answer> {
+        let telling: Vec<&String> =
+            tokens.iter().filter(|it| it.chars().count() > 1 && !is_plain(it)).collect();
+        let mut near = None;
+        for token in &telling {
+            for (place, there) in self.index.names(token) {
+                if tokens.iter().all(|it| has(&there, it)) {
+                    return Some((Support::Supported, Some(place)));
+                }
+                let other = there.iter().filter(|it| !is_stop(it) && !is_plain(it)).count();
+                if other >= 2 && telling.len() >= 2 {
+                    near.get_or_insert(place);
+                }
+            }
+        }
+        // Written small in the source, or torn apart by a line.
+        let mut places = telling.iter().map(|it| self.index.word(it));
+        let first = places.next().flatten();
+        let all = tokens.iter().all(|it| it.chars().count() == 1 || self.index.word(it).is_some());
+        if let Some(place) = first.filter(|_| all && near.is_none()) {
+            return Some((Support::Supported, Some(place)));
+        }
+        if let Some(place) = self.acronym(tokens) {
+            return Some((Support::Supported, Some(place)));
+        }
+        if let Some(place) = near {
+            return Some((Support::Contradicted, Some(place)));
+        }
+        if doubtful && !self.acts(tokens, after) {
+            return None;
+        }
+        Some((Support::NotFound, None))
+    }
+
+    /// A single word that opens a sentence is a name if a verb follows and its ending allows it.
+    fn acts(&self, tokens: &[String], after: usize) -> bool {
+        let common = ["s", "ing", "ion", "ment", "ly", "ness", "ity", "ance", "ence", "ed"];
+        let plain = tokens.iter().any(|it| common.iter().any(|end| it.ends_with(end)));
+        let next = self.reading.words.get(after).map(Word::fold).unwrap_or_default();
+        !plain && cast::is_act(&next)
+    }
+
+    /// `FTC` for `Federal Trade Commission`.
+    fn acronym(&self, tokens: &[String]) -> Option<Place> {
+        let [short] = tokens else { return None };
+        let letters: Vec<char> = short.chars().collect();
+        if !(2..=6).contains(&letters.len()) {
+            return None;
+        }
+        self.index.initials(short)
+    }
+}
+
+fn has(there: &[String], token: &str) -> bool {
+    if token.chars().count() == 1 {
+        return there.iter().any(|it| it.starts_with(token));
+    }
+    there.iter().any(|it| it == token || inflected(it, token))
+}
+
+/// Two cases of one Russian name.
+fn inflected(one: &str, other: &str) -> bool {
+    let cyrillic = |it: &str| it.chars().all(|it| ('а'..='я').contains(&it));
+    if !cyrillic(one) || !cyrillic(other) {
+        return false;
+    }
+    let shared = one.chars().zip(other.chars()).take_while(|(one, two)| one == two).count();
+    let longest = one.chars().count().max(other.chars().count());
+    shared >= 4 && longest - shared <= 3
+}
+
+/// The names of a case, one of them perhaps shortened.
+fn alike(one: &(String, String), other: &(String, String)) -> bool {
+    let same = |one: &str, two: &str| {
+        one == two
+            || one.ends_with(two)
+            || two.ends_with(one)
+            || one.starts_with(two)
+            || two.starts_with(one)
+    };
+    same(&one.0, &other.0) && same(&one.1, &other.1)
+}

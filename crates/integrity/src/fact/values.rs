@@ -1,0 +1,131 @@
+//! Numbers and dates against the source: the same value, the same value in another place, another
+//! value in the same place, or none.
+
+use super::{Check, Pair, Support};
+use crate::amount::Amount;
+use crate::date::Date;
+use crate::index::Place;
+use crate::reading::{Mark, Value};
+
+type Answer = (Support, Option<Place>);
+
+/// A value found in a sentence much less like ours than the nearest one may belong to another
+/// matter; this is how much less.
+const ELSEWHERE: f64 = 0.6;
+/// From this likeness on, the nearest source sentence is taken to speak of the same thing.
+const SAME_MATTER: f64 = 0.45;
+
+impl Check<'_, '_, '_> {
+    pub(super) fn amount(&self, pair: &Pair<'_>, it: &Amount) -> Answer {
+        let mut found: Vec<Place> = Vec::new();
+        for (value, place) in self.index.amounts(it.value, it.slack.max(it.value / 20)) {
+            let there = self.amount_at(*place);
+            let slack = it.slack.max(there.map_or(0, |it| it.slack));
+            let fits = there.is_some_and(|there| there.unit.fits(it.unit));
+            if fits && value.abs_diff(it.value) <= slack {
+                found.push(*place);
+            }
+        }
+        let rival = |mark: &Mark| match &mark.value {
+            Value::Amount(there) => there.unit == it.unit && !self.says_amount(pair, there),
+            _ => false,
+        };
+        self.settle(pair, &found, rival)
+    }
+
+    fn amount_at(&self, place: Place) -> Option<Amount> {
+        let (reading, sentence) = self.index.sentence(place.sentence);
+        let mark = reading.marks_of(sentence).iter().find(|it| it.span == place.span)?;
+        match mark.value {
+            Value::Amount(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    /// Whether our own sentence has the source's amount too.
+    fn says_amount(&self, pair: &Pair<'_>, there: &Amount) -> bool {
+        self.reading.marks_of(pair.sentence).iter().any(|it| match &it.value {
+            Value::Amount(ours) => ours.value.abs_diff(there.value) <= ours.slack.max(there.slack),
+            _ => false,
+        })
+    }
+
+    pub(super) fn date(&self, pair: &Pair<'_>, date: Date, other: Option<Date>) -> Answer {
+        let mut found: Vec<Place> = Vec::new();
+        for it in std::iter::once(date).chain(other) {
+            found.extend(self.index.dates(it).iter().copied());
+            if it.year.is_some() && it.day.is_some() && found.is_empty() {
+                found.extend(self.yearless(it));
+            }
+        }
+        if found.is_empty() && date.month.is_none() {
+            let year = date.year.map(|it| it.to_string()).unwrap_or_default();
+            found.extend(self.index.word(&year));
+        }
+        let ours = self.reading.marks_of(pair.sentence);
+        let rival = |mark: &Mark| match &mark.value {
+            Value::Date { date: there, .. } => {
+                let same_form = there.day.is_some() || date.day.is_none();
+                let said = ours.iter().any(|it| match &it.value {
+                    Value::Date { date, other } => {
+                        std::iter::once(date).chain(other).any(|it| there.views().contains(it))
+                    }
+                    _ => false,
+                });
+                same_form && !said
+            }
+            _ => false,
+        };
+        self.settle(pair, &found, rival)
+    }
+
+    /// The day is there without a year, and the year stands elsewhere.
+    fn yearless(&self, date: Date) -> Option<Place> {
+        let year = date.year?.to_string();
+        self.index.word(&year)?;
+        let bare = Date { year: None, ..date };
+        self.index.dates(bare).iter().copied().find(|place| {
+            let (reading, sentence) = self.index.sentence(place.sentence);
+            reading.marks_of(sentence).iter().any(|it| {
+                it.span == place.span
+                    && matches!(it.value, Value::Date { date, .. } if date.year.is_none())
+            })
+        })
+    }
+
+    /// Decides between the places that have the value and those that have another one.
+    fn settle(&self, pair: &Pair<'_>, found: &[Place], rival: impl Fn(&Mark) -> bool) -> Answer {
+        let Some(best) = pair.plain.first() else {
+            return match found.first() {
+                Some(place) => (Support::Supported, Some(*place)),
+                None => (Support::NotFound, None),
+            };
+        };
+        let near = found
+            .iter()
+            .max_by(|one, other| {
+                let score = |it: &Place| pair.score_of(it.sentence);
+                score(one).total_cmp(&score(other)).then(other.sentence.cmp(&one.sentence))
+            })
+            .copied();
+        if let Some(place) = near.filter(|it| pair.score_of(it.sentence) >= ELSEWHERE * best.score)
+        {
+            return (Support::Supported, Some(place));
+        }
+        let close = pair.plain.iter().filter(|it| {
+            let floor = if near.is_some() { SAME_MATTER } else { SAME_MATTER / 2.0 };
+            it.score >= floor.max(0.8 * best.score)
+        });
+        for it in close {
+            let (reading, sentence) = self.index.sentence(it.sentence);
+            if let Some(mark) = reading.marks_of(sentence).iter().find(|it| rival(it)) {
+                let place = self.index.place_in(it.sentence, mark.span);
+                return (Support::Contradicted, Some(place));
+            }
+        }
+        match near {
+            Some(place) => (Support::Supported, Some(place)),
+            None => (Support::NotFound, None),
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! What was decided, and whether it was or was not: pairs of opposite words («granted» and
+//! «denied») and the reach of a negation. Irony and double negation beyond two are not read.
+
+use crate::Span;
+use crate::text::{Word, is_stop, stem};
+
+/// Opposite words; the first list of each pair is one way, the second the other.
+const AXES: [(&str, &str, &str); 22] = [
+    (
+        "motion",
+        "granted grants granting grant allowed allows",
+        "denied denies denying deny refused refuses",
+    ),
+    (
+        "appeal",
+        "affirmed affirms affirming affirm upheld upholds uphold",
+        "reversed reverses reversing reverse vacated vacates vacate overturned overturns",
+    ),
+    ("objection", "sustained sustains sustain", "overruled overrules overrule"),
+    ("outcome", "prevailed prevails won wins", "lost loses"),
+    ("guilt", "guilty convicted convicts", "acquitted acquits innocent"),
+    ("validity", "enforceable valid", "unenforceable invalid void"),
+    ("admission", "admissible", "inadmissible"),
+    ("constitution", "constitutional", "unconstitutional"),
+    ("time", "timely", "untimely late"),
+    (
+        "change",
+        "increased increases increase rose raised",
+        "decreased decreases decrease fell reduced reduces lowered",
+    ),
+    (
+        "acceptance",
+        "accepted accepts accept approved approves adopted adopts",
+        "rejected rejects reject disapproved declined declines",
+    ),
+    ("liability", "liable", "blameless"),
+    ("reason", "reasonable", "unreasonable"),
+    ("cover", "covered covers", "excluded excludes"),
+    ("ambiguity", "unambiguous", "ambiguous"),
+    ("sufficiency", "sufficient adequate", "insufficient inadequate"),
+    ("lawful", "lawful legal", "unlawful illegal"),
+    ("side", "favor favour", "against"),
+    (
+        "совет",
+        "удовлетворил удовлетворила удовлетворены удовлетворено удовлетворен",
+        "отказал отказала отказано",
+    ),
+    ("обжалование", "изменения", "отменил отменила отменено отменены отменен"),
+    ("признание", "действительным", "недействительным"),
+    ("взыскание", "взыскал взыскана взыскано", "освободил освобожден"),
+];
+
+/// Which pair, which side of it, and where.
+#[derive(Debug, Clone)]
+pub(crate) struct Mention {
+    pub(crate) axis: usize,
+    pub(crate) positive: bool,
+    pub(crate) span: Span,
+    /// Stems around it, by which two mentions are told to speak of the same thing.
+    pub(crate) near: Vec<String>,
+}
+
+/// What was decided in one sentence, and which of its words stand under a negation.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Polarity {
+    pub(crate) mentions: Vec<Mention>,
+    pub(crate) negated: Vec<(String, Span)>,
+}
+
+const BEFORE: usize = 8;
+const AFTER: usize = 8;
+/// How many telling words a negation reaches over.
+const REACH: usize = 3;
+
+fn is_negation(folded: &str) -> bool {
+    matches!(
+        folded,
+        "not"
+            | "never"
+            | "no"
+            | "neither"
+            | "nor"
+            | "cannot"
+            | "without"
+            | "lacked"
+            | "не"
+            | "нет"
+            | "без"
+            | "никогда"
+    ) || folded.ends_with("n't")
+}
+
+fn side(folded: &str) -> Option<(usize, bool)> {
+    AXES.iter().enumerate().find_map(|(at, (_, one, other))| {
+        if one.split(' ').any(|it| it == folded) {
+            Some((at, true))
+        } else {
+            other.split(' ').any(|it| it == folded).then_some((at, false))
+        }
+    })
+}
+
+pub(crate) fn axis_name(axis: usize) -> &'static str {
+    AXES.get(axis).map_or("", |it| it.0)
+}
+
+/// Whether the word is one of a pair of opposites.
+pub(crate) fn is_holding(folded: &str) -> bool {
+    side(folded).is_some()
+}
+
+pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
+    let folded: Vec<String> = words.iter().map(Word::fold).collect();
+    let mut found = Polarity::default();
+    let mut reach = 0;
+    for (at, word) in folded.iter().enumerate() {
+        let failed = matches!(word.as_str(), "failed" | "fails" | "fail" | "failure")
+            && folded.get(at + 1).is_some_and(|it| it == "to");
+        if failed || is_negation(word) {
+            // «not only» and «no later than» deny nothing.
+            let next = folded.get(at + 1).map_or("", String::as_str);
+            let idle = matches!(next, "only" | "later" | "less" | "fewer" | "more")
+                || (word == "no"
+                    && words[at].is_capital()
+                    && next.starts_with(|it: char| it.is_ascii_digit()));
+            reach = if idle { 0 } else { REACH };
+            continue;
+        }
+        let span = Span { start: words[at].start, end: words[at].end };
+        if let Some((axis, positive)) = side(word).filter(|it| !idle_side(it.0, &folded, at)) {
+            let near = folded[at.saturating_sub(BEFORE)..(at + 1 + AFTER).min(folded.len())]
+                .iter()
+                .filter(|it| !is_stop(it) && *it != word)
+                .map(|it| stem(it))
+                .collect();
+            found.mentions.push(Mention { axis, positive: positive != (reach > 0), span, near });
+        }
+        if reach > 0 && !is_stop(word) {
+            reach -= 1;
+            found.negated.push((stem(word), span));
+        }
+    }
+    found
+}
+
+/// «filed against» takes no side, and a «late fee» is no lateness.
+fn idle_side(axis: usize, folded: &[String], at: usize) -> bool {
+    let word = folded[at].as_str();
+    let before = |back: usize| at.checked_sub(back).map_or("", |it| folded[it].as_str());
+    let next = folded.get(at + 1).map_or("", String::as_str);
+    match AXES[axis].0 {
+        "side" => {
+            let judged = (1..=6).any(|back| {
+                matches!(
+                    before(back),
+                    "judgment" | "verdict" | "ruled" | "found" | "ruling" | "decided" | "order"
+                )
+            });
+            !judged
+        }
+        "time" => word == "late" && matches!(next, "fee" | "fees" | "charge" | "charges"),
+        "обжалование" => word == "изменения" && before(1) != "без",
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::words;
+
+    #[track_caller]
+    fn check(text: &str, want: &[(&str, bool)]) {
+        let read = read(&words(text));
+        let got: Vec<_> =
+            read.mentions.iter().map(|it| (axis_name(it.axis), it.positive)).collect();
+        assert_eq!(got, want, "{text}");
+    }
+
+    #[test]
+    fn opposite_words_and_negations_are_read_together() {
+        check("The court granted the motion.", &[("motion", true)]);
+        check("The court did not grant the motion.", &[("motion", false)]);
+        check("The panel reversed.", &[("appeal", false)]);
+        check("The clause was not unenforceable.", &[("validity", true)]);
+        check("Case No. 12 was granted.", &[("motion", true)]);
+        check("He filed suit against her.", &[]);
+        check("Judgment was entered against Vale.", &[("side", false)]);
+        check("Суд отказал в иске.", &[("совет", false)]);
+    }
+}

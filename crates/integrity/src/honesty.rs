@@ -1,0 +1,202 @@
+//! `honesty`: whether an insight is as sure as its evidence allows.
+//!
+//! Weights: memory or capability that a text cannot have 0.45; stated flatly what the source only
+//! alleges or supposes 0.4; certain words without support 0.35, with support 0.1; a superlative or
+//! a nameless authority that the source does not have 0.35; three hedges in one sentence 0.15.
+
+use crate::fact::{self, Claim, Support};
+use crate::index::{Aligned, Index};
+use crate::lexicon::{self, Hit, Tone};
+use crate::reading::{Reading, Sentence, Value};
+use crate::report::{Detail, Finding, thin};
+use crate::{Insight, Span};
+
+pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> Detail {
+    let claims = fact::claims(insight, reading, index);
+    let mut list = Vec::new();
+    for sentence in &reading.sentences {
+        let scene = Scene::new(reading, index, sentence, &claims);
+        list.extend(scene.memory());
+        list.extend(scene.certainty());
+        list.extend(scene.dropped_doubt());
+        list.extend(scene.superlatives());
+        list.extend(scene.hedges());
+    }
+    if index.is_empty() {
+        list.push(thin("there is no source text to weigh certainty against"));
+    } else if reading.sentences.is_empty() {
+        list.push(thin("the insight says nothing"));
+    }
+    Detail::new(&insight.id, list)
+}
+
+pub(crate) struct Scene<'a, 't, 's> {
+    reading: &'a Reading<'t>,
+    index: &'a Index<'s>,
+    sentence: &'a Sentence,
+    pub(crate) hits: Vec<Hit>,
+    aligned: Vec<Aligned>,
+    /// Some claim of this sentence has no support.
+    pub(crate) is_unsupported: bool,
+}
+
+/// Outside quotation marks: a quoted word is somebody else's.
+pub(crate) fn own_hits(reading: &Reading<'_>, sentence: &Sentence) -> Vec<Hit> {
+    let mut hits = lexicon::find(reading.words_of(sentence));
+    hits.retain(|it| !reading.in_quote(it.span.start));
+    hits
+}
+
+impl<'a, 't, 's> Scene<'a, 't, 's> {
+    pub(crate) fn new(
+        reading: &'a Reading<'t>,
+        index: &'a Index<'s>,
+        sentence: &'a Sentence,
+        claims: &[Claim],
+    ) -> Self {
+        let from = claims.partition_point(|it| it.bytes.start < sentence.span.start);
+        let own = claims[from..].iter().take_while(|it| it.bytes.start < sentence.span.end);
+        let is_unsupported = own.into_iter().any(|it| it.support != Support::Supported);
+        let aligned = index.align(&sentence.stems);
+        let hits = own_hits(reading, sentence);
+        Self { reading, index, sentence, hits, aligned, is_unsupported }
+    }
+
+    fn of(&self, tone: Tone) -> impl Iterator<Item = &Hit> {
+        self.hits.iter().filter(move |it| it.tone == tone)
+    }
+
+    fn word(&self, span: Span) -> &str {
+        self.reading.slice(span)
+    }
+
+    pub(crate) fn memory(&self) -> Vec<Finding> {
+        let hits = self.of(Tone::Memory);
+        hits.map(|it| {
+            let word = self.word(it.span);
+            let message =
+                format!("\"{word}\" claims a memory or an ability that a text cannot have");
+            Finding::at(
+                self.reading,
+                it.span,
+                "memory_or_capability",
+                0.45,
+                message,
+                "say where it is written instead of who remembers or checked it",
+            )
+        })
+        .collect()
+    }
+
+    fn certainty(&self) -> Option<Finding> {
+        let hit = self.of(Tone::Certain).next()?;
+        let word = self.word(hit.span);
+        let alike = self.aligned.first().filter(|it| it.score >= 0.35);
+        let doubted = alike.is_some_and(|it| self.doubt_in(it.sentence).is_some());
+        let same = alike.is_some_and(|it| {
+            let (page, there) = self.index.sentence(it.sentence);
+            lexicon::has(&lexicon::find(page.words_of(there)), Tone::Certain)
+        });
+        if same {
+            return None;
+        }
+        let bare = self.is_unsupported || alike.is_none() || doubted;
+        let (code, weight, why) = if bare {
+            ("overstated", 0.35, "the source does not bear that out")
+        } else {
+            ("emphatic", 0.1, "the source says it without emphasis")
+        };
+        let message = format!("\"{word}\" is surer than the evidence: {why}");
+        Some(Finding::at(
+            self.reading,
+            hit.span,
+            code,
+            weight,
+            message,
+            "drop the emphasis or show the evidence",
+        ))
+    }
+
+    /// The word by which a source sentence leaves a thing open.
+    fn doubt_in(&self, sentence: usize) -> Option<Span> {
+        let (page, there) = self.index.sentence(sentence);
+        let hits = lexicon::find(page.words_of(there));
+        let doubt = hits.iter().find(|it| matches!(it.tone, Tone::Hedge | Tone::Attribution));
+        doubt.map(|it| it.span)
+    }
+
+    fn dropped_doubt(&self) -> Option<Finding> {
+        let best = self.aligned.first().filter(|it| it.score >= 0.5)?;
+        let open = [Tone::Hedge, Tone::Attribution, Tone::Doubting, Tone::Fiction];
+        if open.iter().any(|it| lexicon::has(&self.hits, *it)) {
+            return None;
+        }
+        let span = self.doubt_in(best.sentence)?;
+        let flat =
+            |it: &&Aligned| it.score >= 0.85 * best.score && self.doubt_in(it.sentence).is_none();
+        if self.aligned.iter().any(|it| flat(&it)) {
+            return None;
+        }
+        let place = self.index.place_in(best.sentence, span);
+        let word = self.index.text_at(place);
+        let message = format!("stated as a fact, where the source says \"{word}\"");
+        let found = Finding::at(
+            self.reading,
+            self.sentence.span,
+            "dropped_doubt",
+            0.4,
+            message,
+            format!("keep the source's \"{word}\""),
+        );
+        Some(found.with(Some(self.index.evidence(place))))
+    }
+
+    fn superlatives(&self) -> Vec<Finding> {
+        let mut list = Vec::new();
+        let cited = self.reading.marks_of(self.sentence).iter();
+        let cited = cited.into_iter().any(|it| matches!(it.value, Value::Citation(_)));
+        for hit in &self.hits {
+            let word = self.word(hit.span);
+            let (code, message, advice) = match hit.tone {
+                Tone::Superlative => (
+                    "superlative",
+                    format!("\"{word}\" is a superlative the source does not have"),
+                    "say it without the superlative, or cite who measured it",
+                ),
+                Tone::Weasel if !cited => (
+                    "nameless_authority",
+                    format!("\"{word}\" leans on an authority without a name"),
+                    "name and cite the authority, or drop it",
+                ),
+                _ => continue,
+            };
+            if !self.source_has(word) {
+                list.push(Finding::at(self.reading, hit.span, code, 0.35, message, advice));
+            }
+        }
+        list
+    }
+
+    /// Whether one of the nearest source sentences has the phrase.
+    fn source_has(&self, phrase: &str) -> bool {
+        let phrase = phrase.to_lowercase();
+        self.aligned.iter().any(|it| {
+            let (page, there) = self.index.sentence(it.sentence);
+            page.slice(there.span).to_lowercase().contains(&phrase)
+        })
+    }
+
+    fn hedges(&self) -> Option<Finding> {
+        let hedges: Vec<&Hit> = self.of(Tone::Hedge).collect();
+        let third = hedges.get(2)?;
+        let message = format!("{} hedges in one sentence leave nothing said", hedges.len());
+        Some(Finding::at(
+            self.reading,
+            third.span,
+            "hedge_pile",
+            0.15,
+            message,
+            "keep one hedge and say what is unsure",
+        ))
+    }
+}

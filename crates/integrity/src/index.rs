@@ -1,0 +1,369 @@
+//! The source texts of an insight, read once and laid out for look-ups. Every list has a limit,
+//! so that one look-up costs the same however long the source is.
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::cast::{self, Actor, Cast, Relation};
+use crate::date::Date;
+use crate::quote::{self, Folded};
+use crate::reading::{CiteKey, Mark, Reading, Sentence, Value};
+use crate::text::{clip, fold};
+use crate::{Evidence, SourceText, Span};
+
+/// Where something stands: page among all pages, sentence among all sentences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) page: usize,
+    pub(crate) sentence: usize,
+    pub(crate) span: Span,
+}
+
+/// A sentence of the source that resembles one of the insight's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Aligned {
+    pub(crate) sentence: usize,
+    /// The share of the insight's telling words that it holds, rare ones counting more.
+    pub(crate) score: f64,
+}
+
+/// Bytes of source read for one insight; what it costs in memory is about thirty times that.
+const SOURCE_MAX: usize = 16 << 20;
+const LIST_MAX: usize = 400;
+const ALIGNED_MAX: usize = 4;
+
+#[derive(Debug)]
+pub(crate) struct Index<'s> {
+    pub(crate) pages: Vec<Reading<'s>>,
+    /// File and page number of each page, from one.
+    origins: Vec<(&'s str, u32)>,
+    folded: Vec<Folded>,
+    sentences: Vec<(usize, usize)>,
+    stems: HashMap<String, Vec<u32>>,
+    words: HashMap<String, Place>,
+    /// Two neighbouring words, hashed; a hit is compared word by word.
+    pairs: HashMap<u64, Vec<(u32, u32)>>,
+    amounts: Vec<(u128, Place)>,
+    dates: HashMap<Date, Vec<Place>>,
+    citations: HashMap<String, Vec<(CiteKey, Place)>>,
+    numbers: HashMap<String, Place>,
+    names: HashMap<String, Vec<Place>>,
+    initials: HashMap<String, Place>,
+    pub(crate) holdings: HashMap<usize, Vec<usize>>,
+    pub(crate) relations: HashMap<String, Vec<(Relation, usize)>>,
+    pub(crate) cast: Cast,
+    /// Not all of the source was read.
+    pub(crate) is_cut: bool,
+}
+
+fn pair_key(one: &str, two: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (one, two).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn put<K: Hash + Eq, V>(map: &mut HashMap<K, Vec<V>>, key: K, value: V) {
+    let list = map.entry(key).or_default();
+    if list.len() < LIST_MAX {
+        list.push(value);
+    }
+}
+
+impl<'s> Index<'s> {
+    pub(crate) fn new(texts: &[&'s SourceText]) -> Self {
+        let mut pages = Vec::new();
+        let mut origins = Vec::new();
+        let (mut room, mut is_cut) = (SOURCE_MAX, false);
+        for text in texts {
+            for (at, page) in text.pages.iter().enumerate() {
+                if page.len() > room {
+                    is_cut = true;
+                    break;
+                }
+                room -= page.len();
+                pages.push(Reading::new(page));
+                origins.push((text.file_hash.as_str(), u32::try_from(at + 1).unwrap_or(u32::MAX)));
+            }
+        }
+        let cast = Cast::new(&pages);
+        let folded = pages.iter().map(|it| Folded::new(it.text)).collect();
+        let mut index = Self {
+            pages: Vec::new(),
+            origins,
+            folded,
+            sentences: Vec::new(),
+            stems: HashMap::new(),
+            words: HashMap::new(),
+            pairs: HashMap::new(),
+            amounts: Vec::new(),
+            dates: HashMap::new(),
+            citations: HashMap::new(),
+            numbers: HashMap::new(),
+            names: HashMap::new(),
+            initials: HashMap::new(),
+            holdings: HashMap::new(),
+            relations: HashMap::new(),
+            cast,
+            is_cut,
+        };
+        for (page, reading) in pages.iter().enumerate() {
+            for (at, sentence) in reading.sentences.iter().enumerate() {
+                index.add_sentence(page, at, reading, sentence);
+            }
+        }
+        index.add_pairs();
+        index.amounts.sort_by_key(|it| it.0);
+        index.pages = pages;
+        index
+    }
+
+    fn add_sentence(&mut self, page: usize, at: usize, reading: &Reading<'_>, sentence: &Sentence) {
+        let id = self.sentences.len();
+        self.sentences.push((page, at));
+        for stem in &sentence.stems {
+            put(&mut self.stems, stem.clone(), u32::try_from(id).unwrap_or(u32::MAX));
+        }
+        for word in reading.words_of(sentence) {
+            let span = Span { start: word.start, end: word.end };
+            self.words.entry(word.fold()).or_insert(Place { page, sentence: id, span });
+        }
+        for it in reading.marks_of(sentence) {
+            self.add_mark(it, Place { page, sentence: id, span: it.span });
+        }
+        for it in &sentence.polarity.mentions {
+            put(&mut self.holdings, it.axis, id);
+        }
+        for it in self.cast.relations(reading, sentence) {
+            put(&mut self.relations, it.class.clone(), (it, id));
+        }
+    }
+
+    fn add_mark(&mut self, mark: &Mark, place: Place) {
+        match &mark.value {
+            Value::Citation(key) => {
+                put(&mut self.citations, key.source.clone(), (key.clone(), place));
+            }
+            Value::Date { date, other } => {
+                for view in std::iter::once(date).chain(other).flat_map(|it| it.views()) {
+                    put(&mut self.dates, view, place);
+                }
+            }
+            Value::Number(number) => {
+                self.numbers.entry(number.clone()).or_insert(place);
+            }
+            Value::Amount(it) => self.amounts.push((it.value, place)),
+            Value::Name { tokens, .. } => {
+                let letters: String = tokens.iter().filter_map(|it| it.chars().next()).collect();
+                self.initials.entry(letters).or_insert(place);
+                for token in tokens {
+                    put(&mut self.names, token.clone(), place);
+                }
+            }
+        }
+    }
+
+    fn add_pairs(&mut self) {
+        for (page, text) in self.folded.iter().enumerate() {
+            for (at, pair) in text.words.windows(2).enumerate() {
+                let [one, two] = pair else { continue };
+                let key = pair_key(&one.0, &two.0);
+                let place = (
+                    u32::try_from(page).unwrap_or(u32::MAX),
+                    u32::try_from(at).unwrap_or(u32::MAX),
+                );
+                put(&mut self.pairs, key, place);
+            }
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sentences.is_empty()
+    }
+
+    pub(crate) fn sentence(&self, id: usize) -> (&Reading<'s>, &Sentence) {
+        let (page, at) = self.sentences[id];
+        (&self.pages[page], &self.pages[page].sentences[at])
+    }
+
+    pub(crate) fn place_in(&self, id: usize, span: Span) -> Place {
+        Place { page: self.sentences[id].0, sentence: id, span }
+    }
+
+    pub(crate) fn evidence(&self, place: Place) -> Evidence {
+        let reading = &self.pages[place.page];
+        let (file_hash, page) = self.origins[place.page];
+        let (_, sentence) = self.sentence(place.sentence);
+        Evidence {
+            file_hash: file_hash.to_owned(),
+            page,
+            span: reading.chars(place.span),
+            text: clip(reading.slice(place.span), 200),
+            sentence: clip(reading.slice(sentence.span), 300),
+        }
+    }
+
+    pub(crate) fn text_at(&self, place: Place) -> &'s str {
+        self.pages[place.page].slice(place.span)
+    }
+
+    /// The source sentences nearest to these telling words. Figures do not count: they are what
+    /// is being checked.
+    pub(crate) fn align(&self, stems: &[String]) -> Vec<Aligned> {
+        let all = f64::from(u32::try_from(self.sentences.len()).unwrap_or(u32::MAX));
+        let mut total = 0.0;
+        let mut scores: HashMap<u32, f64> = HashMap::new();
+        for stem in stems.iter().filter(|it| !it.starts_with(|it: char| it.is_ascii_digit())) {
+            let list = self.stems.get(stem).map_or(&[][..], Vec::as_slice);
+            let held = f64::from(u32::try_from(list.len()).unwrap_or(u32::MAX));
+            let weight = (1.0 + (all + 1.0) / (held + 1.0)).ln();
+            total += weight;
+            for id in list {
+                *scores.entry(*id).or_default() += weight;
+            }
+        }
+        let mut list: Vec<Aligned> = scores
+            .into_iter()
+            .filter_map(|(id, sum)| {
+                let sentence = usize::try_from(id).ok()?;
+                Some(Aligned { sentence, score: sum / total })
+            })
+            .collect();
+        // Of equals the shorter sentence says it more plainly, then the earlier one.
+        let length = |it: &Aligned| self.sentence(it.sentence).1.stems.len();
+        list.sort_by(|one, other| {
+            other
+                .score
+                .total_cmp(&one.score)
+                .then_with(|| length(one).cmp(&length(other)))
+                .then_with(|| one.sentence.cmp(&other.sentence))
+        });
+        list.truncate(ALIGNED_MAX);
+        list
+    }
+
+    /// Amounts of at most so much more or less.
+    pub(crate) fn amounts(&self, value: u128, slack: u128) -> &[(u128, Place)] {
+        let from = self.amounts.partition_point(|it| it.0 < value.saturating_sub(slack));
+        let to = self.amounts.partition_point(|it| it.0 <= value.saturating_add(slack));
+        &self.amounts[from..to.min(from + LIST_MAX)]
+    }
+
+    pub(crate) fn dates(&self, date: Date) -> &[Place] {
+        self.dates.get(&date).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn citations(&self, source: &str) -> &[(CiteKey, Place)] {
+        self.citations.get(source).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn number(&self, number: &str) -> Option<Place> {
+        self.numbers.get(number).copied()
+    }
+
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = (&String, &Place)> {
+        self.numbers.iter().take(LIST_MAX)
+    }
+
+    pub(crate) fn word(&self, folded: &str) -> Option<Place> {
+        self.words.get(folded).copied()
+    }
+
+    /// Names in the source that have this word in them.
+    pub(crate) fn names(&self, token: &str) -> impl Iterator<Item = (Place, Vec<String>)> {
+        let list = self.names.get(token).map_or(&[][..], Vec::as_slice);
+        list.iter().take(64).map(|place| {
+            let words = self.text_at(*place);
+            let tokens = crate::text::words(words).iter().map(|it| fold(it.text)).collect();
+            (*place, tokens)
+        })
+    }
+
+    /// The parties whose arguments the source gives.
+    pub(crate) fn speakers(&self) -> BTreeSet<Actor> {
+        let list = self.relations.get("argue").map_or(&[][..], Vec::as_slice);
+        let agents = list.iter().flat_map(|it| it.0.agents.iter().copied());
+        agents.filter(|it| !cast::is_court(*it)).collect()
+    }
+
+    /// A name whose first letters these are.
+    pub(crate) fn initials(&self, letters: &str) -> Option<Place> {
+        self.initials.get(letters).copied()
+    }
+
+    /// Whether the words stand on the page of a file, counted from one.
+    pub(crate) fn stands_on(&self, words: &[String], file_hash: &str, page: u32) -> bool {
+        let Some(at) = self.origins.iter().position(|it| *it == (file_hash, page)) else {
+            return false;
+        };
+        let there = &self.folded[at].words;
+        let Some(first) = words.first() else { return false };
+        let mut tries = 0;
+        there.windows(words.len().max(1)).any(|it| {
+            let starts = tries < LIST_MAX && it[0].0 == *first;
+            tries += usize::from(starts);
+            starts && it.iter().zip(words).all(|(one, other)| one.0 == *other)
+        })
+    }
+
+    /// Where these words stand in this order, or where the nearest thing to them does.
+    pub(crate) fn phrase(&self, words: &[String]) -> Phrase {
+        if let [one] = words {
+            return self
+                .word(one)
+                .or_else(|| self.word(&fold(one)))
+                .map_or(Phrase::Absent, Phrase::Exact);
+        }
+        let mut votes: HashMap<(u32, u32), u32> = HashMap::new();
+        for (offset, pair) in words.windows(2).enumerate().take(LIST_MAX) {
+            let [one, two] = pair else { continue };
+            let offset = u32::try_from(offset).unwrap_or(u32::MAX);
+            for (page, at) in self.pairs.get(&pair_key(one, two)).into_iter().flatten() {
+                *votes.entry((*page, at.saturating_sub(offset))).or_default() += 1;
+            }
+        }
+        let mut best: Vec<((u32, u32), u32)> = votes.into_iter().collect();
+        best.sort_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(&other.0)));
+        let mut near: Option<(f64, Place)> = None;
+        for ((page, at), _) in best.into_iter().take(8) {
+            let (Ok(page), Ok(at)) = (usize::try_from(page), usize::try_from(at)) else { continue };
+            let text = &self.folded[page].words;
+            let window = &text[at..(at + words.len()).min(text.len())];
+            let Some(place) = self.window(page, window) else { continue };
+            let same = window.len() == words.len()
+                && window.iter().zip(words).all(|(one, other)| one.0 == *other);
+            if same {
+                return Phrase::Exact(place);
+            }
+            let there: Vec<String> = window.iter().map(|it| it.0.clone()).collect();
+            let alike = quote::likeness(words, &there);
+            if near.is_none_or(|it| it.0 < alike) {
+                near = Some((alike, place));
+            }
+        }
+        match near {
+            Some((alike, place)) if alike >= 0.55 => Phrase::Near(place),
+            _ => Phrase::Absent,
+        }
+    }
+
+    fn window(&self, page: usize, words: &[(String, Span)]) -> Option<Place> {
+        let span = Span { start: words.first()?.1.start, end: words.last()?.1.end };
+        let reading = &self.pages[page];
+        let local = reading.sentences.partition_point(|it| it.span.start <= span.start);
+        let first = self.sentences.partition_point(|it| it.0 < page);
+        Some(Place { page, sentence: first + local.checked_sub(1)?, span })
+    }
+
+    /// Whether a place lies on the page of a file, counted from one.
+    pub(crate) fn is_on(&self, place: Place, file_hash: &str, page: u32) -> bool {
+        self.origins[place.page] == (file_hash, page)
+    }
+}
+
+/// What a search for words in order came to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Phrase {
+    Exact(Place),
+    Near(Place),
+    Absent,
+}

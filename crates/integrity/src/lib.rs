@@ -1,0 +1,185 @@
+//! Integrity tests over insights and the texts they were drawn from: five of them, by rules, the
+//! same answer every time, each finding with its sentence and its evidence. No I/O, no model.
+//!
+//! Every score is the product of `1 - weight` over the findings, so the findings explain it
+//! whole: 1 where there are none, and higher is always better. From 0.7 an insight passes, from
+//! 0.5 it is a warning, below that it fails. One contradiction (0.55) fails an insight by itself;
+//! one claim that is not in the source (0.35 to 0.4), or too little evidence (0.4), is a warning.
+
+mod amount;
+mod bias;
+mod cast;
+mod date;
+mod drift;
+mod fact;
+mod holding;
+mod honesty;
+mod index;
+mod lexicon;
+mod name;
+mod quote;
+mod reading;
+mod report;
+mod rules;
+mod text;
+
+pub use fact::{Claim, ClaimKind, Support};
+pub use report::{Change, Detail, Evidence, Finding, Report, Verdict};
+pub use rules::{RULES, RuleCheck, RuleState};
+
+use std::collections::BTreeMap;
+
+use index::Index;
+use reading::Reading;
+
+/// A place in a text. Public ones count characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Span {
+    pub start: usize,
+    pub end: usize,
+}
+
+/// Something said about one or more files.
+#[derive(Debug, Clone, Default)]
+pub struct Insight {
+    pub id: String,
+    pub title: String,
+    pub content: String,
+    pub category: String,
+    pub tags: Vec<String>,
+    /// Milliseconds since 1970, UTC.
+    pub created_ms: i64,
+    pub sources: Vec<Source>,
+}
+
+/// Where an insight says it comes from.
+#[derive(Debug, Clone, Default)]
+pub struct Source {
+    pub file_hash: String,
+    /// From one.
+    pub page: Option<u32>,
+    /// In characters of the page.
+    pub span: Option<Span>,
+    /// The words there; empty where none are given.
+    pub quote: String,
+}
+
+/// The text of a file, page by page.
+#[derive(Debug, Clone, Default)]
+pub struct SourceText {
+    pub file_hash: String,
+    pub pages: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Test {
+    OpinionDrift,
+    Bias,
+    Honesty,
+    TenRules,
+    FactCheck,
+}
+
+impl Test {
+    pub const ALL: [Self; 5] =
+        [Self::OpinionDrift, Self::Bias, Self::Honesty, Self::TenRules, Self::FactCheck];
+
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::OpinionDrift => "opinion_drift",
+            Self::Bias => "bias",
+            Self::Honesty => "honesty",
+            Self::TenRules => "ten_rules",
+            Self::FactCheck => "fact_check",
+        }
+    }
+
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.word() == word)
+    }
+}
+
+/// What a caller may choose.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Only statements that speak of this are compared by `opinion_drift`.
+    pub topic: Option<String>,
+    /// Findings and claims kept for one insight; the rest are counted.
+    pub findings_max: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { topic: None, findings_max: 20 }
+    }
+}
+
+/// An insight's content beyond this many bytes is not read, and the report says so.
+const CONTENT_MAX: usize = 200_000;
+
+/// Runs one test over the insights. An insight is checked against the texts of the files it
+/// names, or against all of them if it names none.
+#[must_use]
+pub fn run(test: Test, insights: &[Insight], texts: &[SourceText], options: &Options) -> Report {
+    let mut details = if test == Test::OpinionDrift {
+        drift::check(insights, options)
+    } else {
+        each(test, insights, texts)
+    };
+    for detail in &mut details {
+        detail.bound(options.findings_max);
+    }
+    Report::new(test, details)
+}
+
+/// Insights of the same files are done together, so that a source is read once.
+fn each(test: Test, insights: &[Insight], texts: &[SourceText]) -> Vec<Detail> {
+    let mut groups: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
+    for (at, insight) in insights.iter().enumerate() {
+        let mut chosen: Vec<usize> = if insight.sources.is_empty() {
+            (0..texts.len()).collect()
+        } else {
+            let named =
+                |text: &SourceText| insight.sources.iter().any(|it| it.file_hash == text.file_hash);
+            (0..texts.len()).filter(|it| named(&texts[*it])).collect()
+        };
+        chosen.dedup();
+        groups.entry(chosen).or_default().push(at);
+    }
+    let mut details: Vec<(usize, Detail)> = Vec::with_capacity(insights.len());
+    for (chosen, members) in groups {
+        let sources: Vec<&SourceText> = chosen.iter().map(|it| &texts[*it]).collect();
+        let index = Index::new(&sources);
+        for at in members {
+            details.push((at, one(test, &insights[at], &index)));
+        }
+    }
+    details.sort_by_key(|it| it.0);
+    details.into_iter().map(|it| it.1).collect()
+}
+
+fn one(test: Test, insight: &Insight, index: &Index<'_>) -> Detail {
+    let content = readable(&insight.content);
+    let reading = Reading::new(content);
+    let mut detail = match test {
+        Test::FactCheck => fact::detail(insight, &reading, index),
+        Test::Honesty => honesty::detail(insight, &reading, index),
+        Test::Bias => bias::detail(insight, &reading, index),
+        Test::TenRules | Test::OpinionDrift => rules::detail(insight, &reading, index),
+    };
+    if content.len() < insight.content.len() {
+        detail.findings.push(report::thin("only the first part of this very long text was read"));
+    }
+    detail
+}
+
+/// As much of the text as is read.
+fn readable(text: &str) -> &str {
+    let mut end = text.len().min(CONTENT_MAX);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

@@ -1,0 +1,219 @@
+//! Names of people, firms, courts and agencies: runs of capitalised words that are not merely
+//! the start of a sentence or a word of the trade. It does not say who is who.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use crate::Span;
+use crate::date;
+use crate::text::{Word, is_stop};
+
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    /// Folded, without titles, forms of incorporation and small words.
+    pub(crate) tokens: Vec<String>,
+    pub(crate) span: Span,
+    pub(crate) words: (usize, usize),
+    /// A single word at the start of a sentence: perhaps no name at all.
+    pub(crate) doubtful: bool,
+}
+
+const TITLES: &str = "mr mrs ms dr hon judge justice chief magistrate honorable attorney counsel \
+professor prof sir plaintiff plaintiffs defendant defendants appellant appellee petitioner \
+respondent landlord tenant buyer seller lender borrower employer employee licensor licensee \
+contractor owner witness expert officer sergeant detective captain president director manager \
+chairman secretary clerk trustee arbitrator mediator lessor lessee claimant insurer insured \
+counterclaimant the inc llc llp co corp ltd company corporation incorporated limited plc lp pllc pc \
+судья истец ответчик ооо зао пао ао ип г гражданин адвокат";
+
+const PLAIN: &str = "court courts judge motion order opinion agreement contract lease section article \
+state county city united states exhibit act complaint answer appeal rule law code statute title \
+chapter page paragraph count claim claims party parties january february march april may june july \
+august september october november december monday tuesday wednesday thursday friday saturday sunday \
+summary judgment however therefore thus moreover further furthermore finally first second third \
+fourth fifth overall additionally notably accordingly because although since once if when while both \
+neither either every some many most several no yes not there here now then later earlier meanwhile \
+under upon per pursuant according after before during within without about interest damages costs \
+fees rent payment payments delivery notice damage evidence testimony trial hearing jury verdict \
+liability breach negligence settlement discovery deposition deadline decision ruling findings \
+conclusion background facts background analysis discussion introduction relief judgment sanctions \
+injunction arbitration mediation counsel insurance policy coverage premium invoice invoices total \
+based given following despite instead nothing nobody everyone everything counterclaim dismissal \
+termination employment salary warranty inspection report letter email memo memorandum affidavit \
+declaration transcript stipulation subpoena brief reply response petition dated signed filed held \
+note see cf also id supra infra ibid english american agreements i we you he she it they this that \
+these those his her its their our your who what which where why how all each any such only even \
+just still again perhaps maybe likely clearly obviously certainly undoubtedly without unfortunately \
+суд иск решение определение договор дело статья закон сумма срок истец ответчик апелляционный \
+арбитражный верховный кассационный районный городской кодекс россии рф";
+
+pub(crate) fn is_title(folded: &str) -> bool {
+    static WORDS: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| TITLES.split_ascii_whitespace().collect());
+    WORDS.contains(folded)
+}
+
+pub(crate) fn is_plain(folded: &str) -> bool {
+    static WORDS: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| PLAIN.split_ascii_whitespace().collect());
+    WORDS.contains(folded)
+}
+
+/// How many words a name may have.
+const WORDS_MAX: usize = 8;
+
+/// All names among the words; `starts` are the places where sentences begin.
+pub(crate) fn find(
+    text: &str,
+    words: &[Word<'_>],
+    taken: &[bool],
+    starts: &HashSet<usize>,
+) -> Vec<Found> {
+    let mut list = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        let end = run(text, words, taken, at);
+        if end == at {
+            at += 1;
+            continue;
+        }
+        if let Some(found) = name(words, at, end, starts) {
+            list.push(found);
+        }
+        at = end;
+    }
+    list
+}
+
+/// Where the run of capitalised words ends.
+fn run(text: &str, words: &[Word<'_>], taken: &[bool], first: usize) -> usize {
+    let capital = |at: usize| {
+        words.get(at).is_some_and(|it| it.is_capital())
+            && taken.get(at).is_some_and(|it| !it)
+            && date::month(&words[at]).is_none()
+    };
+    let mut end = first;
+    while capital(end) && end - first < WORDS_MAX {
+        let word = &words[end];
+        end += 1;
+        if word.text.ends_with("'s") || word.text.ends_with("’s") {
+            break;
+        }
+        let Some(next) = words.get(end) else { break };
+        let gap = &text[word.end..next.start];
+        let folded = next.fold();
+        let initial = word.text.chars().count() == 1;
+        let joins = match gap.trim_end_matches(['\n', '\r']) {
+            " " | "-" | " & " | "" | "’" => true,
+            ". " | "." => initial || matches!(word.fold().as_str(), "st" | "mt" | "dr" | "mr"),
+            ", " => is_title(&folded) && folded.len() <= 4,
+            _ => false,
+        };
+        if !joins {
+            break;
+        }
+        if folded == "of" && capital(end + 1) && &text[next.end..words[end + 1].start] == " " {
+            end += 1;
+        } else if folded == "of"
+            && words.get(end + 1).is_some_and(|it| it.fold() == "the")
+            && capital(end + 2)
+        {
+            end += 2;
+        }
+    }
+    end
+}
+
+fn name(
+    words: &[Word<'_>],
+    mut first: usize,
+    end: usize,
+    starts: &HashSet<usize>,
+) -> Option<Found> {
+    let opens = starts.contains(&words[first].start);
+    // What only opens the sentence is not part of the name behind it.
+    while first < end {
+        let folded = words[first].fold();
+        let lead = first == end - 1 || is_stop(&folded) || is_title(&folded);
+        let plain = is_stop(&folded) || is_title(&folded) || is_plain(&folded);
+        if !(lead && plain) && !(opens && is_opener(&folded)) {
+            break;
+        }
+        first += 1;
+    }
+    let part = words.get(first..end).filter(|it| !it.is_empty())?;
+    let tokens: Vec<String> = part
+        .iter()
+        .map(Word::fold)
+        .filter(|it| !is_stop(it) && !is_title(it))
+        .filter(|it| it.chars().any(char::is_alphabetic))
+        .collect();
+    let telling = tokens.iter().any(|it| !is_plain(it) && it.chars().count() > 1);
+    if !telling {
+        return None;
+    }
+    let doubtful = tokens.len() == 1 && starts.contains(&words[first].start);
+    let span = Span { start: part.first()?.start, end: part.last()?.end };
+    Some(Found { tokens, span, words: (first, end), doubtful })
+}
+
+fn is_opener(folded: &str) -> bool {
+    matches!(
+        folded,
+        "when"
+            | "after"
+            | "before"
+            | "because"
+            | "although"
+            | "since"
+            | "under"
+            | "per"
+            | "if"
+            | "while"
+            | "both"
+            | "once"
+            | "despite"
+            | "according"
+            | "judgment"
+            | "counsel"
+            | "however"
+            | "later"
+            | "only"
+            | "even"
+            | "until"
+            | "unlike"
+            | "like"
+            | "see"
+            | "through"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{sentences, words};
+
+    #[track_caller]
+    fn check(text: &str, want: &[&str]) {
+        let list = words(text);
+        let starts = sentences(text).iter().map(|it| it.start).collect();
+        let got: Vec<String> = find(text, &list, &vec![false; list.len()], &starts)
+            .iter()
+            .map(|it| it.tokens.join(" "))
+            .collect();
+        assert_eq!(got, want, "{text}");
+    }
+
+    #[test]
+    fn names_are_told_from_the_start_of_a_sentence() {
+        check("The Court heard Judge Alma R. Quist.", &["alma r quist"]);
+        check(
+            "Plaintiff Orrin Vale sued Hartwell Tools, Inc. on Monday.",
+            &["orrin vale", "hartwell tools"],
+        );
+        check("Under the Lease, Vale's motion fails.", &["vale"]);
+        check("Bank of Warren appealed.", &["bank warren"]);
+        check("In March 2021 nothing happened.", &[]);
+        check("Истец Орлова обратилась в суд.", &["орлова"]);
+    }
+}

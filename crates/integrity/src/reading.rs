@@ -1,0 +1,223 @@
+//! One text, read once: its sentences with their stems and polarity, and its marks (citations,
+//! dates, case numbers, amounts, names, quotes). Insights and sources are read alike.
+
+use std::collections::HashSet;
+
+use crate::Span;
+use crate::amount::{self, Amount};
+use crate::date::{self, Date};
+use crate::holding::{self, Polarity};
+use crate::text::{self, Chars, Word, is_stop, stem};
+use crate::{name, quote};
+
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    Citation(CiteKey),
+    Date { date: Date, other: Option<Date> },
+    Number(String),
+    Amount(Amount),
+    Name { tokens: Vec<String>, doubtful: bool, words: (usize, usize) },
+}
+
+/// What makes two citations the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CiteKey {
+    /// Reporter or code, letters and figures only.
+    pub(crate) source: String,
+    pub(crate) volume: String,
+    /// Page, section or number. A short form has the volume alone.
+    pub(crate) page: String,
+    pub(crate) year: Option<u16>,
+    pub(crate) parties: Option<(String, String)>,
+}
+
+impl CiteKey {
+    fn new(it: &cite::Citation<'_>) -> Option<Self> {
+        use cite::Kind;
+        let bare = |text: Option<&str>| -> String {
+            let text = text.unwrap_or_default();
+            text.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+        };
+        if matches!(it.kind, Kind::Id | Kind::Supra | Kind::Reference | Kind::Section) {
+            return None;
+        }
+        let short = it.kind == Kind::ShortCase;
+        let volume = bare(it.volume.or(it.title));
+        let page = if short { String::new() } else { bare(it.section.or(it.page).or(it.number)) };
+        let parties = match (it.plaintiff, it.defendant) {
+            (Some(one), Some(other)) => Some((bare(Some(one)), bare(Some(other)))),
+            _ => None,
+        };
+        let source = bare(it.source());
+        let source =
+            if source.is_empty() && page.is_empty() { bare(Some(it.text)) } else { source };
+        Some(Self { source, volume, page, year: it.year, parties })
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Mark {
+    pub(crate) value: Value,
+    pub(crate) span: Span,
+}
+
+#[derive(Debug)]
+pub(crate) struct Sentence {
+    pub(crate) span: Span,
+    /// First word and the one after the last.
+    pub(crate) words: (usize, usize),
+    pub(crate) marks: (usize, usize),
+    /// Telling words, each once.
+    pub(crate) stems: Vec<String>,
+    pub(crate) polarity: Polarity,
+}
+
+#[derive(Debug)]
+pub(crate) struct Reading<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) words: Vec<Word<'t>>,
+    pub(crate) sentences: Vec<Sentence>,
+    /// In the order of the text.
+    pub(crate) marks: Vec<Mark>,
+    pub(crate) quotes: Vec<Span>,
+    chars: Chars,
+}
+
+impl<'t> Reading<'t> {
+    pub(crate) fn new(text: &'t str) -> Self {
+        let words = text::words(text);
+        let spans = text::sentences(text);
+        let marks = marks(text, &words, &spans);
+        let (mut word, mut mark) = (0, 0);
+        let mut sentences = Vec::with_capacity(spans.len());
+        for span in spans {
+            let from = (word, mark);
+            while words.get(word).is_some_and(|it| it.start < span.end) {
+                word += 1;
+            }
+            while marks.get(mark).is_some_and(|it| it.span.start < span.end) {
+                mark += 1;
+            }
+            let own = &words[from.0..word];
+            let mut seen = HashSet::new();
+            let stems = own
+                .iter()
+                .map(Word::fold)
+                .filter(|it| !is_stop(it))
+                .map(|it| stem(&it))
+                .filter(|it| seen.insert(it.clone()))
+                .collect();
+            sentences.push(Sentence {
+                span,
+                words: (from.0, word),
+                marks: (from.1, mark),
+                stems,
+                polarity: holding::read(own),
+            });
+        }
+        Self { text, words, sentences, marks, quotes: quote::find(text), chars: Chars::new(text) }
+    }
+
+    pub(crate) fn words_of(&self, sentence: &Sentence) -> &[Word<'t>] {
+        &self.words[sentence.words.0..sentence.words.1]
+    }
+
+    pub(crate) fn marks_of(&self, sentence: &Sentence) -> &[Mark] {
+        &self.marks[sentence.marks.0..sentence.marks.1]
+    }
+
+    pub(crate) fn slice(&self, span: Span) -> &'t str {
+        self.text.get(span.start..span.end).unwrap_or_default()
+    }
+
+    /// A span of bytes in characters.
+    pub(crate) fn chars(&self, span: Span) -> Span {
+        self.chars.span(self.text, span)
+    }
+
+    /// The sentence that holds the byte, or the last before it.
+    pub(crate) fn sentence_at(&self, byte: usize) -> Option<&Sentence> {
+        let after = self.sentences.partition_point(|it| it.span.start <= byte);
+        self.sentences.get(after.saturating_sub(1))
+    }
+
+    pub(crate) fn in_quote(&self, byte: usize) -> bool {
+        let after = self.quotes.partition_point(|it| it.start <= byte);
+        after.checked_sub(1).is_some_and(|at| byte < self.quotes[at].end)
+    }
+}
+
+/// Marks the words that a span covers.
+fn take(words: &[Word<'_>], taken: &mut [bool], span: Span) {
+    let from = words.partition_point(|it| it.end <= span.start);
+    for (at, word) in words.iter().enumerate().skip(from) {
+        if word.start >= span.end {
+            break;
+        }
+        taken[at] = true;
+    }
+}
+
+fn marks(text: &str, words: &[Word<'_>], sentences: &[Span]) -> Vec<Mark> {
+    let mut taken = vec![false; words.len()];
+    let mut list = Vec::new();
+    for it in cite::find(text) {
+        let tail = it.full_span.end.max(it.span.end);
+        take(words, &mut taken, Span { start: it.span.start, end: tail });
+        if let Some(key) = CiteKey::new(&it) {
+            let span = Span { start: it.span.start, end: it.span.end };
+            list.push(Mark { value: Value::Citation(key), span });
+        }
+    }
+    for it in date::find(text, words) {
+        if taken[it.words.0] {
+            continue;
+        }
+        take(words, &mut taken, it.span);
+        let other = it.date.turned().filter(|_| it.ambiguous);
+        list.push(Mark { value: Value::Date { date: it.date, other }, span: it.span });
+    }
+    for (number, span) in numbers(text, words, &taken) {
+        take(words, &mut taken, span);
+        list.push(Mark { value: Value::Number(number), span });
+    }
+    for it in amount::find(text, words, &taken) {
+        list.push(Mark { value: Value::Amount(it.amount), span: it.span });
+    }
+    let starts = sentences.iter().map(|it| it.start).collect();
+    for it in name::find(text, words, &taken, &starts) {
+        let value = Value::Name { tokens: it.tokens, doubtful: it.doubtful, words: it.words };
+        list.push(Mark { value, span: it.span });
+    }
+    list.sort_by_key(|it| it.span.start);
+    list
+}
+
+/// Numbers of cases, dockets, invoices and the like: figures joined by strokes.
+fn numbers(text: &str, words: &[Word<'_>], taken: &[bool]) -> Vec<(String, Span)> {
+    let mut list = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        let mut end = at + 1;
+        while end < words.len() && end - at < 8 {
+            let gap = &text[words[end - 1].end..words[end].start];
+            if !matches!(gap, "-" | ":" | "/" | "–") {
+                break;
+            }
+            end += 1;
+        }
+        let span = Span { start: words[at].start, end: words[end - 1].end };
+        let body = &text[span.start..span.end];
+        let digits = body.bytes().filter(u8::is_ascii_digit).count();
+        let lead = text[..span.start].trim_end();
+        let called = ["No.", "Nos.", "no.", "№", "Number", "number", "#"];
+        let named = called.iter().any(|it| lead.ends_with(it)) && digits >= 2;
+        let free = !taken[at..end].iter().any(|it| *it);
+        if free && (named || (end - at > 1 && digits >= 4)) {
+            let number = body.chars().filter(|it| it.is_alphanumeric());
+            list.push((number.flat_map(char::to_uppercase).collect(), span));
+        }
+        at = end;
+    }
+    list
+}

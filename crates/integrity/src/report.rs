@@ -1,0 +1,244 @@
+//! What a test answers: findings with their sentences, a score that they alone make, a verdict.
+
+use crate::reading::Reading;
+use crate::text::clip;
+use crate::{Claim, RuleCheck, Span, Support, Test};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    Passed,
+    Warning,
+    Failed,
+}
+
+impl Verdict {
+    pub const PASS_FROM: f64 = 0.7;
+    pub const WARNING_FROM: f64 = 0.5;
+
+    #[must_use]
+    pub fn of(score: f64) -> Self {
+        if score >= Self::PASS_FROM {
+            Self::Passed
+        } else if score >= Self::WARNING_FROM {
+            Self::Warning
+        } else {
+            Self::Failed
+        }
+    }
+
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Warning => "warning",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A place in a source that bears on a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evidence {
+    pub file_hash: String,
+    /// From one.
+    pub page: u32,
+    /// In characters of the page.
+    pub span: Span,
+    pub text: String,
+    pub sentence: String,
+}
+
+/// One thing that is wrong, or that keeps the test from knowing.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    pub code: &'static str,
+    /// What it takes off the score, as a share of it.
+    pub weight: f64,
+    pub message: String,
+    pub advice: String,
+    /// The sentence of the insight, clipped; empty where the whole insight is meant.
+    pub sentence: String,
+    /// In characters of the content.
+    pub span: Option<Span>,
+    pub evidence: Option<Evidence>,
+}
+
+impl Finding {
+    /// About the words at the span, in bytes of the reading.
+    pub(crate) fn at(
+        reading: &Reading<'_>,
+        span: Span,
+        code: &'static str,
+        weight: f64,
+        message: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Self {
+        let sentence = reading.sentence_at(span.start).map(|it| clip(reading.slice(it.span), 300));
+        Self {
+            code,
+            weight,
+            message: message.into(),
+            advice: advice.into(),
+            sentence: sentence.unwrap_or_default(),
+            span: Some(reading.chars(span)),
+            evidence: None,
+        }
+    }
+
+    pub(crate) fn with(mut self, evidence: Option<Evidence>) -> Self {
+        self.evidence = evidence;
+        self
+    }
+}
+
+pub(crate) fn thin(why: &str) -> Finding {
+    Finding {
+        code: "too_little_evidence",
+        weight: 0.4,
+        message: format!("too little evidence: {why}"),
+        advice: "give the insight a source, or more to check".to_owned(),
+        sentence: String::new(),
+        span: None,
+        evidence: None,
+    }
+}
+
+/// Something that two insights say differently.
+#[derive(Debug, Clone)]
+pub struct Change {
+    /// `reversed`, `number_changed`, `date_changed`, `tone_turned`, `certainty_changed`.
+    pub what: &'static str,
+    pub earlier_id: String,
+    pub later_id: String,
+    pub earlier_ms: i64,
+    pub later_ms: i64,
+    pub from: String,
+    pub to: String,
+    /// The later one says that it corrects, or rests on another file.
+    pub explained: bool,
+}
+
+/// The answer for one insight.
+#[derive(Debug, Clone)]
+pub struct Detail {
+    pub insight_id: String,
+    /// 0 to 1, higher is better.
+    pub score: f64,
+    pub verdict: Verdict,
+    /// The gravest first.
+    pub findings: Vec<Finding>,
+    /// Findings that were left off; they count in the score.
+    pub findings_more: usize,
+    /// What was checked against the source, by `fact_check` and `ten_rules`.
+    pub claims: Vec<Claim>,
+    pub claims_more: usize,
+    /// One for each rule, by `ten_rules`.
+    pub rules: Vec<RuleCheck>,
+    /// By `opinion_drift`, in the order of the text.
+    pub changes: Vec<Change>,
+}
+
+impl Detail {
+    pub(crate) fn new(insight_id: &str, findings: Vec<Finding>) -> Self {
+        Self {
+            insight_id: insight_id.to_owned(),
+            score: 1.0,
+            verdict: Verdict::Passed,
+            findings,
+            findings_more: 0,
+            claims: Vec::new(),
+            claims_more: 0,
+            rules: Vec::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// Scores by all findings, then keeps the first few.
+    pub(crate) fn bound(&mut self, max: usize) {
+        self.score = self.findings.iter().map(|it| 1.0 - it.weight.clamp(0.0, 1.0)).product();
+        self.verdict = Verdict::of(self.score);
+        self.findings.sort_by(|one, other| other.weight.total_cmp(&one.weight));
+        self.findings_more = self.findings.len().saturating_sub(max);
+        self.findings.truncate(max);
+        // What is not supported is what a reader looks for first.
+        self.claims.sort_by_key(|it| match it.support {
+            Support::Contradicted => 0,
+            Support::NotFound => 1,
+            Support::Supported => 2,
+        });
+        self.claims_more = self.claims.len().saturating_sub(max);
+        self.claims.truncate(max);
+        self.changes.truncate(max);
+    }
+
+    /// One line for each finding, naming the sentence, and a last one for those left off.
+    #[must_use]
+    pub fn issues(&self) -> Vec<String> {
+        let mut list: Vec<String> = self.findings.iter().map(line).collect();
+        if self.findings_more > 0 {
+            list.push(format!("and {} more", self.findings_more));
+        }
+        list
+    }
+
+    /// What to do, each thing once.
+    #[must_use]
+    pub fn recommendations(&self) -> Vec<String> {
+        let mut list: Vec<String> = Vec::new();
+        for it in self.findings.iter().filter(|it| !it.advice.is_empty()) {
+            let text = match it.sentence.as_str() {
+                "" => it.advice.clone(),
+                sentence => format!("{}: \"{}\"", it.advice, clip(sentence, 120)),
+            };
+            if !list.contains(&text) {
+                list.push(text);
+            }
+        }
+        list
+    }
+}
+
+fn line(it: &Finding) -> String {
+    let mut text = it.message.clone();
+    if !it.sentence.is_empty() {
+        text = format!("{text}, in \"{}\"", it.sentence);
+    }
+    if let Some(evidence) = &it.evidence {
+        text = format!("{text} (page {}: \"{}\")", evidence.page, evidence.sentence);
+    }
+    text
+}
+
+/// The answer for all insights.
+#[derive(Debug, Clone)]
+pub struct Report {
+    pub test: Test,
+    pub passed: usize,
+    pub warnings: usize,
+    pub failed: usize,
+    /// The mean of the insights' scores; none without insights.
+    pub score: Option<f64>,
+    /// In the order of the insights.
+    pub details: Vec<Detail>,
+}
+
+impl Report {
+    pub(crate) fn new(test: Test, details: Vec<Detail>) -> Self {
+        let count = |verdict| details.iter().filter(|it| it.verdict == verdict).count();
+        let sum: f64 = details.iter().map(|it| it.score).sum();
+        let all = f64::from(u32::try_from(details.len()).unwrap_or(u32::MAX));
+        Self {
+            test,
+            passed: count(Verdict::Passed),
+            warnings: count(Verdict::Warning),
+            failed: count(Verdict::Failed),
+            score: (all > 0.0).then(|| sum / all),
+            details,
+        }
+    }
+
+    #[must_use]
+    pub fn tested(&self) -> usize {
+        self.details.len()
+    }
+}

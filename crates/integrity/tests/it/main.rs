@@ -1,0 +1,7 @@
+//! The detectors against labelled sets, and the laws that hold for any text.
+#![allow(clippy::print_stdout, reason = "precision and recall are printed for the reader")]
+
+mod corpus;
+mod fact;
+mod held;
+mod tuning;
