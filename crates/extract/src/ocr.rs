@@ -83,6 +83,7 @@ pub struct Tesseract {
 
 /// Below this the page is probably in another language.
 const CONFIDENT: f32 = 0.7;
+const CLEARLY: f32 = 0.1;
 
 impl Tesseract {
     /// The commands on the path, English first and then Russian, with `scratch` for files.
@@ -157,7 +158,8 @@ impl Ocr for Tesseract {
             arguments.extend(["-c", "tessedit_create_tsv=1"]);
             let rows = run(&self.program, &arguments, image, time)?;
             let pages = tsv::pages(&String::from_utf8_lossy(&rows));
-            if best.is_empty() || mean(&pages) > mean(&best) {
+            // Two languages find more shapes in noise, so a little more is not better.
+            if best.is_empty() || mean(&pages) > mean(&best) + CLEARLY {
                 best = pages;
             }
             if mean(&best) >= CONFIDENT {

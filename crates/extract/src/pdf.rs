@@ -5,6 +5,7 @@
 
 mod cmap;
 mod content;
+mod crypt;
 mod file;
 mod filter;
 mod font;
@@ -24,7 +25,7 @@ use object::{Dict, Object};
 
 pub(crate) fn read(work: &mut Work<'_>, bytes: &[u8]) -> Step {
     let mut file = File::open(bytes, work.stream_max());
-    if file.get(&file.trailer, "Encrypt").is_some() {
+    if !file.unlock() {
         return Err(Problem::new(
             Code::Encrypted,
             "the PDF is encrypted; remove the password and send it again",
@@ -49,7 +50,9 @@ pub(crate) fn read(work: &mut Work<'_>, bytes: &[u8]) -> Step {
         let message = "the PDF's index is damaged; the pages that were found are read";
         work.problem(Problem::new(Code::Truncated, message));
     }
-    information(work, &file);
+    if file.crypt.is_none() {
+        information(work, &file);
+    }
     work.total(u32::try_from(pages.len()).unwrap_or(u32::MAX));
     let mut reader =
         Reader { file: &file, fonts: HashMap::new(), scratch: scan::Scratch::default() };

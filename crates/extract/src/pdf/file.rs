@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
+use super::crypt::Crypt;
 use super::filter;
 use super::object::{Dict, Lexer, Object, is_space};
 
@@ -33,6 +34,9 @@ pub(super) struct File<'a> {
     /// What may still be decompressed into object streams.
     pub(super) stream_max: usize,
     pub(super) rebuilt: bool,
+    pub(super) crypt: Option<Crypt>,
+    /// Number and generation of the object whose stream starts at a place, which make its key.
+    owners: RefCell<HashMap<usize, (u32, u32)>>,
 }
 
 impl<'a> File<'a> {
@@ -46,6 +50,8 @@ impl<'a> File<'a> {
             following: Cell::new(0),
             stream_max,
             rebuilt: false,
+            crypt: None,
+            owners: RefCell::default(),
         };
         // Junk before the header moves every offset, for most writers but not for all.
         let head = &bytes[..bytes.len().min(1_024)];
@@ -53,12 +59,22 @@ impl<'a> File<'a> {
         for from in [start, 0] {
             file.bytes = &bytes[from..];
             file.forget();
-            if file.tables() && file.has_root() {
+            // What is locked cannot be looked at yet.
+            if file.tables() && (file.trailer.contains_key("Encrypt") || file.has_root()) {
                 return file;
             }
         }
         file.rebuild();
         file
+    }
+
+    /// Opens what an empty password opens; false if there is a lock left.
+    pub(super) fn unlock(&mut self) -> bool {
+        let Some(encrypt) = self.get(&self.trailer, "Encrypt") else { return true };
+        self.crypt = encrypt.dict().and_then(|it| Crypt::open(self, it));
+        self.cache.borrow_mut().clear();
+        self.packed.borrow_mut().clear();
+        self.crypt.is_some()
     }
 
     fn forget(&mut self) {
@@ -208,6 +224,13 @@ impl<'a> File<'a> {
             if find(head, b"/Catalog").is_some() {
                 self.trailer.insert("Root".to_owned(), Object::Reference(number));
             }
+            if find(head, b"/XRef").is_some()
+                && let Some((_, Object::Stream(dict, _))) = self.indirect(start)
+            {
+                let wanted = ["Root", "Encrypt", "ID", "Info"];
+                let kept = dict.into_iter().filter(|it| wanted.contains(&it.0.as_str()));
+                self.trailer.extend(kept);
+            }
         }
         for stream in streams {
             let Some(packed) = self.packed_objects(stream) else { continue };
@@ -251,7 +274,7 @@ impl<'a> File<'a> {
         lexer.skip_space();
         let number = u32::try_from(to_offset(lexer.number()?)).ok()?;
         lexer.skip_space();
-        lexer.number()?;
+        let generation = u32::try_from(to_offset(lexer.number()?)).ok()?;
         lexer.skip_space();
         if !lexer.take(b"obj") {
             return None;
@@ -264,6 +287,9 @@ impl<'a> File<'a> {
         }
         if !lexer.take(b"\r\n") && !lexer.take(b"\n") {
             lexer.take(b"\r");
+        }
+        if self.crypt.is_some() {
+            self.owners.borrow_mut().insert(lexer.at, (number, generation));
         }
         Some((number, Object::Stream(dict, lexer.at)))
     }
@@ -350,7 +376,14 @@ impl<'a> File<'a> {
 
     /// The data of a stream that starts at `start`, decoded.
     pub(super) fn data(&self, dict: &Dict, start: usize, max: usize) -> filter::Decoded {
-        filter::decode(self, dict, self.raw(dict, start), max)
+        let raw = self.raw(dict, start);
+        let owner = self.owners.borrow().get(&start).copied();
+        match (&self.crypt, owner) {
+            (Some(crypt), Some((number, generation))) => {
+                filter::decode(self, dict, &crypt.decrypt(raw, number, generation), max)
+            }
+            _ => filter::decode(self, dict, raw, max),
+        }
     }
 
     pub(super) fn raw(&self, dict: &Dict, start: usize) -> &'a [u8] {
