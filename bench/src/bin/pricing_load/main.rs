@@ -80,7 +80,7 @@ fn observed(sku: &str, at_ms: i64, number: usize) -> Value {
     let cents = |from: f64| (from * 100.0).round() / 100.0;
     json!({ "d": { "sku": sku, "our_price": cents(19.0 + wave), "competitor": format!("shop-{}", number % 5),
         "competitor_price": cents(18.5 + 2.0 * wave), "demand_index": 1.0 + wave / 10.0,
-        "units": (number % 7) as f64, "in_stock": number % 11 != 0, "ts": at_ms } })
+        "units": (number % 7) as f64, "in_stock": !number.is_multiple_of(11), "ts": at_ms } })
 }
 
 struct Measured {
