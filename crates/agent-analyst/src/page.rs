@@ -25,6 +25,8 @@ pub(crate) struct Cited {
 pub(crate) enum Style<'a> {
     /// In a currency.
     Price(&'a str),
+    /// What was computed, in a currency: to its hundredth part.
+    Money(&'a str),
     /// Large amounts; with a currency or without.
     Amount(&'a str),
     Percent,
@@ -283,6 +285,7 @@ impl Page {
             Style::Price(code) => {
                 (number::number(value, number::price_digits(value), language), money(code))
             }
+            Style::Money(code) => (number::number(value, 2, language), money(code)),
             Style::Amount(code) => {
                 let (small, word) = number::scaled(value, language);
                 let digits = if word.is_empty() { 0 } else { 1 };

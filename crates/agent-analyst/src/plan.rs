@@ -102,6 +102,10 @@ async fn planned(mut request: Request, mut resolved: Resolved, desk: &Desk<'_>) 
     if request.intent == Intent::Dividends {
         resolved.securities.retain(|it| !is_index(&it.ticker));
     }
+    let largest = resolved.securities.is_empty() && resolved.unknown.is_empty();
+    if request.intent == Intent::PortfolioRisk && request.of_largest && largest {
+        constituents(&request, &mut resolved, desk).await;
+    }
     if request.intent == Intent::PortfolioRisk {
         weigh(desk, &mut request, &mut resolved).await;
     }
@@ -144,8 +148,10 @@ async fn blue_chips(request: &mut Request, desk: &Desk<'_>) {
 
 /// Securities of an index that one question may go through.
 const CONSTITUENTS_MAX: usize = 60;
+/// Those of a portfolio of the largest, where it is not said how many.
+const LARGEST: usize = 5;
 
-/// Everything in the index, where the question is about whoever pays most.
+/// Everything in the index, where the question is about whoever pays most; or the largest of it.
 async fn constituents(request: &Request, resolved: &mut Resolved, desk: &Desk<'_>) {
     let mut steps = Steps { request, steps: Vec::new() };
     steps.basket(request.today);
@@ -154,8 +160,13 @@ async fn constituents(request: &Request, resolved: &mut Resolved, desk: &Desk<'_
     let rows = found.first().and_then(|it| it.at("/data")).and_then(Value::as_array);
     let ticker = |row: &Value| row["ticker"].as_str().map(ToOwned::to_owned);
     let security = |ticker: String| Security { ticker, ..Security::default() };
-    let all = rows.into_iter().flatten().filter_map(ticker).take(CONSTITUENTS_MAX);
-    resolved.securities = all.map(security).collect();
+    let mut rows: Vec<&Value> = rows.into_iter().flatten().collect();
+    let weight = |row: &Value| row["weight_pct"].as_f64().unwrap_or(0.0);
+    let count = if request.market { CONSTITUENTS_MAX } else { request.top.unwrap_or(LARGEST) };
+    if !request.market {
+        rows.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    }
+    resolved.securities = rows.into_iter().filter_map(ticker).take(count).map(security).collect();
 }
 
 struct Steps<'a> {

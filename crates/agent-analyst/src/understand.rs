@@ -52,6 +52,8 @@ pub struct Request {
     pub spare: Vec<Amount>,
     /// Dividends of whoever pays most, rather than of somebody.
     pub market: bool,
+    /// A portfolio of the largest of an index.
+    pub of_largest: bool,
     /// The parts of an index by sector.
     pub by_sector: bool,
     /// What is held as money.
@@ -155,6 +157,8 @@ fn one(words: &[Word], today: Date, language: Language) -> (Request, bool) {
         top: focus::top(words),
         focus: focus::focus(words),
         market,
+        of_largest: intent::has(words, "крупнейш largest biggest топ top")
+            && intent::has(words, "индекс index imoex"),
         by_sector: intent::has(words, "сектор отрасл sector industr"),
         spare,
         cash,

@@ -171,7 +171,14 @@ pub(super) fn top(words: &[Word]) -> Option<usize> {
             "biggest",
         ];
         let named = listed.iter().any(|it| next.lower.starts_with(it));
-        word.number().filter(|_| named && word.percent().is_none())
+        let said = match word.lower.as_str() {
+            "три" | "трех" | "three" => Some(3.0),
+            "четыре" | "четырех" | "four" => Some(4.0),
+            "пять" | "пяти" | "five" => Some(5.0),
+            "десять" | "десяти" | "ten" => Some(10.0),
+            _ => word.number(),
+        };
+        said.filter(|_| named && word.percent().is_none())
     });
     count.filter(|it| small(*it)).map(|it| it as usize)
 }

@@ -12,6 +12,8 @@ use crate::words::Word;
 const DAYS_MAX: i32 = 399;
 /// Without a time of its own, a question is about two weeks.
 const DAYS_USUAL: i32 = 13;
+/// A day off may be further away.
+const DAYS_FAR: i32 = 60;
 
 fn has(words: &[Word], stems: &str) -> bool {
     begins(words, &stems.split_whitespace().collect::<Vec<_>>())
@@ -59,7 +61,7 @@ pub(super) fn is_asked(words: &[Word], mentions: &[Mention]) -> bool {
         it[0].lower.starts_with("торг") && it[1].is(&["ли"]) && it[2].lower.starts_with("бирж")
             || it[0].is(&["будут", "идут", "есть"]) && it[1].is(&["ли"]) && it[2].is(&["торги"])
     });
-    !named && (venue && state || days && mentions.is_empty() || when)
+    !named && (venue && state || days && has(words, "сколько many когда when") || when)
 }
 
 /// The days that it is asked about.
@@ -82,7 +84,11 @@ pub(super) fn period(words: &[Word], times: &Dates, today: Date) -> Period {
             let from = year_end(of);
             Period { from, to: from.saturating_add(10.days()) }
         }
-        (None, None) => Period { from: today, to: today.saturating_add(DAYS_USUAL.days()) },
+        (None, None) => {
+            let far = has(words, "выходн ближайш nearest next off");
+            let days = if far { DAYS_FAR } else { DAYS_USUAL };
+            Period { from: today, to: today.saturating_add(days.days()) }
+        }
     };
     Period { from: asked.from, to: asked.to.min(asked.from.saturating_add(DAYS_MAX.days())) }
 }

@@ -10,8 +10,9 @@ use super::verdict::NOTHING_PCT;
 use super::{Section, Sheet, money_of};
 use crate::check::Formula;
 use crate::desk::Finding;
-use crate::page::{Cited, Slot, Style, fact};
+use crate::page::{Cited, Fact, Slot, Style, fact};
 use crate::resolve::Security;
+use crate::understand::Focus;
 
 /// What is known of the day that was asked for.
 struct Day<'a> {
@@ -84,6 +85,11 @@ fn past(sheet: &mut Sheet<'_>, it: &Security, day: &Day<'_>, money: &str) {
         fact(("закрытие", "close"), price(sheet, day, "close", money)),
         fact(("изменение за день", "change on the day"), of_day(sheet, day).map(|it| it.1)),
     ];
+    let facts = if sheet.plan.request.focus == Focus::Volume {
+        traded(sheet, day, money).into_iter().chain(facts).collect()
+    } else {
+        facts
+    };
     let title = sheet.title(it);
     let asked = Slot::Figure(sheet.page.told(day.history, "/args/to_date"));
     match (day.row, date(sheet, day)) {
@@ -185,24 +191,27 @@ fn then_and_now(sheet: &mut Sheet<'_>, it: &Security, day: &Day<'_>, money: &str
     holding::grown(sheet, it, money);
 }
 
+/// What was traded on the day: pieces, and money where the candle has it.
+fn traded(sheet: &Sheet<'_>, day: &Day<'_>, money: &str) -> Vec<Fact> {
+    let of = |field: &str, style| {
+        let at = format!("/data/{}/{field}", day.row?.0);
+        sheet.page.figure(day.history, &at, style)
+    };
+    let mut facts = vec![pieces(sheet, ("объём", "volume"), of("volume", Style::Amount("")))];
+    if let Some(value) = of("value", Style::Amount(money)) {
+        facts.push(fact(("оборот", "turnover"), Some(value)));
+    }
+    facts
+}
+
 fn candle(sheet: &mut Sheet<'_>, day: &Day<'_>, money: &str) {
-    let of = |field: &str| day.row.map(|it| format!("/data/{}/{field}", it.0)).unwrap_or_default();
-    let volume = of("volume");
-    let value = sheet.page.figure(day.history, &of("value"), Style::Amount(money));
     let mut facts = vec![
         fact(("открытие", "open"), price(sheet, day, "open", money)),
         fact(("максимум", "high"), price(sheet, day, "high", money)),
         fact(("минимум", "low"), price(sheet, day, "low", money)),
         fact(("закрытие", "close"), price(sheet, day, "close", money)),
-        pieces(
-            sheet,
-            ("объём", "volume"),
-            sheet.page.figure(day.history, &volume, Style::Amount("")),
-        ),
     ];
-    if value.is_some() {
-        facts.push(fact(("оборот", "turnover"), value));
-    }
+    facts.extend(traded(sheet, day, money));
     match date(sheet, day) {
         Some(date) => sheet.page.facts(("- {}", "- {}"), [Some(date).into()], facts),
         None => sheet.page.facts(("- Свеча дня", "- Candle of the day"), [], Vec::new()),

@@ -121,8 +121,8 @@ fn of_index(sheet: &mut Sheet<'_>, slots: Vec<Slot>) {
     );
     if let Some(count) = count {
         sheet.page.say(
-            "Просмотрены все бумаги индекса, их {}; доходность — к цене на конец года выплат.",
-            "All {} securities of the index were looked at; a yield is of the price at the end of its year.",
+            "Просмотрены все бумаги индекса, их {}; выплаты — за двенадцать месяцев, доходность — к цене на их конец.",
+            "All {} securities of the index were looked at; payments are of twelve months, yields of the price at their end.",
             [Some(count).into()],
         );
     }

@@ -1,6 +1,6 @@
 //! Several securities side by side, and how they move together.
 
-use super::lead::{Result, is_same, result};
+use super::lead::{Result, is_same, result, since_source};
 use super::talk::told;
 use super::verdict::{NOTHING_PCT, bond, roughness};
 use super::{Section, Sheet, float, money_of};
@@ -110,7 +110,12 @@ fn both_ends(sheet: &mut Sheet<'_>, best: &Result<'_>, worst: &Result<'_>) {
         Some([_, to]) if request.period().is_day() && !request.ago => {
             Slot::Many(vec![to, Slot::Text(":".to_owned())])
         }
-        Some([_, to]) if request.period().is_day() => {
+        Some(_) if request.period().is_day() => {
+            // The candles reach up to today, because splits do.
+            let shot = sheet.of("get_security_snapshot", &best.security.ticker);
+            let row = since_source(history, shot).and_then(|it| Some(it.first()?.1.clone()));
+            let at = row.map(|it| it.replace("/close", "/ts")).unwrap_or_default();
+            let to = Slot::Figure(sheet.page.told(history, &at));
             let [since, colon] = [sheet.language().pick("С ", "Since "), ":"];
             Slot::Many(vec![since.into(), to, colon.into()])
         }

@@ -72,7 +72,7 @@ fn product(
     };
     sources.push((found.id, format!("/result{}", one.1)));
     let value = value * size * count as f64;
-    Some((slot, sheet.page.styled(value, Style::Price(money), sources, Formula::Times(count))))
+    Some((slot, sheet.page.styled(value, Style::Money(money), sources, Formula::Times(count))))
 }
 
 /// What so many shares cost; says whether that was asked for.
@@ -115,17 +115,17 @@ pub(super) fn grown(sheet: &mut Sheet<'_>, it: &Security, money: &str) {
         let shot = sheet.of("get_security_snapshot", &it.ticker);
         since(sheet, history, shot).and_then(|it| {
             let worth = value * (1.0 + it.change / 100.0);
-            let (sources, style) = (since_source(history, shot)?, Style::Price(money));
+            let (sources, style) = (since_source(history, shot)?, Style::Money(money));
             Some(sheet.page.styled(worth, style, sources, Formula::Became(put)))
         })
     } else {
         float(history, at).zip(history).map(|(change, found)| {
             let source = vec![(found.id, format!("/result{at}"))];
             let worth = value * (1.0 + change / 100.0);
-            sheet.page.styled(worth, Style::Price(money), source, Formula::Grown(put))
+            sheet.page.styled(worth, Style::Money(money), source, Formula::Grown(put))
         })
     };
-    let put = asked(sheet, put, Style::Price(money));
+    let put = asked(sheet, put, Style::Money(money));
     let asked_for = sheet.plan.request.period.is_some();
     if let Some(became) = became.filter(|_| asked_for) {
         sheet.page.say(
