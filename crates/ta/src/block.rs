@@ -18,6 +18,8 @@ mod spread;
 mod sum;
 mod total;
 mod weighted;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 #[cfg(test)]
 mod windows;
 

@@ -79,6 +79,12 @@ pub trait Room<const N: usize> {
     /// The next `len` slots of each; fewer where there are no more.
     fn next(&mut self, len: usize) -> [&mut [f64]; N];
 
+    /// The outputs themselves, where they grow, to append the same number of values to each.
+    #[inline(always)]
+    fn columns(&mut self) -> Option<[&mut Vec<f64>; N]> {
+        None
+    }
+
     /// Whether what is written into an output is kept.
     #[inline(always)]
     fn wants(&self, _output: usize) -> bool {
@@ -122,6 +128,13 @@ impl<const N: usize> Room<N> for Columns<'_, N> {
             let from = column.len().saturating_sub(len);
             &mut column[from..]
         })
+    }
+
+    #[inline(always)]
+    fn columns(&mut self) -> Option<[&mut Vec<f64>; N]> {
+        let all = self.columns.iter_mut().zip(self.wanted);
+        all.filter(|(_, wanted)| !wanted).for_each(|(column, _)| column.clear());
+        Some(self.columns.each_mut())
     }
 
     #[inline(always)]

@@ -4,6 +4,13 @@
 
 use std::array;
 
+use multiversion::multiversion;
+use multiversion::target::match_target;
+
+/// What `crossing_wide` takes is a multiple of this. So few that lines are still in cache when the
+/// signal is made of them.
+pub(crate) const PART: usize = 64;
+
 type Eight = [[f64; 4]; 2];
 
 /// An average that goes on from `mean`: m = b m + a x.
@@ -127,6 +134,23 @@ pub(crate) fn crossing(
         (*slot, *hist) = (mean, line - mean);
     }
     [fast_mean, slow_mean, mean]
+}
+
+/// Appends what `crossing` gives, for whole parts. On machines that have no wide registers, and
+/// where not all was finite, it gives nothing, and what was appended is worth nothing.
+#[multiversion(targets("x86_64+avx+avx2+fma"))]
+pub(crate) fn crossing_wide<const PERCENT: bool>(
+    averages: [Lanes; 3],
+    xs: &[f64],
+    out: [&mut Vec<f64>; 3],
+) -> Option<[f64; 3]> {
+    match_target! {
+        "x86_64+avx+avx2+fma" => super::wide::crossing::<PERCENT>(averages, xs, out),
+        _ => {
+            _ = (averages, xs, out);
+            None
+        }
+    }
 }
 
 /// What `line` makes of a fast and a slow average, into an output that is as long as `xs`, as the

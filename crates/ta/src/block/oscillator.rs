@@ -3,7 +3,7 @@
 
 use std::hint::cold_path;
 
-use super::lanes::crossing;
+use super::lanes::{PART, crossing, crossing_wide};
 use super::{Block, CHUNK, Ewm, check_period, fast_slow};
 use crate::indicator::{Room, available, finite};
 use crate::{Error, Parity};
@@ -82,6 +82,9 @@ struct Long<const PERCENT: bool> {
     waits: bool,
 }
 
+/// How many numbers are done anew where one of them is missing.
+const RUN: usize = 16 * PART;
+
 /// The bits, but for the sign, of a number far from where sums overflow.
 const LARGEST: u64 = 1e100_f64.to_bits() << 1;
 
@@ -147,6 +150,17 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
     #[inline(always)]
     pub(crate) fn pour(&mut self, xs: &[f64], out: &mut impl Room<3>) {
         self.long.catch_up(&self.short);
+        for run in xs.chunks(RUN) {
+            let taken = self.long.run(run, out);
+            if taken > 0 {
+                self.short = self.long.shorten();
+            }
+            self.pour_parts(&run[taken..], out);
+        }
+    }
+
+    #[inline(always)]
+    fn pour_parts(&mut self, xs: &[f64], out: &mut impl Room<3>) {
         for xs in xs.chunks(CHUNK) {
             let [lines, signals, hists] = out.next(xs.len());
             if self.long.extend_steady(xs, lines, signals, hists) {
@@ -216,6 +230,35 @@ impl<const PERCENT: bool> Long<PERCENT> {
         short
     }
 
+    /// Takes as many as the machine can take in wide registers, and says how many those were.
+    #[inline(always)]
+    fn run(&mut self, xs: &[f64], out: &mut impl Room<3>) -> usize {
+        let averages = [&self.fast, &self.slow, &self.signal];
+        let steady = averages.iter().all(|it| it.is_steady() && it.beta() > 0.0);
+        let xs = &xs[..xs.len() - xs.len() % PART];
+        if xs.is_empty() || !steady {
+            return 0;
+        }
+        let lanes = averages.map(Ewm::lanes);
+        let Some([lines, signals, hists]) = out.columns() else { return 0 };
+        let before = [lines.len(), signals.len(), hists.len()];
+        let Some(means) = crossing_wide::<PERCENT>(lanes, xs, [lines, signals, hists]) else {
+            lines.truncate(before[0]);
+            signals.truncate(before[1]);
+            hists.truncate(before[2]);
+            return 0;
+        };
+        self.set(means);
+        xs.len()
+    }
+
+    #[inline(always)]
+    fn set(&mut self, [fast, slow, signal]: [f64; 3]) {
+        self.fast.set(fast);
+        self.slow.set(slow);
+        self.signal.set(signal);
+    }
+
     /// Says whether all averages were steady and all numbers finite; if not, nothing has changed
     /// but the outputs.
     #[inline(always)]
@@ -236,10 +279,7 @@ impl<const PERCENT: bool> Long<PERCENT> {
         if !means.iter().all(|mean| finite(*mean)) {
             return false;
         }
-        let [fast, slow, signal] = means;
-        self.fast.set(fast);
-        self.slow.set(slow);
-        self.signal.set(signal);
+        self.set(means);
         true
     }
 }
