@@ -27,7 +27,8 @@ pub struct Limits {
     pub seconds: u32,
     /// Processor seconds of the child process and, separately, of each tool it starts.
     pub cpu_seconds: u32,
-    /// Address space of the child process and, separately, of each tool it starts.
+    /// Address space of the child process and, separately, of each tool it starts. What is used is
+    /// far less: allocators reserve a gigabyte at a time.
     pub memory_bytes: u64,
 }
 
@@ -45,7 +46,7 @@ impl Default for Limits {
             depth: 5,
             seconds: 1_800,
             cpu_seconds: 600,
-            memory_bytes: 1 << 30,
+            memory_bytes: 2 << 30,
         }
     }
 }

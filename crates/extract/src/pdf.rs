@@ -158,6 +158,7 @@ impl Reader<'_, '_> {
         let resources = resources.as_deref().and_then(Object::dict).cloned().unwrap_or_default();
         let mut page = content::Page::new(self.file, std::mem::take(&mut self.fonts));
         page.run(work, &data, &resources, 0)?;
+        page.annotations(work, &dict)?;
         let (layout, pictures, fonts) = page.into_parts();
         self.fonts = fonts;
         let unreadable = layout.unknown > layout.known;

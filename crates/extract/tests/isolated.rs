@@ -2,6 +2,7 @@
 //! The test starts itself as the child, so it has a main of its own and speaks the test runner's
 //! few words.
 #![expect(clippy::print_stdout, reason = "the test runner reads it")]
+#![expect(clippy::unwrap_used, reason = "a file that cannot be made fails the test")]
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The XML of one WordprocessingML part to text. Entities are never defined by the document: a
+//! The XML of one `WordprocessingML` part to text. Entities are never defined by the document: a
 //! DTD is skipped, so nothing can expand.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -34,24 +34,26 @@ pub(super) fn run(
     };
     let (done, wait) = mpsc::sync_channel(1);
     let (output, timed_out) = std::thread::scope(|scope| {
-        scope.spawn(move || {
+        let thread = std::thread::Builder::new;
+        let writer = thread().spawn_scoped(scope, move || {
             // A tool that stops reading has failed, and its status says so.
             drop(stdin.write_all(input));
         });
-        let reader = scope.spawn(move || {
+        let reader = thread().spawn_scoped(scope, move || {
             let mut output = Vec::new();
             let outcome = stdout.take(OUTPUT_MAX).read_to_end(&mut output).map(|_| output);
             done.send(()).ok();
             outcome
         });
-        let timed_out = wait.recv_timeout(time).is_err();
-        if timed_out {
+        // Where memory is short there may be no threads; then nobody feeds the tool.
+        let timed_out = writer.is_ok() && reader.is_ok() && wait.recv_timeout(time).is_err();
+        if timed_out || writer.is_err() || reader.is_err() {
             drop(child.kill());
         }
-        (reader.join(), timed_out)
+        (reader.ok().and_then(|it| it.join().ok()), timed_out)
     });
     // The pipe is closed, but a tool may still run; it has nothing left to say.
-    if output.is_err() {
+    if output.is_none() {
         drop(child.kill());
     }
     let status = child.wait().map_err(|error| failed(format!("was lost: {error}")))?;
@@ -62,7 +64,7 @@ pub(super) fn run(
         return Err(failed(format!("failed ({status}); the picture may be damaged")));
     }
     match output {
-        Ok(Ok(output)) => Ok(output),
+        Some(Ok(output)) => Ok(output),
         _ => Err(failed("gave no answer".to_owned())),
     }
 }

@@ -259,27 +259,83 @@ impl<'a, 'b> Page<'a, 'b> {
         let subtype = self.file.get(dict, "Subtype");
         match subtype.as_deref().and_then(Object::name) {
             Some("Image") => self.keep_picture(object.clone()),
-            Some("Form") if depth < FORMS_MAX => {
-                let data = self.file.data(dict, *start, work.stream_max()).data;
-                work.unpack(data.len())?;
-                let inner = self.file.get(dict, "Resources");
-                let inner = inner.as_deref().and_then(Object::dict).unwrap_or(resources);
-                let outer = (self.graphics.clone(), self.text_matrix, self.line_matrix);
-                let saved = std::mem::take(&mut self.saved);
-                if let Some(matrix) = self.file.get(dict, "Matrix") {
-                    let mut values = matrix.array().unwrap_or_default().iter();
-                    let mut next = || values.next().and_then(Object::number);
-                    let mut own = IDENTITY;
-                    own.iter_mut().for_each(|it| *it = next().unwrap_or(*it));
-                    self.graphics.matrix = multiply(&own, &self.graphics.matrix);
-                }
-                self.run(work, &data, inner, depth + 1)?;
-                self.saved = saved;
-                (self.graphics, self.text_matrix, self.line_matrix) = outer;
-            }
+            Some("Form") if depth < FORMS_MAX => self.form(work, dict, *start, resources, depth)?,
             _ => {}
         }
         Ok(())
+    }
+
+    fn form(
+        &mut self,
+        work: &mut Work<'_>,
+        dict: &Dict,
+        start: usize,
+        resources: &Dict,
+        depth: usize,
+    ) -> Step {
+        let data = self.file.data(dict, start, work.stream_max()).data;
+        work.unpack(data.len())?;
+        let inner = self.file.get(dict, "Resources");
+        let inner = inner.as_deref().and_then(Object::dict).unwrap_or(resources);
+        let outer = (self.graphics.clone(), self.text_matrix, self.line_matrix);
+        let saved = std::mem::take(&mut self.saved);
+        let own = self.numbers(dict, "Matrix").unwrap_or(IDENTITY);
+        self.graphics.matrix = multiply(&own, &self.graphics.matrix);
+        self.run(work, &data, inner, depth + 1)?;
+        self.saved = saved;
+        (self.graphics, self.text_matrix, self.line_matrix) = outer;
+        Ok(())
+    }
+
+    fn numbers<const N: usize>(&self, dict: &Dict, key: &str) -> Option<[f64; N]> {
+        let object = self.file.get(dict, key)?;
+        let values: Option<Vec<f64>> =
+            object.array()?.iter().map(|it| self.file.resolve(it).number()).collect();
+        values?.try_into().ok()
+    }
+
+    /// What people filled into fields or wrote on the page stands in annotations, each with a form
+    /// that draws it. Links, notes and hidden ones are left out.
+    pub(super) fn annotations(&mut self, work: &mut Work<'_>, page: &Dict) -> Step {
+        let list = self.file.get(page, "Annots");
+        let list = list.as_deref().and_then(Object::array).unwrap_or_default();
+        for entry in list.iter().take(5_000) {
+            let annotation = self.file.resolve(entry);
+            let Some(dict) = annotation.dict() else { continue };
+            let subtype = self.file.get(dict, "Subtype");
+            let wanted = matches!(
+                subtype.as_deref().and_then(Object::name),
+                Some("Widget" | "FreeText" | "Stamp")
+            );
+            let flags = self.file.get(dict, "F").and_then(|it| it.integer()).unwrap_or(0);
+            if wanted && flags & 0b10_0010 == 0 {
+                self.annotation(work, dict)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn annotation(&mut self, work: &mut Work<'_>, dict: &Dict) -> Step {
+        let looks = self.file.get(dict, "AP");
+        let Some(mut look) =
+            looks.as_deref().and_then(Object::dict).and_then(|it| self.file.get(it, "N"))
+        else {
+            return Ok(());
+        };
+        // A box that is ticked or not has a look for each.
+        if let Object::Dict(states) = &*look {
+            let state = self.file.get(dict, "AS");
+            let state = state.as_deref().and_then(Object::name).unwrap_or("Off");
+            let Some(chosen) = self.file.get(states, state) else { return Ok(()) };
+            look = chosen;
+        }
+        let Object::Stream(form, start) = &*look else { return Ok(()) };
+        let rect: [f64; 4] = self.numbers(dict, "Rect").unwrap_or_default();
+        let inside: [f64; 4] = self.numbers(form, "BBox").unwrap_or_default();
+        self.saved.clear();
+        let (x, y) = (rect[0].min(rect[2]) - inside[0], rect[1].min(rect[3]) - inside[1]);
+        self.graphics.matrix = [1.0, 0.0, 0.0, 1.0, x, y];
+        self.form(work, form, *start, &Dict::new(), 0)
     }
 
     fn keep_picture(&mut self, object: Rc<Object>) {

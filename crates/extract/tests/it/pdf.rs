@@ -74,6 +74,25 @@ fn forms_are_drawn_where_they_stand() {
     check(&pages_into(&mut pdf, &[content], &resources, true), &["text\n\nstamp"]);
 }
 
+#[test]
+fn filled_fields_are_part_of_the_page() {
+    let mut pdf = Pdf::default();
+    let dict = format!("/Subtype /Form /BBox [0 0 99 20] /Resources << {HELVETICA} >>");
+    let value = pdf.stream(&dict, b"BT /F1 10 Tf 2 2 Td (John Doe) Tj ET");
+    let hidden = pdf.stream(&dict, b"BT /F1 10 Tf 2 2 Td (hidden) Tj ET");
+    let content = pdf.stream("", b"BT /F1 10 Tf 10 700 Td (Name:) Tj ET");
+    let page = pdf.add(format!(
+        "<< /Type /Page /Contents {content} 0 R /Resources << {HELVETICA} >> /Annots [\
+         << /Subtype /Widget /Rect [60 698 160 718] /AP << /N {value} 0 R >> >> \
+         << /Subtype /Widget /F 2 /Rect [60 698 160 718] /AP << /N {hidden} 0 R >> >> \
+         << /Subtype /Widget /AS /Off /Rect [9 9 9 9] /AP << /N << /On {hidden} 0 R >> >> >> \
+         << /Subtype /Link /Rect [9 9 9 9] /AP << /N {hidden} 0 R >> >>] >>"
+    ));
+    let tree = pdf.add(format!("<< /Type /Pages /Kids [{page} 0 R] >>"));
+    let root = pdf.add(format!("<< /Type /Catalog /Pages {tree} 0 R >>"));
+    check(&pdf.finish(root, ""), &["Name: John Doe"]);
+}
+
 /// The same pages with all objects in a compressed stream and a table that is one too.
 fn modern() -> Vec<u8> {
     let objects = [

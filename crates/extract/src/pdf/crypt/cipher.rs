@@ -100,10 +100,10 @@ impl Aes {
         add(block, &self.keys[10]);
         for round in (0..10).rev() {
             let from = *block;
-            for at in 0..16 {
+            for (at, byte) in block.iter_mut().enumerate() {
                 // Row r was shifted left by r columns.
                 let source = (at + 16 - 4 * (at % 4)) % 16;
-                block[at] = self.inverse[usize::from(from[source])];
+                *byte = self.inverse[usize::from(from[source])];
             }
             add(block, &self.keys[round]);
             if round > 0 {

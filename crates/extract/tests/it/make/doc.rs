@@ -51,7 +51,7 @@ impl Doc {
             put(main, 0x9a + index * 8 + 4, data.len() as u32);
             table.extend(data);
         };
-        let place = if self.narrow { TEXT as u32 * 2 | 0x4000_0000 } else { TEXT as u32 };
+        let place = if self.narrow { (TEXT as u32 * 2) | 0x4000_0000 } else { TEXT as u32 };
         let mut pieces = vec![2];
         pieces.extend(16_u32.to_le_bytes());
         pieces.extend([0_u32, total].iter().flat_map(|it| it.to_le_bytes()));
