@@ -198,6 +198,39 @@ proptest! {
     }
 }
 
+/// Longer than what oscillators take at a time, so that all ways of theirs are gone.
+#[test]
+fn long_series_agree_with_single_candles_whatever_is_among_them() {
+    let odd = [100.0, f64::NAN, f64::INFINITY, 0.0, -1e4, 1e308];
+    let places = [1023, 1024, 2046, 2047, 2500, 4999];
+    for (odd, at) in odd.into_iter().flat_map(|odd| places.map(|at| (odd, at))) {
+        let candles: Vec<_> = (0..5000_u32)
+            .map(|i| {
+                let c = if i == at { odd } else { 100.0 + f64::from(i * 7919 % 1013) / 50.0 };
+                Candle { t: i64::from(i), o: c, h: c, l: c, c, v: c }
+            })
+            .collect();
+        for (name, fast, slow, signal) in
+            [("macd", 12, 26, 9), ("ppo", 12, 26, 9), ("pvo", 1, 2, 1), ("macd", 2, 300, 40)]
+        {
+            let number = |period: u32| Arg::Number(f64::from(period));
+            let args = [("fast", number(fast)), ("slow", number(slow)), ("signal", number(signal))];
+            let spec = Spec::parse(name, &args).unwrap();
+            let (single, batch) =
+                (one_by_one(&spec, &candles), spec.batch(&Owned::new(&candles).candles()));
+            for (single, batch) in single.iter().zip(&batch) {
+                assert_eq!(single.len(), batch.len());
+                // What a large number leaves behind is as large as it was for a while.
+                let mut scale = 1e-3_f64;
+                for (row, (a, b)) in single.iter().zip(batch).enumerate() {
+                    scale = (scale * 0.999).max(a.abs()).max(1e-3);
+                    assert!(close(*a, *b, scale), "{spec}, {odd} at {at}, row {row}: {a}, {b}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn what_is_wrong_is_named() {
     let number = Arg::Number;
