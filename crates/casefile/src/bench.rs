@@ -115,7 +115,10 @@ fn panel<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
         }
         if matches!(
             word,
-            "," | "and"
+            "," | ";"
+                | "circuit"
+                | "district"
+                | "and"
                 | "."
                 | "p"
                 | "j"

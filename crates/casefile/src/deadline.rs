@@ -154,11 +154,13 @@ fn anchored(
 
 /// The days that anchors have in this document.
 pub(crate) struct Anchors {
+    /// The document is itself an order or a judgment, so that its date is theirs.
+    decides: bool,
     days: [Vec<(Date, usize)>; 6],
 }
 
 impl Anchors {
-    pub(crate) fn of(events: &[Event<'_>]) -> Self {
+    pub(crate) fn of(events: &[Event<'_>], decides: bool) -> Self {
         let mut days: [Vec<(Date, usize)>; 6] = Default::default();
         for (place, it) in events.iter().enumerate() {
             let slot = match it.kind {
@@ -180,7 +182,7 @@ impl Anchors {
                 list.push((it.when.from, place));
             }
         }
-        Self { days }
+        Self { decides, days }
     }
 
     fn one(&self, slots: &[usize]) -> Result<(Date, usize), Uncounted> {
@@ -198,8 +200,10 @@ impl Anchors {
         let (start, from) = match it.anchor {
             Anchor::Service => self.one(&[0])?,
             Anchor::Filing => self.one(&[1])?,
-            Anchor::Order => self.one(&[2, 3])?,
+            Anchor::Order if self.decides => self.one(&[2, 3])?,
+            Anchor::Order => self.one(&[2])?,
             Anchor::ThisDocument => self.one(&[3, 2, 4])?,
+            Anchor::Judgment if self.decides => self.one(&[4, 3])?,
             Anchor::Judgment => self.one(&[4])?,
             Anchor::Hearing => self.one(&[5])?,
             Anchor::Unknown => return Err(Uncounted::AnchorUnknown),

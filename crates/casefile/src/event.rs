@@ -75,6 +75,8 @@ fn russian(word: &str) -> Option<EventKind> {
 
 /// Whether the words before the date make it the last day for something.
 pub(crate) fn is_due(text: &Text<'_>, date: usize) -> bool {
+    // `by the 5th day of May`
+    let date = if date > 0 && text.is(date - 1, "the") { date - 1 } else { date };
     let back = |steps: usize| date.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
     match back(1) {
         "by" | "позднее" => true,

@@ -27,6 +27,9 @@ mod timeline;
 mod when;
 mod words;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 pub use entity::{Currency, Entity, Ground, Kind, Mention, Money, Page, Role, Span};

@@ -111,7 +111,8 @@ fn backwards(text: &Text<'_>, end: usize) -> Option<usize> {
         {
             break;
         }
-        if text.at(from).is_some_and(|it| it.aside) && !text.at(at).is_some_and(|it| it.aside) {
+        let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
+        if from != end && aside(from) != aside(at) {
             break;
         }
         let name = text.is_word(at) && text.capital(at) && !is_stop(text.low(at));

@@ -95,19 +95,23 @@ fn caption<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>)
     found
 }
 
-/// The tokens of the left column above a role, up to what ends the block.
+/// The tokens above a role: of the left column, or all where that is empty because the caption
+/// stands in the middle of the page.
 fn block(text: &Text<'_>, label: usize) -> Vec<usize> {
+    let left = block_of(text, label, false);
+    if left.iter().any(|it| text.is_word(*it)) { left } else { block_of(text, label, true) }
+}
+
+fn block_of(text: &Text<'_>, label: usize, whole: bool) -> Vec<usize> {
     let mut names = Vec::new();
     let mut at = label;
-    let column = text.at(label).is_some_and(|it| it.aside);
+    let line = text.line_start(label);
     while at > 0 && label - at < BLOCK_TOKENS {
         at -= 1;
-        let blank = text.breaks(at + 1) >= 2;
-        if blank && names.len() > 1 {
+        if text.breaks(at + 1) >= 2 && names.len() > 1 {
             break;
         }
-        let token_aside = text.at(at).is_some_and(|it| it.aside);
-        if token_aside != column && text.line_start(at) != text.line_start(label) {
+        if at < line && !whole && text.at(at).is_some_and(|it| it.aside) {
             continue;
         }
         let word = text.low(at);
@@ -118,8 +122,8 @@ fn block(text: &Text<'_>, label: usize) -> Vec<usize> {
         if ends {
             // The rest of a heading's line is heading too.
             if matches!(word, "court" | "division") {
-                let line = text.line_end(at);
-                names.retain(|it| *it >= line);
+                let end = text.line_end(at);
+                names.retain(|it| *it >= end);
             }
             break;
         }

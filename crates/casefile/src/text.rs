@@ -5,6 +5,11 @@ use crate::entity::{Mention, Page, Span};
 /// Longer pages are read in pieces, so that the tokens of a plain text file of any size fit.
 const PIECE_BYTES: usize = 256 * 1024;
 
+/// Spaces within a line that set a second column apart.
+const GAP_WIDE: usize = 3;
+/// Spaces at the start of a line after which nothing of the first column can follow.
+const INDENT_WIDE: usize = 28;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sort {
     Word,
@@ -27,7 +32,7 @@ pub(crate) struct Token {
     pub(crate) breaks: u8,
     /// Nothing stands between it and the one before.
     pub(crate) glued: bool,
-    /// A wide gap stands before it in its line: it is in a second column.
+    /// A wide gap stands before it in its line: it is in a second column, or in the middle.
     pub(crate) aside: bool,
 }
 
@@ -114,7 +119,7 @@ impl<'t> Text<'t> {
                 chars.next();
             }
             let first_in_line = breaks > 0 || self.tokens.is_empty();
-            aside |= !first_in_line && spaces >= 3;
+            aside |= spaces >= if first_in_line { INDENT_WIDE } else { GAP_WIDE };
             self.tokens.push(Token {
                 start,
                 end,

@@ -17,6 +17,8 @@ pub(crate) struct Timeline<'t> {
     pub(crate) deadlines: Vec<Deadline<'t>>,
     pub(crate) conflicts: Vec<Conflict>,
     pub(crate) truncated: bool,
+    /// Words that only an order or a judgment has were seen.
+    decides: bool,
 }
 
 impl<'t> Timeline<'t> {
@@ -43,6 +45,10 @@ impl<'t> Timeline<'t> {
             let after = dates.get(place + 1).map_or(text.len(), |it| it.0);
             self.events.push(event_of(text, &starts, (before, after), *at, found));
         }
+        self.decides |= (0..text.len()).any(|at| {
+            text.at(at).is_some_and(|it| it.shout)
+                && matches!(text.low(at), "ordered" | "решил" | "определил" | "постановил")
+        });
         for at in 0..text.len() {
             let Some((end, mut found)) = deadline::at(text, at) else { continue };
             if self.deadlines.len() >= DEADLINES_MAX {
@@ -57,7 +63,7 @@ impl<'t> Timeline<'t> {
 
     /// Counts the deadlines and looks for contradictions.
     pub(crate) fn finish(&mut self) {
-        let anchors = deadline::Anchors::of(&self.events);
+        let anchors = deadline::Anchors::of(&self.events, self.decides);
         for it in &mut self.deadlines {
             it.due = anchors.count(it, &self.events);
         }

@@ -1,0 +1,205 @@
+//! The corpus of generated documents with its figures, the laws that hold for any text, and rows.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use crate::{Casefile, Ground, Mention, Page, read};
+use truth::Score;
+
+mod generator;
+mod rows;
+mod russian;
+mod truth;
+
+/// What precision and recall of each kind must reach.
+const FLOORS: [(&str, f64, f64); 11] = [
+    ("party", 0.97, 0.97),
+    ("attorney", 0.97, 0.97),
+    ("judge", 0.97, 0.97),
+    ("court", 0.97, 0.97),
+    ("case number", 0.98, 0.98),
+    ("organisation", 0.97, 0.97),
+    ("money", 0.98, 0.98),
+    ("date", 0.98, 0.98),
+    ("event", 0.95, 0.95),
+    ("deadline", 0.95, 0.95),
+    ("conflict", 0.95, 0.95),
+];
+
+fn pages(texts: &[String]) -> Vec<Page<'_>> {
+    let numbered = texts.iter().zip(1..);
+    numbered.map(|(text, number)| Page { number, text }).collect()
+}
+
+#[test]
+fn generated_documents_are_read_as_well_as_is_said() {
+    let mut scores: BTreeMap<&str, Score> = BTreeMap::new();
+    let mut grounds: BTreeMap<Ground, Score> = BTreeMap::new();
+    let corpus = generator::corpus();
+    assert!(corpus.len() >= 60);
+    for (name, texts, truth) in &corpus {
+        let pages = pages(texts);
+        let casefile = read(&pages);
+        verify(&pages, &casefile);
+        let mut missing = truth::stated(truth);
+        let stated = missing.clone();
+        for (kind, fact, ground) in truth::found(&casefile) {
+            let right = stated.get(kind).is_some_and(|it| it.contains(&fact));
+            let again = right && !missing.entry(kind).or_default().remove(&fact);
+            if again {
+                continue;
+            }
+            let score = scores.entry(kind).or_default();
+            let sure = grounds.entry(ground).or_default();
+            if right {
+                score.right += 1;
+                sure.right += 1;
+            } else {
+                println!("{name}: {kind} wrong: {fact}");
+                score.wrong += 1;
+                sure.wrong += 1;
+            }
+        }
+        for (kind, facts) in missing {
+            for fact in facts {
+                println!("{name}: {kind} missed: {fact}");
+                scores.entry(kind).or_default().missed += 1;
+            }
+        }
+    }
+    for (kind, it) in &scores {
+        println!("{kind:>12}: precision {:.3} recall {:.3} ({it:?})", it.precision(), it.recall());
+    }
+    for (ground, it) in &grounds {
+        println!("{ground:?}: {:.3} of {}", it.precision(), it.right + it.wrong);
+    }
+    for (kind, precision, recall) in FLOORS {
+        let it = scores.get(kind).copied().unwrap_or_default();
+        assert!(it.right > 0, "{kind}: nothing was found");
+        assert!(it.precision() >= precision, "{kind}: precision {:.3}", it.precision());
+        assert!(it.recall() >= recall, "{kind}: recall {:.3}", it.recall());
+    }
+    for (ground, it) in grounds {
+        assert!(it.precision() >= ground.confidence(), "{ground:?}: {:.3}", it.precision());
+    }
+}
+
+/// Everything said can be looked up: the page's text at the span is the quote.
+fn verify(pages: &[Page<'_>], casefile: &Casefile<'_>) {
+    let check = |it: &Mention<'_>| {
+        let page = &pages[it.span.index];
+        assert_eq!(page.number, it.span.page);
+        assert_eq!(page.text.get(it.span.start..it.span.end), Some(it.quote));
+        let chars: String = page
+            .text
+            .chars()
+            .skip(it.span.char_start)
+            .take(it.span.char_end - it.span.char_start)
+            .collect();
+        assert_eq!(chars, it.quote);
+        assert!(!it.quote.is_empty());
+    };
+    for it in &casefile.entities {
+        it.mentions.iter().for_each(check);
+        assert!(!it.mentions.is_empty() && it.mentions.len() <= crate::MENTIONS_MAX);
+    }
+    for it in &casefile.events {
+        check(&it.date);
+        check(&it.sentence);
+        assert!(it.when.from <= it.when.to);
+        assert!(it.sentence.quote.contains(it.date.quote));
+    }
+    for it in &casefile.deadlines {
+        check(&it.mention);
+        check(&it.sentence);
+        if let Ok(due) = it.due {
+            assert!(due.from < casefile.events.len());
+        }
+    }
+    for it in &casefile.conflicts {
+        assert!(it.events.len() > 1 && it.events.iter().all(|at| *at < casefile.events.len()));
+    }
+    assert!(casefile.entities.len() <= crate::ENTITIES_MAX);
+    assert!(casefile.events.len() <= crate::EVENTS_MAX);
+}
+
+/// Pieces of legal writing, thrown together.
+const SCRAPS: [&str; 34] = [
+    "Plaintiff",
+    ",",
+    "\n",
+    "\n\n",
+    "v.",
+    " Defendants.",
+    " JANE ROE",
+    " Acme, LLC",
+    " (P12345)",
+    " within 21 days of",
+    " service",
+    " March 3, 2024",
+    " 2:24-cv-01234-ABC",
+    "$1,250,000.50",
+    " Hon. Mary Roe",
+    "/s/ ",
+    " United States District Judge",
+    "Before: ROE, P.J., and DOE, JJ.",
+    " Attorney for ",
+    " ООО «Ромашка»",
+    " судья Иванова А.А.",
+    " А40-12345/2024",
+    " 15 января 2024 г.",
+    " в течение месяца",
+    " по иску ",
+    " к ",
+    " from 1 May to 3 June 2020",
+    "In re ",
+    " Court of Appeals",
+    " for the County of Wayne",
+    "          ",
+    " 99999999999999999999",
+    " no later than ",
+    " two hundred million dollars",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn anything_can_be_read_and_checked(texts in prop::collection::vec(".{0,200}", 0..4)) {
+        let pages = pages(&texts);
+        verify(&pages, &read(&pages));
+    }
+
+    #[test]
+    fn scraps_of_law_can_be_read_and_checked(
+        scraps in prop::collection::vec(prop::sample::select(SCRAPS.to_vec()), 0..80),
+    ) {
+        let texts = vec![scraps.concat(), scraps.join(" ")];
+        let pages = pages(&texts);
+        verify(&pages, &read(&pages));
+    }
+}
+
+/// The same words over and over are the worst case of rules that look around themselves.
+#[test]
+fn long_repetition_stays_within_bounds() {
+    for scrap in SCRAPS {
+        let texts = vec![scrap.repeat(2_000)];
+        let pages = pages(&texts);
+        let casefile = read(&pages);
+        assert!(casefile.entities.len() <= crate::ENTITIES_MAX);
+        assert!(casefile.events.len() <= crate::EVENTS_MAX);
+        assert!(casefile.deadlines.len() <= crate::DEADLINES_MAX);
+        assert!(casefile.entities.iter().all(|it| it.mentions.len() <= crate::MENTIONS_MAX));
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_said_to_be_missing() {
+    let texts = vec!["Filed on March 3, 2024. ".repeat(crate::EVENTS_MAX + 1)];
+    let pages = pages(&texts);
+    let casefile = read(&pages);
+    assert_eq!(casefile.events.len(), crate::EVENTS_MAX);
+    assert!(casefile.truncated);
+}

@@ -1,0 +1,135 @@
+//! What is true of a generated document, and how much of it was read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{Casefile, EventKind, Ground, Kind, Role, Unit};
+
+/// What a generated document says. Each list is written by the same hand as the text.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Truth {
+    pub(super) parties: Vec<(String, Role)>,
+    pub(super) attorneys: Vec<String>,
+    pub(super) judges: Vec<String>,
+    pub(super) courts: Vec<String>,
+    pub(super) numbers: Vec<String>,
+    pub(super) organisations: Vec<String>,
+    /// `USD 5000.00`
+    pub(super) money: Vec<String>,
+    /// First day, last day and kind: `2024-03-05`.
+    pub(super) events: Vec<(String, String, EventKind)>,
+    /// Count, unit and the day, or none where the text does not allow to count.
+    pub(super) deadlines: Vec<(u16, Unit, Option<String>)>,
+    pub(super) conflicts: Vec<(EventKind, String)>,
+}
+
+/// Small letters, no marks; Russian words without their endings, because cases change those.
+pub(super) fn plain(name: &str) -> String {
+    let lower = name.to_lowercase();
+    let words = lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
+    let cut = words.map(|it| match it {
+        "общество"
+        | "общества"
+        | "обществу"
+        | "с"
+        | "ограниченной"
+        | "ответственностью"
+        | "ооо" => "",
+        it if it.is_ascii() => it,
+        it => it.char_indices().nth(5).map_or(it, |(at, _)| &it[..at]),
+    });
+    cut.filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Courts are compared without the words that do not tell them apart.
+fn plain_court(name: &str) -> String {
+    let name = plain(name).replace("u s ", "united states ");
+    let mut words: Vec<&str> = name
+        .split(' ')
+        .filter(|it| !matches!(*it, "of" | "the" | "for" | "in" | "state" | "city" | "город"))
+        .collect();
+    words.sort_unstable();
+    words.join(" ")
+}
+
+type Facts = BTreeMap<&'static str, BTreeSet<String>>;
+
+pub(super) fn stated(truth: &Truth) -> Facts {
+    let set = |list: &[String], form: fn(&str) -> String| list.iter().map(|it| form(it)).collect();
+    let events = |it: &(String, String, EventKind)| format!("{} {} {:?}", it.0, it.1, it.2);
+    let days = |it: &(String, String, EventKind)| format!("{} {}", it.0, it.1);
+    Facts::from([
+        (
+            "party",
+            truth.parties.iter().map(|(name, role)| format!("{} {role:?}", plain(name))).collect(),
+        ),
+        ("attorney", set(&truth.attorneys, plain)),
+        ("judge", set(&truth.judges, plain)),
+        ("court", set(&truth.courts, plain_court)),
+        ("case number", set(&truth.numbers, plain)),
+        ("organisation", set(&truth.organisations, plain)),
+        ("money", set(&truth.money, str::to_owned)),
+        ("date", truth.events.iter().map(days).collect()),
+        ("event", truth.events.iter().map(events).collect()),
+        (
+            "deadline",
+            truth.deadlines.iter().map(|it| format!("{} {:?} {:?}", it.0, it.1, it.2)).collect(),
+        ),
+        ("conflict", truth.conflicts.iter().map(|it| format!("{:?} {}", it.0, it.1)).collect()),
+    ])
+}
+
+/// The same facts as they were read, each with its ground.
+pub(super) fn found(casefile: &Casefile<'_>) -> Vec<(&'static str, String, Ground)> {
+    let mut list = Vec::new();
+    for it in &casefile.entities {
+        for role in it.roles.iter().filter(|it| it.is_party()) {
+            list.push(("party", format!("{} {role:?}", plain(&it.name)), it.ground));
+        }
+        if it.roles.contains(&Role::Attorney) {
+            list.push(("attorney", plain(&it.name), it.ground));
+        }
+        if it.roles.contains(&Role::Judge) {
+            list.push(("judge", plain(&it.name), it.ground));
+        }
+        match it.kind {
+            Kind::Court => list.push(("court", plain_court(&it.name), it.ground)),
+            Kind::CaseNumber => list.push(("case number", plain(&it.name), it.ground)),
+            Kind::Organisation => list.push(("organisation", plain(&it.name), it.ground)),
+            Kind::Money => list.push(("money", it.key.clone(), it.ground)),
+            Kind::Person => {}
+        }
+    }
+    for it in &casefile.events {
+        list.push(("date", format!("{} {}", it.when.from, it.when.to), it.ground));
+        list.push(("event", format!("{} {} {:?}", it.when.from, it.when.to, it.kind), it.ground));
+    }
+    for it in &casefile.deadlines {
+        let day = it.due.ok().map(|it| it.day.to_string());
+        list.push(("deadline", format!("{} {:?} {day:?}", it.count, it.unit), it.ground));
+    }
+    for it in &casefile.conflicts {
+        list.push(("conflict", format!("{:?} {}", it.kind, it.subject), Ground::Label));
+    }
+    list
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Score {
+    pub(super) right: usize,
+    pub(super) wrong: usize,
+    pub(super) missed: usize,
+}
+
+impl Score {
+    pub(super) fn precision(self) -> f64 {
+        share(self.right, self.right + self.wrong)
+    }
+
+    pub(super) fn recall(self) -> f64 {
+        share(self.right, self.right + self.missed)
+    }
+}
+
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
+}
