@@ -231,5 +231,6 @@ fn prices_of_long_ago_are_on_the_scale_of_today() {
     assert!((then(&plain) / then(&asked) - 100.0).abs() < 1e-6);
     assert!((became(&asked) / became(&plain) - 100.0).abs() < 1e-6);
     assert!(asked.answer.draft.text.contains("пересчитана на нынешние акции"));
+    assert!(asked.answer.draft.text.contains("в акциях того времени"));
     assert!(plain.answer.draft.text.contains("акции не дробились"));
 }

@@ -154,7 +154,7 @@ pub(super) fn intent(
     let indices = mentions.len() - names;
     let compares = has(words, "сравн против compar vs versus лучше better");
     let best = has(words, "лучш худш хуже best worst");
-    let found = if has(words, "дивиденд дивдоход дивы дивов dividend выплат payout")
+    let found = if has(words, "дивиденд дивдоход дивы дивов dividend выплат заплат payout")
     {
         Intent::Dividends
     } else if has(words, "корр correl взаимосвяз") {

@@ -213,7 +213,17 @@ fn candle(sheet: &mut Sheet<'_>, day: &Day<'_>, money: &str) {
     ];
     facts.extend(traded(sheet, day, money));
     match date(sheet, day) {
-        Some(date) => sheet.page.facts(("- {}", "- {}"), [Some(date).into()], facts),
+        Some(date) => {
+            // Candles are as they were traded; the price then is told in today's shares.
+            let split = sheet.plan.request.ago
+                && since(sheet, day.history, day.shot).is_some_and(|it| it.is_split);
+            let head = if split {
+                ("- {}, в акциях того времени", "- {}, in the shares of that time")
+            } else {
+                ("- {}", "- {}")
+            };
+            sheet.page.facts(head, [Some(date).into()], facts);
+        }
         None => sheet.page.facts(("- Свеча дня", "- Candle of the day"), [], Vec::new()),
     }
 }

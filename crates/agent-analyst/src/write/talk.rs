@@ -52,8 +52,8 @@ pub(super) fn help(sheet: &mut Sheet<'_>) {
                 ),
                 ("- лидеры: «Что выросло вчера?»", "- movers: \"What moved yesterday?\""),
                 (
-                    "- риск портфеля, корреляции, дивиденды",
-                    "- portfolio risk, correlations, dividends",
+                    "- риск портфеля, корреляции, дивиденды, торговые дни",
+                    "- portfolio risk, correlations, dividends, trading days",
                 ),
             ] {
                 page.say(russian, english, []);
