@@ -241,9 +241,12 @@ fn together(
     Some(sheet.page.styled(sum, Style::Percent, sources, Formula::Sum))
 }
 
+/// A sector with the rows that are in it.
+type Sectored<'a> = (String, Vec<&'a (usize, String, f64)>);
+
 /// The weight of each sector, the heaviest first. What has no sector is no part of one.
 fn sectors(sheet: &mut Sheet<'_>, basket: Option<&Finding>, weights: &[(usize, String, f64)]) {
-    let mut all: Vec<(String, Vec<&(usize, String, f64)>)> = Vec::new();
+    let mut all: Vec<Sectored<'_>> = Vec::new();
     for row in weights {
         let Some(name) = all_rows(basket).get(row.0).and_then(|it| it["sector"].as_str()) else {
             continue;
@@ -256,7 +259,7 @@ fn sectors(sheet: &mut Sheet<'_>, basket: Option<&Finding>, weights: &[(usize, S
     let sum = |rows: &[&(usize, String, f64)]| rows.iter().map(|it| it.2).sum::<f64>();
     all.sort_by(|a, b| sum(&b.1).total_cmp(&sum(&a.1)));
     let id = basket.map_or(0, |it| it.id);
-    let item = |(name, rows): &(String, Vec<&(usize, String, f64)>)| {
+    let item = |(name, rows): &Sectored<'_>| {
         let sources =
             rows.iter().map(|it| (id, format!("/result/data/{}/weight_pct", it.0))).collect();
         let figure = sheet.page.styled(sum(rows), Style::Percent, sources, Formula::Sum);

@@ -20,8 +20,11 @@ fn asked(sheet: &Sheet<'_>, count: u64, style: Style<'_>) -> Cited {
     sheet.page.styled(count as f64, style, Vec::new(), Formula::Times(count))
 }
 
-/// So many shares or lots, and the sources that one of them is the product of.
-fn held(sheet: &Sheet<'_>, it: &Security) -> Option<(u64, Slot, Vec<(usize, String)>)> {
+/// A number, how it is said, and what one of it is the product of.
+type Held = (u64, Slot, Vec<(usize, String)>);
+
+/// So many shares or lots.
+fn held(sheet: &Sheet<'_>, it: &Security) -> Option<Held> {
     let (Amount::Pieces(value) | Amount::Lots(value)) = it.amount? else { return None };
     let count = whole(value)?;
     let shown = Slot::Figure(Some(asked(sheet, count, Style::Count)));
