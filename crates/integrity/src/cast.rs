@@ -88,10 +88,32 @@ const CLASSES: [&str; 20] = [
 ];
 
 /// Words that are nouns as often as verbs; alone they say nobody acts.
-const BOTH: [&str; 22] = [
-    "breach", "lease", "rent", "appeal", "claim", "motion", "object", "loan", "suit", "ship",
-    "claims", "sign", "fire", "hire", "demand", "request", "purchase", "mail", "leases", "rents",
-    "demands", "requests",
+const BOTH: [&str; 25] = [
+    "complaint",
+    "action",
+    "lawsuit",
+    "breach",
+    "lease",
+    "rent",
+    "appeal",
+    "claim",
+    "motion",
+    "object",
+    "loan",
+    "suit",
+    "ship",
+    "claims",
+    "sign",
+    "fire",
+    "hire",
+    "demand",
+    "request",
+    "purchase",
+    "mail",
+    "leases",
+    "rents",
+    "demands",
+    "requests",
 ];
 
 /// What it means to file one of these.
@@ -263,7 +285,7 @@ impl Cast {
         let mut named: Vec<(usize, usize, Option<Actor>)> = Vec::new();
         for mark in page.marks_of(sentence) {
             if let Value::Name { tokens, words: (from, to), .. } = &mark.value {
-                let court = tokens.last().is_some_and(|it| it == "court");
+                let court = tokens.iter().any(|it| it == "court");
                 let actor = if court { Some(COURT) } else { self.actor(tokens) };
                 named.push((*from, *to, actor));
             }
@@ -320,6 +342,11 @@ fn role(folded: &str) -> Option<usize> {
 }
 
 fn class(folded: &str) -> Option<String> {
+    // Who employs is not who is employed, and an employment is neither.
+    let thing = ["ment", "ments", "tion", "tions", "er", "ers", "ee", "ees", "ing", "ings"];
+    if thing.iter().any(|it| folded.ends_with(it)) && !folded.ends_with("paying") {
+        return None;
+    }
     let base = stem(folded);
     let known = CLASSES.iter().find(|it| it.split(' ').any(|it| it == base || it == folded));
     match known {
@@ -390,19 +417,11 @@ impl Scene<'_, '_> {
             class = self.filed(at).unwrap_or(class);
         }
         let by = (1..=8).find(|it| self.folded(at + it) == "by").map(|it| at + it);
-        let be = (1..=3).any(|it| {
-            at.checked_sub(it).is_some_and(|at| {
-                matches!(
-                    self.folded(at).as_str(),
-                    "was" | "were" | "been" | "is" | "are" | "be" | "being"
-                )
-            })
-        });
-        if let Some(by) = by.filter(|it| be || it - at <= 2) {
-            if let Some(agent) = self.after(by, PATIENT_REACH) {
-                let patient = self.before(at).first().copied();
-                return Some(Relation { class, agents: vec![agent], patient, span });
-            }
+        let be = self.is_passive(at);
+        let agent = by.filter(|it| be || it - at <= 2).and_then(|it| self.after(it, PATIENT_REACH));
+        if let Some(agent) = agent {
+            let patient = self.before(at).first().copied();
+            return Some(Relation { class, agents: vec![agent], patient, span });
         }
         if be {
             let patient = self.before(at).first().copied();
@@ -413,9 +432,71 @@ impl Scene<'_, '_> {
                 span,
             });
         }
+        if !self.has_subject(at) {
+            return None;
+        }
         let agents = self.before(at);
         let patient = self.after(at, PATIENT_REACH);
         (!agents.is_empty()).then_some(Relation { class, agents, patient, span })
+    }
+
+    /// A form of «be» shortly before, unless «to» stands between.
+    fn is_passive(&self, at: usize) -> bool {
+        let before = (1..=3).filter_map(|it| at.checked_sub(it)).map(|it| self.folded(it));
+        for word in before {
+            match word.as_str() {
+                "to" => return false,
+                "was" | "were" | "been" | "is" | "are" | "be" | "being" => return true,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// In `a contract signed on` the word before is what was signed, not who signed.
+    fn has_subject(&self, at: usize) -> bool {
+        let Some(last) = at.checked_sub(1).filter(|it| *it >= self.sentence.words.0) else {
+            return false;
+        };
+        let gap = self.page.words[at].start - self.page.words[last].end;
+        let named = self.actors.iter().any(|it| it.1 == at);
+        let before = self.folded(last);
+        let small = [
+            "and",
+            "also",
+            "then",
+            "never",
+            "has",
+            "had",
+            "have",
+            "did",
+            "does",
+            "not",
+            "to",
+            "who",
+            "that",
+            "which",
+            "later",
+            "first",
+            "only",
+            "will",
+            "shall",
+            "must",
+            "may",
+            "would",
+            "could",
+            "again",
+            "but",
+            "or",
+            "stopped",
+            "therefore",
+            "thus",
+            "he",
+            "she",
+            "it",
+            "they",
+        ];
+        named || gap > 1 || before.ends_with("ly") || small.contains(&before.as_str())
     }
 
     /// After «to», a modal or a negation even such a word is a verb.
@@ -467,8 +548,18 @@ impl Scene<'_, '_> {
     fn owned(&self, at: usize, folded: &str, span: Span) -> Option<Relation> {
         let base = stem(folded);
         NOUNS.iter().find(|it| stem(it) == base)?;
+        let of = self.folded(at + 1) == "of";
+        if let Some(actor) = self.after(at + 1, 2).filter(|_| of) {
+            let class = class(folded).unwrap_or(base);
+            return Some(Relation { class, agents: vec![actor], patient: None, span });
+        }
         let after = self.actors.partition_point(|it| it.1 <= at);
-        let (_, end, actor) = self.actors.get(after.checked_sub(1)?)?;
+        let (start, end, actor) = self.actors.get(after.checked_sub(1)?)?;
+        // What somebody is sued for, he did.
+        let accused = start.checked_sub(1).is_some_and(|it| self.folded(it) == "against");
+        if accused && at - end <= 3 && matches!(folded, "breach" | "negligence" | "fraud") {
+            return Some(Relation { class: base, agents: vec![*actor], patient: None, span });
+        }
         let owner = self.page.words.get(end.checked_sub(1)?)?;
         let tail = &self.page.text[owner.end..];
         let owns = owner.text.ends_with("'s")
@@ -492,4 +583,50 @@ pub(crate) fn is_court(actor: Actor) -> bool {
 pub(crate) fn comparable(one: Actor, other: Actor) -> bool {
     let sort = |it: Actor| if it == COURT { 2 } else { u8::from(it >= ROLE_FIRST) };
     sort(one) == sort(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each relation as `agents class patient`, in words.
+    #[track_caller]
+    fn check(text: &str, want: &[&str]) {
+        let pages = [Reading::new(text)];
+        let cast = Cast::new(&pages);
+        let mut got = Vec::new();
+        for sentence in &pages[0].sentences {
+            for it in cast.relations(&pages[0], sentence) {
+                let agents: Vec<String> = it.agents.iter().map(|it| cast.called(*it)).collect();
+                let patient = it.patient.map(|it| cast.called(it)).unwrap_or_default();
+                got.push(format!("{} {} {patient}", agents.join("+"), it.class));
+            }
+        }
+        assert_eq!(got, want, "{text}");
+    }
+
+    #[test]
+    fn word_order_and_the_passive_tell_who_acts() {
+        check("Casper Nye hired Maud Pell on May 4, 2020.", &["casper nye hire maud pell"]);
+        check("Maud Pell was hired by Casper Nye.", &["casper nye hire maud pell"]);
+        check("Maud Pell sued Casper Nye.", &["maud pell sue casper nye"]);
+        check(
+            "Maud Pell filed a complaint against Casper Nye alleging breach.",
+            &["maud pell sue casper nye", "casper nye breach "],
+        );
+        check(
+            "The court granted Maud Pell's motion.",
+            &["the court grant maud pell", "maud pell motion "],
+        );
+        check("Maud Pell and Casper Nye signed it.", &["casper nye+maud pell sign "]);
+        check("Judgment was entered for Maud Pell.", &[" favor maud pell"]);
+    }
+
+    #[test]
+    fn roles_stand_for_their_holders() {
+        check(
+            "Maud Pell, Plaintiff, v. Casper Nye, Defendant. The plaintiff sued the defendant.",
+            &["maud pell sue casper nye"],
+        );
+    }
 }

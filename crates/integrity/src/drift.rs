@@ -196,7 +196,7 @@ impl Turn<'_> {
                 return Some(it.span);
             }
         }
-        if !new.mentions.is_empty() || !old.mentions.is_empty() {
+        if !new.mentions.is_empty() && !old.mentions.is_empty() {
             return None;
         }
         let stems = |sentence: &Sentence, word: &String| sentence.stems.contains(word);

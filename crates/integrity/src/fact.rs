@@ -114,7 +114,10 @@ pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>
     let missing = claims.iter().any(|it| it.support == Support::NotFound);
     if index.is_empty() {
         findings = vec![thin("there is no source text to hold the insight against")];
-    } else if !claims.iter().any(|it| it.kind != ClaimKind::Statement) {
+    } else if !claims
+        .iter()
+        .any(|it| it.kind != ClaimKind::Statement || it.support == Support::Supported)
+    {
         findings.push(thin("the insight claims nothing that can be looked up"));
     } else if index.is_cut && missing {
         findings.push(thin("only the first part of the source was read"));
@@ -214,7 +217,11 @@ impl Check<'_, '_, '_> {
         let aligned = self.index.align(&sentence.stems);
         let mut names: HashSet<String> = HashSet::new();
         for mark in self.reading.marks_of(sentence) {
-            if let Value::Name { tokens, .. } = &mark.value {
+            if let Value::Name { tokens, doubtful, .. } = &mark.value {
+                let known = tokens.iter().any(|it| self.index.names(it).next().is_some());
+                if *doubtful && !known {
+                    continue;
+                }
                 names.extend(tokens.iter().map(|it| stem(it)));
             }
         }
@@ -249,6 +256,12 @@ impl Check<'_, '_, '_> {
         self.roles(&pair);
         if !self.relations(&pair) {
             self.lone_party(&pair);
+        }
+        let told = pair.best().filter(|it| it.score >= 0.5 && self.claims.len() == before);
+        if let Some(best) = told {
+            let (_, there) = self.index.sentence(best.sentence);
+            let place = self.index.place_in(best.sentence, there.span);
+            self.push(ClaimKind::Statement, sentence.span, (Support::Supported, Some(place)));
         }
         let lonely = pair.best().is_none_or(|it| it.score < 0.2);
         if self.claims.len() == before && sentence.stems.len() >= 4 && lonely {
@@ -315,6 +328,8 @@ impl Check<'_, '_, '_> {
             };
             let best = pick(&mut near.into_iter()).or_else(|| pick(&mut elsewhere.into_iter()));
             let answer = match best {
+                // Opposite words about different things contradict nothing.
+                Some((0, _, positive, _)) if positive != mention.positive => continue,
                 Some((_, id, positive, span)) => {
                     let same = positive == mention.positive;
                     let support = if same { Support::Supported } else { Support::Contradicted };
@@ -332,6 +347,10 @@ impl Check<'_, '_, '_> {
     /// A plain «not» that one of the two sentences has and the other lacks.
     fn negation(&mut self, pair: &Pair<'_>) {
         let Some(best) = pair.best().filter(|it| it.score >= 0.55) else { return };
+        let span = pair.sentence.span;
+        if self.reading.quotes.iter().any(|it| it.start > span.start && it.start < span.end) {
+            return;
+        }
         let (_, there) = self.index.sentence(best.sentence);
         let (ours, theirs) = (&pair.sentence.polarity.negated, &there.polarity.negated);
         let found = match (ours.is_empty(), theirs.is_empty()) {
@@ -406,7 +425,9 @@ impl Check<'_, '_, '_> {
             }
             let conflict = list
                 .iter()
-                .filter(|(it, id)| pair.score_of(*id) >= 0.35 && it.conflicts(&ours))
+                .filter(|(it, id)| {
+                    it.mirrors(&ours) || (pair.score_of(*id) >= 0.35 && it.conflicts(&ours))
+                })
                 .max_by(|one, other| pair.score_of(one.1).total_cmp(&pair.score_of(other.1)));
             if let Some((_, id)) = conflict {
                 let (_, there) = self.index.sentence(*id);
@@ -433,6 +454,13 @@ impl cast::Relation {
             _ => true,
         };
         agents && patients
+    }
+
+    /// The same two, the other way round.
+    fn mirrors(&self, other: &Self) -> bool {
+        let turned =
+            |one: &Self, two: &Self| one.patient.is_some_and(|it| two.agents.as_slice() == [it]);
+        turned(self, other) && turned(other, self)
     }
 
     fn conflicts(&self, other: &Self) -> bool {

@@ -6,11 +6,7 @@ use crate::text::{Word, is_stop, stem};
 
 /// Opposite words; the first list of each pair is one way, the second the other.
 const AXES: [(&str, &str, &str); 22] = [
-    (
-        "motion",
-        "granted grants granting grant allowed allows",
-        "denied denies denying deny refused refuses",
-    ),
+    ("motion", "granted grants granting grant allowed allows", "denied denies denying deny"),
     (
         "appeal",
         "affirmed affirms affirming affirm upheld upholds uphold",
@@ -35,7 +31,7 @@ const AXES: [(&str, &str, &str); 22] = [
     ),
     ("liability", "liable", "blameless"),
     ("reason", "reasonable", "unreasonable"),
-    ("cover", "covered covers", "excluded excludes"),
+    ("cover", "covered covers cover", "excluded excludes exclude"),
     ("ambiguity", "unambiguous", "ambiguous"),
     ("sufficiency", "sufficient adequate", "insufficient inadequate"),
     ("lawful", "lawful legal", "unlawful illegal"),
@@ -114,6 +110,11 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
     let mut found = Polarity::default();
     let mut reach = 0;
     for (at, word) in folded.iter().enumerate() {
+        // A comma or «and» opens another clause, which the negation does not reach.
+        let apart = at.checked_sub(1).is_some_and(|it| words[at].start - words[it].end > 1);
+        if apart || matches!(word.as_str(), "and" | "but") {
+            reach = 0;
+        }
         let failed = matches!(word.as_str(), "failed" | "fails" | "fail" | "failure")
             && folded.get(at + 1).is_some_and(|it| it == "to");
         if failed || is_negation(word) {

@@ -103,7 +103,10 @@ fn run(text: &str, words: &[Word<'_>], taken: &[bool], first: usize) -> usize {
         let gap = &text[word.end..next.start];
         let folded = next.fold();
         let initial = word.text.chars().count() == 1;
+        // A blank line parts a heading from the text.
+        let parted = gap.bytes().filter(|it| *it == b'\n').count() > 1;
         let joins = match gap.trim_end_matches(['\n', '\r']) {
+            _ if parted => false,
             " " | "-" | " & " | "" | "’" => true,
             ". " | "." => initial || matches!(word.fold().as_str(), "st" | "mt" | "dr" | "mr"),
             ", " => is_title(&folded) && folded.len() <= 4,
@@ -136,7 +139,8 @@ fn name(
         let folded = words[first].fold();
         let lead = first == end - 1 || is_stop(&folded) || is_title(&folded);
         let plain = is_stop(&folded) || is_title(&folded) || is_plain(&folded);
-        if !(lead && plain) && !(opens && is_opener(&folded)) {
+        let skipped = (lead && plain) || (opens && is_opener(&folded));
+        if !skipped {
             break;
         }
         first += 1;
@@ -214,6 +218,7 @@ mod tests {
         check("Under the Lease, Vale's motion fails.", &["vale"]);
         check("Bank of Warren appealed.", &["bank warren"]);
         check("In March 2021 nothing happened.", &[]);
+        check("FINDINGS AT LARGE\n\nOrrin Vale left.", &["findings large", "orrin vale"]);
         check("Истец Орлова обратилась в суд.", &["орлова"]);
     }
 }

@@ -1,7 +1,7 @@
 //! Text as the tests see it: sentences, words, folded forms and crude stems, all by byte spans.
 //! It knows no grammar; a stem is only good for asking whether two words may be the same.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use crate::Span;
@@ -72,7 +72,8 @@ const ENDINGS_RU: [&str; 30] = [
 ];
 
 /// Forms that no ending explains.
-const IRREGULAR: [(&str, &str); 44] = [
+const IRREGULAR: [(&str, &str); 45] = [
+    ("repaid", "pay"),
     ("paid", "pay"),
     ("sold", "sell"),
     ("bought", "buy"),
@@ -124,8 +125,41 @@ pub(crate) fn is_irregular(folded: &str) -> bool {
     IRREGULAR.iter().any(|it| it.0 == folded)
 }
 
-/// The word without its commonest endings.
+/// Stems that lawyers use for one another, the first standing for all.
+const SAME: [&str; 17] = [
+    "sue su sued suing suit lawsuit complaint action",
+    "pay repay repaid",
+    "strike strik hit",
+    "seek ask demand request",
+    "end terminat cancel discharg",
+    "begin commenc start",
+    "buy purchas",
+    "refuse refus reject declin",
+    "say stat read provid",
+    "lawyer attorney counsel",
+    "car vehicl automobil",
+    "agreement contract agre",
+    "lend loan",
+    "due matur",
+    "injure injur hurt wound",
+    "similar like alike",
+    "total sum amount",
+];
+
+/// The word without its commonest endings, and one word for those that mean the same.
 pub(crate) fn stem(folded: &str) -> String {
+    static FIRST: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+        let rows = SAME.iter().filter_map(|it| Some((it.split(' ').next()?, *it)));
+        rows.flat_map(|(first, all)| all.split(' ').map(move |it| (it, first))).collect()
+    });
+    let base = bare(folded);
+    match FIRST.get(base.as_str()) {
+        Some(first) => (*first).to_owned(),
+        None => base,
+    }
+}
+
+fn bare(folded: &str) -> String {
     if let Some((_, base)) = IRREGULAR.iter().find(|it| it.0 == folded) {
         return (*base).to_owned();
     }

@@ -2,10 +2,12 @@
 //! value in the same place, or none.
 
 use super::{Check, Pair, Support};
+use crate::Span;
 use crate::amount::Amount;
 use crate::date::Date;
 use crate::index::Place;
 use crate::reading::{Mark, Value};
+use crate::text::stem;
 
 type Answer = (Support, Option<Place>);
 
@@ -13,7 +15,10 @@ type Answer = (Support, Option<Place>);
 /// matter; this is how much less.
 const ELSEWHERE: f64 = 0.6;
 /// From this likeness on, the nearest source sentence is taken to speak of the same thing.
-const SAME_MATTER: f64 = 0.45;
+const SAME_MATTER: f64 = 0.35;
+
+/// Words on either side of a value that tell what it is the value of.
+const NEIGHBOURS: usize = 4;
 
 impl Check<'_, '_, '_> {
     pub(super) fn amount(&self, pair: &Pair<'_>, it: &Amount) -> Answer {
@@ -108,13 +113,17 @@ impl Check<'_, '_, '_> {
                 score(one).total_cmp(&score(other)).then(other.sentence.cmp(&one.sentence))
             })
             .copied();
-        if let Some(place) = near.filter(|it| pair.score_of(it.sentence) >= ELSEWHERE * best.score)
-        {
-            return (Support::Supported, Some(place));
+        let reached = near.map_or(0.0, |it| pair.score_of(it.sentence));
+        if let Some(place) = near.filter(|_| reached >= ELSEWHERE * best.score) {
+            return match self.beside(pair, place, &rival) {
+                Some(other) => (Support::Contradicted, Some(other)),
+                None => (Support::Supported, Some(place)),
+            };
         }
         let close = pair.plain.iter().filter(|it| {
             let floor = if near.is_some() { SAME_MATTER } else { SAME_MATTER / 2.0 };
-            it.score >= floor.max(0.8 * best.score)
+            let share = if near.is_some() { 0.5 } else { 0.8 };
+            it.score >= floor.max(share * best.score) && it.score > 1.5 * reached
         });
         for it in close {
             let (reading, sentence) = self.index.sentence(it.sentence);
@@ -127,5 +136,28 @@ impl Check<'_, '_, '_> {
             Some(place) => (Support::Supported, Some(place)),
             None => (Support::NotFound, None),
         }
+    }
+
+    /// Another value of the same sentence whose neighbours are more like our words than those of
+    /// the value found.
+    fn beside(
+        &self,
+        pair: &Pair<'_>,
+        place: Place,
+        rival: &impl Fn(&Mark) -> bool,
+    ) -> Option<Place> {
+        let (reading, sentence) = self.index.sentence(place.sentence);
+        let shared = |span: Span| {
+            let from = reading.words.partition_point(|it| it.end <= span.start);
+            let to = reading.words.partition_point(|it| it.start < span.end);
+            let first = from.saturating_sub(NEIGHBOURS).max(sentence.words.0);
+            let last = (to + NEIGHBOURS).min(sentence.words.1);
+            let near = reading.words[first..from].iter().chain(&reading.words[to..last.max(to)]);
+            near.filter(|it| pair.sentence.stems.contains(&stem(&it.fold()))).count()
+        };
+        let own = shared(place.span);
+        let marks = reading.marks_of(sentence).iter().filter(|it| it.span != place.span);
+        let other = marks.filter(|it| rival(it)).find(|it| shared(it.span) > own)?;
+        Some(self.index.place_in(place.sentence, other.span))
     }
 }

@@ -4,4 +4,7 @@
 mod corpus;
 mod fact;
 mod held;
+mod laws;
+mod tone;
 mod tuning;
+mod tuning_more;
