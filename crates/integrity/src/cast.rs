@@ -68,7 +68,7 @@ const CLASSES: [&str; 20] = [
     "argue argu contend claim assert alleg maintain insist",
     "motion mov mo",
     "sue su suit",
-    "seek ask demand request",
+    "seek ask request",
     "pay repay",
     "sell",
     "buy purchas",
@@ -412,7 +412,8 @@ impl Scene<'_, '_> {
         if BOTH.contains(&folded.as_str()) && !self.is_verb(at) {
             return None;
         }
-        let mut class = class(&folded)?;
+        let verb = self.is_verb(at) && folded.len() > 3 && !self.folded(at).ends_with("ing");
+        let mut class = class(&folded).or_else(|| verb.then(|| stem(&folded)))?;
         if matches!(folded.as_str(), "filed" | "files" | "brought" | "commenced" | "brings") {
             class = self.filed(at).unwrap_or(class);
         }
@@ -435,7 +436,10 @@ impl Scene<'_, '_> {
         if !self.has_subject(at) {
             return None;
         }
-        let agents = self.before(at);
+        // A second verb after «and» has the subject of the first.
+        let second = at.checked_sub(1).is_some_and(|it| self.folded(it) == "and");
+        let first = self.actors.first().filter(|it| second && it.1 <= at);
+        let agents = first.map_or_else(|| self.before(at), |it| vec![it.2]);
         let patient = self.after(at, PATIENT_REACH);
         (!agents.is_empty()).then_some(Relation { class, agents, patient, span })
     }

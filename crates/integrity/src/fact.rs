@@ -388,7 +388,7 @@ impl Check<'_, '_, '_> {
         let cast = &self.index.cast;
         let ours = cast.parties(self.reading, pair.sentence);
         let Some((actor, span)) = ours.first().copied() else { return };
-        let Some(best) = pair.plain.first().filter(|it| it.score >= 0.4) else { return };
+        let Some(best) = pair.plain.first().filter(|it| it.score >= 0.35) else { return };
         if ours.iter().any(|it| it.0 != actor) {
             return;
         }

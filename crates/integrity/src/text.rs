@@ -130,7 +130,7 @@ const SAME: [&str; 17] = [
     "sue su sued suing suit lawsuit complaint action",
     "pay repay repaid",
     "strike strik hit",
-    "seek ask demand request",
+    "seek ask request",
     "end terminat cancel discharg",
     "begin commenc start",
     "buy purchas",

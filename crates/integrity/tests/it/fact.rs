@@ -70,6 +70,6 @@ fn the_tuning_set_is_printed() {
 #[test]
 fn corrupted_insights_are_caught_and_faithful_ones_pass() {
     let figures = measure("held", &held::FAMILY, false);
-    assert!(figures.caught >= 0.88, "caught {:.3}", figures.caught);
+    assert!(figures.caught >= 0.95, "caught {:.3}", figures.caught);
     assert!(figures.flagged <= 0.05, "flagged {:.3}", figures.flagged);
 }
