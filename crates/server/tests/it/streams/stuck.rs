@@ -85,8 +85,8 @@ async fn clients_that_never_read_are_cut_off_and_others_are_served() {
     let mut text = Vec::new();
     let _cut = stuck[0].read_to_end(&mut text).await;
     let text = String::from_utf8_lossy(&text);
-    let ids = text.lines().filter_map(|line| line.strip_prefix("id: "));
-    let last: i64 = ids.last().unwrap().parse().unwrap();
+    let mut ids = text.lines().filter_map(|line| line.strip_prefix("id: "));
+    let last: i64 = ids.next_back().unwrap().parse().unwrap();
     let mut again = house.events("symbol=BTCUSDT&interval=1s", Some(last)).await;
     assert_eq!(again.closed(1).await.0, [last + 1_000]);
 }
