@@ -88,7 +88,7 @@ async fn every_refusal_has_its_own_words_and_is_counted() {
     for (token, args, told) in [
         (None, nonsense(), "no capability token was given"),
         (Some(&json!("rubbish")), nonsense(), "cannot be read"),
-        (Some(&no_text), nonsense(), "cannot be read"),
+        (Some(&no_text), nonsense(), "no capability token was given"),
         (Some(&cut), nonsense(), "cannot be read"),
         (Some(&strange), nonsense(), "was not signed by this server"),
         (Some(&reader), nonsense(), "needs the scope \"propose\""),
@@ -114,8 +114,8 @@ async fn every_refusal_has_its_own_words_and_is_counted() {
     assert_eq!(seen["result"]["service"], "price-optimizer");
     let seen = &seen["result"]["metrics"];
     let exact = [
-        ("missing_tokens", 1),
-        ("invalid_tokens", 4),
+        ("missing_tokens", 2),
+        ("invalid_tokens", 3),
         ("scope_denials", 1),
         ("expired_tokens", 1),
         ("revoked_tokens", 1),
