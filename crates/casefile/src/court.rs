@@ -90,7 +90,8 @@ fn after(text: &Text<'_>, at: usize) -> usize {
         let mut next = end;
         // The headings of pleadings put these on a line of their own.
         let fresh_line = text.breaks(next) == 1 && text.at(next).is_some_and(|it| it.shout);
-        if text.breaks(next) > 0 && !fresh_line {
+        let goes_on = text.breaks(next) == 1 && text.run(next, &["for", "the"]);
+        if text.breaks(next) > 0 && !fresh_line && !goes_on {
             break;
         }
         next += usize::from(matches!(text.low(next), "for" | "of" | ","));

@@ -130,6 +130,8 @@ fn settle(text: &Text<'_>, from: usize, to: usize, at: usize, kind: EventKind) -
     match text.low(at) {
         "entered" if text.is(at + 1, "into") => EventKind::Agreement,
         "entered" | "issued" if has(&["judgment", "verdict"]) => EventKind::Judgment,
+        // A motion for it is decided by an order.
+        "judgment" if at > 0 && text.is(at - 1, "summary") => EventKind::Order,
         "order" | "orders" if has(&["filed"]) => EventKind::Filed,
         "hearing" | "conference" if has(&["order"]) && has(&["entered"]) => EventKind::Order,
         "agreement" | "contract" | "lease" if has(&["filed"]) => EventKind::Filed,

@@ -141,8 +141,17 @@ fn split(reading: &Reading<'_, '_>, names: &[usize]) -> Vec<(usize, usize)> {
     while let Some(at) = names.get(place).copied() {
         let fresh = place == 0
             || place.checked_sub(1).and_then(|it| names.get(it)).is_some_and(|before| {
-                matches!(text.low(*before), "," | ";" | "and" | "&")
-                    || before + 1 != at
+                matches!(
+                    text.low(*before),
+                    "," | ";"
+                        | "and"
+                        | "&"
+                        | "deputy"
+                        | "officer"
+                        | "sheriff"
+                        | "detective"
+                        | "sergeant"
+                ) || before + 1 != at
                     || text.breaks(at) > 0
             });
         let end = if fresh { party_at(reading, at) } else { None };

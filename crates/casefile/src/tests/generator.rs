@@ -174,9 +174,11 @@ impl Truth {
     }
 }
 
+type Maker = fn(&mut Dice) -> (Vec<String>, Truth);
+
 /// Every document of the corpus: its name, its pages and the truth about it.
 pub(super) fn corpus() -> Vec<(String, Vec<String>, Truth)> {
-    let makers: [(&str, fn(&mut Dice) -> (Vec<String>, Truth)); 8] = [
+    let makers: [(&str, Maker); 8] = [
         ("complaint", complaint),
         ("order", order),
         ("motion", motion),

@@ -23,6 +23,7 @@ fn dates_have_their_precision_and_kind() {
     dates("It may be heard in court 2024 times.", &[]);
     dates("42 U.S.C. § 1983 and No. 11-345", &[]);
     dates("Roe v. Wade, 410 U.S. 113 (1973), holds so.", &[]);
+    dates("It granted summary judgment on May 2, 2023.", &["2023-05-02..2023-05-02 Day Order"]);
     dates("February 30, 2024 is no day", &[]);
     dates("с 1 марта по 15 апреля 2024 года", &["2024-03-01..2024-04-15 Range Other"]);
     dates("Договор заключен «15» января 2024 г.", &["2024-01-15..2024-01-15 Day Agreement"]);
@@ -117,6 +118,11 @@ fn roles_are_read_from_captions_signatures_and_prose() {
     people("Plaintiff's Motion and Defendant Exhibit A", Plaintiff, &[]);
     people("In re Jane Roe, a minor", Subject, &["Jane Roe"]);
     people("IN THE MATTER OF THE ESTATE OF JANE ROE", Subject, &["ESTATE OF JANE ROE"]);
+    people(
+        "v.\n\nDEPUTY RONALD PIKE, in his official capacity,\n     Defendant.",
+        Defendant,
+        &["RONALD PIKE"],
+    );
     people("Petitioner, Jane Roe, asks", Petitioner, &["Jane Roe"]);
     people("APPEARANCES:\nFor Plaintiff: Jane Roe, Esq.", Attorney, &["Jane Roe"]);
     people("Roe v. Wade, 410 U.S. 113 (1973)", Plaintiff, &[]);
