@@ -1,0 +1,221 @@
+//! One sentence with its actors, and the relations its words state.
+
+use super::{Actor, BOTH, FILED, NOUNS, Relation, class};
+use crate::Span;
+use crate::reading::{Reading, Sentence};
+use crate::text::{Word, stem};
+
+pub(super) struct Scene<'a, 't> {
+    pub(super) page: &'a Reading<'t>,
+    pub(super) sentence: &'a Sentence,
+    pub(super) actors: Vec<(usize, usize, Actor)>,
+}
+
+/// How far from its verb an actor may stand, in words.
+const AGENT_REACH: usize = 14;
+const PATIENT_REACH: usize = 4;
+
+impl Scene<'_, '_> {
+    fn folded(&self, at: usize) -> String {
+        let inside = at >= self.sentence.words.0 && at < self.sentence.words.1;
+        self.page.words.get(at).filter(|_| inside).map(Word::fold).unwrap_or_default()
+    }
+
+    /// The last actors before the word, those joined by «and» together.
+    fn before(&self, at: usize) -> Vec<Actor> {
+        let after = self.actors.partition_point(|it| it.1 <= at);
+        let mut list = Vec::new();
+        let mut from = at;
+        for (start, end, actor) in self.actors[..after].iter().rev().take(4) {
+            let joined = from - end <= 1 && (from == *end || self.folded(*end) == "and");
+            if (list.is_empty() && at - end > AGENT_REACH) || (!list.is_empty() && !joined) {
+                break;
+            }
+            list.push(*actor);
+            from = *start;
+        }
+        list
+    }
+
+    fn after(&self, at: usize, reach: usize) -> Option<Actor> {
+        let next = self.actors.partition_point(|it| it.0 <= at);
+        self.actors.get(next).filter(|it| it.0 - at <= reach).map(|it| it.2)
+    }
+
+    pub(super) fn relation(&self, at: usize) -> Option<Relation> {
+        let folded = self.folded(at);
+        let word = self.page.words.get(at)?;
+        let span = Span { start: word.start, end: word.end };
+        if let Some(found) = self.side(at, &folded, span).or_else(|| self.owned(at, &folded, span))
+        {
+            return Some(found);
+        }
+        if BOTH.contains(&folded.as_str()) && !self.is_verb(at) {
+            return None;
+        }
+        let verb = self.is_verb(at) && folded.len() > 3 && !self.folded(at).ends_with("ing");
+        let mut class = class(&folded).or_else(|| verb.then(|| stem(&folded)))?;
+        if matches!(folded.as_str(), "filed" | "files" | "brought" | "commenced" | "brings") {
+            class = self.filed(at).unwrap_or(class);
+        }
+        let by = (1..=8).find(|it| self.folded(at + it) == "by").map(|it| at + it);
+        let be = self.is_passive(at);
+        let agent = by.filter(|it| be || it - at <= 2).and_then(|it| self.after(it, PATIENT_REACH));
+        if let Some(agent) = agent {
+            let patient = self.before(at).first().copied();
+            return Some(Relation { class, agents: vec![agent], patient, span });
+        }
+        if be {
+            let patient = self.before(at).first().copied();
+            return patient.map(|it| Relation {
+                class,
+                agents: Vec::new(),
+                patient: Some(it),
+                span,
+            });
+        }
+        if !self.has_subject(at) {
+            return None;
+        }
+        // A second verb after «and» has the subject of the first.
+        let second = at.checked_sub(1).is_some_and(|it| self.folded(it) == "and");
+        let first = self.actors.first().filter(|it| second && it.1 <= at);
+        let agents = first.map_or_else(|| self.before(at), |it| vec![it.2]);
+        let patient = self.after(at, PATIENT_REACH);
+        (!agents.is_empty()).then_some(Relation { class, agents, patient, span })
+    }
+
+    /// A form of «be» shortly before, unless «to» stands between.
+    fn is_passive(&self, at: usize) -> bool {
+        let before = (1..=3).filter_map(|it| at.checked_sub(it)).map(|it| self.folded(it));
+        for word in before {
+            match word.as_str() {
+                "to" => return false,
+                "was" | "were" | "been" | "is" | "are" | "be" | "being" => return true,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// In `a contract signed on` the word before is what was signed, not who signed.
+    fn has_subject(&self, at: usize) -> bool {
+        let Some(last) = at.checked_sub(1).filter(|it| *it >= self.sentence.words.0) else {
+            return false;
+        };
+        let gap = self.page.words[at].start - self.page.words[last].end;
+        let named = self.actors.iter().any(|it| it.1 == at);
+        let before = self.folded(last);
+        let small = [
+            "and",
+            "also",
+            "then",
+            "never",
+            "has",
+            "had",
+            "have",
+            "did",
+            "does",
+            "not",
+            "to",
+            "who",
+            "that",
+            "which",
+            "later",
+            "first",
+            "only",
+            "will",
+            "shall",
+            "must",
+            "may",
+            "would",
+            "could",
+            "again",
+            "but",
+            "or",
+            "stopped",
+            "therefore",
+            "thus",
+            "he",
+            "she",
+            "it",
+            "they",
+        ];
+        named || gap > 1 || before.ends_with("ly") || small.contains(&before.as_str())
+    }
+
+    /// After «to», a modal or a negation even such a word is a verb.
+    fn is_verb(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).map(|it| self.folded(it)).unwrap_or_default();
+        matches!(
+            before.as_str(),
+            "to" | "did" | "not" | "will" | "shall" | "may" | "can" | "must" | "would"
+        )
+    }
+
+    /// What was filed: the noun after the word, or before it in the passive.
+    fn filed(&self, at: usize) -> Option<String> {
+        let around = (1..=6).map(|it| at + it).chain((2..=4).filter_map(|it| at.checked_sub(it)));
+        let words = around.map(|it| self.folded(it));
+        words.into_iter().find_map(|word| {
+            let meant = FILED.iter().find(|it| it.0 == word).map(|it| it.1.to_owned());
+            let base = stem(&word);
+            meant.or_else(|| {
+                let noun = NOUNS.iter().any(|it| stem(it) == base);
+                noun.then(|| class(&word).unwrap_or(base))
+            })
+        })
+    }
+
+    /// For whom or against whom something was decided.
+    fn side(&self, at: usize, folded: &str, span: Span) -> Option<Relation> {
+        let judged = |reach: usize| {
+            (1..=reach).any(|it| {
+                at.checked_sub(it).is_some_and(|at| {
+                    matches!(
+                        self.folded(at).as_str(),
+                        "judgment" | "verdict" | "ruled" | "found" | "ruling" | "decided"
+                    )
+                })
+            })
+        };
+        let class = match folded {
+            "favor" | "favour" => "favor",
+            "against" if judged(10) => "against",
+            "for" if judged(3) => "favor",
+            _ => return None,
+        };
+        let patient = self.after(at, 5)?;
+        Some(Relation { class: class.to_owned(), agents: Vec::new(), patient: Some(patient), span })
+    }
+
+    /// `Vale's motion`, `the defendant's motion`.
+    fn owned(&self, at: usize, folded: &str, span: Span) -> Option<Relation> {
+        let base = stem(folded);
+        NOUNS.iter().find(|it| stem(it) == base)?;
+        let of = self.folded(at + 1) == "of";
+        if let Some(actor) = self.after(at + 1, 2).filter(|_| of) {
+            let class = class(folded).unwrap_or(base);
+            return Some(Relation { class, agents: vec![actor], patient: None, span });
+        }
+        let after = self.actors.partition_point(|it| it.1 <= at);
+        let (start, end, actor) = self.actors.get(after.checked_sub(1)?)?;
+        // What somebody is sued for, he did.
+        let accused = start.checked_sub(1).is_some_and(|it| self.folded(it) == "against");
+        if accused && at - end <= 3 && matches!(folded, "breach" | "negligence" | "fraud") {
+            return Some(Relation { class: base, agents: vec![*actor], patient: None, span });
+        }
+        let owner = self.page.words.get(end.checked_sub(1)?)?;
+        let tail = &self.page.text[owner.end..];
+        let owns = owner.text.ends_with("'s")
+            || owner.text.ends_with("’s")
+            || (owner.text.ends_with('s') && tail.starts_with(['\'', '’']));
+        let class = class(folded).unwrap_or(base);
+        (owns && at - end <= 2).then(|| Relation {
+            class,
+            agents: vec![*actor],
+            patient: None,
+            span,
+        })
+    }
+}
