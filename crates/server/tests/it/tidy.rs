@@ -79,8 +79,8 @@ const ALLOWED: [(&str, &[&str]); 27] = [
     (
         "service-*",
         &[
-            "contract", "market", "history", "fanout", "ta", "store", "jobs", "cite", "casefile", "extract",
-            "integrity", "pricing", "llm", "fault",
+            "contract", "market", "history", "fanout", "ta", "store", "jobs", "cite", "casefile",
+            "extract", "integrity", "pricing", "llm", "fault",
         ],
     ),
     ("agent-analyst", &["contract", "market", "llm", "fault"]),
