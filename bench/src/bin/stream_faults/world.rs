@@ -189,7 +189,7 @@ struct Open;
 #[async_trait]
 impl Gate for Open {
     async fn admit(&self, _: &Credential, _: &str) -> Result<Caller, Fault> {
-        Ok(Caller { subject: "bench".into(), scopes: Arc::from(["read".to_owned()]) })
+        Ok(Caller::new("bench", ["read".to_owned()]))
     }
 }
 
