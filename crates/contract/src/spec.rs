@@ -21,6 +21,8 @@ pub struct Contract {
     pub version: String,
     pub summary: String,
     pub access: AccessRules,
+    /// How large a request to this service alone may be, where it needs more than is usual.
+    pub body_bytes: Option<usize>,
     /// What a model is told about this service before its first call.
     pub instructions: String,
     pub documents: Vec<Document>,
@@ -187,6 +189,7 @@ struct ContractFile {
     agent: Option<AgentSpec>,
     #[serde(default)]
     access: AccessRules,
+    body_bytes: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -285,6 +288,7 @@ impl Contract {
             agent: file.agent,
             errors: Arc::new(load_errors(service)?),
             access: file.access,
+            body_bytes: file.body_bytes,
             service: file.service,
             title: file.title,
             version: file.version,

@@ -3,6 +3,7 @@
 //! Order at the edge: host → request id → rate → access → body → route. On the way out: the request
 //! id, the rate headers, compression, CORS, the meter.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -41,6 +42,8 @@ pub struct EdgeConfig {
     /// The pages that may call from a browser; none by default.
     pub cors_origins: Vec<HeaderValue>,
     pub body_bytes_max: usize,
+    /// Addresses that take larger bodies than others, each with its own bound.
+    pub body_bytes_at: HashMap<String, usize>,
     pub body_patience: Duration,
     pub meter: Box<HttpMeter>,
 }
@@ -51,6 +54,7 @@ pub struct Edge {
     rules: Arc<Rules>,
     hosts: AllowedHosts,
     body: BodyRules,
+    body_at: HashMap<String, usize>,
     meter: Box<HttpMeter>,
 }
 
@@ -101,6 +105,7 @@ pub fn with_edge(routes: Router, config: EdgeConfig) -> Router {
         rules: Arc::new(Rules { gate: config.gate, origins: config.cors_origins }),
         hosts: config.hosts,
         body: BodyRules { bytes_max: config.body_bytes_max, patience: config.body_patience },
+        body_at: config.body_bytes_at,
         meter: config.meter,
     });
     let worth_it = SizeAbove::new(COMPRESSED_FROM).and(NotForContentType::SSE);
@@ -204,7 +209,9 @@ impl Edge {
             let word = "UNAUTHENTICATED";
             return Err(Refusal::new(StatusCode::UNAUTHORIZED, word, fault.message()));
         }
-        let mut request = self.body.read(request).await?;
+        let own = self.body_at.get(request.uri().path()).copied().unwrap_or_default();
+        let bytes_max = self.body.bytes_max.max(own);
+        let mut request = BodyRules { bytes_max, ..self.body }.read(request).await?;
         request.extensions_mut().insert(arrival);
         if request.headers().contains_key(UPGRADE) {
             request.extensions_mut().insert(Arc::clone(&self.rules));

@@ -76,6 +76,7 @@ pub(crate) fn contract(service: &str, tools: &[&str]) -> Contract {
         streams: Vec::new(),
         resources: Vec::new(),
         access: crate::AccessRules::default(),
+        body_bytes: None,
         agent: None,
         tools: tools.iter().map(tool).collect(),
         errors: Arc::new(ErrorTable::of_kinds(object()).unwrap()),

@@ -1,5 +1,6 @@
 //! `stoa serve`: everything over HTTP on one port.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,7 +59,8 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, Failure>
     let options = HttpOptions {
         allowed_origins: config.cors_origins.clone(),
         allowed_hosts: mcp_hosts(config),
-        body_bytes_max: config.body_bytes_max,
+        // The edge has bounded each address on its own before.
+        body_bytes_max: larger_bodies(app).into_values().fold(config.body_bytes_max, usize::max),
         shutdown: app.stop.clone(),
         ..HttpOptions::default()
     };
@@ -102,6 +104,12 @@ fn http_view(app: &App, config: &Config) -> View {
     View { services: nothing.or_else(|| app.view.services.clone()), ..app.view.clone() }
 }
 
+/// The addresses of services that take more in one request than is usual.
+fn larger_bodies(app: &App) -> HashMap<String, usize> {
+    let services = app.pipeline.catalog().services().iter();
+    services.filter_map(|it| Some((format!("/mcp/{}", it.name), it.body_bytes?))).collect()
+}
+
 fn edge(app: &App, config: &Config) -> Result<EdgeConfig, Failure> {
     let origin = |text: &String| {
         HeaderValue::from_str(text)
@@ -114,6 +122,7 @@ fn edge(app: &App, config: &Config) -> Result<EdgeConfig, Failure> {
         hosts: hosts(config),
         cors_origins: config.cors_origins.iter().map(origin).collect::<Result<_, _>>()?,
         body_bytes_max: config.body_bytes_max,
+        body_bytes_at: larger_bodies(app),
         body_patience: config.client_patience,
         meter: Box::new(move |route, method, status, elapsed| {
             metrics.route(route, method).record(status, elapsed);

@@ -197,6 +197,7 @@ fn contract() -> Contract {
         resources: Vec::new(),
         documents: Vec::new(),
         access: contract::AccessRules::default(),
+        body_bytes: None,
         agent: Some(agent),
         ..real
     }

@@ -80,7 +80,8 @@ async fn clients_that_never_read_are_cut_off_and_others_are_served() {
         assert!(all.len() < 120, "{} were cut off", house.cut_off().await);
     }
     check_consecutive(&all);
-    assert!(most < before + 2 * STUCK as u64, "{before} MB became {most} MB");
+    // Everything they asked for would be twice this and more.
+    assert!(most < before + 4 * STUCK as u64, "{before} MB became {most} MB");
     // What was sent before it was cut off says where to go on.
     let mut text = Vec::new();
     let _cut = stuck[0].read_to_end(&mut text).await;

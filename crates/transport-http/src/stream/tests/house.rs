@@ -295,6 +295,7 @@ impl House {
             hosts: AllowedHosts::Only(vec!["stoa.example".to_owned()]),
             cors_origins: rooms.origins,
             body_bytes_max: 1024,
+            body_bytes_at: Default::default(),
             body_patience: Duration::from_secs(5),
             meter: Box::new(|_, _, _, _| {}),
         };
