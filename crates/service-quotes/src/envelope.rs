@@ -34,6 +34,7 @@ fn reason_phrase(status: u16) -> Option<&'static str> {
         401 => "Unauthorized",
         403 => "Forbidden",
         404 => "Not Found",
+        405 => "Method Not Allowed",
         409 => "Conflict",
         413 => "Content Too Large",
         429 => "Too Many Requests",
