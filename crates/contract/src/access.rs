@@ -25,6 +25,8 @@ pub struct AccessRules {
     pub closed: bool,
     /// Whether the handlers keep to the markets and goods that a credential is limited to.
     pub limits: bool,
+    /// Whether tools that are open to anybody still learn who calls, where a good credential came.
+    pub recognise: bool,
 }
 
 impl AccessRules {

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 /// What a caller must be allowed to do before a tool runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// Nothing: anybody may, and no credential is looked at.
+    /// Nothing: anybody may, and no credential is looked at unless the contract recognises callers.
     Open,
     Read,
     Write,
@@ -193,4 +193,12 @@ pub struct Cx<S> {
     pub deadline: Instant,
     pub cancel: CancellationToken,
     pub progress: Progress,
+}
+
+impl Cx<()> {
+    /// The same for the handlers of a service.
+    pub(crate) fn of<S>(self, service: Arc<S>) -> Cx<S> {
+        let Self { caller, request_id, deadline, cancel, progress, .. } = self;
+        Cx { service, caller, request_id, deadline, cancel, progress }
+    }
 }

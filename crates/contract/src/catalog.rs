@@ -1,10 +1,10 @@
 //! All services side by side: which tools are listed where, and under which names.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::files::ContractError;
-use crate::table::{Service, StreamRow, ToolRow};
+use crate::table::{DownloadRow, Service, StreamRow, ToolRow, UploadRow};
 use crate::turns::{Concurrency, Turns};
 
 /// A name that every host accepts: some refuse a dot, and then drop the whole server.
@@ -43,6 +43,7 @@ pub struct Listed<'a> {
 
 impl Catalog {
     pub fn new(services: Vec<Service>) -> Result<Self, ContractError> {
+        each_at_its_own_address(&services)?;
         let mut owners: HashMap<String, usize> = HashMap::new();
         for tool in services.iter().flat_map(|service| &service.tools) {
             *owners.entry(host_safe(&tool.spec.name)).or_default() += 1;
@@ -72,8 +73,13 @@ impl Catalog {
 
     /// Sets the turns of every tool that has no number of its own.
     pub(crate) fn limit(&mut self, usual: Concurrency) {
-        for tool in self.services.iter_mut().flat_map(|service| &mut service.tools) {
-            tool.turns = Turns::new(tool.spec.concurrency.unwrap_or(usual));
+        for service in &mut self.services {
+            for tool in &mut service.tools {
+                tool.turns = Turns::new(tool.spec.concurrency.unwrap_or(usual));
+            }
+            for upload in &mut service.uploads {
+                upload.turns = Turns::new(upload.spec.concurrency.unwrap_or(usual));
+            }
         }
     }
 
@@ -105,6 +111,40 @@ impl Catalog {
         let service = self.service(service)?;
         let stream = service.streams.iter().find(|stream| stream.spec.name == name)?;
         Some((service, stream))
+    }
+
+    /// Finds an upload of a service.
+    pub fn upload(&self, service: &str, name: &str) -> Option<(&Service, &UploadRow)> {
+        let service = self.service(service)?;
+        let upload = service.uploads.iter().find(|upload| upload.spec.name == name)?;
+        Some((service, upload))
+    }
+
+    /// Finds a download of a service.
+    pub fn download(&self, service: &str, name: &str) -> Option<(&Service, &DownloadRow)> {
+        let service = self.service(service)?;
+        let download = service.downloads.iter().find(|download| download.spec.name == name)?;
+        Some((service, download))
+    }
+
+    /// The uploads a view shows; one that is for reading only shows none.
+    pub fn uploads<'a>(
+        &'a self,
+        view: &'a View,
+    ) -> impl Iterator<Item = (&'a Service, &'a UploadRow)> {
+        let of = |service: &'a Service| service.uploads.iter().map(move |row| (service, row));
+        let rows = self.services.iter().flat_map(of);
+        rows.filter(|(service, row)| !view.read_only && view.names(service, &[&row.spec.name]))
+    }
+
+    /// The downloads a view shows.
+    pub fn downloads<'a>(
+        &'a self,
+        view: &'a View,
+    ) -> impl Iterator<Item = (&'a Service, &'a DownloadRow)> {
+        let of = |service: &'a Service| service.downloads.iter().map(move |row| (service, row));
+        let rows = self.services.iter().flat_map(of);
+        rows.filter(|(service, row)| view.names(service, &[&row.spec.name]))
     }
 
     /// The streams a view shows: those of the services it shows, unless it names single tools.
@@ -140,6 +180,25 @@ impl Catalog {
     }
 }
 
+/// Two tools may share a path where their methods differ, and nothing else.
+fn each_at_its_own_address(services: &[Service]) -> Result<(), ContractError> {
+    let mut taken = HashSet::new();
+    for service in services {
+        let bound = service.tools.iter().filter_map(|tool| tool.spec.http.as_ref());
+        let tools = bound.flat_map(|http| http.paths().map(|at| (http.method.as_str(), at)));
+        let uploads = service.uploads.iter().flat_map(|row| row.spec.paths());
+        let downloads = service.downloads.iter().flat_map(|row| row.spec.paths());
+        let all =
+            tools.chain(uploads.map(|at| ("POST", at))).chain(downloads.map(|at| ("GET", at)));
+        for (method, path) in all {
+            if !taken.insert((method, path)) {
+                return Err(ContractError(format!("two tools answer at {method} {path}")));
+            }
+        }
+    }
+    Ok(())
+}
+
 impl View {
     pub fn of_service(name: &Arc<str>) -> Self {
         Self { service: Some(Arc::clone(name)), ..Self::default() }
@@ -147,15 +206,17 @@ impl View {
 
     /// Whether this view lets a tool be seen and called.
     pub fn shows(&self, service: &Service, tool: &ToolRow, name: &str) -> bool {
-        let named = |list: &Vec<String>| {
-            list.iter()
-                .any(|it| it == name || *it == tool.spec.name || *it == host_safe(&tool.spec.name))
-        };
+        self.names(service, &[name, &tool.spec.name, &host_safe(&tool.spec.name)])
+            && (!self.read_only || tool.spec.read_only)
+            && (self.http || !tool.spec.http_only)
+    }
+
+    /// Whether what has these spellings in a service is among what the view was limited to.
+    fn names(&self, service: &Service, spellings: &[&str]) -> bool {
+        let named = |list: &Vec<String>| list.iter().any(|it| spellings.contains(&it.as_str()));
         self.service.as_ref().is_none_or(|only| *only == service.name)
             && self.services.as_ref().is_none_or(|list| list.iter().any(|it| **it == *service.name))
             && self.tools.as_ref().is_none_or(named)
-            && (!self.read_only || tool.spec.read_only)
-            && (self.http || !tool.spec.http_only)
     }
 
     /// This view and another at once: what either hides stays hidden.

@@ -5,9 +5,11 @@
 //! carries a call through them. Transports and services meet here and nowhere else.
 
 mod access;
+mod address;
 mod agent;
 mod call;
 mod catalog;
+mod download;
 mod envelope;
 mod files;
 mod pipeline;
@@ -19,12 +21,16 @@ mod stream;
 mod table;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod turns;
+mod upload;
 
 pub use access::AccessRules;
+pub use address::path_parameters;
 pub use agent::{AgentSkill, AgentSpec};
 pub use call::{Arrival, Call, Caller, Credential, Cx, Progress, Reach, Scope};
 pub use catalog::{Catalog, Listed, View, host_safe};
+pub use download::Download;
 pub use envelope::{Envelope, Failure, FailureContext};
 pub use files::{ContractError, paths, text};
 pub use pipeline::{CallRecord, Gate, Meter, Opened, Outcome, Pipeline, StreamInput};
@@ -35,5 +41,7 @@ pub use spec::{
     ToolSpec,
 };
 pub use stream::{Event, EventFeed, Subscription};
-pub use table::{Service, StreamRow, ToolRow, Tools};
+pub use table::{DownloadRow, Service, StreamRow, ToolRow, Tools, UploadRow};
+pub use transfer::{DownloadSpec, UploadSpec};
 pub use turns::Concurrency;
+pub use upload::{FilePart, MemoryParts, Part, PartHead, PartSource, Upload};

@@ -26,8 +26,10 @@ use crate::schema::Schema;
 use crate::spec::TIMEOUT;
 use crate::standing::{self, Standing, Standings};
 use crate::stream::{Ending, Subscription};
-use crate::table::{Handler, Service, ToolRow};
+use crate::table::{Answer, Service, ToolRow};
 use crate::turns::{Concurrency, Turns};
+
+mod transfer;
 
 /// Turns a credential into a caller; the server implements it over `auth`.
 #[async_trait]
@@ -42,6 +44,12 @@ pub trait Gate: Send + Sync {
         _scope: Scope,
     ) -> Result<Caller, Fault> {
         self.admit(credential, service).await
+    }
+
+    /// Who shows this credential, where nothing depends on it: what is wrong with it is nobody's
+    /// concern, and is not counted.
+    async fn recognise(&self, credential: &Credential, service: &str) -> Option<Caller> {
+        self.admit(credential, service).await.ok()
     }
 
     /// Whether the callers of a service may show their credential in the call itself, so that the
@@ -114,12 +122,13 @@ pub enum StreamInput {
     Query,
 }
 
-/// What a call asks of the house, whether of a tool or of a stream.
+/// What a call asks of the house, whether of a tool, a stream or a file.
 struct Asks<'a> {
     service: &'a Service,
     name: &'a str,
     scope: Scope,
-    input: &'a Schema,
+    /// Absent for uploads, whose form comes while the handler works.
+    input: Option<&'a Schema>,
     patience: Duration,
     /// Absent for streams, which only begin here.
     turns: Option<&'a Turns>,
@@ -178,7 +187,7 @@ impl Pipeline {
             service,
             name: &spec.name,
             scope: tool.scope,
-            input: spec.input_for(call.service.is_some()),
+            input: Some(spec.input_for(call.service.is_some())),
             patience: spec.timeout.unwrap_or(self.patience),
             turns: Some(&tool.turns),
             known,
@@ -207,7 +216,7 @@ impl Pipeline {
             service,
             name: &spec.name,
             scope: stream.scope,
-            input: schema,
+            input: Some(schema),
             patience: self.patience,
             turns: None,
             known: None,
@@ -268,20 +277,13 @@ impl Pipeline {
         mut call: Call,
         started: Instant,
         asked: &mut Map<String, Value>,
-        handler: &Handler<T>,
+        handler: impl FnOnce(Cx<()>, Map<String, Value>) -> Answer<T> + Send,
     ) -> Result<T, Fault> {
         let rules = &asks.service.access;
         if let Some(given) = rules.take(&mut call.args) {
             call.credential = given;
         }
-        let caller = match asks.known {
-            Some(known) => known.clone(),
-            None if asks.scope == Scope::Open => Caller::anonymous(),
-            None => {
-                let name = &asks.service.name;
-                self.gate.admit_for(&call.credential, name, asks.scope).await?
-            }
-        };
+        let caller = self.caller(asks, &call.credential).await?;
         if let Some(wait) = call.refused_for {
             return Err(rate_limited(wait));
         }
@@ -291,7 +293,7 @@ impl Pipeline {
         if rules.argument.is_some() {
             self.authorise(asks, &caller)?;
         }
-        let mut args = asks.input.accept(call.args)?;
+        let mut args = asks.input.map_or(Ok(Map::new()), |input| input.accept(call.args))?;
         rules.forget(&mut args);
         if rules.argument.is_none() {
             self.authorise(asks, &caller)?;
@@ -326,6 +328,23 @@ impl Pipeline {
             () = cancel.cancelled() => Err(cancelled()),
             fault = lost(standing.as_deref()) => Err(fault),
         }
+    }
+
+    async fn caller(&self, asks: &Asks<'_>, credential: &Credential) -> Result<Caller, Fault> {
+        let name = &asks.service.name;
+        if let Some(known) = asks.known {
+            return Ok(known.clone());
+        }
+        if asks.scope != Scope::Open {
+            return self.gate.admit_for(credential, name, asks.scope).await;
+        }
+        let known = match credential {
+            Credential::Bearer(_) if asks.service.access.recognise => {
+                self.gate.recognise(credential, name).await
+            }
+            _ => None,
+        };
+        Ok(known.unwrap_or_else(Caller::anonymous))
     }
 
     /// Waits for a turn at the tool, within the caller's deadline.
@@ -366,7 +385,8 @@ impl Pipeline {
 /// checked it.
 fn asked_patience(asks: &Asks<'_>, args: &Map<String, Value>) -> Option<Duration> {
     let asked = args.get(TIMEOUT)?.as_u64()?;
-    asks.input.json()["properties"][TIMEOUT].is_object().then(|| Duration::from_millis(asked))
+    let promised = asks.input?.json()["properties"][TIMEOUT].is_object();
+    promised.then(|| Duration::from_millis(asked))
 }
 
 fn rate_limited(wait: Duration) -> Fault {

@@ -9,9 +9,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::access::AccessRules;
+use crate::address;
 use crate::agent::AgentSpec;
 use crate::files::{ContractError, follow, json, text};
 use crate::schema::Schema;
+use crate::transfer::{DownloadFile, DownloadSpec, UploadFile, UploadSpec};
 use crate::turns::Concurrency;
 
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub struct Contract {
     pub documents: Vec<Document>,
     pub tools: Vec<ToolSpec>,
     pub streams: Vec<StreamSpec>,
+    pub uploads: Vec<UploadSpec>,
+    pub downloads: Vec<DownloadSpec>,
     pub resources: Vec<ResourceSpec>,
     pub agent: Option<AgentSpec>,
     pub errors: Arc<ErrorTable>,
@@ -68,12 +72,15 @@ pub struct ToolSpec {
 /// The argument with which a caller says how many milliseconds a call may take.
 pub(crate) const TIMEOUT: &str = "timeoutMs";
 
-/// How a tool is reached over plain HTTP: its arguments are the query (of a `GET`) or the body (of
-/// a `POST`), its reply is the body.
+/// How a tool is reached over plain HTTP: its arguments are the query (of a `GET` or `DELETE`) or
+/// the body (of a `POST` or `PUT`), and whatever of them stands in the path; its reply is the body.
 #[derive(Debug)]
 pub struct HttpBinding {
     pub method: String,
+    /// With `{name}` where an argument stands.
     pub path: String,
+    /// Further paths of the same tool, with the same arguments.
+    pub also: Vec<String>,
     pub body: Schema,
     /// Whether 206 is a possible answer.
     pub partial: bool,
@@ -185,6 +192,10 @@ struct ContractFile {
     #[serde(default)]
     streams: Vec<StreamFile>,
     #[serde(default)]
+    uploads: Vec<UploadFile>,
+    #[serde(default)]
+    downloads: Vec<DownloadFile>,
+    #[serde(default)]
     resources: Vec<ResourceFile>,
     agent: Option<AgentSpec>,
     #[serde(default)]
@@ -255,6 +266,8 @@ struct ToolFile {
 struct HttpFile {
     method: String,
     path: String,
+    #[serde(default)]
+    also: Vec<String>,
     body: String,
     #[serde(default)]
     partial: bool,
@@ -279,10 +292,14 @@ impl Contract {
         }
         let tools = file.tools.into_iter().map(|tool| tool.load(service, &file.access));
         let streams = file.streams.into_iter().map(|stream| stream.load(service));
+        let uploads = file.uploads.into_iter().map(|upload| upload.load(service));
+        let downloads = file.downloads.into_iter().map(|download| download.load(service));
         let documents = file.documents.into_iter().map(|document| document.load(service));
         let contract = Self {
             tools: tools.collect::<Result<_, _>>()?,
             streams: streams.collect::<Result<_, _>>()?,
+            uploads: uploads.collect::<Result<_, _>>()?,
+            downloads: downloads.collect::<Result<_, _>>()?,
             resources: file.resources.into_iter().map(ResourceFile::load).collect(),
             documents: documents.collect::<Result<_, _>>()?,
             agent: file.agent,
@@ -365,8 +382,8 @@ impl ToolFile {
             true => follow(service, &self.description)?.as_str().unwrap_or_default().to_owned(),
             false => self.description,
         };
-        let http = self.http.map(|http| http.load(service)).transpose()?;
         let input = Schema::compile(follow(service, &self.input)?)?;
+        let http = self.http.map(|http| http.load(service, &input)).transpose()?;
         Ok(ToolSpec {
             relaxed: access.relaxed(&input)?,
             input,
@@ -392,9 +409,27 @@ impl ToolSpec {
 }
 
 impl HttpFile {
-    fn load(self, service: &str) -> Result<HttpBinding, ContractError> {
+    fn load(self, service: &str, input: &Schema) -> Result<HttpBinding, ContractError> {
+        if !matches!(&*self.method, "GET" | "POST" | "PUT" | "DELETE") {
+            let (method, path) = (&self.method, &self.path);
+            return Err(ContractError(format!("{path} cannot be reached with {method}")));
+        }
+        address::check(&self.path, &self.also, input)?;
         let body = Schema::compile(follow(service, &self.body)?)?;
-        Ok(HttpBinding { method: self.method, path: self.path, body, partial: self.partial })
+        let Self { method, path, also, partial, .. } = self;
+        Ok(HttpBinding { method, path, also, body, partial })
+    }
+}
+
+impl HttpBinding {
+    /// Every path of the tool, the first one first.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        address::all(&self.path, &self.also)
+    }
+
+    /// Whether the arguments that are not in the path are in the body.
+    pub fn has_body(&self) -> bool {
+        matches!(&*self.method, "POST" | "PUT")
     }
 }
 

@@ -11,29 +11,36 @@ use serde_json::{Map, Value};
 use crate::access::AccessRules;
 use crate::agent::AgentSpec;
 use crate::call::{Cx, Scope};
+use crate::download::Download;
 use crate::envelope::Envelope;
 use crate::files::ContractError;
 use crate::reply::Reply;
 use crate::spec::{Contract, ResourceSpec, StreamSpec, ToolSpec};
 use crate::stream::Subscription;
+use crate::transfer::{DownloadSpec, UploadSpec};
 use crate::turns::Turns;
+use crate::upload::Upload;
 
-type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send>>;
+pub(crate) type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send>>;
 /// A handler behind a pointer; `T` is what it answers with.
 pub(crate) type Handler<T> = Box<dyn Fn(Cx<()>, Map<String, Value>) -> Answer<T> + Send + Sync>;
+pub(crate) type Receiver = Box<dyn Fn(Cx<()>, Upload) -> Answer<Box<dyn Reply>> + Send + Sync>;
 
 /// A service's rows while they are being written down.
 pub struct Tools<S> {
     service: Arc<S>,
-    tools: Vec<Unbound<Box<dyn Reply>>>,
-    streams: Vec<Unbound<Subscription>>,
+    tools: Vec<Unbound<Handler<Box<dyn Reply>>>>,
+    streams: Vec<Unbound<Handler<Subscription>>>,
+    uploads: Vec<Unbound<Receiver>>,
+    downloads: Vec<Unbound<Handler<Download>>>,
 }
 
-type Unbound<T> = (&'static str, Scope, Handler<T>);
+type Unbound<H> = (&'static str, Scope, H);
 
 impl<S: Send + Sync + 'static> Tools<S> {
     pub fn of(service: Arc<S>) -> Self {
-        Self { service, tools: Vec::new(), streams: Vec::new() }
+        let (tools, streams) = (Vec::new(), Vec::new());
+        Self { service, tools, streams, uploads: Vec::new(), downloads: Vec::new() }
     }
 
     /// Adds a row. The boxing happens here, once, so that a handler is a plain `async fn`.
@@ -62,8 +69,37 @@ impl<S: Send + Sync + 'static> Tools<S> {
         self
     }
 
-    /// Joins the rows with their contract; fails on a row without a tool or stream, or one of them
-    /// without a row.
+    /// Adds an upload: its handler reads the parts of the form while they come.
+    #[must_use]
+    pub fn upload<R, F, Fut>(mut self, name: &'static str, scope: Scope, handler: F) -> Self
+    where
+        R: Reply + 'static,
+        F: Fn(Cx<S>, Upload) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<R, Fault>> + Send + 'static,
+    {
+        let service = Arc::clone(&self.service);
+        let receiver: Receiver = Box::new(move |cx, upload| {
+            let answer = handler(cx.of(Arc::clone(&service)), upload);
+            Box::pin(async move { answer.await.map(|reply| Box::new(reply) as Box<dyn Reply>) })
+        });
+        self.uploads.push((name, scope, receiver));
+        self
+    }
+
+    /// Adds a download: its handler says what is sent.
+    #[must_use]
+    pub fn download<A, F, Fut>(mut self, name: &'static str, scope: Scope, open: F) -> Self
+    where
+        A: DeserializeOwned + Send + 'static,
+        F: Fn(Cx<S>, A) -> Fut + Send + Sync + Clone + 'static,
+        Fut: Future<Output = Result<Download, Fault>> + Send + 'static,
+    {
+        self.downloads.push((name, scope, erased(&self.service, open, |opened| opened)));
+        self
+    }
+
+    /// Joins the rows with their contract; fails on a row that the contract does not have, and on
+    /// what the contract has without a row.
     pub fn bind(
         self,
         contract: Contract,
@@ -80,9 +116,20 @@ impl<S: Send + Sync + 'static> Tools<S> {
         let streams = join(&service, contract.streams, self.streams, |spec| &spec.name)?
             .into_iter()
             .map(|(spec, scope, open)| StreamRow { spec: Arc::new(spec), scope, open });
+        let uploads = join(&service, contract.uploads, self.uploads, |spec| &spec.name)?
+            .into_iter()
+            .map(|(spec, scope, receiver)| {
+                let turns = Turns::new(spec.concurrency.unwrap_or_default());
+                UploadRow { spec: Arc::new(spec), scope, receiver, turns }
+            });
+        let downloads = join(&service, contract.downloads, self.downloads, |spec| &spec.name)?
+            .into_iter()
+            .map(|(spec, scope, open)| DownloadRow { spec, scope, open });
         Ok(Service {
             tools: tools.collect(),
             streams: streams.collect(),
+            uploads: uploads.collect(),
+            downloads: downloads.collect(),
             resources: contract.resources,
             agent: contract.agent,
             body_bytes: contract.body_bytes,
@@ -116,28 +163,20 @@ where
         Box::pin(async move {
             // The schema has been checked, so a mismatch here is a contract our types missed.
             let args: A = serde_json::from_value(Value::Object(args)).map_err(Fault::internal)?;
-            let cx = Cx {
-                service,
-                caller: cx.caller,
-                request_id: cx.request_id,
-                deadline: cx.deadline,
-                cancel: cx.cancel,
-                progress: cx.progress,
-            };
-            handler(cx, args).await.map(finish)
+            handler(cx.of(service), args).await.map(finish)
         })
     })
 }
 
-type Joined<P, T> = Vec<(P, Scope, Handler<T>)>;
+type Joined<P, H> = Vec<(P, Scope, H)>;
 
 /// Each spec with its row. Neither side may have one the other lacks.
-fn join<P, T>(
+fn join<P, H>(
     service: &str,
     specs: Vec<P>,
-    mut rows: Vec<Unbound<T>>,
+    mut rows: Vec<Unbound<H>>,
     name: impl Fn(&P) -> &str,
-) -> Result<Joined<P, T>, ContractError> {
+) -> Result<Joined<P, H>, ContractError> {
     let mut joined = Vec::new();
     for spec in specs {
         let asked = name(&spec);
@@ -167,6 +206,8 @@ pub struct Service {
     pub(crate) envelope: Box<dyn Envelope>,
     pub tools: Vec<ToolRow>,
     pub streams: Vec<StreamRow>,
+    pub uploads: Vec<UploadRow>,
+    pub downloads: Vec<DownloadRow>,
     pub resources: Vec<ResourceSpec>,
     pub agent: Option<AgentSpec>,
 }
@@ -182,4 +223,17 @@ pub struct StreamRow {
     pub spec: Arc<StreamSpec>,
     pub scope: Scope,
     pub(crate) open: Handler<Subscription>,
+}
+
+pub struct UploadRow {
+    pub spec: Arc<UploadSpec>,
+    pub scope: Scope,
+    pub(crate) receiver: Receiver,
+    pub(crate) turns: Turns,
+}
+
+pub struct DownloadRow {
+    pub spec: DownloadSpec,
+    pub scope: Scope,
+    pub(crate) open: Handler<Download>,
 }

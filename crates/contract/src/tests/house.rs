@@ -74,6 +74,8 @@ pub(crate) fn contract(service: &str, tools: &[&str]) -> Contract {
         instructions: String::new(),
         documents: Vec::new(),
         streams: Vec::new(),
+        uploads: Vec::new(),
+        downloads: Vec::new(),
         resources: Vec::new(),
         access: crate::AccessRules::default(),
         body_bytes: None,
