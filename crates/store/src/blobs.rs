@@ -1,18 +1,28 @@
 //! Bytes kept under the hash of their content. On disk here; other places implement [`Blobs`].
 //!
 //! Whether a blob is still wanted is not known here: owners delete what they put.
+//!
+//! [`Blobs::put`] keeps a blob at once. Who must decide first whether it is kept (all files of a
+//! batch, or none) takes it in with [`DiskBlobs::begin`] and settles it afterwards.
 
+mod writer;
+
+use std::collections::BTreeSet;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 use async_trait::async_trait;
 use fault::Fault;
-use sha2::{Digest as _, Sha256};
 use tokio::fs;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::task::spawn_blocking;
+
+pub use writer::{BlobWriter, Staged};
 
 /// The SHA-256 of a blob, which is its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -78,76 +88,108 @@ impl DiskBlobs {
         Self { root: root.into(), next: AtomicU64::new(0) }
     }
 
-    fn path(&self, hash: BlobHash) -> PathBuf {
+    /// Where a blob is, or would be.
+    pub fn path(&self, hash: BlobHash) -> PathBuf {
         let name = hash.to_string();
         self.root.join(&name[..2]).join(name)
     }
 
-    async fn receive(
+    fn incoming(&self) -> PathBuf {
+        self.root.join("incoming")
+    }
+
+    /// Takes in a blob of at most `length_max` bytes, to be settled when it is decided upon.
+    pub async fn begin(&self, length_max: u64) -> Result<BlobWriter, Fault> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        BlobWriter::new(self.incoming(), number, length_max).await
+    }
+
+    /// Gives blobs their names. Once it returns, they survive a crash under them; on a fault some
+    /// may have been settled and others not.
+    pub async fn settle(&self, staged: &[Staged]) -> Result<(), Fault> {
+        let root = self.root.clone();
+        let moves: Vec<(PathBuf, PathBuf)> =
+            staged.iter().map(|it| (it.path().to_owned(), self.path(it.hash()))).collect();
+        let moved = spawn_blocking(move || rename_all(&root, &moves)).await;
+        moved.map_err(Fault::internal)?.map_err(disk)
+    }
+
+    /// For reading a part of a blob, or all of it in pieces.
+    pub async fn open(&self, hash: BlobHash) -> Result<fs::File, Fault> {
+        fs::File::open(self.path(hash)).await.map_err(|error| unreadable(error, hash))
+    }
+
+    /// Removes what writers that died left in `incoming/` before the given time, and says how many
+    /// files that were.
+    pub async fn sweep_incoming(&self, modified_before: SystemTime) -> Result<u64, Fault> {
+        let incoming = self.incoming();
+        let swept = spawn_blocking(move || writer::sweep(&incoming, modified_before)).await;
+        swept.map_err(Fault::internal)?.map_err(disk)
+    }
+
+    /// The blobs whose hash begins with this byte, so that all can be walked in 256 steps.
+    pub async fn beginning_with(&self, first: u8) -> Result<Vec<BlobHash>, Fault> {
+        let folder = self.root.join(hex(&[first]));
+        let listed = spawn_blocking(move || list(&folder)).await;
+        listed.map_err(Fault::internal)?.map_err(disk)
+    }
+}
+
+/// A rename is the data of the folder, so the folders go to the disk as well. A blob that is there
+/// already is replaced by its equal, which mends one that the disk has spoilt.
+fn rename_all(root: &Path, moves: &[(PathBuf, PathBuf)]) -> io::Result<()> {
+    let mut changed = BTreeSet::new();
+    for (from, to) in moves {
+        let folder = to.parent().unwrap_or(root);
+        if changed.insert(folder) {
+            std::fs::create_dir_all(folder)?;
+        }
+        std::fs::rename(from, to)?;
+    }
+    for folder in changed.into_iter().chain([root]) {
+        std::fs::File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
+
+fn list(folder: &Path) -> io::Result<Vec<BlobHash>> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut hashes = Vec::new();
+    for entry in entries {
+        // Anything else in the folder is not ours to judge.
+        if let Some(hash) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) {
+            hashes.push(hash);
+        }
+    }
+    Ok(hashes)
+}
+
+#[async_trait]
+impl Blobs for DiskBlobs {
+    async fn put(
         &self,
         mut bytes: BlobReader<'_>,
         length_max: u64,
-        into: &Path,
     ) -> Result<(BlobHash, u64), Fault> {
-        let mut file = fs::File::create_new(into).await.map_err(disk)?;
-        let (mut hasher, mut length) = (Sha256::new(), 0_u64);
+        let mut writer = self.begin(length_max).await?;
         let mut buffer = vec![0; 64 * 1024];
         loop {
             let read = bytes.read(&mut buffer).await.map_err(disk)?;
             if read == 0 {
                 break;
             }
-            length += read as u64;
-            if length > length_max {
-                let message = format!("the file is larger than {length_max} bytes");
-                return Err(Fault::invalid("blob_too_large", message));
-            }
-            hasher.update(&buffer[..read]);
-            file.write_all(&buffer[..read]).await.map_err(disk)?;
+            writer.write(&buffer[..read]).await?;
         }
-        file.flush().await.map_err(disk)?;
-        file.sync_all().await.map_err(disk)?;
-        Ok((BlobHash(hasher.finalize().into()), length))
-    }
-
-    /// The rename must be on the disk too, and that is the folder's data.
-    async fn settle(&self, temporary: &Path, hash: BlobHash) -> Result<(), Fault> {
-        let path = self.path(hash);
-        let folder = path.parent().unwrap_or(&self.root).to_owned();
-        fs::create_dir_all(&folder).await.map_err(disk)?;
-        fs::rename(temporary, &path).await.map_err(disk)?;
-        for changed in [&folder, &self.root] {
-            fs::File::open(changed).await.map_err(disk)?.sync_all().await.map_err(disk)?;
-        }
-        Ok(())
-    }
-}
-
-#[async_trait]
-impl Blobs for DiskBlobs {
-    async fn put(&self, bytes: BlobReader<'_>, length_max: u64) -> Result<(BlobHash, u64), Fault> {
-        let incoming = self.root.join("incoming");
-        fs::create_dir_all(&incoming).await.map_err(disk)?;
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let temporary = incoming.join(format!("{}-{number}", std::process::id()));
-        let received = match self.receive(bytes, length_max, &temporary).await {
-            Ok(received) => self.settle(&temporary, received.0).await.map(|()| received),
-            Err(fault) => Err(fault),
-        };
-        if received.is_err() && fs::remove_file(&temporary).await.is_err() {
-            tracing::warn!(path = %temporary.display(), "a partial blob could not be removed");
-        }
-        received
+        let staged = [writer.finish().await?];
+        self.settle(&staged).await?;
+        Ok((staged[0].hash(), staged[0].length()))
     }
 
     async fn get(&self, hash: BlobHash) -> Result<Vec<u8>, Fault> {
-        match fs::read(self.path(hash)).await {
-            Ok(bytes) => Ok(bytes),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Err(Fault::not_found("no_such_blob", format!("there is no blob {hash}")))
-            }
-            Err(error) => Err(disk(error)),
-        }
+        fs::read(self.path(hash)).await.map_err(|error| unreadable(error, hash))
     }
 
     async fn exists(&self, hash: BlobHash) -> Result<bool, Fault> {
@@ -156,15 +198,26 @@ impl Blobs for DiskBlobs {
 
     async fn delete(&self, hash: BlobHash) -> Result<(), Fault> {
         match fs::remove_file(self.path(hash)).await {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(disk(error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(disk(error)),
             _ => Ok(()),
         }
     }
 }
 
-fn disk(error: std::io::Error) -> Fault {
+fn too_large(length_max: u64) -> Fault {
+    Fault::invalid("blob_too_large", format!("the file is larger than {length_max} bytes"))
+}
+
+fn unreadable(error: io::Error, hash: BlobHash) -> Fault {
+    if error.kind() == io::ErrorKind::NotFound {
+        return Fault::not_found("no_such_blob", format!("there is no blob {hash}"));
+    }
+    disk(error)
+}
+
+fn disk(error: io::Error) -> Fault {
     let message = match error.kind() {
-        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "the disk is full; free space and try again"
         }
         _ => "the blob folder cannot be read or written",

@@ -1,0 +1,204 @@
+//! A blob on its way in: written and hashed chunk by chunk beside the runtime, never held whole.
+//!
+//! Until it is settled it is a file in `incoming/` that goes away with its writer; a lock on the
+//! file tells the files of the living from those of the dead.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use fault::Fault;
+use sha2::{Digest as _, Sha256};
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use super::{BlobHash, disk, too_large};
+
+/// One such buffer fills while the one before it is written.
+const BUFFER: usize = 256 * 1024;
+/// Names tried before giving up; one is taken only if another machine shares the folder.
+const NAMES: u64 = 1_000;
+
+/// Takes the bytes of one blob. Dropping it leaves nothing behind, and that is all that can be
+/// done with it once a call has failed or was cut off.
+pub struct BlobWriter {
+    /// Absent while a call is under way.
+    sink: Option<Pending>,
+    buffer: Vec<u8>,
+    length: u64,
+    length_max: u64,
+    temporary: Temporary,
+}
+
+enum Pending {
+    Idle(Box<Sink>),
+    Busy(JoinHandle<io::Result<Box<Sink>>>),
+}
+
+struct Sink {
+    file: File,
+    hasher: Sha256,
+    /// The buffer that was written last, for its room.
+    spare: Vec<u8>,
+}
+
+impl Sink {
+    fn take(mut self: Box<Self>, bytes: Vec<u8>) -> io::Result<Box<Self>> {
+        self.file.write_all(&bytes)?;
+        self.hasher.update(&bytes);
+        self.spare = bytes;
+        self.spare.clear();
+        Ok(self)
+    }
+}
+
+/// A blob that is on the disk, whole, but not yet under its name. Dropping it removes it.
+pub struct Staged {
+    hash: BlobHash,
+    length: u64,
+    temporary: Temporary,
+    /// Holds the lock that says that somebody is about to settle this file.
+    _lock: File,
+}
+
+impl Staged {
+    pub fn hash(&self) -> BlobHash {
+        self.hash
+    }
+
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Where the bytes are until they are settled.
+    pub fn path(&self) -> &Path {
+        &self.temporary.0
+    }
+}
+
+struct Temporary(PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        match std::fs::remove_file(&self.0) {
+            // Settled, or swept away.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => {
+                tracing::warn!(path = %self.0.display(), %error, "a partial blob stays behind");
+            }
+            Ok(()) => {}
+        }
+    }
+}
+
+impl BlobWriter {
+    /// `number` is where the search for a free name begins.
+    pub(super) async fn new(
+        incoming: PathBuf,
+        number: u64,
+        length_max: u64,
+    ) -> Result<Self, Fault> {
+        let made = spawn_blocking(move || create(&incoming, number)).await;
+        let (file, temporary) = made.map_err(Fault::internal)?.map_err(disk)?;
+        let sink = Box::new(Sink { file, hasher: Sha256::new(), spare: Vec::new() });
+        let (sink, buffer) = (Some(Pending::Idle(sink)), Vec::new());
+        Ok(Self { sink, buffer, length: 0, length_max, temporary })
+    }
+
+    /// Bytes taken so far.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    pub async fn write(&mut self, mut bytes: &[u8]) -> Result<(), Fault> {
+        self.length = self.length.saturating_add(bytes.len() as u64);
+        if self.length > self.length_max {
+            self.sink = None;
+            return Err(too_large(self.length_max));
+        }
+        while !bytes.is_empty() {
+            if self.buffer.len() >= BUFFER {
+                self.flush().await?;
+            }
+            let room = BUFFER.saturating_sub(self.buffer.len()).min(bytes.len());
+            let (now, later) = bytes.split_at(room);
+            self.buffer.extend_from_slice(now);
+            bytes = later;
+        }
+        Ok(())
+    }
+
+    async fn flush(&mut self) -> Result<(), Fault> {
+        let mut sink = self.rest().await?;
+        let full = std::mem::replace(&mut self.buffer, std::mem::take(&mut sink.spare));
+        self.sink = Some(Pending::Busy(spawn_blocking(move || sink.take(full))));
+        Ok(())
+    }
+
+    /// The sink, once it has written what it was given.
+    async fn rest(&mut self) -> Result<Box<Sink>, Fault> {
+        match self.sink.take() {
+            Some(Pending::Idle(sink)) => Ok(sink),
+            Some(Pending::Busy(task)) => task.await.map_err(Fault::internal)?.map_err(disk),
+            None => Err(Fault::internal("a blob was written to after it had failed")),
+        }
+    }
+
+    /// Once it returns, the bytes are on the disk.
+    pub async fn finish(mut self) -> Result<Staged, Fault> {
+        let sink = self.rest().await?;
+        let last = std::mem::take(&mut self.buffer);
+        let done = spawn_blocking(move || {
+            let sink = sink.take(last)?;
+            sink.file.sync_all()?;
+            Ok((sink.hasher.finalize().into(), sink.file))
+        });
+        let (hash, file) = done.await.map_err(Fault::internal)?.map_err(disk)?;
+        let (length, temporary) = (self.length, self.temporary);
+        Ok(Staged { hash: BlobHash(hash), length, temporary, _lock: file })
+    }
+}
+
+fn create(incoming: &Path, number: u64) -> io::Result<(File, Temporary)> {
+    std::fs::create_dir_all(incoming)?;
+    let process = std::process::id();
+    for number in number..number.saturating_add(NAMES) {
+        let path = incoming.join(format!("{process}-{number}"));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        match options.open(&path) {
+            Ok(file) => {
+                let temporary = Temporary(path);
+                // Where files cannot be locked nothing is ever swept, and that is safe.
+                if let Err(error) = file.try_lock() {
+                    tracing::debug!(%error, "the blob folder has no locks");
+                }
+                return Ok((file, temporary));
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Removes what the dead left behind: files that nobody has locked. One that was made a moment ago
+/// may not be locked yet, which is why the time is asked for.
+pub(super) fn sweep(incoming: &Path, modified_before: std::time::SystemTime) -> io::Result<u64> {
+    let entries = match std::fs::read_dir(incoming) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        entries => entries?,
+    };
+    let mut removed = 0;
+    for entry in entries {
+        let path = entry?.path();
+        // It may be settled or removed at any moment by its writer.
+        let Ok(file) = File::open(&path) else { continue };
+        let is_old = file.metadata()?.modified()? < modified_before;
+        if is_old && file.try_lock().is_ok() && std::fs::remove_file(&path).is_ok() {
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
