@@ -1,0 +1,213 @@
+//! Login, refresh and logout.
+
+use super::*;
+use crate::{SESSION_LIFE, SESSIONS_MAX, session_of};
+
+#[tokio::test]
+async fn wrong_users_and_wrong_passwords_are_told_the_same() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let ann = world.user("Ann").await;
+        let session = world.login("aNn").await;
+        assert_eq!(session.user, ann);
+        assert_eq!(world.people.owner(&session.subject()).await.unwrap(), ann.owner());
+        let long = "x".repeat(10_000);
+        let wrong = [
+            ("Ann", "wrong horse"),
+            ("Ann", ""),
+            ("Ann", &long),
+            ("nobody", PASSWORD),
+            ("not a name", PASSWORD),
+            ("a\0b", PASSWORD),
+            (&long, &long),
+        ];
+        let mut words = Vec::new();
+        for (username, password) in wrong {
+            let fault = world.people.login(username, password).await.unwrap_err();
+            assert_eq!((fault.kind(), fault.code()), (Kind::Unauthenticated, "wrong_credentials"));
+            assert!(!format!("{fault:?}").contains("wrong horse"));
+            words.push(fault.message().to_owned());
+        }
+        words.dedup();
+        assert_eq!(words.len(), 1, "{words:?}");
+        assert!(!format!("{session:?}").contains(session.refresh.reveal()));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn guessers_are_slowed_and_others_are_not() {
+    let folder = testkit::TempFolder::new();
+    let db = Db::open(&store::StoreConfig::sqlite(folder.path())).await.unwrap();
+    let world = World::new(&db).await;
+    world.user("ann").await;
+    world.user("bob").await;
+    for _ in 0..10 {
+        let wrong = world.people.login("ann", "a wrong one").await;
+        refused(wrong, Kind::Unauthenticated, "wrong_credentials");
+    }
+    let fault = world.people.login("ann", PASSWORD).await.unwrap_err();
+    assert_eq!((fault.kind(), fault.code()), (Kind::RateLimited, "too_many_attempts"));
+    assert_eq!(fault.retry_wait(), Some(seconds(6)));
+    for _ in 0..12 {
+        world.login("bob").await;
+    }
+    world.clock.advance(seconds(6));
+    world.login("ann").await;
+}
+
+#[tokio::test]
+async fn a_refresh_token_is_good_once() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let people = &world.people;
+        world.user("ann").await;
+        let first = world.login("ann").await;
+        let other = world.login("ann").await;
+        world.clock.advance(seconds(3600));
+        let second = people.refresh(first.refresh.reveal()).await.unwrap();
+        assert_eq!((&second.session_id, &second.user), (&first.session_id, &first.user));
+        assert_eq!(second.refresh_expires.0 - first.refresh_expires.0, 3_600_000);
+        assert_ne!(second.refresh, first.refresh);
+        let third = people.refresh(second.refresh.reveal()).await.unwrap();
+
+        // Within a moment it is a race, later a theft, and that ends the session for both sides.
+        world.clock.advance(seconds(10));
+        let raced = people.refresh(second.refresh.reveal()).await;
+        refused(raced, Kind::Unauthenticated, "refresh_raced");
+        assert_eq!(people.owner(&third.subject()).await.unwrap(), third.user.owner());
+        world.clock.advance(seconds(1));
+        let reused = people.refresh(first.refresh.reveal()).await.unwrap_err();
+        assert_eq!((reused.kind(), reused.code()), (Kind::Unauthenticated, "refresh_reused"));
+        assert!(reused.message().contains("the session has been ended"), "{reused}");
+        let thief = people.refresh(third.refresh.reveal()).await;
+        refused(thief, Kind::Unauthenticated, "session_ended");
+        refused(people.owner(&third.subject()).await, Kind::Unauthenticated, "session_ended");
+        people.refresh(other.refresh.reveal()).await.unwrap();
+
+        let long = "x".repeat(100_000);
+        for rubbish in ["", "refresh_stoa1_", &long, crate::refresh::new_token().unwrap().reveal()]
+        {
+            let fault = people.refresh(rubbish).await;
+            refused(fault, Kind::Unauthenticated, "wrong_refresh_token");
+            let fault = people.logout_by_refresh(rubbish).await;
+            refused(fault, Kind::Unauthenticated, "wrong_refresh_token");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_two_refreshes_at_once_one_wins_and_nobody_is_a_thief() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        world.user("ann").await;
+        let session = world.login("ann").await;
+        let answers = at_once(8, |_| {
+            let (people, token) = (people(&world.db, &world.clock, true), session.refresh.clone());
+            async move { people.refresh(token.reveal()).await }
+        })
+        .await;
+        let (good, bad): (Vec<_>, Vec<_>) = answers.into_iter().partition(Result::is_ok);
+        assert_eq!(good.len(), 1);
+        for one in bad {
+            refused(one, Kind::Unauthenticated, "refresh_raced");
+        }
+        let winner = good.into_iter().next().unwrap().unwrap();
+        world.people.refresh(winner.refresh.reveal()).await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn sessions_end_by_logout_and_by_time_and_are_swept() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let people = &world.people;
+        let user = world.user("ann").await;
+        let by_id = world.login("ann").await;
+        let by_refresh = people.start(&user).await.unwrap();
+        let by_time = world.login("ann").await;
+        people.logout(&by_id.session_id).await.unwrap();
+        people.logout(&by_id.session_id).await.unwrap();
+        people.logout("nothing").await.unwrap();
+        people.logout_by_refresh(by_refresh.refresh.reveal()).await.unwrap();
+        for ended in [&by_id, &by_refresh] {
+            refused(people.owner(&ended.subject()).await, Kind::Unauthenticated, "session_ended");
+            let refreshed = people.refresh(ended.refresh.reveal()).await;
+            refused(refreshed, Kind::Unauthenticated, "session_ended");
+        }
+        assert_eq!(people.sweep().await.unwrap(), 0, "what ended today is remembered");
+        world.clock.advance(SESSION_LIFE - seconds(1));
+        assert_eq!(people.owner(&by_time.subject()).await.unwrap(), user.owner());
+        assert_eq!(people.sweep().await.unwrap(), 2);
+        world.clock.advance(seconds(1));
+        refused(people.owner(&by_time.subject()).await, Kind::Unauthenticated, "session_ended");
+        let late = people.refresh(by_time.refresh.reveal()).await;
+        refused(late, Kind::Unauthenticated, "session_ended");
+        assert_eq!(people.sweep().await.unwrap(), 1);
+        assert_eq!(world.count("SELECT COUNT(*) FROM archive_refreshes").await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn sessions_and_their_tokens_are_bounded() {
+    let folder = testkit::TempFolder::new();
+    let db = Db::open(&store::StoreConfig::sqlite(folder.path())).await.unwrap();
+    let world = World::new(&db).await;
+    let user = world.user("ann").await;
+    let first = world.people.start(&user).await.unwrap();
+    world.clock.advance(seconds(1));
+    let mut latest = world.people.start(&user).await.unwrap();
+    for _ in 1..SESSIONS_MAX - 1 {
+        world.people.start(&user).await.unwrap();
+    }
+    world.people.owner(&first.subject()).await.unwrap();
+    world.people.start(&user).await.unwrap();
+    refused(world.people.owner(&first.subject()).await, Kind::Unauthenticated, "session_ended");
+    assert_eq!(world.people.list().await.unwrap()[0].sessions, u64::from(SESSIONS_MAX));
+
+    for _ in 0..150 {
+        latest = world.people.refresh(latest.refresh.reveal()).await.unwrap();
+    }
+    let tokens = world.count(
+        "SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM archive_refreshes GROUP BY session_id)",
+    );
+    assert_eq!(tokens.await, 101);
+}
+
+#[test]
+fn subjects_with_a_session_are_told_from_others() {
+    let (user, session) =
+        ("0192f3a4-b5c6-7000-8000-000000000001", "0192f3a4-b5c6-7000-8000-000000000002");
+    assert_eq!(session_of(&format!("user:{user}/{session}")), Some((user, session)));
+    for other in [
+        "cli",
+        "user:ann",
+        "user:ann/1",
+        "",
+        "user:/",
+        &format!("user:{user}"),
+        &format!("token:{user}/{session}"),
+    ] {
+        assert_eq!(session_of(other), None, "{other}");
+    }
+}
+
+#[tokio::test]
+async fn tokens_without_a_session_own_by_their_subject() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let people = &world.people;
+        for subject in ["cli", "user:ann", "user:1/2"] {
+            assert_eq!(people.owner(subject).await.unwrap(), format!("token:{subject}"));
+        }
+        let (ann, bob) = (world.user("ann").await, world.user("bob").await);
+        let session = world.login("ann").await;
+        let swapped = format!("user:{}/{}", bob.id, session.session_id);
+        refused(people.owner(&swapped).await, Kind::Unauthenticated, "session_ended");
+        assert_eq!(people.owner(&session.subject()).await.unwrap(), ann.owner());
+    })
+    .await;
+}
