@@ -1,6 +1,7 @@
 //! What every adapter to a venue needs in order to ask politely: a line that bounds, times and
 //! repeats requests, a breaker that leaves a failing venue alone, flights that make identical
-//! questions one, random waits between attempts, and the words for what went wrong.
+//! questions one, random waits between attempts, the words for what went wrong, and the rule which
+//! addresses of a stranger's choice are asked at all.
 //!
 //! What is asked, and what an answer says, is for the adapters.
 
@@ -8,10 +9,12 @@ mod breaker;
 mod failure;
 mod flight;
 mod line;
+mod public;
 mod wait;
 
 pub use breaker::{Breaker, Permit, Resting};
 pub use failure::{Failure, Retry};
 pub use flight::{Abandoned, Flights};
 pub use line::{Line, Manners, Response, address};
+pub use public::{PublicOnly, address_problem, url_problem};
 pub use wait::{is_young, jitter};

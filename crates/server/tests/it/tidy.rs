@@ -54,7 +54,7 @@ fn edges() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 /// What each kind of crate may depend on; `*` ends a prefix.
-const ALLOWED: [(&str, &[&str]); 27] = [
+const ALLOWED: &[(&str, &[&str])] = &[
     ("fault", &[]),
     ("fanout", &[]),
     ("ta", &[]),
@@ -70,6 +70,7 @@ const ALLOWED: [(&str, &[&str]); 27] = [
     ("store", &["fault"]),
     ("exchange-sim", &["market", "fault"]),
     ("jobs", &["store", "market", "fault"]),
+    ("people", &["store", "jobs", "auth", "market", "fault"]),
     ("bars", &["store", "market", "fault"]),
     ("history", &["market", "fault"]),
     ("market-files", &["bars", "market", "fault"]),
@@ -92,10 +93,12 @@ const ALLOWED: [(&str, &[&str]); 27] = [
             "integrity",
             "pricing",
             "llm",
+            "upstream",
             "fault",
         ],
     ),
     ("agent-analyst", &["contract", "market", "llm", "fault"]),
+    ("transport-a2a", &["contract", "auth", "telemetry", "upstream", "fault"]),
     ("transport-*", &["contract", "auth", "telemetry", "fault"]),
     ("testkit", &["*"]),
     ("bench", &["*"]),

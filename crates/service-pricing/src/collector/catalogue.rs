@@ -14,7 +14,6 @@ use crate::books::products::{self, Product};
 use crate::collector::Collector;
 use crate::collector::names::{invalid, sku_problem, text_problem};
 use crate::collector::tick::amount;
-use crate::connectors::http::address;
 use crate::csv::Table;
 use crate::said::Said;
 
@@ -274,7 +273,7 @@ fn sources(row: &mut Map<String, Value>, private: bool) -> Result<Vec<String>, W
         return Err(wrong("sources", format!("at most {SOURCES_MAX} addresses")));
     }
     for (at, it) in listed.iter().enumerate() {
-        if let Some(expected) = address::problem(it, private) {
+        if let Some(expected) = upstream::address_problem(it, private) {
             return Err((format!("sources[{at}]"), expected.to_owned()));
         }
     }

@@ -1,7 +1,6 @@
 //! Competitors' own pages and feeds, at the addresses that the catalogue has in a product's
 //! `sources`. One page is one haul; what goes wrong with one does not stop the others.
 
-pub(crate) mod address;
 mod fetch;
 mod offers;
 mod robots;

@@ -12,8 +12,8 @@ use reqwest::redirect::Policy;
 use reqwest::{Response, Url};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
+use upstream::{PublicOnly, url_problem};
 
-use crate::connectors::http::address::{PublicOnly, url_problem};
 use crate::connectors::http::robots::Robots;
 
 const PAGE_BYTES_MAX: usize = 2 << 20;

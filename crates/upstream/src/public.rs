@@ -1,4 +1,4 @@
-//! Which addresses may be asked: those that can only be somebody else's. A name is judged where it
+//! Which addresses that a stranger chose may be asked: those that can only be somebody else's. A name is judged where it
 //! is resolved, so that what was judged is what is connected to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -6,10 +6,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-pub(crate) const URL_CHARS_MAX: usize = 2_048;
+/// The longest address that is looked at.
+const URL_CHARS_MAX: usize = 2_048;
 
-/// What was expected instead, if the text is no address that can be asked.
-pub(crate) fn problem(text: &str, private: bool) -> Option<&'static str> {
+/// What was expected instead, if the text is no address that can be asked. `private` allows those
+/// of this machine and of private networks.
+pub fn address_problem(text: &str, private: bool) -> Option<&'static str> {
     if text.len() > URL_CHARS_MAX {
         return Some("a shorter address");
     }
@@ -19,7 +21,8 @@ pub(crate) fn problem(text: &str, private: bool) -> Option<&'static str> {
     }
 }
 
-pub(crate) fn url_problem(url: &Url, private: bool) -> Option<&'static str> {
+/// The same of an address that was read already.
+pub fn url_problem(url: &Url, private: bool) -> Option<&'static str> {
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Some("an absolute http or https address");
     }
@@ -34,7 +37,7 @@ pub(crate) fn url_problem(url: &Url, private: bool) -> Option<&'static str> {
 }
 
 /// Resolves names to public addresses alone.
-pub(crate) struct PublicOnly;
+pub struct PublicOnly;
 
 impl Resolve for PublicOnly {
     fn resolve(&self, name: Name) -> Resolving {
@@ -89,7 +92,8 @@ mod tests {
 
     #[track_caller]
     fn check(url: &str, public: bool, private: bool) {
-        let accepted = (problem(url, false).is_none(), problem(url, true).is_none());
+        let accepted =
+            (address_problem(url, false).is_none(), address_problem(url, true).is_none());
         assert_eq!(accepted, (public, private), "{url}");
     }
 
