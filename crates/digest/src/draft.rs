@@ -1,0 +1,140 @@
+//! What reading a document gives: drafts of insights with their places, and what was asked for.
+
+use serde_json::{Map, Value};
+
+/// Drafts of one document.
+pub const DRAFTS_MAX: usize = 2_000;
+/// Places that are listed of one draft; all are counted.
+pub const PLACES_MAX: usize = 20;
+
+/// One page of a file. Numbers run over the file and its attachments and never repeat.
+#[derive(Debug, Clone, Copy)]
+pub struct Page<'t> {
+    pub number: u32,
+    /// Empty for the file itself, else the attachment's name. Pages of a part stand together.
+    pub part: &'t str,
+    pub text: &'t str,
+}
+
+/// How much is asked for. Which pages are read is the caller's choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Authorities by their full citations, parties, attorneys, judges, courts, case numbers and
+    /// the summary.
+    Fast,
+    /// The same with organisations, sums, events, deadlines and conflicts.
+    Standard,
+    /// The same with short forms, `id.` and `supra` as places of their authority, and every
+    /// mention of organisations and sums.
+    Deep,
+}
+
+/// What is asked for. The summary is always made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice {
+    pub mode: Mode,
+    pub citations: bool,
+    pub entities: bool,
+    pub timeline: bool,
+}
+
+impl Choice {
+    /// Everything that a mode has.
+    #[must_use]
+    pub fn all(mode: Mode) -> Self {
+        Self { mode, citations: true, entities: true, timeline: true }
+    }
+}
+
+/// What a draft is about, in the order in which drafts are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Category {
+    Summary,
+    Party,
+    Attorney,
+    Judge,
+    Court,
+    CaseNumber,
+    Citation,
+    Deadline,
+    Conflict,
+    Event,
+    Money,
+    Organisation,
+}
+
+impl Category {
+    pub const ALL: [Self; 12] = [
+        Self::Summary,
+        Self::Party,
+        Self::Attorney,
+        Self::Judge,
+        Self::Court,
+        Self::CaseNumber,
+        Self::Citation,
+        Self::Deadline,
+        Self::Conflict,
+        Self::Event,
+        Self::Money,
+        Self::Organisation,
+    ];
+
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Summary => "summary",
+            Self::Party => "party",
+            Self::Attorney => "attorney",
+            Self::Judge => "judge",
+            Self::Court => "court",
+            Self::CaseNumber => "case_number",
+            Self::Citation => "citation",
+            Self::Deadline => "deadline",
+            Self::Conflict => "conflict",
+            Self::Event => "event",
+            Self::Money => "money",
+            Self::Organisation => "organisation",
+        }
+    }
+}
+
+/// A place in the document, in characters of the page's text, which are `quote` there, always.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spot {
+    pub page: u32,
+    pub start: u32,
+    pub end: u32,
+    pub quote: String,
+}
+
+/// An insight before it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    pub category: Category,
+    pub title: String,
+    pub content: String,
+    pub tags: Vec<String>,
+    pub entities: Map<String, Value>,
+    /// Authorities in the form that everyone writes.
+    pub citations: Vec<String>,
+    /// The share of such findings that are right at the least.
+    pub confidence: f64,
+    /// The same in words.
+    pub meaning: &'static str,
+    /// In the order of the document, at most [`PLACES_MAX`]; never empty.
+    pub places: Vec<Spot>,
+    /// How many places there are, with those left out.
+    pub places_total: u32,
+}
+
+/// All that a document gave.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Digest {
+    /// By category, and within one in the order of the document.
+    pub drafts: Vec<Draft>,
+    pub words: u64,
+    /// What ran: `summary`, `citations`, `entities`, `timeline`.
+    pub processors: Vec<&'static str>,
+    /// There was more of something than is given.
+    pub truncated: bool,
+}
