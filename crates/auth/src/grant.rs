@@ -47,6 +47,8 @@ impl Grant {
 pub struct Limits {
     pub sku_prefix: Option<Vec<String>>,
     pub market: Option<Vec<String>>,
+    /// The services it can be used at, by name.
+    pub service: Option<Vec<String>>,
 }
 
 impl Limits {
@@ -60,6 +62,10 @@ impl Limits {
         self.market.as_ref().is_none_or(|markets| markets.iter().any(|it| it == market))
     }
 
+    pub fn allow_service(&self, service: &str) -> bool {
+        self.service.as_ref().is_none_or(|services| services.iter().any(|it| it == service))
+    }
+
     /// What both allow, exactly: of two prefixes, one of which begins with the other, the longer
     /// one is their intersection, and any two others have none.
     #[must_use]
@@ -69,6 +75,7 @@ impl Limits {
                 a.starts_with(b)
             }),
             market: both(self.market.as_deref(), other.market.as_deref(), |a, b| a == b),
+            service: both(self.service.as_deref(), other.service.as_deref(), |a, b| a == b),
         }
     }
 }
@@ -104,7 +111,7 @@ mod tests {
     fn check(left: Option<Vec<String>>, right: Option<Vec<String>>, expected: Option<Vec<String>>) {
         let of = |sku_prefix: &Option<Vec<String>>| Limits {
             sku_prefix: sku_prefix.clone(),
-            market: None,
+            ..Limits::default()
         };
         assert_eq!(of(&left).intersect(&of(&right)).sku_prefix, expected);
         assert_eq!(of(&right).intersect(&of(&left)).sku_prefix, expected);
@@ -123,11 +130,18 @@ mod tests {
 
     #[test]
     fn limits_reach_what_they_name() {
-        let limits = Limits { sku_prefix: list(&["TOY-"]), market: list(&["DE", "FR"]) };
+        let limits = Limits {
+            sku_prefix: list(&["TOY-"]),
+            market: list(&["DE", "FR"]),
+            service: list(&["archive"]),
+        };
         assert!(limits.allow_sku("TOY-1") && !limits.allow_sku("TOY") && !limits.allow_sku(""));
         assert!(limits.allow_market("FR") && !limits.allow_market("F"));
-        assert!(Limits::default().allow_sku("any") && Limits::default().allow_market("any"));
-        let nothing = Limits { sku_prefix: list(&[]), market: list(&[]) };
+        assert!(limits.allow_service("archive") && !limits.allow_service("archiv"));
+        let free = Limits::default();
+        assert!(free.allow_sku("any") && free.allow_market("any") && free.allow_service("any"));
+        let nothing = Limits { sku_prefix: list(&[]), market: list(&[]), service: list(&[]) };
         assert!(!nothing.allow_sku("TOY-1") && !nothing.allow_market("DE"));
+        assert!(!nothing.allow_service("archive"));
     }
 }

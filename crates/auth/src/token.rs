@@ -144,6 +144,9 @@ impl fmt::Display for Inspection {
         if let Some(markets) = &self.limits.market {
             writeln!(f, "market      {markets:?}")?;
         }
+        if let Some(services) = &self.limits.service {
+            writeln!(f, "service     {services:?}")?;
+        }
         for note in &self.notes {
             writeln!(f, "note        {}", note.escape_debug())?;
         }

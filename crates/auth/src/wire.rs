@@ -56,19 +56,24 @@ pub(crate) struct LimitsBlock {
     pub(crate) sku_prefix: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) market: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) service: Option<Vec<String>>,
 }
 
 impl From<LimitsBlock> for Limits {
     fn from(block: LimitsBlock) -> Self {
-        Self { sku_prefix: block.sku_prefix, market: block.market }
+        Self { sku_prefix: block.sku_prefix, market: block.market, service: block.service }
     }
 }
 
 impl LimitsBlock {
     /// Nothing at all when there is nothing to limit.
     pub(crate) fn from_limits(limits: &Limits) -> Option<Self> {
-        (*limits != Limits::default())
-            .then(|| Self { sku_prefix: limits.sku_prefix.clone(), market: limits.market.clone() })
+        (*limits != Limits::default()).then(|| Self {
+            sku_prefix: limits.sku_prefix.clone(),
+            market: limits.market.clone(),
+            service: limits.service.clone(),
+        })
     }
 }
 

@@ -22,6 +22,9 @@ pub(crate) struct Access {
     services: HashMap<String, Door>,
 }
 
+/// What the edge calls itself, which stands before all services.
+const EDGE: &str = "mcp";
+
 /// The way into one service.
 struct Door {
     rules: AccessRules,
@@ -105,8 +108,15 @@ impl Access {
                     return Err(unknown_token());
                 }
                 let grant = self.authority.verify(token, self.clock.now().0 / 1000).await?;
-                // A limit that a service does not honour must not be forgotten. The edge only asks
-                // whether the token holds.
+                // To the services outside its limit a token is nobody's. The edge only asks whether
+                // it holds.
+                if service != EDGE && !grant.limits.allow_service(service) {
+                    return match self.open && !closed {
+                        true => Ok(self.reader.clone()),
+                        false => Err(service_not_reached(service)),
+                    };
+                }
+                // A limit that a service does not honour must not be forgotten.
                 let limited = grant.limits.market.is_some() || grant.limits.sku_prefix.is_some();
                 if limited && rules.is_some_and(|rules| !rules.limits) {
                     return Err(Fault::new(
@@ -124,6 +134,11 @@ impl Access {
             }
         }
     }
+}
+
+fn service_not_reached(service: &str) -> Fault {
+    let message = format!("this token is limited to other services than {service}");
+    Fault::new(Kind::Forbidden, "service_not_reached", message)
 }
 
 /// Where an operator has set a token of their own, what looks like none of ours was meant as that.
@@ -152,6 +167,10 @@ impl Gate for Access {
         looked
     }
 
+    async fn recognise(&self, credential: &Credential, service: &str) -> Option<Caller> {
+        self.look(credential, service, Scope::Open).await.ok()
+    }
+
     fn expires_in(&self, credential: &Credential) -> Option<Duration> {
         let Credential::Bearer(token) = credential else { return None };
         // What the token says of itself will do: it only decides when to look at it again.
@@ -161,7 +180,9 @@ impl Gate for Access {
     }
 
     fn asks_later(&self, service: &str) -> bool {
-        self.services.get(service).is_some_and(|door| door.rules.argument.is_some())
+        // Who is known by an open tool, or shows a token in the call, must come as far as the call.
+        let later = |rules: &AccessRules| rules.argument.is_some() || (rules.closed && rules.recognise);
+        self.services.get(service).is_some_and(|door| later(&door.rules))
     }
 
     fn decided(&self, service: &str, scope: Scope, denied: Option<&Fault>) {

@@ -175,6 +175,9 @@ pub(crate) struct LimitArgs {
     /// Only these markets
     #[arg(long, value_delimiter = ',')]
     pub(crate) market: Option<Vec<String>>,
+    /// Only these services, such as archive
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) service: Option<Vec<String>>,
 }
 
 #[derive(Debug, Args)]

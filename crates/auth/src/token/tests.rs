@@ -42,7 +42,7 @@ fn a_token_narrowed_without_the_key_verifies() {
     let narrowing = Narrowing {
         scopes: Some([Scope::READ].into_iter().collect()),
         expires_at: Some(1_500),
-        limits: Limits { sku_prefix: Some(vec!["TOY-".to_owned()]), market: None },
+        limits: Limits { sku_prefix: Some(vec!["TOY-".to_owned()]), ..Limits::default() },
         note: Some("for the dashboard".to_owned()),
     };
     let narrowed = attenuate(&token(), &narrowing).unwrap();
@@ -51,6 +51,23 @@ fn a_token_narrowed_without_the_key_verifies() {
     assert_eq!((claims.issued_at, claims.expires_at), (1_000, 1_500));
     assert!(claims.limits.allow_sku("TOY-1") && !claims.limits.allow_sku("CAR-1"));
     assert_eq!(claims.notes, ["for the dashboard"]);
+}
+
+#[test]
+fn a_token_from_before_there_were_services_reaches_them_all() {
+    let root = r#"{"id":"00112233445566778899aabbccddeeff","subject":"ops","scopes":["read"],
+        "issued":1,"expires":2,"limits":{"market":["DE"]}}"#;
+    let old = signed(&[root]);
+    assert!(verified(&old).unwrap().limits.allow_service("archive"));
+    let service = Some(vec!["archive".to_owned()]);
+    let narrowing =
+        Narrowing { limits: Limits { service, ..Limits::default() }, ..Default::default() };
+    let narrowed = attenuate(&old, &narrowing).unwrap();
+    let limits = verified(narrowed.reveal()).unwrap().limits;
+    assert!(limits.allow_service("archive") && !limits.allow_service("quotes"));
+    assert!(limits.allow_market("DE") && !limits.allow_market("FR"));
+    let told = inspect(narrowed.reveal()).unwrap().to_string();
+    assert!(told.contains("service     [\"archive\"]"), "{told}");
 }
 
 #[test]
@@ -161,7 +178,8 @@ fn size_and_depth_are_bounded() {
     let refused = attenuate(&deep, &Narrowing::default()).unwrap_err();
     assert_eq!(refused.code(), "token_too_large");
 
-    let limits = Limits { sku_prefix: Some(vec!["A".repeat(TOKEN_BYTES_MAX)]), market: None };
+    let limits =
+        Limits { sku_prefix: Some(vec!["A".repeat(TOKEN_BYTES_MAX)]), ..Limits::default() };
     let wide = Narrowing { limits, ..Default::default() };
     assert_eq!(attenuate(&token(), &wide).unwrap_err().code(), "token_too_large");
     let noted = Narrowing { note: Some("n".repeat(129)), ..Default::default() };
@@ -187,7 +205,12 @@ fn scopes() -> impl Strategy<Value = Scopes> {
 fn limits() -> impl Strategy<Value = Limits> {
     let prefixes = option::of(vec("[AB]{0,3}", 0..3));
     let markets = option::of(vec("[XYZ]", 0..3));
-    (prefixes, markets).prop_map(|(sku_prefix, market)| Limits { sku_prefix, market })
+    let services = option::of(vec("[mnp]", 0..3));
+    (prefixes, markets, services).prop_map(|(sku_prefix, market, service)| Limits {
+        sku_prefix,
+        market,
+        service,
+    })
 }
 
 fn narrowing() -> impl Strategy<Value = Narrowing> {
@@ -205,6 +228,7 @@ proptest! {
         steps in vec(narrowing(), 0..6),
         sku in "[ABC]{0,4}",
         market in "[XYZ]",
+        service in "[mnp]",
     ) {
         let words: Vec<&str> = own.iter().map(Scope::as_str).collect();
         let first = root(&words, expires, LimitsBlock::from_limits(&own_limits));
@@ -228,6 +252,10 @@ proptest! {
         prop_assert_eq!(
             claims.limits.allow_market(&market),
             all.iter().all(|l| l.allow_market(&market))
+        );
+        prop_assert_eq!(
+            claims.limits.allow_service(&service),
+            all.iter().all(|l| l.allow_service(&service))
         );
     }
 

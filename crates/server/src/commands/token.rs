@@ -36,7 +36,7 @@ async fn authority(config: &Config) -> Result<Authority, Failure> {
 }
 
 fn limits(args: LimitArgs) -> Limits {
-    Limits { sku_prefix: args.sku_prefix, market: args.market }
+    Limits { sku_prefix: args.sku_prefix, market: args.market, service: args.service }
 }
 
 async fn mint(args: MintArgs, config: &Config, now: i64) -> Result<(), Failure> {
@@ -85,6 +85,7 @@ async fn inspect(config: &Config, now: i64) -> Result<(), Failure> {
         ("expires", Millis(seen.expires_at.saturating_mul(1000)).to_rfc3339()),
         ("sku prefixes", shown(seen.limits.sku_prefix.as_deref())),
         ("markets", shown(seen.limits.market.as_deref())),
+        ("services", shown(seen.limits.service.as_deref())),
         ("narrowed", format!("{} times", seen.narrowings)),
         ("notes", seen.notes.join("; ")),
         ("revocation id", seen.revocation_id.to_string()),
