@@ -1,0 +1,70 @@
+//! What the archive bears: small files from upload to their insights, a large text, a thousand pages
+//! beside `pdftotext`, twenty large uploads at once, and one beside `curl` into a plain file server.
+//! Everything goes over HTTP to a `stoa serve`. `bench/README.md` says how to read it.
+#![allow(clippy::print_stdout, reason = "the tables are what this program is for")]
+
+mod crowd;
+mod large;
+mod options;
+mod papers;
+mod plain;
+mod process;
+mod server;
+mod small;
+mod table;
+mod throughput;
+mod wire;
+mod writers;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use options::{Options, Part};
+use server::{Folder, Stoa};
+use table::Target;
+
+pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+pub(crate) const MB: usize = 1024 * 1024;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1).peekable();
+    // This program is also the plain server that it is measured against.
+    let outcome = if args.next_if(|it| it == plain::FLAG).is_some() {
+        plain::serve(args).map(|()| true)
+    } else {
+        Options::read(args).and_then(|options| run(&options))
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            println!("the benchmark could not be run: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether every target was met.
+fn run(options: &Options) -> Outcome<bool> {
+    let binary = server::prepare(options)?;
+    let mut targets: Vec<Target> = Vec::new();
+    println!("load of the machine before: {}", process::load_average()?);
+    for part in &options.parts {
+        // A server and a folder of its own, so that no part stands on what another left behind.
+        let folder = Folder::new()?;
+        let stoa = Stoa::start(&binary, &folder)?;
+        match part {
+            Part::Small => targets.extend(small::measure(&stoa, options)?),
+            Part::Text => targets.extend(large::text(&stoa, options)?),
+            Part::Pdf => targets.extend(large::pdf(&stoa, &folder, options)?),
+            Part::Crowd => targets.extend(crowd::measure(&stoa, options)?),
+            Part::Upload => targets.push(throughput::measure(&stoa, &folder, options)?),
+        }
+    }
+    println!("\nload of the machine after: {}\n", process::load_average()?);
+    for target in &targets {
+        println!("{target}");
+    }
+    Ok(targets.iter().all(Target::is_met))
+}

@@ -1,0 +1,164 @@
+//! `stoa serve` as a process: how it is built, started and stopped, and who may upload to it.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crate::options::Options;
+use crate::{Outcome, process};
+
+const START_PATIENCE: Duration = Duration::from_secs(60);
+/// What an owner may upload in a minute, so after as many it is another's turn.
+const UPLOADS_PER_OWNER: usize = 10;
+
+pub(crate) fn prepare(options: &Options) -> Outcome<PathBuf> {
+    match &options.stoa {
+        Some(path) => Ok(path.canonicalize()?),
+        None => build(),
+    }
+}
+
+/// Built the way this program was, so that a quick try with a debug build stays quick.
+fn build() -> Outcome<PathBuf> {
+    let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = bench.parent().ok_or("the benchmarks have left their workspace")?;
+    let mut cargo = Command::new(option_env!("CARGO").unwrap_or("cargo"));
+    cargo.current_dir(root).args(["build", "--quiet", "--package", "server", "--bin", "stoa"]);
+    if !cfg!(debug_assertions) {
+        cargo.arg("--release");
+    }
+    let status = cargo.status().map_err(|error| format!("{cargo:?}: {error}"))?;
+    let here = std::env::current_exe()?;
+    let built = here.parent().ok_or("this program stands nowhere")?.join("stoa");
+    if status.success() && built.exists() {
+        Ok(built)
+    } else {
+        Err(format!("{cargo:?} failed: {status}").into())
+    }
+}
+
+/// What is kept while a part runs; gone afterwards.
+pub(crate) struct Folder(pub(crate) PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Outcome<Self> {
+        let path = std::env::temp_dir().join(format!("stoa-archive-{}", std::process::id()));
+        std::fs::create_dir(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+/// A process that is ended with the value.
+pub(crate) struct Guard(pub(crate) Child);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+/// A server that answers on its port, until it is dropped.
+pub(crate) struct Stoa {
+    pub(crate) address: SocketAddr,
+    binary: PathBuf,
+    data: PathBuf,
+    child: Guard,
+    /// The token in use, how many there have been, and what it has uploaded.
+    owner: Mutex<Option<(String, usize, usize)>>,
+}
+
+impl Stoa {
+    pub(crate) fn start(binary: &Path, folder: &Folder) -> Outcome<Self> {
+        let address = free_address()?;
+        let data = folder.0.join("data");
+        let mut command = clean(binary);
+        command.arg("--data").arg(&data).args(["serve", "--listen", &address.to_string()]);
+        // The benchmark asks faster than a polite client would; uploads stay limited.
+        command.env("STOA_RATE_PER_SECOND", "0");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
+        let mut stoa = Self {
+            address,
+            binary: binary.to_owned(),
+            data,
+            child: Guard(child),
+            owner: Mutex::new(None),
+        };
+        once_it_answers(&mut stoa.child, address)?;
+        Ok(stoa)
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.0.id()
+    }
+
+    /// Processor time so far, of itself and of the readers it has waited for, in seconds.
+    pub(crate) fn cpu(&self) -> Outcome<f64> {
+        process::cpu(&self.id().to_string())
+    }
+
+    /// A token for one upload more; another owner's when the last one has had its ten.
+    pub(crate) fn token(&self) -> Outcome<String> {
+        let mut owner = self.owner.lock().map_err(|_| "a thread failed while it minted")?;
+        let owners = match owner.as_mut() {
+            Some((token, _, uploads)) if *uploads < UPLOADS_PER_OWNER => {
+                *uploads += 1;
+                return Ok(token.clone());
+            }
+            other => other.map_or(0, |(_, owners, _)| *owners) + 1,
+        };
+        let token = self.mint(&format!("owner-{owners}"))?;
+        *owner = Some((token.clone(), owners, 1));
+        Ok(token)
+    }
+
+    fn mint(&self, subject: &str) -> Outcome<String> {
+        let mut command = clean(&self.binary);
+        command.arg("--data").arg(&self.data).args(["token", "mint", "--subject", subject]);
+        let made = command.args(["--scope", "read,write"]).output()?;
+        if !made.status.success() {
+            return Err(String::from_utf8_lossy(&made.stderr).into());
+        }
+        Ok(String::from_utf8(made.stdout)?.trim().to_owned())
+    }
+}
+
+pub(crate) fn once_it_answers(child: &mut Guard, address: SocketAddr) -> Outcome<()> {
+    let started = Instant::now();
+    while TcpStream::connect(address).is_err() {
+        if let Some(status) = child.0.try_wait()? {
+            return Err(format!("a server ended with {status}").into());
+        }
+        if started.elapsed() > START_PATIENCE {
+            return Err(format!("nobody answers on {address}").into());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+/// Settings in the environment of whoever measures would change what is measured.
+fn clean(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear();
+    for name in ["PATH", "HOME", "TMPDIR", "LANG"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command
+}
+
+/// A port nobody holds at this moment.
+pub(crate) fn free_address() -> Outcome<SocketAddr> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
+}
