@@ -1,0 +1,147 @@
+//! A file while it is read and after: its status, and the text that was found.
+
+use std::borrow::Borrow;
+use std::ops::RangeInclusive;
+
+use fault::{Fault, Kind};
+use store::{Sql, Tx};
+
+use super::{Documents, check_id, unknown};
+use crate::file::{Reading, Status, bounded, short};
+use crate::page::{PageRecord, PageRun, Piece, Written, join, words};
+use crate::sql::{self, PageRows};
+
+/// What a page counts beside its text, so that many empty ones are bounded too.
+const PAGE_OVERHEAD: usize = 64;
+
+impl Documents {
+    pub async fn set_status(&self, tx: &mut Tx, id: &str, status: Status) -> Result<(), Fault> {
+        change(tx, id, sql::set_status(id, status)).await
+    }
+
+    pub async fn set_case(
+        &self,
+        tx: &mut Tx,
+        id: &str,
+        case_id: Option<&str>,
+    ) -> Result<(), Fault> {
+        change(tx, id, sql::set_case(id, case_id)).await
+    }
+
+    /// From here on only this job says how reading the file ended.
+    pub async fn begin_processing(&self, tx: &mut Tx, id: &str, job_id: &str) -> Result<(), Fault> {
+        change(tx, id, sql::begin_processing(id, job_id)).await
+    }
+
+    /// The file was read. A fault if it was deleted meanwhile, or another job has begun.
+    pub async fn finish(
+        &self,
+        tx: &mut Tx,
+        id: &str,
+        job_id: &str,
+        reading: &Reading,
+    ) -> Result<(), Fault> {
+        check_id(id)?;
+        let problems = sql::json(&bounded(&reading.problems))?;
+        let counts = (reading.page_count, reading.word_count);
+        if tx.execute(sql::finish(id, job_id, counts, problems)).await? > 0 {
+            return Ok(());
+        }
+        self.find_in(tx, id).await?;
+        let message = "another job has begun to read this file";
+        Err(Fault::new(Kind::Conflict, "superseded", message))
+    }
+
+    /// The file could not be read; false if that is no longer this job's to say. What an earlier
+    /// reading found stays.
+    pub async fn fail(
+        &self,
+        tx: &mut Tx,
+        id: &str,
+        job_id: &str,
+        error: &str,
+    ) -> Result<bool, Fault> {
+        check_id(id)?;
+        Ok(tx.execute(sql::fail(id, job_id, short(error))).await? > 0)
+    }
+
+    /// The job was cancelled: the file is again what it was before; false as with [`Self::fail`].
+    pub async fn stop_processing(
+        &self,
+        tx: &mut Tx,
+        id: &str,
+        job_id: &str,
+    ) -> Result<bool, Fault> {
+        check_id(id)?;
+        Ok(tx.execute(sql::stop_processing(id, job_id)).await? > 0)
+    }
+
+    /// Replaces the text of a file. Each page's number may come once.
+    pub async fn put_pages<I>(&self, tx: &mut Tx, id: &str, pages: I) -> Result<Written, Fault>
+    where
+        I: IntoIterator<IntoIter: Send, Item: Borrow<PageRecord> + Send>,
+    {
+        // Whoever deletes the file waits, and then deletes these pages as well.
+        self.find_in(tx, id).await?;
+        sql::delete_pages(tx, id).await?;
+        let mut rows = PageRows::of(id);
+        let mut written = Written::default();
+        for page in pages {
+            let page: &PageRecord = page.borrow();
+            rows.add(tx, page).await?;
+            written.pages += 1;
+            written.words += words(&page.text);
+            written.bytes += page.text.len() as u64;
+        }
+        rows.write(tx).await?;
+        Ok(written)
+    }
+
+    /// Whole pages of a range, as of one moment: at least one if there is one, then as many as
+    /// `bytes_max` allows.
+    pub async fn pages(
+        &self,
+        id: &str,
+        range: RangeInclusive<u32>,
+        bytes_max: usize,
+    ) -> Result<PageRun, Fault> {
+        check_id(id)?;
+        let (mut run, mut bytes) = (PageRun::default(), 0_usize);
+        let mut after = (i64::from(*range.start()), -1);
+        let mut tx = self.db.snapshot().await?;
+        loop {
+            let rows = tx.fetch_all(sql::pieces(id, after, *range.end())).await?;
+            for row in &rows {
+                let piece = sql::piece(row)?;
+                let is_new = piece.piece == 0;
+                if is_new && bytes >= bytes_max && !run.pages.is_empty() {
+                    run.next = Some(piece.page);
+                    break;
+                }
+                bytes += piece.text.len() + if is_new { PAGE_OVERHEAD } else { 0 };
+                after = (i64::from(piece.page), i64::from(piece.piece));
+                join(&mut run.pages, piece);
+            }
+            if run.next.is_some() || rows.len() < sql::PIECES_READ as usize {
+                break;
+            }
+        }
+        tx.commit().await?;
+        Ok(run)
+    }
+
+    /// The text in pieces of bounded size, in order, after the one with the given page and number.
+    /// None left is the end. Each call sees its own moment: a file that is read anew in between
+    /// shows in its `job_id`.
+    pub async fn pieces(&self, id: &str, after: Option<(u32, u32)>) -> Result<Vec<Piece>, Fault> {
+        check_id(id)?;
+        let after = after.map_or((0, -1), |(page, piece)| (i64::from(page), i64::from(piece)));
+        let rows = self.db.fetch_all(sql::pieces(id, after, u32::MAX)).await?;
+        rows.iter().map(sql::piece).collect()
+    }
+}
+
+async fn change(tx: &mut Tx, id: &str, update: Sql) -> Result<(), Fault> {
+    check_id(id)?;
+    if tx.execute(update).await? > 0 { Ok(()) } else { Err(unknown(id)) }
+}

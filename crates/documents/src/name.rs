@@ -1,0 +1,89 @@
+//! The name a file came with, made safe to show. It is never part of a path on this machine.
+
+use fault::Fault;
+
+/// Characters of a name that are kept.
+const CHARS_MAX: usize = 255;
+/// Of an extension that survives when a long name is cut.
+const EXTENSION_MAX: usize = 16;
+
+/// The last component of what the sender calls the file, without characters that are not seen or
+/// that turn the text around. A long name loses its middle, not its extension.
+pub fn clean(name: &str) -> Result<String, Fault> {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let seen: String = last.chars().filter(|it| !is_unseen(*it)).collect();
+    let seen = seen.trim();
+    if seen.is_empty() || seen.chars().all(|it| it == '.') {
+        return Err(Fault::invalid("invalid_file_name", "a file needs a name; send it with one")
+            .problem("file", "a part with a filename"));
+    }
+    Ok(shorten(seen))
+}
+
+/// Controls, the marks that change the direction of text, and breaks of line and paragraph.
+fn is_unseen(it: char) -> bool {
+    it.is_control()
+        || matches!(it, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(it, '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+}
+
+fn shorten(name: &str) -> String {
+    let chars = name.chars().count();
+    if chars <= CHARS_MAX {
+        return name.to_owned();
+    }
+    let extension = match name.rsplit_once('.') {
+        Some((_, end)) if end.chars().count() <= EXTENSION_MAX => format!(".{end}"),
+        _ => String::new(),
+    };
+    let room = CHARS_MAX - extension.chars().count();
+    name.chars().take(room).chain(extension.chars()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(sent: &str, kept: &str) {
+        assert_eq!(clean(sent).unwrap(), kept, "{sent:?}");
+    }
+
+    #[test]
+    fn a_name_is_its_last_component_as_it_is_seen() {
+        check("brief.pdf", "brief.pdf");
+        check("../../etc/passwd", "passwd");
+        check("C:\\Users\\me\\brief.docx", "brief.docx");
+        check("C:\\a/b\\c.txt", "c.txt");
+        check(" Smith v. Jones ", "Smith v. Jones");
+        check("жалоба №1.pdf", "жалоба №1.pdf");
+        check("a\r\nb\0c.txt", "abc.txt");
+        check("invoice\u{202e}fdp.exe", "invoicefdp.exe");
+        check("\u{feff}\u{2067}x\u{2069}.md", "x.md");
+        check(".hidden", ".hidden");
+        let long = "ж".repeat(300);
+        check(&format!("{long}.pdf"), &format!("{}.pdf", "ж".repeat(251)));
+        check(&long, &"ж".repeat(255));
+        check(&format!("a.{long}"), &format!("a.{}", "ж".repeat(253)));
+    }
+
+    #[test]
+    fn nothing_is_no_name() {
+        for sent in ["", "/", "a/", "..", ".", " \t", "\u{202e}", "x\\.."] {
+            assert_eq!(clean(sent).unwrap_err().code(), "invalid_file_name", "{sent:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_clean_name_stays_as_it_is(sent in any::<String>()) {
+            if let Ok(kept) = clean(&sent) {
+                prop_assert!((1..=CHARS_MAX).contains(&kept.chars().count()));
+                prop_assert!(!kept.contains(['/', '\\']) && !kept.chars().any(is_unseen));
+                prop_assert_eq!(clean(&kept).unwrap(), kept);
+            }
+        }
+    }
+}

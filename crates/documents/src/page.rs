@@ -1,0 +1,130 @@
+//! The text of a file, page by page, and the pieces in which it is stored.
+
+use std::borrow::Cow;
+
+/// Bytes of text in one row. A hundred megabytes may be one page.
+pub(crate) const PIECE: usize = 64 * 1024;
+
+/// One page. Pages are numbered from 1 over the file and its attachments.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PageRecord {
+    pub page: u32,
+    /// Empty for the file itself, otherwise the attachment's name (`a.eml/b.pdf` when nested).
+    pub part: String,
+    /// The page within its part.
+    pub part_page: u32,
+    pub ocr_confidence: Option<f64>,
+    pub text: String,
+}
+
+/// A part of a page's text that is small enough to be passed on as it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Piece {
+    pub page: u32,
+    /// From 0 within the page; together with the page it says where to go on.
+    pub piece: u32,
+    pub part: String,
+    pub part_page: u32,
+    pub ocr_confidence: Option<f64>,
+    pub text: String,
+}
+
+/// Some pages, and where the next ones begin.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PageRun {
+    pub pages: Vec<PageRecord>,
+    /// None: there are no more in the range.
+    pub next: Option<u32>,
+}
+
+/// What was stored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Written {
+    pub pages: u64,
+    pub words: u64,
+    pub bytes: u64,
+}
+
+/// Words as a person counts them: a dash that stands alone is none.
+pub fn words(text: &str) -> u64 {
+    text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count() as u64
+}
+
+/// PostgreSQL stores no NUL. One character takes the place of another, so that positions stay.
+pub(crate) fn storable(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }
+}
+
+/// The text in pieces that end between characters. An empty text is one empty piece, because the
+/// page is there all the same.
+pub(crate) fn split(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let mut end = text.len().min(PIECE);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let (piece, after) = text.split_at(end);
+        rest = (!after.is_empty()).then_some(after);
+        Some(piece)
+    })
+}
+
+/// Adds a piece to the pages it belongs after.
+pub(crate) fn join(pages: &mut Vec<PageRecord>, piece: Piece) {
+    match pages.last_mut() {
+        Some(last) if last.page == piece.page => last.text.push_str(&piece.text),
+        _ => pages.push(PageRecord {
+            page: piece.page,
+            part: piece.part,
+            part_page: piece.part_page,
+            ocr_confidence: piece.ocr_confidence,
+            text: piece.text,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: u64) {
+        assert_eq!(words(text), expected, "{text:?}");
+    }
+
+    #[test]
+    fn words_are_what_has_letters_or_digits() {
+        check("", 0);
+        check("  \n\t ", 0);
+        check("one", 1);
+        check("one — two - 3", 3);
+        check("ст. 15 ГК РФ", 4);
+        check("don't stop", 2);
+        check("§ 1983", 1);
+    }
+
+    #[test]
+    fn positions_survive_what_cannot_be_stored() {
+        assert_eq!(storable("a\0б\0"), "a\u{fffd}б\u{fffd}");
+        assert_eq!(storable("ab"), "ab");
+    }
+
+    #[test]
+    fn an_empty_page_is_one_piece() {
+        assert_eq!(split("").collect::<Vec<_>>(), [""]);
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_join_to_the_text(seed in "[aж€\u{1f600}]{1,40}", times in 1_usize..3_000) {
+            let text = seed.repeat(times);
+            let pieces: Vec<&str> = split(&text).collect();
+            prop_assert!(pieces.iter().all(|it| it.len() <= PIECE && !it.is_empty()));
+            prop_assert_eq!(pieces.concat(), text);
+        }
+    }
+}

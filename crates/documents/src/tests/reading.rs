@@ -1,0 +1,156 @@
+//! The life of a file that is read, and its text.
+
+use fault::Kind;
+use proptest::prelude::*;
+use testkit::on_every_engine;
+
+use super::World;
+use crate::page::PIECE;
+use crate::{FileRecord, PageRecord, Reading, Status, Written};
+
+fn page(page: u32, text: &str) -> PageRecord {
+    let (part, part_page) = if page > 2 { ("a.eml/б.pdf", page - 2) } else { ("", page) };
+    let ocr_confidence = (page == 2).then_some(0.875);
+    PageRecord { page, part: part.to_owned(), part_page, ocr_confidence, text: text.to_owned() }
+}
+
+fn same(left: &[PageRecord], right: &[PageRecord]) {
+    // Not assert_eq: a page may be megabytes.
+    assert!(left == right, "{} pages are not the {} expected", left.len(), right.len());
+}
+
+async fn state(world: &World, id: &str) -> (Status, Option<String>, Option<String>) {
+    let FileRecord { status, job_id, error, .. } = world.documents.find(id).await.unwrap();
+    (status, job_id, error)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_latest_job_says_how_reading_ended() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let documents = &world.documents;
+        let id = world.upload("user:1", "a.txt", "hello").await.id;
+        let mut tx = db.begin().await.unwrap();
+        documents.begin_processing(&mut tx, &id, "job-1").await.unwrap();
+        documents.begin_processing(&mut tx, &id, "job-2").await.unwrap();
+        let late = documents.finish(&mut tx, &id, "job-1", &Reading::default()).await;
+        let late = late.unwrap_err();
+        assert_eq!((late.kind(), late.code()), (Kind::Conflict, "superseded"));
+        assert!(!documents.fail(&mut tx, &id, "job-1", "no").await.unwrap());
+        assert!(!documents.stop_processing(&mut tx, &id, "job-1").await.unwrap());
+        tx.commit().await.unwrap();
+        let job = Some("job-2".to_owned());
+        assert_eq!(state(&world, &id).await, (Status::Processing, job.clone(), None));
+
+        let mut tx = db.begin().await.unwrap();
+        assert!(documents.stop_processing(&mut tx, &id, "job-2").await.unwrap());
+        assert!(documents.fail(&mut tx, &id, "job-2", "locked\0").await.unwrap());
+        tx.commit().await.unwrap();
+        let error = Some("locked".to_owned());
+        assert_eq!(state(&world, &id).await, (Status::Failed, job.clone(), error));
+
+        let problems: Vec<String> = (1..=300).map(|it| format!("page {it} is damaged")).collect();
+        let reading = Reading { page_count: 3, word_count: 7, problems };
+        let mut tx = db.begin().await.unwrap();
+        documents.begin_processing(&mut tx, &id, "job-3").await.unwrap();
+        documents.finish(&mut tx, &id, "job-3", &reading).await.unwrap();
+        documents.begin_processing(&mut tx, &id, "job-4").await.unwrap();
+        assert!(documents.stop_processing(&mut tx, &id, "job-4").await.unwrap());
+        documents.set_case(&mut tx, &id, Some("case-9")).await.unwrap();
+        tx.commit().await.unwrap();
+        let file = documents.find(&id).await.unwrap();
+        assert_eq!((file.status, file.error), (Status::Processed, None));
+        assert_eq!((file.page_count, file.word_count), (Some(3), Some(7)));
+        assert_eq!((file.problems.len(), file.problems[200].as_str()), (201, "and 100 more"));
+        assert_eq!(file.case_id.as_deref(), Some("case-9"));
+        assert_eq!(file.uploaded_at, super::NOW);
+
+        world.delete(&id).await;
+        let mut tx = db.begin().await.unwrap();
+        let gone = [
+            documents.begin_processing(&mut tx, &id, "job-5").await.err(),
+            documents.finish(&mut tx, &id, "job-3", &reading).await.err(),
+            documents.set_status(&mut tx, &id, Status::Failed).await.err(),
+            documents.set_case(&mut tx, &id, None).await.err(),
+            documents.put_pages(&mut tx, &id, [page(1, "late")]).await.err(),
+            documents.delete(&mut tx, &id).await.err(),
+        ];
+        assert!(gone.iter().all(|it| it.as_ref().unwrap().code() == "file_not_found"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_are_replaced_together_and_read_in_pieces() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let documents = &world.documents;
+        let id = world.upload("user:1", "a.txt", "hello").await.id;
+        let other = world.upload("user:1", "b.txt", "other").await.id;
+        let old: Vec<PageRecord> = (1..=500).map(|it| page(it, "старый текст")).collect();
+        // Longer than one answer holds.
+        let long = "слово € ".repeat(PIECE);
+        let new = [page(1, &long), page(2, ""), page(3, "end\0.")];
+        for (id, pages) in [(&other, &old[..1]), (&id, &old[..]), (&id, &new[..])] {
+            let mut tx = db.begin().await.unwrap();
+            let written = documents.put_pages(&mut tx, id, pages).await.unwrap();
+            tx.commit().await.unwrap();
+            let words = pages.iter().map(|it| crate::words(&it.text)).sum();
+            let bytes = pages.iter().map(|it| it.text.len() as u64).sum();
+            assert_eq!(written, Written { pages: pages.len() as u64, words, bytes });
+        }
+        let mut expected = new.to_vec();
+        expected[2].text = "end\u{fffd}.".to_owned();
+        let all = documents.pages(&id, 1..=u32::MAX, usize::MAX).await.unwrap();
+        same(&all.pages, &expected);
+        assert_eq!(all.next, None);
+        let first = documents.pages(&id, 0..=9, 1).await.unwrap();
+        same(&first.pages, &expected[..1]);
+        assert_eq!(first.next, Some(2));
+        same(&documents.pages(&id, 2..=2, 1).await.unwrap().pages, &expected[1..2]);
+        assert!(documents.pages(&id, 4..=9, 1).await.unwrap().pages.is_empty());
+        assert_eq!(documents.pages(&other, 1..=9, 1).await.unwrap().pages, old[..1]);
+
+        let (mut joined, mut after) = (Vec::new(), None);
+        loop {
+            let pieces = documents.pieces(&id, after).await.unwrap();
+            let Some(last) = pieces.last() else { break };
+            after = Some((last.page, last.piece));
+            assert!(pieces.iter().map(|it| it.text.len()).sum::<usize>() <= 4 << 20);
+            pieces.into_iter().for_each(|it| crate::page::join(&mut joined, it));
+        }
+        same(&joined, &expected);
+
+        world.delete(&id).await;
+        assert!(documents.pieces(&id, None).await.unwrap().is_empty());
+        assert_eq!(documents.pieces(&other, None).await.unwrap().len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn runs_of_pages_make_the_whole() {
+    let folder = testkit::TempFolder::new();
+    let config = store::StoreConfig::sqlite(folder.path());
+    let db = store::Db::open(&config).await.unwrap();
+    let world = World::new(&db).await;
+    let id = world.upload("user:1", "a.txt", "hello").await.id;
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let texts = prop::collection::vec("[aж ]{0,400}", 150).new_tree(&mut runner).unwrap();
+    let texts = proptest::strategy::ValueTree::current(&texts);
+    let pages: Vec<PageRecord> = (1..).zip(&texts).map(|(at, text)| page(at, text)).collect();
+    let mut tx = db.begin().await.unwrap();
+    world.documents.put_pages(&mut tx, &id, pages.clone()).await.unwrap();
+    tx.commit().await.unwrap();
+    for bytes_max in [0, 1, 1_000, 20_000, usize::MAX] {
+        let (mut read, mut next) = (Vec::new(), Some(1));
+        while let Some(from) = next {
+            let run = world.documents.pages(&id, from..=u32::MAX, bytes_max).await.unwrap();
+            let before: usize = run.pages.iter().rev().skip(1).map(|it| it.text.len()).sum();
+            assert!(before <= bytes_max);
+            read.extend(run.pages);
+            next = run.next;
+        }
+        same(&read, &pages);
+    }
+}

@@ -1,0 +1,95 @@
+//! What a process that is killed leaves behind, and what a sweep makes of it.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use market::Millis;
+use testkit::on_every_engine;
+
+use super::World;
+use crate::{About, Swept};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sweep_removes_what_the_dead_left_and_nothing_else() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let kept = world.upload("user:1", "a.txt", "kept").await;
+        // Killed while it received: a file in `incoming/` that nobody has locked.
+        let incoming = world.folder.path().join("files/incoming");
+        std::fs::write(incoming.join("1-7"), "half a fi").unwrap();
+        // Killed after the rename, before the commit.
+        let receipt = world.receive("user:1", "b.txt", b"renamed").await.unwrap();
+        let mut tx = db.begin().await.unwrap();
+        let about = About::default();
+        world.documents.keep(&mut tx, "user:1", &about, vec![receipt]).await.unwrap();
+        drop(tx);
+        // Killed after a delete was committed, before the content went.
+        let deleted = world.upload("user:1", "c.txt", "deleted").await;
+        let mut tx = db.begin().await.unwrap();
+        world.documents.delete(&mut tx, &deleted.id).await.unwrap();
+        tx.commit().await.unwrap();
+        // Alive: one that is being received, and one that waits to be kept.
+        let mut receiver = world.documents.begin("user:1", "d.txt").await.unwrap();
+        receiver.write(b"still ").await.unwrap();
+        let waiting = world.receive("user:1", "e.txt", b"waiting").await.unwrap();
+        // Not ours.
+        let stranger = world.folder.path().join("files").join(&kept.hash[..2]).join("README");
+        std::fs::write(&stranger, "?").unwrap();
+
+        assert_eq!(world.on_disk().len(), 7);
+        let swept = world.documents.sweep().await.unwrap();
+        assert_eq!(swept, Swept { temporary: 1, blobs: 2 });
+        assert_eq!(world.documents.sweep().await.unwrap(), Swept::default());
+        receiver.write(b"here").await.unwrap();
+        let receiver = receiver.finish().await.unwrap();
+        let files = world.keep("user:1", &about, vec![receiver, waiting]).await;
+        let mut paths = vec![world.documents.path(&kept).unwrap(), stranger];
+        paths.extend(files.iter().map(|it| world.documents.path(&it.file).unwrap()));
+        paths.sort();
+        assert_eq!(world.on_disk(), paths);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_was_made_a_moment_ago_is_left_alone() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        world.upload("user:1", "a.txt", "kept").await;
+        let path = world.folder.path().join("files/incoming/1-7");
+        std::fs::write(&path, "new").unwrap();
+        let made = std::fs::metadata(&path).unwrap().modified().unwrap();
+        let made = made.duration_since(UNIX_EPOCH).unwrap().as_millis();
+        world.clock.set(Millis(i64::try_from(made).unwrap()));
+        assert_eq!(world.documents.sweep().await.unwrap(), Swept::default());
+        world.clock.advance(Duration::from_secs(61));
+        assert_eq!(world.documents.sweep().await.unwrap(), Swept { temporary: 1, blobs: 0 });
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dropping_at_any_step_leaves_nothing() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let large = vec![b'a'; 3_000_000];
+        drop(world.documents.begin("user:1", "a.txt").await.unwrap());
+        let mut receiver = world.documents.begin("user:1", "a.txt").await.unwrap();
+        receiver.write(&large).await.unwrap();
+        assert_eq!(world.on_disk().len(), 1);
+        drop(receiver);
+        assert!(world.on_disk().is_empty());
+        // Cut off in the middle of a write.
+        let mut receiver = world.documents.begin("user:1", "a.txt").await.unwrap();
+        let mut write = Box::pin(receiver.write(&large));
+        let polled = std::future::poll_fn(|cx| std::task::Poll::Ready(write.as_mut().poll(cx)));
+        assert!(polled.await.is_pending());
+        drop(write);
+        let after = receiver.write(b"more").await;
+        let ended = receiver.finish().await;
+        assert!(after.is_ok() && ended.is_err_and(|fault| fault.code() == "internal"));
+        assert!(world.on_disk().is_empty());
+        drop(world.receive("user:1", "a.txt", &large).await.unwrap());
+        assert!(world.on_disk().is_empty());
+    })
+    .await;
+}
