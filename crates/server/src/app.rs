@@ -153,6 +153,7 @@ pub(crate) async fn open_store(config: &Config) -> Result<Db, Failure> {
         revocations::MIGRATIONS,
         a2a_tasks::MIGRATIONS,
         jobs::MIGRATIONS,
+        people::MIGRATIONS,
         service_pricing::MIGRATIONS,
     ])
     .await?;

@@ -43,6 +43,9 @@ pub(crate) enum Command {
     /// Mint, narrow, read and revoke capability tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Say who may sign in to the archive
+    #[command(subcommand)]
+    User(UserCommand),
     /// List the tools with their size in tokens
     Tools(ToolsetArgs),
     /// Call one tool and print its result
@@ -135,6 +138,23 @@ pub(crate) enum TokenCommand {
     Inspect,
     /// Revoke a token (from stdin or STOA_TOKEN) and everything narrowed from it
     Revoke,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum UserCommand {
+    /// Add a user and print their id; the password is a line on stdin
+    Add {
+        /// 3 to 64 letters, digits or . _ - @
+        name: String,
+        #[arg(long)]
+        email: Option<String>,
+    },
+    /// List the users with their live sessions
+    List,
+    /// Remove a user and end their sessions; their files and cases stay
+    Remove { name: String },
+    /// Set a user's password (a line on stdin) and end their sessions
+    Password { name: String },
 }
 
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ mod serve;
 mod sim;
 mod token;
 mod tools;
+mod user;
 
 use crate::cli::{Cli, Command, ToolsetArgs};
 use crate::config::{Config, Settings};
@@ -41,6 +42,7 @@ async fn dispatch(command: Command, config: Config) -> Result<(), Failure> {
         Command::Sim(args) => sim::run(args, config).await,
         Command::Import(command) => import::run(command, config).await,
         Command::Token(command) => token::run(command, config).await,
+        Command::User(command) => user::run(command, config).await,
         Command::Tools(_) => tools::run(config).await,
         Command::Call(args) => call::run(args, config).await,
         Command::Doctor => doctor::run(config).await,

@@ -26,5 +26,6 @@ mod process;
 mod streams;
 mod tables;
 mod tidy;
+mod users;
 mod venue_faults;
 mod webhooks;

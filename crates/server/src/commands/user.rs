@@ -1,0 +1,141 @@
+//! `stoa user`: who may sign in to the archive. Passwords come in on stdin, never as arguments.
+
+use std::fmt::Write as _;
+use std::io::{BufRead as _, IsTerminal as _, Read as _, Write as _};
+use std::sync::Arc;
+
+use auth::Secret;
+use market::SystemClock;
+use people::{People, Rules};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+
+use crate::app::open_store;
+use crate::cli::UserCommand;
+use crate::commands::print;
+use crate::config::Config;
+use crate::exit::Failure;
+
+/// No password is longer, in bytes.
+const LINE_MAX: u64 = 4 * 1024;
+
+pub(crate) async fn run(command: UserCommand, config: Config) -> Result<(), Failure> {
+    // Asked for before the store is opened, which a person at a terminal may keep waiting.
+    let password = match &command {
+        UserCommand::Add { .. } | UserCommand::Password { .. } => Some(password().await?),
+        UserCommand::List | UserCommand::Remove { .. } => None,
+    };
+    let db = open_store(&config).await?;
+    // The operator's word counts whatever the rule for others is.
+    let rules = Rules { registration_open: false };
+    let people = People::new(db.clone(), Arc::new(SystemClock), rules);
+    let text = answer(&people, command, password.unwrap_or_else(|| Secret::new(""))).await;
+    db.close().await;
+    print(&text?)
+}
+
+async fn answer(
+    people: &People,
+    command: UserCommand,
+    password: Secret,
+) -> Result<String, Failure> {
+    let password = password.reveal();
+    Ok(match command {
+        UserCommand::Add { name, email } => {
+            let user = people.add(&name, password, email.as_deref()).await?;
+            format!("{}\n", user.id)
+        }
+        UserCommand::List => list(people).await?,
+        UserCommand::Remove { name } => {
+            let removed = people.remove(&name).await?;
+            let (user, cases) = (&removed.user, removed.cases_left);
+            format!(
+                "removed {} ({}) and ended {} sessions\n\
+                 their files and {cases} cases stay, owned by nobody who can sign in; cases that \
+                 were shared with others stay visible to them\n",
+                user.username, user.id, removed.sessions_ended
+            )
+        }
+        UserCommand::Password { name } => {
+            let ended = people.set_password(&name, password).await?;
+            format!("the password of {name} is set; {ended} sessions ended\n")
+        }
+    })
+}
+
+async fn list(people: &People) -> Result<String, Failure> {
+    let listed = people.list().await?;
+    if listed.is_empty() {
+        return Ok("there are no users; `stoa user add NAME` adds one\n".to_owned());
+    }
+    let name = |it: &people::Listed| it.user.username.len();
+    let width = listed.iter().map(name).max().unwrap_or_default();
+    let mut text = String::new();
+    for people::Listed { user, sessions } in &listed {
+        let email = user.email.as_deref().unwrap_or("-");
+        let (name, id, made) = (&user.username, &user.id, user.created_at);
+        _ = writeln!(text, "{name:<width$}  {id}  {made:<24}  {sessions:>3} sessions  {email}");
+    }
+    Ok(text)
+}
+
+/// One line of stdin. A person at a terminal is asked twice, without an echo.
+async fn password() -> Result<Secret, Failure> {
+    if !std::io::stdin().is_terminal() {
+        return line().await;
+    }
+    let _silence = Silence::begin()?;
+    let asked = async {
+        let first = ask("Password: ").await?;
+        match first == ask("Again: ").await? {
+            true => Ok(first),
+            false => Err(Failure::usage("the two passwords differ; nothing was changed")),
+        }
+    };
+    tokio::select! {
+        password = asked => password,
+        // Left to end the process, the signal would leave the terminal without its echo.
+        _ = tokio::signal::ctrl_c() => Err(Failure::other("stopped; nothing was changed")),
+    }
+}
+
+async fn ask(prompt: &str) -> Result<Secret, Failure> {
+    let mut screen = std::io::stderr();
+    screen.write_all(prompt.as_bytes())?;
+    screen.flush()?;
+    let answer = line().await;
+    screen.write_all(b"\n")?;
+    answer
+}
+
+async fn line() -> Result<Secret, Failure> {
+    let read = || {
+        let mut line = String::new();
+        std::io::stdin().lock().take(LINE_MAX).read_line(&mut line).map(|_| line)
+    };
+    let line = tokio::task::spawn_blocking(read).await.map_err(Failure::other)??;
+    let line = line.strip_suffix('\n').unwrap_or(&line);
+    match line.strip_suffix('\r').unwrap_or(line) {
+        "" => Err(Failure::usage("there is no password on stdin; give it as one line")),
+        password => Ok(Secret::new(password)),
+    }
+}
+
+/// A terminal that does not show what is typed, until this goes.
+struct Silence(Termios);
+
+impl Silence {
+    fn begin() -> Result<Self, Failure> {
+        let before = tcgetattr(std::io::stdin()).map_err(Failure::other)?;
+        let mut silent = before.clone();
+        silent.local_modes.remove(LocalModes::ECHO);
+        tcsetattr(std::io::stdin(), OptionalActions::Flush, &silent).map_err(Failure::other)?;
+        Ok(Self(before))
+    }
+}
+
+impl Drop for Silence {
+    fn drop(&mut self) {
+        // A terminal that has gone away has nothing to show.
+        _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.0);
+    }
+}
