@@ -1,0 +1,153 @@
+//! The words of an insight as each engine's index takes them, and terms as each engine asks.
+//!
+//! An indexed word is the label of its scope followed by its stem. A key (a tag, a file) is the
+//! label, a mark that is in no word, and the label of the key.
+
+use std::fmt::Write as _;
+
+use crate::insight::NewInsight;
+use crate::keywords::Term;
+use crate::scope;
+use crate::words::words;
+
+/// Between a scope and a key; both engines take it for a letter.
+const KEY_MARK: char = '§';
+/// What PostgreSQL keeps of one text; the longest insight of ordinary words is within it.
+const INDEX_BYTES_MAX: usize = 1_000_000;
+/// What a word takes beside its letters: label, position and alignment.
+const WORD_BYTES: usize = 18;
+/// PostgreSQL knows no later position; such words are indexed without one.
+const POSITION_MAX: usize = 16_383;
+
+/// An insight's index entry.
+pub(crate) struct Entry {
+    label: String,
+    title: Vec<String>,
+    content: Vec<String>,
+    keys: Vec<String>,
+}
+
+impl Entry {
+    pub(crate) fn of(insight: &NewInsight) -> Self {
+        let scope = scope::scope_of(&insight.owner, insight.case_id.as_deref());
+        let mut room = INDEX_BYTES_MAX;
+        let title = take(&insight.title, &mut room);
+        let content = take(&insight.content, &mut room);
+        let mut keys: Vec<i64> = insight.tags.iter().map(|it| scope::tag(it)).collect();
+        keys.push(scope::file(&insight.file_id));
+        keys.sort_unstable();
+        keys.dedup();
+        let keys = keys.into_iter().map(|key| format!("{KEY_MARK}{}", scope::label(key)));
+        Self { label: scope::label(scope), title, content, keys: keys.collect() }
+    }
+
+    /// The columns of the SQLite index: title, content, keys.
+    pub(crate) fn columns(&self) -> [String; 3] {
+        [&self.title, &self.content, &self.keys].map(|words| {
+            let mut text = String::with_capacity(words.len() * 20);
+            for word in words {
+                text.push_str(&self.label);
+                text.push_str(word);
+                text.push(' ');
+            }
+            text
+        })
+    }
+
+    /// A `tsvector` in writing. The words of the title weigh A; a phrase cannot reach from the
+    /// title into the content, because a position between them is left out.
+    pub(crate) fn vector(&self) -> String {
+        let mut text = String::with_capacity((self.title.len() + self.content.len()) * 28);
+        let content_from = self.title.len() + 2;
+        let title = self.title.iter().zip(1..).map(|(word, at)| (word, at, "A"));
+        let content = self.content.iter().zip(content_from..).map(|(word, at)| (word, at, ""));
+        for (word, at, weight) in title.chain(content) {
+            // Writing into a String cannot fail. Words are letters and digits, so nothing in them
+            // ends the quotes.
+            let label = &self.label;
+            if at < POSITION_MAX {
+                write!(text, "'{label}{word}':{at}{weight} ").ok();
+            } else {
+                write!(text, "'{label}{word}' ").ok();
+            }
+        }
+        for key in &self.keys {
+            write!(text, "'{}{key}' ", self.label).ok();
+        }
+        text
+    }
+}
+
+fn take(text: &str, room: &mut usize) -> Vec<String> {
+    let mut taken = Vec::new();
+    for word in words(text) {
+        let Some(left) = room.checked_sub(word.stem.len() + WORD_BYTES) else { break };
+        *room = left;
+        taken.push(word.stem);
+    }
+    taken
+}
+
+/// What must be there, in some scope.
+pub(crate) struct Wanted<'a> {
+    pub terms: &'a [Term],
+    pub keys: &'a [i64],
+}
+
+impl Wanted<'_> {
+    /// For SQLite: each scope's terms and keys, or those of the next.
+    pub(crate) fn fts5(&self, scopes: &[i64]) -> String {
+        let each = scopes.iter().map(|&scope| {
+            let label = scope::label(scope);
+            let phrase = |words: &mut dyn Iterator<Item = &String>| {
+                let words: Vec<String> = words.map(|word| format!("{label}{word}")).collect();
+                format!("\"{}\"", words.join(" "))
+            };
+            let terms = self.terms.iter().map(|term| {
+                let exact = phrase(&mut term.stems.iter());
+                match open(term) {
+                    Some(prefix) => {
+                        let (_, before) = term.stems.split_last().unwrap_or((prefix, &[]));
+                        let open = phrase(&mut before.iter().chain([prefix]));
+                        format!("({open} * OR {exact})")
+                    }
+                    None => exact,
+                }
+            });
+            let keys =
+                self.keys.iter().map(|&key| format!("\"{label}{KEY_MARK}{}\"", scope::label(key)));
+            format!("({})", keys.chain(terms).collect::<Vec<_>>().join(" AND "))
+        });
+        each.collect::<Vec<_>>().join(" OR ")
+    }
+
+    /// For PostgreSQL: the same as a `tsquery` in writing.
+    pub(crate) fn tsquery(&self, scopes: &[i64]) -> String {
+        let each = scopes.iter().map(|&scope| {
+            let label = scope::label(scope);
+            let phrase = |words: &mut dyn Iterator<Item = &String>| {
+                let words: Vec<String> = words.map(|word| format!("'{label}{word}'")).collect();
+                words.join(" <-> ")
+            };
+            let terms = self.terms.iter().map(|term| {
+                let exact = phrase(&mut term.stems.iter());
+                match open(term) {
+                    Some(prefix) => {
+                        let (_, before) = term.stems.split_last().unwrap_or((prefix, &[]));
+                        let open = phrase(&mut before.iter().chain([prefix]));
+                        format!("({open}:* | {exact})")
+                    }
+                    None => format!("({exact})"),
+                }
+            });
+            let keys =
+                self.keys.iter().map(|&key| format!("'{label}{KEY_MARK}{}'", scope::label(key)));
+            format!("({})", keys.chain(terms).collect::<Vec<_>>().join(" & "))
+        });
+        each.collect::<Vec<_>>().join(" | ")
+    }
+}
+
+fn open(term: &Term) -> Option<&String> {
+    term.prefix.as_ref()
+}

@@ -1,0 +1,164 @@
+//! What people type to what must match. Any text is understood: there is no syntax to get wrong.
+
+use fault::Fault;
+
+use crate::words::{self, Word};
+
+/// Words and phrases of one question.
+const TERMS_MAX: usize = 32;
+/// The words of all of them.
+const WORDS_MAX: usize = 128;
+const CHARS_MAX: usize = 4_000;
+
+/// Words that follow each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Term {
+    /// At least one.
+    pub stems: Vec<String>,
+    /// The last word as it was typed, if a `*` says that it is the beginning of one. Other forms
+    /// of the word that was typed match as well.
+    pub prefix: Option<String>,
+}
+
+impl Term {
+    fn read(text: &str, starred: bool) -> Option<Self> {
+        let stems: Vec<String> = words::words(text).map(|word| word.stem).collect();
+        if stems.is_empty() {
+            return None;
+        }
+        let text = text.trim_end();
+        let word = text.trim_end_matches('*');
+        let open = (starred || word.len() < text.len()) && word.ends_with(words::is_word);
+        let prefix = if open { words::folded(text).last() } else { None };
+        Some(Self { stems, prefix })
+    }
+
+    /// Whether the word at the end of this term, or the whole of it, is matched by this stem.
+    fn last_is(&self, stem: &str) -> bool {
+        self.stems.last().is_some_and(|it| it == stem)
+            || self.prefix.as_ref().is_some_and(|it| stem.starts_with(it.as_str()))
+    }
+
+    /// How many words from `at` on this term covers, if it matches there.
+    pub(crate) fn matches_at(&self, text: &[Word], at: usize) -> Option<usize> {
+        let here = text.get(at..at + self.stems.len())?;
+        let (last, before) = here.split_last()?;
+        let same = before.iter().zip(&self.stems).all(|(word, stem)| word.stem == *stem);
+        (same && self.last_is(&last.stem)).then_some(here.len())
+    }
+}
+
+/// No terms at all means that nothing can match.
+pub(crate) fn parse(keywords: &str) -> Result<Vec<Term>, Fault> {
+    if keywords.chars().nth(CHARS_MAX).is_some() {
+        return Err(too_many(format!("keywords have at most {CHARS_MAX} characters")));
+    }
+    let mut terms: Vec<Term> = Vec::new();
+    for piece in pieces(keywords) {
+        let read: Vec<Term> = if piece.is_phrase {
+            Term::read(piece.text, piece.starred).into_iter().collect()
+        } else {
+            piece.text.split_whitespace().filter_map(|it| Term::read(it, false)).collect()
+        };
+        for term in read {
+            if !terms.contains(&term) {
+                terms.push(term);
+            }
+        }
+    }
+    let words: usize = terms.iter().map(|term| term.stems.len()).sum();
+    if terms.len() > TERMS_MAX || words > WORDS_MAX {
+        let most = format!("keywords have at most {TERMS_MAX} words and phrases");
+        return Err(too_many(format!("{most}, and {WORDS_MAX} words in all")));
+    }
+    Ok(terms)
+}
+
+fn too_many(message: String) -> Fault {
+    Fault::invalid("too_many_keywords", message).problem("keywords", "fewer words")
+}
+
+/// A part of what was typed.
+struct Piece<'t> {
+    text: &'t str,
+    is_phrase: bool,
+    /// A star right after the closing quote, which belongs to the phrase.
+    starred: bool,
+}
+
+/// The text between quotes, and the text outside of them. A quote that is not closed is
+/// punctuation.
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let (mut found, mut rest) = (Vec::new(), text);
+    while let Some((before, after)) = split_quote(rest) {
+        let Some((inner, left)) = split_quote(after) else { break };
+        let starred = left.starts_with('*');
+        found.push(Piece { text: before, is_phrase: false, starred: false });
+        found.push(Piece { text: inner, is_phrase: true, starred });
+        rest = left;
+    }
+    found.push(Piece { text: rest, is_phrase: false, starred: false });
+    found
+}
+
+fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '“' | '”' | '„' | '«' | '»')
+}
+
+fn split_quote(text: &str) -> Option<(&str, &str)> {
+    let at = text.find(is_quote)?;
+    let quote = text[at..].chars().next()?;
+    Some((&text[..at], &text[at + quote.len_utf8()..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Terms are written with spaces between words and a star after the beginning of one.
+    #[track_caller]
+    fn check(keywords: &str, expected: &[&str]) {
+        let terms = parse(keywords).unwrap();
+        let terms: Vec<String> = terms
+            .iter()
+            .map(|term| {
+                let stems = term.stems.join(" ");
+                term.prefix.as_ref().map_or(stems.clone(), |prefix| format!("{stems} {prefix}*"))
+            })
+            .collect();
+        assert_eq!(terms, expected, "{keywords:?}");
+    }
+
+    #[test]
+    fn words_phrases_and_beginnings() {
+        check("motion dismissed", &["motion", "dismiss"]);
+        check("\"motion to dismiss\" denied", &["motion to dismiss", "deni"]);
+        check("«ст. 15 ГК РФ»", &["ст 15 гк рф"]);
+        check("2:24-cv-01234", &["2 24 cv 01234"]);
+        check("\"410 U.S. 113\"", &["410 u s 113"]);
+        check(
+            "jurisd* \"summary judg*\" \"final ord\"*",
+            &["jurisd jurisd*", "summari judg judg*", "final ord ord*"],
+        );
+        check("договора*", &["договор договора*"]);
+        check("motion Motions MOTION", &["motion"]);
+    }
+
+    #[test]
+    fn operators_and_punctuation_are_harmless() {
+        check("a AND b OR NOT c NEAR(d e)", &["a", "and", "b", "or", "not", "c", "near d", "e"]);
+        check("title:x ^y {z} -w +v (u", &["titl x", "y", "z", "w", "v", "u"]);
+        check("un\"closed quote", &["un close", "quot"]);
+        check("* ** !!! \"\" '' ; -- /*", &[]);
+        check("x-* *y a*b", &["x", "y", "a b"]);
+    }
+
+    #[test]
+    fn there_is_a_most() {
+        let many: Vec<String> = (0..33).map(|at| format!("w{at}")).collect();
+        for keywords in [many.join(" "), "a".repeat(4_001), "w.".repeat(129)] {
+            assert_eq!(parse(&keywords).unwrap_err().code(), "too_many_keywords");
+        }
+        assert_eq!(parse(&many[..32].join(" ")).unwrap().len(), 32);
+    }
+}

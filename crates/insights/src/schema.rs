@@ -1,0 +1,74 @@
+//! The tables. What is filtered and sorted by stands apart from what is shown, so that looking
+//! through many insights reads little.
+
+use store::Migrations;
+
+/// `insight` holds numbers alone (names are fingerprints, see `scope`), and its first index holds
+/// all of them again in the order of a case, so that lists and counts never leave it.
+/// `insight_home` remembers who has written into which scope.
+macro_rules! tables {
+    ($number:literal) => {
+        concat!(
+            "
+CREATE TABLE insight (
+    seq ",
+            $number,
+            " PRIMARY KEY,
+    scope BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    confidence DOUBLE PRECISION NOT NULL,
+    owner BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    model BIGINT NOT NULL,
+    category BIGINT NOT NULL,
+    made BOOLEAN NOT NULL
+);
+CREATE INDEX insight_scope ON insight
+    (scope, created_at, seq, confidence, owner, file, model, category);
+CREATE INDEX insight_file ON insight (file, created_at, seq, scope, owner);
+CREATE TABLE insight_body (
+    seq ",
+            $number,
+            " PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    created_at BIGINT NOT NULL,
+    confidence DOUBLE PRECISION NOT NULL,
+    title TEXT NOT NULL,
+    content TEXT NOT NULL,
+    rest TEXT NOT NULL
+);
+CREATE TABLE insight_home (
+    owner BIGINT NOT NULL,
+    scope BIGINT NOT NULL,
+    PRIMARY KEY (owner, scope)
+);
+"
+        )
+    };
+}
+
+/// The index keeps no text of its own. Its tokenizer has nothing to do but to split at spaces.
+const SQLITE_INDEX: &str = "
+CREATE VIRTUAL TABLE insight_text USING fts5(
+    title, content, keys,
+    content='', contentless_delete=1, tokenize='ascii'
+);
+CREATE TABLE insight_next (next BIGINT NOT NULL);
+INSERT INTO insight_next (next) VALUES (1);
+";
+
+const POSTGRES_INDEX: &str = "
+CREATE TABLE insight_text (
+    seq BIGINT NOT NULL PRIMARY KEY,
+    words TSVECTOR NOT NULL
+);
+CREATE INDEX insight_text_words ON insight_text USING gin (words);
+CREATE SEQUENCE insight_next;
+";
+
+/// To be applied before insights are used.
+pub const MIGRATIONS: Migrations = Migrations {
+    owner: "insights",
+    sqlite: &[tables!("INTEGER"), SQLITE_INDEX],
+    postgres: &[tables!("BIGINT"), POSTGRES_INDEX],
+};
