@@ -57,8 +57,8 @@ async fn a_record_never_lacks_its_content() {
         }
         tasks.join_all().await;
         assert!(world.on_disk().is_empty(), "{:?}", world.on_disk());
-        let all = world.documents.list(&sight("user:0", &[]), &Filter::default(), 9, 0);
-        assert_eq!(all.await.unwrap().1, 0);
+        let (sight, filter) = (sight("user:0", &[]), Filter::default());
+        assert_eq!(world.documents.list(&sight, &filter, 9, 0).await.unwrap().1, 0);
     })
     .await;
 }
