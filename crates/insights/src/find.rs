@@ -1,6 +1,7 @@
 //! Answering a question.
 
 use fault::Fault;
+use people::Sight;
 
 use crate::Insights;
 use crate::ask::{Ask, Found};
@@ -8,7 +9,6 @@ use crate::insight::Insight;
 use crate::keywords::{self, Term};
 use crate::plan;
 use crate::scope;
-use crate::sight::Sight;
 use crate::snippet::snippet;
 
 /// A text of this many bytes is worth letting others run before it is read for its snippet.

@@ -15,7 +15,6 @@ mod plan;
 mod remove;
 mod schema;
 mod scope;
-mod sight;
 mod snippet;
 mod stem;
 mod words;
@@ -29,8 +28,8 @@ pub use ask::{Ask, Found, PAGE_MAX, Sort};
 pub use insight::{Insight, NewInsight, Place};
 use jobs::Ids;
 use market::Clock;
+pub use people::Sight;
 pub use schema::MIGRATIONS;
-pub use sight::{SeenCase, Sight};
 use store::Db;
 
 /// A handle; cloning it is cheap.

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use fault::Fault;
+use people::Sight;
 use store::{placeholders, sql_built};
 
 use crate::Insights;
 use crate::ask::PAGE_MAX;
 use crate::insight::{COLUMNS, Insight};
-use crate::sight::Sight;
 
 /// Ids that a message repeats.
 const NAMED_MAX: usize = 10;

@@ -5,11 +5,11 @@
 //! Names are kept as 64 bits of their SHA-256: short, and nobody can choose them to meet another's.
 
 use fault::Fault;
+use people::Sight;
 use sha2::{Digest as _, Sha256};
 use store::{Row, sql};
 
 use crate::Insights;
-use crate::sight::Sight;
 
 /// The same for the same name of the same kind, in every process.
 fn fingerprint(kind: &str, name: &str) -> i64 {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use market::Millis;
+use people::SeenCase;
 use serde_json::Map;
 use store::Db;
 use testkit::{FakeClock, on_every_engine};
 
-use crate::{Ask, Found, Insights, MIGRATIONS, NewInsight, SeenCase, Sight, Sort};
+use crate::{Ask, Found, Insights, MIGRATIONS, NewInsight, Sight, Sort};
 
 mod asking;
 mod concurrency;
