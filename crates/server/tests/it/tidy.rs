@@ -73,6 +73,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("jobs", &["store", "market", "fault"]),
     ("people", &["store", "jobs", "auth", "market", "fault"]),
     ("documents", &["people", "store", "jobs", "extract", "market", "fault"]),
+    ("insights", &["people", "store", "jobs", "market", "fault"]),
     ("bars", &["store", "market", "fault"]),
     ("history", &["market", "fault"]),
     ("market-files", &["bars", "market", "fault"]),
