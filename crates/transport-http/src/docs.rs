@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::response::{Html, Redirect};
 use axum::routing::get;
-use contract::{Listed, Pipeline, Service, StreamRow, View};
+use contract::{DownloadRow, Listed, Pipeline, Service, StreamRow, UploadRow, View};
 use http::header::{CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS};
 use serde_json::Value;
 
@@ -46,8 +46,12 @@ fn page(pipeline: &Pipeline, view: &View, options: &StreamOptions) -> String {
             .filter(|(of, _)| of.name == service.name)
             .map(|(_, row)| row)
             .collect();
-        if !tools.is_empty() || !streams.is_empty() {
-            section(&mut page, service, &tools, &streams, options);
+        let catalog = pipeline.catalog();
+        let uploads = catalog.uploads(view).filter(|(of, _)| of.name == service.name);
+        let downloads = catalog.downloads(view).filter(|(of, _)| of.name == service.name);
+        let files = files(uploads.map(|(_, row)| row), downloads.map(|(_, row)| row));
+        if !tools.is_empty() || !streams.is_empty() || !files.is_empty() {
+            section(&mut page, service, &tools, &files, &streams, options);
         }
     }
     page.push_str("</main></body></html>");
@@ -58,6 +62,7 @@ fn section(
     page: &mut String,
     service: &Service,
     tools: &[Listed<'_>],
+    files: &str,
     streams: &[&StreamRow],
     options: &StreamOptions,
 ) {
@@ -73,6 +78,7 @@ fn section(
     for listed in tools {
         tool(page, listed);
     }
+    page.push_str(files);
     for row in streams {
         stream(page, row, options);
     }
@@ -81,13 +87,7 @@ fn section(
 
 fn tool(page: &mut String, listed: &Listed<'_>) {
     let spec = &listed.tool.spec;
-    _ = write!(
-        page,
-        "<article id=\"{0}\"><h3><code>{0}</code> {1}</h3><p>{2}</p>",
-        escape(&spec.name),
-        escape(&spec.title),
-        escape(&spec.description),
-    );
+    head(page, &spec.name, &spec.title, &spec.description);
     if listed.name != spec.name {
         _ = write!(
             page,
@@ -96,13 +96,61 @@ fn tool(page: &mut String, listed: &Listed<'_>) {
         );
     }
     if let Some(binding) = &spec.http {
-        let (method, path) = (escape(&binding.method), escape(&binding.path));
-        _ = write!(page, "<p class=\"http\"><code>{method} {path}</code></p>");
+        addresses(page, &binding.method, binding.paths());
     }
     _ = write!(page, "<p>Needs the scope <code>{}</code>.</p>", listed.tool.scope.word());
     fields(page, "Input", spec.input.json());
     fields(page, "Result", spec.output.json());
     page.push_str("</article>");
+}
+
+fn addresses<'a>(page: &mut String, method: &str, paths: impl Iterator<Item = &'a str>) {
+    for path in paths {
+        let (method, path) = (escape(method), escape(path));
+        _ = write!(page, "<p class=\"http\"><code>{method} {path}</code></p>");
+    }
+}
+
+fn files<'a>(
+    uploads: impl Iterator<Item = &'a UploadRow>,
+    downloads: impl Iterator<Item = &'a DownloadRow>,
+) -> String {
+    let mut page = String::new();
+    let page = &mut page;
+    for UploadRow { spec, scope, .. } in uploads {
+        head(page, &spec.name, &spec.title, &spec.description);
+        addresses(page, "POST", spec.paths());
+        _ = write!(
+            page,
+            "<p>A form (<code>multipart/form-data</code>) with files of at most {} bytes, {} bytes \
+             together. Needs the scope <code>{}</code>.</p>",
+            spec.file_bytes,
+            spec.batch_bytes,
+            scope.word(),
+        );
+        fields(page, "Form", spec.form.json());
+        fields(page, "Result", spec.output.json());
+        page.push_str("</article>");
+    }
+    for DownloadRow { spec, scope, .. } in downloads {
+        head(page, &spec.name, &spec.title, &spec.description);
+        addresses(page, "GET", spec.paths());
+        let scope = scope.word();
+        _ = write!(page, "<p>Answers with a file. Needs the scope <code>{scope}</code>.</p>");
+        fields(page, "Input", spec.input.json());
+        page.push_str("</article>");
+    }
+    std::mem::take(page)
+}
+
+fn head(page: &mut String, name: &str, title: &str, description: &str) {
+    _ = write!(
+        page,
+        "<article id=\"{0}\"><h3><code>{0}</code> {1}</h3><p>{2}</p>",
+        escape(name),
+        escape(title),
+        escape(description),
+    );
 }
 
 /// A stream, where it is switched on anywhere.

@@ -4,16 +4,19 @@
 //! Routes come from the contracts' HTTP bindings, so a service adds none by hand. What a tool does
 //! is not known here.
 
+mod addresses;
 mod admission;
 mod arrival;
 mod asyncapi;
 mod body;
 mod docs;
+mod download;
 mod encode;
 mod hosts;
 mod off;
 mod openapi;
 mod outflow;
+mod path;
 mod patient;
 mod place;
 mod query;
@@ -23,6 +26,7 @@ mod router;
 mod serve;
 mod stream;
 mod system;
+mod upload;
 
 pub use hosts::AllowedHosts;
 pub use off::switched_off;
@@ -30,3 +34,4 @@ pub use router::{Edge, EdgeConfig, router, with_edge};
 pub use serve::{Limits, serve};
 pub use stream::{ClientLimits, StreamOptions, WsLimits};
 pub use system::{Condition, ConditionProbe, SystemPages};
+pub use upload::paths as upload_paths;

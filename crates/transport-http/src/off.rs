@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::response::Response;
 use axum::routing::any;
 use axum::{Extension, Router};
-use contract::{Arrival, Pipeline, View};
+use contract::{Arrival, HttpBinding, Pipeline, View};
 use fault::Fault;
 
 use crate::rest;
@@ -34,9 +34,15 @@ pub fn switched_off(pipeline: &Arc<Pipeline>, view: &View) -> Router {
     let view = &View { http: true, ..view.clone() };
     let mut paths = BTreeMap::new();
     for listed in pipeline.catalog().list(view) {
-        if let Some(binding) = &listed.tool.spec.http {
-            paths.insert(binding.path.clone(), Arc::clone(&listed.service.name));
+        for path in listed.tool.spec.http.iter().flat_map(HttpBinding::paths) {
+            paths.insert(path.to_owned(), Arc::clone(&listed.service.name));
         }
+    }
+    for (service, row) in pipeline.catalog().uploads(view) {
+        paths.extend(row.spec.paths().map(|path| (path.to_owned(), Arc::clone(&service.name))));
+    }
+    for (service, row) in pipeline.catalog().downloads(view) {
+        paths.extend(row.spec.paths().map(|path| (path.to_owned(), Arc::clone(&service.name))));
     }
     for (service, row) in pipeline.catalog().streams(view) {
         let sse = row.spec.sse.as_ref().map(|sse| &sse.path);

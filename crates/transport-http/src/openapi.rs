@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::get;
-use contract::{ErrorTable, Listed, Pipeline, Service, SseBinding, StreamSpec, View};
+use contract::{ErrorTable, HttpBinding, Listed, Pipeline, Service, SseBinding, StreamSpec, View};
 use http::header::CONTENT_TYPE;
 use serde_json::{Map, Value, json};
+
+mod files;
 
 pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, version: &str, sse: bool) -> Router {
     let text: Arc<str> = Arc::from(document(pipeline, view, version, sse).to_string());
@@ -20,8 +22,14 @@ fn document(pipeline: &Pipeline, view: &View, version: &str, sse: bool) -> Value
     let mut paths = Map::new();
     for listed in pipeline.catalog().list(view) {
         let Some(binding) = &listed.tool.spec.http else { continue };
-        let operation = operation(&listed);
-        paths.insert(binding.path.clone(), json!({ (binding.method.to_lowercase()): operation }));
+        let method = binding.method.to_lowercase();
+        add(&mut paths, &method, binding.paths(), &operation(&listed, binding));
+    }
+    for (service, row) in pipeline.catalog().uploads(view) {
+        add(&mut paths, "post", row.spec.paths(), &files::upload(service, &row.spec));
+    }
+    for (service, row) in pipeline.catalog().downloads(view) {
+        add(&mut paths, "get", row.spec.paths(), &files::download(service, &row.spec));
     }
     for (service, row) in pipeline.catalog().streams(view).filter(|_| sse) {
         let Some(binding) = &row.spec.sse else { continue };
@@ -52,14 +60,29 @@ fn plain(summary: &str, media: &str) -> Value {
     }})
 }
 
-fn operation(listed: &Listed<'_>) -> Value {
+/// The same operation at each of its paths, under an id of its own each time.
+fn add<'a>(
+    paths: &mut Map<String, Value>,
+    method: &str,
+    at: impl Iterator<Item = &'a str>,
+    operation: &Value,
+) {
+    for (index, path) in at.enumerate() {
+        let mut operation = operation.clone();
+        if let (1.., Some(id)) = (index, operation["operationId"].as_str()) {
+            operation["operationId"] = Value::from(format!("{id}_{}", index + 1));
+        }
+        let entry = paths.entry(path).or_insert_with(|| json!({}));
+        entry[method] = operation;
+    }
+}
+
+fn operation(listed: &Listed<'_>, binding: &HttpBinding) -> Value {
     let (spec, errors) = (&listed.tool.spec, &listed.service.errors);
-    let body = spec.http.as_ref().map_or(Value::Null, |binding| binding.body.json().clone());
-    let partial = spec.http.as_ref().is_some_and(|binding| binding.partial);
-    let content = json!({ "application/json": { "schema": body } });
+    let content = json!({ "application/json": { "schema": binding.body.json() } });
     let mut responses = Map::new();
     responses.insert("200".to_owned(), json!({ "description": "ok", "content": content }));
-    if partial {
+    if binding.partial {
         let description = "some of the batch is missing, and named";
         responses
             .insert("206".to_owned(), json!({ "description": description, "content": content }));
@@ -72,13 +95,37 @@ fn operation(listed: &Listed<'_>) -> Value {
         "tags": [&*listed.service.name],
         "responses": responses,
     });
-    if spec.http.as_ref().is_some_and(|binding| binding.method == "POST") {
-        let content = json!({ "application/json": { "schema": spec.input.json() } });
-        operation["requestBody"] = json!({ "required": true, "content": content });
+    let (placed, rest) = parted(spec.input.json(), &binding.path);
+    if binding.has_body() {
+        let required = rest["required"].as_array().is_some_and(|names| !names.is_empty());
+        let content = json!({ "application/json": { "schema": rest } });
+        // A form without a path was always marked so.
+        let required = required || placed.is_empty();
+        operation["requestBody"] = json!({ "required": required, "content": content });
+        if !placed.is_empty() {
+            operation["parameters"] = Value::from(placed);
+        }
     } else {
-        operation["parameters"] = parameters(spec.input.json());
+        operation["parameters"] = placed.into_iter().chain(parameters(&rest)).collect();
     }
     operation
+}
+
+/// The arguments that stand in the path, as parameters, and the schema of the others.
+fn parted(input: &Value, path: &str) -> (Vec<Value>, Value) {
+    let mut rest = input.clone();
+    let placed = contract::path_parameters(path).map(|name| {
+        let properties = rest["properties"].as_object_mut();
+        let rule = properties.and_then(|it| it.shift_remove(name)).unwrap_or_default();
+        if let Some(required) = rest["required"].as_array_mut() {
+            required.retain(|it| it != name);
+        }
+        json!({
+            "name": name, "in": "path", "required": true, "schema": rule,
+            "description": rule["description"].as_str().unwrap_or_default(),
+        })
+    });
+    (placed.collect(), rest)
 }
 
 fn failed(errors: &ErrorTable) -> Value {
@@ -91,13 +138,11 @@ fn failed(errors: &ErrorTable) -> Value {
 /// A stream as server-sent events.
 fn follow(service: &Service, spec: &StreamSpec, binding: &SseBinding) -> Value {
     let mut parameters = parameters(binding.query.json());
-    if let Some(parameters) = parameters.as_array_mut() {
-        parameters.push(json!({
-            "name": "Last-Event-ID", "in": "header", "required": false,
-            "schema": { "type": "string" },
-            "description": format!("The id of the last event; goes before `{}`.", spec.resume),
-        }));
-    }
+    parameters.push(json!({
+        "name": "Last-Event-ID", "in": "header", "required": false,
+        "schema": { "type": "string" },
+        "description": format!("The id of the last event; goes before `{}`.", spec.resume),
+    }));
     let content = json!({ "text/event-stream": { "schema": spec.event.json() } });
     json!({
         "operationId": format!("stream_{}", spec.name),
@@ -113,7 +158,7 @@ fn follow(service: &Service, spec: &StreamSpec, binding: &SseBinding) -> Value {
 }
 
 /// Lists travel as one comma-separated parameter.
-fn parameters(input: &Value) -> Value {
+fn parameters(input: &Value) -> Vec<Value> {
     let required: Vec<&str> =
         input["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let parameter = |(name, rule): (&String, &Value)| {

@@ -52,9 +52,13 @@ pub(crate) fn value(text: &str, name: &str, schema: &Value) -> Value {
     }
 }
 
-/// Percent-decoding with `+` for a space; what is not UTF-8 becomes a replacement character, which
-/// no ticker contains.
+/// Percent-decoding with `+` for a space.
 fn decode(text: &str) -> String {
+    percent_decoded(&text.replace('+', " "))
+}
+
+/// What is not UTF-8 becomes a replacement character, which no ticker contains.
+pub(crate) fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [byte, tail @ ..] = rest {
@@ -65,7 +69,6 @@ fn decode(text: &str) -> String {
                 rest = &tail[2..];
                 continue;
             }
-            (b'+', ..) => bytes.push(b' '),
             _ => bytes.push(*byte),
         }
         rest = tail;

@@ -3,7 +3,7 @@
 //! Order at the edge: host → request id → rate → access → body → route. On the way out: the request
 //! id, the rate headers, compression, CORS, the meter.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,8 +14,8 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::{Extension, Router};
 use contract::{Arrival, Gate, Pipeline, View};
-use http::header::{AUTHORIZATION, CONTENT_TYPE, IF_NONE_MATCH, UPGRADE};
-use http::{HeaderName, HeaderValue, Method, StatusCode};
+use http::header::{AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, IF_NONE_MATCH, UPGRADE};
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version};
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate as _, SizeAbove};
 use tower_http::cors::{AllowOrigin, CorsLayer};
@@ -44,6 +44,9 @@ pub struct EdgeConfig {
     pub body_bytes_max: usize,
     /// Addresses that take larger bodies than others, each with its own bound.
     pub body_bytes_at: HashMap<String, usize>,
+    /// Addresses whose bodies are not read here, but by those who answer; see
+    /// [`crate::upload_paths`].
+    pub uploads: HashSet<String>,
     pub body_patience: Duration,
     pub meter: Box<HttpMeter>,
 }
@@ -55,6 +58,7 @@ pub struct Edge {
     hosts: AllowedHosts,
     body: BodyRules,
     body_at: HashMap<String, usize>,
+    uploads: HashSet<String>,
     meter: Box<HttpMeter>,
 }
 
@@ -106,9 +110,14 @@ pub fn with_edge(routes: Router, config: EdgeConfig) -> Router {
         hosts: config.hosts,
         body: BodyRules { bytes_max: config.body_bytes_max, patience: config.body_patience },
         body_at: config.body_bytes_at,
+        uploads: config.uploads,
         meter: config.meter,
     });
-    let worth_it = SizeAbove::new(COMPRESSED_FROM).and(NotForContentType::SSE);
+    // A file goes as it is: it is packed already, or its reader wants to know its length.
+    let no_file = |_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions| {
+        !headers.contains_key(CONTENT_DISPOSITION)
+    };
+    let worth_it = SizeAbove::new(COMPRESSED_FROM).and(NotForContentType::SSE).and(no_file);
     routes
         .layer(from_fn_with_state(edge, pass))
         .layer(CompressionLayer::new().compress_when(worth_it))
@@ -123,7 +132,7 @@ fn cors(origins: &[HeaderValue]) -> CorsLayer {
     };
     CorsLayer::new()
         .allow_origin(origins)
-        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
         .allow_headers([
             AUTHORIZATION,
             CONTENT_TYPE,
@@ -140,9 +149,11 @@ fn cors(origins: &[HeaderValue]) -> CorsLayer {
             name("x-stoa-services"),
             name("x-stoa-tools"),
             name("x-stoa-read-only"),
+            name("x-upload-id"),
         ])
         .expose_headers([
             REQUEST_ID,
+            CONTENT_DISPOSITION,
             name("mcp-session-id"),
             name("ratelimit"),
             name("ratelimit-policy"),
@@ -209,9 +220,12 @@ impl Edge {
             let word = "UNAUTHENTICATED";
             return Err(Refusal::new(StatusCode::UNAUTHORIZED, word, fault.message()));
         }
-        let own = self.body_at.get(request.uri().path()).copied().unwrap_or_default();
+        let own = self.body_at.get(path).copied().unwrap_or_default();
         let bytes_max = self.body.bytes_max.max(own);
-        let mut request = BodyRules { bytes_max, ..self.body }.read(request).await?;
+        let mut request = match request.method() == Method::POST && self.uploads.contains(path) {
+            true => request,
+            false => BodyRules { bytes_max, ..self.body }.read(request).await?,
+        };
         request.extensions_mut().insert(arrival);
         if request.headers().contains_key(UPGRADE) {
             request.extensions_mut().insert(Arc::clone(&self.rules));

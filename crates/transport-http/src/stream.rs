@@ -5,7 +5,7 @@ mod door;
 mod origin;
 mod sse;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod ws;
 
 use std::collections::BTreeMap;

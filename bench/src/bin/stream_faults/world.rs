@@ -168,6 +168,7 @@ async fn serve(
             cors_origins: Vec::new(),
             body_bytes_max: 64 * 1024,
             body_bytes_at: Default::default(),
+            uploads: Default::default(),
             body_patience: Duration::from_secs(10),
             meter: Box::new(|_, _, _, _| {}),
         },

@@ -123,6 +123,7 @@ fn edge(app: &App, config: &Config) -> Result<EdgeConfig, Failure> {
         cors_origins: config.cors_origins.iter().map(origin).collect::<Result<_, _>>()?,
         body_bytes_max: config.body_bytes_max,
         body_bytes_at: larger_bodies(app),
+        uploads: transport_http::upload_paths(&app.pipeline, &http_view(app, config)),
         body_patience: config.client_patience,
         meter: Box::new(move |route, method, status, elapsed| {
             metrics.route(route, method).record(status, elapsed);

@@ -64,7 +64,7 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, door: &Arc<Door>) ->
         let bound = Arc::new(bound);
         let told = Arc::clone(&bound);
         let fallback = move |Extension(arrival): Extension<Arrival>| {
-            ready(rest::wrong_method(&told.pipeline, &told.service, &arrival, &Method::GET))
+            ready(rest::wrong_method(&told.pipeline, &told.service, &arrival, &[Method::GET]))
         };
         let handler = on(MethodFilter::GET, follow).with_state(bound).fallback(fallback);
         router = router.route(&sse.path, handler);

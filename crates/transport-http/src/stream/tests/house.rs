@@ -155,7 +155,7 @@ fn stream(name: &str, sse: Option<&str>) -> StreamSpec {
     }
 }
 
-struct Words;
+pub(crate) struct Words;
 
 impl Envelope for Words {
     fn tool_error(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
@@ -296,6 +296,7 @@ impl House {
             cors_origins: rooms.origins,
             body_bytes_max: 1024,
             body_bytes_at: Default::default(),
+            uploads: Default::default(),
             body_patience: Duration::from_secs(5),
             meter: Box::new(|_, _, _, _| {}),
         };

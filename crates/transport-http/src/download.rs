@@ -1,0 +1,134 @@
+//! Files on their way to a browser or a script: always to be saved, never to be shown, since what
+//! is in them is somebody else's.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{RawQuery, State};
+use axum::response::Response;
+use axum::routing::{MethodRouter, get};
+use contract::{Arrival, Download};
+use futures_util::StreamExt as _;
+use http::HeaderValue;
+use http::header::{
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::path::{self, Placed};
+use crate::rest::{self, Bound};
+use crate::{encode, query};
+
+/// How long a name is offered at most, in characters.
+const NAME_MAX: usize = 200;
+
+pub(crate) fn route(bound: Arc<Bound>) -> MethodRouter {
+    get(send).with_state(bound)
+}
+
+async fn send(
+    State(bound): State<Arc<Bound>>,
+    Extension(arrival): Extension<Arrival>,
+    placed: Placed,
+    RawQuery(text): RawQuery,
+) -> Response {
+    let Some((_, row)) = bound.pipeline.catalog().download(&bound.service, &bound.tool) else {
+        return rest::not_found(&arrival);
+    };
+    let schema = row.spec.input.json();
+    let args = query::arguments(text.as_deref().unwrap_or_default(), schema)
+        .and_then(|args| path::joined(args, placed, schema));
+    let args = match args {
+        Ok(args) => args,
+        Err(fault) => return bound.refused(&fault, &arrival),
+    };
+    let cancel = CancellationToken::new();
+    // Goes with the body, so that the handler is told whenever the client leaves.
+    let gone = cancel.clone().drop_guard();
+    match bound.pipeline.download(bound.call(args, &arrival, cancel)).await {
+        None => rest::not_found(&arrival),
+        Some(Err(failure)) => encode::failure(&failure),
+        Some(Ok(file)) => encoded(file, gone),
+    }
+}
+
+fn encoded(file: Download, guard: impl Send + 'static) -> Response {
+    let Download { content_type, file_name, length, body } = file;
+    let body = body.map(move |chunk| {
+        let _kept = &guard;
+        chunk
+    });
+    let mut response = Response::new(Body::from_stream(body));
+    let headers = response.headers_mut();
+    let unknown = HeaderValue::from_static("application/octet-stream");
+    headers.insert(CONTENT_TYPE, HeaderValue::from_str(&content_type).unwrap_or(unknown));
+    headers.insert(CONTENT_DISPOSITION, disposition(file_name.as_deref()));
+    if let Some(length) = length {
+        headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+    }
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// `attachment` with the name in both forms of RFC 6266: a plain one for everybody, and the exact
+/// one where the plain one could not say it.
+fn disposition(name: Option<&str>) -> HeaderValue {
+    let alone = HeaderValue::from_static("attachment");
+    let name: String = name.unwrap_or_default().chars().take(NAME_MAX).map(harmless).collect();
+    if name.is_empty() {
+        return alone;
+    }
+    let plain: String = name.chars().map(|it| if is_plain(it) { it } else { '_' }).collect();
+    let mut text = format!("attachment; filename=\"{plain}\"");
+    if plain != name {
+        text.push_str("; filename*=UTF-8''");
+        for byte in name.bytes() {
+            match byte.is_ascii_alphanumeric() || b"!#$&+-.^_`|~".contains(&byte) {
+                true => text.push(char::from(byte)),
+                false => _ = write!(text, "%{byte:02X}"),
+            }
+        }
+    }
+    HeaderValue::from_str(&text).unwrap_or(alone)
+}
+
+/// A name must not lead out of the folder it is saved in.
+fn harmless(char: char) -> char {
+    if char.is_control() || matches!(char, '/' | '\\') { '_' } else { char }
+}
+
+/// What every client reads the same between quotes; some decode what looks like an escape.
+fn is_plain(char: char) -> bool {
+    (char.is_ascii_graphic() || char == ' ') && !matches!(char, '"' | '%')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: Option<&str>, expected: &str) {
+        assert_eq!(disposition(name).to_str().unwrap(), expected, "{name:?}");
+    }
+
+    #[test]
+    fn any_name_can_be_offered() {
+        check(None, "attachment");
+        check(Some(""), "attachment");
+        check(Some("a b.pdf"), "attachment; filename=\"a b.pdf\"");
+        check(
+            Some("дело №1 \"x\".pdf"),
+            "attachment; filename=\"____ _1 _x_.pdf\"; \
+             filename*=UTF-8''%D0%B4%D0%B5%D0%BB%D0%BE%20%E2%84%961%20%22x%22.pdf",
+        );
+        check(Some("100%.txt"), "attachment; filename=\"100_.txt\"; filename*=UTF-8''100%25.txt");
+        check(Some("../a\\b\r\nX: y"), "attachment; filename=\".._a_b__X: y\"");
+        let long = "a".repeat(300);
+        check(Some(&long), &format!("attachment; filename=\"{}\"", "a".repeat(200)));
+    }
+}

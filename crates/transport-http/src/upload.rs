@@ -1,0 +1,128 @@
+//! Files on their way in. Their bodies pass the edge unread, and are read by the handler while they
+//! come: bounded in size and pace, taken apart here.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::{MethodRouter, post};
+use contract::{Arrival, MemoryParts, Pipeline, Upload, UploadSpec, View};
+use fault::Fault;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
+use http::{Extensions, HeaderMap};
+use serde_json::Map;
+use tokio_util::sync::CancellationToken;
+
+use crate::encode;
+use crate::place::Place;
+use crate::rest::{self, Bound};
+use crate::upload::multipart::Multipart;
+use crate::upload::paced::{Leftover, PacedBody};
+
+mod head;
+mod multipart;
+mod paced;
+#[cfg(test)]
+mod tests;
+
+/// What a form may weigh beside its files.
+const OVERHEAD_BYTES: u64 = 1024 * 1024;
+/// Names an upload, so that its progress can be asked for while it goes on.
+const UPLOAD_ID: &str = "x-upload-id";
+
+/// The addresses whose bodies the edge must leave alone.
+pub fn paths(pipeline: &Pipeline, view: &View) -> HashSet<String> {
+    let rows = pipeline.catalog().uploads(view);
+    rows.flat_map(|(_, row)| row.spec.paths().map(str::to_owned)).collect()
+}
+
+pub(crate) fn route(bound: Arc<Bound>) -> MethodRouter {
+    post(receive).with_state(bound)
+}
+
+async fn receive(
+    State(bound): State<Arc<Bound>>,
+    Extension(arrival): Extension<Arrival>,
+    request: Request,
+) -> Response {
+    let Some((_, row)) = bound.pipeline.catalog().upload(&bound.service, &bound.tool) else {
+        return rest::not_found(&arrival);
+    };
+    let (parts, body) = request.into_parts();
+    let left = Leftover::default();
+    let upload = form(&parts.headers, body, &row.spec, &left);
+    // Dropped with this future when the client goes away, and then the handler is told.
+    let cancel = CancellationToken::new();
+    let _gone = cancel.clone().drop_guard();
+    let call = bound.call(Map::new(), &arrival, cancel);
+    let response = match bound.pipeline.upload(call, upload).await {
+        None => rest::not_found(&arrival),
+        Some(Err(failure)) => encode::failure(&failure),
+        Some(Ok(reply)) => encode::reply(reply.http(), &parts.headers),
+    };
+    if let Some(body) = left.take() {
+        drain(body, &parts.headers, &parts.extensions);
+    }
+    response
+}
+
+/// The form as its handler reads it. What is wrong with the request itself is told as if it were
+/// found in the body, after it was asked who is sending.
+fn form(headers: &HeaderMap, body: Body, spec: &UploadSpec, left: &Leftover) -> Upload {
+    let announced = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
+    let bytes_max = spec.batch_bytes.saturating_add(OVERHEAD_BYTES);
+    let body = PacedBody::new(body, bytes_max);
+    let upload = match read(headers, announced, bytes_max) {
+        Ok((boundary, id)) => Upload::new(Multipart::new(&boundary, body, left.clone())).named(id),
+        Err(fault) => {
+            left.leave(body);
+            Upload::new(MemoryParts::new().broken(fault))
+        }
+    };
+    upload.announced(announced)
+}
+
+fn read(
+    headers: &HeaderMap,
+    announced: Option<u64>,
+    bytes_max: u64,
+) -> Result<(String, Option<String>), Fault> {
+    if announced.is_some_and(|length| length > bytes_max) {
+        return Err(paced::too_large(bytes_max));
+    }
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let boundary = head::boundary(kind).ok_or_else(|| {
+        let expected = "multipart/form-data with a boundary";
+        Fault::invalid("not_multipart", format!("the body is not {expected}"))
+            .problem("content-type", expected)
+    })?;
+    let Some(id) = headers.get(UPLOAD_ID) else { return Ok((boundary, None)) };
+    let good = |id: &&str| {
+        let odd = |byte: u8| !byte.is_ascii_alphanumeric() && !b"._-".contains(&byte);
+        (1..=64).contains(&id.len()) && !id.bytes().any(odd)
+    };
+    match id.to_str().ok().filter(good) {
+        Some(id) => Ok((boundary, Some(id.to_owned()))),
+        None => {
+            let expected = "1 to 64 characters of A-Z, a-z, 0-9, \".\", \"_\" and \"-\"";
+            let message = format!("{UPLOAD_ID}: expected {expected}");
+            Err(Fault::invalid("invalid_upload_id", message).problem(UPLOAD_ID, expected))
+        }
+    }
+}
+
+/// A client that is still sending would not get to read the answer if the connection ended now: what
+/// it sent and nobody read makes the system throw away what we said. So more is read, beside the
+/// answer. One that waits to be asked before it sends is not asked.
+fn drain(body: PacedBody, headers: &HeaderMap, connection: &Extensions) {
+    if !body.is_begun() && headers.contains_key(EXPECT) {
+        return;
+    }
+    if let Some(place) = connection.get::<Arc<Place>>() {
+        let stop = place.stop.clone();
+        place.tasks.spawn(async move { stop.run_until_cancelled(body.drain()).await });
+    }
+}

@@ -1,0 +1,197 @@
+//! `multipart/form-data`, taken apart while it comes. Nothing is held but the head of a part and as
+//! much of its end as may be the beginning of a boundary; what breaks the format is refused with
+//! the part it is in.
+
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use contract::{PartHead, PartSource};
+use fault::Fault;
+use memchr::memmem::{self, Finder};
+
+use super::head;
+use super::paced::{Leftover, PacedBody};
+
+/// The head of a part, its boundary's line included.
+const HEAD_BYTES_MAX: usize = 16 * 1024;
+const HEAD_END: &[u8] = b"\r\n\r\n";
+/// What may stand before the first boundary, and after the last.
+const ASIDE_BYTES_MAX: usize = 16 * 1024;
+
+pub(crate) struct Multipart {
+    /// Absent once it is left for somebody else.
+    body: Option<PacedBody>,
+    left: Leftover,
+    /// A line's end, two dashes, the boundary.
+    delimiter: Finder<'static>,
+    /// What came and is not yet given away.
+    held: BytesMut,
+    /// How much of it is known not to hold the end of a head.
+    searched: usize,
+    place: Place,
+    /// The part that is being read, counted from one.
+    part: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Before the first boundary; so much was skipped.
+    Before(usize),
+    /// After a boundary.
+    AtHead,
+    InPart,
+    /// After the last boundary; so much was skipped.
+    After(usize),
+    Over,
+}
+
+impl Multipart {
+    pub(crate) fn new(boundary: &str, body: PacedBody, left: Leftover) -> Self {
+        let delimiter = format!("\r\n--{boundary}");
+        Self {
+            body: Some(body),
+            left,
+            delimiter: Finder::new(delimiter.as_bytes()).into_owned(),
+            // The first boundary may be the first line, which no line's end is before.
+            held: BytesMut::from("\r\n"),
+            searched: 0,
+            place: Place::Before(0),
+            part: 0,
+        }
+    }
+
+    /// Takes in more of the body; `false` at its end.
+    fn poll_more(&mut self, context: &mut Context<'_>) -> Poll<Result<bool, Fault>> {
+        let Some(body) = &mut self.body else { return Poll::Ready(Ok(false)) };
+        Poll::Ready(match ready!(body.poll_data(context))? {
+            None => Ok(false),
+            Some(data) if self.held.is_empty() => {
+                // Taken over as it is where nobody else has it, copied otherwise.
+                self.held = data.into();
+                Ok(true)
+            }
+            Some(data) => {
+                self.held.extend_from_slice(&data);
+                Ok(true)
+            }
+        })
+    }
+
+    /// More of what stands before the next boundary; `None` when the boundary was reached.
+    fn poll_before(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Fault>> {
+        loop {
+            if let Some(at) = self.delimiter.find(&self.held) {
+                if at > 0 {
+                    return Poll::Ready(Ok(Some(self.held.split_to(at).freeze())));
+                }
+                self.held.advance(self.delimiter.needle().len());
+                (self.place, self.searched) = (Place::AtHead, 0);
+                self.part += 1;
+                return Poll::Ready(Ok(None));
+            }
+            let free = self.held.len() - self.doubtful();
+            if free > 0 {
+                return Poll::Ready(Ok(Some(self.held.split_to(free).freeze())));
+            }
+            if !ready!(self.poll_more(context))? {
+                return Poll::Ready(Err(self.broken("the body ends without its last boundary")));
+            }
+        }
+    }
+
+    /// How much at the end of what is held may be the beginning of a boundary.
+    fn doubtful(&self) -> usize {
+        let needle = self.delimiter.needle();
+        let from = self.held.len().saturating_sub(needle.len() - 1);
+        let tail = self.held.get(from..).unwrap_or_default();
+        let begins = |at: &usize| tail.get(*at..).is_some_and(|rest| needle.starts_with(rest));
+        memchr::memchr_iter(b'\r', tail).find(begins).map_or(0, |at| tail.len() - at)
+    }
+
+    /// What comes after a boundary: a head, or the end.
+    fn poll_after(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<PartHead>, Fault>> {
+        loop {
+            if self.held.starts_with(b"--") {
+                self.place = Place::After(0);
+                return Poll::Ready(Ok(None));
+            }
+            let from = self.searched.saturating_sub(3);
+            let end = memmem::find(self.held.get(from..).unwrap_or_default(), HEAD_END);
+            if let Some(end) = end.map(|at| at + from).filter(|end| *end <= HEAD_BYTES_MAX) {
+                let block = self.held.split_to(end);
+                self.held.advance(HEAD_END.len());
+                self.place = Place::InPart;
+                return Poll::Ready(match head::read(&block) {
+                    Ok(head) => Ok(Some(head)),
+                    Err(what) => Err(self.broken(what)),
+                });
+            }
+            self.searched = self.held.len();
+            if self.held.len() > HEAD_BYTES_MAX + HEAD_END.len() {
+                return Poll::Ready(Err(self.broken("its head is too long")));
+            }
+            if !ready!(self.poll_more(context))? {
+                return Poll::Ready(Err(self.broken("the body ends in its head")));
+            }
+        }
+    }
+
+    fn broken(&self, what: &str) -> Fault {
+        let message = match self.part {
+            0 => format!("the form cannot be read: {what}"),
+            part => format!("the form cannot be read: part {part}: {what}"),
+        };
+        Fault::invalid("invalid_multipart", message)
+    }
+}
+
+impl PartSource for Multipart {
+    fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<PartHead>, Fault>> {
+        loop {
+            match self.place {
+                Place::Before(skipped) => match ready!(self.poll_before(context))? {
+                    None => {}
+                    Some(more) if skipped + more.len() > ASIDE_BYTES_MAX => {
+                        let what = "it does not begin with its boundary";
+                        return Poll::Ready(Err(self.broken(what)));
+                    }
+                    Some(more) => self.place = Place::Before(skipped + more.len()),
+                },
+                Place::AtHead => {
+                    if let Some(head) = ready!(self.poll_after(context))? {
+                        return Poll::Ready(Ok(Some(head)));
+                    }
+                }
+                Place::InPart => while ready!(self.poll_before(context))?.is_some() {},
+                // Read as well, so that the connection can be used again.
+                Place::After(skipped) => {
+                    let skipped = skipped + self.held.len();
+                    self.held.clear();
+                    self.place = Place::After(skipped);
+                    if skipped > ASIDE_BYTES_MAX || !ready!(self.poll_more(context))? {
+                        self.place = Place::Over;
+                    }
+                }
+                Place::Over => return Poll::Ready(Ok(None)),
+            }
+        }
+    }
+
+    fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Fault>> {
+        match self.place {
+            Place::InPart => self.poll_before(context),
+            _ => Poll::Ready(Ok(None)),
+        }
+    }
+}
+
+impl Drop for Multipart {
+    fn drop(&mut self) {
+        if let Some(body) = self.body.take() {
+            self.left.leave(body);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

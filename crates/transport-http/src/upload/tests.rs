@@ -1,0 +1,5 @@
+//! Files over real connections, with a service that counts what it gets.
+
+mod files;
+mod house;
+mod sending;

@@ -1,0 +1,222 @@
+//! Forms sent well, badly, slowly, and not to the end.
+
+use std::sync::atomic::Ordering;
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::house::{Answer, BATCH_BYTES, House, SMALL_BYTES};
+
+const FORM: &str = "Content-Type: multipart/form-data; boundary=XX\r\n";
+
+fn field(name: &str, text: &str) -> String {
+    format!("--XX\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n")
+}
+
+fn file_head(name: &str) -> String {
+    format!(
+        "--XX\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\
+         Content-Type: text/plain\r\n\r\n"
+    )
+}
+
+fn file(name: &str, text: &str) -> String {
+    format!("{}{text}\r\n", file_head(name))
+}
+
+/// The head of an upload that goes on for so long.
+fn head(length: u64, headers: &str) -> String {
+    format!(
+        "POST /api/upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n{FORM}{headers}\r\n"
+    )
+}
+
+const GOOD: &str = "Authorization: Bearer good\r\n";
+
+#[tokio::test]
+async fn fields_and_files_arrive_in_any_order() {
+    let house = House::open().await;
+    let (before, after) = (field("caseId", "c"), field("tags", "[\"a\"]"));
+    let body = format!("{before}{}{after}{}--XX--\r\n", file("дело", "12345"), file("b", ""));
+    let headers = format!("{FORM}X-Upload-Id: my.upload-1\r\n");
+    for path in ["/api/upload", "/api/v1/upload"] {
+        let answer = house.ask(&format!("POST {path}"), &headers, body.as_bytes()).await;
+        let files = json!([["дело", "text/plain", 5], ["b", "text/plain", 0]]);
+        let form = json!({ "caseId": "c", "tags": ["a"] });
+        let all = json!({ "files": files, "form": form, "id": "my.upload-1", "announced": true });
+        assert_eq!((answer.status, answer.json()), (200, all));
+    }
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_form_is_told_in_the_words_of_the_contract() {
+    let house = House::open().await;
+    let whole = format!("{}--XX--\r\n", file("a", "1"));
+    let unknown = format!("{}{}--XX--", field("other", "1"), file("a", "1"));
+    let long = format!("{FORM}X-Upload-Id: {}\r\n", "x".repeat(65));
+    for (headers, body, told) in [
+        ("Content-Type: application/json\r\n", "{}", "multipart/form-data"),
+        ("", &whole, "multipart/form-data"),
+        ("Content-Type: multipart/form-data\r\n", &whole, "multipart/form-data"),
+        (FORM, "", "last boundary"),
+        (FORM, &whole[..20], "part 1"),
+        (FORM, &unknown, "other: expected no such field"),
+        (&format!("{FORM}X-Upload-Id: a b\r\n"), &whole, "x-upload-id"),
+        (&long, &whole, "x-upload-id"),
+        (&format!("{FORM}X-Upload-Id: \r\n"), &whole, "x-upload-id"),
+    ] {
+        let answer = house.ask("POST /api/upload", headers, body.as_bytes()).await;
+        let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert_eq!(answer.status, 400, "{message}");
+        assert!(message.contains(told), "{headers}: {message}");
+    }
+}
+
+#[tokio::test]
+async fn who_may_not_send_is_told_before_anything_is_read() {
+    let house = House::open().await;
+    let mut stream = house.connect().await;
+    let form = "Connection: close\r\nExpect: 100-continue\r\n";
+    stream.write_all(head(1_000_000, form).as_bytes()).await.unwrap();
+    let answer = Answer::read(stream).await;
+    assert_eq!((answer.status, house.book.calls.load(Ordering::SeqCst)), (401, 0));
+    assert!(answer.json()["error"].is_object());
+}
+
+#[tokio::test]
+async fn a_client_that_waits_to_be_asked_is_asked() {
+    let house = House::open().await;
+    let body = format!("{}--XX--\r\n", file("a", "123"));
+    let mut stream = house.connect().await;
+    let expect = format!("{GOOD}Connection: close\r\nExpect: 100-continue\r\n");
+    stream.write_all(head(body.len() as u64, &expect).as_bytes()).await.unwrap();
+    let mut go_on = [0; 25];
+    stream.read_exact(&mut go_on).await.unwrap();
+    assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream.write_all(body.as_bytes()).await.unwrap();
+    let answer = Answer::read(stream).await;
+    assert_eq!((answer.status, answer.json()["files"][0][2].as_u64()), (200, Some(3)));
+}
+
+#[tokio::test]
+async fn an_announced_length_that_is_too_much_is_refused_unread() {
+    let house = House::open().await;
+    let mut stream = house.connect().await;
+    let expect = format!("{GOOD}Connection: close\r\nExpect: 100-continue\r\n");
+    let length = BATCH_BYTES + 1024 * 1024 + 1;
+    stream.write_all(head(length, &expect).as_bytes()).await.unwrap();
+    let answer = Answer::read(stream).await;
+    assert_eq!(answer.status, 400);
+    assert!(answer.json()["error"]["message"].as_str().unwrap().contains("larger than"));
+}
+
+/// So many bytes of a file; `false` when nobody takes them any more.
+async fn pour(stream: &mut TcpStream, mebibytes: usize) -> bool {
+    let piece = vec![b'x'; 1024 * 1024];
+    for _ in 0..mebibytes {
+        if stream.write_all(&piece).await.is_err() {
+            return false;
+        }
+    }
+    true
+}
+
+#[tokio::test]
+async fn a_refusal_reaches_a_client_that_goes_on_sending() {
+    let house = House::open().await;
+    for name in ["small", "no"] {
+        let mut stream = house.connect().await;
+        let end = "\r\n--XX--\r\n";
+        let begin = file_head(name);
+        let length = (begin.len() + end.len()) as u64 + 16 * SMALL_BYTES;
+        stream.write_all(head(length, GOOD).as_bytes()).await.unwrap();
+        stream.write_all(begin.as_bytes()).await.unwrap();
+        assert!(pour(&mut stream, 16).await, "{name}");
+        stream.write_all(end.as_bytes()).await.unwrap();
+        // All of it was taken, so the same connection goes on.
+        stream
+            .write_all(
+                format!("GET /api/files/7 HTTP/1.1\r\nHost: localhost\r\n{GOOD}Connection: close\r\n\r\n")
+                    .as_bytes(),
+            )
+            .await
+            .unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).await.unwrap();
+        assert!(text.starts_with("HTTP/1.1 400"), "{text}");
+        assert!(text.contains("\"tool\":\"status\""), "{text}");
+    }
+    assert!(*house.book.received.borrow() <= 2 * SMALL_BYTES, "the rest was not for the handler");
+}
+
+#[tokio::test]
+async fn a_body_is_read_while_it_comes_and_never_held() {
+    let house = House::open().await;
+    let before = high_water();
+    let mut stream = house.connect().await;
+    let (begin, end) = (file_head("large"), "\r\n--XX--\r\n");
+    let length = (begin.len() + end.len()) as u64 + 120 * 1024 * 1024;
+    let close = format!("{GOOD}Connection: close\r\n");
+    stream.write_all(head(length, &close).as_bytes()).await.unwrap();
+    stream.write_all(begin.as_bytes()).await.unwrap();
+    assert!(pour(&mut stream, 20).await);
+    // The handler has had the first part before the rest was sent; a few bytes may be held back.
+    let mut received = house.book.received.subscribe();
+    received.wait_for(|received| *received > 19 * 1024 * 1024).await.unwrap();
+    assert!(pour(&mut stream, 100).await);
+    stream.write_all(end.as_bytes()).await.unwrap();
+    let answer = Answer::read(stream).await;
+    assert_eq!(answer.json()["files"][0][2].as_u64(), Some(120 * 1024 * 1024));
+    assert!(house.book.piece_max.load(Ordering::SeqCst) <= 1024 * 1024);
+    if let (Some(before), Some(after)) = (before, high_water()) {
+        assert!(after - before < 40 * 1024, "{} KiB more than before", after - before);
+    }
+}
+
+/// The most memory this process ever had, in KiB, where the system says so.
+fn high_water() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_ends_the_work() {
+    let house = House::open().await;
+    let mut stream = house.connect().await;
+    stream.write_all(head(1_000_000, GOOD).as_bytes()).await.unwrap();
+    stream.write_all(file_head("a").as_bytes()).await.unwrap();
+    stream.write_all(&[b'x'; 1000]).await.unwrap();
+    let mut open = house.book.open.subscribe();
+    open.wait_for(|open| *open == 1).await.unwrap();
+    house.book.received.subscribe().wait_for(|received| *received > 0).await.unwrap();
+    drop(stream);
+    open.wait_for(|open| *open == 0).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_address_of_files_takes_no_other_method() {
+    let house = House::open().await;
+    let answer = house.ask("PUT /api/upload", "", b"").await;
+    assert_eq!(answer.status, 405);
+    answer.has("allow: post");
+    // Bodies that are not for it are read by the edge, within the edge's bound.
+    let answer = house.ask("PUT /api/upload", "", &[0; 2000]).await;
+    assert_eq!(answer.status, 413);
+}
+
+#[tokio::test]
+async fn a_page_may_send_files_where_it_may_call() {
+    let house = House::open().await;
+    for method in ["POST", "PUT", "DELETE"] {
+        let headers = format!(
+            "Origin: https://app.example\r\nAccess-Control-Request-Method: {method}\r\n\
+             Access-Control-Request-Headers: x-upload-id,authorization\r\n"
+        );
+        let answer = house.ask("OPTIONS /api/upload", &headers, b"").await;
+        let allowed = |name: &str| answer.head.lines().find(|line| line.starts_with(name)).unwrap();
+        assert!(allowed("access-control-allow-methods").contains(&method.to_lowercase()));
+        assert!(allowed("access-control-allow-headers").contains("x-upload-id"));
+    }
+}
