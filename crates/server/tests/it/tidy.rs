@@ -92,6 +92,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "jobs",
             "people",
             "documents",
+            "insights",
             "cite",
             "casefile",
             "extract",
