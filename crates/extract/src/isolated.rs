@@ -16,6 +16,8 @@ use crate::{Code, Document, Draft, Event, Limits, NoOcr, Ocr, Problem, Tesseract
 
 /// The child stops by itself when the time is up; this much later it is stopped.
 const GRACE: Duration = Duration::from_secs(5);
+/// How often it is asked whether the child is still wanted while it says nothing.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// How the child is started.
 #[derive(Debug, Clone)]
@@ -50,6 +52,19 @@ pub fn read(
     limits: &Limits,
     emit: &mut dyn FnMut(Event) -> ControlFlow<()>,
 ) {
+    read_while(child, path, name, limits, &|| true, emit);
+}
+
+/// The same for a reading that somebody may call off: the child is stopped soon after it is no
+/// longer `wanted`, even while it says nothing.
+pub fn read_while(
+    child: &Child,
+    path: &Path,
+    name: &str,
+    limits: &Limits,
+    wanted: &dyn Fn() -> bool,
+    emit: &mut dyn FnMut(Event) -> ControlFlow<()>,
+) {
     let request = Request {
         path: path.to_owned(),
         name: name.to_owned(),
@@ -57,7 +72,7 @@ pub fn read(
         scratch: child.scratch.clone(),
         languages: child.languages.clone(),
     };
-    let outcome = Running::start(child, &request).and_then(|it| it.follow(limits, emit));
+    let outcome = Running::start(child, &request).and_then(|it| it.follow(limits, wanted, emit));
     let problem = match outcome {
         Ok(Ending::Done | Ending::Stopped) => return,
         Ok(Ending::TimedOut) => Problem::new(
@@ -127,6 +142,7 @@ impl Running {
     fn follow(
         mut self,
         limits: &Limits,
+        wanted: &dyn Fn() -> bool,
         emit: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> io::Result<Ending> {
         let stdout = self.process.stdout.take().ok_or_else(|| io::Error::other("no pipe"))?;
@@ -143,14 +159,18 @@ impl Running {
             })?;
         let deadline = Instant::now() + Duration::from_secs(limits.seconds.into()) + GRACE;
         let ending = loop {
+            if !wanted() {
+                break Ending::Stopped;
+            }
             let left = deadline.saturating_duration_since(Instant::now());
-            match answers.recv_timeout(left) {
+            match answers.recv_timeout(left.min(LOOK)) {
                 Ok(Answer::Event(event)) => {
                     if emit(event).is_break() {
                         break Ending::Stopped;
                     }
                 }
                 Ok(Answer::Done) => break Ending::Done,
+                Err(RecvTimeoutError::Timeout) if left > LOOK => {}
                 Err(RecvTimeoutError::Timeout) => break Ending::TimedOut,
                 Err(RecvTimeoutError::Disconnected) => break Ending::Died(None),
             }

@@ -2,7 +2,11 @@
 //! The test starts itself as the child, so it has a main of its own and speaks the test runner's
 //! few words.
 #![expect(clippy::print_stdout, reason = "the test runner reads it")]
-#![expect(clippy::unwrap_used, reason = "a file that cannot be made fails the test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a file that cannot be made fails the test, and so does an event that must not come"
+)]
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -117,4 +121,13 @@ fn a_reader_may_stop(folder: &Path) {
         },
     );
     assert_eq!(pages, 3);
+    // A child that never says anything is stopped as well.
+    extract::isolated::read_while(
+        &child(folder, "hang"),
+        &path,
+        "a.txt",
+        &Limits::default(),
+        &|| false,
+        &mut |event| panic!("nothing was to be said: {event:?}"),
+    );
 }

@@ -1,0 +1,98 @@
+//! Who asks, and what of the archive is theirs to see, change and delete.
+
+use contract::Caller;
+use documents::FileRecord;
+use fault::{Fault, Kind};
+use jobs::Job;
+use people::Sight;
+
+use crate::{Archive, INTEGRITY, PROCESS, check, process};
+
+impl Archive {
+    /// What the caller may see. A session that was ended is nobody's.
+    pub(crate) async fn sight(&self, caller: &Caller) -> Result<Sight, Fault> {
+        let owner = self.people.owner(&caller.subject).await?;
+        self.people.sight(&owner).await
+    }
+
+    pub(crate) async fn file_to_read(&self, sight: &Sight, id: &str) -> Result<FileRecord, Fault> {
+        let file = self.documents.find(id).await?;
+        if sees(sight, &file) { Ok(file) } else { Err(not_yours("file", id)) }
+    }
+
+    pub(crate) async fn file_to_write(&self, sight: &Sight, id: &str) -> Result<FileRecord, Fault> {
+        let file = self.file_to_read(sight, id).await?;
+        if sight.may_write(&file.owner, file.case_id.as_deref()) {
+            return Ok(file);
+        }
+        let message = format!("the file {id} is shared with you for reading only");
+        Err(Fault::new(Kind::Forbidden, "file_read_only", message))
+    }
+
+    pub(crate) async fn file_to_delete(
+        &self,
+        sight: &Sight,
+        id: &str,
+    ) -> Result<FileRecord, Fault> {
+        let file = self.file_to_read(sight, id).await?;
+        if sight.may_delete(&file.owner, file.case_id.as_deref()) {
+            return Ok(file);
+        }
+        let message = format!("only its owner and the owner of its case may delete the file {id}");
+        Err(Fault::new(Kind::Forbidden, "file_not_yours", message))
+    }
+
+    /// A job of the archive: one's own, or one that processes a file one may see.
+    pub(crate) async fn job_to_read(&self, sight: &Sight, id: &str) -> Result<Job, Fault> {
+        let job = self.jobs.get(id).await?;
+        self.reached(sight, &job, Sight::sees).await?;
+        Ok(job)
+    }
+
+    pub(crate) async fn job_to_cancel(&self, sight: &Sight, id: &str) -> Result<Job, Fault> {
+        let job = self.jobs.get(id).await?;
+        self.reached(sight, &job, Sight::may_write).await?;
+        Ok(job)
+    }
+
+    async fn reached(
+        &self,
+        sight: &Sight,
+        job: &Job,
+        may: impl Fn(&Sight, &str, Option<&str>) -> bool,
+    ) -> Result<(), Fault> {
+        // The queue is shared with other services, whose jobs are not there for this one.
+        if job.kind != PROCESS && job.kind != INTEGRITY {
+            let message = format!("there is no job {:?}", job.id);
+            return Err(Fault::not_found("job_not_found", message));
+        }
+        if job.owner.as_deref() == Some(sight.owner.as_str()) {
+            return Ok(());
+        }
+        if job.kind == PROCESS {
+            let errand: process::Errand = job.payload_as()?;
+            let file = self.documents.find(&errand.file_id).await;
+            if file.is_ok_and(|it| may(sight, &it.owner, it.case_id.as_deref())) {
+                return Ok(());
+            }
+        }
+        Err(not_yours("job", &job.id))
+    }
+}
+
+pub(crate) fn sees(sight: &Sight, file: &FileRecord) -> bool {
+    sight.sees(&file.owner, file.case_id.as_deref())
+}
+
+/// The file that a job is about.
+pub(crate) fn file_of(job: &Job) -> Result<String, Fault> {
+    if job.kind == PROCESS {
+        return Ok(job.payload_as::<process::Errand>()?.file_id);
+    }
+    Ok(job.payload_as::<check::Errand>()?.file_id)
+}
+
+fn not_yours(what: &str, id: &str) -> Fault {
+    let message = format!("the {what} {id} belongs to somebody else");
+    Fault::new(Kind::Forbidden, "not_yours", message)
+}

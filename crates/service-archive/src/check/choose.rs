@@ -1,0 +1,51 @@
+//! Which insights a test is about: those that were named, or all of a file.
+
+use std::collections::HashSet;
+
+use fault::Fault;
+use insights::Insight;
+use people::Sight;
+
+use crate::Archive;
+
+/// Insights of one test.
+pub(crate) const TESTED_MAX: u32 = 1000;
+
+pub(crate) struct Chosen {
+    /// The file that was named, or that of the first insight.
+    pub(crate) file_id: String,
+    pub(crate) insights: Vec<Insight>,
+    /// What was left out.
+    pub(crate) note: Option<String>,
+}
+
+impl Archive {
+    pub(crate) async fn chosen(
+        &self,
+        sight: &Sight,
+        ids: &[String],
+        file_id: Option<&str>,
+    ) -> Result<Chosen, Fault> {
+        if !ids.is_empty() {
+            let mut seen = HashSet::new();
+            let once: Vec<String> = ids.iter().filter(|it| seen.insert(*it)).cloned().collect();
+            let insights = self.insights.by_ids(sight, &once).await?;
+            let first = insights.first().map(|it| it.file_id.clone()).unwrap_or_default();
+            let file_id = file_id.map_or(first, str::to_owned);
+            return Ok(Chosen { file_id, insights, note: None });
+        }
+        let Some(id) = file_id else {
+            let message =
+                "name the insights to test, or the fileId whose insights are to be tested";
+            return Err(Fault::invalid("invalid_input", message)
+                .problem("insightIds", "at least one, or a fileId")
+                .problem("fileId", "a file, or insightIds"));
+        };
+        let file = self.file_to_read(sight, id).await?;
+        let (insights, total) = self.insights.of_file(sight, &file.id, TESTED_MAX).await?;
+        let note = (total > insights.len() as u64).then(|| {
+            format!("only the first {} of the file's {total} insights were tested", insights.len())
+        });
+        Ok(Chosen { file_id: file.id, insights, note })
+    }
+}

@@ -1,0 +1,87 @@
+//! An integrity test as a job: the rules, and a model's judgement where one was asked for. Its
+//! results are the job's own and are kept as long as that is.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use documents::Documents;
+use fault::Fault;
+use insights::Insights;
+use integrity::Test;
+use jobs::{Handler, JobContext, Outcome};
+use llm::Model;
+use people::People;
+use serde_json::Value;
+
+use crate::check::judge::{JUDGED_MAX, judge};
+use crate::check::report::KEPT_MAX;
+use crate::check::run::{Bench, Done, Sources};
+use crate::check::{Errand, LOCAL};
+
+/// Where the rules end and a model begins, in percent.
+const RULES_DONE: usize = 30;
+
+pub(crate) struct Testing {
+    pub(crate) people: People,
+    pub(crate) documents: Documents,
+    pub(crate) insights: Insights,
+    pub(crate) models: Vec<Arc<dyn Model>>,
+}
+
+#[async_trait]
+impl Handler for Testing {
+    async fn run(&self, context: JobContext) -> Outcome {
+        let stopping = context.stopping().clone();
+        tokio::select! {
+            biased;
+            _ = context.cancelled() => Outcome::Cancelled,
+            () = stopping.cancelled() => Outcome::Release,
+            ended = self.test(&context) => Outcome::from_result(ended),
+        }
+    }
+}
+
+impl Testing {
+    async fn test(&self, context: &JobContext) -> Result<Value, Fault> {
+        let errand: Errand = context.payload()?;
+        if let Some(results) = errand.results {
+            return Ok(results);
+        }
+        let test = Test::parse(&errand.test).ok_or_else(|| Fault::internal("no such test"))?;
+        let owner = context.job().owner.clone().unwrap_or_default();
+        let sight = self.people.sight(&owner).await?;
+        let insights = self.insights.by_ids(&sight, &errand.insight_ids).await?;
+        let bench = Bench { documents: &self.documents, sight: &sight, test };
+        let asked = errand.llm != LOCAL;
+        let share = if asked { RULES_DONE } else { 99 };
+        let report = |done: usize, all: usize| {
+            let percent = (done * share / all.max(1)) as u64;
+            context.progress(percent, Some(100), Some(&format!("insight {done} of {all}")));
+        };
+        let options = errand.parameters.options();
+        let done = bench.run(insights, &options, Sources::Bounded, &report).await?;
+        let Done { mut results, exhibits } =
+            done.ok_or_else(|| Fault::internal("a test without a bound refused its sources"))?;
+        results.notes.extend(errand.note);
+        if asked {
+            let model = self.models.iter().find(|it| it.name() == errand.llm).ok_or_else(|| {
+                let message = format!("the model {:?} is no longer set up here", errand.llm);
+                Fault::invalid("unknown_model", message)
+            })?;
+            let report = |done: usize, all: usize| {
+                let percent = RULES_DONE + done * (99 - RULES_DONE) / all.max(1);
+                let note = format!("answer {done} of {all} of {}", errand.llm);
+                context.progress(percent as u64, Some(100), Some(&note));
+            };
+            let runs = errand.parameters.runs;
+            let judged = judge(model.as_ref(), test, &exhibits, runs, &report).await;
+            if results.details.len() > JUDGED_MAX {
+                let note = format!("the model was asked about the first {JUDGED_MAX} insights");
+                results.notes.push(note);
+            }
+            results.judgements = judged.into_iter().map(Some).collect();
+            results.model = Some(errand.llm);
+        }
+        Ok(results.json_within(KEPT_MAX))
+    }
+}

@@ -1,0 +1,133 @@
+//! Files over HTTP: how one is, which there are, and the end of one.
+
+use contract::Cx;
+use documents::{FileRecord, Filter, Status};
+use fault::Fault;
+use jobs::State;
+use people::Sight;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::Archive;
+use crate::said::Said;
+use crate::wire;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FileArgs {
+    file_id: String,
+}
+
+pub(crate) async fn status(cx: Cx<Archive>, args: FileArgs) -> Result<Said, Fault> {
+    let archive = &cx.service;
+    let sight = archive.sight(&cx.caller).await?;
+    let mut file = archive.file_to_read(&sight, &args.file_id).await?;
+    archive.settle(&mut file).await;
+    let mut told = wire::file(&file, &sight);
+    let insights = archive.insights.count_of_file(&sight, &file.id).await?;
+    told["insightCount"] = Value::from(insights);
+    let text = describe(&file);
+    Ok(Said::new(json!({ "success": true, "file": told }), text))
+}
+
+fn describe(file: &FileRecord) -> String {
+    let mut text = format!("{} ({}, {} bytes): ", file.name, file.mime, file.size);
+    text.push_str(file.status.word());
+    if let Some(pages) = file.page_count {
+        text.push_str(&format!(", {pages} pages"));
+    }
+    if let Some(error) = &file.error {
+        text.push_str(&format!(", {error}"));
+    }
+    format!("{text}. File {}.", file.id)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ListArgs {
+    case_id: Option<String>,
+    status: Option<String>,
+    limit: u32,
+    offset: u64,
+}
+
+pub(crate) async fn list(cx: Cx<Archive>, args: ListArgs) -> Result<Said, Fault> {
+    let archive = &cx.service;
+    let sight = archive.sight(&cx.caller).await?;
+    let (mut files, total) = archive.listed(&sight, &args).await?;
+    for file in &mut files {
+        archive.settle(file).await;
+    }
+    let told: Vec<Value> = files.iter().map(|it| wire::file(it, &sight)).collect();
+    let pagination = wire::pagination(args.limit, args.offset, files.len(), total);
+    let mut text = format!("{total} files.");
+    for file in &files {
+        text.push_str(&format!("\n- {}", describe(file)));
+    }
+    let json = json!({ "success": true, "files": told, "total": total, "pagination": pagination });
+    Ok(Said::new(json, text))
+}
+
+pub(crate) async fn delete(cx: Cx<Archive>, args: FileArgs) -> Result<Said, Fault> {
+    let archive = &cx.service;
+    let sight = archive.sight(&cx.caller).await?;
+    let file = archive.file_to_delete(&sight, &args.file_id).await?;
+    // A job that is not stopped finds no file when it ends, and keeps nothing.
+    if let Some(job) = &file.job_id {
+        drop(archive.jobs.cancel(job).await);
+    }
+    let mut tx = archive.db.begin().await?;
+    let file = archive.documents.delete(&mut tx, &file.id).await?;
+    let gone = archive.insights.delete_of_file(&mut tx, &file.id).await?;
+    tx.commit().await?;
+    // The record is gone, so what is left of the content goes now or at the next sweep.
+    if let Err(fault) = archive.documents.release(&file.hash).await {
+        tracing::warn!(file = file.id, "the content of a file is left to the sweep: {fault}");
+    }
+    let message = format!("deleted {} with {gone} insights", file.name);
+    let json = json!({ "success": true, "fileId": file.id, "insightsDeleted": gone,
+        "message": message });
+    Ok(Said::new(json, message))
+}
+
+impl Archive {
+    async fn listed(
+        &self,
+        sight: &Sight,
+        args: &ListArgs,
+    ) -> Result<(Vec<FileRecord>, u64), Fault> {
+        let case_id = match &args.case_id {
+            None => None,
+            Some(name) => match sight.case_named(name) {
+                Some(case) => Some(case.id.clone()),
+                None => return Ok((Vec::new(), 0)),
+            },
+        };
+        let status = args.status.as_deref().and_then(Status::parse);
+        let filter = Filter { case_id, status, ..Filter::default() };
+        self.documents.list(sight, &filter, args.limit, args.offset).await
+    }
+
+    /// A file whose job ended without a word, because its process died with the last attempt, is
+    /// told as it is and not as it was written down.
+    async fn settle(&self, file: &mut FileRecord) {
+        let Some(id) = file.job_id.as_ref().filter(|_| file.status == Status::Processing) else {
+            return;
+        };
+        let gone = "its job is no longer known; process it again".to_owned();
+        let error = match self.jobs.get(id).await {
+            Ok(job) if job.state == State::Failed => {
+                job.error.map_or_else(|| "its job failed".to_owned(), |it| it.message)
+            }
+            Ok(job) if job.state == State::Cancelled => {
+                let read = file.page_count.is_some();
+                file.status = if read { Status::Processed } else { Status::Uploaded };
+                return;
+            }
+            Err(fault) if fault.code() == "job_not_found" => gone,
+            _ => return,
+        };
+        file.status = Status::Failed;
+        file.error = Some(error);
+    }
+}

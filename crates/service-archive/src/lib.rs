@@ -1,0 +1,154 @@
+//! The archive's contract: files that are uploaded, read and told as insights, what is asked of
+//! them, and the tests that hold insights against their sources.
+//!
+//! Who people are is in `people`, the bytes and pages in `documents`, what is kept of them in
+//! `insights`, how a document is understood in `digest`; here they meet the contract.
+
+mod access;
+mod auth_tool;
+mod check;
+mod download;
+mod envelope;
+mod file_tools;
+mod job_tools;
+mod number;
+mod process;
+mod query_tool;
+mod quote;
+mod said;
+mod share;
+mod store_tool;
+mod upload;
+mod wire;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::{Contract, ContractError, Scope, Service, Tools};
+use documents::Documents;
+use insights::Insights;
+use jobs::{Handler, JobMeter, Jobs, Worker, WorkerConfig};
+use llm::Model;
+use market::Clock;
+use people::People;
+use store::Db;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use auth_tool::{Minted, Tokens};
+
+/// The kinds of the archive's jobs in the queue.
+pub(crate) const PROCESS: &str = "archive.process";
+pub(crate) const INTEGRITY: &str = "archive.integrity";
+/// Files that are read at once, and tests that run at once, in one process.
+const PROCESSED_AT_ONCE: usize = 2;
+const TESTED_AT_ONCE: usize = 2;
+/// How long a job may go on once it should stop: a child process is ended in a fraction of it.
+const GRACE: Duration = Duration::from_secs(3);
+/// How often the progress of a job is written, which is what those who wait are woken by.
+const PROGRESS_EVERY: Duration = Duration::from_millis(250);
+
+/// What the archive is built from. The database has the migrations of `people`, `documents`,
+/// `insights` and `jobs`.
+pub struct Parts {
+    pub db: Db,
+    pub jobs: Jobs,
+    pub clock: Arc<dyn Clock>,
+    pub people: People,
+    pub documents: Documents,
+    pub insights: Insights,
+    /// Who makes the tokens that `auth` gives out.
+    pub tokens: Arc<dyn Tokens>,
+    /// Models for integrity tests, by name; the first of them summarises in deep processing.
+    pub models: Vec<Arc<dyn Model>>,
+    pub reader: Reader,
+    pub meter: Option<Arc<dyn JobMeter>>,
+    pub tasks: TaskTracker,
+    pub stop: CancellationToken,
+}
+
+/// How the child process is started that reads a file.
+#[derive(Debug, Clone)]
+pub struct Reader {
+    /// This program, usually.
+    pub program: PathBuf,
+    /// What makes it call `extract::worker_main` and nothing else.
+    pub arguments: Vec<String>,
+    /// A folder in which each job has one of its own while it runs.
+    pub scratch: PathBuf,
+    /// Languages for OCR, tried in order.
+    pub languages: Vec<String>,
+}
+
+pub(crate) struct Archive {
+    db: Db,
+    jobs: Jobs,
+    clock: Arc<dyn Clock>,
+    people: People,
+    documents: Documents,
+    insights: Insights,
+    tokens: Arc<dyn Tokens>,
+    models: Vec<Arc<dyn Model>>,
+    /// Uploads under way, for those who ask how far they are.
+    uploads: upload::Uploads,
+}
+
+/// The service with its tool table, and workers for its jobs on the given tracker.
+pub fn service(parts: Parts) -> Result<Service, ContractError> {
+    let contract = Contract::load("archive")?;
+    Tools::of(Arc::new(assemble(parts)))
+        .tool("arkiver_process_file", Scope::Write, process::call)
+        .tool("arkiver_job_status", Scope::Read, job_tools::status)
+        .tool("arkiver_store_insight", Scope::Write, store_tool::call)
+        .tool("arkiver_query_insights", Scope::Read, query_tool::call)
+        .tool("arkiver_integrity_test", Scope::Read, check::call)
+        .tool("auth", Scope::Open, auth_tool::call)
+        .tool("arkiver_file_status", Scope::Read, file_tools::status)
+        .tool("arkiver_list_files", Scope::Read, file_tools::list)
+        .tool("arkiver_delete_file", Scope::Write, file_tools::delete)
+        .tool("arkiver_cancel_job", Scope::Write, job_tools::cancel)
+        .tool("arkiver_share_case", Scope::Write, share::call)
+        .tool("arkiver_upload_progress", Scope::Read, upload::progress)
+        .upload("arkiver_upload", Scope::Write, upload::call)
+        .download("arkiver_file_content", Scope::Read, download::content)
+        .download("arkiver_export_file", Scope::Read, download::export)
+        .bind(contract, envelope::Words)
+}
+
+fn assemble(parts: Parts) -> Archive {
+    let Parts { db, jobs, clock, people, documents, insights, tokens, models, .. } = parts;
+    let processing = process::work::Processing {
+        db: db.clone(),
+        clock: Arc::clone(&clock),
+        people: people.clone(),
+        documents: documents.clone(),
+        insights: insights.clone(),
+        reader: parts.reader,
+        model: models.first().cloned(),
+    };
+    let testing = check::work::Testing {
+        people: people.clone(),
+        documents: documents.clone(),
+        insights: insights.clone(),
+        models: models.clone(),
+    };
+    let hands: [(&'static str, usize, Arc<dyn Handler>); 2] = [
+        (PROCESS, PROCESSED_AT_ONCE, Arc::new(processing)),
+        (INTEGRITY, TESTED_AT_ONCE, Arc::new(testing)),
+    ];
+    for (kind, at_once, handler) in hands {
+        let config = WorkerConfig {
+            stop_grace: GRACE,
+            shutdown_grace: GRACE,
+            progress_every: PROGRESS_EVERY,
+            ..WorkerConfig::default()
+        };
+        let worker = Worker::new(jobs.clone(), config);
+        let worker = parts.meter.iter().cloned().fold(worker, Worker::meter);
+        let stop = parts.stop.clone();
+        parts.tasks.spawn(async move { worker.run(&[kind], at_once, handler, stop).await });
+    }
+    let uploads = upload::Uploads::default();
+    Archive { db, jobs, clock, people, documents, insights, tokens, models, uploads }
+}

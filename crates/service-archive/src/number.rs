@@ -1,0 +1,34 @@
+//! Numbers of the contract that must be whole: JSON schema's `number` also lets fractions in.
+
+use fault::Fault;
+
+/// A whole number from 0; a fault that names the field otherwise.
+pub(crate) fn whole(value: f64, field: &str) -> Result<u64, Fault> {
+    // Beyond this a float no longer counts by ones.
+    const MOST: f64 = 9_007_199_254_740_992.0;
+    if value.fract() == 0.0 && (0.0..=MOST).contains(&value) {
+        return Ok(value as u64);
+    }
+    let message = format!("{field} is {value}, which is no whole number");
+    Err(Fault::invalid("invalid_input", message).problem(field, "a whole number"))
+}
+
+/// The same for a small one.
+pub(crate) fn small(value: f64, field: &str) -> Result<u32, Fault> {
+    Ok(u32::try_from(whole(value, field)?).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_numbers_pass() {
+        assert_eq!(whole(20.0, "x").unwrap(), 20);
+        assert_eq!(small(5e12, "x").unwrap(), u32::MAX);
+        for bad in [0.5, -1.0, f64::NAN, f64::INFINITY, 1e300] {
+            let fault = whole(bad, "pagination.limit").unwrap_err();
+            assert_eq!(fault.problems()[0].field, "pagination.limit", "{bad}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! `arkiver_process_file`: a file is read as a job of the house's queue, so that it outlives the
+//! process that took it in.
+
+mod across;
+mod make;
+mod pages;
+mod settings;
+mod summary;
+pub(crate) mod work;
+
+use contract::Cx;
+use documents::FileRecord;
+use fault::{Fault, Kind};
+use jobs::{Job, NewJob};
+use people::Sight;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use store::Tx;
+
+use crate::said::Said;
+use crate::{Archive, PROCESS};
+use settings::Settings;
+
+/// Attempts at a file: the reader's death may have come from outside, but not often.
+const ATTEMPTS: u32 = 3;
+const SECONDS_FOR_ANY: f64 = 1.0;
+const SECONDS_A_MEGABYTE: f64 = 0.5;
+/// Of a picture, which OCR reads.
+const SECONDS_FOR_PICTURES: f64 = 10.0;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Args {
+    file_id: String,
+    processing_settings: Settings,
+}
+
+/// What a job carries.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Errand {
+    pub(crate) file_id: String,
+    pub(crate) settings: Settings,
+}
+
+/// What a job came to, beside the insights it made.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Told {
+    pub(crate) page_count: u64,
+    pub(crate) word_count: u64,
+    /// Seconds.
+    pub(crate) processing_time: f64,
+    pub(crate) extractors_used: Vec<String>,
+    pub(crate) processors_used: Vec<String>,
+    pub(crate) extraction_mode: String,
+    pub(crate) pages_read: u64,
+    pub(crate) ocr_pages: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) problems: Vec<String>,
+    pub(crate) insights: u64,
+}
+
+pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
+    let archive = &cx.service;
+    let sight = archive.sight(&cx.caller).await?;
+    let file = archive.file_to_write(&sight, &args.file_id).await?;
+    let errand = Errand { file_id: file.id.clone(), settings: args.processing_settings };
+    let job = NewJob::new(PROCESS, &errand)?
+        .owner(&sight.owner)
+        .key(format!("file:{}", file.id))
+        .max_attempts(ATTEMPTS);
+    let mut tx = archive.db.begin().await?;
+    let pushed = archive.jobs.push_in(&mut tx, &job).await?;
+    if pushed.is_new {
+        archive.documents.begin_processing(&mut tx, &file.id, &pushed.job.id).await?;
+        if let Some(name) = &errand.settings.case_id {
+            archive.put_into_case(&mut tx, &sight, &file, name).await?;
+        }
+        tx.commit().await?;
+        archive.jobs.announce();
+    } else {
+        drop(tx);
+        same(&pushed.job, &errand)?;
+    }
+    let seconds = estimate(&file);
+    let id = &pushed.job.id;
+    let text = format!(
+        "Processing of {} ({}) has started as job {id}; about {seconds} s. \
+         Ask arkiver_job_status with this jobId and waitSeconds.",
+        file.name, file.id
+    );
+    let json = json!({ "success": true, "jobId": id, "fileId": file.id, "status": "queued",
+        "estimatedDuration": seconds, "message": "Processing started" });
+    Ok(Said::new(json, text))
+}
+
+/// A file that is being processed the same way is processed once.
+fn same(running: &Job, errand: &Errand) -> Result<(), Fault> {
+    if running.payload_as::<Errand>()? == *errand {
+        return Ok(());
+    }
+    let message = format!(
+        "job {} processes this file with other settings; wait for it or cancel it first",
+        running.id
+    );
+    Err(Fault::invalid("processing_under_way", message)
+        .problem("processingSettings", "those of the running job, or a file at rest"))
+}
+
+impl Archive {
+    /// Moves a file with its insights into the case of this name. Only who may delete a file may
+    /// take it out of the case it is in.
+    async fn put_into_case(
+        &self,
+        tx: &mut Tx,
+        sight: &Sight,
+        file: &FileRecord,
+        name: &str,
+    ) -> Result<(), Fault> {
+        let case = self.people.case_for_writing(tx, &sight.owner, name).await?;
+        if file.case_id.as_deref() == Some(case.as_str()) {
+            return Ok(());
+        }
+        if !sight.may_delete(&file.owner, file.case_id.as_deref()) {
+            let message = "only its owner and the owner of its case may move a file";
+            return Err(Fault::new(Kind::Forbidden, "file_not_yours", message));
+        }
+        self.documents.set_case(tx, &file.id, Some(&case)).await?;
+        self.insights.move_case(tx, &file.id, Some(&case)).await?;
+        Ok(())
+    }
+}
+
+/// Seconds that a file of this size and type takes, roughly.
+fn estimate(file: &FileRecord) -> f64 {
+    let megabytes = file.size as f64 / f64::from(1 << 20);
+    let pictures = if file.mime.starts_with("image/") { SECONDS_FOR_PICTURES } else { 0.0 };
+    (SECONDS_FOR_ANY + SECONDS_A_MEGABYTE * megabytes + pictures).ceil()
+}

@@ -1,0 +1,60 @@
+//! What was read of a file, made into insights with their places in it.
+
+use digest::{Draft, Spot};
+use documents::{FileRecord, PageRecord};
+use insights::{NewInsight, Place};
+
+/// The source of what the rules make.
+pub(crate) const LOCAL: &str = "local";
+
+pub(crate) struct Maker<'a> {
+    pub(crate) file: &'a FileRecord,
+    pub(crate) job_id: &'a str,
+    /// The caller's own categories, which become tags.
+    pub(crate) categories: &'a [String],
+    /// All pages, the first at the beginning.
+    pub(crate) pages: &'a [PageRecord],
+}
+
+impl Maker<'_> {
+    pub(crate) fn insight(&self, draft: Draft) -> NewInsight {
+        let mut tags = draft.tags;
+        for category in self.categories {
+            if !tags.contains(category) {
+                tags.push(category.clone());
+            }
+        }
+        NewInsight {
+            owner: self.file.owner.clone(),
+            case_id: self.file.case_id.clone(),
+            file_id: self.file.id.clone(),
+            title: draft.title,
+            content: draft.content,
+            source_llm: LOCAL.to_owned(),
+            category: Some(draft.category.word().to_owned()),
+            tags,
+            entities: draft.entities,
+            citations: draft.citations,
+            confidence: draft.confidence,
+            meaning: Some(draft.meaning.to_owned()),
+            page: draft.places.first().map(|it| it.page),
+            places: draft.places.into_iter().map(|it| self.place(it)).collect(),
+            places_total: draft.places_total,
+            made_by: Some(self.job_id.to_owned()),
+        }
+    }
+
+    pub(crate) fn place(&self, spot: Spot) -> Place {
+        let page =
+            usize::try_from(spot.page).ok().and_then(|it| self.pages.get(it.wrapping_sub(1)));
+        let part = page.map(|it| it.part.clone()).filter(|it| !it.is_empty());
+        Place {
+            file_hash: self.file.hash.clone(),
+            page: spot.page,
+            start: spot.start,
+            end: spot.end,
+            quote: spot.quote,
+            part,
+        }
+    }
+}

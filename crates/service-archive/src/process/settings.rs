@@ -1,0 +1,123 @@
+//! What a caller chose about the processing of a file, and what follows from it for the reader.
+
+use digest::{Choice, Mode};
+use extract::Limits;
+use serde::{Deserialize, Serialize};
+
+/// Pages that go to OCR, which takes seconds for each.
+const OCR_PAGES: u32 = 50;
+const OCR_PAGES_DEEP: u32 = 500;
+/// A quick look takes no longer than this.
+const FAST_SECONDS: u32 = 300;
+/// What a quick look reads of a document: its beginning, and the end with the signatures.
+const FAST_FIRST: usize = 10;
+const FAST_LAST: usize = 2;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Depth {
+    Fast,
+    Standard,
+    Deep,
+}
+
+impl Depth {
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Fast => "fast",
+            Self::Standard => "standard",
+            Self::Deep => "deep",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Settings {
+    pub(crate) extraction_mode: Depth,
+    #[serde(rename = "enableOCR", skip_serializing_if = "Option::is_none")]
+    pub(crate) enable_ocr: Option<bool>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) categories: Vec<String>,
+    #[serde(default = "yes")]
+    pub(crate) extract_citations: bool,
+    #[serde(default = "yes")]
+    pub(crate) extract_entities: bool,
+    #[serde(default = "yes")]
+    pub(crate) extract_timeline: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) case_id: Option<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Settings {
+    /// OCR where a page has no text: unless it was declined, or the look is to be quick.
+    pub(crate) fn ocr(&self) -> bool {
+        self.enable_ocr.unwrap_or(self.extraction_mode != Depth::Fast)
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        let usual = Limits::default();
+        match self.extraction_mode {
+            Depth::Fast => Limits { ocr_pages: OCR_PAGES, seconds: FAST_SECONDS, ..usual },
+            Depth::Standard => Limits { ocr_pages: OCR_PAGES, ..usual },
+            Depth::Deep => Limits { ocr_pages: OCR_PAGES_DEEP, ..usual },
+        }
+    }
+
+    pub(crate) fn choice(&self) -> Choice {
+        let mode = match self.extraction_mode {
+            Depth::Fast => Mode::Fast,
+            Depth::Standard => Mode::Standard,
+            Depth::Deep => Mode::Deep,
+        };
+        Choice {
+            mode,
+            citations: self.extract_citations,
+            entities: self.extract_entities,
+            timeline: self.extract_timeline,
+        }
+    }
+
+    /// Whether the page at this place of so many is looked at.
+    pub(crate) fn looks_at(&self, at: usize, of: usize) -> bool {
+        self.extraction_mode != Depth::Fast || at < FAST_FIRST || at + FAST_LAST >= of
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(json: serde_json::Value) -> Settings {
+        serde_json::from_value(json).unwrap()
+    }
+
+    #[test]
+    fn a_quick_look_is_at_both_ends_and_at_pictures_only_when_asked() {
+        let fast = settings(serde_json::json!({ "extractionMode": "fast" }));
+        let looked: Vec<usize> = (0..20).filter(|at| fast.looks_at(*at, 20)).collect();
+        assert_eq!(looked, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 18, 19]);
+        assert!((0..12).all(|at| fast.looks_at(at, 12)));
+        assert!(!fast.ocr() && fast.extract_citations);
+        let asked = settings(serde_json::json!({ "extractionMode": "fast", "enableOCR": true }));
+        assert!(asked.ocr());
+        let deep = settings(serde_json::json!({ "extractionMode": "deep" }));
+        assert!(deep.ocr() && deep.looks_at(500, 1000));
+        assert!(deep.limits().ocr_pages > fast.limits().ocr_pages);
+        let none = settings(serde_json::json!({ "extractionMode": "deep", "enableOCR": false }));
+        assert!(!none.ocr());
+    }
+
+    #[test]
+    fn what_a_job_carries_is_what_was_chosen() {
+        let chosen = serde_json::json!({ "extractionMode": "standard", "enableOCR": true,
+            "categories": ["a"], "extractCitations": false, "extractEntities": true,
+            "extractTimeline": true, "caseId": "c" });
+        let read = settings(chosen.clone());
+        assert_eq!(serde_json::to_value(&read).unwrap(), chosen);
+    }
+}

@@ -1,0 +1,357 @@
+//! The processing of one file: read by a child process, understood by rules, and kept in the same
+//! transaction that completes the job. A run that was cut short leaves nothing behind.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use digest::{Category, Digest, Draft};
+use documents::{Documents, FileRecord, Filter, PageRecord, Reading};
+use extract::Child;
+use fault::{Fault, Kind};
+use insights::{Insights, NewInsight};
+use jobs::{Handler, JobContext, Outcome, Stop};
+use llm::Model;
+use market::{Clock, Millis};
+use people::People;
+use store::Db;
+use tokio::task::spawn_blocking;
+use tokio_util::sync::CancellationToken;
+
+use crate::Reader;
+use crate::process::across::{self, Other};
+use crate::process::make::Maker;
+use crate::process::pages::{Gather, Gathered};
+use crate::process::settings::{Depth, Settings};
+use crate::process::{Errand, Told, summary};
+
+/// Files of the case that a deep processing compares with, the newest first.
+const OTHERS_MAX: u32 = 50;
+/// Insights of one category that are compared, of one file.
+const COMPARED_MAX: u32 = 500;
+/// Problems that a job's result repeats; the file's record has more.
+const PROBLEMS_TOLD: usize = 20;
+/// Where reading ends and understanding begins, in percent.
+const READ: f64 = 90.0;
+const UNDERSTOOD: u64 = 95;
+
+pub(crate) struct Processing {
+    pub(crate) db: Db,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) people: People,
+    pub(crate) documents: Documents,
+    pub(crate) insights: Insights,
+    pub(crate) reader: Reader,
+    /// Summarises in deep processing.
+    pub(crate) model: Option<Arc<dyn Model>>,
+}
+
+#[async_trait]
+impl Handler for Processing {
+    async fn run(&self, context: JobContext) -> Outcome {
+        let errand: Errand = match context.payload() {
+            Ok(errand) => errand,
+            Err(fault) => return Outcome::Fail(fault),
+        };
+        // Fires however this ends, so that the thread that reads ends the child.
+        let halt = CancellationToken::new();
+        let _ends = halt.clone().drop_guard();
+        let stopping = context.stopping().clone();
+        let ended = tokio::select! {
+            biased;
+            stop = context.cancelled() => {
+                if stop == Stop::Cancelled {
+                    self.stopped(&context, &errand).await;
+                }
+                return Outcome::Cancelled;
+            }
+            () = stopping.cancelled() => return Outcome::Release,
+            ended = self.process(&context, &errand, &halt) => ended,
+        };
+        match ended {
+            Ok(()) => Outcome::Committed,
+            // The file went away, or somebody else has it, or the job.
+            Err(fault)
+                if matches!(fault.code(), "file_not_found" | "superseded" | "lease_lost") =>
+            {
+                Outcome::Cancelled
+            }
+            Err(fault) => {
+                let outcome = Outcome::from(fault);
+                self.note_failure(&context, &errand, &outcome).await;
+                outcome
+            }
+        }
+    }
+}
+
+impl Processing {
+    async fn process(
+        &self,
+        context: &JobContext,
+        errand: &Errand,
+        halt: &CancellationToken,
+    ) -> Result<(), Fault> {
+        let began = self.clock.now();
+        let file = self.documents.find(&errand.file_id).await?;
+        let settings = &errand.settings;
+        let read = self.read(context, &file, settings, halt).await?;
+        if !read.has_text() {
+            return Err(read.failure());
+        }
+        let Gathered { pages, problems, extractors, ocr_pages, .. } = read;
+        let pages = Arc::new(pages);
+        let mut work = Work { context, file: &file, settings, pages: &pages, problems };
+        let others = self.others(&work).await?;
+        let (digest, pages_read, words) = work.understand(others).await?;
+        context.progress(UNDERSTOOD, Some(100), Some("understood"));
+        let mut new = work.insights(digest.drafts);
+        let mut processors: Vec<String> = strings(&digest.processors);
+        if let Some(summed) = self.summary(&mut work).await? {
+            new.push(summed);
+            processors.push("model-summary".to_owned());
+        }
+        let told = Told {
+            page_count: pages.len() as u64,
+            word_count: words,
+            processing_time: seconds(began, self.clock.now()),
+            extractors_used: strings(&extractors),
+            processors_used: processors,
+            extraction_mode: settings.extraction_mode.word().to_owned(),
+            pages_read: pages_read as u64,
+            ocr_pages: u64::from(ocr_pages),
+            problems: work.problems.iter().take(PROBLEMS_TOLD).cloned().collect(),
+            insights: new.len() as u64,
+        };
+        self.keep(&work, new, &told).await
+    }
+
+    /// Everything at once: the pages, the insights, the file's state and the job's end.
+    async fn keep(
+        &self,
+        work: &Work<'_>,
+        mut new: Vec<NewInsight>,
+        told: &Told,
+    ) -> Result<(), Fault> {
+        let (context, id) = (work.context, &work.file.id);
+        let mut tx = self.db.begin().await?;
+        context.fence().still_mine(&mut tx).await?;
+        // It may have been put into another case meanwhile.
+        let file = self.documents.find_in(&mut tx, id).await?;
+        for insight in &mut new {
+            insight.case_id.clone_from(&file.case_id);
+        }
+        let reading = Reading {
+            page_count: told.page_count,
+            word_count: told.word_count,
+            problems: work.problems.clone(),
+        };
+        self.documents.finish(&mut tx, id, context.id(), &reading).await?;
+        self.documents.put_pages(&mut tx, id, work.pages.iter()).await?;
+        self.insights.replace_made(&mut tx, id, new).await?;
+        context.progress(100, Some(100), None);
+        context.fence().complete_in(&mut tx, told).await?;
+        tx.commit().await
+    }
+
+    /// Reads the file on a thread of its own, through a child process.
+    async fn read(
+        &self,
+        context: &JobContext,
+        file: &FileRecord,
+        settings: &Settings,
+        halt: &CancellationToken,
+    ) -> Result<Gathered, Fault> {
+        let path = self.documents.path(file)?;
+        let (name, bytes, ocr) = (file.name.clone(), file.size, settings.ocr());
+        let child = Child {
+            program: self.reader.program.clone(),
+            arguments: self.reader.arguments.clone(),
+            scratch: self.reader.scratch.join(format!("job-{}", context.id())),
+            languages: ocr.then(|| self.reader.languages.clone()),
+        };
+        let (limits, context, halt) = (settings.limits(), context.clone(), halt.clone());
+        let work = move || {
+            let _scratch = Scratch::make(&child)?;
+            let mut gather = Gather::new(bytes, ocr);
+            let wanted = || !halt.is_cancelled();
+            extract::isolated::read_while(&child, &path, &name, &limits, &wanted, &mut |event| {
+                gather.apply(event);
+                // A share of one is ninety, so the number is small and not negative.
+                let percent = (gather.share() * READ) as u64;
+                context.progress(percent, Some(100), Some(&gather.place()));
+                std::ops::ControlFlow::Continue(())
+            });
+            Ok(gather.finish())
+        };
+        spawn_blocking(work).await.map_err(Fault::internal)?
+    }
+
+    /// What the other files of the case say, for a deep processing.
+    async fn others(&self, work: &Work<'_>) -> Result<Vec<Other>, Fault> {
+        let case = work.file.case_id.clone();
+        if work.settings.extraction_mode != Depth::Deep || case.is_none() {
+            return Ok(Vec::new());
+        }
+        let sight = self.people.sight(&work.file.owner).await?;
+        let filter = Filter { case_id: case, ..Filter::default() };
+        let (files, _) = self.documents.list(&sight, &filter, OTHERS_MAX, 0).await?;
+        let mut others = Vec::new();
+        for file in files.into_iter().filter(|it| it.id != work.file.id) {
+            let mut other = Other { file_id: file.id, file_name: file.name, said: Vec::new() };
+            for category in across::COMPARED {
+                let ask = insights::Ask {
+                    file_id: Some(other.file_id.clone()),
+                    category: Some(category.word().to_owned()),
+                    limit: COMPARED_MAX,
+                    ..insights::Ask::default()
+                };
+                let found = self.insights.query(&sight, &ask).await?;
+                let made = found.insights.into_iter().filter(|(it, _)| it.made_by.is_some());
+                other.said.extend(made.map(|(it, _)| (category, it.told.entities)));
+            }
+            others.push(other);
+        }
+        Ok(others)
+    }
+
+    /// A model's summary, for a deep processing where there is a model. That it could not be made
+    /// is a problem of the file's and no failure.
+    async fn summary(&self, work: &mut Work<'_>) -> Result<Option<NewInsight>, Fault> {
+        let model = self.model.as_ref().filter(|_| work.settings.extraction_mode == Depth::Deep);
+        let Some(model) = model else { return Ok(None) };
+        work.context.progress(UNDERSTOOD, Some(100), Some("summarising"));
+        let content = match summary::ask(model.as_ref(), work.pages).await {
+            Ok(content) => content,
+            Err(fault) => {
+                work.problems.push(format!("no summary by {}: {fault}", model.name()));
+                return Ok(None);
+            }
+        };
+        let (pages, hash) = (Arc::clone(work.pages), work.file.hash.clone());
+        let check = move || summary::check(content, &pages, &hash);
+        let summed = spawn_blocking(check).await.map_err(Fault::internal)?;
+        Ok(Some(work.summed(model.name(), summed)))
+    }
+
+    /// Writes down that the file is at rest again; that this fails changes nothing.
+    async fn stopped(&self, context: &JobContext, errand: &Errand) {
+        let noted = async {
+            let mut tx = self.db.begin().await?;
+            self.documents.stop_processing(&mut tx, &errand.file_id, context.id()).await?;
+            tx.commit().await
+        };
+        if let Err(fault) = noted.await {
+            tracing::warn!(file = errand.file_id, "the end of a job was not noted: {fault}");
+        }
+    }
+
+    /// A file whose last attempt failed has failed.
+    async fn note_failure(&self, context: &JobContext, errand: &Errand, outcome: &Outcome) {
+        let last = context.job().attempt >= context.job().max_attempts;
+        let message = match outcome {
+            Outcome::Fail(fault) => fault.message(),
+            Outcome::Retry { fault, .. } if last => fault.message(),
+            _ => return,
+        };
+        let noted = async {
+            let mut tx = self.db.begin().await?;
+            self.documents.fail(&mut tx, &errand.file_id, context.id(), message).await?;
+            tx.commit().await
+        };
+        if let Err(fault) = noted.await {
+            tracing::warn!(file = errand.file_id, "the failure of a file was not noted: {fault}");
+        }
+    }
+}
+
+/// One file under work.
+struct Work<'a> {
+    context: &'a JobContext,
+    file: &'a FileRecord,
+    settings: &'a Settings,
+    pages: &'a Arc<Vec<PageRecord>>,
+    problems: Vec<String>,
+}
+
+impl Work<'_> {
+    /// The drafts of the pages that are looked at, how many those are, and the words of all.
+    async fn understand(&mut self, others: Vec<Other>) -> Result<(Digest, usize, u64), Fault> {
+        let (pages, settings) = (Arc::clone(self.pages), self.settings.clone());
+        let work = move || {
+            let looked: Vec<digest::Page<'_>> = pages
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| settings.looks_at(*at, pages.len()))
+                .map(|(_, it)| digest::Page { number: it.page, part: &it.part, text: &it.text })
+                .collect();
+            let mut digest = digest::read(&looked, &settings.choice());
+            let conflicts = across::conflicts(&digest.drafts, &others);
+            digest.drafts.extend(conflicts);
+            let words = pages.iter().map(|it| documents::words(&it.text)).sum();
+            (digest, looked.len(), words)
+        };
+        let done = spawn_blocking(work).await.map_err(Fault::internal)?;
+        if done.0.truncated {
+            self.problems.push("there is more in the file than is listed".to_owned());
+        }
+        Ok(done)
+    }
+
+    fn maker(&self) -> Maker<'_> {
+        Maker {
+            file: self.file,
+            job_id: self.context.id(),
+            categories: &self.settings.categories,
+            pages: self.pages,
+        }
+    }
+
+    fn insights(&self, drafts: Vec<Draft>) -> Vec<NewInsight> {
+        let maker = self.maker();
+        drafts.into_iter().map(|it| maker.insight(it)).collect()
+    }
+
+    fn summed(&self, model: &str, summed: summary::Summary) -> NewInsight {
+        let maker = self.maker();
+        let draft = Draft {
+            category: Category::Summary,
+            title: crate::said::clipped(&format!("Summary of {} by {model}", self.file.name), 400),
+            content: summed.content,
+            tags: vec![Category::Summary.word().to_owned(), "model".to_owned()],
+            entities: serde_json::Map::new(),
+            citations: Vec::new(),
+            confidence: summed.score,
+            meaning: "written by a model and held against the text by rules: their score",
+            places_total: u32::try_from(summed.spots.len()).unwrap_or(u32::MAX),
+            places: summed.spots,
+        };
+        NewInsight { source_llm: model.to_owned(), ..maker.insight(draft) }
+    }
+}
+
+/// The folder of one job, gone with it.
+struct Scratch(std::path::PathBuf);
+
+impl Scratch {
+    fn make(child: &Child) -> Result<Self, Fault> {
+        std::fs::create_dir_all(&child.scratch).map_err(|error| {
+            let message = "there is no room to read the file; try again later";
+            Fault::new(Kind::Unavailable, "processing_failed", message).caused_by(error)
+        })?;
+        Ok(Self(child.scratch.clone()))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.0).ok();
+    }
+}
+
+fn strings(words: &[&str]) -> Vec<String> {
+    words.iter().map(|it| (*it).to_owned()).collect()
+}
+
+fn seconds(from: Millis, to: Millis) -> f64 {
+    (to.0 - from.0).max(0) as f64 / 1000.0
+}

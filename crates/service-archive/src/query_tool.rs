@@ -1,0 +1,233 @@
+//! `arkiver_query_insights`: what is kept, by words and filters, page by page. Filters that name
+//! what the caller may not see find nothing.
+
+use contract::Cx;
+use fault::Fault;
+use insights::{Ask, Found, Insight, Sort};
+use market::Millis;
+use people::Sight;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::Archive;
+use crate::job_tools::line;
+use crate::number::{small, whole};
+use crate::said::{Said, clipped};
+use crate::wire;
+
+const LIMIT: f64 = 20.0;
+/// Characters of a text that a model reads, and of one insight in it.
+const TEXT_MAX: usize = 20_000;
+const CONTENT_SHOWN: usize = 400;
+
+#[derive(Deserialize)]
+pub(crate) struct Args {
+    #[serde(default)]
+    filters: Filters,
+    #[serde(default)]
+    sort: Sorting,
+    #[serde(default)]
+    pagination: Pagination,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Filters {
+    keywords: Option<String>,
+    #[serde(rename = "sourceLLM")]
+    source_llm: Option<String>,
+    #[serde(default)]
+    tags: Vec<String>,
+    file_id: Option<String>,
+    case_id: Option<String>,
+    date_range: Option<DateRange>,
+    min_confidence: Option<f64>,
+    category: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct DateRange {
+    start: Option<String>,
+    end: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct Sorting {
+    field: Option<Field>,
+    order: Option<Order>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Field {
+    CreatedAt,
+    Confidence,
+    Relevance,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Order {
+    Asc,
+    Desc,
+}
+
+#[derive(Default, Deserialize)]
+struct Pagination {
+    limit: Option<f64>,
+    offset: Option<f64>,
+}
+
+pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
+    let archive = &cx.service;
+    let sight = archive.sight(&cx.caller).await?;
+    let limit = small(args.pagination.limit.unwrap_or(LIMIT), "pagination.limit")?;
+    let offset = whole(args.pagination.offset.unwrap_or(0.0), "pagination.offset")?;
+    let mut ask = ask(args.filters, &args.sort)?;
+    (ask.limit, ask.offset) = (limit, offset);
+    let found = match seen_case(&sight, &mut ask) {
+        true => archive.insights.query(&sight, &ask).await?,
+        false => Found { insights: Vec::new(), total: 0 },
+    };
+    let told =
+        |(it, snippet): &(Insight, Option<String>)| wire::insight(it, snippet.as_deref(), &sight);
+    let insights: Vec<Value> = found.insights.iter().map(told).collect();
+    let pagination = wire::pagination(limit, offset, insights.len(), found.total);
+    let json = json!({ "success": true, "insights": insights, "total": found.total,
+        "pagination": pagination });
+    Ok(Said::new(json, text(&found, offset)))
+}
+
+/// Puts the case's id in the place of its name; false where the caller sees no such case.
+fn seen_case(sight: &Sight, ask: &mut Ask) -> bool {
+    let Some(name) = &ask.case_id else { return true };
+    ask.case_id = sight.case_named(name).map(|case| case.id.clone());
+    ask.case_id.is_some()
+}
+
+/// The question, with the case still by its name.
+fn ask(filters: Filters, sort: &Sorting) -> Result<Ask, Fault> {
+    let range = filters.date_range.as_ref();
+    let from =
+        range.and_then(|it| it.start.as_deref()).map(|it| time(it, End::Start)).transpose()?;
+    let to = range.and_then(|it| it.end.as_deref()).map(|it| time(it, End::End)).transpose()?;
+    if let (Some(from), Some(to)) = (from, to)
+        && from > to
+    {
+        let message = "the dateRange ends before it starts";
+        return Err(Fault::invalid("invalid_input", message)
+            .problem("filters.dateRange.end", "a time after filters.dateRange.start"));
+    }
+    let mut ask = Ask {
+        keywords: filters.keywords,
+        source_llm: filters.source_llm,
+        tags: filters.tags,
+        file_id: filters.file_id,
+        case_id: filters.case_id,
+        from,
+        to,
+        min_confidence: filters.min_confidence,
+        category: filters.category,
+        descending: sort.order != Some(Order::Asc),
+        ..Ask::default()
+    };
+    ask.sort = match sort.field {
+        Some(Field::CreatedAt) => Sort::CreatedAt,
+        Some(Field::Confidence) => Sort::Confidence,
+        Some(Field::Relevance) => Sort::Relevance,
+        None if ask.has_keywords() => Sort::Relevance,
+        None => Sort::CreatedAt,
+    };
+    Ok(ask)
+}
+
+#[derive(Clone, Copy)]
+enum End {
+    Start,
+    End,
+}
+
+/// A time with its zone, or a day in UTC, whole.
+fn time(text: &str, end: End) -> Result<Millis, Fault> {
+    if let Ok(time) = text.parse::<jiff::Timestamp>() {
+        return Ok(Millis(time.as_millisecond()));
+    }
+    if let Ok(day) = text.parse::<jiff::civil::Date>()
+        && text.len() == 10
+    {
+        let start = Millis::start_of(day);
+        return Ok(match end {
+            End::Start => start,
+            End::End => Millis(start.0 + market::DAY_MS - 1),
+        });
+    }
+    let field = match end {
+        End::Start => "filters.dateRange.start",
+        End::End => "filters.dateRange.end",
+    };
+    let message = format!("{field} is no time: {:?}", clipped(text, 40));
+    Err(Fault::invalid("invalid_input", message)
+        .problem(field, "a time such as 2025-11-22T10:00:00Z"))
+}
+
+/// A list that fits a model: each insight in a few lines.
+fn text(found: &Found, offset: u64) -> String {
+    let shown = found.insights.len();
+    let mut text = match shown {
+        0 => format!("{} insights match.", found.total),
+        _ => {
+            format!("{} insights match; {} to {}:", found.total, offset + 1, offset + shown as u64)
+        }
+    };
+    for (at, (insight, snippet)) in found.insights.iter().enumerate() {
+        text.push_str(&line(insight));
+        let words = snippet.as_deref().unwrap_or(&insight.content);
+        text.push_str(&format!("\n  {}", clipped(words, CONTENT_SHOWN).replace('\n', " ")));
+        if text.len() > TEXT_MAX {
+            let left = shown - at - 1;
+            text.push_str(&format!("\n({left} more of this page in the structured result)"));
+            break;
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, end: End, millis: Option<i64>) {
+        let read = time(text, end);
+        assert_eq!(read.as_ref().ok().map(|it| it.0), millis, "{text}");
+        if let Err(fault) = read {
+            assert!(fault.problems()[0].field.starts_with("filters.dateRange."));
+        }
+    }
+
+    #[test]
+    fn times_have_zones_and_days_are_whole() {
+        check("1970-01-01T00:00:01Z", End::Start, Some(1000));
+        check("1970-01-01T03:00:00+03:00", End::End, Some(0));
+        check("1970-01-02", End::Start, Some(86_400_000));
+        check("1970-01-01", End::End, Some(86_399_999));
+        check("yesterday", End::Start, None);
+        check("", End::End, None);
+        check("2024-13-01", End::End, None);
+    }
+
+    #[test]
+    fn the_default_order_is_by_relevance_where_there_are_words() {
+        let asked = |keywords: Option<&str>, sort: Value| {
+            let filters = Filters { keywords: keywords.map(str::to_owned), ..Filters::default() };
+            let sort: Sorting = serde_json::from_value(sort).unwrap();
+            let ask = ask(filters, &sort).unwrap();
+            (ask.sort, ask.descending)
+        };
+        assert_eq!(asked(Some("words"), json!({})), (Sort::Relevance, true));
+        assert_eq!(asked(None, json!({})), (Sort::CreatedAt, true));
+        assert_eq!(asked(None, json!({ "order": "asc" })), (Sort::CreatedAt, false));
+        let confidence = json!({ "field": "confidence", "order": "asc" });
+        assert_eq!(asked(Some("x"), confidence), (Sort::Confidence, false));
+    }
+}

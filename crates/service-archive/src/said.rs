@@ -1,0 +1,45 @@
+//! An answer of this contract: a JSON object with a text that is useful without it.
+
+use contract::Reply;
+use serde_json::Value;
+
+pub(crate) struct Said {
+    json: Value,
+    text: String,
+}
+
+impl Said {
+    pub(crate) fn new(json: Value, text: impl Into<String>) -> Self {
+        Self { json, text: text.into() }
+    }
+}
+
+impl Reply for Said {
+    fn result(&self) -> Value {
+        self.json.clone()
+    }
+
+    fn text(&self) -> String {
+        self.text.clone()
+    }
+}
+
+/// A text of at most so many characters, with a mark where it was cut.
+pub(crate) fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}…", text[..at].trim_end()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_between_letters_and_says_so() {
+        assert_eq!(clipped("стоа", 4), "стоа");
+        assert_eq!(clipped("стоа и", 5), "стоа…");
+        assert_eq!(clipped("", 0), "");
+    }
+}
