@@ -1,14 +1,16 @@
-//! Bars from the exchange: pages followed to the end, the forming one told apart, holes asked for
-//! a second time, every row checked before it is believed.
+//! Bars from the exchange: pages followed to the end, the forming one told apart, holes looked at
+//! until they are believed (see `record`), every row checked.
 
 use std::sync::{Arc, PoisonError};
 
 use fault::{Fault, Kind};
 use market::{Bar, BarBatch, Decimal, Interval, Kline, Millis, Span};
 
+use crate::backoff::Backoff;
 use crate::client::{Client, Endpoint};
+use crate::record::Doubt;
 use crate::wire::{KlineRow, TIME_MAX_MS, is_plausible};
-use crate::{Inner, SeriesKey};
+use crate::{BinanceConfig, Inner, SeriesKey};
 
 /// The most rows one request returns. More is never asked for.
 const PAGE_MAX: usize = 1_000;
@@ -20,9 +22,11 @@ pub(crate) const KLINES_MAX: usize = 5_000;
 const BARS_MAX: u64 = 5_000_000;
 /// How many holes are asked for again in one call. Outages leave fewer.
 const HOLES_MAX: usize = 16;
-/// A row that is not there this long after its end does not exist.
+/// A row that is not there this long after its end is not late any more.
 const LAG_MAX_MS: i64 = 5 * 60_000;
 const FIRST_OPENS_MAX: usize = 8_192;
+/// How often something may turn up before what was the first row.
+const FIRST_LOOKS: usize = 4;
 
 /// Which rows to ask for. Both ends are inclusive and act on opening times, as on the wire.
 #[derive(Debug, Clone, Copy)]
@@ -61,25 +65,61 @@ impl Inner {
     ) -> Result<BarBatch, Fault> {
         // Read before the rows: what closes in between is left for the next call.
         let server_now = self.server_now().await?;
-        let covered = Span::new(span.from, span.to.min(interval.open_of(server_now)));
-        let mut klines = Vec::new();
-        let mut holes_left = HOLES_MAX;
+        let closed = Span::new(span.from, span.to.min(interval.open_of(server_now)));
+        let mut bars = Vec::new();
         // The exchange does not take times before 1970, and has no bars there.
-        let mut start = covered.from.max(Millis(0));
-        // The exchange's end is inclusive, ours is not.
-        let end = Millis(covered.to.0 - 1);
-        while !covered.is_empty() && interval.open_at_or_after(start) <= end {
-            let ask = Ask { code, interval, start: Some(start), end: Some(end), limit: PAGE_MAX };
+        let mut known_to = closed.from.max(Millis(0));
+        let mut doubt = Doubt::default();
+        let mut waits = Waits::new(&self.config);
+        while !closed.is_empty() && interval.open_at_or_after(known_to) < closed.to {
+            let opens = interval.open_at_or_after(known_to);
+            let left = interval.count_in(Span::new(opens, closed.to));
+            let limit = usize::try_from(left).map_or(PAGE_MAX, |left| left.min(PAGE_MAX));
+            // Without an end, so that a later row can prove that the record went on.
+            let ask = Ask { code, interval, start: Some(opens), end: None, limit };
             let page = self.page(ask).await?;
-            let Some(last) = page.last().map(|kline| kline.bar.open_time) else { break };
-            let page = self.without_holes(ask, start, page, &mut holes_left).await?;
-            klines.extend(page);
-            start = Millis(last.0 + 1);
+            let filled = doubt.read(&page, (interval, opens), server_now);
+            let within = filled.rows.iter().filter(|row| row.bar.open_time < closed.to);
+            bars.extend(within.map(|row| row.bar));
+            let young = interval.next_open(opens).0 + LAG_MAX_MS > server_now.0;
+            if filled.known_to > opens {
+                known_to = filled.known_to;
+                waits.reset();
+            } else if filled.hole.is_some() {
+                waits.wait(young).await;
+            } else {
+                // The record ends here, or lags behind. Only what is not traded any more has an
+                // end that can be known.
+                if young {
+                    break;
+                }
+                let Some(ended) = self.not_traded(code, server_now).await? else { break };
+                doubt.see(Some(opens));
+                if doubt.believed() == Some(opens) {
+                    known_to = known_to.max(interval.open_of(ended));
+                    break;
+                }
+                waits.wait(young).await;
+            }
         }
-        klines.retain(|kline| kline.close_time < server_now);
-        let covered = told(covered, interval, &klines, server_now);
-        let bars = klines.into_iter().map(|kline| kline.bar).collect();
+        let whole = closed.is_empty() || interval.open_at_or_after(known_to) >= closed.to;
+        let to = if whole { closed.to } else { known_to.max(closed.from) };
+        let covered = Span::new(closed.from, to);
         Ok(BarBatch { bars, covered, received_at: self.clock.now() })
+    }
+
+    /// Until when it is known that a symbol was not traded; `None` for one that is.
+    async fn not_traded(
+        self: &Arc<Self>,
+        code: &str,
+        server_now: Millis,
+    ) -> Result<Option<Millis>, Fault> {
+        let book = self.book().await?;
+        if book.pairs.get(code).is_some_and(|pair| pair.halted.is_none()) {
+            return Ok(None);
+        }
+        let age = (self.clock.now().0 - book.received_at.0).max(LAG_MAX_MS);
+        Ok(Some(Millis(server_now.0 - age)))
     }
 
     /// A row can be missing because nothing was recorded or because the answer lost it. Only
@@ -168,7 +208,14 @@ impl Inner {
     async fn fetch_first_open(&self, series: SeriesKey) -> Result<Option<Millis>, Fault> {
         let (code, interval) = (series.0.as_str(), series.1);
         let ask = Ask { code, interval, start: Some(Millis(0)), end: None, limit: 1 };
-        let first = self.page(ask).await?.first().map(|kline| kline.bar.open_time);
+        let mut first = self.page(ask).await?.first().map(|kline| kline.bar.open_time);
+        // An answer that lost its first row would hide everything before the next one for good.
+        for _ in 0..FIRST_LOOKS {
+            let Some(Millis(open @ 1..)) = first else { break };
+            let before = self.page(Ask { end: Some(Millis(open - 1)), ..ask }).await?;
+            let Some(earlier) = before.first() else { break };
+            first = Some(earlier.bar.open_time);
+        }
         if let Some(first) = first {
             let mut opens = self.first_opens.lock().unwrap_or_else(PoisonError::into_inner);
             if opens.len() >= FIRST_OPENS_MAX {
@@ -213,12 +260,32 @@ impl Inner {
     }
 }
 
-/// What the rows say about a span. The record can be late with its newest rows: where the last
-/// ones are missing, and young, nothing is known of them yet.
-fn told(covered: Span, interval: Interval, klines: &[Kline], server_now: Millis) -> Span {
-    let last = klines.last().map_or(covered.from, |kline| interval.next_open(kline.bar.open_time));
-    let settled = interval.open_of(Millis(server_now.0 - LAG_MAX_MS));
-    Span::new(covered.from, covered.to.min(last.max(settled)))
+/// The waits between looks at a hole, which begin anew with the next hole.
+struct Waits {
+    /// For rows that may only be late.
+    young: Backoff,
+    /// For rows that are there or never will be: the answer lost them, or they do not exist.
+    old: Backoff,
+}
+
+impl Waits {
+    fn new(config: &BinanceConfig) -> Self {
+        let streams = &config.streams;
+        Self {
+            young: Backoff::new(streams.lag_wait, streams.lag_wait_max),
+            old: Backoff::new(config.retry_wait, config.retry_wait_max),
+        }
+    }
+
+    fn reset(&mut self) {
+        self.young.reset();
+        self.old.reset();
+    }
+
+    async fn wait(&mut self, young: bool) {
+        let waits = if young { &mut self.young } else { &mut self.old };
+        tokio::time::sleep(waits.next()).await;
+    }
 }
 
 /// The error says which row is wrong, and how.

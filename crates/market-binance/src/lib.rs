@@ -6,6 +6,7 @@
 //! exchange that fails is left alone. What it says is checked before it is believed.
 
 mod answer;
+mod backoff;
 mod budget;
 mod client;
 mod config;
@@ -13,12 +14,14 @@ mod klines;
 mod listing;
 mod observer;
 mod quotes;
+mod record;
 mod server_time;
 mod stream;
 mod wire;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use fault::Fault;
@@ -176,6 +179,12 @@ impl BarSource for Binance {
 
     fn calendar(&self) -> Calendar {
         Calendar::AlwaysOpen
+    }
+
+    /// As long as its maintenances take: nothing is recorded meanwhile, and until a later row is
+    /// there nobody can tell whether those before it do not exist or are late.
+    fn late_max(&self) -> Duration {
+        Duration::from_hours(12)
     }
 
     async fn bars(&self, code: &str, interval: Interval, span: Span) -> Result<BarBatch, Fault> {

@@ -28,7 +28,7 @@ pub(crate) struct Book {
     pub(crate) pairs: HashMap<String, Listed>,
     /// The pairs that trade, in the port's own form.
     pub(crate) listing: Arc<Listing>,
-    received_at: Millis,
+    pub(crate) received_at: Millis,
 }
 
 impl Book {

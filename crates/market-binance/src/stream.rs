@@ -4,7 +4,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `connection`, `wire` | one WebSocket: subscribing, pings, its death; what its frames say |
-//! | `lines`, `backoff` | which connection is in use, when to replace it, when to try again |
+//! | `lines` | which connection is in use, when to replace it, when to try again |
 //! | `cadence` | after how long a silence means something |
 //! | `sequence` | the order of candles, and what is missing |
 //! | `backfill` | what the record says about it |
@@ -12,7 +12,6 @@
 //! | `hub`, `feed` | followers, and what each reads |
 
 mod backfill;
-mod backoff;
 mod cadence;
 mod connection;
 mod feed;

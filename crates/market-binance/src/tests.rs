@@ -5,8 +5,6 @@ mod faults;
 mod quotes;
 mod streams;
 
-use std::time::Duration;
-
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 

@@ -8,9 +8,10 @@ use std::task::{Context, Poll, ready};
 use fanout::{End, Next};
 use market::{EndCause, FeedEnd, Interval, Kline, KlineEvent, KlineFeed, Millis, Span};
 
-use super::backfill::{Filled, look_until_known};
+use super::backfill::look_until_known;
 use super::hub::Seat;
 use crate::Inner;
+use crate::record::Filled;
 
 /// Closed candles from before the subscription began, fetched page by page as they are read.
 pub(crate) struct Replay {

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-use super::backoff::Backoff;
 use super::connection::{self, Heard, Link, Order};
+use crate::backoff::Backoff;
 use crate::{Inner, StreamConfig};
 
 /// What connections say and have not been asked about yet.

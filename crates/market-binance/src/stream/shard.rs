@@ -11,13 +11,14 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, sleep_until};
 
-use super::backfill::{self, Doubt, Filled};
-use super::backoff::Backoff;
+use super::backfill;
 use super::cadence::Cadence;
 use super::connection::{Heard, Order};
 use super::hub::Hub;
 use super::lines::{Change, Lines};
 use super::sequence::{Sequence, Update};
+use crate::backoff::Backoff;
+use crate::record::{Doubt, Filled};
 use crate::{Inner, StreamConfig};
 
 /// A series that is to be followed.

@@ -35,7 +35,8 @@ async fn pages_are_followed_to_the_end_over_gaps() {
     let lost = minutes - batch.bars.len() as u64;
     assert!((4..200).contains(&lost), "{lost} minutes are missing");
     assert_eq!(batch.covered, Span::new(Millis(from), Millis(to)));
-    assert!(asked <= minutes.div_ceil(1_000) + 4, "{asked} requests");
+    // Each outage is looked at four times before it is believed.
+    assert!(asked <= minutes.div_ceil(1_000) + 3 * 4, "{asked} requests");
     assert_eq!(opens(&batch), raw_opens(&world, Interval::M1, from, to).await);
 }
 
@@ -126,7 +127,8 @@ async fn the_first_bar_is_found_once() {
         let first = world.binance.first_open("BTCUSDT", Interval::D1).await.unwrap();
         assert_eq!(first, Some(Millis(day("2017-08-17"))));
     }
-    assert_eq!(world.requests(Served::Klines), 1);
+    // The second asks whether there is anything before it.
+    assert_eq!(world.requests(Served::Klines), 2);
     let hour = world.binance.first_open("BTCUSDT", Interval::H1).await.unwrap();
     assert_eq!(hour, Some(Millis(day("2017-08-17") + 4 * 3_600_000)));
 }
@@ -177,14 +179,85 @@ async fn rows_that_the_record_is_late_with_are_not_taken_for_missing() {
     let world = world().await;
     let minute = Interval::M1.open_of(Millis(now())).0;
     world.bars(Interval::M1, minute - 60_000, minute).await.unwrap();
-    for (lag_min, covered_min) in [(1, 1), (3, 3), (9, 5)] {
+    for lag_min in [1, 3, 9, 10] {
         world.trouble(Trouble::new(FaultKind::RestLag, 100).delay_ms(lag_min * 60_000));
         let batch = world.bars(Interval::M1, minute - 10 * 60_000, minute).await.unwrap();
         world.sim.faults().clear();
-        // What has been over for five minutes and is not there does not exist.
-        assert_eq!(batch.covered.to.0, minute - covered_min * 60_000, "{lag_min}");
+        // However long they have been over: no later row says that they do not exist.
+        assert_eq!(batch.covered.to.0, minute - lag_min as i64 * 60_000, "{lag_min}");
         assert!(batch.bars.iter().all(|bar| bar.open_time < batch.covered.to));
     }
     let batch = world.bars(Interval::M1, minute - 10 * 60_000, minute).await.unwrap();
     assert_eq!((batch.bars.len(), batch.covered.to.0), (10, minute));
+}
+
+/// The first of two rows is lost by so many answers in a row.
+#[tokio::test]
+async fn a_row_is_taken_for_missing_after_four_answers_without_it() {
+    let (from, to) = (day("2026-11-01"), day("2026-11-03"));
+    for (times, bars, requests) in [(1, 2, 2), (2, 2, 3), (3, 2, 4), (4, 1, 4), (100, 1, 4)] {
+        let world = world().await;
+        world.trouble(Trouble::new(FaultKind::MissingRows, times).on(Served::Klines.path()));
+        let batch = world.bars(Interval::D1, from, to).await.unwrap();
+        assert_eq!((batch.bars.len(), batch.covered.to.0), (bars, to), "{times}");
+        assert_eq!(world.requests(Served::Klines), requests, "{times}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_without_rows_says_nothing_about_what_is_traded() {
+    let world = world().await;
+    let (from, to) = (day("2026-11-01"), day("2026-11-02"));
+    world.trouble(Trouble::new(FaultKind::MissingRows, 1).on(Served::Klines.path()));
+    let batch = world.bars(Interval::D1, from, to).await.unwrap();
+    assert!(batch.bars.is_empty() && batch.covered.is_empty());
+    assert_eq!(world.bars(Interval::D1, from, to).await.unwrap().bars.len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_not_traded_any_more_has_an_end() {
+    let world = world().await;
+    let span = Span::new(Millis(day("2022-05-01")), Millis(now()));
+    let batch = world.binance.bars("LUNAUSDT", Interval::D1, span).await.unwrap();
+    assert_eq!(opens(&batch).last(), Some(&day("2022-05-13")));
+    assert_eq!(batch.covered, Span::new(span.from, Interval::D1.open_of(Millis(now()))));
+    // Nothing is said about the time since it was last known not to be traded.
+    world.clock.advance(Duration::from_mins(40));
+    let minutes = Span::new(Millis(now()), Millis(now() + 30 * 60_000));
+    let batch = world.binance.bars("LUNAUSDT", Interval::M1, minutes).await.unwrap();
+    assert!(batch.bars.is_empty() && batch.covered.is_empty());
+    world.clock.advance(Duration::from_hours(1));
+    let batch = world.binance.bars("LUNAUSDT", Interval::M1, minutes).await.unwrap();
+    assert!(batch.bars.is_empty() && batch.covered == minutes);
+}
+
+/// An answer that begins with the second row would hide the first for good.
+#[tokio::test]
+async fn the_beginning_is_where_nothing_is_before_it() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let binance = Binance::new(config(&url), FakeClock::at(now())).unwrap();
+    let row = |open: i64| {
+        let close = open + DAY_MS - 1;
+        format!(r#"[[{open},"1","1","1","1","1",{close},"1",1,"1","1","0"]]"#)
+    };
+    let answers = async {
+        let mut asked = Vec::new();
+        for body in [row(2 * DAY_MS), row(DAY_MS), "[]".to_owned()] {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut heard = Vec::new();
+            while !heard.ends_with(b"\r\n\r\n") {
+                heard.push(stream.read_u8().await.unwrap());
+            }
+            let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length";
+            let answer = format!("{head}: {}\r\n\r\n{body}", body.len());
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            asked.push(String::from_utf8(heard).unwrap());
+        }
+        asked
+    };
+    let (first, asked) = tokio::join!(binance.first_open("BTCUSDT", Interval::D1), answers);
+    assert_eq!(first.unwrap(), Some(Millis(DAY_MS)));
+    assert!(asked[2].contains(&format!("endTime={}", DAY_MS - 1)), "{asked:?}");
 }

@@ -92,15 +92,3 @@ async fn no_candle_is_lost_doubled_or_misplaced_whatever_happens() {
     ];
     soak(&series, 2, 300).await;
 }
-
-/// `cargo test --release -p market-binance -- --ignored ten_thousand --nocapture`
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "takes half a minute; run by hand"]
-async fn ten_thousand_disconnects_lose_nothing() {
-    let codes = ["BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "ADAUSDT", "DOGEUSDT", "BNBUSDT"];
-    let series: Vec<_> = codes
-        .into_iter()
-        .flat_map(|code| [Interval::M1, Interval::M3].map(|interval| (code, interval)))
-        .collect();
-    soak(&series, 1, 10_000).await;
-}
