@@ -79,6 +79,15 @@ impl Passwords {
     }
 }
 
+#[cfg(test)]
+impl Passwords {
+    /// Takes every place there is in the line, until the answer goes.
+    pub(crate) fn fill_line(&self) -> tokio::sync::OwnedSemaphorePermit {
+        let all = u32::try_from(AT_ONCE + WAITING_MAX).unwrap();
+        Arc::clone(&self.places).try_acquire_many_owned(all).unwrap()
+    }
+}
+
 fn hash(password: &str) -> Result<Secret, Fault> {
     let mut salt = [0_u8; RECOMMENDED_SALT_LEN];
     getrandom::fill(&mut salt).map_err(Fault::internal)?;

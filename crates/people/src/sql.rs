@@ -76,9 +76,15 @@ pub(crate) async fn list_users(db: &Db, now: Millis) -> Result<Vec<Listed>, Faul
 }
 
 /// With the user go their sessions, by the database's own rule.
-pub(crate) async fn delete_user(tx: &mut Tx, id: &str) -> Result<bool, Fault> {
-    let delete = sql("DELETE FROM archive_users WHERE id = $1").bind(id);
-    Ok(tx.execute(delete).await? == 1)
+pub(crate) async fn delete_user(tx: &mut Tx, id: &str) -> Result<(), Fault> {
+    tx.execute(sql("DELETE FROM archive_users WHERE id = $1").bind(id)).await.map(drop)
+}
+
+/// Whether the user is there; if so, nobody else does anything with them until the transaction ends.
+pub(crate) async fn hold_user(db: &Db, tx: &mut Tx, id: &str) -> Result<bool, Fault> {
+    let lock = lock(db, "FOR UPDATE");
+    let select = format!("SELECT id FROM archive_users WHERE id = $1 {lock}");
+    Ok(tx.fetch_optional(sql_built(select).bind(id)).await?.is_some())
 }
 
 pub(crate) async fn set_password(tx: &mut Tx, id: &str, password: &Secret) -> Result<bool, Fault> {
@@ -142,6 +148,13 @@ pub(crate) async fn is_alive(db: &Db, id: &str, user_id: &str, now: Millis) -> R
          WHERE id = $1 AND user_id = $2 AND ended_at IS NULL AND expires_at > $3");
     let select = select.bind(id).bind(user_id).bind(now.0);
     Ok(db.fetch_optional(select).await?.is_some())
+}
+
+pub(crate) async fn count_sessions(tx: &mut Tx, user_id: &str, now: Millis) -> Result<u64, Fault> {
+    let count = sql("SELECT COUNT(*) FROM archive_sessions \
+         WHERE user_id = $1 AND ended_at IS NULL AND expires_at > $2");
+    let row = tx.fetch_optional(count.bind(user_id).bind(now.0)).await?;
+    row.map_or(Ok(0), |row| row.count(0))
 }
 
 pub(crate) async fn prolong(tx: &mut Tx, id: &str, expires_at: Millis) -> Result<(), Fault> {

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use crate::{MIGRATIONS, People, Rules, Session, User};
 
 mod cases;
+mod crowd;
 mod sessions;
 mod users;
 

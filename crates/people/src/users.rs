@@ -116,12 +116,14 @@ impl People {
     /// cases stay, and whoever takes the name later is somebody else.
     pub async fn remove(&self, username: &str) -> Result<Removed, Fault> {
         let (user, _) = self.named(username).await?;
-        let mut tx = self.0.db.begin().await?;
-        let ending = sessions::ending(self.now());
-        let sessions_ended = sql::end_sessions(&mut tx, &user.id, 0, ending).await?;
-        if !sql::delete_user(&mut tx, &user.id).await? {
+        let db = &self.0.db;
+        let mut tx = db.begin().await?;
+        // Before their sessions, in the order in which a login takes them.
+        if !sql::hold_user(db, &mut tx, &user.id).await? {
             return Err(faults::user_not_found(username));
         }
+        let sessions_ended = sql::count_sessions(&mut tx, &user.id, self.now()).await?;
+        sql::delete_user(&mut tx, &user.id).await?;
         let owner = user.owner();
         sql::delete_shared(&mut tx, &owner).await?;
         let cases_left = sql::count_seen(&mut tx, &owner, true).await?;

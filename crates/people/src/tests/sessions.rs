@@ -57,6 +57,24 @@ async fn guessers_are_slowed_and_others_are_not() {
 }
 
 #[tokio::test]
+async fn every_login_costs_a_hash_whoever_it_is_for() {
+    let folder = testkit::TempFolder::new();
+    let db = Db::open(&store::StoreConfig::sqlite(folder.path())).await.unwrap();
+    let world = World::new(&db).await;
+    world.user("ann").await;
+    let line = world.people.0.passwords.fill_line();
+    let long = "x".repeat(10_000);
+    let tries = [("ann", PASSWORD), ("ann", &long), ("nobody", PASSWORD), ("not a name", PASSWORD)];
+    for (username, password) in tries.iter().cycle().take(80) {
+        let busy = world.people.login(username, password).await;
+        refused(busy, Kind::Unavailable, "busy");
+    }
+    drop(line);
+    // Nothing was guessed, so nothing is held against anybody.
+    world.login("ann").await;
+}
+
+#[tokio::test]
 async fn a_refresh_token_is_good_once() {
     on_every_engine(async |db| {
         let world = World::new(db).await;
