@@ -7,7 +7,7 @@ use contract::{Arrival, Credential, View};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
-use rmcp::model::Extensions;
+use rmcp::model::{Extensions, MetaObject};
 
 use crate::sessions::SessionEnd;
 
@@ -24,6 +24,15 @@ pub(crate) fn arrival(extensions: &Extensions, own: &Credential) -> Arrival {
         refused_for: None,
         credential: credential.unwrap_or_else(|| own.clone()),
     }
+}
+
+/// The credential that a call shows in its own context, as `{"auth": {"token": "…"}}`. Taken out, so
+/// that nothing after this can repeat it. One that is no text is a credential all the same, and a
+/// bad one.
+pub(crate) fn shown(meta: &mut MetaObject) -> Option<Credential> {
+    let auth = meta.remove("auth")?;
+    let token = auth.get("token")?;
+    Some(Credential::Bearer(Arc::from(token.as_str().unwrap_or_default())))
 }
 
 /// How long the client must wait, where it has used up its rate.
@@ -87,6 +96,7 @@ fn fresh_id() -> Arc<str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Value, json};
 
     fn extensions(headers: &[(&str, &str)], known: Option<Arrival>) -> Extensions {
         let mut request = http::Request::new(());
@@ -142,6 +152,29 @@ mod tests {
         let [one, two] = [(); 2].map(|()| arrival(&Extensions::new(), &own));
         assert!(matches!(&one.credential, Credential::Bearer(token) if &**token == "env"));
         assert_ne!(one.request_id, two.request_id);
+    }
+
+    #[track_caller]
+    fn check_shown(meta: Value, expected: Option<&str>) {
+        let Value::Object(meta) = meta else { panic!("a context is an object") };
+        let mut meta = MetaObject(meta);
+        let told = shown(&mut meta);
+        let token = match &told {
+            Some(Credential::Bearer(token)) => Some(&**token),
+            _ => None,
+        };
+        assert_eq!(token, expected);
+        assert!(meta.get("auth").is_none());
+    }
+
+    #[test]
+    fn a_token_in_the_context_is_taken_out_of_it() {
+        check_shown(json!({ "auth": { "token": "t" }, "other": 1 }), Some("t"));
+        check_shown(json!({ "auth": { "token": 5 } }), Some(""));
+        check_shown(json!({ "auth": { "token": "" } }), Some(""));
+        check_shown(json!({ "auth": {} }), None);
+        check_shown(json!({ "auth": "t" }), None);
+        check_shown(json!({}), None);
     }
 
     #[track_caller]

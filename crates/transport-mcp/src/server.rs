@@ -14,7 +14,7 @@ use rmcp::service::{RequestContext as Cx, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
-use crate::context::{arrival, narrowing, refused_for, session_over};
+use crate::context::{arrival, narrowing, refused_for, session_over, shown};
 use crate::listing::{ListedTool, Listing};
 use crate::watches::Watches;
 use crate::{answer, cursor, progress};
@@ -252,8 +252,9 @@ impl McpServer {
     async fn carry(
         &self,
         request: CallToolRequestParams,
-        cx: Cx<RoleServer>,
+        mut cx: Cx<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let shown = shown(&mut cx.meta);
         let by = narrowing(&cx.extensions);
         let catalog = self.house.pipeline.catalog();
         let visible = |it: &&ListedTool| by.as_ref().is_none_or(|view| it.shown_by(catalog, view));
@@ -265,7 +266,12 @@ impl McpServer {
         let call = |to: Progress| {
             let args = request.arguments.unwrap_or_default();
             let service = self.house.view.service.clone();
-            self.house.pipeline.call(self.call(request.name.into_owned(), service, args, &cx, to))
+            let mut call = self.call(request.name.into_owned(), service, args, &cx, to);
+            // What the call itself says goes before what came with its connection.
+            if let Some(shown) = shown {
+                call.credential = shown;
+            }
+            self.house.pipeline.call(call)
         };
         let outcome = async {
             match cx.meta.get_progress_token() {

@@ -188,6 +188,29 @@ async fn the_bearer_header_says_who_asks() {
 }
 
 #[tokio::test]
+async fn a_token_in_the_call_goes_before_the_header() {
+    let house = House::all().await;
+    let call = |token: Value| {
+        json!({ "name": "quotes_live", "arguments": { "tickers": ["A"] },
+            "_meta": { "auth": { "token": token } } })
+    };
+    let plain = house.at("/mcp");
+    let headed = plain.with("authorization", "Bearer ada");
+    for client in [&plain, &headed] {
+        let (session, _) = client.legacy().await;
+        for answer in [
+            client.modern("tools/call", call(json!("bob"))).await,
+            session.in_session("tools/call", call(json!("bob"))).await,
+        ] {
+            let quotes = &answer.message()["result"]["structuredContent"]["quotes"];
+            assert_eq!(quotes[0]["currency"], "bob");
+        }
+        let answer = client.modern("tools/call", call(json!("bad"))).await.message();
+        assert_eq!(answer["result"]["isError"], true, "a bad one is not replaced by the header");
+    }
+}
+
+#[tokio::test]
 async fn a_client_over_its_rate_is_told_when_to_list_again() {
     let house = House::all().await;
     let client = house.at("/mcp").with("x-test-refused", "1");

@@ -87,8 +87,12 @@ async fn the_older_protocol_works_on_pipes() {
     assert_eq!(listed["result"]["tools"][0]["name"], "quotes_live");
     let call = json!({ "name": "quotes.live", "arguments": { "tickers": ["A"] } });
     let called = pipes.ask("tools/call", call).await;
-    // The token given at construction is the caller's.
+    // The token given at construction is the caller's, unless the call shows its own.
     assert_eq!(called["result"]["structuredContent"]["quotes"][0]["currency"], "from-env");
+    let call = json!({ "name": "quotes.live", "arguments": { "tickers": ["A"] },
+        "_meta": { "auth": { "token": "ada" } } });
+    let called = pipes.ask("tools/call", call).await;
+    assert_eq!(called["result"]["structuredContent"]["quotes"][0]["currency"], "ada");
     assert!(pipes.end().await.is_empty());
 }
 
