@@ -1,0 +1,143 @@
+//! The insights benchmark: a million insights asked for two words of one case, the first twenty
+//! and the exact total, ours beside raw SQLite FTS5 and tantivy, and ours on PostgreSQL.
+//!
+//! `cargo run --release -p bench --bin insights [INSIGHTS] [ROUNDS]`
+
+#![expect(clippy::print_stdout, reason = "a benchmark talks to a terminal")]
+
+mod corpus;
+mod ours;
+mod peer;
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use corpus::{Corpus, Dice, Question};
+use ours::Ours;
+use peer::Peers;
+use testkit::TempFolder;
+
+const QUESTIONS: usize = 1_000;
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// 0 when the promise is kept, 1 when it is not, 2 when it could not be measured.
+#[tokio::main]
+async fn main() -> ExitCode {
+    match measure().await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            println!("not measured: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// One round's answers: hits of all questions, and milliseconds of each, in order of length.
+#[derive(Default, Clone)]
+pub(crate) struct Times {
+    pub hits: u64,
+    pub ms: Vec<f64>,
+}
+
+impl Times {
+    pub(crate) fn new(hits: u64, mut ms: Vec<f64>) -> Self {
+        ms.sort_by(f64::total_cmp);
+        Self { hits, ms }
+    }
+
+    fn at(&self, share: f64) -> f64 {
+        let last = self.ms.len().saturating_sub(1);
+        self.ms.get((last as f64 * share).round() as usize).copied().unwrap_or(f64::NAN)
+    }
+
+    /// The round with the lesser p99 counts.
+    fn better(&mut self, other: Self) {
+        if self.ms.is_empty() || other.at(0.99) < self.at(0.99) {
+            *self = other;
+        }
+    }
+
+    fn print(&self, name: &str) {
+        let (p50, p99, max) = (self.at(0.5), self.at(0.99), self.at(1.0));
+        println!("| {name} | {} | {p50:.3} | {p99:.3} | {max:.3} |", self.hits);
+    }
+}
+
+async fn measure() -> Outcome<bool> {
+    let mut arguments = std::env::args().skip(1);
+    let count: usize = arguments.next().map_or(Ok(1_000_000), |it| it.parse())?;
+    let rounds: usize = arguments.next().map_or(Ok(3), |it| it.parse())?;
+    let folder = TempFolder::new();
+    let questions = write(folder.path(), count)?;
+    println!("\n| index | made in s | MB on disk |\n|---|-:|-:|");
+    let mut peers = Peers::start(folder.path())?;
+    for _ in 0..2 {
+        let (name, seconds, bytes) = peers.made()?;
+        println!("| {name} | {seconds:.1} | {:.0} |", bytes / 1e6);
+    }
+    let ours = Ours::sqlite(folder.path(), count).await?;
+    println!("| Stoa, SQLite | {:.1} | {:.0} |", ours.seconds, ours.bytes as f64 / 1e6);
+
+    let (mut mine, mut fts5, mut tantivy) = Default::default();
+    for contender in [&mut mine, &mut fts5, &mut tantivy] {
+        *contender = Times::default();
+    }
+    // One round more than counts, for everybody's caches.
+    for round in 0..=rounds {
+        let (a, b) = (ours.round(&questions).await?, peers.round("fts5")?);
+        let c = peers.round("tantivy")?;
+        if round > 0 {
+            mine.better(a);
+            fts5.better(b);
+            tantivy.better(c);
+        }
+    }
+    println!("\n| two words, one case, first 20, total | hits | p50 ms | p99 ms | max ms |");
+    println!("|---|-:|-:|-:|-:|");
+    mine.print("Stoa, SQLite: rows and snippets too");
+    fts5.print("raw SQLite FTS5: numbers alone");
+    tantivy.print("tantivy: numbers alone");
+    ours.print_others(&questions).await?;
+    if let Some(postgres) = Ours::postgres(folder.path(), count).await? {
+        let mut best = Times::default();
+        for _ in 0..=rounds {
+            best.better(postgres.round(&questions).await?);
+        }
+        println!("\nPostgreSQL: {:.1} s to load\n", postgres.seconds);
+        println!("| PostgreSQL | hits | p50 ms | p99 ms | max ms |\n|---|-:|-:|-:|-:|");
+        best.print("two words, one case, first 20, total");
+        postgres.print_others(&questions).await?;
+    }
+
+    let ratio = mine.at(0.99) / fts5.at(0.99);
+    let kept = ratio <= 1.0;
+    let verdict = if kept { "kept" } else { "MISSED" };
+    println!("\np99 at most that of raw FTS5: {ratio:.3} of it, {verdict}");
+    Ok(kept)
+}
+
+/// The insights and the questions as files, for the peers.
+fn write(folder: &Path, count: usize) -> Outcome<Vec<Question>> {
+    let (mut corpus, mut dice) = (Corpus::new(), Dice::new(7));
+    let mut insights = std::io::BufWriter::new(std::fs::File::create(folder.join("insights"))?);
+    let mut questions = Vec::with_capacity(QUESTIONS);
+    let (mut bytes, every) = (0, (count / QUESTIONS).max(1));
+    for at in 0..count {
+        let made = corpus.insight();
+        bytes += made.title.len() + made.content.len();
+        writeln!(insights, "case{}\t{}\t{}", made.case, made.title, made.content)?;
+        if at % every == 0 && questions.len() < QUESTIONS {
+            questions.extend(corpus.question(&made, &mut dice));
+        }
+    }
+    insights.flush()?;
+    let line = |it: &Question| format!("case{}\t{}\t{}\n", it.case, it.words[0], it.words[1]);
+    std::fs::write(folder.join("questions"), questions.iter().map(line).collect::<String>())?;
+    let megabytes = bytes / 1_000_000;
+    println!("{count} insights of {} cases, {megabytes} MB of text", corpus::CASES);
+    println!("{} questions of two words and a case", questions.len());
+    Ok(questions)
+}

@@ -1,0 +1,176 @@
+//! Our own store with the insights in it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use insights::{Ask, Insights, MIGRATIONS, NewInsight, Sort};
+use market::SystemClock;
+use people::{SeenCase, Sight};
+use store::{Db, StoreConfig, sql};
+
+use crate::corpus::{CASES, Corpus, Made, Question};
+use crate::{Outcome, Times};
+
+/// Insights of one transaction while loading.
+const BATCH: usize = 1_000;
+const OWNER: &str = "user:bench";
+
+pub(crate) struct Ours {
+    db: Db,
+    insights: Insights,
+    pub seconds: f64,
+    pub bytes: u64,
+}
+
+impl Ours {
+    pub(crate) async fn sqlite(folder: &Path, count: usize) -> Outcome<Self> {
+        let data = folder.join("data");
+        let mut ours = Self::open(&StoreConfig::sqlite(&data)).await?;
+        let start = Instant::now();
+        ours.load(count).await?;
+        ours.seconds = start.elapsed().as_secs_f64();
+        for entry in std::fs::read_dir(&data)? {
+            ours.bytes += entry?.metadata()?.len();
+        }
+        Ok(ours)
+    }
+
+    /// Where PostgreSQL's programs are installed. Its index is made after the rows, as anybody
+    /// would who loads a million at once.
+    pub(crate) async fn postgres(folder: &Path, count: usize) -> Outcome<Option<Self>> {
+        let Some(url) = testkit::postgres::database() else { return Ok(None) };
+        let config = StoreConfig { data_dir: folder.join("pg"), url: Some(url) };
+        let mut ours = Self::open(&config).await?;
+        let start = Instant::now();
+        ours.db.execute(sql("DROP INDEX insight_text_words")).await?;
+        ours.load(count).await?;
+        let index = "CREATE INDEX insight_text_words ON insight_text USING gin (words)";
+        ours.db.execute(sql(index)).await?;
+        ours.db.execute(sql("ANALYZE")).await?;
+        ours.seconds = start.elapsed().as_secs_f64();
+        Ok(Some(ours))
+    }
+
+    async fn open(config: &StoreConfig) -> Outcome<Self> {
+        let db = Db::open(config).await?;
+        db.migrate(&[MIGRATIONS]).await?;
+        let insights = Insights::new(db.clone(), Arc::new(SystemClock));
+        Ok(Self { db, insights, seconds: 0.0, bytes: 0 })
+    }
+
+    async fn load(&self, count: usize) -> Outcome<()> {
+        let mut corpus = Corpus::new();
+        let mut left = count;
+        while left > 0 {
+            let some = left.min(BATCH);
+            let new = (0..some).map(|_| told(corpus.insight())).collect();
+            let mut tx = self.db.begin().await?;
+            self.insights.add(&mut tx, new).await?;
+            tx.commit().await?;
+            left -= some;
+        }
+        Ok(())
+    }
+
+    /// The questions as the promise has them: by relevance, within one case.
+    pub(crate) async fn round(&self, questions: &[Question]) -> Outcome<Times> {
+        let ask = |it: &Question| Ask {
+            keywords: Some(it.words.join(" ")),
+            case_id: Some(case_id(it.case)),
+            sort: Sort::Relevance,
+            ..Ask::default()
+        };
+        self.timed(questions.iter().map(ask)).await
+    }
+
+    async fn timed(&self, asks: impl Iterator<Item = Ask>) -> Outcome<Times> {
+        let (sight, mut hits, mut times) = (sight(), 0, Vec::new());
+        for ask in asks {
+            let start = Instant::now();
+            let found = self.insights.query(&sight, &ask).await?;
+            times.push(start.elapsed().as_secs_f64() * 1e3);
+            if found.insights.is_empty() != (found.total == 0) {
+                return Err("the page and the total disagree".into());
+            }
+            hits += found.total;
+        }
+        Ok(Times::new(hits, times))
+    }
+
+    /// Figures without a promise.
+    #[expect(clippy::print_stdout, reason = "a benchmark talks to a terminal")]
+    pub(crate) async fn print_others(&self, questions: &[Question]) -> Outcome<()> {
+        println!("\n| other questions | hits | p50 ms | p99 ms | max ms |\n|---|-:|-:|-:|-:|");
+        let few = &questions[..questions.len().min(200)];
+        let words = |it: &Question| Some(it.words.join(" "));
+        let case = |it: &Question| Some(case_id(it.case));
+        let relevant = || Ask { sort: Sort::Relevance, ..Ask::default() };
+        let all = few.iter().map(|it| Ask { keywords: words(it), ..relevant() });
+        self.timed(all).await?.print("two words in all 200 cases");
+        let open = few.iter().map(|it| Ask {
+            keywords: it.words[0].get(..3).map(|it| format!("{it}*")),
+            case_id: case(it),
+            ..relevant()
+        });
+        self.timed(open).await?.print("the beginning of a word, one case");
+        let filtered = few.iter().map(|it| Ask {
+            keywords: words(it),
+            case_id: case(it),
+            min_confidence: Some(0.5),
+            category: Some("event".to_owned()),
+            tags: vec!["tag1".to_owned()],
+            sort: Sort::CreatedAt,
+            ..Ask::default()
+        });
+        self.timed(filtered).await?.print("two words, one case, four filters, newest first");
+        let newest = few.iter().map(|it| Ask { case_id: case(it), ..Ask::default() });
+        self.timed(newest).await?.print("the newest of one case");
+        let surest = (0..5).map(|_| Ask { sort: Sort::Confidence, ..Ask::default() });
+        self.timed(surest).await?.print("the surest of a million");
+        let mut corpus = Corpus::new();
+        let mut times = Vec::new();
+        for _ in 0..200 {
+            let new = vec![told(corpus.insight())];
+            let start = Instant::now();
+            let mut tx = self.db.begin().await?;
+            self.insights.add(&mut tx, new).await?;
+            tx.commit().await?;
+            times.push(start.elapsed().as_secs_f64() * 1e3);
+        }
+        Times::new(200, times).print("an insight stored and committed");
+        Ok(())
+    }
+}
+
+fn case_id(case: usize) -> String {
+    format!("019300aa-0000-7000-8000-{case:012}")
+}
+
+fn sight() -> Sight {
+    let case =
+        |at| SeenCase { id: case_id(at), name: format!("case {at}"), own: true, may_write: true };
+    Sight { owner: OWNER.to_owned(), cases: (0..CASES).map(case).collect() }
+}
+
+fn told(made: Made) -> NewInsight {
+    let size = made.content.len();
+    NewInsight {
+        owner: OWNER.to_owned(),
+        case_id: Some(case_id(made.case)),
+        file_id: format!("019300aa-0000-7000-8001-{:012}", size * CASES + made.case),
+        title: made.title,
+        content: made.content,
+        source_llm: "local".to_owned(),
+        category: Some(["party", "event", "citation", "money"][size % 4].to_owned()),
+        tags: vec![format!("tag{}", size % 10)],
+        entities: serde_json::Map::new(),
+        citations: Vec::new(),
+        confidence: (size % 101) as f64 / 100.0,
+        meaning: None,
+        page: Some(1),
+        places: Vec::new(),
+        places_total: 0,
+        made_by: Some("job".to_owned()),
+    }
+}
