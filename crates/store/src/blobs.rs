@@ -9,12 +9,12 @@ mod writer;
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
 
 use async_trait::async_trait;
 use fault::Fault;
@@ -79,13 +79,18 @@ pub trait Blobs: Send + Sync {
 /// Blobs as files, in folders by the first byte of their names.
 pub struct DiskBlobs {
     root: PathBuf,
-    /// Tells apart the temporary files of concurrent writers in this process.
+    /// Tells apart the temporary files of this writer from those of others, in processes that may
+    /// have the same number in containers of their own.
+    own: u64,
+    /// Tells apart its own.
     next: AtomicU64,
 }
 
 impl DiskBlobs {
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), next: AtomicU64::new(0) }
+        // Not a secret: the standard library's own randomness will do.
+        let own = RandomState::new().build_hasher().finish();
+        Self { root: root.into(), own, next: AtomicU64::new(0) }
     }
 
     /// Where a blob is, or would be.
@@ -101,7 +106,8 @@ impl DiskBlobs {
     /// Takes in a blob of at most `length_max` bytes, to be settled when it is decided upon.
     pub async fn begin(&self, length_max: u64) -> Result<BlobWriter, Fault> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        BlobWriter::new(self.incoming(), number, length_max).await
+        let name = format!("{:016x}-{number}", self.own);
+        BlobWriter::new(self.incoming(), name, length_max).await
     }
 
     /// Gives blobs their names. Once it returns, they survive a crash under them; on a fault some
@@ -119,11 +125,11 @@ impl DiskBlobs {
         fs::File::open(self.path(hash)).await.map_err(|error| unreadable(error, hash))
     }
 
-    /// Removes what writers that died left in `incoming/` before the given time, and says how many
-    /// files that were.
-    pub async fn sweep_incoming(&self, modified_before: SystemTime) -> Result<u64, Fault> {
+    /// Removes what writers that died left in `incoming/`, and says how many files that were. The
+    /// files of the living are safe from it, in whatever process they are.
+    pub async fn sweep_incoming(&self) -> Result<u64, Fault> {
         let incoming = self.incoming();
-        let swept = spawn_blocking(move || writer::sweep(&incoming, modified_before)).await;
+        let swept = spawn_blocking(move || writer::sweep(&incoming)).await;
         swept.map_err(Fault::internal)?.map_err(disk)
     }
 

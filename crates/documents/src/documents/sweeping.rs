@@ -1,8 +1,6 @@
 //! What is left over when a process dies: parts of files, contents without a record, and the times
 //! of uploads that no longer count.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
 use fault::Fault;
 use market::Millis;
 
@@ -10,8 +8,6 @@ use super::Documents;
 use crate::quota::HOUR_MS;
 use crate::sql;
 
-/// Younger than this a file that nobody has locked may just have been made.
-const YOUNG_MS: i64 = 60_000;
 /// Contents that are looked up at once.
 const LOOK: usize = 500;
 
@@ -27,11 +23,10 @@ impl Documents {
     /// that are being written are locked by their writers, and a content is removed as
     /// [`Self::release`] does it, which an upload under way is safe from however old it is.
     pub async fn sweep(&self) -> Result<Swept, Fault> {
-        let now = self.clock.now();
-        let old = system_time(Millis(now.0.saturating_sub(YOUNG_MS)));
-        let mut swept =
-            Swept { temporary: self.blobs.sweep_incoming(old).await?, ..Swept::default() };
-        self.db.execute(sql::forget_sent(Millis(now.0.saturating_sub(HOUR_MS)))).await?;
+        let temporary = self.blobs.sweep_incoming().await?;
+        let mut swept = Swept { temporary, blobs: 0 };
+        let past = Millis(self.clock.now().0.saturating_sub(HOUR_MS));
+        self.db.execute(sql::forget_sent(past)).await?;
         for first in 0..=u8::MAX {
             let found = self.blobs.beginning_with(first).await?;
             let found: Vec<String> = found.iter().map(ToString::to_string).collect();
@@ -48,9 +43,4 @@ impl Documents {
         }
         Ok(swept)
     }
-}
-
-fn system_time(at: Millis) -> SystemTime {
-    let since = Duration::from_millis(u64::try_from(at.0).unwrap_or(0));
-    UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH)
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use testkit::on_every_engine;
 use tokio::task::JoinSet;
@@ -77,8 +78,9 @@ async fn a_release_waits_for_an_upload_that_has_begun_to_keep() {
             let (documents, hash) = (world.documents.clone(), hash.clone());
             releases.spawn(async move { documents.release(&hash).await.unwrap() });
         }
-        tokio::task::yield_now().await;
-        assert!(releases.try_join_next().is_none());
+        // Long enough for one that does not wait to have removed the content.
+        let early = tokio::time::timeout(Duration::from_millis(300), releases.join_next()).await;
+        assert!(early.is_err());
         tx.commit().await.unwrap();
         assert_eq!(releases.join_all().await, [false; 4]);
         assert_eq!(std::fs::read(world.documents.path(&kept[0].file).unwrap()).unwrap(), b"hello");

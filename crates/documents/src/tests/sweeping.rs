@@ -2,9 +2,7 @@
 
 use std::pin::Pin;
 use std::task::Poll;
-use std::time::{Duration, UNIX_EPOCH};
 
-use market::Millis;
 use testkit::on_every_engine;
 
 use super::World;
@@ -48,23 +46,6 @@ async fn a_sweep_removes_what_the_dead_left_and_nothing_else() {
         paths.extend(files.iter().map(|it| world.documents.path(&it.file).unwrap()));
         paths.sort();
         assert_eq!(world.on_disk(), paths);
-    })
-    .await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_was_made_a_moment_ago_is_left_alone() {
-    on_every_engine(async |db| {
-        let world = World::new(db).await;
-        world.upload("user:1", "a.txt", "kept").await;
-        let path = world.folder.path().join("files/incoming/1-7");
-        std::fs::write(&path, "new").unwrap();
-        let made = std::fs::metadata(&path).unwrap().modified().unwrap();
-        let made = made.duration_since(UNIX_EPOCH).unwrap().as_millis();
-        world.clock.set(Millis(i64::try_from(made).unwrap()));
-        assert_eq!(world.documents.sweep().await.unwrap(), Swept::default());
-        world.clock.advance(Duration::from_secs(61));
-        assert_eq!(world.documents.sweep().await.unwrap(), Swept { temporary: 1, blobs: 0 });
     })
     .await;
 }

@@ -15,8 +15,8 @@ use super::{BlobHash, disk, too_large};
 
 /// One such buffer fills while the one before it is written.
 const BUFFER: usize = 256 * 1024;
-/// Names tried before giving up; one is taken only if another machine shares the folder.
-const NAMES: u64 = 1_000;
+/// How often a sweep may take a file away before it could be locked.
+const TRIES: u32 = 100;
 
 /// Takes the bytes of one blob. Dropping it leaves nothing behind, and that is all that can be
 /// done with it once a call has failed or was cut off.
@@ -91,13 +91,13 @@ impl Drop for Temporary {
 }
 
 impl BlobWriter {
-    /// `number` is where the search for a free name begins.
+    /// The name must never be used again: who removes a file knows it by its name alone.
     pub(super) async fn new(
         incoming: PathBuf,
-        number: u64,
+        name: String,
         length_max: u64,
     ) -> Result<Self, Fault> {
-        let made = spawn_blocking(move || create(&incoming, number)).await;
+        let made = spawn_blocking(move || create(&incoming, &name)).await;
         let (file, temporary) = made.map_err(Fault::internal)?.map_err(disk)?;
         let sink = Box::new(Sink { file, hasher: Sha256::new(), spare: Vec::new() });
         let (sink, buffer) = (Some(Pending::Idle(sink)), Vec::new());
@@ -158,34 +158,29 @@ impl BlobWriter {
     }
 }
 
-fn create(incoming: &Path, number: u64) -> io::Result<(File, Temporary)> {
+fn create(incoming: &Path, name: &str) -> io::Result<(File, Temporary)> {
     std::fs::create_dir_all(incoming)?;
-    let process = std::process::id();
-    for number in number..number.saturating_add(NAMES) {
-        let path = incoming.join(format!("{process}-{number}"));
+    for number in 0..TRIES {
+        let path = incoming.join(format!("{name}-{number}"));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        match options.open(&path) {
-            Ok(file) => {
-                let temporary = Temporary(path);
-                // Where files cannot be locked nothing is ever swept, and that is safe.
-                if let Err(error) = file.try_lock() {
-                    tracing::debug!(%error, "the blob folder has no locks");
-                }
-                return Ok((file, temporary));
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
+        let file = options.open(&path)?;
+        // Where files cannot be locked nothing is ever swept, and that is safe.
+        if let Err(error) = file.lock() {
+            tracing::debug!(%error, "the blob folder has no locks");
+        }
+        // A sweep may have come between the making and the locking.
+        if path.try_exists()? {
+            return Ok((file, Temporary(path)));
         }
     }
-    Err(io::ErrorKind::AlreadyExists.into())
+    Err(io::Error::other("files in the blob folder vanish as soon as they are made"))
 }
 
-/// Removes what the dead left behind: files that nobody has locked. One that was made a moment ago
-/// may not be locked yet, which is why the time is asked for.
-pub(super) fn sweep(incoming: &Path, modified_before: std::time::SystemTime) -> io::Result<u64> {
+/// Removes what the dead left behind: files that nobody has locked.
+pub(super) fn sweep(incoming: &Path) -> io::Result<u64> {
     let entries = match std::fs::read_dir(incoming) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
         entries => entries?,
@@ -195,8 +190,7 @@ pub(super) fn sweep(incoming: &Path, modified_before: std::time::SystemTime) -> 
         let path = entry?.path();
         // It may be settled or removed at any moment by its writer.
         let Ok(file) = File::open(&path) else { continue };
-        let is_old = file.metadata()?.modified()? < modified_before;
-        if is_old && file.try_lock().is_ok() && std::fs::remove_file(&path).is_ok() {
+        if file.try_lock().is_ok() && std::fs::remove_file(&path).is_ok() {
             removed += 1;
         }
     }
