@@ -181,7 +181,8 @@ impl Gate for Access {
 
     fn asks_later(&self, service: &str) -> bool {
         // Who is known by an open tool, or shows a token in the call, must come as far as the call.
-        let later = |rules: &AccessRules| rules.argument.is_some() || (rules.closed && rules.recognise);
+        let later =
+            |rules: &AccessRules| rules.argument.is_some() || (rules.closed && rules.recognise);
         self.services.get(service).is_some_and(|door| later(&door.rules))
     }
 

@@ -17,6 +17,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::a2a_tasks;
 use crate::access::{Access, Counters};
+use crate::archive;
 use crate::condition::Watcher;
 use crate::config::Config;
 use crate::exit::Failure;
@@ -84,6 +85,8 @@ impl App {
         let model = config.language_model.as_ref();
         let analyst = language_model::analyst(model, Arc::clone(&tools) as _, Arc::clone(&clock))?;
         let counters = Counters::default();
+        let keys = Keyring::open(&config.data)?;
+        let authority = Arc::new(Authority::new(keys, Arc::new(SqlRevocations(db.clone()))));
         let services = vec![
             quotes(&parts, &venues)?,
             indicators(&parts, &venues)?,
@@ -91,11 +94,10 @@ impl App {
             agent_analyst::service(analyst)?,
             pricing::collector(&parts, &db, &counters)?,
             pricing::optimizer(&parts, &db, &counters)?,
+            archive::archive(&parts, &db, &authority)?,
         ];
         let catalog = Catalog::new(services)?;
         check_view(&catalog, &config.view)?;
-        let keys = Keyring::open(&config.data)?;
-        let authority = Arc::new(Authority::new(keys, Arc::new(SqlRevocations(db.clone()))));
         let http_token = config.http_token.clone();
         let (known, doors) = (catalog.services(), &counters);
         let gate = Arc::new(Access::new(authority, clock, http_token, open, known, doors));
@@ -154,6 +156,8 @@ pub(crate) async fn open_store(config: &Config) -> Result<Db, Failure> {
         a2a_tasks::MIGRATIONS,
         jobs::MIGRATIONS,
         people::MIGRATIONS,
+        documents::MIGRATIONS,
+        insights::MIGRATIONS,
         service_pricing::MIGRATIONS,
     ])
     .await?;

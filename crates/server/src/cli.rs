@@ -56,6 +56,9 @@ pub(crate) enum Command {
     Install(InstallArgs),
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
+    /// Read one file for the archive, in a process of its own
+    #[command(name = crate::archive::READER, hide = true)]
+    ExtractWorker,
 }
 
 #[derive(Debug, Args)]

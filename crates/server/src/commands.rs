@@ -48,6 +48,7 @@ async fn dispatch(command: Command, config: Config) -> Result<(), Failure> {
         Command::Doctor => doctor::run(config).await,
         Command::Install(args) => install::run(args, &config),
         Command::Completions { shell } => completions::run(shell),
+        Command::ExtractWorker => Err(Failure::usage("this reads a file and nothing else")),
     }
 }
 

@@ -45,6 +45,8 @@ pub(crate) struct Config {
     pub(crate) private_webhooks: bool,
     /// Whether prices may be collected from addresses inside our own network.
     pub(crate) private_sources: bool,
+    /// Whether anybody may register with the archive.
+    pub(crate) registration_open: bool,
     pub(crate) rate: RateLimit,
     pub(crate) call_patience: Duration,
     /// How many calls of one tool run at once and wait, where its contract does not say.
@@ -163,6 +165,7 @@ impl Config {
             public_url: settings.public_url,
             private_webhooks: settings.private_webhooks.unwrap_or(false),
             private_sources: settings.pricing_allow_private.unwrap_or(false),
+            registration_open: settings.archive_registration.unwrap_or(listen.ip().is_loopback()),
             rate: RateLimit {
                 burst: settings.rate_burst.unwrap_or(400),
                 per_second: settings.rate_per_second.unwrap_or(100.0),

@@ -7,6 +7,7 @@ mod a2a_tasks;
 mod access;
 mod agents;
 mod app;
+mod archive;
 mod cli;
 mod commands;
 mod condition;
@@ -30,6 +31,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
+    // The reader of one file needs neither settings nor a runtime, and should have little else.
+    if let cli::Command::ExtractWorker = cli.command {
+        return extract::worker_main(std::io::stdin(), std::io::stdout());
+    }
     match commands::run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),

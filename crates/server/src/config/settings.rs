@@ -43,6 +43,7 @@ pub(crate) struct Settings {
     pub(crate) public_url: Option<String>,
     pub(crate) private_webhooks: Option<bool>,
     pub(crate) pricing_allow_private: Option<bool>,
+    pub(crate) archive_registration: Option<bool>,
     pub(crate) rate_burst: Option<u32>,
     pub(crate) rate_per_second: Option<f64>,
     pub(crate) call_timeout_s: Option<f64>,
@@ -66,7 +67,7 @@ pub(crate) struct Settings {
 }
 
 /// Every variable that is read. `stoa doctor` and the tests walk this list.
-const VARIABLES: [&str; 44] = [
+const VARIABLES: [&str; 45] = [
     "STOA_LISTEN",
     "PORT",
     "STOA_DATA",
@@ -95,6 +96,7 @@ const VARIABLES: [&str; 44] = [
     "STOA_PUBLIC_URL",
     "STOA_PRIVATE_WEBHOOKS",
     "STOA_PRICING_ALLOW_PRIVATE",
+    "STOA_ARCHIVE_REGISTRATION",
     "STOA_RATE_BURST",
     "STOA_RATE_PER_SECOND",
     "STOA_CALL_TIMEOUT_S",
@@ -163,6 +165,7 @@ impl Settings {
             public_url,
             private_webhooks,
             pricing_allow_private,
+            archive_registration,
             rate_burst,
             rate_per_second,
             call_timeout_s,
@@ -243,6 +246,7 @@ impl Settings {
             public_url: from.text("STOA_PUBLIC_URL"),
             private_webhooks: from.value("STOA_PRIVATE_WEBHOOKS", "true or false")?,
             pricing_allow_private: from.value("STOA_PRICING_ALLOW_PRIVATE", "true or false")?,
+            archive_registration: from.value("STOA_ARCHIVE_REGISTRATION", "true or false")?,
             rate_burst: from.value("STOA_RATE_BURST", "a whole number")?,
             rate_per_second: from.value("STOA_RATE_PER_SECOND", "a number")?,
             call_timeout_s: from.value("STOA_CALL_TIMEOUT_S", "a number of seconds")?,

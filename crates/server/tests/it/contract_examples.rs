@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::process::{Folder, Server, http, mcp_call, run, stoa};
+use crate::process::{Folder, Server, http, mcp_post, run, stoa};
 use crate::tables::{contract_file, services};
 
 fn examples(service: &str) -> Vec<(String, Value)> {
@@ -26,72 +26,39 @@ fn check(name: &str, expected: &Map<String, Value>, actual: &Value) {
     }
 }
 
-/// Asks the same over HTTP and returns the body.
-async fn over_http(server: &Server, binding: &Value, args: &Value) -> (u16, Value) {
-    let url = server.url(binding["path"].as_str().unwrap());
-    if binding["method"] == "POST" {
-        let response = http().post(url).json(args).send().await.unwrap();
-        return (response.status().as_u16(), response.json().await.unwrap());
-    }
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        Value::Array(list) => list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","),
-        other => other.to_string(),
-    };
-    let query: Vec<(String, String)> =
-        args.as_object().unwrap().iter().map(|(name, value)| (name.clone(), text(value))).collect();
-    let request = http().get(url).query(&query);
-    let response = request.send().await.unwrap();
-    (response.status().as_u16(), response.json().await.unwrap())
-}
-
 #[tokio::test]
 async fn examples_hold_over_mcp_and_http() {
     let folder = Folder::new();
     let server = Server::start(folder.path(), &[]);
     let token = every_scope(folder.path());
     for service in services() {
-        let path =
-            format!("{}/../../contracts/{service}/contract.json", env!("CARGO_MANIFEST_DIR"));
-        let contract: Value = std::fs::read_to_string(path).unwrap().parse().unwrap();
+        let contract = contract_file(&format!("{service}/contract.json"));
+        let closed =
+            contract["access"]["argument"].is_null() && contract["access"]["closed"] == true;
         for (name, example) in examples(&service) {
-            let tools = contract["tools"].as_array().unwrap();
-            let tool = tools.iter().find(|it| it["name"] == example["tool"]).unwrap();
-            let failed = example["error"].as_object();
-            let expected = failed.or(example["expect"].as_object()).unwrap();
-            let told = match tool["http_only"] == true {
-                true => None,
-                false => {
-                    let stage = Stage { server: &server, service: &service, token: &token };
-                    Some(stage.over_mcp(&name, &example).await)
-                }
-            };
-            if let Some(told) = &told {
-                check(&name, expected, told);
-            }
-            if tool["http"].is_null() {
-                continue;
-            }
-            let (status, body) = over_http(&server, &tool["http"], &example["arguments"]).await;
-            match (failed, &told) {
-                // Some contracts wrap their error over HTTP, some send it as it is.
-                (Some(_), Some(told)) if told["error"].is_null() => {
-                    check(&name, expected, &body["error"]);
-                    assert_eq!(told["http_status"], json!(status), "{name}");
-                }
-                (None, Some(told)) => compare(&name, status, told, &body),
-                _ => check(&name, expected, &body),
-            }
-            assert_eq!(status >= 400, failed.is_some(), "{name}: {status}");
+            // Somebody of its own for each, so that none meets the limits of another.
+            let bearer = closed.then(|| every_scope_of(folder.path(), &unique()));
+            let (server, token) = (&server, &token);
+            let stage = Stage { server, service: &service, token, bearer: bearer.as_deref() };
+            stage.check(&name, &example, tool(&contract, &example["tool"])).await;
         }
     }
 }
 
+fn tool<'a>(contract: &'a Value, name: &Value) -> &'a Value {
+    contract["tools"].as_array().unwrap().iter().find(|it| it["name"] == *name).unwrap()
+}
+
 /// A token that may do everything.
 pub(crate) fn every_scope(data: &Path) -> String {
+    every_scope_of(data, "everybody")
+}
+
+fn every_scope_of(data: &Path, subject: &str) -> String {
     let scopes = "read,write,collect,import,propose,explain,apply,admin";
     let mut mint = stoa(data);
-    let (code, token, err) = run(mint.args(["token", "mint", "--scope", scopes, "--ttl", "1h"]));
+    mint.args(["token", "mint", "--scope", scopes, "--ttl", "1h", "--subject", subject]);
+    let (code, token, err) = run(&mut mint);
     assert_eq!(code, 0, "{err}");
     token.trim().to_owned()
 }
@@ -101,48 +68,166 @@ struct Stage<'a> {
     server: &'a Server,
     service: &'a str,
     token: &'a str,
+    /// The token where the service wants it in the header.
+    bearer: Option<&'a str>,
 }
 
 impl Stage<'_> {
-    /// The structured content of a success, or the error object of a failure. What an example needs
-    /// to have happened stands in its `before`; what those steps `keep` by name, its arguments take
-    /// as `$name`.
-    async fn over_mcp(&self, name: &str, example: &Value) -> Value {
+    /// What an example needs to have happened stands in its `before`, once for each transport; what
+    /// those steps `keep` by name, its arguments take as `$name`. `$unique` is another word each
+    /// time.
+    async fn check(&self, name: &str, example: &Value, tool: &Value) {
+        let failed = example["error"].as_object();
+        let expected = failed.or(example["expect"].as_object()).unwrap();
+        let mut told = None;
+        if tool["http_only"] != true {
+            let kept = self.prepare(name, example).await;
+            let (is_error, answer) = self.played(example, &kept).await;
+            assert_eq!(is_error, failed.is_some(), "{name}: {answer}");
+            check(name, expected, &answer);
+            told = Some(answer);
+        }
+        if tool["http"].is_null() {
+            return;
+        }
+        let kept = match told.is_some() && example["before"].is_null() {
+            true => Map::new(),
+            false => self.prepare(name, example).await,
+        };
+        let (status, body) = self.over_http(&tool["http"], example, &kept).await;
+        match (failed, &told) {
+            // Some contracts wrap their error over HTTP, some send it as it is.
+            (Some(_), Some(told)) if told["error"].is_null() => {
+                check(name, expected, &body["error"]);
+                assert_eq!(told["http_status"], json!(status), "{name}");
+            }
+            (None, Some(told)) if self.bearer.is_none() => compare(name, status, told, &body),
+            _ => check(name, expected, &body),
+        }
+        assert_eq!(status >= 400, failed.is_some(), "{name}: {status}");
+    }
+
+    /// Plays what comes before, and returns what was kept of it.
+    async fn prepare(&self, name: &str, example: &Value) -> Map<String, Value> {
         let mut kept = Map::new();
+        kept.insert("$unique".to_owned(), Value::from(unique()));
         for step in example["before"].as_array().into_iter().flatten() {
-            let (failed, told) = self.played(step, &kept).await;
+            let (failed, told) = match step["upload"].is_object() {
+                true => self.uploaded(&step["upload"], &kept).await,
+                false => self.played(step, &kept).await,
+            };
             assert!(!failed, "{name}, before: {told}");
             for (word, pointer) in step["keep"].as_object().into_iter().flatten() {
                 let value = told.pointer(pointer.as_str().unwrap()).unwrap();
                 kept.insert(format!("${word}"), value.clone());
             }
         }
-        let (failed, told) = self.played(example, &kept).await;
-        assert_eq!(failed, example["error"].is_object(), "{name}: {told}");
-        told
+        kept
     }
 
-    /// One call; a step may be of another service than the example.
+    /// A file with `name` and `text`, which may be there several `times`; `id` names the upload.
+    async fn uploaded(&self, file: &Value, kept: &Map<String, Value>) -> (bool, Value) {
+        let file = filled(file, kept);
+        let edge = "a-boundary-that-no-example-contains";
+        let times = file["times"].as_u64().map_or(1, |times| usize::try_from(times).unwrap());
+        let body = format!(
+            "--{edge}\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{}\"\r\n\r\n\
+             {}\r\n--{edge}--\r\n",
+            file["name"].as_str().unwrap(),
+            file["text"].as_str().unwrap().repeat(times)
+        );
+        let mut request = http()
+            .post(self.server.url("/api/arkiver/upload"))
+            .bearer_auth(self.bearer.unwrap())
+            .header("content-type", format!("multipart/form-data; boundary={edge}"))
+            .body(body);
+        if let Some(id) = file["id"].as_str() {
+            request = request.header("x-upload-id", id);
+        }
+        let response = request.send().await.unwrap();
+        (!response.status().is_success(), response.json().await.unwrap())
+    }
+
+    /// One call over MCP: the structured content of a success, or the error object of a failure. A
+    /// step may be of another service than the example.
     async fn played(&self, step: &Value, kept: &Map<String, Value>) -> (bool, Value) {
         let service = step["service"].as_str().unwrap_or(self.service);
         let tool = step["tool"].as_str().unwrap();
-        let mut args = step["arguments"].clone();
-        for value in args.as_object_mut().unwrap().values_mut() {
-            if let Some(known) = value.as_str().and_then(|word| kept.get(word)) {
-                *value = known.clone();
-            }
-        }
+        let mut args = filled(&step["arguments"], kept);
         // An example that says nothing of a token has one that may do everything.
-        if takes_token(service, tool) && step.get("token").is_none() {
+        let anonymous = step.get("token").is_some();
+        if takes_token(service, tool) && !anonymous {
             args["capability_token"] = Value::from(self.token);
         }
-        let answer = mcp_call(self.server, &format!("/mcp/{service}"), tool, &args).await;
+        let mut params = json!({ "name": tool, "arguments": args });
+        if let Some(token) = self.bearer.filter(|_| !anonymous) {
+            params["_meta"] = json!({ "auth": { "token": token } });
+        }
+        let url = self.server.url(&format!("/mcp/{service}"));
+        let (_, answer) = mcp_post(&url, "tools/call", params).await;
         let result = &answer["result"];
         match result["isError"].as_bool().unwrap_or(false) {
             false => (false, result["structuredContent"].clone()),
             true => (true, result["content"][0]["text"].as_str().unwrap().parse().unwrap()),
         }
     }
+
+    /// The same over HTTP.
+    async fn over_http(
+        &self,
+        binding: &Value,
+        example: &Value,
+        kept: &Map<String, Value>,
+    ) -> (u16, Value) {
+        let mut args = filled(&example["arguments"], kept);
+        let mut path = binding["path"].as_str().unwrap().to_owned();
+        let rest = args.as_object_mut().unwrap();
+        rest.retain(|name, value| {
+            let place = format!("{{{name}}}");
+            let stays = !path.contains(&place);
+            path = path.replace(&place, value.as_str().unwrap_or_default());
+            stays
+        });
+        let (client, url) = (http(), self.server.url(&path));
+        let mut request = match binding["method"].as_str().unwrap() {
+            "POST" => client.post(url).json(&args),
+            "DELETE" => client.delete(url).query(&query(&args)),
+            _ => client.get(url).query(&query(&args)),
+        };
+        if let Some(token) = self.bearer.filter(|_| example.get("token").is_none()) {
+            request = request.bearer_auth(token);
+        }
+        let response = request.send().await.unwrap();
+        (response.status().as_u16(), response.json().await.unwrap())
+    }
+}
+
+fn query(args: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Array(list) => list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","),
+        other => other.to_string(),
+    };
+    args.as_object().unwrap().iter().map(|(name, value)| (name.clone(), text(value))).collect()
+}
+
+/// The value with what was kept in place of its names.
+fn filled(value: &Value, kept: &Map<String, Value>) -> Value {
+    match value {
+        Value::String(word) => kept.get(word).unwrap_or(value).clone(),
+        Value::Array(list) => list.iter().map(|it| filled(it, kept)).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, it)| (name.clone(), filled(it, kept))).collect()
+        }
+        plain => plain.clone(),
+    }
+}
+
+/// A word that was not there before.
+fn unique() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("unique-{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 fn takes_token(service: &str, tool: &str) -> bool {

@@ -9,6 +9,7 @@
 
 mod a2a_attacks;
 mod agents;
+mod archive;
 mod bad_input;
 mod candles;
 mod cli;

@@ -162,11 +162,10 @@ pub(crate) fn mcp_headers(
     method: &str,
     mut params: Value,
 ) -> reqwest::RequestBuilder {
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": { "name": "it", "version": "1" },
-        "io.modelcontextprotocol/clientCapabilities": {},
-    });
+    let meta = &mut params["_meta"];
+    meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+    meta["io.modelcontextprotocol/clientInfo"] = json!({ "name": "it", "version": "1" });
+    meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
     let mut request = request
         .header("accept", "application/json, text/event-stream")
         .header("mcp-protocol-version", "2026-07-28")

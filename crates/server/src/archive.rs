@@ -1,0 +1,109 @@
+//! The archive in this house: where its files are, who reads them, and how its users' tokens are
+//! made.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use auth::{Authority, Limits, MintRequest, Scope, Scopes};
+use contract::Service;
+use documents::{Documents, Rules};
+use fault::Fault;
+use insights::Insights;
+use llm::Model;
+use market::{Clock, Millis};
+use people::People;
+use service_archive::{Minted, Parts as ArchiveParts, Reader, Tokens};
+use store::Db;
+
+use crate::app::Parts;
+use crate::exit::Failure;
+use crate::meters::Meters;
+
+/// The service whose tokens these are.
+const SERVICE: &str = "archive";
+/// What makes this program read one file and nothing else.
+pub(crate) const READER: &str = "extract-worker";
+/// Languages for OCR, tried in order.
+const LANGUAGES: [&str; 2] = ["eng", "rus"];
+
+pub(crate) fn archive(
+    parts: &Parts<'_>,
+    db: &Db,
+    authority: &Arc<Authority>,
+) -> Result<Service, Failure> {
+    let clock = &parts.clock;
+    let data = &parts.config.data;
+    let documents = Documents::new(db.clone(), data, Arc::clone(clock), Rules::default());
+    let rules = people::Rules { registration_open: parts.config.registration_open };
+    let people = People::new(db.clone(), Arc::clone(clock), rules);
+    sweep(parts, documents.clone(), people.clone());
+    let mut models: Vec<Arc<dyn Model>> = Vec::new();
+    if let Some(model) = &parts.config.language_model {
+        models.push(Arc::new(model.client()?));
+    }
+    Ok(service_archive::service(ArchiveParts {
+        jobs: parts.jobs.clone(),
+        clock: Arc::clone(clock),
+        people,
+        insights: Insights::new(db.clone(), Arc::clone(clock)),
+        documents,
+        tokens: Arc::new(Keys { authority: Arc::clone(authority), clock: Arc::clone(clock) }),
+        models,
+        reader: Reader {
+            program: std::env::current_exe()?,
+            arguments: vec![READER.to_owned()],
+            scratch: data.join("scratch"),
+            languages: LANGUAGES.map(str::to_owned).into(),
+        },
+        meter: Some(Arc::new(Meters(Arc::clone(&parts.metrics)))),
+        tasks: parts.tasks.clone(),
+        stop: parts.stop.clone(),
+        db: db.clone(),
+    })?)
+}
+
+/// What a process that died left behind, and sessions that are over, go now and every hour.
+fn sweep(parts: &Parts<'_>, documents: Documents, people: People) {
+    let stop = parts.stop.clone();
+    parts.tasks.spawn(async move {
+        let sweeping = async {
+            let mut hours = tokio::time::interval(Duration::from_hours(1));
+            loop {
+                hours.tick().await;
+                if let Err(fault) = documents.sweep().await {
+                    tracing::warn!("the leftovers of uploads could not be removed: {fault}");
+                }
+                if let Err(fault) = people.sweep().await {
+                    tracing::warn!("the sessions that are over could not be removed: {fault}");
+                }
+            }
+        };
+        stop.run_until_cancelled(sweeping).await;
+    });
+}
+
+/// Tokens for the archive's users: good for the archive and nothing else.
+struct Keys {
+    authority: Arc<Authority>,
+    clock: Arc<dyn Clock>,
+}
+
+#[async_trait]
+impl Tokens for Keys {
+    async fn mint(&self, subject: &str, ttl: Duration) -> Result<Minted, Fault> {
+        let now = self.clock.now();
+        let request = MintRequest {
+            subject: subject.to_owned(),
+            scopes: [Scope::READ, Scope::WRITE].into_iter().collect::<Scopes>(),
+            ttl,
+            limits: Limits { service: Some(vec![SERVICE.to_owned()]), ..Limits::default() },
+        };
+        let token = self.authority.mint(&request, now.0 / 1000)?;
+        let life = i64::try_from(ttl.as_secs()).map_err(Fault::internal)?;
+        Ok(Minted {
+            token: people::Secret::new(token.reveal()),
+            expires_at: Millis((now.0 / 1000 + life) * 1000),
+        })
+    }
+}
