@@ -4,3 +4,4 @@ mod catalog;
 pub(crate) mod house;
 mod pipeline;
 mod standing;
+mod transfer;

@@ -107,7 +107,7 @@ pub(crate) fn bind(rows: &[&'static str], promised: &[&str]) -> Result<Service, 
     table(rows).bind(contract("s", promised), Plain).map_err(|error| error.to_string())
 }
 
-struct Doorman;
+pub(crate) struct Doorman;
 
 /// The credential says what the caller may do; "bad" is none.
 #[async_trait]
@@ -121,7 +121,7 @@ impl Gate for Doorman {
     }
 }
 
-struct Silent;
+pub(crate) struct Silent;
 
 impl Meter for Silent {
     fn record(&self, _record: &CallRecord<'_>) {}

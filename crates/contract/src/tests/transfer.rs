@@ -1,0 +1,217 @@
+//! Files take the way of a call, and who is recognised on it.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use fault::{Fault, Kind};
+use futures_util::{StreamExt as _, stream};
+use serde_json::{Map, Value, json};
+
+use super::house::{Args, Doorman, Echo, Plain, Silent, contract};
+use crate::{
+    Call, Catalog, Contract, Credential, Cx, Download, DownloadSpec, HttpBinding, MemoryParts,
+    Part, Pipeline, Schema, Scope, Service, Tools, Upload, UploadSpec, View,
+};
+
+fn schema(json: Value) -> Schema {
+    Schema::compile(json).unwrap()
+}
+
+fn files(name: &str) -> Contract {
+    let form = json!({ "type": "object", "required": ["n"], "additionalProperties": false,
+        "properties": { "n": { "type": "integer", "minimum": 0 } } });
+    let upload = UploadSpec {
+        name: "send".to_owned(),
+        title: String::new(),
+        description: String::new(),
+        path: "/send".to_owned(),
+        also: vec!["/v1/send".to_owned()],
+        file_bytes: 4,
+        batch_bytes: 8,
+        form: schema(form.clone()),
+        output: schema(json!({ "type": "object", "required": ["n"] })),
+        concurrency: None,
+    };
+    let download = DownloadSpec {
+        name: "fetch".to_owned(),
+        title: String::new(),
+        description: String::new(),
+        path: "/files/{n}".to_owned(),
+        also: Vec::new(),
+        input: schema(form),
+    };
+    Contract { uploads: vec![upload], downloads: vec![download], ..contract(name, &["who"]) }
+}
+
+/// The numbers do as in the house: 7 waits for ever, 8 breaks its contract.
+async fn receive(_cx: Cx<()>, mut upload: Upload) -> Result<Echo, Fault> {
+    while let Some(part) = upload.next().await? {
+        if let Part::File(mut file) = part {
+            while file.chunk().await?.is_some() {}
+        }
+    }
+    match upload.form::<Args>()?.n {
+        7 => std::future::pending().await,
+        8 => Ok(Echo(json!({}))),
+        n => Ok(Echo(json!({ "n": n }))),
+    }
+}
+
+async fn fetch(_cx: Cx<()>, args: Args) -> Result<Download, Fault> {
+    let broken = || Err(io::Error::other("gone"));
+    let chunks: Vec<io::Result<Bytes>> = match args.n {
+        0 => Vec::new(),
+        7 => return Ok(Download::new("a/b", stream::pending())),
+        8 => vec![broken()],
+        9 => return Err(Fault::not_found("nine", "there is no nine")),
+        _ => vec![Ok(Bytes::from("one")), Ok(Bytes::from("two")), broken()],
+    };
+    Ok(Download::new("a/b", stream::iter(chunks)))
+}
+
+async fn who(cx: Cx<()>, _args: Args) -> Result<Echo, Fault> {
+    Ok(Echo(json!({ "n": 0, "who": &*cx.caller.subject })))
+}
+
+fn service(contract: Contract, scope: Scope) -> Service {
+    Tools::of(Arc::new(()))
+        .tool("who", scope, who)
+        .upload("send", Scope::Write, receive)
+        .download("fetch", Scope::Read, fetch)
+        .bind(contract, Plain)
+        .unwrap()
+}
+
+fn pipeline(service: Service) -> Pipeline {
+    let catalog = Catalog::new(vec![service]).unwrap();
+    Pipeline::new(catalog, Arc::new(Doorman), Arc::new(Silent), Duration::from_secs(1))
+}
+
+fn call(name: &str, credential: &str, n: Option<i64>) -> Call {
+    let args = n.map(|n| ("n".to_owned(), json!(n)));
+    let mut call = Call::new(name, Map::from_iter(args));
+    call.service = Some("s".into());
+    if !credential.is_empty() {
+        call.credential = Credential::Bearer(credential.into());
+    }
+    call
+}
+
+fn parts(n: &str, bytes: usize) -> MemoryParts {
+    MemoryParts::new().file("file", "a", None, [vec![0; bytes].as_slice()]).field("n", n)
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_upload_passes_every_step() {
+    let house = pipeline(service(files("s"), Scope::Open));
+    let mut refused = call("send", "write", None);
+    refused.refused_for = Some(Duration::from_secs(3));
+    let left = call("send", "write", None);
+    left.cancel.cancel();
+    let cut = Fault::new(Kind::Cancelled, "body_cut_off", "cut off");
+    for (call, parts, expected) in [
+        (call("send", "write", None), parts("1", 4), None),
+        (call("send", "bad", None), parts("x", 5), Some("who")),
+        (refused, parts("x", 5), Some("rate_limited")),
+        (call("send", "read", None), parts("x", 5), Some("scope_missing")),
+        (call("send", "write", None), parts("x", 5), Some("file_too_large")),
+        (call("send", "write", None), parts("x", 4), Some("invalid_input")),
+        (call("send", "write", None), parts("8", 4), Some("internal")),
+        (call("send", "write", None), parts("7", 4), Some("deadline")),
+        (left, parts("7", 4), Some("cancelled")),
+        (call("send", "write", None), MemoryParts::new().broken(cut), Some("body_cut_off")),
+    ] {
+        let outcome = house.upload(call, Upload::new(parts)).await.unwrap();
+        assert_eq!(outcome.err().map(|failure| failure.code), expected);
+    }
+    assert!(house.upload(call("who", "write", None), Upload::new(parts("1", 1))).await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_download_is_a_call_until_its_first_byte() {
+    let house = pipeline(service(files("s"), Scope::Open));
+    for (credential, n, expected) in [
+        ("read", 0, Ok("")),
+        ("read", 1, Ok("onetwo!")),
+        ("bad", 1, Err("who")),
+        ("write", 1, Err("scope_missing")),
+        ("read", -1, Err("invalid_input")),
+        ("read", 7, Err("deadline")),
+        ("read", 8, Err("internal")),
+        ("read", 9, Err("nine")),
+    ] {
+        let told = match house.download(call("fetch", credential, Some(n))).await.unwrap() {
+            Err(failure) => Err(failure.code),
+            Ok(file) => {
+                let text = |chunk: io::Result<Bytes>| {
+                    chunk.map_or("!".to_owned(), |it| String::from_utf8_lossy(&it).into_owned())
+                };
+                Ok(file.body.map(text).collect::<Vec<_>>().await.concat())
+            }
+        };
+        assert_eq!(told, expected.map(str::to_owned), "{credential} {n}");
+    }
+    assert!(house.download(call("send", "read", Some(1))).await.is_none());
+}
+
+#[tokio::test]
+async fn an_open_tool_knows_who_calls_where_the_contract_wants_it() {
+    for (recognise, credential, expected) in [
+        (true, "read", "t"),
+        (true, "bad", "anonymous"),
+        (true, "", "anonymous"),
+        (false, "read", "anonymous"),
+    ] {
+        let mut contract = files("s");
+        contract.access.recognise = recognise;
+        let house = pipeline(service(contract, Scope::Open));
+        let reply = house.call(call("who", credential, Some(1))).await.unwrap().ok().unwrap();
+        assert_eq!(reply.result()["who"], expected, "{recognise} {credential}");
+    }
+}
+
+#[test]
+fn a_view_hides_files_as_it_hides_tools() {
+    let catalog = Catalog::new(vec![service(files("s"), Scope::Open)]).unwrap();
+    let only = |name: &str| Some(vec![name.to_owned()]);
+    for (view, uploads, downloads) in [
+        (View::default(), 1, 1),
+        (View { read_only: true, ..View::default() }, 0, 1),
+        (View { tools: only("fetch"), ..View::default() }, 0, 1),
+        (View { services: only("other"), ..View::default() }, 0, 0),
+        (View { services: only("s"), ..View::default() }, 1, 1),
+    ] {
+        let seen = (catalog.uploads(&view).count(), catalog.downloads(&view).count());
+        assert_eq!(seen, (uploads, downloads), "{view:?}");
+    }
+}
+
+#[test]
+fn nothing_answers_twice_at_one_address() {
+    let check = |method: &str, path: &str, good: bool| {
+        let mut contract = files("s");
+        contract.tools[0].http = Some(HttpBinding {
+            method: method.to_owned(),
+            path: "/here".to_owned(),
+            also: vec![path.to_owned()],
+            body: schema(json!({})),
+            partial: false,
+        });
+        let made = Catalog::new(vec![service(contract, Scope::Open)]);
+        assert_eq!(made.is_ok(), good, "{method} {path}");
+    };
+    check("GET", "/there", true);
+    check("GET", "/v1/send", true);
+    check("POST", "/v1/send", false);
+    check("DELETE", "/files/{n}", true);
+    check("GET", "/files/{n}", false);
+    check("GET", "/here", false);
+}
+
+#[test]
+fn a_contract_without_its_handlers_is_refused() {
+    let bare = Tools::of(Arc::new(())).tool("who", Scope::Open, who);
+    assert!(bare.bind(files("s"), Plain).is_err());
+}
