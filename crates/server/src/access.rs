@@ -194,3 +194,86 @@ impl Gate for Access {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use auth::{Keyring, Limits, MemoryRevocations, MintRequest, Scopes};
+    use market::SystemClock;
+
+    use super::*;
+
+    /// A house with an open service and a closed one that recognises its callers.
+    fn access(open: bool) -> Access {
+        let authority =
+            Authority::new(Keyring::generate().unwrap(), Arc::new(MemoryRevocations::new(16)));
+        let closed = AccessRules { closed: true, recognise: true, ..AccessRules::default() };
+        let door = |name: &str, rules: AccessRules| {
+            (name.to_owned(), Door { rules, metrics: Arc::new(AuthMetrics::new(name)) })
+        };
+        let services =
+            HashMap::from([door("quotes", AccessRules::default()), door("archive", closed)]);
+        Access {
+            services,
+            ..Access::new(
+                Arc::new(authority),
+                Arc::new(SystemClock),
+                None,
+                open,
+                &[],
+                &Counters::default(),
+            )
+        }
+    }
+
+    fn token(access: &Access, services: Option<&[&str]>) -> Credential {
+        let service = services.map(|names| names.iter().map(|&name| name.to_owned()).collect());
+        let request = MintRequest {
+            subject: "ada".to_owned(),
+            scopes: Scopes::parse("read,write").unwrap(),
+            ttl: Duration::from_secs(60),
+            limits: Limits { service, ..Limits::default() },
+        };
+        let now = access.clock.now().0 / 1000;
+        Credential::Bearer(Arc::from(access.authority.mint(&request, now).unwrap().reveal()))
+    }
+
+    #[tokio::test]
+    async fn a_token_is_nobody_s_outside_its_services() {
+        for (open, services, service, expected) in [
+            (true, None, "quotes", Ok("ada")),
+            (true, None, "archive", Ok("ada")),
+            (true, Some(&["archive"][..]), "archive", Ok("ada")),
+            (true, Some(&["archive"]), "quotes", Ok("anonymous")),
+            (false, Some(&["archive"]), "quotes", Err("service_not_reached")),
+            (true, Some(&["quotes"]), "archive", Err("service_not_reached")),
+            (false, Some(&["quotes", "archive"]), "archive", Ok("ada")),
+            (false, Some(&[]), "archive", Err("service_not_reached")),
+            (false, Some(&["archive"]), EDGE, Ok("ada")),
+        ] {
+            let access = access(open);
+            let told = access.admit(&token(&access, services), service).await;
+            let told = told.map(|caller| caller.subject).map_err(|fault| fault.code());
+            assert_eq!(told.as_deref(), expected.as_deref(), "{open} {services:?} {service}");
+        }
+    }
+
+    #[tokio::test]
+    async fn to_be_recognised_is_not_counted() {
+        let access = access(false);
+        let bad = Credential::Bearer(Arc::from("stoa1_bad"));
+        assert!(access.recognise(&bad, "archive").await.is_none());
+        assert!(access.recognise(&Credential::None, "archive").await.is_none());
+        let known = access.recognise(&token(&access, None), "archive").await;
+        assert_eq!(&*known.unwrap().subject, "ada");
+        let failures = || access.services["archive"].metrics.snapshot().checks;
+        assert_eq!(failures(), 0);
+        assert!(access.admit(&bad, "archive").await.is_err());
+        assert_eq!(failures(), 1);
+    }
+
+    #[test]
+    fn callers_of_a_service_that_recognises_them_may_show_who_they_are_later() {
+        let access = access(false);
+        assert!(access.asks_later("archive") && !access.asks_later("quotes"));
+    }
+}
