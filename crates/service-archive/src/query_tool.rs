@@ -108,9 +108,9 @@ fn seen_case(sight: &Sight, ask: &mut Ask) -> bool {
 /// The question, with the case still by its name.
 fn ask(filters: Filters, sort: &Sorting) -> Result<Ask, Fault> {
     let range = filters.date_range.as_ref();
-    let from =
-        range.and_then(|it| it.start.as_deref()).map(|it| time(it, End::Start)).transpose()?;
-    let to = range.and_then(|it| it.end.as_deref()).map(|it| time(it, End::End)).transpose()?;
+    let end = |text: Option<&String>, field: &str| text.map(|it| time(it, field)).transpose();
+    let from = end(range.and_then(|it| it.start.as_ref()), "filters.dateRange.start")?;
+    let to = end(range.and_then(|it| it.end.as_ref()), "filters.dateRange.end")?;
     if let (Some(from), Some(to)) = (from, to)
         && from > to
     {
@@ -141,30 +141,11 @@ fn ask(filters: Filters, sort: &Sorting) -> Result<Ask, Fault> {
     Ok(ask)
 }
 
-#[derive(Clone, Copy)]
-enum End {
-    Start,
-    End,
-}
-
-/// A time with its zone, or a day in UTC, whole.
-fn time(text: &str, end: End) -> Result<Millis, Fault> {
+/// A time with its zone. The schema has checked its form, but not that there is such a day.
+fn time(text: &str, field: &str) -> Result<Millis, Fault> {
     if let Ok(time) = text.parse::<jiff::Timestamp>() {
         return Ok(Millis(time.as_millisecond()));
     }
-    if let Ok(day) = text.parse::<jiff::civil::Date>()
-        && text.len() == 10
-    {
-        let start = Millis::start_of(day);
-        return Ok(match end {
-            End::Start => start,
-            End::End => Millis(start.0 + market::DAY_MS - 1),
-        });
-    }
-    let field = match end {
-        End::Start => "filters.dateRange.start",
-        End::End => "filters.dateRange.end",
-    };
     let message = format!("{field} is no time: {:?}", clipped(text, 40));
     Err(Fault::invalid("invalid_input", message)
         .problem(field, "a time such as 2025-11-22T10:00:00Z"))
@@ -197,23 +178,23 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, end: End, millis: Option<i64>) {
-        let read = time(text, end);
+    fn check(text: &str, millis: Option<i64>) {
+        let read = time(text, "filters.dateRange.end");
         assert_eq!(read.as_ref().ok().map(|it| it.0), millis, "{text}");
         if let Err(fault) = read {
-            assert!(fault.problems()[0].field.starts_with("filters.dateRange."));
+            assert_eq!(fault.problems()[0].field, "filters.dateRange.end");
         }
     }
 
     #[test]
-    fn times_have_zones_and_days_are_whole() {
-        check("1970-01-01T00:00:01Z", End::Start, Some(1000));
-        check("1970-01-01T03:00:00+03:00", End::End, Some(0));
-        check("1970-01-02", End::Start, Some(86_400_000));
-        check("1970-01-01", End::End, Some(86_399_999));
-        check("yesterday", End::Start, None);
-        check("", End::End, None);
-        check("2024-13-01", End::End, None);
+    fn times_have_zones() {
+        check("1970-01-01T00:00:01Z", Some(1000));
+        check("1970-01-01T03:00:00+03:00", Some(0));
+        check("1970-01-01t00:00:00.5z", Some(500));
+        check("1970-01-01", None);
+        check("yesterday", None);
+        check("", None);
+        check("2024-13-01T00:00:00Z", None);
     }
 
     #[test]

@@ -41,12 +41,26 @@ impl Results {
         if written(&whole) <= bytes {
             return whole;
         }
-        // The largest numbers of explained and of listed details that fit.
-        let explained =
-            most(self.details.len(), |count| written(&self.told(count, count)) <= bytes / 2);
-        let listed =
-            most(self.details.len(), |count| written(&self.told(explained, count)) <= bytes);
-        self.told(explained, listed.max(explained))
+        // Everything else, and a comma for each detail.
+        let around = written(&self.told(0, 0)) + self.details.len();
+        let order = self.order(true);
+        let fitting = |room: usize, explained: bool, from: usize| {
+            let mut left = room;
+            let sizes = order.iter().skip(from).map(|at| written(&self.detail(*at, explained)));
+            sizes
+                .take_while(|size| {
+                    let fits = *size <= left;
+                    left = left.saturating_sub(*size);
+                    fits
+                })
+                .count()
+        };
+        let room = bytes.saturating_sub(around);
+        let explained = fitting(room / 2, true, 0);
+        let used: usize =
+            order.iter().take(explained).map(|at| written(&self.detail(*at, true))).sum();
+        let listed = fitting(room.saturating_sub(used), false, explained);
+        self.told(explained, explained + listed)
     }
 
     fn told(&self, explained: usize, listed: usize) -> Value {
@@ -167,16 +181,6 @@ pub(crate) fn text_of(results: &Value) -> String {
 
 fn written(json: &Value) -> usize {
     json.to_string().len()
-}
-
-/// The largest count up to `all` that is good, where smaller ones are good too.
-fn most(all: usize, good: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, all);
-    while low < high {
-        let middle = (low + high).div_ceil(2);
-        if good(middle) { low = middle } else { high = middle - 1 }
-    }
-    low
 }
 
 /// Scores are products of rounded weights; more decimals than four mean nothing.

@@ -418,8 +418,7 @@ mod tests {
         let paragraph = format!("{}\n\n", "слово ".repeat(200));
         let whole = paragraph.repeat(300);
         let events = [page(1, &whole[..paragraph.len() * 3], None)].into_iter().chain(
-            whole[paragraph.len() * 3..]
-                .as_bytes()
+            whole.as_bytes()[paragraph.len() * 3..]
                 .chunks(paragraph.len())
                 .map(|it| Event::More(String::from_utf8(it.to_vec()).unwrap())),
         );

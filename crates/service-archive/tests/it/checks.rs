@@ -1,0 +1,141 @@
+//! Insights held against their sources.
+
+use std::sync::Arc;
+
+use llm::Model;
+use llm::testing::{Scripted, reply};
+use serde_json::{Value, json};
+
+use crate::world::{COMPLAINT, User, World, on_sqlite};
+
+/// A processed file with one insight that holds and one that does not.
+async fn tested(user: &User<'_>) -> (String, Vec<String>) {
+    let file = user.file("a.txt", COMPLAINT.as_bytes(), json!({})).await;
+    user.processed(&file, json!({ "extractionMode": "standard" })).await;
+    let mut ids = Vec::new();
+    for content in ["Defendant failed to pay $50,000.", "Defendant failed to pay $90,000."] {
+        let insight = json!({ "title": "Debt", "content": content, "sourceLLM": "m" });
+        let args = json!({ "fileId": file, "insight": insight });
+        let stored = user.ok("arkiver_store_insight", args).await;
+        ids.push(stored["insightId"].as_str().unwrap().to_owned());
+    }
+    (file, ids)
+}
+
+fn statuses(results: &Value) -> Vec<&str> {
+    let details = results["details"].as_array().unwrap();
+    details.iter().map(|it| it["status"].as_str().unwrap()).collect()
+}
+
+pub(crate) fn rules_at_once() {
+    on_sqlite(async |db| {
+        let world = World::new(db).await;
+        let user = world.user("ann").await;
+        let (file, ids) = tested(&user).await;
+        let args = json!({ "testType": "fact_check", "insightIds": ids, "llmSource": "local" });
+        let (told, text) = user.say("arkiver_integrity_test", args).await.unwrap();
+        assert_eq!(told["status"], "completed");
+        let results = &told["results"];
+        assert_eq!(statuses(results), ["passed", "failed"], "{results}");
+        assert_eq!((&results["passed"], &results["failed"]), (&json!(1), &json!(1)));
+        let wrong = &results["details"][1];
+        assert!(wrong["issues"].to_string().contains("$90,000"), "{wrong}");
+        assert!(!wrong["recommendations"].as_array().unwrap().is_empty());
+        assert!(text.contains("$90,000"), "{text}");
+        // What was answered is kept under its name.
+        let kept = user.ok("arkiver_job_status", json!({ "jobId": told["testId"] })).await;
+        assert_eq!((&kept["status"], &kept["fileId"]), (&json!("completed"), &json!(file)));
+        assert_eq!(&kept["result"]["integrity"], results);
+        let kept = user.waited(told["testId"].as_str().unwrap()).await;
+        assert_eq!(&kept["result"]["integrity"], results);
+        for test in ["opinion_drift", "bias", "honesty", "ten_rules"] {
+            let args = json!({ "testType": test, "insightIds": [], "fileId": file,
+                "llmSource": "local" });
+            let told = user.ok("arkiver_integrity_test", args).await;
+            let results = &told["results"];
+            assert_eq!(results["testType"], test);
+            assert!(results["insightsTested"].as_u64().unwrap() > 5, "{results}");
+            let count = |name: &str| results[name].as_u64().unwrap();
+            let all = count("passed") + count("failed") + count("warnings");
+            assert_eq!(all, count("insightsTested"));
+        }
+        world.close().await;
+    });
+}
+
+pub(crate) fn large_tests_are_jobs() {
+    on_sqlite(async |db| {
+        let world = World::new(db).await;
+        let user = world.user("ann").await;
+        let page =
+            |at: usize| format!("Smith v. Jones, {at} U.S. {} (1990), holds it.\n", at + 100);
+        let text: String = (1..=400).map(page).collect();
+        let file = user.file("many.txt", text.as_bytes(), json!({})).await;
+        let told = user.processed(&file, json!({ "extractionMode": "standard" })).await;
+        let made = told["result"]["insightsTotal"].as_u64().unwrap();
+        assert!(made > 200, "{made}");
+        assert_eq!(told["result"]["insights"].as_array().unwrap().len(), 50);
+        assert!(told["result"]["more"].as_str().unwrap().contains(&file));
+        let args = json!({ "testType": "fact_check", "fileId": file, "llmSource": "local" });
+        let queued = user.ok("arkiver_integrity_test", args).await;
+        assert_eq!(queued["status"], "queued", "{queued}");
+        assert!(queued.get("results").is_none());
+        let told = user.waited(queued["testId"].as_str().unwrap()).await;
+        assert_eq!(told["status"], "completed", "{told}");
+        assert_eq!(told["result"]["insights"], json!([]));
+        let results = &told["result"]["integrity"];
+        assert_eq!(results["insightsTested"].as_u64().unwrap(), made);
+        assert_eq!(results["detailsTotal"].as_u64().unwrap(), made);
+        world.close().await;
+    });
+}
+
+pub(crate) fn a_model_judges_beside_the_rules() {
+    on_sqlite(async |db| {
+        let good = || Ok(reply("{\"score\": 1.0, \"issues\": [\"none\"]}", Vec::new()));
+        let answers = [good(), good(), good(), good(), Ok(reply("?", Vec::new()))];
+        let model = Arc::new(Scripted::new(answers));
+        let world = World::with(db, "worker", vec![Arc::clone(&model) as Arc<dyn Model>]).await;
+        let user = world.user("ann").await;
+        let (_, ids) = tested(&user).await;
+        let args = json!({ "testType": "fact_check", "insightIds": ids, "llmSource": "scripted" });
+        let queued = user.ok("arkiver_integrity_test", args).await;
+        assert_eq!(queued["status"], "queued");
+        let told = user.waited(queued["testId"].as_str().unwrap()).await;
+        let results = &told["result"]["integrity"];
+        // However sure the model is, the rules' verdict stands.
+        assert_eq!(statuses(results), ["passed", "failed"], "{results}");
+        assert_eq!(results["model"], "local and scripted");
+        let runs: u64 = results["details"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["model"]["scores"].as_array().unwrap().len() as u64)
+            .sum();
+        assert_eq!(runs, 4, "four answers could be read: {results}");
+        assert_eq!(model.seen().len(), 6, "three runs for each insight");
+        world.close().await;
+    });
+}
+
+pub(crate) fn reads_only_what_the_caller_may() {
+    on_sqlite(async |db| {
+        let world = World::new(db).await;
+        let (ann, bob) = (world.user("ann").await, world.user("bob").await);
+        let (file, _) = tested(&ann).await;
+        // An insight in a shared case, about a file that is not in it.
+        let insight = json!({ "title": "Debt", "content": "Defendant failed to pay $70,000.",
+            "sourceLLM": "m", "caseId": "Shared" });
+        let args = json!({ "fileId": file, "insight": insight });
+        let id = ann.ok("arkiver_store_insight", args).await["insightId"].clone();
+        let share = json!({ "caseId": "Shared", "username": "bob", "access": "read" });
+        ann.ok("arkiver_share_case", share).await;
+        let args = json!({ "testType": "fact_check", "insightIds": [id], "llmSource": "local" });
+        let told = bob.ok("arkiver_integrity_test", args.clone()).await;
+        assert!(!told.to_string().contains("50,000"), "{told}");
+        assert_eq!(statuses(&told["results"]), ["warning"]);
+        let told = ann.ok("arkiver_integrity_test", args).await;
+        assert!(told.to_string().contains("50,000"), "{told}");
+        world.close().await;
+    });
+}

@@ -1,0 +1,100 @@
+//! Who comes in, and who sees what.
+
+use serde_json::json;
+
+use crate::world::{COMPLAINT, PASSWORD, User, World, on_sqlite};
+
+pub(crate) fn sessions_begin_and_end() {
+    on_sqlite(async |db| {
+        let world = World::new(db).await;
+        let nobody = world.nobody();
+        let register = json!({ "action": "register", "username": "ann", "password": PASSWORD,
+            "email": "ann@example.com" });
+        let first = nobody.ok("auth", register.clone()).await;
+        assert_eq!((&first["tokenType"], &first["expiresIn"]), (&json!("Bearer"), &json!(86_400)));
+        assert_eq!(first["user"]["email"], "ann@example.com");
+        let (code, said) = nobody.refused("auth", register).await;
+        assert!(code == "INVALID_INPUT" && said.contains("taken"), "{said}");
+        let wrong = json!({ "action": "login", "username": "ann", "password": "no such word" });
+        let (code, said) = nobody.refused("auth", wrong).await;
+        assert!(code == "AUTHENTICATION_FAILED" && !said.contains("no such word"), "{said}");
+        let login = json!({ "action": "login", "username": "ann", "password": PASSWORD });
+        let session = nobody.ok("auth", login).await;
+        let user = User { world: &world, token: session["token"].as_str().map(str::to_owned) };
+        user.ok("arkiver_list_files", json!({})).await;
+        let refresh = json!({ "action": "refresh", "refreshToken": session["refreshToken"] });
+        let next = nobody.ok("auth", refresh).await;
+        assert_ne!(next["refreshToken"], session["refreshToken"]);
+        // Without anything to name the session there is nothing to end.
+        let (code, _) = nobody.refused("auth", json!({ "action": "logout" })).await;
+        assert_eq!(code, "INVALID_INPUT");
+        user.ok("auth", json!({ "action": "logout" })).await;
+        let (code, _) = user.refused("arkiver_list_files", json!({})).await;
+        assert_eq!(code, "AUTHENTICATION_FAILED");
+        let refresh = json!({ "action": "refresh", "refreshToken": next["refreshToken"] });
+        assert_eq!(nobody.refused("auth", refresh).await.0, "AUTHENTICATION_FAILED");
+        // The first session is another one, and ends by its refresh token.
+        let other = User { world: &world, token: first["token"].as_str().map(str::to_owned) };
+        other.ok("arkiver_list_files", json!({})).await;
+        let logout = json!({ "action": "logout", "refreshToken": first["refreshToken"] });
+        nobody.ok("auth", logout).await;
+        let (code, _) = other.refused("arkiver_list_files", json!({})).await;
+        assert_eq!(code, "AUTHENTICATION_FAILED");
+        // A token that the operator made is an owner of its own.
+        let machine = User { world: &world, token: Some("token-of crawler".to_owned()) };
+        assert_eq!(machine.ok("arkiver_list_files", json!({})).await["total"], 0);
+        world.close().await;
+    });
+}
+
+pub(crate) fn cases_are_shared() {
+    on_sqlite(async |db| {
+        let world = World::new(db).await;
+        let (ann, bob) = (world.user("ann").await, world.user("bob").await);
+        let file = ann.file("a.txt", COMPLAINT.as_bytes(), json!({ "caseId": "Smith" })).await;
+        let settings = json!({ "extractionMode": "standard" });
+        let job = ann.processed(&file, settings.clone()).await;
+        let share =
+            |access: &str| json!({ "caseId": "Smith", "username": "bob", "access": access });
+        let insight = json!({ "title": "t", "content": "c", "sourceLLM": "m" });
+        let store = json!({ "fileId": file, "insight": insight });
+        let process = json!({ "fileId": file, "processingSettings": settings });
+        let shared = ann.ok("arkiver_share_case", share("read")).await;
+        assert_eq!(shared["members"], json!([{ "username": "bob", "access": "read" }]));
+        let told = bob.ok("arkiver_job_status", json!({ "jobId": job["jobId"] })).await;
+        assert_eq!(told["result"]["insightsTotal"], job["result"]["insightsTotal"]);
+        let found = bob.ok("arkiver_query_insights", json!({ "filters": { "caseId": "Smith" } }));
+        assert_eq!(found.await["total"], job["result"]["insightsTotal"]);
+        assert_eq!(bob.export(&file).await["file"]["caseId"], "Smith");
+        for (tool, args) in [
+            ("arkiver_store_insight", store.clone()),
+            ("arkiver_process_file", process.clone()),
+            ("arkiver_delete_file", json!({ "fileId": file })),
+            ("arkiver_cancel_job", json!({ "jobId": job["jobId"] })),
+            (
+                "arkiver_share_case",
+                json!({ "caseId": "Smith", "username": "ann", "access": "read" }),
+            ),
+        ] {
+            let (code, said) = bob.refused(tool, args).await;
+            assert_eq!(code, "AUTHORIZATION_FAILED", "{tool} {said}");
+        }
+        ann.ok("arkiver_share_case", share("write")).await;
+        bob.ok("arkiver_store_insight", store).await;
+        bob.ok("arkiver_process_file", process).await;
+        let (code, _) = bob.refused("arkiver_delete_file", json!({ "fileId": file })).await;
+        assert_eq!(code, "AUTHORIZATION_FAILED");
+        // Nor may a member carry a file away into a case of their own.
+        let theft = json!({ "extractionMode": "fast", "caseId": "Mine" });
+        let theft = json!({ "fileId": file, "processingSettings": theft });
+        let status = ann.ok("arkiver_file_status", json!({ "fileId": file })).await;
+        ann.waited(status["file"]["processingJobId"].as_str().unwrap()).await;
+        assert_eq!(bob.refused("arkiver_process_file", theft).await.0, "AUTHORIZATION_FAILED");
+        ann.ok("arkiver_share_case", share("none")).await;
+        let (code, _) = bob.refused("arkiver_file_status", json!({ "fileId": file })).await;
+        assert_eq!(code, "AUTHORIZATION_FAILED");
+        let nobody = json!({ "caseId": "Smith", "username": "carol", "access": "read" });
+        assert_eq!(ann.refused("arkiver_share_case", nobody).await.0, "INVALID_INPUT");
+        world.close().await;
+    });
+}

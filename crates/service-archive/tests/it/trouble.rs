@@ -1,0 +1,226 @@
+//! What goes wrong, and in which words.
+
+use std::time::Duration;
+
+use jobs::{NewJob, State};
+use serde_json::{Value, json};
+
+use crate::world::{COMPLAINT, World, on_sqlite};
+
+pub(crate) fn unreadable_files() {
+    on_sqlite(async |db| {
+        let world = World::new(db).await;
+        let user = world.user("ann").await;
+        let damaged = b"%PDF-1.7\nthis is not what it says".as_slice();
+        let picture = extract::testing::tiff(3);
+        let files: [(&str, &[u8], Value, &str); 2] = [
+            ("damaged.pdf", damaged, json!({ "extractionMode": "standard" }), ""),
+            (
+                "scan.tiff",
+                &picture,
+                json!({ "extractionMode": "standard", "enableOCR": false }),
+                "enableOCR",
+            ),
+        ];
+        for (name, bytes, settings, words) in files {
+            let file = user.file(name, bytes, json!({})).await;
+            let told = user.processed(&file, settings).await;
+            assert_eq!(told["status"], "failed", "{told}");
+            assert_eq!(told["error"]["code"], "PROCESSING_FAILED");
+            let message = told["error"]["message"].as_str().unwrap();
+            assert!(message.contains("could not be read") && message.contains(words), "{message}");
+            assert!(told.get("result").is_none());
+            let status = user.ok("arkiver_file_status", json!({ "fileId": file })).await;
+            assert_eq!(status["file"]["status"], "failed");
+            assert_eq!(status["file"]["error"], json!(message));
+        }
+        assert!(world.scratch_is_empty());
+        world.close().await;
+    });
+}
+
+pub(crate) fn a_running_job_is_cancelled() {
+    on_sqlite(async |db| {
+        let world = World::with(db, "hang", Vec::new()).await;
+        let user = world.user("ann").await;
+        let file = user.file("a.txt", COMPLAINT.as_bytes(), json!({})).await;
+        let settings = json!({ "extractionMode": "fast" });
+        let args = json!({ "fileId": file, "processingSettings": settings });
+        let job = user.ok("arkiver_process_file", args.clone()).await;
+        let id = job["jobId"].as_str().unwrap();
+        // Asked for again in the same way, it is the same job; in another way it is refused.
+        assert_eq!(user.ok("arkiver_process_file", args).await["jobId"], json!(id));
+        let other = json!({ "fileId": file, "processingSettings": { "extractionMode": "deep" } });
+        let (code, said) = user.refused("arkiver_process_file", other).await;
+        assert!(code == "INVALID_INPUT" && said.contains(id), "{said}");
+        let status = user.ok("arkiver_file_status", json!({ "fileId": file })).await;
+        assert_eq!(status["file"]["status"], "processing");
+        while world.jobs.get(id).await.unwrap().state != State::Running {
+            let seen = world.jobs.get(id).await.unwrap().revision;
+            world.jobs.wait_change(id, seen, Duration::from_secs(10)).await.unwrap();
+        }
+        let told = user.ok("arkiver_job_status", json!({ "jobId": id })).await;
+        assert_eq!(told["status"], "processing");
+        user.ok("arkiver_cancel_job", json!({ "jobId": id })).await;
+        let told = user.waited(id).await;
+        assert_eq!(told["status"], "failed");
+        assert_eq!(told["error"]["details"]["reason"], "cancelled");
+        let status = user.ok("arkiver_file_status", json!({ "fileId": file })).await;
+        assert_eq!(status["file"]["status"], "uploaded");
+        let (code, _) = user.refused("arkiver_cancel_job", json!({ "jobId": id })).await;
+        assert_eq!(code, "JOB_ALREADY_COMPLETED");
+        world.close().await;
+    });
+}
+
+pub(crate) fn not_there_or_not_yours() {
+    on_sqlite(async |db| {
+        let world = World::new(db).await;
+        let (ann, bob) = (world.user("ann").await, world.user("bob").await);
+        let file = ann.file("a.txt", COMPLAINT.as_bytes(), json!({})).await;
+        let settings = json!({ "extractionMode": "fast" });
+        let job = ann.processed(&file, settings.clone()).await["jobId"].clone();
+        let insight = json!({ "title": "t", "content": "c", "sourceLLM": "m" });
+        let unknown = "00000000-0000-7000-8000-000000000000";
+        for (tool, file_args) in [
+            ("arkiver_process_file", json!({ "processingSettings": settings })),
+            ("arkiver_store_insight", json!({ "insight": insight })),
+            ("arkiver_file_status", json!({})),
+            ("arkiver_delete_file", json!({})),
+            ("arkiver_integrity_test", json!({ "testType": "bias", "llmSource": "local" })),
+        ] {
+            for (id, code) in [
+                (file.as_str(), "AUTHORIZATION_FAILED"),
+                (unknown, "FILE_NOT_FOUND"),
+                ("../../etc/passwd", "FILE_NOT_FOUND"),
+            ] {
+                let mut args = file_args.clone();
+                args["fileId"] = json!(id);
+                assert_eq!(bob.refused(tool, args.clone()).await.0, code, "{tool} {args}");
+                let (nobody, _) = world.nobody().refused(tool, args).await;
+                assert_eq!(nobody, "AUTHENTICATION_FAILED");
+            }
+        }
+        for tool in ["arkiver_file_content", "arkiver_export_file"] {
+            let (status, error) = bob.download(tool, &file).await.unwrap_err();
+            assert_eq!((status, &error["error"]["code"]), (403, &json!("AUTHORIZATION_FAILED")));
+            assert_eq!(bob.download(tool, unknown).await.unwrap_err().0, 404);
+        }
+        // Jobs of other services are not there.
+        let pricing = NewJob::new("pricing.collect", &json!({})).unwrap().owner("x");
+        let pricing = world.jobs.push(pricing).await.unwrap().job.id;
+        for tool in ["arkiver_job_status", "arkiver_cancel_job"] {
+            for (id, code) in [
+                (job.as_str().unwrap(), "AUTHORIZATION_FAILED"),
+                (unknown, "JOB_NOT_FOUND"),
+                ("nonsense", "JOB_NOT_FOUND"),
+                (&pricing, "JOB_NOT_FOUND"),
+            ] {
+                let (told, _) = bob.refused(tool, json!({ "jobId": id })).await;
+                assert_eq!(told, code, "{tool} {id}");
+            }
+        }
+        let (code, _) = ann.refused("arkiver_cancel_job", json!({ "jobId": job })).await;
+        assert_eq!(code, "JOB_ALREADY_COMPLETED");
+        let listed = bob.ok("arkiver_list_files", json!({})).await;
+        assert_eq!(listed["total"], 0);
+        let all = bob.ok("arkiver_query_insights", json!({ "filters": { "fileId": file } })).await;
+        assert_eq!(all["total"], 0);
+        world.close().await;
+    });
+}
+
+pub(crate) fn wrong_input_is_named() {
+    on_sqlite(async |db| {
+        let world = World::new(db).await;
+        let user = world.user("ann").await;
+        let file = user.file("a.txt", COMPLAINT.as_bytes(), json!({})).await;
+        let insight = |more: Value| {
+            let mut insight = json!({ "title": "t", "content": "c", "sourceLLM": "m" });
+            insight.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            json!({ "fileId": file, "insight": insight })
+        };
+        let store = "arkiver_store_insight";
+        let early = insight(json!({ "quote": "supply contract" }));
+        let (code, said) = user.refused(store, early).await;
+        assert!(code == "INVALID_INPUT" && said.contains("process it"), "{said}");
+        user.processed(&file, json!({ "extractionMode": "standard" })).await;
+        let query = "arkiver_query_insights";
+        let test = "arkiver_integrity_test";
+        let with = |more: Value| {
+            let mut args = json!({ "testType": "bias", "llmSource": "local", "fileId": file });
+            args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            args
+        };
+        let unknown = "00000000-0000-7000-8000-000000000000";
+        let rows = [
+            (store, insight(json!({ "quote": "never said" })), "insight.quote"),
+            (store, insight(json!({ "pageNumber": 2 })), "insight.pageNumber"),
+            (store, insight(json!({ "pageNumber": 1.5 })), "insight.pageNumber"),
+            (store, insight(json!({ "confidence": 2 })), "insight.confidence"),
+            (store, insight(json!({ "title": "" })), "insight.title"),
+            (
+                store,
+                insight(json!({ "entities": { "x": "y".repeat(70_000) } })),
+                "insight.entities",
+            ),
+            (query, json!({ "pagination": { "limit": 2.5 } }), "pagination.limit"),
+            (query, json!({ "pagination": { "limit": 101 } }), "pagination.limit"),
+            (
+                query,
+                json!({ "filters": { "dateRange": { "start": "x" } } }),
+                "filters.dateRange.start",
+            ),
+            (
+                query,
+                json!({ "filters": { "dateRange": {
+                    "start": "2025-01-02T00:00:00Z", "end": "2025-01-01T00:00:00Z" } } }),
+                "filters.dateRange.end",
+            ),
+            (test, with(json!({ "llmSource": "gpt-9" })), "llmSource"),
+            (test, with(json!({ "parameters": { "runs": 9 } })), "parameters.runs"),
+            (test, json!({ "testType": "bias", "llmSource": "local" }), "fileId"),
+            (test, with(json!({ "insightIds": [unknown] })), unknown),
+            ("auth", json!({ "action": "login", "username": "ann" }), "password"),
+            ("auth", json!({ "action": "register" }), "username"),
+            ("auth", json!({ "action": "refresh" }), "refreshToken"),
+            ("arkiver_upload_progress", json!({ "uploadId": "none" }), "none"),
+        ];
+        for (tool, args, named) in rows {
+            let (code, said) = user.refused(tool, args.clone()).await;
+            assert_eq!(code, "INVALID_INPUT", "{tool} {args} {said}");
+            assert!(said.contains(named), "{tool} {args} {said}");
+        }
+        world.close().await;
+    });
+}
+
+pub(crate) fn a_deleted_file_is_gone() {
+    on_sqlite(async |db| {
+        let world = World::new(db).await;
+        let user = world.user("ann").await;
+        let file = user.file("a.txt", COMPLAINT.as_bytes(), json!({})).await;
+        let told = user.processed(&file, json!({ "extractionMode": "standard" })).await;
+        let gone = user.ok("arkiver_delete_file", json!({ "fileId": file })).await;
+        assert_eq!(gone["insightsDeleted"], told["result"]["insightsTotal"]);
+        let (code, _) = user.refused("arkiver_file_status", json!({ "fileId": file })).await;
+        assert_eq!(code, "FILE_NOT_FOUND");
+        let found = user.ok("arkiver_query_insights", json!({})).await;
+        assert_eq!(found["total"], 0);
+        let blobs = std::fs::read_dir(world.folder.path().join("files")).unwrap();
+        let left: usize = blobs.map(|it| files_below(&it.unwrap().path())).sum();
+        assert_eq!(left, 0, "the content is still on the disk");
+        // Its job is remembered, and says what became of it.
+        let told = user.waited(told["jobId"].as_str().unwrap()).await;
+        assert!(told["message"].as_str().unwrap().contains("deleted"), "{told}");
+        world.close().await;
+    });
+}
+
+fn files_below(path: &std::path::Path) -> usize {
+    if path.is_file() {
+        return 1;
+    }
+    let entries = std::fs::read_dir(path).unwrap();
+    entries.map(|it| files_below(&it.unwrap().path())).sum()
+}

@@ -1,0 +1,104 @@
+//! Forms with files, good and bad.
+
+use contract::{MemoryParts, Upload};
+use fault::{Fault, Kind};
+use serde_json::{Value, json};
+
+use crate::world::{COMPLAINT, World, on_sqlite};
+
+fn parts() -> MemoryParts {
+    MemoryParts::new()
+}
+
+pub(crate) fn whole_or_nothing() {
+    on_sqlite(async |db| {
+        let world = World::new(db).await;
+        let user = world.user("ann").await;
+        let text = COMPLAINT.as_bytes();
+        let program = b"\x7fELF\x02\x01\x01\0\0\0\0\0".as_slice();
+        let cut = || Fault::new(Kind::Cancelled, "body_cut_off", "the body was cut off");
+        let rows: [(MemoryParts, &str, &str); 7] = [
+            (parts(), "INVALID_INPUT", "file"),
+            (parts().file("document", "a.txt", None, [text]), "INVALID_INPUT", "document"),
+            (parts().file("file", "", None, [text]), "INVALID_INPUT", "name"),
+            (parts().file("file", "a.txt", None, []), "INVALID_INPUT", "empty"),
+            (parts().file("file", "a.exe", None, [program]), "UNSUPPORTED_FILE_TYPE", "a.exe"),
+            (
+                parts().field("metadata", "{\"tags\": 5}").file("file", "a.txt", None, [text]),
+                "INVALID_INPUT",
+                "tags",
+            ),
+            (
+                parts().file("file", "a.txt", None, [text]).file("file", "b.pdf", None, [text]),
+                "UNSUPPORTED_FILE_TYPE",
+                "b.pdf",
+            ),
+        ];
+        for (parts, code, named) in rows {
+            world.clock.advance(std::time::Duration::from_secs(60));
+            let (_, error) = user.upload(parts).await.unwrap_err();
+            assert_eq!(error["error"]["code"], code, "{error}");
+            assert!(error["error"].to_string().contains(named), "{error}");
+        }
+        let broken = parts().file("file", "a.txt", None, [text]).broken(cut());
+        user.upload(broken).await.unwrap_err();
+        let (status, _) = world.nobody().upload(parts()).await.unwrap_err();
+        assert_eq!(status, 401);
+        assert_eq!(user.ok("arkiver_list_files", json!({})).await["total"], 0);
+        let both = parts()
+            .file("file", "a.txt", None, [&text[..9], &text[9..]])
+            .file("file", "b.txt", None, [text])
+            .field("metadata", "{\"caseId\": \"New\", \"tags\": [\"t\"]}");
+        let told = user.upload(both).await.unwrap();
+        assert_eq!((&told["fileName"], &told["caseId"]), (&json!("a.txt"), &json!("New")));
+        assert_eq!(told["files"].as_array().map(Vec::len), Some(2));
+        assert_eq!(told["files"][0]["fileId"], told["fileId"]);
+        assert_eq!(told["mimeType"], "text/plain");
+        assert_eq!(told["fileSize"].as_u64().unwrap(), text.len() as u64);
+        let listed = user.ok("arkiver_list_files", json!({ "caseId": "New", "limit": 1 })).await;
+        assert_eq!((&listed["total"], &listed["pagination"]["hasMore"]), (&json!(2), &json!(true)));
+        too_many(&world).await;
+        world.close().await;
+    });
+}
+
+/// Ten a minute, and then a time to come back at.
+async fn too_many(world: &World) {
+    let user = world.user("eager").await;
+    let mut refused: Option<Value> = None;
+    for at in 0..11 {
+        let name = format!("{at}.txt");
+        let sent = user.upload(parts().file("file", &name, None, [b"words".as_slice()])).await;
+        match sent {
+            Ok(_) => assert!(at < 10, "the eleventh was taken"),
+            Err((status, error)) => {
+                assert_eq!((at, status), (10, 429), "{error}");
+                refused = Some(error);
+            }
+        }
+    }
+    let error = refused.unwrap();
+    assert_eq!(error["error"]["code"], "RATE_LIMIT_EXCEEDED");
+    assert!(error["error"]["details"]["retryAfterSeconds"].as_f64().unwrap() > 0.0);
+}
+
+pub(crate) fn progress() {
+    on_sqlite(async |db| {
+        let world = World::new(db).await;
+        let (ann, bob) = (world.user("ann").await, world.user("bob").await);
+        let upload = |parts| Upload::new(parts).named(Some("up-1".to_owned())).announced(Some(500));
+        let good = parts().file("file", "a.txt", None, [COMPLAINT.as_bytes()]);
+        let told = ann.upload_as(upload(good)).await.unwrap();
+        let progress = ann.ok("arkiver_upload_progress", json!({ "uploadId": "up-1" })).await;
+        assert_eq!((&progress["done"], &progress["totalBytes"]), (&json!(true), &json!(500)));
+        assert_eq!(progress["files"], json!([told["fileId"]]));
+        assert_eq!(progress["receivedBytes"].as_u64().unwrap(), COMPLAINT.len() as u64);
+        // Another's upload is not there, and one that failed is forgotten.
+        let asked = json!({ "uploadId": "up-1" });
+        assert_eq!(bob.refused("arkiver_upload_progress", asked).await.0, "INVALID_INPUT");
+        bob.upload_as(upload(parts())).await.unwrap_err();
+        let asked = json!({ "uploadId": "up-1" });
+        assert_eq!(bob.refused("arkiver_upload_progress", asked).await.0, "INVALID_INPUT");
+        world.close().await;
+    });
+}

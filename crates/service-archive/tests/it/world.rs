@@ -1,0 +1,346 @@
+//! An archive with everything around it, and people who use it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use contract::{
+    Call, Caller, Catalog, Credential, Gate, HttpReply, MemoryParts, Pipeline, Progress, Upload,
+};
+use documents::Documents;
+use fault::{Fault, Kind};
+use futures_util::StreamExt as _;
+use insights::Insights;
+use jobs::{Jobs, Limits};
+use llm::Model;
+use market::{Clock as _, Millis};
+use people::{People, Rules, Secret};
+use serde_json::{Map, Value, json};
+use service_archive::{Minted, Parts, Reader, Tokens};
+use store::{Db, StoreConfig};
+use testkit::{FakeClock, TempFolder};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub(crate) const NOW: Millis = Millis(1_800_000_000_000);
+pub(crate) const PASSWORD: &str = "correct horse battery";
+
+/// A complaint with a caption, a citation, a sum and a date.
+pub(crate) const COMPLAINT: &str = "\
+UNITED STATES DISTRICT COURT
+EASTERN DISTRICT OF MICHIGAN
+
+JOHN SMITH,
+     Plaintiff,
+v.                                   Case No. 2:24-cv-10123
+ACME CORPORATION,
+     Defendant.
+
+COMPLAINT
+
+On March 1, 2024, the parties signed the supply contract.
+Defendant failed to pay $50,000 to Plaintiff.
+See Brown v. Jones, 123 F.3d 456 (6th Cir. 1997); 28 U.S.C. § 1332.
+";
+
+/// Tokens are the subjects themselves.
+struct Names(Arc<FakeClock>);
+
+#[async_trait]
+impl Tokens for Names {
+    async fn mint(&self, subject: &str, ttl: Duration) -> Result<Minted, Fault> {
+        let life = i64::try_from(ttl.as_millis()).unwrap();
+        let expires_at = Millis(self.0.now().0 + life);
+        Ok(Minted { token: Secret::new(format!("token-of {subject}")), expires_at })
+    }
+}
+
+struct Door;
+
+#[async_trait]
+impl Gate for Door {
+    async fn admit(&self, credential: &Credential, _: &str) -> Result<Caller, Fault> {
+        let refused = || Fault::new(Kind::Unauthenticated, "no_credential", "no credential");
+        let Credential::Bearer(token) = credential else { return Err(refused()) };
+        let subject = token.strip_prefix("token-of ").ok_or_else(refused)?;
+        Ok(Caller::new(subject, ["read", "write"].map(str::to_owned)))
+    }
+}
+
+struct NoMeter;
+
+impl contract::Meter for NoMeter {
+    fn record(&self, _: &contract::CallRecord<'_>) {}
+}
+
+pub(crate) struct World {
+    pub(crate) pipeline: Pipeline,
+    pub(crate) jobs: Jobs,
+    pub(crate) clock: Arc<FakeClock>,
+    pub(crate) folder: TempFolder,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl World {
+    pub(crate) async fn new(db: &Db) -> Self {
+        Self::with(db, "worker", Vec::new()).await
+    }
+
+    /// `reader` is what makes this program a child; see the main.
+    pub(crate) async fn with(db: &Db, reader: &str, models: Vec<Arc<dyn Model>>) -> Self {
+        let owners = [jobs::MIGRATIONS, people::MIGRATIONS, documents::MIGRATIONS];
+        db.migrate(&owners).await.unwrap();
+        db.migrate(&[insights::MIGRATIONS]).await.unwrap();
+        let clock = Arc::new(FakeClock::new(NOW));
+        let jobs = Jobs::new(db.clone(), Arc::clone(&clock) as _, Limits::default());
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let folder = TempFolder::new();
+        let people =
+            People::new(db.clone(), Arc::clone(&clock) as _, Rules { registration_open: true });
+        let documents = Documents::new(
+            db.clone(),
+            folder.path(),
+            Arc::clone(&clock) as _,
+            documents::Rules::default(),
+        );
+        let service = service_archive::service(Parts {
+            db: db.clone(),
+            jobs: jobs.clone(),
+            clock: Arc::clone(&clock) as _,
+            people,
+            documents,
+            insights: Insights::new(db.clone(), Arc::clone(&clock) as _),
+            tokens: Arc::new(Names(Arc::clone(&clock))),
+            models,
+            reader: Reader {
+                program: std::env::current_exe().unwrap(),
+                arguments: vec![reader.to_owned()],
+                scratch: folder.path().join("scratch"),
+                languages: vec!["eng".to_owned()],
+            },
+            meter: None,
+            tasks: tasks.clone(),
+            stop: stop.clone(),
+        });
+        let catalog = Catalog::new(vec![service.unwrap()]).unwrap();
+        let patience = Duration::from_secs(120);
+        let pipeline = Pipeline::new(catalog, Arc::new(Door), Arc::new(NoMeter), patience);
+        Self { pipeline, jobs, clock, folder, tasks, stop }
+    }
+
+    /// Somebody new.
+    pub(crate) async fn user(&self, name: &str) -> User<'_> {
+        let args = json!({ "action": "register", "username": name, "password": PASSWORD });
+        let told = self.nobody().ok("auth", args).await;
+        User { world: self, token: Some(told["token"].as_str().unwrap().to_owned()) }
+    }
+
+    pub(crate) fn nobody(&self) -> User<'_> {
+        User { world: self, token: None }
+    }
+
+    /// Whether no job has left anything behind.
+    pub(crate) fn scratch_is_empty(&self) -> bool {
+        let scratch = self.folder.path().join("scratch");
+        std::fs::read_dir(scratch).is_ok_and(|mut it| it.next().is_none())
+    }
+
+    pub(crate) async fn close(self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}
+
+pub(crate) struct User<'w> {
+    pub(crate) world: &'w World,
+    pub(crate) token: Option<String>,
+}
+
+impl User<'_> {
+    fn call_of(&self, tool: &str, args: Value) -> Call {
+        let Value::Object(args) = args else { panic!("arguments are an object") };
+        let mut call = Call::new(tool, args);
+        call.service = Some(Arc::from("archive"));
+        if let Some(token) = &self.token {
+            call.credential = Credential::Bearer(Arc::from(token.as_str()));
+        }
+        call
+    }
+
+    /// The answer and its text, or the status and the error object.
+    pub(crate) async fn say(
+        &self,
+        tool: &str,
+        args: Value,
+    ) -> Result<(Value, String), (u16, Value)> {
+        let outcome = self.world.pipeline.call(self.call_of(tool, args)).await.unwrap();
+        told(outcome)
+    }
+
+    #[track_caller]
+    pub(crate) fn ok(&self, tool: &str, args: Value) -> impl Future<Output = Value> {
+        let call = self.say(tool, args.clone());
+        async move { call.await.unwrap_or_else(|error| panic!("{tool} {args}: {error:?}")).0 }
+    }
+
+    /// The code of the refusal and its message, the status checked to be that of the contract.
+    pub(crate) async fn refused(&self, tool: &str, args: Value) -> (String, String) {
+        let (status, error) = match self.say(tool, args.clone()).await {
+            Ok((told, _)) => panic!("{tool} {args} was not refused: {told}"),
+            Err(refused) => refused,
+        };
+        let code = error["error"]["code"].as_str().unwrap().to_owned();
+        let statuses: &[u16] = match code.as_str() {
+            "FILE_NOT_FOUND" | "JOB_NOT_FOUND" => &[404],
+            "FILE_TOO_LARGE" => &[413],
+            "INVALID_INPUT" => &[400, 404, 409],
+            "UNSUPPORTED_FILE_TYPE" | "JOB_ALREADY_COMPLETED" => &[400],
+            "AUTHENTICATION_FAILED" => &[401],
+            "AUTHORIZATION_FAILED" => &[403],
+            "RATE_LIMIT_EXCEEDED" => &[429],
+            _ => &[500],
+        };
+        assert!(statuses.contains(&status), "{status} {error}");
+        (code, error["error"].to_string())
+    }
+
+    pub(crate) async fn upload(&self, parts: MemoryParts) -> Result<Value, (u16, Value)> {
+        self.upload_as(Upload::new(parts)).await
+    }
+
+    pub(crate) async fn upload_as(&self, upload: Upload) -> Result<Value, (u16, Value)> {
+        let call = self.call_of("arkiver_upload", json!({}));
+        told(self.world.pipeline.upload(call, upload).await.unwrap()).map(|it| it.0)
+    }
+
+    /// Uploads one file and gives its id.
+    pub(crate) async fn file(&self, name: &str, bytes: &[u8], metadata: Value) -> String {
+        // The limit of ten a minute is not what these tests are about.
+        self.world.clock.advance(Duration::from_secs(7));
+        let parts = MemoryParts::new().field("metadata", &metadata.to_string());
+        let told = self.upload(parts.file("file", name, None, [bytes])).await.unwrap();
+        assert_eq!(told["status"], "uploaded");
+        told["fileId"].as_str().unwrap().to_owned()
+    }
+
+    /// Processes a file and waits for the end.
+    pub(crate) async fn processed(&self, file: &str, settings: Value) -> Value {
+        let args = json!({ "fileId": file, "processingSettings": settings });
+        let started = self.ok("arkiver_process_file", args).await;
+        assert_eq!(
+            (&started["status"], &started["message"], &started["fileId"]),
+            (&json!("queued"), &json!("Processing started"), &json!(file))
+        );
+        self.waited(started["jobId"].as_str().unwrap()).await
+    }
+
+    pub(crate) async fn waited(&self, job: &str) -> Value {
+        let args = json!({ "jobId": job, "waitSeconds": 60 });
+        let told = self.ok("arkiver_job_status", args).await;
+        assert!(matches!(told["status"].as_str().unwrap(), "completed" | "failed"), "{told}");
+        told
+    }
+
+    /// What a waiting caller is told meanwhile.
+    pub(crate) async fn heard(&self, job: &str) -> Vec<(f64, String)> {
+        let heard = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let sink = Arc::clone(&heard);
+        let mut call =
+            self.call_of("arkiver_job_status", json!({ "jobId": job, "waitSeconds": 60 }));
+        call.progress = Progress::to(move |done, total, note| {
+            assert_eq!(total, Some(100.0));
+            sink.lock().unwrap().push((done, note.to_owned()));
+        });
+        told(self.world.pipeline.call(call).await.unwrap()).unwrap();
+        std::mem::take(&mut *heard.lock().unwrap())
+    }
+
+    /// A download's bytes and its headers' matter.
+    pub(crate) async fn download(
+        &self,
+        name: &str,
+        file: &str,
+    ) -> Result<(Vec<u8>, String, Option<u64>), (u16, Value)> {
+        let call = self.call_of(name, json!({ "fileId": file }));
+        let opened = self.world.pipeline.download(call).await.unwrap();
+        let mut opened = opened.map_err(|it| (it.http_status, it.http_body))?;
+        let mut bytes = Vec::new();
+        while let Some(chunk) = opened.body.next().await {
+            bytes.extend_from_slice(&chunk.unwrap());
+        }
+        Ok((bytes, opened.content_type, opened.length))
+    }
+
+    /// Everything that is kept of a file.
+    pub(crate) async fn export(&self, file: &str) -> Value {
+        let (bytes, kind, _) = self.download("arkiver_export_file", file).await.unwrap();
+        assert_eq!(kind, "application/json");
+        serde_json::from_slice(&bytes).unwrap()
+    }
+}
+
+fn told(outcome: contract::Outcome) -> Result<(Value, String), (u16, Value)> {
+    match outcome {
+        Ok(reply) => {
+            let HttpReply { status, .. } = reply.http();
+            assert_eq!(status, 200);
+            let text = reply.text();
+            assert!(!text.is_empty() && text.len() < 32_000, "{text}");
+            Ok((reply.result(), text))
+        }
+        Err(failure) => {
+            assert_eq!(failure.tool_error, failure.http_body);
+            Err((failure.http_status, failure.tool_error))
+        }
+    }
+}
+
+/// Every source of every insight stands in its page, letter for letter.
+#[track_caller]
+pub(crate) fn sources_stand(export: &Value) {
+    let pages: Map<String, Value> = export["pages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["page"].to_string(), it["text"].clone()))
+        .collect();
+    let mut checked = 0;
+    for insight in export["insights"].as_array().unwrap() {
+        for source in insight["sources"].as_array().into_iter().flatten() {
+            let text = pages[&source["page"].to_string()].as_str().unwrap();
+            let (start, end) = (source["start"].as_u64().unwrap(), source["end"].as_u64().unwrap());
+            let there: String =
+                text.chars().skip(start as usize).take((end - start) as usize).collect();
+            assert_eq!(json!(there), source["quote"], "{insight}");
+            assert_eq!(source["fileHash"], export["file"]["sha256"]);
+            checked += 1;
+        }
+    }
+    assert!(checked > 0, "no source at all");
+}
+
+/// Runs a test on a database in a folder.
+pub(crate) fn on_sqlite(test: impl AsyncFn(&Db)) {
+    block_on(async {
+        let folder = TempFolder::new();
+        let db = open(folder.path()).await;
+        test(&db).await;
+        db.close().await;
+    });
+}
+
+async fn open(folder: &Path) -> Db {
+    Db::open(&StoreConfig::sqlite(folder)).await.unwrap()
+}
+
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(work)
+}
