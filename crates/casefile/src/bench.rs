@@ -47,10 +47,13 @@ fn titled<'t>(text: &Text<'t>, at: usize, single: bool, out: &mut Vec<Finding<'t
     while matches!(text.low(from), "judge" | "justice" | "magistrate" | "chief") && from < at + 4 {
         from += 1;
     }
-    if text.breaks(from) > 0 {
-        return;
-    }
-    if let Some(end) = name::person(text, from, single) {
+    // A title may end its line in running text, and then the sentence goes on after the name.
+    let runs_on = |end: usize| {
+        text.breaks(from) == 1 && text.breaks(end) == 0 && text.is_word(end) && !text.capital(end)
+    };
+    if let Some(end) = name::person(text, from, single)
+        && (text.breaks(from) == 0 || runs_on(end))
+    {
         out.push(judge(text, (from, end), Ground::Label));
     }
 }

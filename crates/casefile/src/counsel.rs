@@ -19,6 +19,7 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
             "(" => bar(text, at, out),
             "/" if text.run(at, &["/", "s", "/"]) => signature(text, at + 3, out),
             "esq" => esquire(text, at, out),
+            "bar" | "sbn" => admitted(text, at, out),
             "attorney" | "attorneys" | "counsel" | "адвокат" | "адвоката" => {
                 named_after(text, at + 1, out);
                 appositive(text, at, out);
@@ -82,6 +83,37 @@ fn bar<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     if let Some(from) = name::person_before(text, end, false) {
         let mut it = attorney(text, (from, end), Ground::Form);
         it.bar_number = Some(format!("P{}", text.word(digits)));
+        out.push(it);
+    }
+}
+
+/// `Jane Roe (SBN 214455)`, and `State Bar No. 24012345` below a name.
+fn admitted<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let label =
+        |it: usize| matches!(text.low(it), "no" | "." | "number" | "#" | ":" | "№" | "id" | "card");
+    let digits = (at + 1..at + 5).find(|it| !label(*it)).unwrap_or(at + 5);
+    if !text.number(digits).is_some_and(|(_, length)| (4..=9).contains(&length)) {
+        return;
+    }
+    // The label may have a state before it, and the name stands before that.
+    let mut first = at;
+    while first > 0
+        && at - first < 3
+        && text.breaks(first) == 0
+        && text.is_word(first - 1)
+        && text.capital(first - 1)
+    {
+        first -= 1;
+    }
+    let inside = first > 0 && matches!(text.low(first - 1), "(" | ",");
+    let below = first > 0 && text.breaks(first) == 1;
+    if !(inside || below) {
+        return;
+    }
+    let end = if inside { first - 1 } else { first };
+    if let Some(from) = name::person_before(text, end, false) {
+        let mut it = attorney(text, (from, end), Ground::Form);
+        it.bar_number = Some(text.word(digits).to_owned());
         out.push(it);
     }
 }

@@ -112,20 +112,19 @@ fn place(text: &Text<'_>, at: usize) -> Option<usize> {
         || text.run(at, &["county", "of"])
         || text.run(at, &["city", "of"])
     {
-        return capital(at + 2).then_some(at + 3);
+        return capital(at + 2).then(|| at + 3 + usize::from(is_first_of_two(text, at + 2)));
     }
     if matches!(
         text.low(at),
         "eastern" | "western" | "northern" | "southern" | "central" | "middle"
     ) {
         if text.run(at + 1, &["district", "of"]) && capital(at + 3) {
-            let two = matches!(text.low(at + 3), "new" | "north" | "south" | "west");
-            return Some(at + 4 + usize::from(two));
+            return Some(at + 4 + usize::from(is_first_of_two(text, at + 3)));
         }
         return text.is(at + 1, "division").then_some(at + 2);
     }
     if text.run(at, &["district", "of"]) && capital(at + 2) {
-        return Some(at + 3);
+        return Some(at + 3 + usize::from(is_first_of_two(text, at + 2)));
     }
     if capital(at) && matches!(text.low(at + 1), "county" | "circuit") && capital(at + 1) {
         return Some(at + 2);
@@ -136,6 +135,13 @@ fn place(text: &Text<'_>, at: usize) -> Option<usize> {
         && text.word(at).len() > 3
         && !text.is(at, "this");
     state.then_some(at + 1)
+}
+
+/// `New York`, `Rhode Island`, `St. Clair` is not among them.
+fn is_first_of_two(text: &Text<'_>, at: usize) -> bool {
+    matches!(text.low(at), "new" | "north" | "south" | "west" | "rhode" | "puerto")
+        && text.capital(at + 1)
+        && text.breaks(at + 1) == 0
 }
 
 /// `Арбитражный суд города Москвы`, `Девятый арбитражный апелляционный суд`

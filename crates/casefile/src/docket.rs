@@ -23,9 +23,45 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
 
 fn number(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
     if text.is_number(at) {
-        return federal(text, at).or_else(|| state(text, at)).or_else(|| labelled(text, at));
+        return federal(text, at)
+            .or_else(|| state(text, at))
+            .or_else(|| named(text, at))
+            .or_else(|| labelled(text, at));
     }
-    russian(text, at)
+    russian(text, at).or_else(|| text.is_word(at).then(|| named(text, at)).flatten())
+}
+
+/// Whatever figures and letters stand together after `Case No.`, `Index No.` or `Дело №`.
+fn named(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
+    let back = |steps: usize| at.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
+    let mut steps = 1;
+    while steps < 4 && matches!(back(steps), "." | ":" | "#") {
+        steps += 1;
+    }
+    let sign = matches!(back(steps), "no" | "nos" | "number" | "№") || back(steps - 1) == "#";
+    let steps = if back(steps - 1) == "#" && steps > 1 { steps - 1 } else { steps };
+    let label = matches!(
+        back(steps + 1),
+        "case" | "index" | "docket" | "cause" | "action" | "file" | "дело" | "дела" | "делу"
+    );
+    if !(sign && label) || text.breaks(at) > 0 {
+        return None;
+    }
+    let mut end = at;
+    let (mut digits, mut last) = (0, at);
+    while end < at + 12 && (end == at || text.glued(end)) {
+        let word = text.word(end);
+        if text.is_number(end) {
+            digits += word.len();
+            last = end + 1;
+        } else if text.is_word(end) && word.chars().count() <= 5 && text.capital(end) {
+            last = end + 1;
+        } else if !matches!(word, "-" | "/" | ":" | "–") {
+            break;
+        }
+        end += 1;
+    }
+    (4..=20).contains(&digits).then_some((last, Ground::Label))
 }
 
 fn tight(text: &Text<'_>, from: usize, to: usize) -> bool {

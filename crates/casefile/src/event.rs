@@ -10,14 +10,14 @@ const AFTER_COSTS: usize = 3;
 /// What a word tells by itself.
 fn telling(word: &str) -> Option<EventKind> {
     use EventKind::{
-        Agreement, Employment, Filed, Hearing, Incident, Judgment, Notice, Order, Payment, Served,
+        Agreement, Employment, Filed, Hearing, Incident, Judgment, Notice, Order, Other, Payment,
+        Served,
     };
     Some(match word {
         "filed" | "files" | "filing" | "lodged" | "commenced" | "e-filed" => Filed,
         "served" | "serve" | "serving" | "service" => Served,
-        "hearing" | "heard" | "argument" | "trial" | "conference" | "deposition" | "mediation" => {
-            Hearing
-        }
+        "hearing" | "heard" | "argument" | "argued" | "trial" | "conference" | "deposition"
+        | "mediation" | "arraignment" => Hearing,
         "order" | "ordered" | "granted" | "denied" | "orders" | "ruled" | "entered" | "issued" => {
             Order
         }
@@ -30,15 +30,20 @@ fn telling(word: &str) -> Option<EventKind> {
         | "demanded" => Notice,
         "hired" | "terminated" | "fired" | "resigned" | "discharged" => Employment,
         "дтп" => Incident,
+        // They tell that it is none of the others.
+        "shipped" | "delivered" | "shipment" | "delivery" | "meeting" => Other,
         _ => return russian(word),
     })
 }
 
 fn russian(word: &str) -> Option<EventKind> {
     use EventKind::{
-        Agreement, Employment, Filed, Hearing, Incident, Judgment, Notice, Order, Payment, Served,
+        Agreement, Employment, Filed, Hearing, Incident, Judgment, Notice, Order, Other, Payment,
+        Served,
     };
-    const STEMS: [(&str, EventKind); 27] = [
+    const STEMS: [(&str, EventKind); 29] = [
+        ("отгруж", Other),
+        ("отгруз", Other),
         ("подан", Filed),
         ("подал", Filed),
         ("обратил", Filed),
@@ -85,7 +90,7 @@ pub(crate) fn is_due(text: &Text<'_>, date: usize) -> bool {
         "until" => matches!(back(2), "have" | "has" | "extended"),
         "due" => true,
         "on" | "is" => back(2) == "due",
-        "до" => matches!(back(2), "срок" | "отложено") || back(2) == "," && back(3) == "срок",
+        "до" => back(2) == "отложено" || (2..=4).any(|it| back(it).starts_with("срок")),
         _ => false,
     }
 }
@@ -153,6 +158,15 @@ fn settle(text: &Text<'_>, from: usize, to: usize, at: usize, kind: EventKind) -
 
 /// What the event is about, for events of which there is one in a case.
 pub(crate) fn subject(text: &Text<'_>, kind: EventKind, from: usize, to: usize) -> Option<String> {
+    // The end of an agreement has another day than its making, and contradicts nothing.
+    let turned = |at: usize| {
+        ["expir", "terminat", "renew", "extend", "amend", "истека", "расторг", "продл"]
+            .iter()
+            .any(|stem| text.low(at).starts_with(stem))
+    };
+    if kind == EventKind::Agreement && (from..to).any(turned) {
+        return None;
+    }
     (from..to).find_map(|at| {
         let name = named(text, kind, at)?;
         let another = (1..=2).find_map(|steps| {

@@ -22,6 +22,8 @@ mod name;
 mod organisation;
 mod party;
 mod sentence;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod text;
 mod timeline;
 mod when;
@@ -138,9 +140,16 @@ fn findings<'t>(text: &Text<'t>, cited: &[bool]) -> Vec<Finding<'t>> {
     court::find(&reading, &mut list);
     docket::find(&reading, &mut list);
     money::find(text, &mut list);
+    // A county in the name of a court is no body of its own.
+    let courts: Vec<Span> =
+        list.iter().filter(|it| it.kind == Kind::Court).map(|it| it.mention.span).collect();
     for (from, to, ground) in &reading.organisations {
-        if !reading.is_cited(*from) {
-            list.push(Finding::new(Kind::Organisation, text, (*from, *to), *ground));
+        let found = Finding::new(Kind::Organisation, text, (*from, *to), *ground);
+        let span = found.mention.span;
+        let after = courts.partition_point(|it| it.start <= span.start);
+        let within = after.checked_sub(1).and_then(|it| courts.get(it));
+        if !reading.is_cited(*from) && within.is_none_or(|it| it.end < span.end) {
+            list.push(found);
         }
     }
     list.sort_by_key(|it| (it.mention.span.start, usize::MAX - it.mention.span.end));

@@ -39,15 +39,17 @@ pub(crate) fn legal_form(text: &Text<'_>, at: usize) -> Option<usize> {
     }
     match text.low(at) {
         "llc" | "inc" | "corp" | "corporation" | "ltd" | "llp" | "lp" | "plc" | "pllc"
-        | "incorporated" | "limited" | "gmbh" | "pc" => Some(dot(at + 1)),
+        | "incorporated" | "limited" | "gmbh" | "pc" | "apc" | "lllp" | "pty" => Some(dot(at + 1)),
         "co" if text.is(at + 1, ".") => Some(at + 2),
-        "l" | "p" | "n" => [
+        "l" | "p" | "n" | "s" => [
             &["l", ".", "l", ".", "c", "."][..],
             &["l", ".", "l", ".", "p", "."],
             &["p", ".", "l", ".", "l", ".", "c", "."],
             &["p", ".", "l", ".", "c", "."],
             &["l", ".", "p", "."],
             &["p", ".", "c", "."],
+            &["p", ".", "a", "."],
+            &["s", ".", "a", "."],
             &["n", ".", "a", "."],
         ]
         .iter()

@@ -4,13 +4,10 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
+use crate::testing::{Score, corpus, found, stated};
 use crate::{Casefile, Ground, Mention, Page, read};
-use truth::Score;
 
-mod generator;
 mod rows;
-mod russian;
-mod truth;
 
 /// What precision and recall of each kind must reach.
 const FLOORS: [(&str, f64, f64); 11] = [
@@ -36,16 +33,16 @@ fn pages(texts: &[String]) -> Vec<Page<'_>> {
 fn generated_documents_are_read_as_well_as_is_said() {
     let mut scores: BTreeMap<&str, Score> = BTreeMap::new();
     let mut grounds: BTreeMap<Ground, Score> = BTreeMap::new();
-    let corpus = generator::corpus();
+    let corpus = corpus(10);
     assert!(corpus.len() >= 60);
     for (name, texts, truth) in &corpus {
         let pages = pages(texts);
         let casefile = read(&pages);
         verify(&pages, &casefile);
-        let mut missing = truth::stated(truth);
-        let stated = missing.clone();
-        for (kind, fact, ground) in truth::found(&casefile) {
-            let right = stated.get(kind).is_some_and(|it| it.contains(&fact));
+        let mut missing = stated(truth);
+        let known = missing.clone();
+        for (kind, fact, ground) in found(&casefile) {
+            let right = known.get(kind).is_some_and(|it| it.contains(&fact));
             let again = right && !missing.entry(kind).or_default().remove(&fact);
             if again {
                 continue;

@@ -46,7 +46,7 @@ impl<'t> Timeline<'t> {
             self.events.push(event_of(text, &starts, (before, after), *at, found));
         }
         self.decides |= (0..text.len()).any(|at| {
-            text.at(at).is_some_and(|it| it.shout)
+            (text.at(at).is_some_and(|it| it.shout) || text.is(at + 1, ":"))
                 && matches!(text.low(at), "ordered" | "решил" | "определил" | "постановил")
         });
         for at in 0..text.len() {

@@ -111,7 +111,10 @@ fn finish(text: &Text<'_>, mut name: Name, walk: &Walk, floor: usize) -> Option<
     } else if text.has(start, "Matter of ") {
         name.defendant = Some(Span::new(start + "Matter of ".len(), walk.end));
     } else {
-        name.antecedent = (walk.words <= ALONE_MAX).then_some(Span::new(start, walk.end));
+        // What ends in a figure and a full stop is the sentence before: `in May 1950. 5 U.S. 10`.
+        let over = text.before(walk.end) == b'.' && text.before(walk.end - 1).is_ascii_digit();
+        let alone = walk.words <= ALONE_MAX && !over;
+        name.antecedent = alone.then_some(Span::new(start, walk.end));
         name.antecedent?;
     }
     Some(name)

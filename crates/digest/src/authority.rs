@@ -8,7 +8,7 @@ use cite::{Citation, Kind, Span};
 
 use crate::draft::{Category, Mode, Page};
 use crate::place::{Place, Sketch};
-use crate::wording::{clipped, evened, line, quoted, title};
+use crate::wording::{clipped, evened, quoted, sentence, title};
 
 /// Authorities of one document.
 const AUTHORITIES_MAX: usize = 2_000;
@@ -226,8 +226,8 @@ impl Authority {
             Some(name) => format!("The document cites {name} as {}.", self.core),
             None => format!("The document cites {}.", self.core),
         };
-        if let Some(line) = self.sketch.places.first().and_then(|it| line(pages, *it)) {
-            text.push_str(&format!(" It stands in the text as {}.", quoted(line)));
+        if let Some(words) = self.sketch.places.first().and_then(|it| sentence(pages, *it)) {
+            text.push_str(&format!(" The text says {}.", quoted(words)));
         }
         if let Some(first) = self.explained.first() {
             text.push_str(&format!(" The citation is explained as {}.", quoted(first)));

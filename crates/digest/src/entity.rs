@@ -7,10 +7,12 @@ use casefile::{Currency, Entity, Kind, Role};
 
 use crate::draft::{Category, Mode, Page};
 use crate::place::{Place, Sketch};
-use crate::wording::{evened, joined, line, named, quoted, title};
+use crate::wording::{evened, joined, labelled, named, quoted, sentence, title};
 
 /// Other ways to write a name that are listed.
 const VARIANTS_MAX: usize = 10;
+/// Mentions that are tried for a sentence that says something.
+const CONTEXTS_MAX: usize = 20;
 
 /// One entity of the file with the places of all its mentions.
 pub(crate) struct Known<'t> {
@@ -145,13 +147,15 @@ impl<'t> Known<'t> {
                     _ => "Organisation",
                 };
                 sketch.title = format!("{label}: {}", self.shown());
-                let word = label.to_lowercase();
-                sketch.content = format!("The {word} named in the text is {}.", self.quote(pages));
+                sketch.content = match category {
+                    Category::CaseNumber => format!("It is marked {}.", self.marked(pages)),
+                    _ => format!("{} is named in the text.", self.shown()),
+                };
             }
         }
         sketch.title = title(&sketch.title);
-        if let Some(line) = self.places.first().and_then(|it| line(pages, *it)) {
-            sketch.content.push_str(&format!(" The text says {}.", quoted(line)));
+        if let Some(words) = self.context(pages) {
+            sketch.content.push_str(&format!(" It says {}.", quoted(words)));
         }
         let first_only =
             mode == Mode::Standard && matches!(category, Category::Money | Category::Organisation);
@@ -162,11 +166,20 @@ impl<'t> Known<'t> {
         sketch
     }
 
-    /// The name in the document's own words.
-    pub(crate) fn quote(&self, pages: &[Page<'_>]) -> String {
-        let written = self.places.iter().filter_map(|it| words_at(pages, *it));
-        let longest = written.take(50).max_by_key(|it| it.len());
-        quoted(longest.unwrap_or(&self.entity.name))
+    /// A number with the words before it in its line, which say what it is the number of.
+    pub(crate) fn marked(&self, pages: &[Page<'_>]) -> String {
+        let words = self.places.first().and_then(|it| labelled(pages, *it));
+        quoted(words.unwrap_or(&self.entity.name))
+    }
+
+    /// The first mention that stands in more than a line of its own.
+    fn context<'p>(&self, pages: &[Page<'p>]) -> Option<&'p str> {
+        self.places.iter().take(CONTEXTS_MAX).find_map(|place| {
+            let words = sentence(pages, *place)?;
+            let more = words.split_whitespace().count();
+            let own = words_at(pages, *place)?.split_whitespace().count();
+            (more >= own + 3).then_some(words)
+        })
     }
 
     fn variants(&self, sketch: &mut Sketch, pages: &[Page<'_>]) {
@@ -186,11 +199,8 @@ impl<'t> Known<'t> {
             sketch.tag(role);
         }
         sketch.title = format!("Party: {} ({})", self.shown(), roles.join(", "));
-        sketch.content = format!(
-            "{} has a part in the case. The role that the text gives is {}.",
-            self.shown(),
-            joined(&roles)
-        );
+        sketch.content =
+            format!("{} is named in the text, in the role of {}.", self.shown(), joined(&roles));
         let person = self.entity.kind == Kind::Person;
         sketch.set("type", if person { "person" } else { "organisation" });
         sketch.set("roles", roles);
@@ -201,13 +211,9 @@ impl<'t> Known<'t> {
         let whom =
             if sides.is_empty() { String::new() } else { format!(" for {}", joined(&sides)) };
         sketch.title = format!("Attorney: {}{whom}", self.shown());
-        sketch.content = format!("{} is named as an attorney", self.shown());
-        if !sides.is_empty() {
-            sketch.content.push_str(&format!(" and speaks for the {}", joined(&sides)));
-        }
-        sketch.content.push('.');
+        sketch.content = format!("{} is named in the text as an attorney{whom}.", self.shown());
         if let Some(number) = &self.entity.bar_number {
-            sketch.content.push_str(&format!(" The bar number is {}.", quoted(number)));
+            sketch.content.push_str(&format!(" The bar card is No. {number}."));
         }
         sketch.set("represents", sides);
         sketch.set_some("barNumber", self.entity.bar_number.clone());

@@ -41,17 +41,22 @@ fn lines<'t>(first: usize, pages: &[Page<'t>]) -> Vec<Line<'t>> {
     for (step, page) in pages.iter().enumerate() {
         let mut at = 0;
         for line in page.text.split('\n') {
-            let start = at + (line.len() - line.trim_start().len());
-            let text = line.trim();
+            let mut cell_at = at;
             at += line.len() + 1;
-            if text.is_empty() {
-                continue;
+            // What stands in columns are lines of their own.
+            for cell in line.split("   ") {
+                let start = cell_at + (cell.len() - cell.trim_start().len());
+                let text = cell.trim();
+                cell_at += cell.len() + 3;
+                if text.is_empty() {
+                    continue;
+                }
+                if list.len() >= LINES_MAX {
+                    return list;
+                }
+                let place = Place { index: first + step, start, end: start + text.len() };
+                list.push(Line { text, place });
             }
-            if list.len() >= LINES_MAX {
-                return list;
-            }
-            let place = Place { index: first + step, start, end: start + text.len() };
-            list.push(Line { text, place });
         }
     }
     list
@@ -174,8 +179,9 @@ fn letter(lines: &[Line<'_>]) -> Option<(&'static str, Place)> {
 
 /// Words that only one kind of document has, when no heading says anything.
 fn phrase(lines: &[Line<'_>]) -> Option<(&'static str, Place)> {
-    const TELLING: [(&str, &str); 9] = [
+    const TELLING: [(&str, &str); 10] = [
         ("it is ordered", "order"),
+        ("ordered that", "order"),
         ("it is hereby ordered", "order"),
         ("so ordered", "order"),
         ("per curiam", "opinion"),

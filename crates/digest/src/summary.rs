@@ -98,10 +98,8 @@ impl<'a, 't> Writing<'a, '_, 't> {
         if known.is_empty() {
             return;
         }
-        let pages = self.facts.pages;
         let shown = known.iter().take(LISTED_MAX);
-        let words: Vec<String> =
-            shown.map(|it| format!("{}{}", it.quote(pages), beside(it))).collect();
+        let words: Vec<String> = shown.map(|it| format!("{}{}", it.shown(), beside(it))).collect();
         let opening = if known.len() == 1 { one } else { many };
         self.say(&format!("{opening} {}.", joined(&words)));
         let first: Vec<Place> =
@@ -119,7 +117,14 @@ impl<'a, 't> Writing<'a, '_, 't> {
         self.list(courts, "The court is", "The courts are", nothing);
         let numbers: Vec<_> = names.of(Kind::CaseNumber).collect();
         self.sketch.set("caseNumbers", shown_names(&numbers));
-        self.list(numbers, "The case number is", "The case numbers are", nothing);
+        let marked: Vec<String> =
+            numbers.iter().take(LISTED_MAX).map(|it| it.marked(self.facts.pages)).collect();
+        if !marked.is_empty() {
+            self.say(&format!("It is marked {}.", joined(&marked)));
+        }
+        for place in numbers.iter().take(LISTED_MAX).filter_map(|it| it.places.first()) {
+            self.sketch.add(*place);
+        }
     }
 
     fn people(&mut self) {
@@ -151,7 +156,7 @@ impl<'a, 't> Writing<'a, '_, 't> {
 
     fn date(&mut self) {
         let Some((first, event)) = &self.facts.dated else { return };
-        let text = format!("It is dated {}.", quoted(event.date.quote));
+        let text = format!("It was written on {}.", quoted(event.date.quote));
         let place = Place::of(*first, &event.date);
         self.say(&text);
         self.sketch.set("date", shown(event.when));

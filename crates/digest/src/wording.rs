@@ -6,8 +6,12 @@ use crate::place::Place;
 
 /// The most that one quotation in a content holds, in bytes.
 const QUOTE_BYTES: usize = 600;
-/// How far a line is shown on either side of a mention, in bytes.
-const LINE_BYTES: usize = 160;
+/// How far a sentence is shown on either side of a mention, in bytes.
+const SENTENCE_BYTES: usize = 260;
+/// Words before a number are shown this far back, in bytes.
+const LABEL_BYTES: usize = 32;
+/// A line shorter than this was not broken by the width of a page.
+const LINE_BYTES: usize = 60;
 /// The longest title, in characters.
 const TITLE_CHARS: usize = 160;
 
@@ -76,49 +80,99 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// The line in which a place stands, cut about it.
-pub(crate) fn line<'t>(pages: &[Page<'t>], place: Place) -> Option<&'t str> {
+/// A place with the few words before it in its line.
+pub(crate) fn labelled<'t>(pages: &[Page<'t>], place: Place) -> Option<&'t str> {
     let text = pages.get(place.index)?.text;
-    let (from, to) = line_of(text, place.start, place.end);
+    let floor = ceil_char(text, place.start.saturating_sub(LABEL_BYTES));
+    let near = text.get(floor..place.start)?;
+    let from = match near.rfind(['\n', '\t', '\u{c}']).into_iter().chain(near.rfind("  ")).max() {
+        Some(at) => floor + at + 1,
+        None if floor == 0 => 0,
+        None => floor + near.find(' ').unwrap_or(near.len()),
+    };
+    text.get(from..place.end).map(str::trim_start)
+}
+
+/// The sentence in which a place stands, as far as it is near, else the place alone.
+pub(crate) fn sentence<'t>(pages: &[Page<'t>], place: Place) -> Option<&'t str> {
+    let text = pages.get(place.index)?.text;
+    let (from, to) = sentence_of(text, place.start, place.end);
     text.get(from..to)
 }
 
 /// The same in bytes.
-fn line_of(text: &str, start: usize, end: usize) -> (usize, usize) {
-    let after = text.get(end..).unwrap_or_default();
-    let floor = ceil_char(text, start.saturating_sub(LINE_BYTES));
-    let near = text.get(floor..start).unwrap_or_default();
-    let from = match near.rfind(['\n', '\r', '\u{c}']) {
-        Some(at) => floor + at + 1,
-        // In the middle of a long line: after the next blank.
-        None if floor > 0 => near.find(char::is_whitespace).map_or(start, |at| floor + at),
-        None => 0,
+fn sentence_of(text: &str, start: usize, end: usize) -> (usize, usize) {
+    let floor = ceil_char(text, start.saturating_sub(SENTENCE_BYTES));
+    let ceiling = ceil_char(text, (end + SENTENCE_BYTES).min(text.len()));
+    let before = text.get(floor..start).unwrap_or_default();
+    let after = text.get(end..ceiling).unwrap_or_default();
+    let last = before.char_indices().rev().find(|(at, it)| ends(text, floor + at, *it));
+    let from = match last {
+        Some((at, it)) => floor + at + it.len_utf8(),
+        None if floor == 0 => 0,
+        None => start,
     };
-    let tail = clipped(after, LINE_BYTES);
-    let to = end + tail.find(['\n', '\r', '\u{c}']).unwrap_or(tail.len());
-    trimmed(text, from.min(start), to.max(end), (start, end))
+    let next = after.char_indices().find(|(at, it)| ends(text, end + at, *it));
+    let to = match next {
+        // A line's end does not belong to the sentence, a full stop does.
+        Some((at, it)) => end + at + if it.is_whitespace() { 0 } else { it.len_utf8() },
+        None if ceiling == text.len() => ceiling,
+        None => end,
+    };
+    let lead = text.get(from..start).unwrap_or_default();
+    // Marks that closed the sentence before this one.
+    let lead = lead.trim_start_matches(['"', '”', '»', ')', ']', '\'']).trim_start();
+    let tail = text.get(end..to).unwrap_or_default().trim_end();
+    (start - lead.len(), end + tail.len())
 }
 
-/// Without blanks at both ends and without halves of words that a line's end cut, but never less
-/// than what it is about.
-fn trimmed(text: &str, from: usize, to: usize, about: (usize, usize)) -> (usize, usize) {
-    let (mut from, mut to) = (from, to);
-    let above = text.get(..from).unwrap_or_default().trim_end();
-    if ends_in_hyphen(above.lines().next_back().unwrap_or_default()) {
-        let line = text.get(from..about.0).unwrap_or_default();
-        let skip = line.trim_start().find(char::is_whitespace).map(|at| {
-            let lead = line.len() - line.trim_start().len();
-            lead + at
-        });
-        from += skip.unwrap_or(line.len());
+/// Whether a sentence ends at this byte, where this character stands.
+fn ends(text: &str, at: usize, it: char) -> bool {
+    let rest = text.get(at + it.len_utf8()..).unwrap_or_default();
+    match it {
+        '\n' | '\u{c}' => {
+            // A line that ends early was meant to end.
+            let line = text.get(..at).unwrap_or_default();
+            let near = line.get(ceil_char(line, line.len().saturating_sub(LINE_BYTES))..);
+            let early = near.is_some_and(|it| it.len() == line.len() || it.contains('\n'));
+            early || rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n')
+        }
+        '!' | '?' => true,
+        '.' => {
+            let next = rest.trim_start_matches(['"', '”', '»', ')', ']', '\'']);
+            let gap = next.is_empty() || next.starts_with(char::is_whitespace);
+            let next = next.trim_start().chars().next();
+            let before = text.get(..at).unwrap_or_default();
+            // A number after a capital belongs to it: `D. Or. 2008`.
+            let opens =
+                next.is_none_or(|it| !(it.is_lowercase() || it.is_numeric() && names(before)));
+            gap && opens && !is_short(before)
+        }
+        _ => false,
     }
-    let line = text.get(about.1..to).unwrap_or_default().trim_end();
-    if ends_in_hyphen(line) {
-        to = about.1 + line.rfind(char::is_whitespace).unwrap_or(0);
-    }
-    let lead = text.get(from..about.0).unwrap_or_default();
-    let tail = text.get(about.1..to).unwrap_or_default();
-    (about.0 - lead.trim_start().len().min(about.0 - from), about.1 + tail.trim_end().len())
+}
+
+fn names(before: &str) -> bool {
+    let word = before.rsplit(|it: char| !it.is_alphanumeric()).next().unwrap_or_default();
+    word.chars().next().is_some_and(char::is_uppercase)
+}
+
+/// Whether the last word before a point is one that is written with it.
+fn is_short(before: &str) -> bool {
+    const SHORT: [&str; 58] = [
+        "Inc", "Corp", "Ltd", "Co", "Bros", "Mr", "Mrs", "Ms", "Dr", "Hon", "No", "Nos", "Cir",
+        "Rev", "Stat", "Supp", "App", "Mich", "Cal", "Ct", "Dist", "Ins", "Mut", "Ass'n", "Dep't",
+        "Univ", "Cmty", "Const", "Ann", "Code", "Civ", "Crim", "Evid", "Bankr", "Fed", "Reg", "Jr",
+        "Sr", "St", "Esq", "Jan", "Feb", "Mar", "Apr", "Aug", "Sept", "Oct", "Nov", "Dec", "al",
+        "vs", "ст", "г", "руб", "коп", "ул", "им", "п",
+    ];
+    let word = before.rsplit(|it: char| !(it.is_alphanumeric() || it == '\'')).next();
+    let word = word.unwrap_or_default();
+    // A number that opens its line numbers a paragraph.
+    let lead = before.get(..before.len() - word.len()).unwrap_or_default();
+    let opens = lead.trim_end_matches([' ', '\t']).chars().next_back().is_none_or(|it| it == '\n');
+    let number = word.chars().all(char::is_numeric);
+    if number { opens } else { word.chars().count() <= 1 || SHORT.contains(&word) }
 }
 
 fn ceil_char(text: &str, at: usize) -> usize {
@@ -205,19 +259,25 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_cut_at_blanks() {
+    fn a_mention_is_shown_in_its_sentence() {
         let check = |text: &str, word: &str, want: &str| {
             let at = text.find(word).unwrap();
-            let (from, to) = line_of(text, at, at + word.len());
+            let (from, to) = sentence_of(text, at, at + word.len());
             assert_eq!(&text[from..to], want);
         };
         check("first\n  second line \nthird", "line", "second line");
         check("only", "only", "only");
-        check("an agree-\nment for rent, a pay-\nment", "rent", "for rent, a");
+        check("One. Acme Co. paid rent. Three.", "paid", "Acme Co. paid rent.");
+        check("See 5 U.S. 10. The rent is due. Id.", "rent", "The rent is due.");
+        check("He said \"no.\" She paid.", "paid", "She paid.");
+        let line = "a line that is as long as a page is wide goes on in the line below it and";
+        check(&format!("{line}\nends here. More."), "ends", &format!("{line}\nends here."));
         let long = format!("{} middle {}", "word ".repeat(100), "after ".repeat(100));
-        let at = long.find("middle").unwrap();
-        let (from, to) = line_of(&long, at, at + 6);
-        assert!(long[from..to].starts_with("word ") && long[from..to].ends_with("after"));
-        assert!(to - from <= 2 * LINE_BYTES + 6);
+        check(&long, "middle", "middle");
+        check(
+            "Суд решил. Иск от 5 мая 2020 г. удовлетворить. Всё.",
+            "Иск",
+            "Иск от 5 мая 2020 г. удовлетворить.",
+        );
     }
 }

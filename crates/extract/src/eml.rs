@@ -39,7 +39,10 @@ fn message_pages(work: &mut Work<'_>, message: &Message<'_>) -> Step {
             work.metadata(key, &value);
             text.push_str(label);
             text.push_str(": ");
-            text.push_str(&value.replace(['\r', '\n'], " "));
+            let value = value.replace(['\r', '\n'], " ");
+            // People, and rules over words, read a day and a time apart.
+            let value = if key == "date" { value.replacen('T', " ", 1) } else { value };
+            text.push_str(&value);
             text.push('\n');
         }
     };

@@ -20,6 +20,8 @@ mod picture;
 mod plain;
 mod problem;
 mod rtf;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod wire;
 mod work;
 mod zip;

@@ -89,7 +89,10 @@ impl<'a, 'b> Storage<'a, 'b> {
         ] {
             if let Some(value) = value {
                 work.metadata(key, &value);
-                text.push_str(&format!("{label}: {}\n", value.replace(['\r', '\n'], " ")));
+                let value = value.replace(['\r', '\n'], " ");
+                // People, and rules over words, read a day and a time apart.
+                let value = if key == "date" { value.replacen('T', " ", 1) } else { value };
+                text.push_str(&format!("{label}: {value}\n"));
             }
         }
         if let Some(id) = self.string(work, 0x1035)? {

@@ -9,12 +9,13 @@
 //! 0.15 for a plain statement.
 
 mod places;
+mod quotes;
 mod values;
 
 use std::collections::HashSet;
 
 use crate::holding::axis_name;
-use crate::index::{Aligned, Index, Phrase};
+use crate::index::{Aligned, Index};
 use crate::reading::{Reading, Sentence, Value};
 use crate::report::{Detail, Finding, thin};
 use crate::text::{clip, stem};
@@ -155,7 +156,7 @@ pub(crate) fn findings(reading: &Reading<'_>, claims: &[Claim]) -> Vec<Finding> 
 
 /// Every claim of the insight, in the order of its text, the sources it names last.
 pub(crate) fn claims(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> Vec<Claim> {
-    let mut check = Check { reading, index, claims: Vec::new() };
+    let mut check = Check { reading, index, claims: Vec::new(), settled: Vec::new() };
     if index.is_empty() {
         return Vec::new();
     }
@@ -176,6 +177,8 @@ struct Check<'a, 't, 's> {
     reading: &'a Reading<'t>,
     index: &'a Index<'s>,
     claims: Vec<Claim>,
+    /// Long quotes that stand in the source word for word, in order: all within them is so.
+    settled: Vec<Span>,
 }
 
 /// A sentence of the insight and those of the source that resemble it.
@@ -236,6 +239,9 @@ impl Check<'_, '_, '_> {
         let pair = self.pair(sentence);
         let before = self.claims.len();
         for mark in self.reading.marks_of(sentence) {
+            if self.is_settled(mark.span) {
+                continue;
+            }
             let (kind, answer) = match &mark.value {
                 Value::Amount(it) => (ClaimKind::Amount, Some(self.amount(&pair, it))),
                 Value::Date { date, other } => {
@@ -244,12 +250,15 @@ impl Check<'_, '_, '_> {
                 Value::Citation(key) => (ClaimKind::Citation, Some(self.citation(key))),
                 Value::Number(number) => (ClaimKind::Number, Some(self.number(number))),
                 Value::Name { tokens, doubtful, words } => {
-                    (ClaimKind::Name, self.name(tokens, *doubtful, words.1))
+                    (ClaimKind::Name, self.name(tokens, *doubtful, *words))
                 }
             };
             if let Some(answer) = answer {
                 self.push(kind, mark.span, answer);
             }
+        }
+        if self.only_quotes(sentence) {
+            return;
         }
         self.holdings(&pair);
         self.negation(&pair);
@@ -267,25 +276,6 @@ impl Check<'_, '_, '_> {
         if self.claims.len() == before && sentence.stems.len() >= 4 && lonely {
             self.push(ClaimKind::Statement, sentence.span, (Support::NotFound, None));
         }
-    }
-
-    fn quotes(&mut self) {
-        for span in self.reading.quotes.iter().take(CLAIMS_MAX) {
-            let answer = self.quoted(self.reading.slice(*span));
-            self.push(ClaimKind::Quote, *span, answer);
-        }
-    }
-
-    fn quoted(&self, text: &str) -> (Support, Option<crate::index::Place>) {
-        let mut answer = (Support::NotFound, None);
-        for part in quote::parts(text) {
-            match self.index.phrase(&quote::folded(part)) {
-                Phrase::Exact(place) => answer = (Support::Supported, Some(place)),
-                Phrase::Near(place) => return (Support::Contradicted, Some(place)),
-                Phrase::Absent => return (Support::NotFound, None),
-            }
-        }
-        answer
     }
 
     /// The places that the insight itself gives.

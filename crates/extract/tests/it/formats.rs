@@ -2,9 +2,9 @@
 
 use extract::{Code, Kind};
 
-use crate::make::doc::Doc;
-use crate::make::docx::{docx, paragraph, zip};
-use crate::make::{msg::Msg, pdf, tiff};
+use extract::testing::doc::Doc;
+use extract::testing::docx::{docx, paragraph, zip};
+use extract::testing::{msg::Msg, pdf, tiff};
 use crate::{codes, read, texts};
 
 #[track_caller]

@@ -2,10 +2,10 @@
 
 use extract::{Code, Limits, NoOcr};
 
-use crate::make::doc::Doc;
-use crate::make::docx::{docx, paragraph, zip, zip_packed};
-use crate::make::pdf::{HELVETICA, Pdf, lines, pages, pages_into, text};
-use crate::make::{deflate, tiff, zlib};
+use extract::testing::doc::Doc;
+use extract::testing::docx::{docx, paragraph, zip, zip_packed};
+use extract::testing::pdf::{HELVETICA, Pdf, lines, pages, pages_into, text};
+use extract::testing::{deflate, tiff, zlib};
 use crate::{codes, read, texts};
 
 #[test]

@@ -4,10 +4,10 @@
 use extract::{Document, Limits, NoOcr};
 use proptest::prelude::*;
 
-use crate::make::doc::Doc;
-use crate::make::docx::{docx, paragraph, zip};
-use crate::make::msg::{Body, Msg};
-use crate::make::{pdf, tiff};
+use extract::testing::doc::Doc;
+use extract::testing::docx::{docx, paragraph, zip};
+use extract::testing::msg::{Body, Msg};
+use extract::testing::{pdf, tiff};
 
 fn limits() -> Limits {
     Limits { unpacked_bytes: 32 << 20, stream_bytes: 16 << 20, pages: 500, ..Limits::default() }
@@ -54,7 +54,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("a.pdf", pdf::text(&["first page", "second page"])),
         ("a.pdf", pdf::pages(&[pdf::lines("one\ntwo"), b"BT /F1 9 Tf [(a) -9 <41>] TJ ET".to_vec()], pdf::HELVETICA, false)),
         ("a.docx", docx(&body, &[("word/footnotes.xml", notes)])),
-        ("a.xml", zip(&[("word/document.xml", crate::make::docx::document(&body).as_bytes())])),
+        ("a.xml", zip(&[("word/document.xml", extract::testing::docx::document(&body).as_bytes())])),
         ("a.doc", doc.finish()),
         ("a.msg", message.finish()),
         ("a.eml", b"From: a@b\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nt\r\n--x\r\nContent-Type: message/rfc822\r\n\r\nFrom: q\r\n\r\nz\r\n--x--".to_vec()),

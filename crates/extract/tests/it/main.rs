@@ -6,7 +6,6 @@ mod formats;
 mod hostile;
 mod laws;
 mod mail;
-mod make;
 mod pdf;
 mod pictures;
 

@@ -2,8 +2,8 @@
 
 use extract::{Code, Limits, NoOcr, Source};
 
-use crate::make::pdf::{HELVETICA, Pdf, lines, pages, pages_into, text};
-use crate::make::zlib;
+use extract::testing::pdf::{HELVETICA, Pdf, lines, pages, pages_into, text};
+use extract::testing::zlib;
 use crate::{codes, read, texts};
 
 #[track_caller]

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use extract::{Code, Limits, NoOcr, Ocr, OcrPage, Problem, Source, Tesseract};
 
-use crate::make::pdf::{HELVETICA, Pdf, lines, pages_into, text};
-use crate::make::tiff;
+use extract::testing::pdf::{HELVETICA, Pdf, lines, pages_into, text};
+use extract::testing::tiff;
 use crate::{codes, read, texts};
 
 /// Answers with what it was given, and remembers it.
@@ -141,7 +141,7 @@ fn tesseract_reads_a_page() {
         return;
     }
     let large = b"BT /F1 24 Tf 72 700 Td (The motion to dismiss is denied.) Tj ET".to_vec();
-    let file = crate::make::pdf::pages(&[large], HELVETICA, true);
+    let file = extract::testing::pdf::pages(&[large], HELVETICA, true);
     let path = ocr.scratch_file(&file).unwrap();
     let page = ocr.pdf_page(&path, 1, Duration::from_secs(120));
     std::fs::remove_file(&path).unwrap();

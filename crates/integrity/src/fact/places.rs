@@ -2,10 +2,11 @@
 
 use super::{Check, Support};
 use crate::cast;
-use crate::index::Place;
+use crate::index::{Phrase, Place};
 use crate::name::is_plain;
 use crate::reading::CiteKey;
 use crate::text::{Word, is_stop};
+use crate::{Span, quote};
 
 type Answer = (Support, Option<Place>);
 
@@ -79,7 +80,12 @@ impl Check<'_, '_, '_> {
     }
 
     /// None where the word is more likely no name at all.
-    pub(super) fn name(&self, tokens: &[String], doubtful: bool, after: usize) -> Option<Answer> {
+    pub(super) fn name(
+        &self,
+        tokens: &[String],
+        doubtful: bool,
+        (from, after): (usize, usize),
+    ) -> Option<Answer> {
         let telling: Vec<&String> =
             tokens.iter().filter(|it| it.chars().count() > 1 && !is_plain(it)).collect();
         let mut near = None;
@@ -105,12 +111,24 @@ impl Check<'_, '_, '_> {
             return Some((Support::Supported, Some(place)));
         }
         if let Some(place) = near {
-            return Some((Support::Contradicted, Some(place)));
+            // A heading may be read as one long name, cut in another place than ours.
+            return Some(match self.index.phrase(&self.spelled(from, after)) {
+                Phrase::Exact(there) => (Support::Supported, Some(there)),
+                _ => (Support::Contradicted, Some(place)),
+            });
         }
         if doubtful && !self.acts(tokens, after) {
             return None;
         }
         Some((Support::NotFound, None))
+    }
+
+    /// Our own words, as they are searched for.
+    fn spelled(&self, from: usize, to: usize) -> Vec<String> {
+        let words = self.reading.words.get(from..to).unwrap_or_default();
+        let span = words.first().zip(words.last());
+        let span = span.map(|(first, last)| Span { start: first.start, end: last.end });
+        span.map(|it| quote::folded(self.reading.slice(it))).unwrap_or_default()
     }
 
     /// A single word that opens a sentence is a name if a verb follows and its ending allows it.

@@ -79,7 +79,8 @@ fn two<'a>(dice: &mut Dice, list: &[&'a str]) -> (&'a str, &'a str) {
 }
 
 pub(super) fn decision(dice: &mut Dice) -> (Vec<String>, Truth) {
-    let mut truth = Truth::default();
+    let mut truth = Truth { genre: "judgment", ..Truth::default() };
+    truth.cites(&["ст. 309 ГК РФ"]);
     let (court, code) = COURTS[dice.below(COURTS.len())];
     let number = format!("{code}-{}/202{}", 1000 + dice.below(90_000), dice.below(5));
     let (ours, theirs) = two(dice, &NAMES);
@@ -115,7 +116,7 @@ pub(super) fn decision(dice: &mut Dice) -> (Vec<String>, Truth) {
 }
 
 pub(super) fn claim(dice: &mut Dice) -> (Vec<String>, Truth) {
-    let mut truth = Truth::default();
+    let mut truth = Truth { genre: "complaint", ..Truth::default() };
     let (court, _) = COURTS[dice.below(COURTS.len())];
     let (ours, theirs) = two(dice, &NAMES);
     let (signed, sent, due) = (dice.day(), dice.day(), dice.day());

@@ -6,24 +6,28 @@ use crate::{Casefile, EventKind, Ground, Kind, Role, Unit};
 
 /// What a generated document says. Each list is written by the same hand as the text.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Truth {
-    pub(super) parties: Vec<(String, Role)>,
-    pub(super) attorneys: Vec<String>,
-    pub(super) judges: Vec<String>,
-    pub(super) courts: Vec<String>,
-    pub(super) numbers: Vec<String>,
-    pub(super) organisations: Vec<String>,
+pub struct Truth {
+    /// What a summary should call the document.
+    pub genre: &'static str,
+    /// Volume, reporter and page, or what a law has instead; parallel ones too.
+    pub citations: Vec<String>,
+    pub parties: Vec<(String, Role)>,
+    pub attorneys: Vec<String>,
+    pub judges: Vec<String>,
+    pub courts: Vec<String>,
+    pub numbers: Vec<String>,
+    pub organisations: Vec<String>,
     /// `USD 5000.00`
-    pub(super) money: Vec<String>,
+    pub money: Vec<String>,
     /// First day, last day and kind: `2024-03-05`.
-    pub(super) events: Vec<(String, String, EventKind)>,
+    pub events: Vec<(String, String, EventKind)>,
     /// Count, unit and the day, or none where the text does not allow to count.
-    pub(super) deadlines: Vec<(u16, Unit, Option<String>)>,
-    pub(super) conflicts: Vec<(EventKind, String)>,
+    pub deadlines: Vec<(u16, Unit, Option<String>)>,
+    pub conflicts: Vec<(EventKind, String)>,
 }
 
 /// Small letters, no marks; Russian words without their endings, because cases change those.
-pub(super) fn plain(name: &str) -> String {
+pub fn plain(name: &str) -> String {
     let lower = name.to_lowercase();
     let words = lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
     let cut = words.map(|it| match it {
@@ -41,7 +45,7 @@ pub(super) fn plain(name: &str) -> String {
 }
 
 /// Courts are compared without the words that do not tell them apart.
-fn plain_court(name: &str) -> String {
+pub fn plain_court(name: &str) -> String {
     let name = plain(name).replace("u s ", "united states ");
     let mut words: Vec<&str> = name
         .split(' ')
@@ -53,7 +57,7 @@ fn plain_court(name: &str) -> String {
 
 type Facts = BTreeMap<&'static str, BTreeSet<String>>;
 
-pub(super) fn stated(truth: &Truth) -> Facts {
+pub fn stated(truth: &Truth) -> Facts {
     let set = |list: &[String], form: fn(&str) -> String| list.iter().map(|it| form(it)).collect();
     let events = |it: &(String, String, EventKind)| format!("{} {} {:?}", it.0, it.1, it.2);
     let days = |it: &(String, String, EventKind)| format!("{} {}", it.0, it.1);
@@ -79,7 +83,7 @@ pub(super) fn stated(truth: &Truth) -> Facts {
 }
 
 /// The same facts as they were read, each with its ground.
-pub(super) fn found(casefile: &Casefile<'_>) -> Vec<(&'static str, String, Ground)> {
+pub fn found(casefile: &Casefile<'_>) -> Vec<(&'static str, String, Ground)> {
     let mut list = Vec::new();
     for it in &casefile.entities {
         for role in it.roles.iter().filter(|it| it.is_party()) {
@@ -114,18 +118,18 @@ pub(super) fn found(casefile: &Casefile<'_>) -> Vec<(&'static str, String, Groun
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Score {
-    pub(super) right: usize,
-    pub(super) wrong: usize,
-    pub(super) missed: usize,
+pub struct Score {
+    pub right: usize,
+    pub wrong: usize,
+    pub missed: usize,
 }
 
 impl Score {
-    pub(super) fn precision(self) -> f64 {
+    pub fn precision(self) -> f64 {
         share(self.right, self.right + self.wrong)
     }
 
-    pub(super) fn recall(self) -> f64 {
+    pub fn recall(self) -> f64 {
         share(self.right, self.right + self.missed)
     }
 }

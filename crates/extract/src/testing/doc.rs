@@ -3,15 +3,15 @@
 use std::io::{Cursor, Write};
 
 #[derive(Default)]
-pub(crate) struct Doc {
-    pub(crate) body: String,
+pub struct Doc {
+    pub body: String,
     /// Position in the body, and text.
-    pub(crate) notes: Vec<(u32, String)>,
-    pub(crate) margins: String,
+    pub notes: Vec<(u32, String)>,
+    pub margins: String,
     /// Characters from and to that are hidden.
-    pub(crate) hidden: Option<(u32, u32)>,
-    pub(crate) narrow: bool,
-    pub(crate) encrypted: bool,
+    pub hidden: Option<(u32, u32)>,
+    pub narrow: bool,
+    pub encrypted: bool,
 }
 
 const TEXT: usize = 0x800;
@@ -26,7 +26,7 @@ impl Doc {
         [self.body.clone(), notes, self.margins.clone()]
     }
 
-    pub(crate) fn finish(&self) -> Vec<u8> {
+    pub fn finish(&self) -> Vec<u8> {
         let parts = self.parts();
         let counts = parts.clone().map(|it| it.encode_utf16().count() as u32);
         let total: u32 = counts.iter().sum();

@@ -5,27 +5,27 @@ use std::io::{Cursor, Write};
 type File = cfb::CompoundFile<Cursor<Vec<u8>>>;
 
 #[derive(Default)]
-pub(crate) struct Msg {
-    pub(crate) subject: &'static str,
-    pub(crate) sender: &'static str,
+pub struct Msg<'a> {
+    pub subject: &'a str,
+    pub sender: &'a str,
     /// Kind 1 is to, 2 is copy.
-    pub(crate) recipients: Vec<(u32, &'static str)>,
-    pub(crate) body: Body,
+    pub recipients: Vec<(u32, &'a str)>,
+    pub body: Body<'a>,
     /// Ticks of 100 ns since 1601.
-    pub(crate) sent: u64,
-    pub(crate) files: Vec<(&'static str, Vec<u8>)>,
-    pub(crate) messages: Vec<Msg>,
+    pub sent: u64,
+    pub files: Vec<(&'a str, Vec<u8>)>,
+    pub messages: Vec<Msg<'a>>,
 }
 
 #[derive(Default)]
-pub(crate) enum Body {
+pub enum Body<'a> {
     #[default]
     None,
-    Wide(&'static str),
+    Wide(&'a str),
     /// A code page, and text in it.
     Narrow(u32, Vec<u8>),
-    Rich(&'static str),
-    Html(&'static str),
+    Rich(&'a str),
+    Html(&'a str),
 }
 
 fn stream(file: &mut File, path: &str, data: &[u8]) {
@@ -45,7 +45,7 @@ fn row(tag: u32, value: u64) -> Vec<u8> {
 }
 
 /// Rich text in its compressed form, all of it literal.
-pub(crate) fn packed(text: &str) -> Vec<u8> {
+pub fn packed(text: &str) -> Vec<u8> {
     let mut body = Vec::new();
     for chunk in text.as_bytes().chunks(8) {
         body.push(0);
@@ -58,8 +58,8 @@ pub(crate) fn packed(text: &str) -> Vec<u8> {
     packed
 }
 
-impl Msg {
-    pub(crate) fn finish(&self) -> Vec<u8> {
+impl Msg<'_> {
+    pub fn finish(&self) -> Vec<u8> {
         let mut file = cfb::CompoundFile::create(Cursor::new(Vec::new())).unwrap();
         self.write(&mut file, "/", 32);
         file.flush().unwrap();

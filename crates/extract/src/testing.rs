@@ -1,18 +1,19 @@
-//! Writers of small files, each as simple as its format allows.
+//! Writers of small files, each as simple as its format allows, for tests here and elsewhere.
+#![allow(clippy::unwrap_used, reason = "a file that cannot be made fails the test")]
 
-pub(crate) mod doc;
-pub(crate) mod docx;
-pub(crate) mod msg;
-pub(crate) mod pdf;
+pub mod doc;
+pub mod docx;
+pub mod msg;
+pub mod pdf;
 
-pub(crate) fn deflate(data: &[u8]) -> Vec<u8> {
+pub fn deflate(data: &[u8]) -> Vec<u8> {
     use std::io::Write;
     let mut to = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
     to.write_all(data).unwrap();
     to.finish().unwrap()
 }
 
-pub(crate) fn zlib(data: &[u8]) -> Vec<u8> {
+pub fn zlib(data: &[u8]) -> Vec<u8> {
     use std::io::Write;
     let mut to = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
     to.write_all(data).unwrap();
@@ -20,7 +21,7 @@ pub(crate) fn zlib(data: &[u8]) -> Vec<u8> {
 }
 
 /// A TIFF of as many pages, each one black dot.
-pub(crate) fn tiff(pages: usize) -> Vec<u8> {
+pub fn tiff(pages: usize) -> Vec<u8> {
     let mut tiff = b"II\x2a\0\x08\0\0\0".to_vec();
     for page in 0..pages {
         let start = tiff.len() as u32;

@@ -1,18 +1,18 @@
 //! PDF files: objects, a table, and pages of lines.
 
 #[derive(Default)]
-pub(crate) struct Pdf {
-    pub(crate) objects: Vec<Vec<u8>>,
+pub struct Pdf {
+    pub objects: Vec<Vec<u8>>,
 }
 
 impl Pdf {
     /// Adds an object; its number.
-    pub(crate) fn add(&mut self, body: impl Into<Vec<u8>>) -> usize {
+    pub fn add(&mut self, body: impl Into<Vec<u8>>) -> usize {
         self.objects.push(body.into());
         self.objects.len()
     }
 
-    pub(crate) fn stream(&mut self, dict: &str, data: &[u8]) -> usize {
+    pub fn stream(&mut self, dict: &str, data: &[u8]) -> usize {
         let mut body = format!("<< {dict} /Length {} >>\nstream\n", data.len()).into_bytes();
         body.extend(data);
         body.extend(b"\nendstream");
@@ -20,7 +20,7 @@ impl Pdf {
     }
 
     /// The file, with `extra` in its trailer.
-    pub(crate) fn finish(&self, root: usize, extra: &str) -> Vec<u8> {
+    pub fn finish(&self, root: usize, extra: &str) -> Vec<u8> {
         let mut file = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n".to_vec();
         let mut places = Vec::new();
         for (index, body) in self.objects.iter().enumerate() {
@@ -46,7 +46,7 @@ impl Pdf {
 }
 
 /// Operators that draw lines in font F1 from the top of the page.
-pub(crate) fn lines(text: &str) -> Vec<u8> {
+pub fn lines(text: &str) -> Vec<u8> {
     let mut content = b"BT /F1 12 Tf 14 TL 72 720 Td\n".to_vec();
     for line in text.lines() {
         content.push(b'(');
@@ -63,17 +63,12 @@ pub(crate) fn lines(text: &str) -> Vec<u8> {
 }
 
 /// A file whose pages have these contents and share these resources.
-pub(crate) fn pages(contents: &[Vec<u8>], resources: &str, packed: bool) -> Vec<u8> {
+pub fn pages(contents: &[Vec<u8>], resources: &str, packed: bool) -> Vec<u8> {
     let mut pdf = Pdf::default();
     pages_into(&mut pdf, contents, resources, packed)
 }
 
-pub(crate) fn pages_into(
-    pdf: &mut Pdf,
-    contents: &[Vec<u8>],
-    resources: &str,
-    packed: bool,
-) -> Vec<u8> {
+pub fn pages_into(pdf: &mut Pdf, contents: &[Vec<u8>], resources: &str, packed: bool) -> Vec<u8> {
     let first = pdf.objects.len() + 1;
     let tree = first + contents.len() * 2;
     let mut kids = String::new();
@@ -96,10 +91,10 @@ pub(crate) fn pages_into(
     pdf.finish(root, "")
 }
 
-pub(crate) const HELVETICA: &str = "/Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >> >>";
+pub const HELVETICA: &str = "/Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >> >>";
 
 /// A file with one page for each text.
-pub(crate) fn text(texts: &[&str]) -> Vec<u8> {
+pub fn text(texts: &[&str]) -> Vec<u8> {
     let contents: Vec<Vec<u8>> = texts.iter().map(|it| lines(it)).collect();
     pages(&contents, HELVETICA, true)
 }

@@ -3,13 +3,13 @@
 use super::deflate;
 
 /// An archive of deflated entries.
-pub(crate) fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
+pub fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let packed: Vec<(&str, Vec<u8>, usize)> =
         entries.iter().map(|(name, data)| (*name, deflate(data), data.len())).collect();
     zip_packed(&packed)
 }
 
-pub(crate) fn zip_packed(entries: &[(&str, Vec<u8>, usize)]) -> Vec<u8> {
+pub fn zip_packed(entries: &[(&str, Vec<u8>, usize)]) -> Vec<u8> {
     let mut file = Vec::new();
     let mut directory = Vec::new();
     for (name, packed, size) in entries {
@@ -44,14 +44,14 @@ pub(crate) fn zip_packed(entries: &[(&str, Vec<u8>, usize)]) -> Vec<u8> {
     file
 }
 
-pub(crate) fn document(body: &str) -> String {
+pub fn document(body: &str) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><w:document xmlns:w=\"w\" xmlns:mc=\"mc\"><w:body>{body}</w:body></w:document>"
     )
 }
 
 /// A package with this body and these other parts.
-pub(crate) fn docx(body: &str, parts: &[(&str, &str)]) -> Vec<u8> {
+pub fn docx(body: &str, parts: &[(&str, &str)]) -> Vec<u8> {
     let main = document(body);
     let mut entries: Vec<(&str, &[u8])> =
         vec![("[Content_Types].xml", b"<Types/>"), ("word/document.xml", main.as_bytes())];
@@ -59,6 +59,6 @@ pub(crate) fn docx(body: &str, parts: &[(&str, &str)]) -> Vec<u8> {
     zip(&entries)
 }
 
-pub(crate) fn paragraph(text: &str) -> String {
+pub fn paragraph(text: &str) -> String {
     format!("<w:p><w:r><w:t xml:space=\"preserve\">{text}</w:t></w:r></w:p>")
 }

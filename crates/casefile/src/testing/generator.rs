@@ -9,25 +9,25 @@ use super::truth::Truth;
 use crate::{EventKind, Role, Unit};
 
 /// A generator of numbers that gives the same ones each time.
-pub(super) struct Dice(u64);
+pub struct Dice(u64);
 
 impl Dice {
-    pub(super) fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    pub(super) fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 >> 11) as usize % bound
     }
 
-    pub(super) fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
+    pub fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
         list[self.below(list.len())]
     }
 
-    pub(super) fn day(&mut self) -> Date {
+    pub fn day(&mut self) -> Date {
         let first = Date::constant(2019, 1, 1);
         first.checked_add((self.below(2000) as i64).days()).unwrap()
     }
@@ -134,7 +134,7 @@ fn written(dice: &mut Dice, day: Date) -> String {
     }
 }
 
-fn ordinal(day: i8) -> String {
+pub fn ordinal(day: i8) -> String {
     let end = match day {
         1 | 21 | 31 => "st",
         2 | 22 => "nd",
@@ -165,19 +165,24 @@ pub(super) fn working(day: Date) -> Date {
 }
 
 impl Truth {
-    pub(super) fn event(&mut self, day: Date, kind: EventKind) {
+    pub fn event(&mut self, day: Date, kind: EventKind) {
         self.events.push((day.to_string(), day.to_string(), kind));
     }
 
-    fn organisation(&mut self, name: &str) {
+    pub fn cites(&mut self, list: &[&str]) {
+        self.citations.extend(list.iter().map(|it| (*it).to_owned()));
+    }
+
+    pub fn organisation(&mut self, name: &str) {
         self.organisations.push(name.to_owned());
     }
 }
 
 type Maker = fn(&mut Dice) -> (Vec<String>, Truth);
 
-/// Every document of the corpus: its name, its pages and the truth about it.
-pub(super) fn corpus() -> Vec<(String, Vec<String>, Truth)> {
+/// So many documents of each kind: the name, the pages and the truth about it.
+#[must_use]
+pub fn corpus(copies: usize) -> Vec<(String, Vec<String>, Truth)> {
     let makers: [(&str, Maker); 8] = [
         ("complaint", complaint),
         ("order", order),
@@ -190,7 +195,7 @@ pub(super) fn corpus() -> Vec<(String, Vec<String>, Truth)> {
     ];
     let mut list = Vec::new();
     for (place, (name, make)) in makers.iter().enumerate() {
-        for copy in 0..10 {
+        for copy in 0..copies {
             let mut dice = Dice::new((place * 100 + copy + 7) as u64);
             let (pages, truth) = make(&mut dice);
             list.push((format!("{name} {copy}"), pages, truth));
@@ -200,7 +205,8 @@ pub(super) fn corpus() -> Vec<(String, Vec<String>, Truth)> {
 }
 
 fn complaint(dice: &mut Dice) -> (Vec<String>, Truth) {
-    let mut truth = Truth::default();
+    let mut truth = Truth { genre: "complaint", ..Truth::default() };
+    truth.cites(&["MCL 600.2956", "412 Mich 220"]);
     let mut cast = Cast::new(dice);
     let (plaintiff, driver, lawyer, judge, witness) = (
         cast.person(dice),
@@ -270,7 +276,8 @@ fn complaint(dice: &mut Dice) -> (Vec<String>, Truth) {
 }
 
 fn order(dice: &mut Dice) -> (Vec<String>, Truth) {
-    let mut truth = Truth::default();
+    let mut truth = Truth { genre: "order", ..Truth::default() };
+    truth.cites(&["Fed. R. Civ. P. 37", "123 F.3d 456"]);
     let mut cast = Cast::new(dice);
     let (plaintiff, judge) = (cast.person(dice), cast.person(dice));
     let company = dice.pick(&FIRMS);
@@ -320,7 +327,8 @@ fn plainly(day: Date) -> String {
 }
 
 fn motion(dice: &mut Dice) -> (Vec<String>, Truth) {
-    let mut truth = Truth::default();
+    let mut truth = Truth { genre: "motion", ..Truth::default() };
+    truth.cites(&["MCR 2.116"]);
     let mut cast = Cast::new(dice);
     let (first, second, ours, theirs) =
         (cast.person(dice), cast.person(dice), cast.person(dice), cast.person(dice));
@@ -380,7 +388,8 @@ fn motion(dice: &mut Dice) -> (Vec<String>, Truth) {
 }
 
 fn opinion(dice: &mut Dice) -> (Vec<String>, Truth) {
-    let mut truth = Truth::default();
+    let mut truth = Truth { genre: "opinion", ..Truth::default() };
+    truth.cites(&["500 Mich 123", "899 NW2d 45"]);
     let mut cast = Cast::new(dice);
     let person = cast.person(dice);
     let judges = [cast.person(dice), cast.person(dice), cast.person(dice)];
@@ -415,7 +424,7 @@ fn opinion(dice: &mut Dice) -> (Vec<String>, Truth) {
 }
 
 fn letter(dice: &mut Dice) -> (Vec<String>, Truth) {
-    let mut truth = Truth::default();
+    let mut truth = Truth { genre: "letter", ..Truth::default() };
     let mut cast = Cast::new(dice);
     let (writer, client, reader) = (cast.person(dice), cast.person(dice), cast.person(dice));
     let company = dice.pick(&FIRMS);
@@ -453,7 +462,7 @@ fn letter(dice: &mut Dice) -> (Vec<String>, Truth) {
 }
 
 fn email(dice: &mut Dice) -> (Vec<String>, Truth) {
-    let mut truth = Truth::default();
+    let mut truth = Truth { genre: "e-mail", ..Truth::default() };
     let mut cast = Cast::new(dice);
     let (from, to, judge) = (cast.person(dice), cast.person(dice), cast.person(dice));
     let company = dice.pick(&FIRMS);

@@ -1,0 +1,123 @@
+//! The corpus: more than two hundred files, each read from its bytes, proved, and scored.
+
+use std::collections::BTreeMap;
+
+use casefile::testing::{Dice, Truth};
+use digest::{Choice, Mode, Page};
+use extract::{Attachment, Document, Limits, NoOcr, Ocr};
+
+use crate::facts::{self, Scores};
+use crate::files::{self, Form};
+use crate::{fresh, proof};
+
+/// The pages of a file and of what is attached to it, numbered from one.
+pub(crate) fn pages(document: &Document) -> Vec<(String, String)> {
+    fn walk(part: &str, document: &Document, out: &mut Vec<(String, String)>) {
+        out.extend(document.pages.iter().map(|it| (part.to_owned(), it.text.clone())));
+        for Attachment { name, document, .. } in &document.attachments {
+            let inner = if part.is_empty() { name.clone() } else { format!("{part}/{name}") };
+            walk(&inner, document, out);
+        }
+    }
+    let mut out = Vec::new();
+    walk("", document, &mut out);
+    out
+}
+
+struct Case {
+    name: String,
+    form: Form,
+    bytes: Vec<u8>,
+    truth: Truth,
+}
+
+fn cases(documents: Vec<(String, Vec<String>, Truth)>) -> Vec<Case> {
+    let mut list = Vec::new();
+    for (place, (name, pages, mut truth)) in documents.into_iter().enumerate() {
+        let ascii = pages.iter().all(|it| it.chars().all(|it| (it as u32) < 0x250));
+        let form = Form::of(place, ascii);
+        let mut dice = Dice::new(place as u64 + 5);
+        let bytes = files::write(form, &pages, &mut dice, &mut truth);
+        if matches!(form, Form::Eml | Form::Msg) {
+            truth.genre = "e-mail";
+        }
+        list.push(Case { name, form, bytes, truth });
+    }
+    list
+}
+
+/// Reads, proves and scores the cases; what a check of facts doubts.
+fn run(cases: &[Case], ocr: &dyn Ocr, scores: &mut Scores) -> Vec<String> {
+    let mut doubts = Vec::new();
+    for case in cases {
+        let document = extract::read_all(case.form.name(), &case.bytes, &Limits::default(), ocr);
+        let texts = pages(&document);
+        let pages: Vec<Page<'_>> = texts
+            .iter()
+            .zip(1..)
+            .map(|((part, text), number)| Page { number, part, text })
+            .collect();
+        let digest = digest::read(&pages, &Choice::all(Mode::Deep));
+        proof::verify(&pages, &digest);
+        let label = format!("{} ({:?})", case.name, case.form);
+        for it in proof::doubts(&pages, &digest) {
+            doubts.push(format!("{label}: {it}"));
+        }
+        facts::compare(
+            scores,
+            &facts::stated(&case.truth),
+            &facts::read(&digest),
+            |kind, how, it| {
+                println!("{label}: {kind} {how}: {it}");
+            },
+        );
+    }
+    doubts
+}
+
+fn print(title: &str, scores: &Scores) {
+    println!("{title}");
+    for (kind, it) in scores {
+        println!(
+            "{kind:>14}: precision {:.3} recall {:.3} (right {} wrong {} missed {})",
+            it.precision(),
+            it.recall(),
+            it.right,
+            it.wrong,
+            it.missed
+        );
+    }
+}
+
+/// What precision and recall of each kind must reach.
+type Floors = [(&'static str, f64, f64)];
+
+fn check(title: &str, scores: &Scores, floors: &Floors) {
+    print(title, scores);
+    let known: BTreeMap<&str, _> = scores.iter().map(|(kind, it)| (*kind, *it)).collect();
+    for (kind, precision, recall) in floors {
+        let it = known[kind];
+        assert!(it.precision() >= *precision, "{title}: {kind}: precision {:.3}", it.precision());
+        assert!(it.recall() >= *recall, "{title}: {kind}: recall {:.3}", it.recall());
+    }
+}
+
+#[test]
+fn files_of_known_styles_are_read_as_well_as_is_said() {
+    let cases = cases(casefile::testing::corpus(13));
+    assert!(cases.len() >= 100);
+    let mut scores = Scores::new();
+    let doubts = run(&cases, &NoOcr, &mut scores);
+    check("known styles", &scores, &[]);
+    assert!(doubts.is_empty(), "{} of the drafts: {}", doubts.len(), doubts.join("\n"));
+}
+
+#[test]
+fn files_of_fresh_styles_are_read_as_well_as_is_said() {
+    let cases = cases(fresh::corpus(11));
+    assert!(cases.len() >= 100);
+    let mut scores = Scores::new();
+    let doubts = run(&cases, &NoOcr, &mut scores);
+    check("fresh styles", &scores, &[]);
+    assert!(doubts.is_empty(), "{} of the drafts: {}", doubts.len(), doubts.join("\n"));
+}

@@ -1,0 +1,52 @@
+//! Words in quotation marks against the source, and what a quote that stands there settles.
+
+use super::{CLAIMS_MAX, Check, ClaimKind, Support};
+use crate::index::{Phrase, Place};
+use crate::reading::Sentence;
+use crate::{Span, quote};
+
+/// A shorter quote may be a value out of its place, so what is in it is checked as well.
+const LONG_WORDS: usize = 6;
+/// So few words about a quote say only that it is one.
+const FRAME_WORDS: usize = 4;
+
+impl Check<'_, '_, '_> {
+    pub(super) fn quotes(&mut self) {
+        for span in self.reading.quotes.iter().take(CLAIMS_MAX) {
+            let text = self.reading.slice(*span);
+            let answer = self.quoted(text);
+            if answer.0 == Support::Supported && quote::folded(text).len() >= LONG_WORDS {
+                self.settled.push(*span);
+            }
+            self.push(ClaimKind::Quote, *span, answer);
+        }
+    }
+
+    pub(super) fn quoted(&self, text: &str) -> (Support, Option<Place>) {
+        let mut answer = (Support::NotFound, None);
+        for part in quote::parts(text) {
+            match self.index.phrase(&quote::folded(part)) {
+                Phrase::Exact(place) => answer = (Support::Supported, Some(place)),
+                Phrase::Near(place) => return (Support::Contradicted, Some(place)),
+                Phrase::Absent => return (Support::NotFound, None),
+            }
+        }
+        answer
+    }
+
+    /// Whether the words stand in a long quote that the source has.
+    pub(super) fn is_settled(&self, span: Span) -> bool {
+        let after = self.settled.partition_point(|it| it.start <= span.start);
+        after.checked_sub(1).is_some_and(|at| span.end <= self.settled[at].end)
+    }
+
+    /// Whether a sentence is such a quote with hardly a word of its own.
+    pub(super) fn only_quotes(&self, sentence: &Sentence) -> bool {
+        let words = self.reading.words_of(sentence);
+        let own = words
+            .iter()
+            .filter(|it| !self.is_settled(Span { start: it.start, end: it.end }))
+            .count();
+        own < words.len() && own <= FRAME_WORDS
+    }
+}
