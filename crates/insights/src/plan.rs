@@ -12,7 +12,9 @@ use crate::scope::{self, Scopes};
 const SCOPES_AT_ONCE: usize = 256;
 
 /// A word of the title tells more than one of the content, and keys say nothing of relevance.
-const SQLITE_SCORE: &str = "-bm25(insight_text, 3.0, 1.0, 0.0)";
+/// Divided by what it would be if the words were all the insight said: a word is rarer in a small
+/// case than in a large one, which would otherwise put all of the small one first.
+const SQLITE_SCORE: &str = "bm25(insight_text, 3.0, 1.0, 0.0) / bm25(insight_text, 1e9, 1e9, 0.0)";
 
 /// A statement in the making.
 struct Draft {

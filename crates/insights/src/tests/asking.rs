@@ -211,3 +211,28 @@ async fn a_confidence_that_is_none_is_refused() {
     })
     .await;
 }
+
+/// A word is rare in a small case and common in a large one; that says nothing of the insight.
+#[tokio::test]
+async fn insights_of_large_cases_are_not_behind_those_of_small_ones() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let filler = "the order of the court was entered and the parties were heard ".repeat(4);
+        let mut new: Vec<NewInsight> = (0..200)
+            .map(|_| insight("me", Some("large"), "weak", &format!("{filler} estoppel {filler}")))
+            .collect();
+        new.push(insight("me", Some("large"), "strong", &format!("estoppel estoppel {filler}")));
+        new.push(insight("me", Some("small"), "middle", &format!("estoppel {filler}")));
+        world.add(new).await;
+        let ask = Ask {
+            keywords: Some("estoppel".to_owned()),
+            sort: Sort::Relevance,
+            limit: 3,
+            ..Ask::default()
+        };
+        let found = world.query(&sight("me", &["large", "small"]), &ask).await;
+        let titles: Vec<&str> = found.insights.iter().map(|it| it.0.title.as_str()).collect();
+        assert_eq!(titles, ["strong", "middle", "weak"]);
+    })
+    .await;
+}
