@@ -15,7 +15,8 @@ use fault::{Fault, Kind};
 use jobs::Ids;
 use market::{Clock, Millis};
 use people::Sight;
-use store::{BlobHash, Blobs as _, Db, DiskBlobs, Staged, Tx};
+use store::{BlobHash, Db, DiskBlobs, Staged, Tx};
+use tokio::task::spawn_blocking;
 
 pub use sweeping::Swept;
 
@@ -237,12 +238,12 @@ impl Documents {
         let blob = blob(hash)?;
         let mut tx = self.db.begin().await?;
         sql::lock(&self.db, &mut tx, "blob", hash).await?;
-        let goes = !sql::is_wanted(&mut tx, hash).await? && self.blobs.exists(blob).await?;
-        if goes {
-            self.blobs.delete(blob).await?;
-        }
+        let is_wanted = sql::is_wanted(&mut tx, hash).await?;
+        let withdrawn = if is_wanted { None } else { self.blobs.withdraw(blob)? };
         tx.commit().await?;
-        Ok(goes)
+        let Some(withdrawn) = withdrawn else { return Ok(false) };
+        spawn_blocking(move || drop(withdrawn)).await.map_err(Fault::internal)?;
+        Ok(true)
     }
 }
 

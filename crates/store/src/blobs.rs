@@ -22,7 +22,7 @@ use tokio::fs;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::task::spawn_blocking;
 
-pub use writer::{BlobWriter, Staged};
+pub use writer::{BlobWriter, Staged, Withdrawn};
 
 /// The SHA-256 of a blob, which is its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -120,6 +120,19 @@ impl DiskBlobs {
         moved.map_err(Fault::internal)?.map_err(disk)
     }
 
+    /// Takes a blob from under its name, if it is there; it is gone when what is returned is
+    /// dropped. One step without an await, for owners that decide under a lock: a removal that was
+    /// begun and then left alone could otherwise hit a blob that came after the lock was given up.
+    pub fn withdraw(&self, hash: BlobHash) -> Result<Option<Withdrawn>, Fault> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let path = self.incoming().join(format!("{:016x}-{number}", self.own));
+        match std::fs::rename(self.path(hash), &path) {
+            Ok(()) => Ok(Some(Withdrawn::at(path))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(disk(error)),
+        }
+    }
+
     /// For reading a part of a blob, or all of it in pieces.
     pub async fn open(&self, hash: BlobHash) -> Result<fs::File, Fault> {
         fs::File::open(self.path(hash)).await.map_err(|error| unreadable(error, hash))
@@ -152,7 +165,7 @@ fn rename_all(root: &Path, moves: &[(PathBuf, PathBuf)]) -> io::Result<()> {
         }
         std::fs::rename(from, to)?;
     }
-    for folder in changed.into_iter().chain([root]) {
+    for folder in changed.into_iter().chain([root]).chain(root.parent()) {
         std::fs::File::open(folder)?.sync_all()?;
     }
     Ok(())

@@ -12,7 +12,7 @@ mod row;
 mod sql;
 mod tx;
 
-pub use blobs::{BlobHash, BlobReader, BlobWriter, Blobs, DiskBlobs, Staged};
+pub use blobs::{BlobHash, BlobReader, BlobWriter, Blobs, DiskBlobs, Staged, Withdrawn};
 pub use db::{Db, Engine};
 pub use migrate::Migrations;
 pub use open::StoreConfig;

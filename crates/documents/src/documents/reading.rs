@@ -8,7 +8,7 @@ use store::{Sql, Tx};
 
 use super::{Documents, check_id, unknown};
 use crate::file::{Reading, Status, bounded, short};
-use crate::page::{PageRecord, PageRun, Piece, Written, join, words};
+use crate::page::{PageRecord, PageRun, Piece, Written, join};
 use crate::sql::{self, PageRows};
 
 /// What a page counts beside its text, so that many empty ones are bounded too.
@@ -90,7 +90,6 @@ impl Documents {
             let page: &PageRecord = page.borrow();
             rows.add(tx, page).await?;
             written.pages += 1;
-            written.words += words(&page.text);
             written.bytes += page.text.len() as u64;
         }
         rows.write(tx).await?;

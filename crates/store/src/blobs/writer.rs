@@ -75,6 +75,16 @@ impl Staged {
     }
 }
 
+/// A blob that has lost its name. Dropping it removes the file, which may take a moment.
+#[must_use]
+pub struct Withdrawn(#[expect(dead_code, reason = "it acts when it is dropped")] Temporary);
+
+impl Withdrawn {
+    pub(super) fn at(path: PathBuf) -> Self {
+        Self(Temporary(path))
+    }
+}
+
 struct Temporary(PathBuf);
 
 impl Drop for Temporary {
