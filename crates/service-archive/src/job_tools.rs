@@ -53,7 +53,8 @@ async fn wait(cx: &Cx<Archive>, mut job: Job, patience: Duration) -> Result<Job,
         if reported != Some(done) {
             reported = Some(done);
             let note = job.progress.note.as_deref().unwrap_or(word(&job));
-            cx.progress.report(done, Some(100.0), note);
+            // At most a hundred, which a float holds.
+            cx.progress.report(done as f64, Some(100.0), note);
         }
         let left = until.saturating_duration_since(Instant::now());
         if is_over(&job) || left.is_zero() {
@@ -85,12 +86,8 @@ fn word(job: &Job) -> &'static str {
 }
 
 /// In percent; all of it only at the end.
-fn progress(job: &Job) -> f64 {
-    if word(job) == "completed" {
-        return 100.0;
-    }
-    // At most 99, which a float holds.
-    job.progress.done.min(99) as f64
+fn progress(job: &Job) -> u64 {
+    if word(job) == "completed" { 100 } else { job.progress.done.min(99) }
 }
 
 impl Archive {

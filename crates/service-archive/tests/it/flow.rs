@@ -28,7 +28,7 @@ pub(crate) fn a_file_goes_all_the_way() {
         assert_eq!(status["file"]["caseId"], "Smith");
         let settings = json!({ "extractionMode": "standard", "categories": ["pleadings"] });
         let told = user.processed(&file, settings).await;
-        assert_eq!((&told["status"], &told["progress"]), (&json!("completed"), &json!(100.0)));
+        assert_eq!((&told["status"], &told["progress"]), (&json!("completed"), &json!(100)));
         assert_eq!(told["fileId"], json!(file));
         let result = &told["result"];
         let metadata = &result["metadata"];
