@@ -211,10 +211,10 @@ impl Edge {
             return Err(Refusal::new(StatusCode::FORBIDDEN, "FORBIDDEN", message));
         }
         // A protocol of its own cannot be answered in the words of a contract before it is decoded,
-        // so a caller without access is turned away here, in HTTP's.
+        // so a caller without access is turned away here, in HTTP's. Where a call may show who makes
+        // it, that goes before the header, and its contract has words for both.
         let path = request.uri().path();
-        let later = matches!(arrival.credential, contract::Credential::None)
-            && path.strip_prefix("/mcp/").is_some_and(|it| self.rules.gate.asks_later(it));
+        let later = path.strip_prefix("/mcp/").is_some_and(|it| self.rules.gate.asks_later(it));
         let asked = is_mcp(path) && !later;
         if asked && let Err(fault) = self.rules.gate.admit(&arrival.credential, "mcp").await {
             let word = "UNAUTHENTICATED";

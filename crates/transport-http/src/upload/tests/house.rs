@@ -181,6 +181,10 @@ impl Gate for Doorman {
             _ => Err(Fault::new(Kind::Unauthenticated, "who", "who are you")),
         }
     }
+
+    fn asks_later(&self, service: &str) -> bool {
+        service == "indicators"
+    }
 }
 
 struct Silent;
@@ -282,10 +286,20 @@ impl House {
 
     /// Sends one request with a good token and reads the whole answer.
     pub(crate) async fn ask(&self, line: &str, headers: &str, body: &[u8]) -> Answer {
+        self.ask_as("good", line, headers, body).await
+    }
+
+    pub(crate) async fn ask_as(
+        &self,
+        token: &str,
+        line: &str,
+        headers: &str,
+        body: &[u8],
+    ) -> Answer {
         let mut stream = self.connect().await;
         let length = body.len();
         let head = format!(
-            "{line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer good\r\n\
+            "{line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\
              Connection: close\r\nContent-Length: {length}\r\n{headers}\r\n"
         );
         stream.write_all(head.as_bytes()).await.unwrap();

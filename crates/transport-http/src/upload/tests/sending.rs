@@ -220,3 +220,18 @@ async fn a_page_may_send_files_where_it_may_call() {
         assert!(allowed("access-control-allow-headers").contains("x-upload-id"));
     }
 }
+
+#[tokio::test]
+async fn who_may_say_later_who_they_are_are_not_stopped_at_the_edge() {
+    let house = House::open().await;
+    for (token, path, status) in [
+        ("bad", "/mcp/indicators", 404),
+        ("", "/mcp/indicators", 404),
+        ("bad", "/mcp/other", 401),
+        ("", "/mcp", 401),
+        ("good", "/mcp", 404),
+    ] {
+        let answer = house.ask_as(token, &format!("POST {path}"), "", b"").await;
+        assert_eq!(answer.status, status, "{token} {path}");
+    }
+}
