@@ -111,8 +111,15 @@ fn admitted<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
         return;
     }
     let end = if inside { first - 1 } else { first };
-    if let Some(from) = name::person_before(text, end, false) {
-        let mut it = attorney(text, (from, end), Ground::Form);
+    // A title may stand in a line between the name and the number.
+    let above = text.line_start(end.saturating_sub(1));
+    let found = name::person_before(text, end, false).map(|from| (from, end)).or_else(|| {
+        let titled = below && text.breaks(above) == 1;
+        let from = titled.then(|| name::person_before(text, above, false)).flatten()?;
+        (text.line_start(above - 1) == from).then_some((from, above))
+    });
+    if let Some(range) = found {
+        let mut it = attorney(text, range, Ground::Form);
         it.bar_number = Some(text.word(digits).to_owned());
         out.push(it);
     }

@@ -86,15 +86,20 @@ fn english(text: &Text<'_>, at: usize) -> Option<(usize, usize)> {
 /// Past `of Appeals`, `for the Eastern District of Michigan`, `for the County of Wayne`.
 fn after(text: &Text<'_>, at: usize) -> usize {
     let mut end = at;
-    for _ in 0..3 {
+    for _ in 0..4 {
         let mut next = end;
         // The headings of pleadings put these on a line of their own.
         let fresh_line = text.breaks(next) == 1 && text.at(next).is_some_and(|it| it.shout);
-        let goes_on = text.breaks(next) == 1 && text.run(next, &["for", "the"]);
+        let goes_on = text.breaks(next) == 1
+            && (text.run(next, &["for", "the"]) || text.run(next, &["in", "and", "for"]));
         if text.breaks(next) > 0 && !fresh_line && !goes_on {
             break;
         }
-        next += usize::from(matches!(text.low(next), "for" | "of" | ","));
+        // `in and for the County of`
+        let link = if text.run(next, &["in", "and", "for"]) { 3 } else { 1 };
+        if matches!(text.low(next), "for" | "of" | ",") || link == 3 {
+            next += link;
+        }
         let linked = next > end || fresh_line;
         next += usize::from(text.is(next, "the"));
         let Some(stop) = place(text, next).filter(|_| linked) else { break };
@@ -126,8 +131,21 @@ fn place(text: &Text<'_>, at: usize) -> Option<usize> {
     if text.run(at, &["district", "of"]) && capital(at + 2) {
         return Some(at + 3 + usize::from(is_first_of_two(text, at + 2)));
     }
-    if capital(at) && matches!(text.low(at + 1), "county" | "circuit") && capital(at + 1) {
+    let same_line = text.breaks(at + 1) == 0;
+    if capital(at)
+        && matches!(text.low(at + 1), "county" | "circuit")
+        && capital(at + 1)
+        && same_line
+    {
         return Some(at + 2);
+    }
+    // `Eleventh Judicial Circuit`, `11th Judicial District`
+    let judicial = (at + 1..at + 3).find(|it| text.is(*it, "judicial") && capital(*it));
+    if let Some(it) = judicial.filter(|it| matches!(text.low(it + 1), "circuit" | "district")) {
+        return Some(it + 2);
+    }
+    if at > 0 && text.is(at - 1, ",") && capital(at) {
+        return is_state(text.low(at)).then(|| at + 1 + usize::from(is_first_of_two(text, at)));
     }
     let state = capital(at)
         && at > 0
@@ -135,6 +153,16 @@ fn place(text: &Text<'_>, at: usize) -> Option<usize> {
         && text.word(at).len() > 3
         && !text.is(at, "this");
     state.then_some(at + 1)
+}
+
+/// The first word of a state's name.
+fn is_state(word: &str) -> bool {
+    const STATES: &str = "alabama alaska arizona arkansas california colorado connecticut delaware \
+        florida georgia hawaii idaho illinois indiana iowa kansas kentucky louisiana maine maryland \
+        massachusetts michigan minnesota mississippi missouri montana nebraska nevada new north ohio \
+        oklahoma oregon pennsylvania rhode south tennessee texas utah vermont virginia washington \
+        west wisconsin wyoming";
+    STATES.split(' ').any(|it| it == word)
 }
 
 /// `New York`, `Rhode Island`, `St. Clair` is not among them.
@@ -177,7 +205,13 @@ fn russian(text: &Text<'_>, at: usize) -> Option<(usize, usize)> {
     }
     let mut end = at + 1;
     match text.low(end) {
-        "города" | "республики" if text.capital(end + 1) => end += 2,
+        "города" | "республики" if text.capital(end + 1) => {
+            end += 2;
+            // `города Санкт-Петербурга и Ленинградской области`
+            if text.is(end, "и") && text.capital(end + 1) && text.is(end + 2, "области") {
+                end += 3;
+            }
+        }
         "г" if text.is(end + 1, ".") && text.capital(end + 2) => end += 3,
         "российской" => end += 2,
         "рф" => end += 1,

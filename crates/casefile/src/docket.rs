@@ -26,9 +26,26 @@ fn number(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
         return federal(text, at)
             .or_else(|| state(text, at))
             .or_else(|| named(text, at))
+            .or_else(|| spaced(text, at))
             .or_else(|| labelled(text, at));
     }
     russian(text, at).or_else(|| text.is_word(at).then(|| named(text, at)).flatten())
+}
+
+/// `No. 2021 L 004512`
+fn spaced(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
+    let back = |steps: usize| at.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
+    let label = back(1) == "no" || matches!(back(1), "." | ":") && matches!(back(2), "no" | ".");
+    let (_, year) = text.number(at)?;
+    let (_, length) = text.number(at + 2)?;
+    let letters = text.word(at + 1);
+    let shaped = year == 4
+        && (1..=3).contains(&letters.len())
+        && letters.bytes().all(|it| it.is_ascii_uppercase())
+        && (3..=7).contains(&length)
+        && text.breaks(at + 1) == 0
+        && text.breaks(at + 2) == 0;
+    (label && shaped).then_some((at + 3, Ground::Form))
 }
 
 /// Whatever figures and letters stand together after `Case No.`, `Index No.` or `Дело №`.

@@ -91,6 +91,8 @@ pub enum Role {
     Debtor,
     /// Whom a matter is about: `In re Roe`.
     Subject,
+    /// A side of the agreement that the document is.
+    Contracting,
     Attorney,
     Judge,
     Sender,

@@ -23,7 +23,8 @@ fn telling(word: &str) -> Option<EventKind> {
         }
         "judgment" | "verdict" | "judgement" => Judgment,
         "accident" | "collision" | "incident" | "crash" | "injured" | "struck" | "fell"
-        | "occurred" | "collided" | "fire" | "explosion" => Incident,
+        | "occurred" | "collided" | "fire" | "explosion" | "overturned" | "stole" | "stolen"
+        | "theft" | "robbery" | "assaulted" | "died" | "drowned" | "derailed" => Incident,
         "signed" | "executed" | "agreement" | "contract" | "lease" => Agreement,
         "paid" | "payment" | "invoice" | "invoiced" | "wired" | "remitted" => Payment,
         "sent" | "letter" | "e-mailed" | "emailed" | "mailed" | "notified" | "notice" | "wrote"
@@ -95,6 +96,15 @@ pub(crate) fn is_due(text: &Text<'_>, date: usize) -> bool {
     }
 }
 
+/// `Date of Loss: 3/4/2021`
+pub(crate) fn is_loss(text: &Text<'_>, date: usize) -> bool {
+    let at = date.saturating_sub(4);
+    date >= 4
+        && text.run(at, &["date", "of"])
+        && matches!(text.low(at + 2), "loss" | "injury" | "accident" | "incident" | "death")
+        && text.is(at + 3, ":")
+}
+
 /// Whether the date is the document's own: alone in its line, or after `Dated:`.
 pub(crate) fn is_own(text: &Text<'_>, date: usize, end: usize) -> bool {
     let back = |steps: usize| date.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
@@ -104,7 +114,9 @@ pub(crate) fn is_own(text: &Text<'_>, date: usize, end: usize) -> bool {
         return back(1) == ":" || (label == "dated" && text.breaks(at) > 0);
     }
     let alone = text.breaks(date) > 0 || date == 0;
-    alone && (text.breaks(end) > 0 || text.is(end, "г"))
+    let column =
+        text.at(end).is_some_and(|it| it.aside) && text.at(date).is_some_and(|it| !it.aside);
+    alone && (text.breaks(end) > 0 || text.is(end, "г") || column)
 }
 
 /// The kind of the event, and whether a word told it. `from..to` is the part of the sentence that

@@ -109,9 +109,9 @@ fn backwards(text: &Text<'_>, end: usize) -> Option<usize> {
     while from > 0 && end - from < TOKENS_MAX {
         let at = from - 1;
         // The line may break before the form, not twice.
-        if text.breaks(from) >= 2
-            || (text.breaks(from) == 1 && from != end && !text.at(at).is_some_and(|it| it.shout))
-        {
+        let joins = matches!(text.low(at), "&" | "of") || matches!(text.low(from), "&" | "of");
+        let shout = text.at(at).is_some_and(|it| it.shout);
+        if text.breaks(from) >= 2 || (text.breaks(from) == 1 && from != end && !shout && !joins) {
             break;
         }
         let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);

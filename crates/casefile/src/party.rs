@@ -1,5 +1,7 @@
 //! Parties: from captions, from `X v. Y`, and from the words before and after a name in prose.
 
+mod agreement;
+
 use crate::entity::{Ground, Kind, Role};
 use crate::finding::{Finding, Reading};
 use crate::name;
@@ -57,8 +59,13 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
         } else if text.run(at, &["in", "the", "matter", "of"]) && text.capital(at) {
             matter(reading, at + 4, out);
         } else if matches!(word, "иску" | "заявлению") && at > 0 && text.is(at - 1, "по")
+            || matches!(word, "заявлением" | "иском")
         {
             claim(reading, at + 1, out);
+        } else if word == "between" {
+            agreement::between(reading, at, out);
+        } else if word.starts_with("именуем") {
+            agreement::called(reading, at, out);
         } else if word.starts_with("трет") && text.low(at + 1).starts_with("лиц") {
             labelled(reading, at + 2, Role::ThirdParty, out);
         }
@@ -235,7 +242,7 @@ fn kind_of(reading: &Reading<'_, '_>, from: usize, to: usize) -> Kind {
 fn prose<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
     let text = reading.text;
     let Some(role) = roles(text.low(at)).next() else { return };
-    if defined(reading, at, role, out) {
+    if defined(reading, at, role, out) || appears(text, at) {
         return;
     }
     let plural =
@@ -261,6 +268,13 @@ fn prose<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
             _ => break,
         };
     }
+}
+
+/// `For the plaintiff: Jane Roe` names who speaks for the plaintiff.
+fn appears(text: &Text<'_>, at: usize) -> bool {
+    let back = |steps: usize| at.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
+    let word = if back(1) == "the" { back(2) } else { back(1) };
+    text.is(at + 1, ":") && matches!(word, "for" | "от" | "представитель")
 }
 
 /// A name in running text; a surname alone will do.

@@ -7,12 +7,19 @@ pub(crate) fn starts(text: &Text<'_>) -> Vec<usize> {
     let mut list = Vec::with_capacity(text.len());
     let mut start = 0;
     for at in 0..text.len() {
-        if at > 0 && (text.breaks(at) >= 2 || ends(text, at - 1)) {
+        if at > 0 && (text.breaks(at) >= 2 || is_item(text, at) || ends(text, at - 1)) {
             start = at;
         }
         list.push(start);
     }
     list
+}
+
+/// Whether an item of a list begins: after a bullet, or in a new line after a semicolon.
+fn is_item(text: &Text<'_>, at: usize) -> bool {
+    text.breaks(at) > 0
+        && (matches!(text.low(at), "-" | "•" | "*" | "–" | "▪") && !text.glued(at + 1)
+            || text.is(at - 1, ";"))
 }
 
 /// Whether the sentence ends with this token.

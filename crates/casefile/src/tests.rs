@@ -192,6 +192,72 @@ fn long_repetition_stays_within_bounds() {
     }
 }
 
+/// Commas, capitals, figures, dates, section signs, quotation marks and what rules begin with.
+const HOSTILE: [&str; 40] = [
+    ",",
+    "A",
+    "A ",
+    "a-",
+    "a'",
+    "1",
+    "1 ",
+    "1.1 ",
+    "-",
+    "(",
+    ")",
+    "[",
+    "\"",
+    "“",
+    "«",
+    "»",
+    "§ ",
+    "§1 ",
+    "& ",
+    "Roe, Doe & ",
+    "Roe v. ",
+    "No. ",
+    "No. 1 ",
+    "Case No. ",
+    "Дело № ",
+    "Bar No. ",
+    "(SBN ",
+    "between ",
+    "This Agreement between ",
+    "(1) ",
+    "City of ",
+    "ООО «",
+    "именуемое ",
+    "Judge ",
+    "Before: ",
+    "$1 ",
+    "March 3, 2024 ",
+    "filed on March 3, 2024 ",
+    "within 21 days of ",
+    "Judicial Circuit ",
+];
+
+fn steps(text: &str) -> u64 {
+    crate::text::STEPS.with(|it| it.set(0));
+    let pages = [Page { number: 1, text }];
+    let casefile = read(&pages);
+    assert!(casefile.entities.len() <= crate::ENTITIES_MAX);
+    crate::text::STEPS.with(std::cell::Cell::get)
+}
+
+/// Four times the text is four times the work, whatever the text is.
+#[test]
+fn work_grows_with_the_text_and_no_faster() {
+    let doubled: Vec<String> = HOSTILE.windows(2).step_by(3).map(|it| it.concat()).collect();
+    let all = SCRAPS.iter().chain(&HOSTILE).copied().chain(doubled.iter().map(String::as_str));
+    for scrap in all {
+        let few = (4_000 / scrap.len()).max(1);
+        let (one, four) = (steps(&scrap.repeat(few)), steps(&scrap.repeat(4 * few)));
+        assert!(four <= 5 * one + 10_000, "{scrap:?}: {one} steps, then {four}");
+        let bytes = (scrap.len() * few) as u64;
+        assert!(one <= 400 * bytes, "{scrap:?}: {one} steps for {bytes} bytes");
+    }
+}
+
 #[test]
 fn what_does_not_fit_is_said_to_be_missing() {
     let texts = vec!["Filed on March 3, 2024. ".repeat(crate::EVENTS_MAX + 1)];

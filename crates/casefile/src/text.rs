@@ -2,6 +2,12 @@
 
 use crate::entity::{Mention, Page, Span};
 
+#[cfg(test)]
+thread_local! {
+    /// Tokens looked at by this thread, so that a test can count the work.
+    pub(crate) static STEPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
 /// Longer pages are read in pieces, so that the tokens of a plain text file of any size fit.
 const PIECE_BYTES: usize = 256 * 1024;
 
@@ -141,6 +147,8 @@ impl<'t> Text<'t> {
     }
 
     pub(crate) fn at(&self, at: usize) -> Option<&Token> {
+        #[cfg(test)]
+        STEPS.with(|it| it.set(it.get() + 1));
         self.tokens.get(at)
     }
 

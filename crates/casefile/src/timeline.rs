@@ -105,7 +105,9 @@ fn event_of<'t>(
     let (first, last) = around(starts, at, found.end);
     // Dates beside this one have their own words.
     let (from, to) = (first.max(before), last.min(after.max(found.end)));
-    let (kind, told) = if event::is_own(text, at, found.end) {
+    let (kind, told) = if event::is_loss(text, at) {
+        (EventKind::Incident, Ground::Label)
+    } else if event::is_own(text, at, found.end) {
         (EventKind::Dated, Ground::Form)
     } else if event::is_due(text, at) {
         (EventKind::Deadline, Ground::Label)

@@ -253,6 +253,7 @@ pub(crate) fn role_word(role: Role) -> &'static str {
         Role::Amicus => "amicus",
         Role::Debtor => "debtor",
         Role::Subject => "subject",
+        Role::Contracting => "contracting",
         Role::Attorney => "attorney",
         Role::Judge => "judge",
         Role::Sender => "sender",

@@ -236,6 +236,8 @@ impl<'a, 't> Writing<'a, '_, 't> {
             (Some(left), Some(right)) => Some(format!("{left} v. {right}")),
             (one, other) => one.or(other).or_else(|| side(&[Role::Subject, Role::Debtor])),
         };
+        let sides: Vec<String> = names.with(Role::Contracting).take(2).map(Known::shown).collect();
+        let between = between.or_else(|| (!sides.is_empty()).then(|| joined(&sides)));
         let mailed = || match (side(&[Role::Sender]), side(&[Role::Recipient])) {
             (Some(from), Some(to)) => Some(format!("{from} to {to}")),
             (from, to) => from.or(to),

@@ -199,8 +199,8 @@ fn deadline_sketch(it: &Deadline<'_>, events: &[Event<'_>]) -> Sketch {
                 sketch.ground = sketch.ground.min(from.ground);
                 sketch.set("countedFrom", from.when.from.to_string());
                 sketch.content.push_str(&format!(
-                    " The last day stands in the title; it is counted from {}.",
-                    quoted(from.date.quote)
+                    " The last day stands in the title, and is counted from {}.",
+                    quoted(from.sentence.quote)
                 ));
             }
         }

@@ -8,7 +8,7 @@ use extract::{Attachment, Document, Limits, NoOcr, Ocr};
 
 use crate::facts::{self, Scores};
 use crate::files::{self, Form};
-use crate::{fresh, proof};
+use crate::{fresh, held, proof};
 
 /// The pages of a file and of what is attached to it, numbered from one.
 pub(crate) fn pages(document: &Document) -> Vec<(String, String)> {
@@ -119,5 +119,15 @@ fn files_of_fresh_styles_are_read_as_well_as_is_said() {
     let mut scores = Scores::new();
     let doubts = run(&cases, &NoOcr, &mut scores);
     check("fresh styles", &scores, &[]);
+    assert!(doubts.is_empty(), "{} of the drafts: {}", doubts.len(), doubts.join("\n"));
+}
+
+#[test]
+fn files_of_held_out_styles_are_read_as_well_as_is_said() {
+    let cases = cases(held::corpus(8));
+    assert!(cases.len() >= 50);
+    let mut scores = Scores::new();
+    let doubts = run(&cases, &NoOcr, &mut scores);
+    check("held out", &scores, &[]);
     assert!(doubts.is_empty(), "{} of the drafts: {}", doubts.len(), doubts.join("\n"));
 }

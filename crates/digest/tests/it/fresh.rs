@@ -59,7 +59,7 @@ const PEOPLE: [&str; 20] = [
     "Matteo Giambruno",
     "Cordelia Ashworth",
 ];
-const FIRMS: [&str; 8] = [
+pub(crate) const FIRMS: [&str; 8] = [
     "Brightwater Solar, Inc.",
     "Pell Marine Services, LLC",
     "Cascadia Timber Holdings, L.P.",
@@ -71,18 +71,18 @@ const FIRMS: [&str; 8] = [
 ];
 
 /// So many different people.
-fn people<const N: usize>(dice: &mut Dice) -> [&'static str; N] {
+pub(crate) fn people<const N: usize>(dice: &mut Dice) -> [&'static str; N] {
     let first = dice.below(PEOPLE.len());
     let step = [1, 3, 7, 9][dice.below(4)];
     std::array::from_fn(|at| PEOPLE[(first + at * step) % PEOPLE.len()])
 }
 
-fn two_firms(dice: &mut Dice) -> (&'static str, &'static str) {
+pub(crate) fn two_firms(dice: &mut Dice) -> (&'static str, &'static str) {
     let first = dice.below(FIRMS.len());
     (FIRMS[first], FIRMS[(first + 1 + dice.below(FIRMS.len() - 1)) % FIRMS.len()])
 }
 
-fn surname(name: &str) -> &str {
+pub(crate) fn surname(name: &str) -> &str {
     name.rsplit(' ').next().unwrap()
 }
 
@@ -105,21 +105,21 @@ fn month(day: Date) -> &'static str {
 }
 
 /// `June 4, 2021`
-fn american(day: Date) -> String {
+pub(crate) fn american(day: Date) -> String {
     format!("{} {}, {}", month(day), day.day(), day.year())
 }
 
 /// `4 June 2021`
-fn british(day: Date) -> String {
+pub(crate) fn british(day: Date) -> String {
     format!("{} {} {}", day.day(), month(day), day.year())
 }
 
-fn later(day: Date, days: i64) -> Date {
+pub(crate) fn later(day: Date, days: i64) -> Date {
     day.checked_add(days.days()).unwrap()
 }
 
 /// The day, or the Monday after it.
-fn working(day: Date) -> Date {
+pub(crate) fn working(day: Date) -> Date {
     match day.weekday() {
         Weekday::Saturday => later(day, 2),
         Weekday::Sunday => later(day, 1),
@@ -128,7 +128,7 @@ fn working(day: Date) -> Date {
 }
 
 /// A round sum of dollars, and the truth of it.
-fn dollars(dice: &mut Dice, truth: &mut Truth) -> String {
+pub(crate) fn dollars(dice: &mut Dice, truth: &mut Truth) -> String {
     let thousands = 3 + dice.below(900);
     truth.money.push(format!("USD {thousands}000.00"));
     format!("${thousands},000")

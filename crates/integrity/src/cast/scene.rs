@@ -43,6 +43,11 @@ impl Scene<'_, '_> {
     }
 
     pub(super) fn relation(&self, at: usize) -> Option<Relation> {
+        // `Winifred` ends like a verb and is none.
+        let named = self.actors.partition_point(|it| it.0 <= at).checked_sub(1);
+        if named.and_then(|it| self.actors.get(it)).is_some_and(|it| at < it.1) {
+            return None;
+        }
         let folded = self.folded(at);
         let word = self.page.words.get(at)?;
         let span = Span { start: word.start, end: word.end };

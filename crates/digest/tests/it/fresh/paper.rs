@@ -81,6 +81,8 @@ pub(super) fn contract(dice: &mut Dice) -> Made {
     truth.event(ends, EventKind::Agreement);
     truth.deadlines.push((30, Unit::Days, None));
     truth.deadlines.push((60, Unit::Days, None));
+    truth.parties =
+        vec![(company.to_owned(), Role::Contracting), (consultant.to_owned(), Role::Contracting)];
     truth.organisation(company);
     truth.organisation(guarantor);
     (vec![text], truth)
