@@ -125,7 +125,10 @@ impl DiskBlobs {
     /// begun and then left alone could otherwise hit a blob that came after the lock was given up.
     pub fn withdraw(&self, hash: BlobHash) -> Result<Option<Withdrawn>, Fault> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let path = self.incoming().join(format!("{:016x}-{number}", self.own));
+        let incoming = self.incoming();
+        // A folder that is missing, as after a restore, must not pass for a blob that is missing.
+        std::fs::create_dir_all(&incoming).map_err(disk)?;
+        let path = incoming.join(format!("{:016x}-{number}", self.own));
         match std::fs::rename(self.path(hash), &path) {
             Ok(()) => Ok(Some(Withdrawn::at(path))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
