@@ -19,7 +19,7 @@ import archive_papers as papers
 from archive_files import again, deleted, grounded, processed, told, uploaded, versioned
 from archive_http import CASE, NOBODY, Door
 from archive_insights import TESTS, asked, tested
-from archive_mistakes import cancelled, limited, mistaken
+from archive_mistakes import cancelled, edges, limited, mistaken
 from archive_papers import CORRUPTED, FAITHFUL
 from archive_people import minted, refreshed, shared, signed_in, stolen, unknown
 from mcp_client import ERAS, Tally, call, every_page, over, text
@@ -88,6 +88,7 @@ async def session(tally, base, mode, era):
         mia = await stranger(tally, client, door, schemas, era)
     header = argparse.Namespace(stdio=None, url=f"{base}/mcp", token=mia.token)
     async with Client(over(header), mode=mode) as client:
+        await elsewhere(tally, client, era)
         await matter(tally, client, mia, schemas, era)
 
 
@@ -154,6 +155,13 @@ async def matter(tally, client, mia, schemas, era):
     tally.check(f"{era}: nothing is left", found.get("total") == 0, found)
 
 
+async def elsewhere(tally, client, era):
+    """A user's token opens the archive and nothing else."""
+    result = await client.call_tool("propose_price", {"sku": "none"})
+    tally.check(f"{era}: a user's token prices nothing", bool(result.is_error), text(result))
+    tally.check(f"{era}: and it is told why", "auth" in text(result), text(result))
+
+
 async def polled(tally, client, ask, era, job_id, extraction):
     """Asked again and again as the contract says, and by waiting; with progress on the way."""
     label = f"{era}: {extraction}"
@@ -192,7 +200,7 @@ def over_http(tally, arguments):
     stored = asked(tally, ann, kept, ends)
     tested(tally, ann, kept, stored)
     shared(tally, door, ann, kept)
-    for part in [mistaken, limited, cancelled, versioned]:
+    for part in [mistaken, edges, limited, cancelled, versioned]:
         attempted(tally, part.__name__, part, tally, door)
     deleted(tally, ann, kept)
     if arguments.stoa:

@@ -1,5 +1,8 @@
 """Files that cannot be kept or read, more than is allowed, and jobs that are stopped."""
 
+import json
+import time
+
 import archive_papers as papers
 from archive_http import NOBODY, endless, form
 
@@ -56,6 +59,64 @@ def mistaken(tally, door):
     refuse("waiting too long", "INVALID_INPUT", "GET", f"jobs/{NOBODY}?waitSeconds=61")
     odd = {"X-Upload-Id": "a b"}
     refuse("an odd upload id", "INVALID_INPUT", *send("a.txt", b"A text."), headers=odd)
+
+
+def edges(tally, door):
+    """The last that is allowed, odd names, and an upload that is watched while it comes in."""
+    liz = door.newcomer("liz")
+    most = 100 * 1024 * 1024
+    text = (b"The court denies the motion. " * (most // 29 + 1))[:most]
+    liz.upload("100 MB to the byte", "large.txt", text)
+    one_more = form([("larger.txt", text + b".")])
+    liz.refused("one byte more", "FILE_TOO_LARGE", "POST", "upload", one_more)
+    name = "Решение суда № 5.txt"
+    kept = liz.upload("a Russian name", name, "Суд решил: иск удовлетворить.\n".encode())
+    status, head, raw = liz.ask("HEAD", f"files/{kept.get('fileId')}/content")
+    whole = status == 200 and raw == b"" and head.get("Content-Length") == str(kept.get("fileSize"))
+    tally.check("HEAD tells the length alone", whole, (status, head.items()))
+    odd = form([("../../etc/passwd.txt", b"A text that would like to be elsewhere.\n")])
+    answer = liz.good("a name with folders", "upload", "POST", "upload", odd)
+    tally.check("folders are left out of a name", answer.get("fileName") == "passwd.txt", answer)
+    bare = form([("brief", papers.pdf())])
+    answer = liz.good("a PDF without an ending", "upload", "POST", "upload", bare)
+    tally.check("the content tells the type", answer.get("mimeType") == "application/pdf", answer)
+    odd = form([("picture.png", papers.pdf())])
+    said = liz.refused("a PDF named PNG", "UNSUPPORTED_FILE_TYPE", "POST", "upload", odd)
+    words = said.get("message", "")
+    tally.check("both types are named", "PNG" in words and "PDF" in words, words)
+    liz.refused("an empty file", "INVALID_INPUT", "POST", "upload", form([("empty.txt", b"")]))
+    watched(tally, liz)
+
+
+def watched(tally, liz):
+    named = {"X-Upload-Id": "watched", "Transfer-Encoding": "chunked"}
+    seen = []
+
+    def pieces():
+        for at, piece in enumerate(endless("slow.txt", 6)):
+            yield piece
+            if at in (2, 5):
+                # Only what the server has read counts, so it is asked until it has read enough.
+                seen.append(waited(at - 1))
+
+    def waited(megabytes):
+        far = {}
+        for _ in range(100):
+            status, _, raw = liz.ask("GET", "uploads/watched")
+            far = json.loads(raw) if status == 200 else {}
+            if far.get("receivedBytes", 0) >= (megabytes - 1) * 1024 * 1024:
+                break
+            time.sleep(0.1)
+        return far
+
+    status, _, raw = liz.ask("POST", "upload", None, named, pieces())
+    tally.check("a slow upload is kept", status == 200, (status, raw[:300]))
+    counts = [far.get("receivedBytes", -1) for far in seen]
+    tally.check("its progress grows", len(counts) == 2 and 0 <= counts[0] < counts[1], seen)
+    early = [far for far in seen if far.get("done") is not False]
+    tally.check("it is not done before its end", not early, seen)
+    far = liz.good("its progress at the end", "upload_progress", "GET", "uploads/watched")
+    tally.check("it is done at its end", far.get("done") is True, far)
 
 
 def limited(tally, door):

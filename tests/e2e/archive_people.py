@@ -158,6 +158,10 @@ def shared(tally, door, ann, kept):
     members = share("none")
     tally.check("nobody is a member", members == [], members)
     bob.refused("no longer a member", "AUTHORIZATION_FAILED", "GET", f"files/{file_id}")
+    same = form([("same.txt", b"Bob has a case of that name.")], {"caseId": CASE})
+    bob.good("a case of the same name", "upload", "POST", "upload", same)
+    twice = {"username": bob.username, "access": "read"}
+    ann.refused("sharing a name twice", "INVALID_INPUT", "POST", path, twice, status=409)
     lost = {"username": f"nobody-{os.urandom(4).hex()}", "access": "read"}
     ann.refused("sharing with nobody", "INVALID_INPUT", "POST", path, lost)
     other = {"username": bob.username, "access": "read"}
