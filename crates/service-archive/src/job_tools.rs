@@ -209,7 +209,8 @@ fn error(job: &Job) -> Value {
         (Some(error), _) => (error.code.as_str(), error.message.as_str()),
         (None, _) => ("unknown", "the job failed"),
     };
-    json!({ "code": "PROCESSING_FAILED", "message": message, "details": { "reason": reason,
+    let code = if reason.starts_with("store_") { "DATABASE_ERROR" } else { "PROCESSING_FAILED" };
+    json!({ "code": code, "message": message, "details": { "reason": reason,
         "attempts": job.attempt } })
 }
 

@@ -118,6 +118,8 @@ pub fn service(parts: Parts) -> Result<Service, ContractError> {
 
 fn assemble(parts: Parts) -> Archive {
     let Parts { db, jobs, clock, people, documents, insights, tokens, models, .. } = parts;
+    let left = process::scratch::sweep(parts.reader.scratch.clone(), jobs.clone());
+    parts.tasks.spawn(left);
     let processing = process::work::Processing {
         db: db.clone(),
         clock: Arc::clone(&clock),

@@ -4,6 +4,7 @@
 mod across;
 mod make;
 mod pages;
+pub(crate) mod scratch;
 mod settings;
 mod summary;
 pub(crate) mod work;

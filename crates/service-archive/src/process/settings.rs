@@ -5,6 +5,7 @@ use extract::Limits;
 use serde::{Deserialize, Serialize};
 
 /// Pages that go to OCR, which takes seconds for each.
+const OCR_PAGES_FAST: u32 = 10;
 const OCR_PAGES: u32 = 50;
 const OCR_PAGES_DEEP: u32 = 500;
 /// A quick look takes no longer than this.
@@ -62,7 +63,7 @@ impl Settings {
     pub(crate) fn limits(&self) -> Limits {
         let usual = Limits::default();
         match self.extraction_mode {
-            Depth::Fast => Limits { ocr_pages: OCR_PAGES, seconds: FAST_SECONDS, ..usual },
+            Depth::Fast => Limits { ocr_pages: OCR_PAGES_FAST, seconds: FAST_SECONDS, ..usual },
             Depth::Standard => Limits { ocr_pages: OCR_PAGES, ..usual },
             Depth::Deep => Limits { ocr_pages: OCR_PAGES_DEEP, ..usual },
         }

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use digest::{Category, Digest, Draft};
 use documents::{Documents, FileRecord, Filter, PageRecord, Reading};
 use extract::Child;
-use fault::{Fault, Kind};
+use fault::Fault;
 use insights::{Insights, NewInsight};
 use jobs::{Handler, JobContext, Outcome, Stop};
 use llm::Model;
@@ -21,6 +21,7 @@ use crate::Reader;
 use crate::process::across::{self, Other};
 use crate::process::make::Maker;
 use crate::process::pages::{Gather, Gathered};
+use crate::process::scratch::{self, Scratch};
 use crate::process::settings::{Depth, Settings};
 use crate::process::{Errand, Told, summary};
 
@@ -166,12 +167,12 @@ impl Processing {
         let child = Child {
             program: self.reader.program.clone(),
             arguments: self.reader.arguments.clone(),
-            scratch: self.reader.scratch.join(format!("job-{}", context.id())),
-            languages: ocr.then(|| self.reader.languages.clone()),
+            scratch: scratch::of_job(&self.reader.scratch, context.id()),
+            languages: ocr.then(|| self.reader.languages.clone()).filter(|it| !it.is_empty()),
         };
         let (limits, context, halt) = (settings.limits(), context.clone(), halt.clone());
         let work = move || {
-            let _scratch = Scratch::make(&child)?;
+            let _scratch = Scratch::make(&child.scratch)?;
             let mut gather = Gather::new(bytes, ocr);
             let wanted = || !halt.is_cancelled();
             extract::isolated::read_while(&child, &path, &name, &limits, &wanted, &mut |event| {
@@ -326,25 +327,6 @@ impl Work<'_> {
             places: summed.spots,
         };
         NewInsight { source_llm: model.to_owned(), ..maker.insight(draft) }
-    }
-}
-
-/// The folder of one job, gone with it.
-struct Scratch(std::path::PathBuf);
-
-impl Scratch {
-    fn make(child: &Child) -> Result<Self, Fault> {
-        std::fs::create_dir_all(&child.scratch).map_err(|error| {
-            let message = "there is no room to read the file; try again later";
-            Fault::new(Kind::Unavailable, "processing_failed", message).caused_by(error)
-        })?;
-        Ok(Self(child.scratch.clone()))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        std::fs::remove_dir_all(&self.0).ok();
     }
 }
 
