@@ -104,7 +104,7 @@ def watched(tally, liz):
         for _ in range(100):
             status, _, raw = liz.ask("GET", "uploads/watched")
             far = json.loads(raw) if status == 200 else {}
-            if far.get("receivedBytes", 0) >= (megabytes - 1) * 1024 * 1024:
+            if far.get("receivedBytes", 0) >= megabytes * 1024 * 1024:
                 break
             time.sleep(0.1)
         return far
