@@ -41,7 +41,8 @@ impl Draft {
             }
             Engine::Postgres => {
                 let list = self.bind(format!("{{{}}}", texts.join(",")));
-                format!("{column} = ANY(CAST({list} AS BIGINT[]))")
+                // A selection, because the cast would be done for every row otherwise.
+                format!("{column} IN (SELECT unnest(CAST({list} AS BIGINT[])))")
             }
         }
     }
@@ -136,7 +137,9 @@ fn search(
             )
         }
         Engine::Postgres => {
-            let wanted = format!("CAST({} AS tsquery)", draft.bind(wanted.tsquery(scopes)));
+            // A selection, because the cast would be done for every row otherwise.
+            let wanted = draft.bind(wanted.tsquery(scopes));
+            let wanted = format!("(SELECT CAST({wanted} AS tsquery))");
             let score = format!("CAST(ts_rank(w.words, {wanted}, 1) AS DOUBLE PRECISION)");
             let grade = by_row.map_or(score, str::to_owned);
             let join = if joined { " JOIN insight i ON i.seq = w.seq" } else { "" };

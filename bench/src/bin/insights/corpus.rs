@@ -6,8 +6,9 @@ use std::collections::HashSet;
 /// The cases that insights are spread over.
 pub(crate) const CASES: usize = 200;
 const VOCABULARY: usize = 60_000;
-/// The words that nobody searches for.
-const STOP_WORDS: usize = 25;
+/// The words that nobody searches for. Few, so that questions have as many hits as those about
+/// real opinions, about thirty.
+const STOP_WORDS: usize = 3;
 
 /// The most used words, most used first; the rest are made of syllables.
 const WORDS: &str = "the of and to in that a was for on is by as not with be this it or at from are an \
@@ -84,7 +85,8 @@ impl Corpus {
                 words.push(word);
             }
         }
-        let weights: Vec<f64> = (0..words.len()).map(|rank| 1.0 / (rank as f64 + 2.7)).collect();
+        let weights: Vec<f64> =
+            (0..words.len()).map(|rank| (rank as f64 + 2.7).powf(-1.1)).collect();
         let sum: f64 = weights.iter().sum();
         let mut share = 0.0;
         let shares = weights.iter().map(|weight| {
@@ -113,7 +115,7 @@ impl Corpus {
 
     /// The next insight: a title of a few words and a sentence, about 176 bytes.
     pub(crate) fn insight(&mut self) -> Made {
-        let (title, content) = (3 + self.dice.below(4), 12 + self.dice.below(24));
+        let (title, content) = (3 + self.dice.below(4), 10 + self.dice.below(24));
         let case = self.dice.below(CASES);
         Made { case, title: self.text(title), content: self.text(content) }
     }

@@ -1,7 +1,7 @@
 //! The insights benchmark: a million insights asked for two words of one case, the first twenty
 //! and the exact total, ours beside raw SQLite FTS5 and tantivy, and ours on PostgreSQL.
 //!
-//! `cargo run --release -p bench --bin insights [INSIGHTS] [ROUNDS]`
+//! `cargo run --release -p bench --bin insights [INSIGHTS] [ROUNDS] [INSIGHTS_ON_POSTGRESQL]`
 
 #![expect(clippy::print_stdout, reason = "a benchmark talks to a terminal")]
 
@@ -70,6 +70,7 @@ async fn measure() -> Outcome<bool> {
     let mut arguments = std::env::args().skip(1);
     let count: usize = arguments.next().map_or(Ok(1_000_000), |it| it.parse())?;
     let rounds: usize = arguments.next().map_or(Ok(3), |it| it.parse())?;
+    let on_postgres: usize = arguments.next().map_or(Ok(count), |it| it.parse())?;
     let folder = TempFolder::new();
     let questions = write(folder.path(), count)?;
     println!("\n| index | made in s | MB on disk |\n|---|-:|-:|");
@@ -101,12 +102,12 @@ async fn measure() -> Outcome<bool> {
     fts5.print("raw SQLite FTS5: numbers alone");
     tantivy.print("tantivy: numbers alone");
     ours.print_others(&questions).await?;
-    if let Some(postgres) = Ours::postgres(folder.path(), count).await? {
+    if let Some(postgres) = Ours::postgres(folder.path(), on_postgres).await? {
         let mut best = Times::default();
         for _ in 0..=rounds {
             best.better(postgres.round(&questions).await?);
         }
-        println!("\nPostgreSQL: {:.1} s to load\n", postgres.seconds);
+        println!("\nPostgreSQL: {on_postgres} insights, {:.1} s to load\n", postgres.seconds);
         println!("| PostgreSQL | hits | p50 ms | p99 ms | max ms |\n|---|-:|-:|-:|-:|");
         best.print("two words, one case, first 20, total");
         postgres.print_others(&questions).await?;
