@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use fault::Fault;
 use history::{History, Patience};
-use market::{Bar, BarSource, DAY_MS, Millis, PageRequest, Series, Span, Ticker};
+use market::{Bar, BarSource, DAY_MS, Interval, Millis, PageRequest, Series, Span, Ticker};
 use tokio::time::Instant;
 
 use crate::ports::VenueCandles;
 
 /// How often the search for more candles goes further back over a venue's gaps.
 const STRIDES_MAX: u32 = 6;
+const EVER: Span = Span { from: Millis(i64::MIN), to: Millis(i64::MAX) };
 
 pub(crate) struct Request<'a> {
     pub(crate) history: &'a History,
@@ -61,6 +62,7 @@ impl Request<'_> {
         self.known().await?;
         let Some(source) = &self.venue.bars else {
             // The archive is all there is.
+            self.imported().await?;
             let span = Span::new(Millis(0), end);
             let bars = self.newest(span, limit).await?;
             return Ok(Known { bars, from: None, to: end });
@@ -98,6 +100,9 @@ impl Request<'_> {
         let Some(source) = self.venue.bars.as_ref().filter(|_| !span.is_empty()) else {
             // There is nothing to fetch, so nobody else would notice an unknown symbol.
             self.known().await?;
+            if self.venue.bars.is_none() {
+                self.imported().await?;
+            }
             return Ok(span.to);
         };
         if self.history.is_complete(self.series, span).await? {
@@ -131,5 +136,23 @@ impl Request<'_> {
         let listing = self.venue.symbols.listing().await?;
         let listed = listing.require(self.ticker, "symbol");
         listed.map_err(|fault| fault.problem("symbol", "a symbol of the venue"))
+    }
+
+    /// Refuses an interval that a file was not imported at. Bars of other lengths are not made of
+    /// those there are: where a file lacks a minute, nobody knows whether it is a minute without
+    /// trades, and an hour made of the others would look like any other hour.
+    async fn imported(&self) -> Result<(), Fault> {
+        let every = Interval::ALL.map(|interval| Series { interval, ..self.series.clone() });
+        let count = PageRequest { series: &every, span: EVER, offset: 0, limit: 0 };
+        let totals = self.history.page(&count).await?.totals;
+        let there = every.iter().zip(totals).filter(|(_, total)| *total > 0);
+        let there: Vec<Interval> = there.map(|(series, _)| series.interval).collect();
+        if there.is_empty() || there.contains(&self.series.interval) {
+            return Ok(());
+        }
+        let names = there.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(", ");
+        let (ticker, interval) = (&self.ticker.name, self.series.interval);
+        let message = format!("{ticker} was not imported at {interval}, only at {names}");
+        Err(Fault::invalid("interval_not_imported", message).problem("interval", names))
     }
 }

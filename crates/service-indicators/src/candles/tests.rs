@@ -116,7 +116,9 @@ impl BarArchive for World {
         let bars = self.bars_in(request.span.overlap(known));
         let total = bars.len() as u64;
         let page = bars.into_iter().skip(request.offset as usize).take(request.limit);
-        Ok(ArchivePage { bars: page.map(|bar| (0, bar)).collect(), total, totals: vec![total] })
+        let count = |series: &Series| if series.interval == Interval::M1 { total } else { 0 };
+        let totals = request.series.iter().map(count).collect();
+        Ok(ArchivePage { bars: page.map(|bar| (0, bar)).collect(), total, totals })
     }
 
     async fn received_at(&self, _: &[Series]) -> Result<Vec<Option<Millis>>, Fault> {
@@ -272,4 +274,22 @@ async fn a_young_symbol_is_as_warm_as_it_can_be() {
     assert!(warm["sma"].iter().all(|value| value.is_nan()));
     let all = series(&house, newest(300), true).await;
     assert_eq!((all["rsi"].len(), all["rsi"].iter().filter(|it| it.is_nan()).count()), (100, 13));
+}
+
+#[tokio::test]
+async fn a_file_is_read_only_at_the_intervals_it_was_imported_at() {
+    let mut house = House::new(0);
+    let venue = house.stand.market.venues.get_mut(&Venue::Binance).unwrap();
+    venue.bars = None;
+    *house.world.known.lock().unwrap() = Some(Span::new(Millis(NOON - DAY_MS), Millis(NOON)));
+    assert_eq!(house.times(newest(3)).await.0.len(), 3);
+    let since = Range { start: Some(Millis(NOON - DAY_MS)), end: None, limit: Some(2) };
+    for range in [newest(3), since, between(NOON - DAY_MS, NOON)] {
+        let (ticker, until) = (house.stand.ticker("X").unwrap(), Instant::now());
+        let found = house.stand.find(ticker, Interval::M5, range, &[], until).await;
+        let fault = found.err().unwrap();
+        assert_eq!(fault.message(), "X was not imported at 5m, only at 1m");
+        assert_eq!((fault.kind(), fault.code()), (fault::Kind::Invalid, "interval_not_imported"));
+        assert_eq!(fault.problems()[0].field, "interval");
+    }
 }

@@ -20,7 +20,7 @@ use crate::live::{Batch, BatchArgs, Read, Reader, StreamArgs};
 const SECONDS_MAX: u64 = 3_600;
 /// How long it follows for a client that hears nothing meanwhile: most give up after a minute.
 const SECONDS_UNHEARD: u64 = 50;
-/// What it takes to answer before the deadline.
+/// What it takes to answer before the deadline; a quarter of what is left where that is less.
 const ANSWERING: Duration = Duration::from_secs(1);
 /// Candles that the text shows; all of them are in the structured content.
 const SHOWN_MAX: usize = 20;
@@ -32,6 +32,8 @@ pub(crate) struct CallArgs {
     stream: StreamArgs,
     max_events: usize,
     max_seconds: Option<u64>,
+    /// The deadline is made of it before we are called; here it says that the caller chose one.
+    timeout_ms: Option<u64>,
 }
 
 pub(crate) async fn open(cx: Cx<Indicators>, args: StreamArgs) -> Result<Subscription, Fault> {
@@ -48,12 +50,16 @@ pub(crate) async fn open_batch(cx: Cx<Indicators>, args: BatchArgs) -> Result<Su
 
 pub(crate) async fn call(cx: Cx<Indicators>, args: CallArgs) -> Result<Followed, Fault> {
     let ask = args.stream.ask(&cx.service.candles)?;
-    let unless_said = if cx.progress.is_heard() { SECONDS_MAX } else { SECONDS_UNHEARD };
+    let patient = cx.progress.is_heard() || args.timeout_ms.is_some();
+    let unless_said = if patient { SECONDS_MAX } else { SECONDS_UNHEARD };
     let seconds = args.max_seconds.unwrap_or(unless_said).min(SECONDS_MAX);
-    let until = Instant::now() + Duration::from_secs(seconds);
+    let now = Instant::now();
+    let until = now + Duration::from_secs(seconds);
+    let answering = ANSWERING.min(cx.deadline.saturating_duration_since(now) / 4);
+    let latest = cx.deadline.checked_sub(answering).unwrap_or(cx.deadline);
+    let ends = if args.timeout_ms.is_some() && latest < until { "timeoutMs" } else { "maxSeconds" };
     let mut reader = cx.service.live.subscribe(&ask, cx.deadline).await?;
-    let latest = cx.deadline.checked_sub(ANSWERING).unwrap_or(cx.deadline);
-    let bounds = Bounds { events: args.max_events, until: until.min(latest) };
+    let bounds = Bounds { events: args.max_events, until: until.min(latest), ends };
     let (events, ended) = follow(&mut reader, &bounds, &cx.progress).await;
     Ok(Followed {
         ticker: ask.ticker,
@@ -69,6 +75,8 @@ pub(crate) async fn call(cx: Cx<Indicators>, args: CallArgs) -> Result<Followed,
 struct Bounds {
     events: usize,
     until: Instant,
+    /// What that is called.
+    ends: &'static str,
 }
 
 /// Reads until there are enough candles or no more time. Everything is reported as it comes, signs
@@ -82,7 +90,7 @@ async fn follow(
     let mut reports = 0.0;
     while candles.len() < bounds.events {
         let Ok(read) = timeout_at(bounds.until, reader.read_next()).await else {
-            return (candles, "maxSeconds");
+            return (candles, bounds.ends);
         };
         let event = match &read {
             Some(Read::Candle { event, .. } | Read::Other(event) | Read::Ended { event, .. }) => {
