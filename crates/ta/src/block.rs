@@ -68,6 +68,15 @@ pub(crate) fn check_period(name: &'static str, value: usize) -> Result<usize, Er
     Err(Error::parameter(name, format!("must be from 1 to {PERIOD_MAX}, not {value}")))
 }
 
+/// A period within which something can move: over one candle alone a range is nothing, and so is
+/// whatever is divided by it.
+pub(crate) fn check_window(name: &'static str, value: usize) -> Result<usize, Error> {
+    match check_period(name, value)? {
+        1 => Err(Error::parameter(name, "must be at least 2: one value has no range".to_owned())),
+        more => Ok(more),
+    }
+}
+
 /// A factor that can be worked with: finite and above zero.
 pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
     if value.is_finite() && value > 0.0 {

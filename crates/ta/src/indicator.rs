@@ -79,7 +79,8 @@ pub trait Room<const N: usize> {
     /// The next `len` slots of each; fewer where there are no more.
     fn next(&mut self, len: usize) -> [&mut [f64]; N];
 
-    /// The outputs themselves, where they grow, to append the same number of values to each.
+    /// The outputs themselves, where they grow, to append the same number of values to each. Those
+    /// that are kept have room for all, the others for 2,048.
     #[inline(always)]
     fn columns(&mut self) -> Option<[&mut Vec<f64>; N]> {
         None
@@ -132,8 +133,10 @@ impl<const N: usize> Room<N> for Columns<'_, N> {
 
     #[inline(always)]
     fn columns(&mut self) -> Option<[&mut Vec<f64>; N]> {
-        let all = self.columns.iter_mut().zip(self.wanted);
-        all.filter(|(_, wanted)| !wanted).for_each(|(column, _)| column.clear());
+        for (column, _) in self.columns.iter_mut().zip(self.wanted).filter(|(_, wanted)| !wanted) {
+            column.clear();
+            column.reserve(BUFFER);
+        }
         Some(self.columns.each_mut())
     }
 

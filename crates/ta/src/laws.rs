@@ -231,6 +231,58 @@ fn long_series_agree_with_single_candles_whatever_is_among_them() {
     }
 }
 
+/// Numbers so large that the distance between two of them is infinite, among many that are not.
+#[test]
+fn what_is_too_large_to_be_told_is_not_available() {
+    let far = [1.7e308, -1.7e308, 1.2e308];
+    for (fast, slow, signal) in [(2, 3, 2), (2, 3, 4), (3, 9, 5), (12, 26, 9)] {
+        let candles: Vec<_> = (0..4096_usize)
+            .map(|i| {
+                let c = if (2000..2300).contains(&i) { far[i % 3] } else { 100.0 + (i % 7) as f64 };
+                Candle { t: i as i64, o: c, h: c, l: c, c, v: c }
+            })
+            .collect();
+        let number = |period: u32| Arg::Number(f64::from(period));
+        let args = [("fast", number(fast)), ("slow", number(slow)), ("signal", number(signal))];
+        for name in ["macd", "ppo", "pvo"] {
+            let spec = Spec::parse(name, &args).unwrap();
+            for column in spec.batch(&Owned::new(&candles).candles()) {
+                assert!(!column.iter().any(|value| value.is_infinite()), "{spec}");
+                assert!(column[4000..].iter().all(|value| value.is_finite()), "{spec}");
+            }
+        }
+    }
+}
+
+/// Every period at its shortest, one at a time: a window without room to move in is refused.
+#[test]
+fn the_shortest_windows_have_values_or_are_refused() {
+    let candles: Vec<_> = (0..300_u32)
+        .map(|i| {
+            let wave = f64::from((i * 7919) % 101) / 10.0 + f64::from(i) / 50.0;
+            let (c, v) = (100.0 + wave, 10.0 + wave);
+            Candle { t: i64::from(i), o: c, h: c + 1.0 + wave / 9.0, l: c - 1.5, c, v }
+        })
+        .collect();
+    let mut wrong = Vec::new();
+    for name in known() {
+        let params = Spec::parse(name, &[]).unwrap().params();
+        for param in params.iter().filter(|it| matches!(it.kind, ParamKind::Period(_))) {
+            let Ok(spec) = Spec::parse(name, &[(param.name, Arg::Number(1.0))]) else { continue };
+            let columns = one_by_one(&spec, &candles);
+            let lasting = columns.iter().zip(spec.outputs());
+            let lasting = lasting.filter(|(_, key)| !matches!(**key, "psar_up" | "psar_down"));
+            let leading =
+                lasting.map(|(column, _)| column.iter().take_while(|x| x.is_nan()).count());
+            let leading = leading.max().unwrap();
+            if leading != spec.warmup() {
+                wrong.push(format!("{spec}: {leading} where {} is said", spec.warmup()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn what_is_wrong_is_named() {
     let number = Arg::Number;
@@ -265,6 +317,10 @@ fn what_is_wrong_is_named() {
         "session must be one of day, continuous, not \"week\"",
     );
     check("psar", &[("step", number(0.5))], "step must not be above max_step");
+    for (name, window) in [("stochRsi", "rsi"), ("cci", "period"), ("stc", "cycle")] {
+        let message = format!("{window} must be at least 2: one value has no range");
+        check(name, &[(window, number(1.0))], &message);
+    }
     let unknown = Spec::parse("magic", &[]).unwrap_err().to_string();
     assert!(unknown.starts_with("unknown indicator \"magic\"; known: macd, rsi, atr"), "{unknown}");
 }

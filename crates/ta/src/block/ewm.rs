@@ -85,6 +85,10 @@ impl Ewm {
     /// The mean after a finite number, while the average is steady.
     #[inline(always)]
     pub(crate) fn ahead(&self, x: f64) -> f64 {
+        // One instruction where the program is compiled for machines that have it.
+        if cfg!(target_feature = "fma") {
+            return self.beta.mul_add(self.mean, self.alpha * x);
+        }
         self.beta * self.mean + self.alpha * x
     }
 

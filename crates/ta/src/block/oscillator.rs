@@ -32,9 +32,14 @@ struct Steady {
     alpha: Apart,
     beta: Apart,
     /// What the mean leaves to the next one. The mean itself would have to be kept beside what
-    /// is made of it, and copied at every step.
+    /// is made of it, and copied at every step; but where a multiplication and an addition are one
+    /// instruction, it is the mean.
     rest: Apart,
 }
+
+/// Whether the program is compiled for machines that multiply and add at once. Then a step waits
+/// for one instruction instead of two.
+const FUSED: bool = cfg!(target_feature = "fma");
 
 /// A number without neighbours: the compiler would put two into one register, in which each waits
 /// for the other.
@@ -46,25 +51,32 @@ impl Steady {
     #[inline(always)]
     fn new(average: &Ewm, scale: f64) -> Steady {
         let (alpha, beta) = (average.alpha() * scale, average.beta());
-        let rest = beta * average.mean() * scale;
+        let left = if FUSED { 1.0 } else { beta };
+        let rest = left * average.mean() * scale;
         Steady { alpha: Apart(alpha), beta: Apart(beta), rest: Apart(rest) }
     }
 
     #[inline(always)]
     fn mean(&self) -> f64 {
-        self.rest.0 / self.beta.0
+        if FUSED { self.rest.0 } else { self.rest.0 / self.beta.0 }
     }
 
     /// The mean after a finite number.
     #[inline(always)]
     fn ahead(&self, x: f64) -> f64 {
-        self.rest.0 + self.alpha.0 * x
+        self.plus(self.alpha.0 * x)
+    }
+
+    /// The mean after a number that is scaled already.
+    #[inline(always)]
+    fn plus(&self, x: f64) -> f64 {
+        if FUSED { self.beta.0.mul_add(self.rest.0, x) } else { self.rest.0 + x }
     }
 
     /// Takes what `ahead` gave.
     #[inline(always)]
     fn set(&mut self, mean: f64) {
-        self.rest.0 = self.beta.0 * mean;
+        self.rest.0 = if FUSED { mean } else { self.beta.0 * mean };
     }
 }
 
@@ -117,7 +129,7 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
     pub(crate) fn push(&mut self, x: f64) -> [f64; 3] {
         let it = &self.short;
         let fast = it.fast.ahead(x);
-        let slow = if PERCENT { it.slow.rest.0 + x } else { it.slow.ahead(x) };
+        let slow = if PERCENT { it.slow.plus(x) } else { it.slow.ahead(x) };
         let line = if PERCENT { fast / slow - 100.0 } else { fast - slow };
         let signal = it.signal.ahead(line);
         // A number that is missing, or a percentage of nothing, makes the signal infinite or NaN,

@@ -11,6 +11,12 @@ use crate::indicator::finite;
 
 type Four = __m256d;
 
+/// No mean is as large unless something went wrong.
+const LARGE: f64 = 1e100;
+/// An average that keeps this much of its mean at each step keeps more than `LARGE` of the largest
+/// numbers there are over a run of 1,024.
+const REMEMBERS: f64 = 0.64;
+
 /// An average in four lanes, one for each of four candles in a row.
 struct Average {
     a: Four,
@@ -63,13 +69,13 @@ impl Average {
     }
 }
 
-/// The larger of a number and itself is the number. Without it the compiler sees through to the
-/// four it was made of, and takes them one by one wherever they are moved about.
+/// Adding nothing leaves a number as it is. Without it the compiler sees through to the four it was
+/// made of, and takes them one by one wherever they are moved about.
 #[inline]
 #[target_feature(enable = "avx,avx2,fma")]
 fn load(x: &[f64; 4]) -> Four {
     let xs = _mm256_setr_pd(x[0], x[1], x[2], x[3]);
-    _mm256_max_pd(xs, xs)
+    _mm256_add_pd(xs, _mm256_setzero_pd())
 }
 
 #[inline]
@@ -80,29 +86,37 @@ fn store(values: Four) -> [f64; 4] {
     [_mm_cvtsd_f64(low), second(low), _mm_cvtsd_f64(high), second(high)]
 }
 
+/// Nothing is appended where there is no room: a call to make some would take all registers.
 #[inline]
 #[target_feature(enable = "avx,avx2,fma")]
-fn append(column: &mut Vec<f64>, values: [Four; 4]) {
+fn append(column: &mut Vec<f64>, values: [Four; 4]) -> Option<()> {
+    if column.capacity() - column.len() < 16 {
+        return None;
+    }
     let [w, x, y, z] = values;
     let [[a, b, c, d], [e, f, g, h]] = [store(w), store(x)];
     let [[i, j, k, l], [m, n, o, p]] = [store(y), store(z)];
     column.extend_from_slice(&[a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]);
+    Some(())
 }
 
-/// Appends line, signal and histogram of as many whole parts as there are. Gives the last means,
-/// or nothing where not all was finite.
+/// Appends line, signal and histogram of as many whole parts as there are. Gives the last means, or
+/// nothing where not all was finite or there was no room.
+///
+/// What is not finite makes every mean after it so. A histogram can be infinite between a line and
+/// a signal that are not, if they are so large that the signal shows it to the end of a run, unless
+/// it forgets at once: then all are looked at.
 #[target_feature(enable = "avx,avx2,fma")]
 pub(crate) fn crossing<const PERCENT: bool>(
     [fast, slow, signal]: [Lanes; 3],
     xs: &[f64],
     [lines, signals, hists]: [&mut Vec<f64>; 3],
 ) -> Option<[f64; 3]> {
+    let (from, forgets) = (hists.len(), signal.b < REMEMBERS);
     let (mut fast, mut slow) = (Average::new(fast), Average::new(slow));
     let mut signal = Average::new(signal);
     let zero = _mm256_setzero_pd();
     let hundred = _mm256_set1_pd(100.0);
-    // Stays zero while everything is finite.
-    let mut odd = zero;
     for xs in xs.as_chunks::<PART>().0 {
         let from = lines.len();
         for xs in xs.as_chunks::<16>().0 {
@@ -115,7 +129,7 @@ pub(crate) fn crossing<const PERCENT: bool>(
                     *line = _mm256_mul_pd(_mm256_div_pd(*line, slow), hundred);
                 }
             }
-            append(lines, now);
+            append(lines, now)?;
         }
         for xs in lines.get(from..)?.as_chunks::<16>().0 {
             let (mut now, mut apart) = ([zero; 4], [zero; 4]);
@@ -123,13 +137,13 @@ pub(crate) fn crossing<const PERCENT: bool>(
                 let line = load(xs);
                 *now = signal.push(line);
                 *apart = _mm256_sub_pd(line, *now);
-                odd = _mm256_fmadd_pd(*apart, zero, odd);
             }
-            append(signals, now);
-            append(hists, apart);
+            append(signals, now)?;
+            append(hists, apart)?;
         }
     }
     let means = [fast.last(), slow.last(), signal.last()];
-    let whole = means.iter().chain(&store(odd)).all(|value| finite(*value));
+    let small = means.iter().all(|mean| mean.abs() < LARGE);
+    let whole = small && (!forgets || hists.get(from..)?.iter().all(|value| finite(*value)));
     whole.then_some(means)
 }

@@ -3,7 +3,7 @@
 
 use super::Rsi;
 use crate::block::slide::{CHUNK, Work};
-use crate::block::{Block, Highest, Lowest, Of, Sum, check_period};
+use crate::block::{Block, Highest, Lowest, Of, Sum, check_period, check_window};
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity, Room};
@@ -42,7 +42,7 @@ pub struct StochRsi {
 
 impl StochRsi {
     pub fn new(rsi: usize, k: usize, d: usize, parity: Parity) -> Result<StochRsi, Error> {
-        check_period("rsi", rsi)?;
+        check_window("rsi", rsi)?;
         check_period("k", k)?;
         check_period("d", d)?;
         let inner = Rsi::new(rsi, parity)?;

@@ -2,7 +2,7 @@
 //! over `period` candles and D its mean absolute deviation from M.
 
 use crate::block::slide::{CHUNK, Work};
-use crate::block::{Deviation, DeviationNext, check_period, positive};
+use crate::block::{Deviation, DeviationNext, check_window, positive};
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Room};
@@ -23,7 +23,7 @@ pub struct Cci {
 
 impl Cci {
     pub fn new(period: usize, constant: f64) -> Result<Cci, Error> {
-        check_period("period", period)?;
+        check_window("period", period)?;
         positive("constant", constant)?;
         Ok(Cci { deviation: Deviation::new(period), constant, warmup: period - 1 })
     }

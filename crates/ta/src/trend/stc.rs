@@ -2,7 +2,7 @@
 //! to 100, averaged exponentially over `smooth1`; the same done again to the result, averaged over
 //! `smooth2`.
 
-use crate::block::{Block, Ewm, Highest, Lowest, Of, check_period, fast_slow};
+use crate::block::{Block, Ewm, Highest, Lowest, Of, check_period, check_window, fast_slow};
 use crate::indicator::erase;
 use crate::spec::{Entry, Param};
 use crate::{Candle, Error, Indicator, Parity};
@@ -44,7 +44,7 @@ impl Stc {
         smooth2: usize,
     ) -> Result<Stc, Error> {
         fast_slow(fast, slow)?;
-        check_period("cycle", cycle)?;
+        check_window("cycle", cycle)?;
         check_period("smooth1", smooth1)?;
         check_period("smooth2", smooth2)?;
         Ok(Stc {

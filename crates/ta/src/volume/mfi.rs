@@ -24,7 +24,9 @@ pub struct Mfi {
 impl Mfi {
     pub fn new(period: usize) -> Result<Mfi, Error> {
         check_period("period", period)?;
-        Ok(Mfi { flow: Ratios::new([period]), price: f64::NAN, warmup: period - 1 })
+        // The first candle moves nothing, however short the window.
+        let warmup = (period - 1).max(1);
+        Ok(Mfi { flow: Ratios::new([period]), price: f64::NAN, warmup })
     }
 }
 
