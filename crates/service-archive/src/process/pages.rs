@@ -169,7 +169,11 @@ impl Gather {
     }
 
     fn shut(&mut self) {
-        self.pages.extend(self.open.take());
+        if let Some(mut page) = self.open.take() {
+            // What a page was cut from is many times larger than the page.
+            page.text.shrink_to_fit();
+            self.pages.push(page);
+        }
     }
 
     fn problem(&mut self, problem: &Problem, page: Option<u32>) {
@@ -428,6 +432,8 @@ mod tests {
         assert!(told.pages.iter().all(|it| it.text.ends_with("\n\n")));
         let joined: String = told.pages.iter().map(|it| it.text.as_str()).collect();
         assert_eq!(joined, whole);
+        let held: usize = told.pages.iter().map(|it| it.text.capacity()).sum();
+        assert!(held < whole.len() * 2, "{held} bytes are held for {}", whole.len());
         let numbers: Vec<u32> = told.pages.iter().map(|it| it.page).collect();
         assert!(numbers.iter().copied().eq(1..=u32::try_from(numbers.len()).unwrap()));
     }
