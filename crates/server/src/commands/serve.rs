@@ -174,6 +174,12 @@ fn banner(config: &Config, address: std::net::SocketAddr) {
         true => format!("http://{address}/v1/quotes?tickers=BTCUSDT"),
         false => "switched off".to_owned(),
     };
+    let archive = match config.registration_open {
+        true => {
+            format!("with a token: register at http://{address}/api/arkiver/auth (docs/archive.md)")
+        }
+        false => "with a token: `stoa user add NAME`, then log in at /api/arkiver/auth".to_owned(),
+    };
     eprintln!(
         "stoa {VERSION} is serving\n\
          \x20 MCP      http://{address}/mcp\n\
@@ -182,7 +188,9 @@ fn banner(config: &Config, address: std::net::SocketAddr) {
          \x20 markets  {}\n\
          \x20 analyst  {}\n\
          \x20 data     {}\n\
-         \x20 access   {access}; pricing with `stoa token mint --scope read,propose,apply --ttl 1h`",
+         \x20 access   {access}\n\
+         \x20 pricing  with a token: `stoa token mint --scope read,propose,apply --ttl 1h`\n\
+         \x20 archive  {archive}",
         markets(config),
         analyst(config),
         config.data.display(),
