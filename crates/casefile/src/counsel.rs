@@ -18,7 +18,7 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
         match text.low(at) {
             "(" => bar(text, at, out),
             "/" if text.run(at, &["/", "s", "/"]) => signature(text, at + 3, out),
-            "esq" => esquire(text, at, out),
+            "esq" | "esquire" => esquire(text, at, out),
             "bar" | "sbn" => admitted(text, at, out),
             "attorney" | "attorneys" | "counsel" | "адвокат" | "адвоката" => {
                 named_after(text, at + 1, out);

@@ -110,8 +110,15 @@ fn after(text: &Text<'_>, at: usize) -> usize {
 
 fn place(text: &Text<'_>, at: usize) -> Option<usize> {
     let capital = |it: usize| text.capital(it) && text.is_word(it);
-    if text.is(at, "appeals") || text.is(at, "claims") {
+    if matches!(text.low(at), "appeals" | "claims" | "chancery") && capital(at) {
         return Some(at + 1);
+    }
+    if text.run(at, &["common", "pleas"])
+        || text.run(at, &["federal", "claims"])
+        || text.run(at, &["international", "trade"])
+        || matches!(text.low(at), "criminal" | "civil" | "special") && text.is(at + 1, "appeals")
+    {
+        return Some(at + 2);
     }
     if text.run(at, &["state", "of"])
         || text.run(at, &["county", "of"])

@@ -32,6 +32,7 @@ pub(crate) fn at<'t>(text: &Text<'t>, at: usize) -> Option<(usize, Deadline<'t>)
 fn opening(text: &Text<'_>, at: usize) -> Option<(usize, bool)> {
     match text.low(at) {
         "within" => Some((at + 1, false)),
+        "have" | "has" => Some((at + 1, true)),
         "no" | "not" if text.run(at + 1, &["later", "than"]) => Some((at + 3, true)),
         "no" | "not" if text.run(at + 1, &["less", "than"]) => Some((at + 3, true)),
         "no" | "not" if text.run(at + 1, &["more", "than"]) => Some((at + 3, true)),
@@ -74,7 +75,9 @@ fn count(text: &Text<'_>, at: usize) -> Option<(u16, usize)> {
 
 fn unit(text: &Text<'_>, at: usize) -> Option<(Unit, usize)> {
     let (qualified, at) = match text.low(at) {
-        "business" | "working" | "court" | "рабочих" | "рабочего" => (true, at + 1),
+        "business" | "working" | "court" | "рабочих" | "рабочего" | "банковских" => {
+            (true, at + 1)
+        }
         "calendar" | "consecutive" | "календарных" => (false, at + 1),
         _ => (false, at),
     };
@@ -115,7 +118,7 @@ fn noun(text: &Text<'_>, at: usize) -> Option<Anchor> {
             Anchor::Service
         }
         "filing" | "filed" | "подачи" => Anchor::Filing,
-        "order" | "opinion" | "определения" | "постановления" => {
+        "order" | "opinion" | "decision" | "ruling" | "определения" | "постановления" => {
             Anchor::Order
         }
         "judgment" | "решения" => Anchor::Judgment,

@@ -29,7 +29,25 @@ fn number(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
             .or_else(|| spaced(text, at))
             .or_else(|| labelled(text, at));
     }
-    russian(text, at).or_else(|| text.is_word(at).then(|| named(text, at)).flatten())
+    if text.is_word(at) {
+        return russian(text, at).or_else(|| named(text, at)).or_else(|| lettered(text, at));
+    }
+    None
+}
+
+/// `No. GD-21-004512`
+fn lettered(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
+    let back = |steps: usize| at.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
+    let label = back(1) == "." && back(2) == "no";
+    let (_, year) = text.number(at + 2)?;
+    let (_, length) = text.number(at + 4)?;
+    let shaped = text.at(at).is_some_and(|it| it.shout)
+        && text.word(at).len() <= 4
+        && matches!(year, 2 | 4)
+        && (3..=7).contains(&length)
+        && text.is(at + 1, "-")
+        && text.is(at + 3, "-");
+    (label && shaped && tight(text, at + 1, at + 5)).then_some((at + 5, Ground::Form))
 }
 
 /// `No. 2021 L 004512`
@@ -39,7 +57,7 @@ fn spaced(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
     let (_, year) = text.number(at)?;
     let (_, length) = text.number(at + 2)?;
     let letters = text.word(at + 1);
-    let shaped = year == 4
+    let shaped = matches!(year, 2 | 4)
         && (1..=3).contains(&letters.len())
         && letters.bytes().all(|it| it.is_ascii_uppercase())
         && (3..=7).contains(&length)
@@ -147,7 +165,8 @@ fn labelled(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
     let label_at =
         (1..=4).find(|it| matches!(back(*it), "no" | "nos")).and_then(|it| at.checked_sub(it));
     let line = label_at.is_some_and(|it| {
-        it == 0 || text.breaks(it) > 0 || text.at(it).is_some_and(|token| token.aside)
+        let versus = it > 0 && matches!(text.low(it - 1), "v" | "vs");
+        it == 0 || versus || text.breaks(it) > 0 || text.at(it).is_some_and(|token| token.aside)
     });
     let (_, digits) = text.number(at)?;
     if text.is(at + 1, "-") && text.glued(at + 1) && text.glued(at + 2) {

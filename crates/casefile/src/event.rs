@@ -25,7 +25,7 @@ fn telling(word: &str) -> Option<EventKind> {
         "accident" | "collision" | "incident" | "crash" | "injured" | "struck" | "fell"
         | "occurred" | "collided" | "fire" | "explosion" | "overturned" | "stole" | "stolen"
         | "theft" | "robbery" | "assaulted" | "died" | "drowned" | "derailed" => Incident,
-        "signed" | "executed" | "agreement" | "contract" | "lease" => Agreement,
+        "signed" | "executed" | "agreement" | "contract" | "lease" | "effective" => Agreement,
         "paid" | "payment" | "invoice" | "invoiced" | "wired" | "remitted" => Payment,
         "sent" | "letter" | "e-mailed" | "emailed" | "mailed" | "notified" | "notice" | "wrote"
         | "demanded" => Notice,
@@ -88,7 +88,7 @@ pub(crate) fn is_due(text: &Text<'_>, date: usize) -> bool {
         "by" | "позднее" => true,
         "than" => matches!(back(2), "later"),
         "before" => back(2) == "or" && back(3) == "on",
-        "until" => matches!(back(2), "have" | "has" | "extended"),
+        "until" => matches!(back(2), "have" | "has" | "extended" | "open"),
         "due" => true,
         "on" | "is" => back(2) == "due",
         "до" => back(2) == "отложено" || (2..=4).any(|it| back(it).starts_with("срок")),
@@ -109,6 +109,14 @@ pub(crate) fn is_loss(text: &Text<'_>, date: usize) -> bool {
 pub(crate) fn is_own(text: &Text<'_>, date: usize, end: usize) -> bool {
     let back = |steps: usize| date.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
     let label = if back(1) == ":" { back(2) } else { back(1) };
+    if back(1) == ":" && label == "date" && back(3) == "effective" {
+        return false;
+    }
+    // `г. Казань                    5 мая 2020 г.`
+    let line = text.line_start(date);
+    if text.is(line, "г") && text.at(date).is_some_and(|it| it.aside) {
+        return true;
+    }
     if matches!(label, "dated" | "date" | "sent" | "дата" | "entered") {
         let at = date - if back(1) == ":" { 2 } else { 1 };
         return back(1) == ":" || (label == "dated" && text.breaks(at) > 0);

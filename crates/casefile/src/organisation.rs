@@ -111,7 +111,8 @@ fn backwards(text: &Text<'_>, end: usize) -> Option<usize> {
         // The line may break before the form, not twice.
         let joins = matches!(text.low(at), "&" | "of") || matches!(text.low(from), "&" | "of");
         let shout = text.at(at).is_some_and(|it| it.shout);
-        if text.breaks(from) >= 2 || (text.breaks(from) == 1 && from != end && !shout && !joins) {
+        let kept = shout || joins || text.wraps(from);
+        if text.breaks(from) >= 2 || (text.breaks(from) == 1 && from != end && !kept) {
             break;
         }
         let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);

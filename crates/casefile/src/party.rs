@@ -123,7 +123,21 @@ fn block_of(text: &Text<'_>, label: usize, whole: bool) -> Vec<usize> {
         }
         let word = text.low(at);
         let role_line = roles(word).next().is_some() && at + 1 != label;
+        // A picture of a page loses its columns: the number of the case and the judge's name then
+        // stand in a line with the name, or in one between it and the role.
+        let numbered = word == "no" && text.is(at + 1, ".") && at < line;
+        let judge = matches!(word, "hon" | "honorable") && text.capital(at) && at < line;
+        if numbered || judge {
+            let end = text.line_end(at);
+            names.retain(|it| *it >= end);
+            let labelled =
+                at > 0 && matches!(text.low(at - 1), "case" | "lc" | "docket" | "action");
+            at -= usize::from(labelled && text.breaks(at) == 0);
+            continue;
+        }
+        let timed = word == ":" && text.glued(at) && text.is_number(at + 1);
         let ends = matches!(word, "v" | "vs" | "versus" | "court" | "division" | ":" | "№")
+            && !timed
             || role_line
             || (word == "no" && text.is(at + 1, "."));
         if ends {

@@ -11,6 +11,8 @@ thread_local! {
 /// Longer pages are read in pieces, so that the tokens of a plain text file of any size fit.
 const PIECE_BYTES: usize = 256 * 1024;
 
+/// A line of this length may have been broken by the width of the page.
+const WRAP_BYTES: usize = 60;
 /// Spaces within a line that set a second column apart.
 const GAP_WIDE: usize = 3;
 /// Spaces at the start of a line after which nothing of the first column can follow.
@@ -228,6 +230,13 @@ impl<'t> Text<'t> {
             first -= 1;
         }
         first
+    }
+
+    /// Whether the line before this token is so long that the width of the page broke it.
+    pub(crate) fn wraps(&self, at: usize) -> bool {
+        let Some(last) = at.checked_sub(1) else { return false };
+        let start = self.at(self.line_start(last)).map_or(0, |it| it.start);
+        self.breaks(at) == 1 && self.at(last).is_some_and(|it| it.end - start >= WRAP_BYTES)
     }
 
     /// The token after the last of the line, at most sixty tokens on.

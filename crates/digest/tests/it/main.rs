@@ -7,6 +7,6 @@ mod corpus;
 mod facts;
 mod files;
 mod fresh;
-mod held;
 mod laws;
 mod proof;
+mod scans;

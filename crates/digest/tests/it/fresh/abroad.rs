@@ -1,10 +1,10 @@
-//! An English lease and Russian papers held out.
+//! An English lease and Russian papers.
 
 use casefile::testing::{Dice, Truth};
 use casefile::{EventKind, Role, Unit};
 use jiff::civil::Date;
 
-use crate::fresh::{FIRMS, Made, british, later, people};
+use super::{FIRMS, Made, british, later, people};
 
 pub(super) fn lease(dice: &mut Dice) -> Made {
     let mut truth = Truth { genre: "contract", ..Truth::default() };

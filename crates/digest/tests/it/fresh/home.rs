@@ -1,9 +1,9 @@
-//! American papers held out.
+//! American papers.
 
 use casefile::testing::{Dice, Truth};
 use casefile::{EventKind, Role, Unit};
 
-use crate::fresh::{FIRMS, Made, american, dollars, later, people, surname, two_firms, working};
+use super::{FIRMS, Made, american, dollars, later, people, surname, two_firms, working};
 
 pub(super) fn affidavit(dice: &mut Dice) -> Made {
     let mut truth = Truth { genre: "affidavit", ..Truth::default() };
