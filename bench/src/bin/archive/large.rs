@@ -29,7 +29,7 @@ struct Run {
     job: Value,
 }
 
-/// Once with form feeds between its pages, and once as a single page without end.
+/// Once with form feeds between its pages, and once without any.
 pub(crate) fn text(stoa: &Stoa, options: &Options) -> Outcome<Vec<Target>> {
     println!("\n{} MB of text, standard mode", options.text_mb);
     println!(
@@ -47,13 +47,13 @@ pub(crate) fn text(stoa: &Stoa, options: &Options) -> Outcome<Vec<Target>> {
         "insights"
     );
     let mut targets = Vec::new();
-    for (name, separator) in [("with pages", '\u{c}'), ("one page", '\n')] {
+    for (name, separator) in [("form feeds", '\u{c}'), ("without", '\n')] {
         let content = long_text(options.text_mb * MB, separator);
         let run = run(stoa, "production.txt", content.as_bytes(), "standard")?;
         let Run { upload, process, cpu, peak, idle, job } = &run;
         let rate = options.text_mb as f64 / seconds(*upload + *process);
-        let pages = &job["result"]["metadata"]["pageCount"];
-        let insights = &job["result"]["insightsTotal"];
+        let pages = job["result"]["metadata"]["pageCount"].to_string();
+        let insights = insights(job);
         println!(
             "{name:<14} {:>9.2} {:>10.2} {rate:>7.1} {cpu:>8.1} {idle:>9.0} {:>9.0} {:>9.0} {:>9.0} {pages:>7} {insights:>9}",
             seconds(*upload),
@@ -64,7 +64,7 @@ pub(crate) fn text(stoa: &Stoa, options: &Options) -> Outcome<Vec<Target>> {
         );
         told(job);
         let taken = seconds(*upload + *process);
-        let name = format!("{} MB of text, {name}, seconds", options.text_mb);
+        let name = format!("{} MB of text ({name}), seconds", options.text_mb);
         targets.push(Target::at_most(name, taken, PROMISED_S));
     }
     Ok(targets)
@@ -95,6 +95,10 @@ fn run(stoa: &Stoa, name: &str, content: &[u8], mode: &str) -> Outcome<Run> {
         Ok((upload, started.elapsed() - upload, job))
     })?;
     Ok(Run { upload, process, cpu: stoa.cpu()? - before, peak, idle, job })
+}
+
+fn insights(job: &Value) -> String {
+    job["result"]["insightsTotal"].to_string()
 }
 
 /// What the archive itself says could not be done.
@@ -136,7 +140,7 @@ pub(crate) fn pdf(stoa: &Stoa, folder: &Folder, options: &Options) -> Outcome<Ve
             pages / run.cpu,
             run.peak.own,
             run.peak.child,
-            run.job["result"]["insightsTotal"],
+            insights(&run.job),
         );
         told(&run.job);
         if mode == "standard" {
