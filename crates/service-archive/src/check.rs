@@ -132,7 +132,8 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
     };
     let ids: Vec<String> = chosen.insights.iter().map(|it| it.id.clone()).collect();
     if errand.llm == LOCAL && chosen.insights.len() <= SMALL_INSIGHTS {
-        let bench = Bench { documents: &archive.documents, sight: &sight, test };
+        let (documents, turns) = (&archive.documents, &archive.benches);
+        let bench = Bench { documents, sight: &sight, test, turns };
         let sources = Sources::Within(SMALL_BYTES);
         let options = errand.parameters.options();
         if let Some(mut done) = bench.run(chosen.insights, &options, sources, &|_, _| {}).await? {

@@ -33,6 +33,7 @@ use llm::Model;
 use market::Clock;
 use people::People;
 use store::Db;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -92,6 +93,8 @@ pub(crate) struct Archive {
     models: Vec<Arc<dyn Model>>,
     /// Uploads under way, for those who ask how far they are.
     uploads: upload::Uploads,
+    /// Turns at testing, for calls and jobs together: what was begun cannot be stopped.
+    benches: Arc<Semaphore>,
 }
 
 /// The service with its tool table, and workers for its jobs on the given tracker.
@@ -128,12 +131,15 @@ fn assemble(parts: Parts) -> Archive {
         insights: insights.clone(),
         reader: parts.reader,
         model: models.first().cloned(),
+        turns: Arc::new(Semaphore::new(PROCESSED_AT_ONCE)),
     };
+    let benches = Arc::new(Semaphore::new(TESTED_AT_ONCE));
     let testing = check::work::Testing {
         people: people.clone(),
         documents: documents.clone(),
         insights: insights.clone(),
         models: models.clone(),
+        turns: Arc::clone(&benches),
     };
     let hands: [(&'static str, usize, Arc<dyn Handler>); 2] = [
         (PROCESS, PROCESSED_AT_ONCE, Arc::new(processing)),
@@ -152,5 +158,5 @@ fn assemble(parts: Parts) -> Archive {
         parts.tasks.spawn(async move { worker.run(&[kind], at_once, handler, stop).await });
     }
     let uploads = upload::Uploads::default();
-    Archive { db, jobs, clock, people, documents, insights, tokens, models, uploads }
+    Archive { db, jobs, clock, people, documents, insights, tokens, models, uploads, benches }
 }

@@ -2,12 +2,14 @@
 //! that serve. What the caller may not read is not read for them either.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use documents::Documents;
 use fault::Fault;
 use insights::Insight;
 use integrity::{Detail, Options, Report, Source, SourceText, Span, Support, Test};
 use people::Sight;
+use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 use crate::access::sees;
@@ -30,6 +32,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) documents: &'a Documents,
     pub(crate) sight: &'a Sight,
     pub(crate) test: Test,
+    /// How many may test at once, in this process.
+    pub(crate) turns: &'a Arc<Semaphore>,
 }
 
 /// How much of the sources is read.
@@ -88,7 +92,12 @@ impl Bench<'_> {
                     .push(format!("only the first {shown} MB of file {file_id} were read"));
             }
             let (test, options) = (self.test, options.clone());
-            let work = move || one_file(test, &insights, text.map(|it| it.source), &options);
+            let turn = Arc::clone(self.turns).acquire_owned().await.map_err(Fault::internal)?;
+            let work = move || {
+                // Kept by the thread, which goes on where nobody waits any more.
+                let _turn = turn;
+                one_file(test, &insights, text.map(|it| it.source), &options)
+            };
             let (report, exhibits) = spawn_blocking(work).await.map_err(Fault::internal)?;
             let found = report.details.into_iter().zip(exhibits);
             sorted.extend(places.into_iter().zip(found).map(|(at, (one, two))| (at, one, two)));

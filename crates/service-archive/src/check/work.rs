@@ -12,6 +12,7 @@ use jobs::{Handler, JobContext, Outcome};
 use llm::Model;
 use people::People;
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use crate::check::judge::{JUDGED_MAX, judge};
 use crate::check::report::KEPT_MAX;
@@ -26,6 +27,7 @@ pub(crate) struct Testing {
     pub(crate) documents: Documents,
     pub(crate) insights: Insights,
     pub(crate) models: Vec<Arc<dyn Model>>,
+    pub(crate) turns: Arc<Semaphore>,
 }
 
 #[async_trait]
@@ -51,7 +53,7 @@ impl Testing {
         let owner = context.job().owner.clone().unwrap_or_default();
         let sight = self.people.sight(&owner).await?;
         let insights = self.insights.by_ids(&sight, &errand.insight_ids).await?;
-        let bench = Bench { documents: &self.documents, sight: &sight, test };
+        let bench = Bench { documents: &self.documents, sight: &sight, test, turns: &self.turns };
         let asked = errand.llm != LOCAL;
         let share = if asked { RULES_DONE } else { 99 };
         let report = |done: usize, all: usize| {

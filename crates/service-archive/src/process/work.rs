@@ -14,6 +14,7 @@ use llm::Model;
 use market::{Clock, Millis};
 use people::People;
 use store::Db;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
@@ -44,6 +45,9 @@ pub(crate) struct Processing {
     pub(crate) reader: Reader,
     /// Summarises in deep processing.
     pub(crate) model: Option<Arc<dyn Model>>,
+    /// As many turns as jobs. A thread that understands a file cannot be stopped, so it keeps the
+    /// turn of a job that was cancelled until it is done.
+    pub(crate) turns: Arc<Semaphore>,
 }
 
 #[async_trait]
@@ -92,6 +96,8 @@ impl Processing {
         errand: &Errand,
         halt: &CancellationToken,
     ) -> Result<(), Fault> {
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(Fault::internal)?;
+        let turn = Arc::new(turn);
         let began = self.clock.now();
         let file = self.documents.find(&errand.file_id).await?;
         let settings = &errand.settings;
@@ -101,7 +107,7 @@ impl Processing {
         }
         let Gathered { pages, problems, extractors, ocr_pages, .. } = read;
         let pages = Arc::new(pages);
-        let mut work = Work { context, file: &file, settings, pages: &pages, problems };
+        let mut work = Work { context, file: &file, settings, pages: &pages, problems, turn };
         let others = self.others(&work).await?;
         let (digest, pages_read, words) = work.understand(others).await?;
         context.progress(UNDERSTOOD, Some(100), Some("understood"));
@@ -272,13 +278,16 @@ struct Work<'a> {
     settings: &'a Settings,
     pages: &'a Arc<Vec<PageRecord>>,
     problems: Vec<String>,
+    turn: Arc<OwnedSemaphorePermit>,
 }
 
 impl Work<'_> {
     /// The drafts of the pages that are looked at, how many those are, and the words of all.
     async fn understand(&mut self, others: Vec<Other>) -> Result<(Digest, usize, u64), Fault> {
         let (pages, settings) = (Arc::clone(self.pages), self.settings.clone());
+        let turn = Arc::clone(&self.turn);
         let work = move || {
+            let _turn = turn;
             let looked: Vec<digest::Page<'_>> = pages
                 .iter()
                 .enumerate()
