@@ -6,8 +6,8 @@ use std::time::Duration;
 use fault::{Fault, Kind};
 use market::Millis;
 use reqwest::StatusCode;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
-use upstream::{Failure, Retry};
+use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
+use upstream::{Failure, Response, Retry};
 
 use crate::wire::ErrorBody;
 
@@ -22,7 +22,7 @@ pub(crate) struct RawAnswer {
 }
 
 impl RawAnswer {
-    pub(crate) fn new(status: StatusCode, headers: &HeaderMap) -> Self {
+    pub(crate) fn new(Response { status, headers, body }: Response) -> Self {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let weight = text("x-mbx-used-weight-1m").or_else(|| text("x-mbx-used-weight"));
         Self {
@@ -32,7 +32,7 @@ impl RawAnswer {
                 .and_then(|seconds| seconds.trim().parse().ok())
                 .map(Duration::from_secs),
             says_html: text(CONTENT_TYPE.as_str()).is_some_and(|kind| kind.contains("html")),
-            body: Vec::new(),
+            body,
         }
     }
 
@@ -113,6 +113,8 @@ fn shown(code: i64, said: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use reqwest::header::HeaderMap;
+
     use super::*;
 
     fn answer(status: u16, headers: &[(&'static str, &str)], body: &str) -> RawAnswer {
@@ -120,9 +122,8 @@ mod tests {
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
         }
-        let mut answer = RawAnswer::new(StatusCode::from_u16(status).unwrap(), &map);
-        answer.body = body.as_bytes().to_vec();
-        answer
+        let status = StatusCode::from_u16(status).unwrap();
+        RawAnswer::new(Response { status, headers: map, body: body.as_bytes().to_vec() })
     }
 
     #[track_caller]

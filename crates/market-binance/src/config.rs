@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use fault::Fault;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use upstream::Manners;
 
 #[derive(Debug, Clone)]
 pub struct BinanceConfig {
@@ -93,20 +94,18 @@ impl BinanceConfig {
         }
     }
 
-    /// The address without a slash at its end.
-    pub(crate) fn base(&self) -> Result<String, Fault> {
-        let refuse = |expected: &str| {
-            Fault::invalid("invalid_upstream_url", "the exchange's address is not valid")
-                .problem("rest_url", expected)
-        };
-        let url = reqwest::Url::parse(&self.rest_url).map_err(|_| refuse("a URL"))?;
-        if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-            return Err(refuse("an http or https URL"));
+    pub(crate) fn manners(&self) -> Manners {
+        Manners {
+            connect_timeout: self.connect_timeout,
+            request_timeout: self.request_timeout,
+            retries: self.retries,
+            retry_wait: self.retry_wait,
+            retry_wait_max: self.retry_wait_max,
+            breaker_failures: self.breaker_failures,
+            breaker_rest: self.breaker_rest,
+            body_bytes_max: self.body_bytes_max,
+            concurrency_max: self.concurrency_max,
         }
-        if url.query().is_some() || url.fragment().is_some() {
-            return Err(refuse("a URL without query and fragment"));
-        }
-        Ok(self.rest_url.trim_end_matches('/').to_owned())
     }
 }
 

@@ -124,7 +124,7 @@ impl Binance {
 
     /// Whether the exchange can be relied on right now. Asks it only when nothing is known.
     pub async fn health(&self) -> VenueHealth {
-        let (open, failing) = self.inner.client.breaker.state();
+        let (open, failing) = self.inner.client.line.breaker.state();
         let now = self.inner.clock.now();
         if open {
             return VenueHealth::Down;

@@ -160,14 +160,17 @@ async fn an_exchange_that_keeps_failing_is_left_alone_and_then_probed() {
         assert_eq!(ask(&world).await.unwrap_err().code(), "upstream_failed");
     }
     let fault = ask(&world).await.unwrap_err();
-    assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_circuit_open"));
+    // It is told why.
+    assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "upstream_failed"));
+    assert!(fault.message().ends_with("it is left alone for 30 s"), "{fault}");
     assert_eq!(fault.retry_wait(), Some(Duration::from_secs(30)));
     assert_eq!(world.binance.health().await, VenueHealth::Down);
     assert_eq!(world.requests(Served::Klines), 5);
     // The first probe fails, the second does not.
     world.clock.advance(Duration::from_secs(30));
     assert_eq!(ask(&world).await.unwrap_err().code(), "upstream_failed");
-    assert_eq!(ask(&world).await.unwrap_err().code(), "upstream_circuit_open");
+    let fault = ask(&world).await.unwrap_err();
+    assert!(fault.message().contains("left alone"), "{fault}");
     world.clock.advance(Duration::from_secs(30));
     assert!(ask(&world).await.is_ok());
     assert!(ask(&world).await.is_ok());
