@@ -18,7 +18,7 @@ mod spread;
 mod sum;
 mod total;
 mod weighted;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(target_feature = "avx")))]
 mod wide;
 #[cfg(test)]
 mod windows;

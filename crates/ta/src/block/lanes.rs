@@ -4,8 +4,8 @@
 
 use std::array;
 
-use multiversion::multiversion;
-use multiversion::target::match_target;
+#[cfg(not(target_feature = "avx"))]
+use multiversion::{multiversion, target::match_target};
 
 /// What `crossing_wide` takes is a multiple of this. So few that lines are still in cache when the
 /// signal is made of them.
@@ -138,6 +138,7 @@ pub(crate) fn crossing(
 
 /// Appends what `crossing` gives, for whole parts. On machines that have no wide registers, and
 /// where not all was finite, it gives nothing, and what was appended is worth nothing.
+#[cfg(not(target_feature = "avx"))]
 #[multiversion(targets("x86_64+avx+avx2+fma"))]
 pub(crate) fn crossing_wide<const PERCENT: bool>(
     averages: [Lanes; 3],
@@ -151,6 +152,17 @@ pub(crate) fn crossing_wide<const PERCENT: bool>(
             None
         }
     }
+}
+
+/// A program that is compiled for machines with wide registers does not choose where it runs, and
+/// without a choice what is written for them cannot be called safely: `crossing` does it all.
+#[cfg(target_feature = "avx")]
+pub(crate) fn crossing_wide<const PERCENT: bool>(
+    _averages: [Lanes; 3],
+    _xs: &[f64],
+    _out: [&mut Vec<f64>; 3],
+) -> Option<[f64; 3]> {
+    None
 }
 
 /// What `line` makes of a fast and a slow average, into an output that is as long as `xs`, as the
