@@ -22,6 +22,29 @@ const TITLE_WORDS: &str = "
     ответчика именем российской российская федерации город арбитражный арбитражного общество
     определил решил установил";
 
+/// First names that are common enough to tell a person from a firm.
+const GIVEN_NAMES: &str = "
+    aaron adam alan albert alexander alice amanda amy andrea andrew angela ann anna anthony arthur
+    barbara benjamin betty beverly brandon brenda brian bruce carl carlos carol catherine charles
+    cheryl christina christine christopher cynthia daniel david deborah denise dennis diana diane
+    donald donna dorothy douglas edward elizabeth emily emma eric ethan eugene evelyn frances frank
+    gary george gerald gloria grace gregory hannah harold heather helen henry isabella jack jacob
+    jacqueline james jane janet janice jason jean jeffrey jennifer jeremy jerry jesse jessica joan
+    joe john jonathan jordan jose joseph joshua joyce juan judith judy julia julie justin karen
+    katherine kathleen keith kelly kenneth kevin kimberly kyle larry laura lauren lawrence linda lisa
+    logan louis madison margaret maria marie marilyn mark martha mary matthew megan melissa michael
+    michelle miguel nancy natalie nathan nicholas nicole noah olivia pamela patricia patrick paul
+    peter philip rachel ralph randy raymond rebecca richard robert roger ronald rose roy russell ruth
+    ryan samantha samuel sandra sara sarah scott sean sharon shirley sophia stephanie stephen steven
+    susan teresa terry theresa thomas timothy tyler victoria vincent virginia walter wayne william
+    zachary";
+
+static GIVEN: LazyLock<HashSet<&str>> = LazyLock::new(|| GIVEN_NAMES.split_whitespace().collect());
+
+pub(crate) fn is_given(word: &str) -> bool {
+    GIVEN.contains(word)
+}
+
 static TITLES: LazyLock<HashSet<&str>> = LazyLock::new(|| TITLE_WORDS.split_whitespace().collect());
 
 pub(crate) fn is_title_word(word: &str) -> bool {

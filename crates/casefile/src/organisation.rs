@@ -1,7 +1,7 @@
 //! Organisations by the word that makes them one: `LLC`, `Inc.`, `ООО`, `City of`.
 
 use crate::entity::Ground;
-use crate::name::is_title_word;
+use crate::name::{is_given, is_title_word};
 use crate::text::Text;
 
 /// No name of an organisation is longer, in tokens.
@@ -139,12 +139,22 @@ fn backwards(text: &Text<'_>, end: usize) -> Option<usize> {
         }
         from = at;
     }
+    from = past_people(text, from, end);
     while from < end
         && (matches!(text.low(from), "&" | "of" | "and" | "-" | "." | ",") || text.is_number(from))
     {
         from += 1;
     }
     (from < end).then_some(from)
+}
+
+/// `JOHN Q. PUBLIC and BETA LLC` are two: the name of a person before the last `and` is not part
+/// of the organisation's.
+fn past_people(text: &Text<'_>, from: usize, end: usize) -> usize {
+    let Some(and) = (from..end).rev().find(|it| text.is(*it, "and")) else { return from };
+    let initial = (from + 1..and).any(|it| text.is(it, ".") && text.word(it - 1).len() == 1);
+    let person = crate::name::person(text, from, false) == Some(and);
+    if person && (initial || is_given(text.low(from))) { and + 1 } else { from }
 }
 
 /// `Roe, Doe & Poe, P.C.`: a comma between partners, of whom the last is joined by `&`.

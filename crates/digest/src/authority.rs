@@ -170,7 +170,7 @@ impl Authority {
     }
 
     fn pins_and_names(&mut self, joined: &Joined, it: &Citation<'_>, full: bool) {
-        note(&mut self.pins, it.pin_cite);
+        note(&mut self.pins, it.pin_cite.map(|it| it.strip_prefix("at ").unwrap_or(it)));
         note(&mut self.explained, it.parenthetical.map(|it| clipped(it, 300)));
         if !full {
             return;
@@ -209,6 +209,9 @@ impl Authority {
         sketch.set_some("name", self.name);
         sketch.set_some("year", self.year);
         sketch.set_some("court", self.court);
+        // `28 U.S.C. § 1404(a)` is looked for as it is written.
+        let below = self.pins.iter().filter(|it| it.starts_with('('));
+        let below: Vec<String> = below.map(|it| format!("{}{it}", self.core)).collect();
         sketch.set("pinCites", self.pins);
         sketch.set("parallel", self.parallel.clone());
         sketch.set("explanations", self.explained);
@@ -216,6 +219,7 @@ impl Authority {
         sketch.set("shortForms", self.short_forms);
         sketch.citations.push(whole);
         sketch.citations.extend(self.parallel);
+        sketch.citations.extend(below);
         sketch
     }
 }

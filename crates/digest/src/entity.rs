@@ -154,7 +154,7 @@ impl<'t> Known<'t> {
             }
         }
         sketch.title = title(&sketch.title);
-        if let Some(words) = self.context(pages) {
+        if let Some(words) = self.context(pages).filter(|_| category != Category::CaseNumber) {
             sketch.content.push_str(&format!(" It says {}.", quoted(words)));
         }
         let first_only =
@@ -176,9 +176,8 @@ impl<'t> Known<'t> {
     fn context<'p>(&self, pages: &[Page<'p>]) -> Option<&'p str> {
         self.places.iter().take(CONTEXTS_MAX).find_map(|place| {
             let words = sentence(pages, *place)?;
-            let more = words.split_whitespace().count();
-            let own = words_at(pages, *place)?.split_whitespace().count();
-            (more >= own + 3).then_some(words)
+            let said = words.split_whitespace().filter(|it| it.starts_with(char::is_lowercase));
+            (said.count() > 2).then_some(words)
         })
     }
 

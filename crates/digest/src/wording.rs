@@ -128,7 +128,9 @@ fn sentence_of(text: &str, start: usize, end: usize) -> (usize, usize) {
 
 /// Whether a sentence ends at this byte, where this character stands.
 fn ends(text: &str, at: usize, it: char) -> bool {
-    let rest = text.get(at + it.len_utf8()..).unwrap_or_default();
+    let after = at + it.len_utf8();
+    let far = ceil_char(text, (after + SENTENCE_BYTES).min(text.len()));
+    let rest = text.get(after..far).unwrap_or_default();
     match it {
         '\n' | '\u{c}' => {
             // A line that ends early was meant to end.
@@ -142,7 +144,9 @@ fn ends(text: &str, at: usize, it: char) -> bool {
             let next = rest.trim_start_matches(['"', '”', '»', ')', ']', '\'']);
             let gap = next.is_empty() || next.starts_with(char::is_whitespace);
             let next = next.trim_start().chars().next();
-            let before = text.get(..at).unwrap_or_default();
+            // No word that matters is longer, and a hostile one may be as long as the text.
+            let near = ceil_char(text, at.saturating_sub(LINE_BYTES));
+            let before = text.get(near..at).unwrap_or_default();
             // A number after a capital belongs to it: `D. Or. 2008`.
             let opens =
                 next.is_none_or(|it| !(it.is_lowercase() || it.is_numeric() && names(before)));
