@@ -118,7 +118,13 @@ impl Archive {
                 let error = error(job);
                 text.push_str(&format!(" {}", error["message"].as_str().unwrap_or_default()));
                 json["error"] = error;
-                "process the file again once the reason is gone".to_owned()
+                let cancelled = job.state == State::Cancelled;
+                let message = if cancelled {
+                    "start it again when it is wanted"
+                } else {
+                    "start it again once the reason is gone"
+                };
+                message.to_owned()
             }
         };
         json["message"] = Value::from(message);

@@ -108,6 +108,7 @@ impl Processing {
         let Gathered { pages, problems, extractors, ocr_pages, .. } = read;
         let pages = Arc::new(pages);
         let mut work = Work { context, file: &file, settings, pages: &pages, problems, turn };
+        context.progress(READ as u64, Some(100), Some("read; finding what it says"));
         let others = self.others(&work).await?;
         let (digest, pages_read, words) = work.understand(others).await?;
         context.progress(UNDERSTOOD, Some(100), Some("understood"));
