@@ -8,8 +8,10 @@ use crate::insight::COLUMNS;
 use crate::keywords::Term;
 use crate::scope::{self, Scopes};
 
-/// Scopes of one search in the index; more of them are several searches in one statement.
-const SCOPES_AT_ONCE: usize = 256;
+/// Scopes of one search in the index: every hit is graded against all words of its search, so
+/// searches are small. More scopes are more searches in one statement, and at most so many.
+const SCOPES_AT_ONCE: usize = 16;
+const SEARCHES_MAX: usize = 64;
 
 /// A word of the title tells more than one of the content, and keys say nothing of relevance.
 /// Divided by what it would be if the words were all the insight said: a word is rarer in a small
@@ -104,7 +106,7 @@ pub(crate) fn matching(
     let conditions = conditions.join(" AND ");
     let all: Vec<i64> = scopes.seen.iter().chain(&scopes.own).copied().collect();
     let searches: Vec<String> = all
-        .chunks(SCOPES_AT_ONCE)
+        .chunks(all.len().div_ceil(SEARCHES_MAX).max(SCOPES_AT_ONCE))
         .map(|some| search(&mut draft, &wanted, some, sort, joined) + &conditions)
         .collect();
     let hits = format!("WITH hit AS MATERIALIZED ({})", searches.join(" UNION ALL "));
