@@ -3,6 +3,7 @@
 
 mod corpus;
 mod fact;
+mod fresh;
 mod held;
 mod laws;
 mod tone;

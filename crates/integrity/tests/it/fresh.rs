@@ -1,0 +1,261 @@
+//! Documents of many kinds with insights written before the rules were looked at: complaints,
+//! opinions, contracts, letters, e-mails, reports and Russian rulings. Half of the documents, by a
+//! hash of their names, were looked at while the rules were improved; of the other half only the
+//! totals were.
+//!
+//! A line that starts with `=` is an insight whose `{kind:true|false}` slots make one faithful
+//! text and, slot by slot, the corrupted ones; slots of one name change together. `~` is fair,
+//! `h` dishonest, `b` biased, and a number names the rule that is broken.
+
+use std::collections::BTreeMap;
+
+use integrity::{Detail, Insight, Options, RuleState, Source, SourceText, Test, Verdict, run};
+
+const FILES: [&str; 3] = [
+    include_str!("fresh/litigation.txt"),
+    include_str!("fresh/papers.txt"),
+    include_str!("fresh/rulings.txt"),
+];
+
+const PAIRS: &str = include_str!("fresh/drift.txt");
+
+/// Whether the rules were improved with it in sight.
+fn is_seen(name: &str) -> bool {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in name.bytes() {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    (hash >> 32).is_multiple_of(2)
+}
+
+struct Document {
+    name: &'static str,
+    text: String,
+    lines: Vec<(&'static str, &'static str)>,
+}
+
+fn documents() -> Vec<Document> {
+    let mut list: Vec<Document> = Vec::new();
+    for line in FILES.iter().flat_map(|it| it.lines()) {
+        if let Some(name) = line.strip_prefix("# ") {
+            list.push(Document { name, text: String::new(), lines: Vec::new() });
+            continue;
+        }
+        let Some(document) = list.last_mut() else { continue };
+        match line.split_once(' ') {
+            // An insight ends the text, which may itself begin a line with a number.
+            Some((mark, rest)) if mark == "=" || (is_mark(mark) && !document.lines.is_empty()) => {
+                document.lines.push((mark, rest));
+            }
+            _ if document.lines.is_empty() => {
+                document.text.push_str(line);
+                document.text.push('\n');
+            }
+            _ => {}
+        }
+    }
+    list
+}
+
+fn is_mark(mark: &str) -> bool {
+    matches!(mark, "=" | "~" | "h" | "b") || mark.parse().is_ok_and(|it| (1..=10).contains(&it))
+}
+
+/// The template with the slots of one name filled falsely, or none of them.
+fn fill(template: &str, lie: Option<&str>) -> String {
+    let mut text = String::new();
+    let mut rest = template;
+    while let Some((before, slot)) = rest.split_once('{') {
+        let (slot, after) = slot.split_once('}').expect("a slot ends");
+        let (key, values) = slot.split_once(':').expect("a slot has a name");
+        let (right, wrong) = values.split_once('|').expect("a slot has two values");
+        text.push_str(before);
+        text.push_str(if lie == Some(key) { wrong } else { right });
+        rest = after;
+    }
+    text + rest
+}
+
+fn keys(template: &str) -> Vec<&str> {
+    let mut list: Vec<&str> =
+        template.split('{').skip(1).filter_map(|it| it.split_once(':')).map(|it| it.0).collect();
+    list.sort_unstable();
+    list.dedup();
+    list
+}
+
+#[derive(Default, Clone, Copy)]
+struct Tally {
+    hit: u32,
+    missed: u32,
+    vain: u32,
+    calm: u32,
+}
+
+fn share(part: u32, rest: u32) -> f64 {
+    f64::from(part) / f64::from((part + rest).max(1))
+}
+
+impl Tally {
+    fn add(&mut self, bad: bool, flagged: bool) {
+        match (bad, flagged) {
+            (true, true) => self.hit += 1,
+            (true, false) => self.missed += 1,
+            (false, true) => self.vain += 1,
+            (false, false) => self.calm += 1,
+        }
+    }
+
+    fn print(&self, name: &str) {
+        println!(
+            "{name}: precision {:.3}, recall {:.3}, fair flagged {:.3}, bad {}, fair {}",
+            share(self.hit, self.vain),
+            share(self.hit, self.missed),
+            share(self.vain, self.calm),
+            self.hit + self.missed,
+            self.vain + self.calm
+        );
+    }
+}
+
+/// One text to judge: what was done to it, whether it is bad, and what it says.
+struct Trial {
+    kind: String,
+    bad: bool,
+    text: String,
+}
+
+fn judge(test: Test, document: &Document, trials: &[Trial]) -> Vec<Detail> {
+    let texts = [SourceText { file_hash: "file".to_owned(), pages: vec![document.text.clone()] }];
+    let insights: Vec<Insight> = trials.iter().map(|it| insight(&it.text, 0)).collect();
+    run(test, &insights, &texts, &Options::default()).details
+}
+
+fn insight(content: &str, created_ms: i64) -> Insight {
+    Insight {
+        id: format!("at {created_ms}"),
+        content: content.to_owned(),
+        created_ms,
+        sources: vec![Source { file_hash: "file".to_owned(), ..Source::default() }],
+        ..Insight::default()
+    }
+}
+
+/// The tallies of the seen and of the unseen half. What went wrong is shown of the seen one.
+fn measure(
+    test: Test,
+    trials: impl Fn(&Document) -> Vec<Trial>,
+    is_flagged: impl Fn(&Trial, &Detail) -> bool,
+) -> [Tally; 2] {
+    let mut tallies = [Tally::default(); 2];
+    let mut kinds: BTreeMap<String, (u32, u32)> = BTreeMap::new();
+    for document in documents() {
+        let seen = is_seen(document.name);
+        let trials = trials(&document);
+        for (trial, detail) in trials.iter().zip(judge(test, &document, &trials)) {
+            let flagged = is_flagged(trial, &detail);
+            tallies[usize::from(!seen)].add(trial.bad, flagged);
+            if seen {
+                let count = kinds.entry(trial.kind.clone()).or_default();
+                count.0 += u32::from(flagged);
+                count.1 += 1;
+                if flagged != trial.bad && option_env!("INTEGRITY_SHOW").is_some() {
+                    println!(
+                        "{} {} {}: {}\n    {:?}",
+                        test.word(),
+                        document.name,
+                        trial.kind,
+                        trial.text,
+                        detail.issues()
+                    );
+                }
+            }
+        }
+    }
+    for (kind, (flagged, all)) in kinds {
+        println!("{} seen {kind}: flagged {flagged} of {all}", test.word());
+    }
+    tallies[0].print(&format!("{} seen", test.word()));
+    tallies[1].print(&format!("{} unseen", test.word()));
+    tallies
+}
+
+fn facts(document: &Document) -> Vec<Trial> {
+    let mut list = Vec::new();
+    for (_, template) in document.lines.iter().filter(|it| it.0 == "=") {
+        let text = fill(template, None);
+        list.push(Trial { kind: "faithful".to_owned(), bad: false, text });
+        for key in keys(template) {
+            let kind = key.trim_end_matches(|it: char| it.is_ascii_digit()).to_owned();
+            list.push(Trial { kind, bad: true, text: fill(template, Some(key)) });
+        }
+    }
+    list
+}
+
+/// The fair lines and the faithful insights, and the bad ones of a mark.
+fn tones(document: &Document, is_bad: impl Fn(&str) -> bool) -> Vec<Trial> {
+    let mut list = Vec::new();
+    for (mark, text) in &document.lines {
+        let bad = is_bad(mark);
+        if bad || matches!(*mark, "~" | "=") {
+            list.push(Trial { kind: (*mark).to_owned(), bad, text: fill(text, None) });
+        }
+    }
+    list
+}
+
+fn failed(_: &Trial, detail: &Detail) -> bool {
+    detail.verdict != Verdict::Passed
+}
+
+#[test]
+fn fresh_facts_are_checked() {
+    measure(Test::FactCheck, facts, failed);
+}
+
+#[test]
+fn fresh_honesty_is_judged() {
+    measure(Test::Honesty, |it| tones(it, |mark| mark == "h"), failed);
+}
+
+#[test]
+fn fresh_bias_is_judged() {
+    measure(Test::Bias, |it| tones(it, |mark| mark == "b"), failed);
+}
+
+#[test]
+fn fresh_rules_are_judged() {
+    let is_rule = |mark: &str| mark.parse::<usize>().is_ok();
+    measure(
+        Test::TenRules,
+        |it| tones(it, is_rule),
+        |trial, detail| match trial.kind.parse::<usize>() {
+            Ok(rule) => {
+                matches!(detail.rules[rule - 1].state, RuleState::Broken | RuleState::Advised)
+            }
+            Err(_) => detail.verdict != Verdict::Passed,
+        },
+    );
+}
+
+#[test]
+fn fresh_drift_is_judged() {
+    let mut tallies = [Tally::default(); 2];
+    for line in PAIRS.lines() {
+        let (mark, pair) = line.split_once(' ').expect("a mark");
+        let (early, late) = pair.split_once(" => ").expect("two statements");
+        let pair = [insight(early, 1_000), insight(late, 86_400_000)];
+        let report = run(Test::OpinionDrift, &pair, &[], &Options::default());
+        let detail = &report.details[1];
+        let turned = detail.findings.iter().any(|it| it.code != "too_little_evidence")
+            && detail.verdict != Verdict::Passed;
+        let seen = is_seen(line);
+        tallies[usize::from(!seen)].add(mark == "-", turned);
+        if seen && turned != (mark == "-") && option_env!("INTEGRITY_SHOW").is_some() {
+            println!("drift {line}\n    {:?}", detail.issues());
+        }
+    }
+    tallies[0].print("opinion_drift seen");
+    tallies[1].print("opinion_drift unseen");
+}
