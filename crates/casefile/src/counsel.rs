@@ -152,7 +152,7 @@ fn esquire<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 
 /// `attorney Jane Roe`, `counsel, Jane Roe,`
 fn named_after<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
-    let from = at + usize::from(text.is(at, ","));
+    let from = at + usize::from(matches!(text.low(at), "," | "("));
     if text.breaks(from) > 0 || text.is(from, "general") {
         return;
     }

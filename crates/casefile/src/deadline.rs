@@ -32,7 +32,7 @@ pub(crate) fn at<'t>(text: &Text<'t>, at: usize) -> Option<(usize, Deadline<'t>)
 fn opening(text: &Text<'_>, at: usize) -> Option<(usize, bool)> {
     match text.low(at) {
         "within" => Some((at + 1, false)),
-        "have" | "has" => Some((at + 1, true)),
+        "have" | "has" | "due" => Some((at + 1, true)),
         "no" | "not" if text.run(at + 1, &["later", "than"]) => Some((at + 3, true)),
         "no" | "not" if text.run(at + 1, &["less", "than"]) => Some((at + 3, true)),
         "no" | "not" if text.run(at + 1, &["more", "than"]) => Some((at + 3, true)),

@@ -107,6 +107,12 @@ pub(crate) fn is_loss(text: &Text<'_>, date: usize) -> bool {
 
 /// Whether the date is the document's own: alone in its line, or after `Dated:`.
 pub(crate) fn is_own(text: &Text<'_>, date: usize, end: usize) -> bool {
+    // `Sent: Monday, February 12, 2024`
+    let weekday = date >= 3
+        && text.is(date - 1, ",")
+        && text.low(date - 2).ends_with("day")
+        && text.is(date - 3, ":");
+    let date = if weekday { date - 2 } else { date };
     let back = |steps: usize| date.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
     let label = if back(1) == ":" { back(2) } else { back(1) };
     if back(1) == ":" && label == "date" && back(3) == "effective" {

@@ -148,10 +148,11 @@ fn backwards(text: &Text<'_>, end: usize) -> Option<usize> {
     (from < end).then_some(from)
 }
 
-/// `JOHN Q. PUBLIC and BETA LLC` are two: the name of a person before the last `and` is not part
-/// of the organisation's.
+/// `JOHN Q. PUBLIC and BETA LLC` are two, and so are `John Public of Beta LLC`: the name of a person
+/// before the last such word is not part of the organisation's.
 fn past_people(text: &Text<'_>, from: usize, end: usize) -> usize {
-    let Some(and) = (from..end).rev().find(|it| text.is(*it, "and")) else { return from };
+    let joint = |it: &usize| matches!(text.low(*it), "and" | "of");
+    let Some(and) = (from..end).rev().find(joint) else { return from };
     let initial = (from + 1..and).any(|it| text.is(it, ".") && text.word(it - 1).len() == 1);
     let person = crate::name::person(text, from, false) == Some(and);
     if person && (initial || is_given(text.low(from))) { and + 1 } else { from }

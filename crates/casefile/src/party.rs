@@ -62,7 +62,7 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
             || matches!(word, "заявлением" | "иском")
         {
             claim(reading, at + 1, out);
-        } else if word == "between" {
+        } else if matches!(word, "between" | "among") {
             agreement::between(reading, at, out);
         } else if word.starts_with("именуем") {
             agreement::called(reading, at, out);

@@ -46,7 +46,8 @@ fn ends(text: &Text<'_>, at: usize) -> bool {
         "mr" | "mrs" | "ms" | "dr" | "hon" | "no" | "nos" | "v" | "vs" | "st" | "dept" | "esq"
         | "sec" | "art" | "rev" | "supp" | "cir" | "mich" | "app" | "jan" | "feb" | "mar"
         | "apr" | "aug" | "sept" | "sep" | "oct" | "nov" | "dec" | "ст" | "им" | "ул" | "кв"
-        | "стр" | "пр" | "тыс" | "млн" | "ex" | "ph" => false,
+        | "стр" | "пр" | "тыс" | "млн" | "ex" | "ph" | "cal" | "prob" | "stat" | "ann" | "ct"
+        | "dist" | "ins" | "fed" | "civ" | "crim" | "evid" | "bankr" | "reg" | "univ" => false,
         "inc" | "corp" | "co" | "ltd" | "jr" | "sr" | "al" => {
             matches!(text.low(next), "the" | "on" | "in" | "this" | "defendant" | "plaintiff")
         }

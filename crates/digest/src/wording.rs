@@ -85,7 +85,8 @@ pub(crate) fn labelled<'t>(pages: &[Page<'t>], place: Place) -> Option<&'t str> 
     let text = pages.get(place.index)?.text;
     let floor = ceil_char(text, place.start.saturating_sub(LABEL_BYTES));
     let near = text.get(floor..place.start)?;
-    let from = match near.rfind(['\n', '\t', '\u{c}']).into_iter().chain(near.rfind("  ")).max() {
+    let cuts = ['\n', '\t', '\u{c}', ',', ';', '('];
+    let from = match near.rfind(cuts).into_iter().chain(near.rfind("  ")).max() {
         Some(at) => floor + at + 1,
         None if floor == 0 => 0,
         None => floor + near.find(' ').unwrap_or(near.len()),

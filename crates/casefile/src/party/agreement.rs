@@ -55,6 +55,8 @@ fn past_links(text: &Text<'_>, at: usize) -> usize {
     while next < at + 8 {
         if text.is(next, "(") && text.is_number(next + 1) && text.is(next + 2, ")") {
             next += 3;
+        } else if matches!(text.low(next), "dr" | "mr" | "mrs" | "ms") && text.is(next + 1, ".") {
+            next += 2;
         } else if matches!(text.low(next), ":" | "," | ";" | "and" | "&" | "the") {
             next += 1;
         } else {
@@ -74,6 +76,8 @@ fn link_after(text: &Text<'_>, end: usize) -> Option<usize> {
             "(" => depth += 1,
             ")" => depth = depth.saturating_sub(1),
             "and" | ";" if depth == 0 => return Some(at),
+            // A third side follows what the second is called.
+            "," if depth == 0 && text.is(at - 1, ")") => return Some(at),
             "." if depth == 0 && text.capital(at + 1) && !text.glued(at) => return None,
             _ => {}
         }
