@@ -25,8 +25,8 @@ fn number(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
     if text.is_number(at) {
         return federal(text, at)
             .or_else(|| state(text, at))
-            .or_else(|| named(text, at))
             .or_else(|| spaced(text, at))
+            .or_else(|| named(text, at))
             .or_else(|| labelled(text, at));
     }
     if text.is_word(at) {

@@ -403,6 +403,7 @@ mod tests {
         check("Casper Nye hired Maud Pell on May 4, 2020.", &["casper nye hire maud pell"]);
         check("Maud Pell was hired by Casper Nye.", &["casper nye hire maud pell"]);
         check("Maud Pell sued Casper Nye.", &["maud pell sue casper nye"]);
+        check("Winifred Nye came with Alfred Pell.", &["winifred nye com alfred pell"]);
         check(
             "Maud Pell filed a complaint against Casper Nye alleging breach.",
             &["maud pell sue casper nye", "casper nye breach "],

@@ -28,6 +28,11 @@ fn dates_have_their_precision_and_kind() {
     dates("с 1 марта по 15 апреля 2024 года", &["2024-03-01..2024-04-15 Range Other"]);
     dates("Договор заключен «15» января 2024 г.", &["2024-01-15..2024-01-15 Day Agreement"]);
     dates("Sent: 2024-02-29", &["2024-02-29..2024-02-29 Day Dated"]);
+    dates("Sent: Monday, May 6, 2024 4:05 PM", &["2024-05-06..2024-05-06 Day Dated"]);
+    dates("Effective Date: May 6, 2024", &["2024-05-06..2024-05-06 Day Agreement"]);
+    dates("Date of Loss: 03/04/2021", &["2021-03-04..2021-03-04 Day Incident"]);
+    dates("The offer stays open until May 6, 2024.", &["2024-05-06..2024-05-06 Day Deadline"]);
+    dates("The motion was argued on May 6, 2024.", &["2024-05-06..2024-05-06 Day Hearing"]);
     dates("The answer is due on 03/04/2024.", &["2024-03-04..2024-03-04 Day Deadline"]);
     dates(
         "The complaint was filed on March 1, 2024 and served on March 5, 2024.",
@@ -64,6 +69,12 @@ fn deadlines_are_counted_when_their_anchor_has_a_day() {
         &["21 Days AnchorAmbiguous"],
     );
     deadline("He lived within 3 miles of the hearing.", &[]);
+    deadline(
+        "The hearing is set for March 18, 2024. Objections are due ten days before the hearing.",
+        &["10 Days 2024-03-08"],
+    );
+    deadline("You have 21 days from receipt of this letter.", &["21 Days AnchorUnknown"]);
+    deadline("They have 3 children.", &[]);
     deadline(
         "The hearing is set for March 18, 2024. File at least 2 days before the hearing.",
         &["2 Days 2024-03-15"],
@@ -138,6 +149,51 @@ fn roles_are_read_from_captions_signatures_and_prose() {
         Judge,
         &["Ивановой А.А.", "Петрова П.П.", "Сидоровой С.С."],
     );
+}
+
+#[track_caller]
+fn named(text: &str, kind: Kind, expected: &[&str]) {
+    let pages = [Page { number: 1, text }];
+    let casefile = read(&pages);
+    let found = casefile.entities.iter().filter(|it| it.kind == kind);
+    assert_eq!(found.map(|it| it.name.as_str()).collect::<Vec<_>>(), expected, "{text}");
+}
+
+#[test]
+fn courts_numbers_and_firms_of_other_states_are_whole() {
+    use Kind::{CaseNumber, Court, Organisation};
+    named(
+        "IN THE COURT OF COMMON PLEAS\nFRANKLIN COUNTY, OHIO\n",
+        Court,
+        &["COURT OF COMMON PLEAS FRANKLIN COUNTY, OHIO"],
+    );
+    named(
+        "IN THE CIRCUIT COURT OF COOK COUNTY, ILLINOIS\nCOUNTY DEPARTMENT\n",
+        Court,
+        &["CIRCUIT COURT OF COOK COUNTY, ILLINOIS"],
+    );
+    named("Case No. 2021 L 004512", CaseNumber, &["2021 L 004512"]);
+    named("Case No.: 21CV031459", CaseNumber, &["21CV031459"]);
+    named("Index No. 507225/2023", CaseNumber, &["507225/2023"]);
+    named("Дело № 2-1198/2022", CaseNumber, &["2-1198/2022"]);
+    named("No. GD-21-004512", CaseNumber, &["GD-21-004512"]);
+    named("Invoice No. 2021-4512", CaseNumber, &[]);
+    named("John Q. Public and Beta LLC came.", Organisation, &["Beta LLC"]);
+    named("Orion Tool and Die, Inc. came.", Organisation, &["Orion Tool and Die, Inc."]);
+    named("Mark Greer of Greer & Hale LLP came.", Organisation, &["Greer & Hale LLP"]);
+}
+
+#[test]
+fn agreements_have_sides_and_counsel_has_numbers() {
+    people(
+        "This Agreement is made by and among Ann Marsh (\"Marsh\"), Oak LLC, a firm (\"Oak\"), and Dr. Sam Ortiz.",
+        Role::Contracting,
+        &["Ann Marsh", "Oak LLC", "Sam Ortiz"],
+    );
+    people("The talks between Ann Marsh and Oak LLC failed.", Role::Contracting, &[]);
+    people("Ann Marsh (SBN 214455)\n", Role::Attorney, &["Ann Marsh"]);
+    people("Ann Marsh\nState Bar No. 24012345\n", Role::Attorney, &["Ann Marsh"]);
+    people("- for the plaintiff: Ann Marsh\n", Role::Plaintiff, &[]);
 }
 
 #[test]
