@@ -2,10 +2,10 @@
 
 use extract::{Code, Kind};
 
+use crate::{codes, read, texts};
 use extract::testing::doc::Doc;
 use extract::testing::docx::{docx, paragraph, zip};
 use extract::testing::{msg::Msg, pdf, tiff};
-use crate::{codes, read, texts};
 
 #[track_caller]
 fn check(name: &str, bytes: &[u8], expected: &[&str]) {

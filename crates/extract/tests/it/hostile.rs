@@ -2,11 +2,11 @@
 
 use extract::{Code, Limits, NoOcr};
 
+use crate::{codes, read, texts};
 use extract::testing::doc::Doc;
 use extract::testing::docx::{docx, paragraph, zip, zip_packed};
 use extract::testing::pdf::{HELVETICA, Pdf, lines, pages, pages_into, text};
 use extract::testing::{deflate, tiff, zlib};
-use crate::{codes, read, texts};
 
 #[test]
 fn a_zip_bomb_is_stopped_by_ratio_and_by_size() {

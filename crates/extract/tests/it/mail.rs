@@ -2,9 +2,9 @@
 
 use extract::{Document, Kind, Limits, NoOcr};
 
+use crate::{codes, read, texts};
 use extract::testing::msg::{Body, Msg};
 use extract::testing::pdf;
-use crate::{codes, read, texts};
 
 const MAIL: &str = "From: Ann <ann@example.com>\r\nTo: Bob <bob@example.com>\r\n\
     Subject: =?utf-8?b?0JjRgdC6?=\r\nDate: Mon, 24 Jun 2013 12:00:00 +0000\r\nMessage-ID: <1@x>\r\n\

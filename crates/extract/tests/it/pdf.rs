@@ -2,9 +2,9 @@
 
 use extract::{Code, Limits, NoOcr, Source};
 
+use crate::{codes, read, texts};
 use extract::testing::pdf::{HELVETICA, Pdf, lines, pages, pages_into, text};
 use extract::testing::zlib;
-use crate::{codes, read, texts};
 
 #[track_caller]
 fn check(file: &[u8], expected: &[&str]) {

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use extract::{Code, Limits, NoOcr, Ocr, OcrPage, Problem, Source, Tesseract};
 
+use crate::{codes, read, texts};
 use extract::testing::pdf::{HELVETICA, Pdf, lines, pages_into, text};
 use extract::testing::tiff;
-use crate::{codes, read, texts};
 
 /// Answers with what it was given, and remembers it.
 #[derive(Default)]
