@@ -13,9 +13,13 @@ pub(crate) fn whole(value: f64, field: &str) -> Result<u64, Fault> {
     Err(Fault::invalid("invalid_input", message).problem(field, "a whole number"))
 }
 
-/// The same for a small one.
+/// The same for one that counts pages.
 pub(crate) fn small(value: f64, field: &str) -> Result<u32, Fault> {
-    Ok(u32::try_from(whole(value, field)?).unwrap_or(u32::MAX))
+    u32::try_from(whole(value, field)?).map_err(|_| {
+        let expected = format!("at most {}", u32::MAX);
+        Fault::invalid("invalid_input", format!("{field} is {value}: expected {expected}"))
+            .problem(field, expected)
+    })
 }
 
 #[cfg(test)]
@@ -25,7 +29,8 @@ mod tests {
     #[test]
     fn only_whole_numbers_pass() {
         assert_eq!(whole(20.0, "x").unwrap(), 20);
-        assert_eq!(small(5e12, "x").unwrap(), u32::MAX);
+        assert_eq!(small(4_294_967_295.0, "x").unwrap(), u32::MAX);
+        assert_eq!(small(1e12, "x").unwrap_err().problems()[0].field, "x");
         for bad in [0.5, -1.0, f64::NAN, f64::INFINITY, 1e300] {
             let fault = whole(bad, "pagination.limit").unwrap_err();
             assert_eq!(fault.problems()[0].field, "pagination.limit", "{bad}");

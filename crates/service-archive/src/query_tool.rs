@@ -4,6 +4,8 @@
 use contract::Cx;
 use fault::Fault;
 use insights::{Ask, Found, Insight, Sort};
+use jiff::civil::Time;
+use jiff::fmt::temporal::Pieces;
 use market::Millis;
 use people::Sight;
 use serde::Deserialize;
@@ -143,8 +145,15 @@ fn ask(filters: Filters, sort: &Sorting) -> Result<Ask, Fault> {
 
 /// A time with its zone. The schema has checked its form, but not that there is such a day.
 fn time(text: &str, field: &str) -> Result<Millis, Fault> {
-    if let Ok(time) = text.parse::<jiff::Timestamp>() {
-        return Ok(Millis(time.as_millisecond()));
+    // Piece by piece, since the last day of 9999, which many take for no end at all, is beyond
+    // what the library counts as a moment.
+    if let Ok(pieces) = Pieces::parse(text)
+        && let (Some(time), Some(offset)) = (pieces.time(), pieces.to_numeric_offset())
+    {
+        let midnight = Time::midnight();
+        let since = time.duration_since(midnight).as_millis();
+        let millis = i64::try_from(since).unwrap_or_default() - i64::from(offset.seconds()) * 1000;
+        return Ok(Millis(Millis::start_of(pieces.date()).0 + millis));
     }
     let message = format!("{field} is no time: {:?}", clipped(text, 40));
     Err(Fault::invalid("invalid_input", message)
@@ -192,9 +201,13 @@ mod tests {
         check("1970-01-01T03:00:00+03:00", Some(0));
         check("1970-01-01t00:00:00.5z", Some(500));
         check("1970-01-01", None);
+        check("1970-01-01T00:00:00", None);
+        check("9999-12-31T23:59:59Z", Some(253_402_300_799_000));
+        check("0001-01-01T00:00:00Z", Some(-62_135_596_800_000));
         check("yesterday", None);
         check("", None);
         check("2024-13-01T00:00:00Z", None);
+        check("9999-12-31T23:59:59.999Z", Some(253_402_300_799_999));
     }
 
     #[test]

@@ -55,6 +55,11 @@ pub(crate) fn whole_or_nothing() {
         assert_eq!(told["files"][0]["fileId"], told["fileId"]);
         assert_eq!(told["mimeType"], "text/plain");
         assert_eq!(told["fileSize"].as_u64().unwrap(), text.len() as u64);
+        // As a browser sends it that gives the field its type.
+        let blob = b"{\"tags\": [\"from a blob\"]}".as_slice();
+        let typed = parts().file("metadata", "blob", Some("application/json"), [blob]);
+        let told = user.upload(typed.file("file", "c.txt", None, [text])).await.unwrap();
+        assert_eq!(told["tags"], json!(["from a blob"]));
         let listed = user.ok("arkiver_list_files", json!({ "caseId": "New", "limit": 1 })).await;
         assert_eq!((&listed["total"], &listed["pagination"]["hasMore"]), (&json!(2), &json!(true)));
         too_many(&world).await;
