@@ -193,9 +193,13 @@ impl Upload {
     }
 
     async fn head(&mut self) -> Result<Option<PartHead>, Fault> {
-        let Some(head) = poll_fn(|context| self.source.poll_head(context)).await? else {
+        let Some(mut head) = poll_fn(|context| self.source.poll_head(context)).await? else {
             return Ok(None);
         };
+        // A browser gives a field that is sent as a blob of JSON the name of a file.
+        if self.is_field(&head.name) {
+            head.file_name = None;
+        }
         self.parts += 1;
         if self.parts > PARTS_MAX {
             let message = format!("a form has at most {PARTS_MAX} parts");
@@ -205,6 +209,11 @@ impl Upload {
             self.check_field(&head.name)?;
         }
         Ok(Some(head))
+    }
+
+    fn is_field(&self, name: &str) -> bool {
+        let form = self.spec.as_ref().map(|spec| spec.form.json());
+        form.is_some_and(|form| form["properties"].get(name).is_some())
     }
 
     fn check_field(&self, name: &str) -> Result<(), Fault> {

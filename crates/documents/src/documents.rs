@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use fault::{Fault, Kind};
 use jobs::Ids;
-use market::{Clock, Millis};
+use market::{Clock, DAY_MS, Millis};
 use people::Sight;
 use store::{BlobHash, Db, DiskBlobs, Staged, Tx};
 use tokio::task::spawn_blocking;
@@ -25,6 +25,9 @@ use crate::page::storable;
 use crate::quota::{self, HOUR_MS};
 use crate::receive::{Receipt, Receiver, megabytes};
 use crate::{name, sql};
+
+/// Longer than the queue keeps what a job came to.
+const TRACE_LIFE_MS: i64 = 45 * DAY_MS;
 
 /// How much one owner may send.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -229,6 +232,19 @@ impl Documents {
     pub async fn delete(&self, tx: &mut Tx, id: &str) -> Result<FileRecord, Fault> {
         check_id(id)?;
         sql::delete(tx, id).await?.ok_or_else(|| unknown(id))
+    }
+
+    /// Notes that a job keeps words of this file, which must be there until the transaction ends.
+    pub async fn note_trace(&self, tx: &mut Tx, id: &str, job_id: &str) -> Result<(), Fault> {
+        let file = self.find_in(tx, id).await?;
+        let now = self.clock.now();
+        let forget = Millis(now.0.saturating_sub(TRACE_LIFE_MS));
+        sql::note_trace(tx, (&file.id, job_id), now, forget).await
+    }
+
+    /// The jobs that keep words of this file, each told once: whoever takes them forgets them.
+    pub async fn take_traces(&self, tx: &mut Tx, id: &str) -> Result<Vec<String>, Fault> {
+        sql::take_traces(tx, id).await
     }
 
     /// Removes the content unless a record has it, and says whether it went. It can be called at

@@ -45,6 +45,16 @@ CREATE TABLE archive_uploads (
 CREATE INDEX archive_uploads_owner ON archive_uploads (owner, sent_at);
 ";
 
+/// Which jobs repeat words of a file in what they keep, so that they can go with it.
+const TRACES: &str = "
+CREATE TABLE archive_traces (
+    file_id TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    noted_at BIGINT NOT NULL,
+    PRIMARY KEY (file_id, job_id)
+);
+";
+
 /// To be applied before anything is taken in.
 pub const MIGRATIONS: Migrations =
-    Migrations { owner: "documents", sqlite: &[FILES], postgres: &[FILES] };
+    Migrations { owner: "documents", sqlite: &[FILES, TRACES], postgres: &[FILES, TRACES] };

@@ -196,6 +196,24 @@ pub(crate) async fn delete(tx: &mut Tx, id: &str) -> Result<Option<FileRecord>, 
     Ok(deleted)
 }
 
+/// Remembers that a job keeps words of a file; what was noted before `forget` no longer matters.
+pub(crate) async fn note_trace(
+    tx: &mut Tx,
+    (file_id, job_id): (&str, &str),
+    now: Millis,
+    forget: Millis,
+) -> Result<(), Fault> {
+    let old = "DELETE FROM archive_traces WHERE file_id = $1 AND noted_at < $2";
+    tx.execute(sql(old).bind(file_id).bind(forget.0)).await?;
+    let insert = "INSERT INTO archive_traces (file_id, job_id, noted_at) VALUES ($1, $2, $3)";
+    tx.execute(sql(insert).bind(file_id).bind(job_id).bind(now.0)).await.map(drop)
+}
+
+pub(crate) async fn take_traces(tx: &mut Tx, file_id: &str) -> Result<Vec<String>, Fault> {
+    let take = sql("DELETE FROM archive_traces WHERE file_id = $1 RETURNING job_id").bind(file_id);
+    tx.fetch_all(take).await?.iter().map(|row| row.text(0)).collect()
+}
+
 pub(crate) async fn delete_pages(tx: &mut Tx, id: &str) -> Result<(), Fault> {
     tx.execute(sql("DELETE FROM archive_pages WHERE file_id = $1").bind(id)).await.map(drop)
 }

@@ -2,7 +2,7 @@
 
 use fault::Fault;
 use market::Millis;
-use store::{Row, Tx, sql, sql_built};
+use store::{Engine, Row, Tx, sql, sql_built};
 
 use crate::Insights;
 use crate::index::Entry;
@@ -11,6 +11,8 @@ use crate::scope;
 
 /// Insights of one step of a move.
 const STEP: i64 = 200;
+/// So many insights have an index that is merged in less than a second.
+const SMALL: i64 = 20_000;
 
 impl Insights {
     /// Drops what processing made of the file before, and adds this.
@@ -28,6 +30,23 @@ impl Insights {
     /// Nothing of the file is left, whoever stored it. Says how many there were.
     pub async fn delete_of_file(&self, tx: &mut Tx, file_id: &str) -> Result<u64, Fault> {
         self.delete(tx, file_id, "").await
+    }
+
+    /// Takes the words of what was deleted out of the index, whose segments keep them until they
+    /// are merged: all at once where the index is small, a step of it where that would take long.
+    pub async fn scrub(&self) -> Result<(), Fault> {
+        let db = &self.0.db;
+        if db.engine() == Engine::Postgres {
+            return Ok(());
+        }
+        let look = "SELECT COUNT(*) FROM (SELECT 1 FROM insight LIMIT $1)";
+        let rows = db.fetch_all(sql(look).bind(SMALL)).await?;
+        let count = rows.first().map_or(Ok(0), |row| row.int(0))?;
+        let merge = match count < SMALL {
+            true => "INSERT INTO insight_text (insight_text) VALUES ('optimize')",
+            false => "INSERT INTO insight_text (insight_text, rank) VALUES ('merge', 500)",
+        };
+        db.execute(sql(merge)).await.map(drop)
     }
 
     async fn delete(&self, tx: &mut Tx, file_id: &str, which: &str) -> Result<u64, Fault> {

@@ -225,6 +225,16 @@ impl Jobs {
         Ok(forgotten)
     }
 
+    /// Forgets these jobs with their payloads and results as part of somebody's transaction, even
+    /// those that are not finished: a worker that holds one has lost it. Says how many there were.
+    pub async fn forget_in(&self, tx: &mut Tx, ids: &[String]) -> Result<u64, Fault> {
+        let mut forgotten = 0;
+        for batch in ids.chunks(FORGET_BATCH as usize) {
+            forgotten += sql::forget_these(tx, batch).await?;
+        }
+        Ok(forgotten)
+    }
+
     pub(crate) fn now(&self) -> Millis {
         self.0.clock.now()
     }

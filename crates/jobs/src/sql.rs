@@ -178,6 +178,13 @@ pub(crate) fn forget(kind: &str, before: Millis, limit: i64) -> Sql {
     .bind(limit)
 }
 
+/// Whatever state they are in.
+pub(crate) async fn forget_these(tx: &mut Tx, ids: &[String]) -> Result<u64, Fault> {
+    let marks = placeholders(1, ids.len());
+    let delete = sql_built(format!("DELETE FROM job WHERE id IN ({marks})"));
+    tx.execute(delete.bind_all(ids)).await
+}
+
 /// Takes up to `limit` jobs of a kind that are due, each with the number of this hold.
 pub(crate) async fn claim(
     db: &Db,

@@ -121,6 +121,18 @@ impl Db {
         }
     }
 
+    /// Takes what was deleted out of the write-ahead log as well, once nobody reads from it.
+    /// PostgreSQL looks after its own.
+    pub async fn scrub(&self) -> Result<(), Fault> {
+        match &self.0 {
+            Pools::Sqlite { writer, .. } => {
+                writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").await.map_err(fault)?;
+                Ok(())
+            }
+            Pools::Postgres(_) => Ok(()),
+        }
+    }
+
     /// Whether the database answers, for health checks.
     pub async fn ping(&self) -> Result<(), Fault> {
         let answer = self.fetch_all(sql("SELECT CAST(1 AS BIGINT)"));

@@ -67,6 +67,8 @@ async fn open_sqlite(file: &Path) -> Result<Db, Fault> {
         .busy_timeout(BUSY_WAIT)
         .foreign_keys(true)
         .pragma("journal_size_limit", "67108864")
+        // What is deleted is overwritten: the free pages of a file are read by whoever has it.
+        .pragma("secure_delete", "ON")
         .pragma("cache_size", "-16384")
         .pragma("temp_store", "MEMORY");
     // A file needs no test of whether it is still there before each use.

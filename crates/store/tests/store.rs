@@ -161,3 +161,25 @@ async fn blobs_are_named_by_their_content() {
     assert_eq!(blobs.get(hash).await.unwrap_err().kind(), Kind::NotFound);
     assert!("../../etc/passwd".parse::<store::BlobHash>().is_err());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_deleted_is_in_no_file_of_the_database() {
+    let folder = TempFolder::new();
+    let db = Db::open(&StoreConfig::sqlite(folder.path())).await.unwrap();
+    db.migrate(&[ITEMS]).await.unwrap();
+    let insert = sql("INSERT INTO t_item (id, name, note) VALUES ($1, $2, $2)");
+    // One that fits into a page, and one that needs many.
+    for (id, times) in [(1_i64, 1), (2, 10_000)] {
+        db.execute(insert.clone().bind(id).bind("hush-hush".repeat(times))).await.unwrap();
+    }
+    let is_there = || {
+        std::fs::read_dir(folder.path()).unwrap().any(|entry| {
+            let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+            bytes.windows(9).any(|window| window == b"hush-hush")
+        })
+    };
+    assert!(is_there());
+    db.execute(sql("DELETE FROM t_item")).await.unwrap();
+    db.scrub().await.unwrap();
+    assert!(!is_there());
+}

@@ -75,6 +75,18 @@ async fn parts_come_in_their_order_and_fields_are_kept() {
 }
 
 #[tokio::test]
+async fn a_field_that_is_sent_as_a_file_is_a_field() {
+    let blob = br#"{"a": 1}"#.as_slice();
+    let parts = MemoryParts::new().field("caseId", "c");
+    let parts = parts.file("options", "blob", Some("application/json"), [blob]);
+    let mut upload = Upload::new(file(parts, 4)).under(&spec());
+    let seen = read(&mut upload).await.unwrap();
+    assert_eq!(seen[1], json!(["options", r#"{"a": 1}"#]));
+    assert_eq!(upload.form::<Value>().unwrap()["options"], json!({ "a": 1 }));
+    assert_eq!(upload.received_bytes(), 4);
+}
+
+#[tokio::test]
 async fn a_file_that_nobody_reads_is_passed_over_and_counted() {
     let mut upload = Upload::new(file(file(MemoryParts::new(), 8), 8)).under(&spec());
     assert!(matches!(upload.next().await, Ok(Some(Part::File(_)))));

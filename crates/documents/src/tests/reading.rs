@@ -1,5 +1,7 @@
 //! The life of a file that is read, and its text.
 
+use std::time::Duration;
+
 use fault::Kind;
 use proptest::prelude::*;
 use testkit::on_every_engine;
@@ -152,4 +154,32 @@ async fn runs_of_pages_make_the_whole() {
         }
         same(&read, &pages);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn traces_of_a_file_are_told_once_and_only_while_there_is_one() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let (one, two) = (
+            world.upload("user:1", "a.txt", "one").await.id,
+            world.upload("user:1", "b.txt", "two").await.id,
+        );
+        let mut tx = db.begin().await.unwrap();
+        world.documents.note_trace(&mut tx, &one, "old").await.unwrap();
+        world.clock.advance(Duration::from_hours(24 * 46));
+        for (file, job) in [(&one, "test"), (&one, "other"), (&two, "test")] {
+            world.documents.note_trace(&mut tx, file, job).await.unwrap();
+        }
+        tx.commit().await.unwrap();
+        let mut tx = db.begin().await.unwrap();
+        let mut told = world.documents.take_traces(&mut tx, &one).await.unwrap();
+        told.sort();
+        assert_eq!(told, ["other", "test"]);
+        assert!(world.documents.take_traces(&mut tx, &one).await.unwrap().is_empty());
+        assert_eq!(world.documents.take_traces(&mut tx, &two).await.unwrap(), ["test"]);
+        world.documents.delete(&mut tx, &two).await.unwrap();
+        let refused = world.documents.note_trace(&mut tx, &two, "late").await.unwrap_err();
+        assert_eq!(refused.code(), "file_not_found");
+    })
+    .await;
 }

@@ -188,3 +188,23 @@ async fn only_what_finished_long_ago_is_forgotten() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_named_is_forgotten_whatever_its_state() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let (held, waiting, other) =
+            (world.push("one").await, world.push("one").await, world.push("two").await);
+        assert_eq!(world.claim("one", 1).await[0].0.id, held.id);
+        let mut tx = db.begin().await.unwrap();
+        assert_eq!(world.jobs.forget_in(&mut tx, &[]).await.unwrap(), 0);
+        let named = [held.id.clone(), waiting.id.clone(), "nobody's".to_owned()];
+        assert_eq!(world.jobs.forget_in(&mut tx, &named).await.unwrap(), 2);
+        tx.commit().await.unwrap();
+        for gone in [&held, &waiting] {
+            assert_eq!(world.jobs.get(&gone.id).await.unwrap_err().code(), "job_not_found");
+        }
+        world.jobs.get(&other.id).await.unwrap();
+    })
+    .await;
+}
