@@ -33,7 +33,8 @@ pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>
 
 fn loaded(reading: &Reading<'_>, index: &Index<'_>, sentence: &Sentence) -> Vec<Finding> {
     let hits = own_hits(reading, sentence);
-    let reported = lexicon::has(&hits, Tone::Attribution);
+    // What stands before the verb of saying is the writer's own.
+    let said = hits.iter().filter(|it| it.tone == Tone::Attribution).map(|it| it.at).min();
     let mut list = Vec::new();
     if hits.is_empty() {
         return list;
@@ -41,6 +42,7 @@ fn loaded(reading: &Reading<'_>, index: &Index<'_>, sentence: &Sentence) -> Vec<
     let parties = index.cast.parties(reading, sentence);
     for hit in &hits {
         let word = reading.slice(hit.span);
+        let reported = said.is_some_and(|it| it < hit.at);
         let (code, weight, what) = match hit.tone {
             Tone::Blame if !reported => ("loaded_blame", 0.35, "blames by its tone"),
             Tone::Praise if !reported => ("loaded_praise", 0.35, "praises by its tone"),

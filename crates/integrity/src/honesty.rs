@@ -9,6 +9,7 @@ use crate::index::{Aligned, Index};
 use crate::lexicon::{self, Hit, Tone};
 use crate::reading::{Reading, Sentence, Value};
 use crate::report::{Detail, Finding, thin};
+use crate::text::stem;
 use crate::{Insight, Span};
 
 pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> Detail {
@@ -20,6 +21,7 @@ pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>
         list.extend(scene.certainty());
         list.extend(scene.dropped_doubt());
         list.extend(scene.superlatives());
+        list.extend(scene.accusation());
         list.extend(scene.hedges());
     }
     if index.is_empty() {
@@ -47,6 +49,22 @@ pub(crate) fn own_hits(reading: &Reading<'_>, sentence: &Sentence) -> Vec<Hit> {
     hits
 }
 
+fn is_personal(tone: Tone) -> bool {
+    matches!(tone, Tone::Memory | Tone::Human | Tone::Interest | Tone::Offer)
+}
+
+/// Stems of wrongs that are not to be told without somebody who tells them.
+const WRONGS: &str = "steal stol stole theft loot brib lie lying li liar cheat defraud manipulat \
+conspir fak forg falsif fabricat embezzl launder negligent guilt guilty blackmail extort sabotag \
+delet destroy conceal purpos deliberat intentional knowing malic plot cop plagiariz perjur \
+mislead misled deceiv decei trick betray abus harass retaliat revenge мстил врал обманул украл \
+подделал скрыл";
+
+/// Verbs that only say who spoke; they leave a thing open where «that» follows.
+const NEUTRAL: &str = "stated states says said say tell tells told wrote writes written reported \
+reports report explains explained noted notes asked asks seeks sought demands demanded replied \
+answered finds determined observed";
+
 impl<'a, 't, 's> Scene<'a, 't, 's> {
     pub(crate) fn new(
         reading: &'a Reading<'t>,
@@ -58,7 +76,13 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
         let own = claims[from..].iter().take_while(|it| it.bytes.start < sentence.span.end);
         let is_unsupported = own.into_iter().any(|it| it.support != Support::Supported);
         let aligned = index.align(&sentence.stems);
-        let hits = own_hits(reading, sentence);
+        let mut hits = own_hits(reading, sentence);
+        // An insight that repeats the source's own «we» does not speak of its writer.
+        if let Some(best) = aligned.first().filter(|it| it.score >= 0.6) {
+            let (page, there) = index.sentence(best.sentence);
+            let theirs = lexicon::find(page.words_of(there));
+            hits.retain(|it| !is_personal(it.tone) || !lexicon::has(&theirs, it.tone));
+        }
         Self { reading, index, sentence, hits, aligned, is_unsupported }
     }
 
@@ -88,16 +112,21 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
         .collect()
     }
 
+    /// Whether the nearest source sentence has that tone too.
+    pub(crate) fn source_is(&self, tone: Tone) -> bool {
+        let alike = self.aligned.first().filter(|it| it.score >= 0.35);
+        alike.is_some_and(|it| {
+            let (page, there) = self.index.sentence(it.sentence);
+            lexicon::has(&lexicon::find(page.words_of(there)), tone)
+        })
+    }
+
     fn certainty(&self) -> Option<Finding> {
         let hit = self.of(Tone::Certain).next()?;
         let word = self.word(hit.span);
         let alike = self.aligned.first().filter(|it| it.score >= 0.35);
         let doubted = alike.is_some_and(|it| self.doubt_in(it.sentence).is_some());
-        let same = alike.is_some_and(|it| {
-            let (page, there) = self.index.sentence(it.sentence);
-            lexicon::has(&lexicon::find(page.words_of(there)), Tone::Certain)
-        });
-        if same {
+        if self.source_is(Tone::Certain) {
             return None;
         }
         let bare = self.is_unsupported || alike.is_none() || doubted;
@@ -121,8 +150,14 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
     fn doubt_in(&self, sentence: usize) -> Option<Span> {
         let (page, there) = self.index.sentence(sentence);
         let hits = lexicon::find(page.words_of(there));
-        let doubt = hits.iter().find(|it| matches!(it.tone, Tone::Hedge | Tone::Attribution));
-        doubt.map(|it| it.span)
+        let words = page.words_of(there);
+        let open = |it: &&Hit| {
+            let word = words.get(it.at).map(|it| it.text.to_lowercase()).unwrap_or_default();
+            let neutral = NEUTRAL.split(' ').any(|it| it == word);
+            let that = words.iter().skip(it.at + 1).take(4).any(|it| it.text == "that");
+            it.tone == Tone::Hedge || (it.tone == Tone::Attribution && (!neutral || that))
+        };
+        hits.iter().find(open).map(|it| it.span)
     }
 
     fn dropped_doubt(&self) -> Option<Finding> {
@@ -175,6 +210,23 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
             }
         }
         list
+    }
+
+    /// Wrongdoing or its intent, told flatly where the source has no such word.
+    fn accusation(&self) -> Option<Finding> {
+        let open = [Tone::Hedge, Tone::Attribution, Tone::Doubting, Tone::Fiction];
+        if open.iter().any(|it| lexicon::has(&self.hits, *it)) {
+            return None;
+        }
+        let words = self.reading.words_of(self.sentence);
+        let guilty = words.iter().find(|it| {
+            let base = stem(&it.fold());
+            WRONGS.split(' ').any(|it| it == base) && !self.index.has_stem(&base)
+        })?;
+        let span = Span { start: guilty.start, end: guilty.end };
+        let message = format!("\"{}\" accuses, and the source does not", guilty.text);
+        let advice = "say who accuses whom, or leave it out";
+        Some(Finding::at(self.reading, span, "bare_accusation", 0.35, message, advice))
     }
 
     /// Whether one of the nearest source sentences has the phrase.

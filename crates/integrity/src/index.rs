@@ -268,6 +268,10 @@ impl<'s> Index<'s> {
         self.words.get(folded).copied()
     }
 
+    pub(crate) fn has_stem(&self, stem: &str) -> bool {
+        self.stems.contains_key(stem)
+    }
+
     /// Names in the source that have this word in them.
     pub(crate) fn names(&self, token: &str) -> impl Iterator<Item = (Place, Vec<String>)> {
         let list = self.names.get(token).map_or(&[][..], Vec::as_slice);

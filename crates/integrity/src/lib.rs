@@ -22,6 +22,7 @@ mod reading;
 mod report;
 mod rules;
 mod text;
+mod voice;
 
 pub use fact::{Claim, ClaimKind, Support};
 pub use report::{Change, Detail, Evidence, Finding, Report, Verdict};

@@ -8,6 +8,7 @@ use crate::index::Index;
 use crate::lexicon::{Hit, Tone, has};
 use crate::reading::{Reading, Sentence, Value};
 use crate::report::{Detail, Finding, thin};
+use crate::text::{self, Word};
 use crate::{Insight, Span};
 
 /// The rules, from the first to the tenth.
@@ -129,8 +130,8 @@ impl Book<'_, '_> {
     /// Rules two and three: is doubt shown, and kept apart.
     fn labels(&mut self, sentence: &Sentence, scene: &Scene<'_, '_, '_>) {
         let open = has(&scene.hits, Tone::Hedge) || has(&scene.hits, Tone::Fiction);
-        let certain = has(&scene.hits, Tone::Certain);
-        if certain && (scene.is_unsupported || open) {
+        let certain = has(&scene.hits, Tone::Certain) && !scene.source_is(Tone::Certain);
+        if certain {
             self.add(
                 2,
                 sentence.span,
@@ -147,26 +148,45 @@ impl Book<'_, '_> {
                 "mark it as an opinion and say whose",
             );
         }
-        let facts = self.reading.marks_of(sentence).iter();
-        let fact = facts.into_iter().find(|it| !matches!(it.value, Value::Name { .. }));
-        let guess = scene.hits.iter().find(|it| matches!(it.tone, Tone::Hedge | Tone::Fiction));
-        if let Some((fact, guess)) = fact.zip(guess) {
-            // A hedge right before a number belongs to it; one in another clause is another claim.
-            let between = self.reading.slice(Span {
-                start: fact.span.end.min(guess.span.end),
-                end: fact.span.start.max(guess.span.start),
-            });
-            let apart = [" and ", " but ", "; ", ", so ", " because ", ", which "];
-            if apart.iter().any(|it| between.contains(it)) {
-                self.add(
-                    3,
-                    sentence.span,
-                    BROKEN,
-                    "a fact and a guess share one sentence",
-                    "split it in two",
-                );
-            }
+        if let Some(guess) = self.mixed(sentence, scene) {
+            self.add(3, guess, BROKEN, "a fact and a guess share one sentence", "split it in two");
         }
+    }
+
+    /// A guess in one clause of a sentence whose other clause states a fact. A hedge right before
+    /// a number belongs to it; one in another clause is another claim.
+    fn mixed(&self, sentence: &Sentence, scene: &Scene<'_, '_, '_>) -> Option<Span> {
+        if scene.source_is(Tone::Hedge) {
+            return None;
+        }
+        let words = self.reading.words_of(sentence);
+        let clauses = text::clauses(self.reading.text, words);
+        let modal = |it: &&Word<'_>| matches!(it.text, "may" | "might" | "could");
+        let marks = self.reading.marks_of(sentence);
+        let in_clause = |span: Span, clause: &[Word<'_>]| {
+            clause.first().is_some_and(|it| it.start <= span.start)
+                && clause.last().is_some_and(|it| span.start < it.end)
+        };
+        let is_fact = |clause: &[Word<'_>]| {
+            marks
+                .iter()
+                .any(|it| !matches!(it.value, Value::Name { .. }) && in_clause(it.span, clause))
+                || sentence.polarity.mentions.iter().any(|it| in_clause(it.span, clause))
+                || clause.iter().any(|it| text::is_past(&it.fold()))
+        };
+        let guess_in = |clause: &[Word<'_>]| {
+            let hit = scene.hits.iter().find(|it| {
+                matches!(it.tone, Tone::Hedge | Tone::Fiction) && in_clause(it.span, clause)
+            });
+            let modal = clause.iter().find(modal).map(|it| Span { start: it.start, end: it.end });
+            hit.map(|it| it.span).or(modal)
+        };
+        let at = clauses.iter().position(|it| guess_in(it).is_some())?;
+        let other = clauses
+            .iter()
+            .enumerate()
+            .any(|(it, clause)| it != at && guess_in(clause).is_none() && is_fact(clause));
+        other.then(|| guess_in(clauses[at])).flatten()
     }
 
     fn tones(&mut self, sentence: &Sentence, hits: &[Hit], disclosed: bool) {

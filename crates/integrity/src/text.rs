@@ -72,7 +72,28 @@ const ENDINGS_RU: [&str; 30] = [
 ];
 
 /// Forms that no ending explains.
-const IRREGULAR: [(&str, &str); 45] = [
+const IRREGULAR: [(&str, &str); 66] = [
+    ("threw", "throw"),
+    ("thrown", "throw"),
+    ("hid", "hid"),
+    ("hidden", "hid"),
+    ("stole", "steal"),
+    ("stolen", "steal"),
+    ("swore", "swear"),
+    ("sworn", "swear"),
+    ("drew", "draw"),
+    ("drawn", "draw"),
+    ("shot", "shoot"),
+    ("fought", "fight"),
+    ("caught", "catch"),
+    ("taught", "teach"),
+    ("thought", "think"),
+    ("meant", "mean"),
+    ("dealt", "deal"),
+    ("felt", "feel"),
+    ("led", "lead"),
+    ("laid", "lay"),
+    ("swung", "swing"),
     ("repaid", "pay"),
     ("paid", "pay"),
     ("sold", "sell"),
@@ -123,6 +144,36 @@ const IRREGULAR: [(&str, &str); 45] = [
 /// Whether the word is the past of some verb that has no regular one.
 pub(crate) fn is_irregular(folded: &str) -> bool {
     IRREGULAR.iter().any(|it| it.0 == folded)
+}
+
+/// Whether the word looks like the past of a verb.
+pub(crate) fn is_past(folded: &str) -> bool {
+    (folded.len() > 4 && folded.ends_with("ed")) || is_irregular(folded) || is_past_ru(folded)
+}
+
+fn is_past_ru(folded: &str) -> bool {
+    let ends = ["ено", "ена", "ены", "ил", "ал", "или", "али", "ила", "ала"];
+    folded.chars().count() > 5 && ends.iter().any(|it| folded.ends_with(it))
+}
+
+/// The words of a sentence, parted at commas, semicolons and words that join clauses.
+pub(crate) fn clauses<'w, 't>(text: &str, words: &'w [Word<'t>]) -> Vec<&'w [Word<'t>]> {
+    let mut list = Vec::new();
+    let mut from = 0;
+    for at in 1..words.len() {
+        let gap = text.get(words[at - 1].end..words[at].start).unwrap_or_default();
+        let joint = matches!(
+            words[at].text,
+            "and" | "but" | "while" | "whereas" | "although" | "because" | "so" | "и" | "но" | "а"
+        );
+        if joint || gap.contains([',', ';', ':', '(', ')', '—', '–']) {
+            list.push(&words[from..at]);
+            from = at;
+        }
+    }
+    list.push(&words[from..]);
+    list.retain(|it| !it.is_empty());
+    list
 }
 
 /// Stems that lawyers use for one another, the first standing for all.
@@ -191,13 +242,14 @@ fn undouble(base: &str) -> &str {
     }
 }
 
-const SHORT: [&str; 76] = [
-    "v", "vs", "inc", "co", "corp", "ltd", "no", "nos", "mr", "mrs", "ms", "dr", "hon", "jr", "sr",
-    "st", "mt", "ave", "blvd", "rd", "cir", "dist", "ct", "app", "supp", "rev", "stat", "art",
-    "sec", "ch", "cl", "para", "p", "pp", "n", "id", "ex", "exh", "cf", "e.g", "i.e", "u.s",
-    "u.s.c", "c.f.r", "f", "mich", "cal", "n.y", "tex", "ill", "ohio", "fla", "mass", "pa", "minn",
-    "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sept", "sep", "oct", "nov", "dec", "prof",
-    "gen", "т", "ст", "п", "г", "руб", "тыс", "млн",
+const SHORT: [&str; 95] = [
+    "sgt", "lt", "col", "capt", "insp", "rep", "sen", "gov", "messrs", "bros", "ste", "apt", "fed",
+    "civ", "crim", "ф", "кв", "стр", "обл", "v", "vs", "inc", "co", "corp", "ltd", "no", "nos",
+    "mr", "mrs", "ms", "dr", "hon", "jr", "sr", "st", "mt", "ave", "blvd", "rd", "cir", "dist",
+    "ct", "app", "supp", "rev", "stat", "art", "sec", "ch", "cl", "para", "p", "pp", "n", "id",
+    "ex", "exh", "cf", "e.g", "i.e", "u.s", "u.s.c", "c.f.r", "f", "mich", "cal", "n.y", "tex",
+    "ill", "ohio", "fla", "mass", "pa", "minn", "jan", "feb", "mar", "apr", "jun", "jul", "aug",
+    "sept", "sep", "oct", "nov", "dec", "prof", "gen", "т", "ст", "п", "г", "руб", "тыс", "млн",
 ];
 
 fn is_short(before: &str) -> bool {
