@@ -55,6 +55,18 @@ impl Archive {
         Ok(job)
     }
 
+    /// Jobs of somebody that wait for their turn, as far as a page of them goes.
+    pub(crate) async fn waiting(&self, kind: &str, owner: &str) -> Result<usize, Fault> {
+        let filter = jobs::Filter {
+            kinds: vec![kind.to_owned()],
+            states: vec![jobs::State::Queued],
+            owner: Some(owner.to_owned()),
+            key: None,
+        };
+        let page = jobs::Page { before: None, limit: jobs::Page::LIMIT_MAX };
+        Ok(self.jobs.list(&filter, &page).await?.jobs.len())
+    }
+
     async fn reached(
         &self,
         sight: &Sight,

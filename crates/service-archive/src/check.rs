@@ -7,8 +7,11 @@ mod report;
 mod run;
 pub(crate) mod work;
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
 use contract::Cx;
-use fault::Fault;
+use fault::{Fault, Kind};
 use integrity::{Options, Test};
 use jobs::NewJob;
 use serde::{Deserialize, Serialize};
@@ -30,6 +33,9 @@ const SMALL_BYTES: usize = 5 << 20;
 const FINDINGS_MAX: u64 = 100;
 const TOPIC_CHARS_MAX: usize = 500;
 const ATTEMPTS: u32 = 3;
+/// Tests of one caller that wait at once, and when to come back with the next.
+const WAITING_MAX: usize = 100;
+const COME_BACK: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -131,6 +137,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
         ..Errand::default()
     };
     let ids: Vec<String> = chosen.insights.iter().map(|it| it.id.clone()).collect();
+    let files: BTreeSet<String> = chosen.insights.iter().map(|it| it.file_id.clone()).collect();
     if errand.llm == LOCAL && chosen.insights.len() <= SMALL_INSIGHTS {
         let (documents, turns) = (&archive.documents, &archive.benches);
         let bench = Bench { documents, sight: &sight, test, turns };
@@ -140,7 +147,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
             done.results.notes.extend(errand.note.take());
             let whole = done.results.json();
             errand.results = Some(done.results.json_within(KEPT_MAX));
-            let id = archive.push(&sight.owner, &errand).await?;
+            let id = archive.push(&sight.owner, &errand, &files).await?;
             let text = format!("{}\nKept for 30 days as test {id}.", text_of(&whole));
             let json = json!({ "success": true, "testId": id, "status": "completed",
                 "results": whole });
@@ -148,7 +155,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
         }
     }
     errand.insight_ids = ids;
-    let id = archive.push(&sight.owner, &errand).await?;
+    let id = archive.push(&sight.owner, &errand, &files).await?;
     let message = format!(
         "{} insights are being tested; ask arkiver_job_status with jobId {id} and waitSeconds",
         errand.insight_ids.len()
@@ -172,9 +179,28 @@ impl Archive {
             .problem("llmSource", format!("one of {}", names.join(", "))))
     }
 
-    async fn push(&self, owner: &str, errand: &Errand) -> Result<String, Fault> {
+    /// Makes the job, and notes whose words its results repeat: they go with the files.
+    async fn push(
+        &self,
+        owner: &str,
+        errand: &Errand,
+        files: &BTreeSet<String>,
+    ) -> Result<String, Fault> {
+        if self.waiting(INTEGRITY, owner).await? >= WAITING_MAX {
+            let message = format!("{WAITING_MAX} tests of yours wait for their turn already");
+            return Err(
+                Fault::new(Kind::RateLimited, "too_many_tests", message).retry_after(COME_BACK)
+            );
+        }
         let job = NewJob::new(INTEGRITY, errand)?.owner(owner).max_attempts(ATTEMPTS);
-        Ok(self.jobs.push(job).await?.job.id)
+        let mut tx = self.db.begin().await?;
+        let pushed = self.jobs.push_in(&mut tx, &job).await?;
+        for file in files {
+            self.documents.note_trace(&mut tx, file, &pushed.job.id).await?;
+        }
+        tx.commit().await?;
+        self.jobs.announce();
+        Ok(pushed.job.id)
     }
 }
 

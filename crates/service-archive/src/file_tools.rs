@@ -79,11 +79,15 @@ pub(crate) async fn delete(cx: Cx<Archive>, args: FileArgs) -> Result<Said, Faul
     let mut tx = archive.db.begin().await?;
     let file = archive.documents.delete(&mut tx, &file.id).await?;
     let gone = archive.insights.delete_of_file(&mut tx, &file.id).await?;
+    // Tests repeat sentences of the file in their results.
+    let tests = archive.documents.take_traces(&mut tx, &file.id).await?;
+    archive.jobs.forget_in(&mut tx, &tests).await?;
     tx.commit().await?;
     // The record is gone, so what is left of the content goes now or at the next sweep.
     if let Err(fault) = archive.documents.release(&file.hash).await {
         tracing::warn!(file = file.id, "the content of a file is left to the sweep: {fault}");
     }
+    archive.scrub(&file.id).await;
     let message = format!("deleted {} with {gone} insights", file.name);
     let json = json!({ "success": true, "fileId": file.id, "insightsDeleted": gone,
         "message": message });
@@ -91,6 +95,21 @@ pub(crate) async fn delete(cx: Cx<Archive>, args: FileArgs) -> Result<Said, Faul
 }
 
 impl Archive {
+    /// What nobody is shown any more is not to be found in the database's files either. That this
+    /// fails changes nothing for whoever asks.
+    async fn scrub(&self, file_id: &str) {
+        let scrubbed = async {
+            self.insights.scrub().await?;
+            self.db.scrub().await
+        };
+        if let Err(fault) = scrubbed.await {
+            tracing::warn!(
+                file = file_id,
+                "words of a deleted file are still on the disk: {fault}"
+            );
+        }
+    }
+
     async fn listed(
         &self,
         sight: &Sight,

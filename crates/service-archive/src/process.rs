@@ -67,8 +67,11 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
     let sight = archive.sight(&cx.caller).await?;
     let file = archive.file_to_write(&sight, &args.file_id).await?;
     let errand = Errand { file_id: file.id.clone(), settings: args.processing_settings };
+    // Everybody's first file goes before anybody's second, and so on.
+    let waiting = archive.waiting(PROCESS, &sight.owner).await?;
     let job = NewJob::new(PROCESS, &errand)?
         .owner(&sight.owner)
+        .priority(-i32::try_from(waiting).unwrap_or(i32::MAX))
         .key(format!("file:{}", file.id))
         .max_attempts(ATTEMPTS);
     let mut tx = archive.db.begin().await?;

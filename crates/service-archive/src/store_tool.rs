@@ -17,6 +17,8 @@ use crate::wire;
 const ENTITIES_BYTES_MAX: usize = 64 * 1024;
 /// Text of a file that is looked through at a time.
 const LOOKED_AT: usize = 1 << 20;
+/// No file has so many pages.
+const PAGE_MAX: u32 = 10_000_000;
 /// What stands for a confidence that nobody gave.
 const UNSTATED: f64 = 0.5;
 
@@ -113,6 +115,11 @@ fn page_of(given: &Given, file: &FileRecord) -> Result<Option<u32>, Fault> {
     let Some(number) = given.page_number else { return Ok(None) };
     let field = "insight.pageNumber";
     let page = small(number, field)?;
+    if page > PAGE_MAX {
+        let message = format!("there is no page {number}");
+        return Err(Fault::invalid("invalid_input", message)
+            .problem(field, format!("a page from 1 to {PAGE_MAX}")));
+    }
     match file.page_count {
         Some(pages) if u64::from(page) > pages => {
             let message = format!("there is no page {page}: the file has {pages}");

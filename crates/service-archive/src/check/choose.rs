@@ -30,8 +30,10 @@ impl Archive {
             let mut seen = HashSet::new();
             let once: Vec<String> = ids.iter().filter(|it| seen.insert(*it)).cloned().collect();
             let insights = self.insights.by_ids(sight, &once).await?;
-            let first = insights.first().map(|it| it.file_id.clone()).unwrap_or_default();
-            let file_id = file_id.map_or(first, str::to_owned);
+            let file_id = match file_id {
+                Some(id) => self.file_to_read(sight, id).await?.id,
+                None => insights.first().map(|it| it.file_id.clone()).unwrap_or_default(),
+            };
             return Ok(Chosen { file_id, insights, note: None });
         }
         let Some(id) = file_id else {

@@ -46,8 +46,9 @@ impl Handler for Testing {
 impl Testing {
     async fn test(&self, context: &JobContext) -> Result<Value, Fault> {
         let errand: Errand = context.payload()?;
-        if let Some(results) = errand.results {
-            return Ok(results);
+        // Done on the spot: the payload has the results, and they are told from there.
+        if errand.results.is_some() {
+            return Ok(Value::Null);
         }
         let test = Test::parse(&errand.test).ok_or_else(|| Fault::internal("no such test"))?;
         let owner = context.job().owner.clone().unwrap_or_default();

@@ -33,6 +33,10 @@ pub(crate) fn rules_at_once() {
         let user = world.user("ann").await;
         let (file, ids) = tested(&user).await;
         let args = json!({ "testType": "fact_check", "insightIds": ids, "llmSource": "local" });
+        let mut elsewhere = args.clone();
+        elsewhere["fileId"] = json!("00000000-0000-7000-8000-000000000000");
+        let (code, _) = user.refused("arkiver_integrity_test", elsewhere).await;
+        assert_eq!(code, "FILE_NOT_FOUND");
         let (told, text) = user.say("arkiver_integrity_test", args).await.unwrap();
         assert_eq!(told["status"], "completed");
         let results = &told["results"];

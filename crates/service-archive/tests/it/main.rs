@@ -25,6 +25,8 @@ const TESTS: &[(&str, fn())] = &[
     ("what_is_not_there_or_not_yours", trouble::not_there_or_not_yours),
     ("wrong_input_is_named", trouble::wrong_input_is_named),
     ("a_deleted_file_is_gone", trouble::a_deleted_file_is_gone),
+    ("words_of_a_deleted_file_are_nowhere", trouble::words_of_a_deleted_file_are_nowhere),
+    ("nobody_waits_for_all_files_of_another", trouble::nobody_waits_for_all_files_of_another),
     ("uploads_are_whole_or_nothing", uploads::whole_or_nothing),
     ("uploads_tell_how_far_they_are", uploads::progress),
     ("sessions_begin_and_end", people::sessions_begin_and_end),

@@ -1,11 +1,13 @@
 //! What goes wrong, and in which words.
 
+use std::path::Path;
 use std::time::Duration;
 
 use jobs::{NewJob, State};
 use serde_json::{Value, json};
+use testkit::TempFolder;
 
-use crate::world::{COMPLAINT, World, on_sqlite};
+use crate::world::{COMPLAINT, World, block_on, on_sqlite, open};
 
 pub(crate) fn unreadable_files() {
     on_sqlite(async |db| {
@@ -223,4 +225,83 @@ fn files_below(path: &std::path::Path) -> usize {
     }
     let entries = std::fs::read_dir(path).unwrap();
     entries.map(|it| files_below(&it.unwrap().path())).sum()
+}
+
+pub(crate) fn words_of_a_deleted_file_are_nowhere() {
+    block_on(async {
+        let folder = TempFolder::new();
+        let db = open(folder.path()).await;
+        let world = World::new(&db).await;
+        let user = world.user("ann").await;
+        let kept = user.file("kept.txt", COMPLAINT.as_bytes(), json!({})).await;
+        user.processed(&kept, json!({ "extractionMode": "standard" })).await;
+        let secret = COMPLAINT.replace("ACME", "QUIZZACIOUS").replace("supply", "quizzacious");
+        let file = user.file("secret.txt", secret.as_bytes(), json!({})).await;
+        user.processed(&file, json!({ "extractionMode": "deep" })).await;
+        let insight = json!({ "title": "Quizzacious", "content": "Quizzacious Corporation failed \
+            to pay $90,000.", "sourceLLM": "m", "tags": ["quizzacious"] });
+        user.ok("arkiver_store_insight", json!({ "fileId": file, "insight": insight })).await;
+        let mut tests = Vec::new();
+        for test in ["fact_check", "bias", "opinion_drift"] {
+            let args = json!({ "testType": test, "fileId": file, "llmSource": "local" });
+            let told = user.ok("arkiver_integrity_test", args).await;
+            tests.push(told["testId"].clone());
+        }
+        assert!(occurs(folder.path(), "quizzacious") && occurs(world.folder.path(), "quizzacious"));
+        user.ok("arkiver_delete_file", json!({ "fileId": file })).await;
+        for test in tests {
+            let (code, _) = user.refused("arkiver_job_status", json!({ "jobId": test })).await;
+            assert_eq!(code, "JOB_NOT_FOUND");
+        }
+        for gone in [folder.path(), world.folder.path()] {
+            assert!(!occurs(gone, "quizzacious"), "there are words left in {}", gone.display());
+        }
+        let found = json!({ "filters": { "keywords": "acme" } });
+        let found = user.ok("arkiver_query_insights", found).await;
+        assert!(found["total"].as_u64().unwrap() > 0, "what was not deleted is still found");
+        world.close().await;
+        db.close().await;
+    });
+}
+
+/// Whether any file there has the word, in letters of any case.
+fn occurs(folder: &Path, word: &str) -> bool {
+    let mut entries = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    entries.any(|path| {
+        if path.is_dir() {
+            return occurs(&path, word);
+        }
+        let bytes = std::fs::read(path).unwrap_or_default();
+        bytes.windows(word.len()).any(|it| it.eq_ignore_ascii_case(word.as_bytes()))
+    })
+}
+
+pub(crate) fn nobody_waits_for_all_files_of_another() {
+    on_sqlite(async |db| {
+        let world = World::with(db, "hang", Vec::new()).await;
+        let (ann, bob) = (world.user("ann").await, world.user("bob").await);
+        let settings = json!({ "extractionMode": "fast" });
+        let mut jobs = Vec::new();
+        for at in 0..6 {
+            let file = ann.file("a.txt", format!("text {at}").as_bytes(), json!({})).await;
+            let args = json!({ "fileId": file, "processingSettings": settings });
+            let job = ann.ok("arkiver_process_file", args).await["jobId"].clone();
+            let id = job.as_str().unwrap().to_owned();
+            // The first two are taken up at once, and hang.
+            while at < 2 && world.jobs.get(&id).await.unwrap().state != State::Running {
+                let seen = world.jobs.get(&id).await.unwrap().revision;
+                world.jobs.wait_change(&id, seen, Duration::from_secs(10)).await.unwrap();
+            }
+            jobs.push(id);
+        }
+        let file = bob.file("b.txt", b"another text", json!({})).await;
+        let args = json!({ "fileId": file, "processingSettings": settings });
+        let job = bob.ok("arkiver_process_file", args).await["jobId"].clone();
+        let mut order = Vec::new();
+        for id in jobs[2..].iter().map(String::as_str).chain(job.as_str()) {
+            order.push(world.jobs.get(id).await.unwrap().priority);
+        }
+        assert_eq!(order, [0, -1, -2, -3, 0]);
+        world.close().await;
+    });
 }

@@ -332,7 +332,7 @@ pub(crate) fn on_sqlite(test: impl AsyncFn(&Db)) {
     });
 }
 
-async fn open(folder: &Path) -> Db {
+pub(crate) async fn open(folder: &Path) -> Db {
     Db::open(&StoreConfig::sqlite(folder)).await.unwrap()
 }
 
