@@ -57,7 +57,7 @@ const UNITS: [&str; 34] = [
     "tenant",
     "install",
     "count",
-    "pound",
+    "lb",
     "ton",
     "inch",
     "mph",
@@ -146,6 +146,7 @@ pub(crate) fn find(text: &str, words: &[Word<'_>], taken: &[bool]) -> Vec<Found>
             continue;
         }
         let read = figures(text, words, at).or_else(|| spelled(text, words, at));
+        let read = read.filter(|_| !is_bullet(text, &words[at]));
         let Some((value, step, end)) = read else {
             at += 1;
             continue;
@@ -154,6 +155,14 @@ pub(crate) fn find(text: &str, words: &[Word<'_>], taken: &[bool]) -> Vec<Found>
         at = end;
     }
     list
+}
+
+/// The number of a paragraph: at the start of a line, a full stop and a blank behind it.
+fn is_bullet(text: &str, word: &Word<'_>) -> bool {
+    let lead = text[..word.start].trim_end_matches([' ', '\t', '(']);
+    let tail = &text[word.end..];
+    let starts = lead.is_empty() || lead.ends_with('\n');
+    starts && word.text.len() <= 3 && (tail.starts_with(". ") || tail.starts_with(") "))
 }
 
 /// Adds the scale, the unit and the money sign around a number.
@@ -174,6 +183,9 @@ fn finish(
     let mut span = Span { start: words[first].start, end: words[end - 1].end };
     let mut unit = unit_after(text, words, end);
     let lead = text[..span.start].trim_end_matches(' ');
+    if let Some(sign) = first.checked_sub(1).and_then(|it| currency(&words[it])) {
+        unit = Unit::Money(sign);
+    }
     if let Some(sign) = lead.chars().next_back().filter(|it| matches!(it, '$' | '€' | '£' | '₽'))
     {
         unit = Unit::Money(sign);
@@ -189,15 +201,34 @@ fn finish(
     Found { amount: Amount { value, slack, unit }, span }
 }
 
+/// A currency in letters before its number: `EUR 47,000`.
+fn currency(word: &Word<'_>) -> Option<char> {
+    match word.text {
+        "USD" => Some('$'),
+        "EUR" => Some('€'),
+        "GBP" => Some('£'),
+        "RUB" => Some('₽'),
+        _ => None,
+    }
+}
+
+/// What a letter after a figure multiplies it by: `9k`, `41.7m`, `3bn`.
+fn suffix(text: &str) -> (&str, u128) {
+    for (mark, scale) in
+        [("bn", 1_000_000_000), ("k", 1_000), ("K", 1_000), ("M", 1_000_000), ("m", 1_000_000)]
+    {
+        if let Some(body) = text.strip_suffix(mark) {
+            return (body, scale);
+        }
+    }
+    (text, 1)
+}
+
 /// The value, the worth of its last figure, and the word after it.
 fn figures(text: &str, words: &[Word<'_>], at: usize) -> Option<(u128, u128, usize)> {
     let digits = |word: &Word<'_>| word.text.bytes().all(|it| it.is_ascii_digit());
     let first = &words[at];
-    let (body, suffix) = match first.text.as_bytes().last()? {
-        b'k' | b'K' => (&first.text[..first.text.len() - 1], 1_000),
-        b'M' => (&first.text[..first.text.len() - 1], 1_000_000),
-        _ => (first.text, 1),
-    };
+    let (body, suffix) = suffix(first.text);
     if body.is_empty() || !body.bytes().all(|it| it.is_ascii_digit()) || body.len() > 24 {
         return None;
     }
@@ -217,13 +248,16 @@ fn figures(text: &str, words: &[Word<'_>], at: usize) -> Option<(u128, u128, usi
         end += 1;
     }
     let (mut value, mut step) = (whole.saturating_mul(ONE), ONE);
-    if gap(end) == "." && words.get(end).is_some_and(digits) {
+    let (fraction, times) = words.get(end).map_or(("", 1), |it| self::suffix(it.text));
+    let figures = !fraction.is_empty() && fraction.bytes().all(|it| it.is_ascii_digit());
+    if gap(end) == "." && figures {
         let mut worth = ONE;
-        for digit in words[end].text.bytes().take(4) {
+        for digit in fraction.bytes().take(4) {
             worth /= 10;
             value = value.saturating_add(u128::from(digit - b'0') * worth);
         }
-        (step, end) = (worth.max(1), end + 1);
+        value = value.saturating_mul(times);
+        (step, end) = (worth.max(1).saturating_mul(times), end + 1);
     }
     Some((value, step, end))
 }
@@ -270,9 +304,11 @@ fn unit_after(text: &str, words: &[Word<'_>], end: usize) -> Unit {
     for word in words.iter().skip(end).take(2) {
         let folded = word.fold();
         match folded.as_str() {
+            "cent" if words.get(end).is_some_and(|it| it.text == "per") => return Unit::Percent,
             "percent" | "процентов" | "процента" => return Unit::Percent,
             "dollars" | "dollar" | "usd" => return Unit::Money('$'),
             "euros" | "euro" | "eur" => return Unit::Money('€'),
+            "pounds" | "gbp" => return Unit::Money('£'),
             "руб" | "рублей" | "рубля" | "рубль" => return Unit::Money('₽'),
             _ => {}
         }

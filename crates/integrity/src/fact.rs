@@ -8,17 +8,18 @@
 //! found 0.4 for a quote, citation, number or date, 0.35 for a name, 0.2 for a decision word and
 //! 0.15 for a plain statement.
 
+mod holdings;
 mod places;
 mod quotes;
+mod speech;
 mod values;
 
 use std::collections::HashSet;
 
-use crate::holding::axis_name;
 use crate::index::{Aligned, Index};
 use crate::reading::{Reading, Sentence, Value};
 use crate::report::{Detail, Finding, thin};
-use crate::text::{clip, stem};
+use crate::text::{Word, clauses, clip, is_stop, stem};
 use crate::{Evidence, Insight, Span, cast, date, quote};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -243,7 +244,7 @@ impl Check<'_, '_, '_> {
                 continue;
             }
             let (kind, answer) = match &mark.value {
-                Value::Amount(it) => (ClaimKind::Amount, Some(self.amount(&pair, it))),
+                Value::Amount(it) => (ClaimKind::Amount, Some(self.amount(&pair, it, mark.span))),
                 Value::Date { date, other } => {
                     (ClaimKind::Date, Some(self.date(&pair, *date, *other)))
                 }
@@ -262,11 +263,14 @@ impl Check<'_, '_, '_> {
         }
         self.holdings(&pair);
         self.negation(&pair);
+        self.closed(&pair);
+        self.speech(&pair);
         self.roles(&pair);
         if !self.relations(&pair) {
             self.lone_party(&pair);
+            self.swapped_clauses(&pair);
         }
-        let told = pair.best().filter(|it| it.score >= 0.5 && self.claims.len() == before);
+        let told = pair.best().filter(|it| it.score >= 0.35 && self.claims.len() == before);
         if let Some(best) = told {
             let (_, there) = self.index.sentence(best.sentence);
             let place = self.index.place_in(best.sentence, there.span);
@@ -295,67 +299,6 @@ impl Check<'_, '_, '_> {
             if let Some(claim) = self.claims.last_mut() {
                 claim.text = clip(&source.quote, 200);
             }
-        }
-    }
-
-    fn holdings(&mut self, pair: &Pair<'_>) {
-        for mention in &pair.sentence.polarity.mentions {
-            let near = pair.aligned.iter().filter(|it| it.score >= 0.25).map(|it| it.sentence);
-            let elsewhere = self.index.holdings.get(&mention.axis).into_iter().flatten().copied();
-            let pick = |ids: &mut dyn Iterator<Item = usize>| {
-                let mut best: Option<(usize, usize, bool, Span)> = None;
-                for id in ids.take(64) {
-                    let there = &self.index.sentence(id).1.polarity.mentions;
-                    for it in there.iter().filter(|it| it.axis == mention.axis) {
-                        let shared =
-                            mention.near.iter().filter(|one| it.near.contains(one)).count();
-                        if best.is_none_or(|best| best.0 < shared) {
-                            best = Some((shared, id, it.positive, it.span));
-                        }
-                    }
-                }
-                best
-            };
-            let best = pick(&mut near.into_iter()).or_else(|| pick(&mut elsewhere.into_iter()));
-            let answer = match best {
-                // Opposite words about different things contradict nothing.
-                Some((0, _, positive, _)) if positive != mention.positive => continue,
-                Some((_, id, positive, span)) => {
-                    let same = positive == mention.positive;
-                    let support = if same { Support::Supported } else { Support::Contradicted };
-                    (support, Some(self.index.place_in(id, span)))
-                }
-                None => (Support::NotFound, None),
-            };
-            // «Against» alone is told by the parties.
-            if best.is_some() || axis_name(mention.axis) != "side" {
-                self.push(ClaimKind::Holding, mention.span, answer);
-            }
-        }
-    }
-
-    /// A plain «not» that one of the two sentences has and the other lacks.
-    fn negation(&mut self, pair: &Pair<'_>) {
-        let Some(best) = pair.best().filter(|it| it.score >= 0.55) else { return };
-        let span = pair.sentence.span;
-        if self.reading.quotes.iter().any(|it| it.start > span.start && it.start < span.end) {
-            return;
-        }
-        let (_, there) = self.index.sentence(best.sentence);
-        let (ours, theirs) = (&pair.sentence.polarity.negated, &there.polarity.negated);
-        let found = match (ours.is_empty(), theirs.is_empty()) {
-            (false, true) => {
-                ours.iter().find(|it| there.stems.contains(&it.0)).map(|it| (it.1, there.span))
-            }
-            (true, false) => theirs
-                .iter()
-                .find(|it| pair.sentence.stems.contains(&it.0))
-                .map(|it| (pair.sentence.span, it.1)),
-            _ => None,
-        };
-        if let Some((here, span)) = found {
-            let place = self.index.place_in(best.sentence, span);
-            self.push(ClaimKind::Holding, here, (Support::Contradicted, Some(place)));
         }
     }
 
@@ -401,6 +344,37 @@ impl Check<'_, '_, '_> {
         }
     }
 
+    /// Two clauses with a party each, where the source has the parties the other way round.
+    fn swapped_clauses(&mut self, pair: &Pair<'_>) {
+        let cast = &self.index.cast;
+        let ours = cast.parties(self.reading, pair.sentence);
+        let words = self.reading.words_of(pair.sentence);
+        let mut found = None;
+        for clause in clauses(self.reading.text, words).into_iter().take(12) {
+            let (Some(first), Some(last)) = (clause.first(), clause.last()) else { continue };
+            let mut inside =
+                ours.iter().filter(|it| it.1.start >= first.start && it.1.end <= last.end);
+            let (Some((actor, span)), None) = (inside.next(), inside.next()) else { continue };
+            let own = clause.iter().filter(|it| it.start < span.start || it.end > span.end);
+            let stems: Vec<String> =
+                own.map(Word::fold).filter(|it| !is_stop(it)).map(|it| stem(&it)).collect();
+            let near = self.index.align(&stems);
+            let Some(best) = near.first().filter(|it| it.score >= 0.5 && stems.len() >= 2) else {
+                continue;
+            };
+            let (page, there) = self.index.sentence(best.sentence);
+            let theirs = cast.parties(page, there);
+            let Some((other, at)) = theirs.first().copied() else { continue };
+            let alone = theirs.iter().all(|it| it.0 == other) && other != *actor;
+            if alone && cast::comparable(*actor, other) && ours.iter().any(|it| it.0 == other) {
+                found = Some((*span, self.index.place_in(best.sentence, at)));
+            }
+        }
+        if let Some((span, place)) = found {
+            self.push(ClaimKind::Party, span, (Support::Contradicted, Some(place)));
+        }
+    }
+
     /// Whether who acts was settled, one way or the other.
     fn relations(&mut self, pair: &Pair<'_>) -> bool {
         let mut settled = false;
@@ -416,7 +390,9 @@ impl Check<'_, '_, '_> {
             let conflict = list
                 .iter()
                 .filter(|(it, id)| {
-                    it.mirrors(&ours) || (pair.score_of(*id) >= 0.35 && it.conflicts(&ours))
+                    let loose = matches!(it.class.as_str(), "from" | "for");
+                    (!loose || pair.score_of(*id) > 0.0) && it.mirrors(&ours)
+                        || (pair.score_of(*id) >= 0.35 && it.conflicts(&ours))
                 })
                 .max_by(|one, other| pair.score_of(one.1).total_cmp(&pair.score_of(other.1)));
             if let Some((_, id)) = conflict {

@@ -6,7 +6,13 @@ use crate::text::{Word, is_stop, stem};
 
 /// Opposite words; the first list of each pair is one way, the second the other.
 const AXES: [(&str, &str, &str); 22] = [
-    ("motion", "granted grants granting grant allowed allows", "denied denies denying deny"),
+    (
+        "motion",
+        "granted grants granting grant allowed allows accepted accepts accept approved approves \
+         adopted adopts admits admit agreed permitted permits",
+        "denied denies denying deny rejected rejects reject disapproved declined declines refused \
+         refuses refuse disallowed disallows forbidden forbids prohibited prohibits",
+    ),
     (
         "appeal",
         "affirmed affirms affirming affirm upheld upholds uphold",
@@ -24,27 +30,29 @@ const AXES: [(&str, &str, &str); 22] = [
         "increased increases increase rose raised",
         "decreased decreases decrease fell reduced reduces lowered",
     ),
-    (
-        "acceptance",
-        "accepted accepts accept approved approves adopted adopts",
-        "rejected rejects reject disapproved declined declines",
-    ),
     ("liability", "liable", "blameless"),
     ("reason", "reasonable", "unreasonable"),
     ("cover", "covered covers cover", "excluded excludes exclude"),
     ("ambiguity", "unambiguous", "ambiguous"),
     ("sufficiency", "sufficient adequate", "insufficient inadequate"),
     ("lawful", "lawful legal", "unlawful illegal"),
+    ("certainty", "definite", "indefinite"),
     ("side", "favor favour", "against"),
-    (
-        "совет",
-        "удовлетворил удовлетворила удовлетворены удовлетворено удовлетворен",
-        "отказал отказала отказано",
-    ),
-    ("обжалование", "изменения", "отменил отменила отменено отменены отменен"),
+    // Beginnings of Russian words.
+    ("совет", "удовлетвор* восстанов*", "отказ* отклон*"),
+    ("обжалование", "изменения силе", "отмен*"),
     ("признание", "действительным", "недействительным"),
-    ("взыскание", "взыскал взыскана взыскано", "освободил освобожден"),
+    ("взыскание", "взыск*", "освобод*"),
 ];
+
+/// Whether one is the other with a prefix that denies it: `reliable` and `unreliable`.
+pub(crate) fn is_opposed(one: &str, other: &str) -> bool {
+    let denies = |long: &str, short: &str| {
+        let prefixes = ["un", "in", "im", "ir", "il", "dis", "non", "не"];
+        short.len() >= 4 && prefixes.iter().any(|it| long.strip_prefix(it) == Some(short))
+    };
+    denies(one, other) || denies(other, one)
+}
 
 /// Which pair, which side of it, and where.
 #[derive(Debug, Clone)]
@@ -65,6 +73,8 @@ pub(crate) struct Polarity {
 
 const BEFORE: usize = 8;
 const AFTER: usize = 8;
+/// Telling words kept for one mention.
+const NEAR_MAX: usize = 60;
 /// How many telling words a negation reaches over.
 const REACH: usize = 3;
 
@@ -78,6 +88,8 @@ fn is_negation(folded: &str) -> bool {
             | "nor"
             | "cannot"
             | "without"
+            | "nothing"
+            | "nobody"
             | "lacked"
             | "не"
             | "нет"
@@ -87,12 +99,14 @@ fn is_negation(folded: &str) -> bool {
 }
 
 fn side(folded: &str) -> Option<(usize, bool)> {
+    let has = |list: &str| {
+        list.split_ascii_whitespace().any(|it| match it.strip_suffix('*') {
+            Some(start) => folded.starts_with(start),
+            None => it == folded,
+        })
+    };
     AXES.iter().enumerate().find_map(|(at, (_, one, other))| {
-        if one.split(' ').any(|it| it == folded) {
-            Some((at, true))
-        } else {
-            other.split(' ').any(|it| it == folded).then_some((at, false))
-        }
+        if has(one) { Some((at, true)) } else { has(other).then_some((at, false)) }
     })
 }
 
@@ -109,6 +123,7 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
     let folded: Vec<String> = words.iter().map(Word::fold).collect();
     let mut found = Polarity::default();
     let mut reach = 0;
+    let mut places = Vec::new();
     for (at, word) in folded.iter().enumerate() {
         // A comma or «and» opens another clause, which the negation does not reach.
         let apart = at.checked_sub(1).is_some_and(|it| words[at].start - words[it].end > 1);
@@ -129,19 +144,48 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
         }
         let span = Span { start: words[at].start, end: words[at].end };
         if let Some((axis, positive)) = side(word).filter(|it| !idle_side(it.0, &folded, at)) {
-            let near = folded[at.saturating_sub(BEFORE)..(at + 1 + AFTER).min(folded.len())]
-                .iter()
-                .filter(|it| !is_stop(it) && *it != word)
-                .map(|it| stem(it))
-                .collect();
-            found.mentions.push(Mention { axis, positive: positive != (reach > 0), span, near });
+            let positive = positive != (reach > 0);
+            found.mentions.push(Mention { axis, positive, span, near: Vec::new() });
+            places.push(at);
         }
         if reach > 0 && !is_stop(word) {
             reach -= 1;
             found.negated.push((stem(word), span));
         }
     }
+    for (mention, near) in found.mentions.iter_mut().zip(nearby(words, &folded, &places)) {
+        mention.near = near;
+    }
     found
+}
+
+/// The telling words around each mention. Two mentions in a sentence share it at the first joint
+/// between them, so that each keeps what was decided about.
+fn nearby(words: &[Word<'_>], folded: &[String], places: &[usize]) -> Vec<Vec<String>> {
+    let telling = |from: usize, to: usize, at: usize| -> Vec<String> {
+        let own = (from..to).filter(|it| *it != at && !is_stop(&folded[*it]));
+        own.take(NEAR_MAX).map(|it| stem(&folded[it])).collect()
+    };
+    let mut list = Vec::with_capacity(places.len());
+    let mut from = 0;
+    for (order, at) in places.iter().copied().enumerate() {
+        let next = places.get(order + 1).copied();
+        let to = next.map_or(folded.len(), |next| {
+            let joint = |it: &usize| {
+                let apart = words[*it].start - words[*it - 1].end > 1;
+                apart || matches!(folded[*it].as_str(), "and" | "but" | "while" | "whereas" | "и")
+            };
+            (at + 1..=next).find(joint).unwrap_or(next)
+        });
+        let mut near = telling(from, to, at);
+        if near.len() < 2 {
+            let (from, to) = (at.saturating_sub(BEFORE), (at + 1 + AFTER).min(folded.len()));
+            near = telling(from, to, at);
+        }
+        list.push(near);
+        from = to;
+    }
+    list
 }
 
 /// «filed against» takes no side, and a «late fee» is no lateness.
@@ -160,7 +204,9 @@ fn idle_side(axis: usize, folded: &[String], at: usize) -> bool {
             !judged
         }
         "time" => word == "late" && matches!(next, "fee" | "fees" | "charge" | "charges"),
-        "обжалование" => word == "изменения" && before(1) != "без",
+        "обжалование" => {
+            (word == "изменения" && before(1) != "без") || (word == "силе" && before(1) != "в")
+        }
         _ => false,
     }
 }

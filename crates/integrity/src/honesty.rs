@@ -63,7 +63,10 @@ mislead misled deceiv decei trick betray abus harass retaliat revenge мстил
 /// Verbs that only say who spoke; they leave a thing open where «that» follows.
 const NEUTRAL: &str = "stated states says said say tell tells told wrote writes written reported \
 reports report explains explained noted notes asked asks seeks sought demands demanded replied \
-answered finds determined observed";
+answered observed";
+
+const SETTLED: &str = "conceded concedes admits finds determined указал отметил attributes opposes \
+opposed seeks sought demands asks asked установил";
 
 impl<'a, 't, 's> Scene<'a, 't, 's> {
     pub(crate) fn new(
@@ -155,7 +158,10 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
             let word = words.get(it.at).map(|it| it.text.to_lowercase()).unwrap_or_default();
             let neutral = NEUTRAL.split(' ').any(|it| it == word);
             let that = words.iter().skip(it.at + 1).take(4).any(|it| it.text == "that");
-            it.tone == Tone::Hedge || (it.tone == Tone::Attribution && (!neutral || that))
+            // Who concedes or finds a thing does not leave it open.
+            let settled = SETTLED.split(' ').any(|it| it == word);
+            let told = it.tone == Tone::Attribution && (!neutral || that) && !settled;
+            it.tone == Tone::Hedge || told
         };
         hits.iter().find(open).map(|it| it.span)
     }

@@ -8,7 +8,7 @@ use crate::cast::{self, Actor, Cast, Relation};
 use crate::date::Date;
 use crate::quote::{self, Folded};
 use crate::reading::{CiteKey, Mark, Reading, Sentence, Value};
-use crate::text::{clip, fold};
+use crate::text::{clip, fold, stem};
 use crate::{Evidence, SourceText, Span};
 
 /// Where something stands: page among all pages, sentence among all sentences.
@@ -52,6 +52,8 @@ pub(crate) struct Index<'s> {
     pub(crate) holdings: HashMap<usize, Vec<usize>>,
     pub(crate) relations: HashMap<String, Vec<(Relation, usize)>>,
     pub(crate) cast: Cast,
+    /// Who speaks in each sentence, where lines begin with a speaker.
+    lines: Vec<Option<Actor>>,
     /// Not all of the source was read.
     pub(crate) is_cut: bool,
 }
@@ -60,6 +62,14 @@ fn pair_key(one: &str, two: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (one, two).hash(&mut hasher);
     hasher.finish()
+}
+
+/// Russian names are declined, so their beginnings are looked up and the rest compared.
+fn name_key(token: &str) -> String {
+    if token.chars().all(|it| ('а'..='я').contains(&it)) {
+        return token.chars().take(4).collect();
+    }
+    token.to_owned()
 }
 
 fn put<K: Hash + Eq, V>(map: &mut HashMap<K, Vec<V>>, key: K, value: V) {
@@ -104,9 +114,11 @@ impl<'s> Index<'s> {
             holdings: HashMap::new(),
             relations: HashMap::new(),
             cast,
+            lines: Vec::new(),
             is_cut,
         };
         for (page, reading) in pages.iter().enumerate() {
+            index.lines.extend(index.cast.lines(reading));
             for (at, sentence) in reading.sentences.iter().enumerate() {
                 index.add_sentence(page, at, reading, sentence);
             }
@@ -156,7 +168,7 @@ impl<'s> Index<'s> {
                 let letters: String = tokens.iter().filter_map(|it| it.chars().next()).collect();
                 self.initials.entry(letters).or_insert(place);
                 for token in tokens {
-                    put(&mut self.names, token.clone(), place);
+                    put(&mut self.names, name_key(token), place);
                 }
             }
         }
@@ -209,13 +221,11 @@ impl<'s> Index<'s> {
     /// The source sentences nearest to these telling words. Figures do not count: they are what
     /// is being checked.
     pub(crate) fn align(&self, stems: &[String]) -> Vec<Aligned> {
-        let all = f64::from(u32::try_from(self.sentences.len()).unwrap_or(u32::MAX));
         let mut total = 0.0;
         let mut scores: HashMap<u32, f64> = HashMap::new();
         for stem in stems.iter().filter(|it| !it.starts_with(|it: char| it.is_ascii_digit())) {
             let list = self.stems.get(stem).map_or(&[][..], Vec::as_slice);
-            let held = f64::from(u32::try_from(list.len()).unwrap_or(u32::MAX));
-            let weight = (1.0 + (all + 1.0) / (held + 1.0)).ln();
+            let weight = self.weight(stem);
             total += weight;
             for id in list {
                 *scores.entry(*id).or_default() += weight;
@@ -274,7 +284,7 @@ impl<'s> Index<'s> {
 
     /// Names in the source that have this word in them.
     pub(crate) fn names(&self, token: &str) -> impl Iterator<Item = (Place, Vec<String>)> {
-        let list = self.names.get(token).map_or(&[][..], Vec::as_slice);
+        let list = self.names.get(&name_key(token)).map_or(&[][..], Vec::as_slice);
         list.iter().take(64).map(|place| {
             let words = self.text_at(*place);
             let tokens = crate::text::words(words).iter().map(|it| fold(it.text)).collect();
@@ -315,6 +325,7 @@ impl<'s> Index<'s> {
             return self
                 .word(one)
                 .or_else(|| self.word(&fold(one)))
+                .or_else(|| self.declined(one))
                 .map_or(Phrase::Absent, Phrase::Exact);
         }
         let mut votes: HashMap<(u32, u32), u32> = HashMap::new();
@@ -348,6 +359,33 @@ impl<'s> Index<'s> {
             Some((alike, place)) if alike >= 0.55 => Phrase::Near(place),
             _ => Phrase::Absent,
         }
+    }
+
+    /// A Russian word in another case.
+    fn declined(&self, word: &str) -> Option<Place> {
+        if !word.chars().all(|it| ('а'..='я').contains(&it)) || word.chars().count() < 5 {
+            return None;
+        }
+        let id = usize::try_from(*self.stems.get(&stem(&fold(word)))?.first()?).ok()?;
+        Some(self.place_in(id, self.sentence(id).1.span))
+    }
+
+    /// What a telling word weighs: rare ones more.
+    pub(crate) fn weight(&self, stem: &str) -> f64 {
+        let all = f64::from(u32::try_from(self.sentences.len()).unwrap_or(u32::MAX));
+        let held = self.stems.get(stem).map_or(0, Vec::len);
+        (1.0 + (all + 1.0) / (f64::from(u32::try_from(held).unwrap_or(u32::MAX)) + 1.0)).ln()
+    }
+
+    /// Who speaks in a sentence of a transcript or a letter.
+    pub(crate) fn speaker(&self, sentence: usize) -> Option<Actor> {
+        self.lines.get(sentence).copied().flatten()
+    }
+
+    /// The sentences that have this word, the first of them.
+    pub(crate) fn sentences_with(&self, stem: &str) -> impl Iterator<Item = usize> {
+        let list = self.stems.get(stem).map_or(&[][..], Vec::as_slice);
+        list.iter().take(64).filter_map(|it| usize::try_from(*it).ok())
     }
 
     fn window(&self, page: usize, words: &[(String, Span)]) -> Option<Place> {

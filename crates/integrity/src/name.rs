@@ -45,6 +45,7 @@ note see cf also id supra infra ibid english american agreements i we you he she
 these those his her its their our your who what which where why how all each any such only even \
 just still again perhaps maybe likely clearly obviously certainly undoubtedly without unfortunately \
 суд иск решение определение договор дело статья закон сумма срок истец ответчик апелляционный \
+suite room floor building inspector plumber driver bartender applicant neighbor member \
 арбитражный верховный кассационный районный городской кодекс россии рф";
 
 pub(crate) fn is_title(folded: &str) -> bool {

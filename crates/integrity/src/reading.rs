@@ -29,6 +29,24 @@ pub(crate) struct CiteKey {
     pub(crate) page: String,
     pub(crate) year: Option<u16>,
     pub(crate) parties: Option<(String, String)>,
+    /// First and last page pointed at.
+    pub(crate) pin: Option<(u32, u32)>,
+}
+
+fn pin(text: &str) -> Option<(u32, u32)> {
+    let mut pages = text
+        .split(|it: char| !it.is_ascii_digit())
+        .filter(|it| !it.is_empty() && it.len() <= 6)
+        .filter_map(|it| it.parse().ok());
+    let first: u32 = pages.next()?;
+    let last = pages.next_back().unwrap_or(first);
+    // `709-11` ends on page 711.
+    let mut power = 10;
+    while power <= last {
+        power *= 10;
+    }
+    let last = if last < first { first / power * power + last } else { last };
+    Some((first, last.max(first)))
 }
 
 impl CiteKey {
@@ -51,7 +69,7 @@ impl CiteKey {
         let source = bare(it.source());
         let source =
             if source.is_empty() && page.is_empty() { bare(Some(it.text)) } else { source };
-        Some(Self { source, volume, page, year: it.year, parties })
+        Some(Self { source, volume, page, year: it.year, parties, pin: it.pin_cite.and_then(pin) })
     }
 }
 
@@ -115,6 +133,7 @@ impl<'t> Reading<'t> {
                 polarity: holding::read(own),
             });
         }
+        hand_down(&words, &mut sentences);
         Self { text, words, sentences, marks, quotes: quote::find(text), chars: Chars::new(text) }
     }
 
@@ -147,6 +166,21 @@ impl<'t> Reading<'t> {
     }
 }
 
+/// «That request is denied»: what it speaks of stands in the sentence before.
+fn hand_down(words: &[Word<'_>], sentences: &mut [Sentence]) {
+    for at in 1..sentences.len() {
+        let (before, rest) = sentences.split_at_mut(at);
+        let (Some(before), Some(it)) = (before.last(), rest.first_mut()) else { continue };
+        let opens = words.get(it.words.0).map(Word::fold).unwrap_or_default();
+        let points = ["that", "this", "it", "the", "both", "such", "those", "these"];
+        if it.stems.len() <= 4 && points.contains(&opens.as_str()) {
+            for mention in &mut it.polarity.mentions {
+                mention.near.extend(before.stems.iter().take(40).cloned());
+            }
+        }
+    }
+}
+
 /// Marks the words that a span covers.
 fn take(words: &[Word<'_>], taken: &mut [bool], span: Span) {
     let from = words.partition_point(|it| it.end <= span.start);
@@ -170,7 +204,8 @@ fn marks(text: &str, words: &[Word<'_>], sentences: &[Span]) -> Vec<Mark> {
         }
     }
     for it in date::find(text, words) {
-        if taken[it.words.0] {
+        // The day of a Russian ruling is part of how it is cited; a mere year is the cite's own.
+        if taken[it.words.0] && it.date.day.is_none() {
             continue;
         }
         take(words, &mut taken, it.span);
@@ -193,6 +228,25 @@ fn marks(text: &str, words: &[Word<'_>], sentences: &[Span]) -> Vec<Mark> {
     list
 }
 
+/// A time of day, the same for `11:15 p.m.` and `23:15`.
+fn clock(text: &str, words: &[Word<'_>], span: Span) -> Option<String> {
+    let [hour, minute] = words else { return None };
+    let colon = text.get(hour.end..minute.start) == Some(":");
+    let figures = hour.text.len() <= 2 && minute.text.len() == 2;
+    let (mut hours, minutes): (u32, u32) = (hour.text.parse().ok()?, minute.text.parse().ok()?);
+    if !colon || !figures || hours > 24 || minutes > 59 {
+        return None;
+    }
+    let tail = text.get(span.end..).unwrap_or_default().trim_start();
+    let half = |mark: &str| tail.get(..mark.len()).is_some_and(|it| it.eq_ignore_ascii_case(mark));
+    if (half("p.m") || half("pm")) && hours < 12 {
+        hours += 12;
+    } else if (half("a.m") || half("am")) && hours == 12 {
+        hours = 0;
+    }
+    Some(format!("{hours:02}H{minutes:02}"))
+}
+
 /// Numbers of cases, dockets, invoices and the like: figures joined by strokes.
 fn numbers(text: &str, words: &[Word<'_>], taken: &[bool]) -> Vec<(String, Span)> {
     let mut list = Vec::new();
@@ -213,7 +267,9 @@ fn numbers(text: &str, words: &[Word<'_>], taken: &[bool]) -> Vec<(String, Span)
         let called = ["No.", "Nos.", "no.", "№", "Number", "number", "#"];
         let named = called.iter().any(|it| lead.ends_with(it)) && digits >= 2;
         let free = !taken[at..end].iter().any(|it| *it);
-        if free && (named || (end - at > 1 && digits >= 4)) {
+        if let Some(time) = clock(text, &words[at..end], span).filter(|_| free) {
+            list.push((time, span));
+        } else if free && (named || (end - at > 1 && digits >= 4)) {
             let number = body.chars().filter(|it| it.is_alphanumeric());
             list.push((number.flat_map(char::to_uppercase).collect(), span));
         }

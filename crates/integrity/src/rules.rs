@@ -156,7 +156,7 @@ impl Book<'_, '_> {
     /// A guess in one clause of a sentence whose other clause states a fact. A hedge right before
     /// a number belongs to it; one in another clause is another claim.
     fn mixed(&self, sentence: &Sentence, scene: &Scene<'_, '_, '_>) -> Option<Span> {
-        if scene.source_is(Tone::Hedge) {
+        if scene.source_is(Tone::Hedge) || has(&scene.hits, Tone::Attribution) {
             return None;
         }
         let words = self.reading.words_of(sentence);

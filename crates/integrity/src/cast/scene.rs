@@ -84,10 +84,48 @@ impl Scene<'_, '_> {
         }
         // A second verb after «and» has the subject of the first.
         let second = at.checked_sub(1).is_some_and(|it| self.folded(it) == "and");
-        let first = self.actors.first().filter(|it| second && it.1 <= at);
+        let opened = self.clause(at);
+        let first = self.actors.iter().find(|it| it.0 >= opened);
+        let first = first.filter(|it| second && it.1 <= at);
         let agents = first.map_or_else(|| self.before(at), |it| vec![it.2]);
         let patient = self.after(at, PATIENT_REACH);
-        (!agents.is_empty()).then_some(Relation { class, agents, patient, span })
+        // «I arrested Vale» tells whom, if not who.
+        let told =
+            at.checked_sub(1).is_some_and(|it| matches!(self.folded(it).as_str(), "i" | "we"));
+        let known = !agents.is_empty() || (told && patient.is_some());
+        known.then_some(Relation { class, agents, patient, span })
+    }
+
+    /// Where the clause of a word begins: after the last «when», «that» or the like.
+    fn clause(&self, at: usize) -> usize {
+        let opens = |it: &usize| {
+            matches!(
+                self.folded(*it).as_str(),
+                "when" | "while" | "because" | "although" | "after" | "that" | "which" | "where"
+            )
+        };
+        (self.sentence.words.0..at).rev().find(opens).unwrap_or(self.sentence.words.0)
+    }
+
+    /// `Orr for Vale` and `bought it from Vale`: who stands on which side of the word.
+    pub(super) fn between(&self, at: usize) -> Option<Relation> {
+        let folded = self.folded(at);
+        let word = self.page.words.get(at)?;
+        let span = Span { start: word.start, end: word.end };
+        let after = self.actors.partition_point(|it| it.1 <= at);
+        let (from, end, agent) = *self.actors.get(after.checked_sub(1)?)?;
+        let patient = self.after(at, 3)?;
+        let near = match folded.as_str() {
+            "for" => at - end <= 1,
+            "from" => at - end <= AGENT_REACH && from == self.actors.first()?.0,
+            _ => false,
+        };
+        (near && agent != patient).then_some(Relation {
+            class: folded,
+            agents: vec![agent],
+            patient: Some(patient),
+            span,
+        })
     }
 
     /// A form of «be» shortly before, unless «to» stands between.
@@ -145,6 +183,8 @@ impl Scene<'_, '_> {
             "she",
             "it",
             "they",
+            "i",
+            "we",
         ];
         named || gap > 1 || before.ends_with("ly") || small.contains(&before.as_str())
     }

@@ -17,13 +17,22 @@ impl Check<'_, '_, '_> {
             it.volume == key.volume && (it.page == key.page || key.page.is_empty())
         });
         let mut near = None;
+        let mut elsewhere = None;
         for (it, place) in same {
             let years = it.year.zip(key.year).is_none_or(|(one, two)| one == two);
             let parties = it.parties.as_ref().zip(key.parties.as_ref());
             if years && parties.is_none_or(|(one, two)| alike(one, two)) {
-                return (Support::Supported, Some(*place));
+                let pins = it.pin.zip(key.pin);
+                if pins.is_none_or(|(one, two)| one.0 <= two.0 && two.1 <= one.1) {
+                    return (Support::Supported, Some(*place));
+                }
+                elsewhere = Some(*place);
+                continue;
             }
             near = Some(*place);
+        }
+        if elsewhere.is_some() {
+            return (Support::Contradicted, elsewhere);
         }
         // A section below or above ours is the same law: `600.2169` and `600.2169(1)(a)`.
         let within = |one: &str, two: &str| {
@@ -107,6 +116,9 @@ impl Check<'_, '_, '_> {
         if let Some(place) = first.filter(|_| all && near.is_none()) {
             return Some((Support::Supported, Some(place)));
         }
+        if let Some(place) = self.in_parts(from, after) {
+            return Some((Support::Supported, Some(place)));
+        }
         if let Some(place) = self.acronym(tokens) {
             return Some((Support::Supported, Some(place)));
         }
@@ -121,6 +133,25 @@ impl Check<'_, '_, '_> {
             return None;
         }
         Some((Support::NotFound, None))
+    }
+
+    /// `Jessup of the District of Colorado`: two names of the source that «of» or «and» joins.
+    fn in_parts(&self, from: usize, after: usize) -> Option<Place> {
+        let words = self.reading.words.get(from..after)?;
+        let joint = |it: &Word<'_>| matches!(it.text, "of" | "and" | "the" | "in");
+        let at = words.iter().position(joint)?;
+        let mut place = None;
+        for part in [&words[..at], &words[at + 1..]] {
+            let own: Vec<&Word<'_>> =
+                part.iter().filter(|it| !joint(it) && !crate::name::is_title(&it.fold())).collect();
+            let (first, last) = (own.first()?, own.last()?);
+            let span = Span { start: first.start, end: last.end };
+            match self.index.phrase(&quote::folded(self.reading.slice(span))) {
+                Phrase::Exact(it) => place = Some(it),
+                _ => return None,
+            }
+        }
+        place
     }
 
     /// Our own words, as they are searched for.

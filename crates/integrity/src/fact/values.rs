@@ -3,11 +3,11 @@
 
 use super::{Check, Pair, Support};
 use crate::Span;
-use crate::amount::Amount;
+use crate::amount::{Amount, Unit};
 use crate::date::Date;
 use crate::index::Place;
 use crate::reading::{Mark, Value};
-use crate::text::stem;
+use crate::text::{Word, is_stop, stem};
 
 type Answer = (Support, Option<Place>);
 
@@ -17,11 +17,19 @@ const ELSEWHERE: f64 = 0.6;
 /// From this likeness on, the nearest source sentence is taken to speak of the same thing.
 const SAME_MATTER: f64 = 0.35;
 
+/// Words that a number follows to name a thing rather than to count it.
+const LABELS: &str = "clause section article suite room page paragraph exhibit chapter claim rule \
+item exclusion schedule part badge department interstate route highway unit lot apartment статьи \
+статья статье пункт пункта";
+
 /// Words on either side of a value that tell what it is the value of.
 const NEIGHBOURS: usize = 4;
 
 impl Check<'_, '_, '_> {
-    pub(super) fn amount(&self, pair: &Pair<'_>, it: &Amount) -> Answer {
+    pub(super) fn amount(&self, pair: &Pair<'_>, it: &Amount, span: Span) -> Answer {
+        if let Some(answer) = self.counted(it, span) {
+            return answer;
+        }
         let mut found: Vec<Place> = Vec::new();
         for (value, place) in self.index.amounts(it.value, it.slack.max(it.value / 20)) {
             let there = self.amount_at(*place);
@@ -36,6 +44,71 @@ impl Check<'_, '_, '_> {
             _ => false,
         };
         self.settle(pair, &found, rival)
+    }
+
+    /// The number with the very word that it counts, `four surgeries`, or that labels it,
+    /// `Suite 210`. None where the source does not have the word beside a number.
+    fn counted(&self, it: &Amount, span: Span) -> Option<Answer> {
+        let words = &self.reading.words;
+        let from = words.partition_point(|it| it.end <= span.start);
+        let to = words.partition_point(|it| it.start < span.end);
+        let beside = |one: usize, two: usize| {
+            let gap = words.get(one).zip(words.get(two)).map(|(one, two)| (one.end, two.start));
+            gap.is_some_and(|(from, to)| self.reading.text.get(from..to) == Some(" "))
+        };
+        let label = from.checked_sub(1).filter(|it| beside(*it, from)).map(|it| words[it].fold());
+        if let Some(label) = label.filter(|it| LABELS.split(' ').any(|label| label == it)) {
+            return self.neighbour(it, &stem(&label), false);
+        }
+        if matches!(it.unit, Unit::Money(_) | Unit::Percent) || !beside(to.checked_sub(1)?, to) {
+            return None;
+        }
+        let head = words.get(to).map(Word::fold)?;
+        let plain = head.chars().all(char::is_alphabetic) && head.chars().count() >= 3;
+        if !plain || is_stop(&head) {
+            return None;
+        }
+        let found = self.neighbour(it, &stem(&head), true)?;
+        // That the same count stands elsewhere does not yet say that it is the count meant here.
+        (found.0 == Support::Contradicted).then_some(found)
+    }
+
+    fn neighbour(&self, it: &Amount, base: &str, before: bool) -> Option<Answer> {
+        let mut rival = None;
+        for id in self.index.sentences_with(base) {
+            let (page, sentence) = self.index.sentence(id);
+            for at in sentence.words.0..sentence.words.1 {
+                let word = &page.words[at];
+                if stem(&word.fold()) != base {
+                    continue;
+                }
+                let mark = page.marks_of(sentence).iter().find(|mark| {
+                    let gap = if before {
+                        page.text.get(mark.span.end..word.start)
+                    } else {
+                        page.text.get(word.end..mark.span.start)
+                    };
+                    let joined = gap.is_some_and(|it| matches!(it, " " | ") " | "-"));
+                    joined && matches!(mark.value, Value::Amount(_))
+                });
+                let single = at.checked_sub(1).and_then(|it| page.words.get(it));
+                let single = single.filter(|it| before && matches!(it.text, "one" | "single"));
+                let there = match (mark, single) {
+                    (Some(mark), _) => match mark.value {
+                        Value::Amount(there) => (there.value, there.slack, mark.span),
+                        _ => continue,
+                    },
+                    (None, Some(one)) => (10_000, 0, Span { start: one.start, end: one.end }),
+                    (None, None) => continue,
+                };
+                let place = self.index.place_in(id, there.2);
+                if there.0.abs_diff(it.value) <= there.1.max(it.slack) {
+                    return Some((Support::Supported, Some(place)));
+                }
+                rival = rival.or(Some(place));
+            }
+        }
+        rival.map(|it| (Support::Contradicted, Some(it)))
     }
 
     fn amount_at(&self, place: Place) -> Option<Amount> {

@@ -1,0 +1,214 @@
+//! What was decided, denied or turned round: opposite words, a «not» on one side only, and words
+//! of small closed sets (weekdays, left and right, first and second), each in its own clause.
+
+use super::{Check, ClaimKind, Pair, Support};
+use crate::Span;
+use crate::holding::{Polarity, axis_name, is_opposed};
+use crate::index::Place;
+use crate::reading::{Reading, Sentence};
+use crate::text::{Word, clauses, is_stop, stem};
+
+/// Only one of each is true of one thing.
+const CLOSED: [&str; 6] = [
+    "monday tuesday wednesday thursday friday saturday sunday",
+    "left right",
+    "northern southern eastern western north south east west",
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth",
+    "morning afternoon evening midnight",
+    "понедельник вторник среду четверг пятницу субботу воскресенье",
+];
+/// How much of a clause another must share to say the same or its opposite.
+const SAME_CLAUSE: f64 = 0.65;
+/// Words that frame a statement and are no part of it.
+const FRAME: &str = "court judge board panel find found hold conclud determin rul суд";
+
+impl Check<'_, '_, '_> {
+    pub(super) fn holdings(&mut self, pair: &Pair<'_>) {
+        for mention in &pair.sentence.polarity.mentions {
+            let near = pair.aligned.iter().filter(|it| it.score >= 0.25).map(|it| it.sentence);
+            let elsewhere = self.index.holdings.get(&mention.axis).into_iter().flatten().copied();
+            let total: f64 = mention.near.iter().map(|it| self.index.weight(it)).sum();
+            // The best of the same side, and of the other one.
+            let mut sides: [Option<(f64, usize, Span)>; 2] = [None, None];
+            for id in near.into_iter().chain(elsewhere).take(96) {
+                let alike = pair.aligned.iter().find(|it| it.sentence == id);
+                let alike = alike.map_or(0.0, |it| it.score);
+                let there = &self.index.sentence(id).1.polarity.mentions;
+                for it in there.iter().filter(|it| it.axis == mention.axis) {
+                    let shared = mention.near.iter().filter(|one| it.near.contains(one));
+                    let weight: f64 = shared.map(|it| self.index.weight(it)).sum();
+                    let score = weight / total.max(1.0) + 0.3 * alike;
+                    if weight <= 0.0 {
+                        continue;
+                    }
+                    let side = &mut sides[usize::from(it.positive != mention.positive)];
+                    if side.is_none_or(|best| best.0 < score) {
+                        *side = Some((score, id, it.span));
+                    }
+                }
+            }
+            let place = |it: (f64, usize, Span)| Some(self.index.place_in(it.1, it.2));
+            let answer = match sides {
+                [same, Some(other)] if same.is_none_or(|it| it.0 * 1.05 < other.0) => {
+                    (Support::Contradicted, place(other))
+                }
+                [Some(same), _] => (Support::Supported, place(same)),
+                _ if elsewhere_said(self, mention.axis) => continue,
+                // «Against» alone is told by the parties.
+                _ if axis_name(mention.axis) == "side" => continue,
+                _ => (Support::NotFound, None),
+            };
+            self.push(ClaimKind::Holding, mention.span, answer);
+        }
+    }
+
+    /// A plain «not» that one of the two sentences has and the other lacks.
+    pub(super) fn negation(&mut self, pair: &Pair<'_>) {
+        let span = pair.sentence.span;
+        if self.reading.quotes.iter().any(|it| it.start > span.start && it.start < span.end) {
+            return;
+        }
+        let found = self.turned_clause(pair).or_else(|| self.turned_sentence(pair));
+        if let Some((here, place)) = found {
+            self.push(ClaimKind::Holding, here, (Support::Contradicted, Some(place)));
+        }
+    }
+
+    fn turned_sentence(&self, pair: &Pair<'_>) -> Option<(Span, Place)> {
+        let best = pair.best().filter(|it| it.score >= 0.55)?;
+        let (_, there) = self.index.sentence(best.sentence);
+        let (ours, theirs) = (&pair.sentence.polarity.negated, &there.polarity.negated);
+        let found = match (ours.is_empty(), theirs.is_empty()) {
+            (false, true) => {
+                ours.iter().find(|it| there.stems.contains(&it.0)).map(|it| (it.1, there.span))
+            }
+            (true, false) => theirs
+                .iter()
+                .find(|it| pair.sentence.stems.contains(&it.0))
+                .map(|it| (pair.sentence.span, it.1)),
+            _ => pair
+                .sentence
+                .stems
+                .iter()
+                .any(|it| {
+                    !there.stems.contains(it) && there.stems.iter().any(|at| is_opposed(it, at))
+                })
+                .then_some((pair.sentence.span, there.span)),
+        };
+        found.map(|(here, span)| (here, self.index.place_in(best.sentence, span)))
+    }
+
+    /// The clause of the source that says the most like one of ours, if it says the opposite.
+    fn turned_clause(&self, pair: &Pair<'_>) -> Option<(Span, Place)> {
+        for ours in views(self.reading, pair.sentence) {
+            let mut best: [(f64, Option<Place>); 2] = [(0.0, None), (0.0, None)];
+            let near = self.index.align(&ours.stems);
+            for id in near.iter().chain(&pair.aligned).map(|it| it.sentence) {
+                let (page, there) = self.index.sentence(id);
+                for theirs in views(page, there) {
+                    let Some((score, same)) = ours.against(&theirs) else { continue };
+                    let side = &mut best[usize::from(!same)];
+                    if score > side.0 {
+                        *side = (score, Some(self.index.place_in(id, theirs.span)));
+                    }
+                }
+            }
+            if best[1].0 > best[0].0 {
+                return best[1].1.map(|it| (ours.span, it));
+            }
+        }
+        None
+    }
+
+    /// Another word of a closed set in the place of ours.
+    pub(super) fn closed(&mut self, pair: &Pair<'_>) {
+        let words = self.reading.words_of(pair.sentence);
+        let ours: Vec<String> = words.iter().map(Word::fold).collect();
+        for (word, folded) in words.iter().zip(&ours) {
+            let Some(set) = CLOSED.iter().find(|it| it.split(' ').any(|it| it == folded)) else {
+                continue;
+            };
+            let near = pair.plain.iter().filter(|it| it.score >= 0.3).take(2);
+            let mut rival = None;
+            for it in near {
+                let (page, there) = self.index.sentence(it.sentence);
+                let theirs = page.words_of(there);
+                if theirs.iter().any(|it| it.fold() == *folded) {
+                    rival = None;
+                    break;
+                }
+                let other = theirs.iter().find(|it| {
+                    let other = it.fold();
+                    set.split(' ').any(|it| it == other) && !ours.contains(&other)
+                });
+                let place = other.map(|at| {
+                    self.index.place_in(it.sentence, Span { start: at.start, end: at.end })
+                });
+                rival = rival.or(place);
+            }
+            if rival.is_some() {
+                let span = Span { start: word.start, end: word.end };
+                self.push(ClaimKind::Statement, span, (Support::Contradicted, rival));
+            }
+        }
+    }
+}
+
+fn elsewhere_said(check: &Check<'_, '_, '_>, axis: usize) -> bool {
+    check.index.holdings.contains_key(&axis)
+}
+
+/// One clause: its telling words, and those that stand under a negation.
+struct View {
+    stems: Vec<String>,
+    negated: Vec<String>,
+    span: Span,
+}
+
+/// Clauses of one sentence looked at; more are a list.
+const CLAUSES_MAX: usize = 12;
+
+fn views(reading: &Reading<'_>, sentence: &Sentence) -> Vec<View> {
+    let words = reading.words_of(sentence);
+    let all = clauses(reading.text, words).into_iter().take(CLAUSES_MAX);
+    all.filter_map(|clause| {
+        let (first, last) = (clause.first()?, clause.last()?);
+        let span = Span { start: first.start, end: last.end };
+        let stems: Vec<String> = clause
+            .iter()
+            .map(Word::fold)
+            .filter(|it| !is_stop(it))
+            .map(|it| stem(&it))
+            .filter(|it| !FRAME.split(' ').any(|frame| frame == it))
+            .collect();
+        let Polarity { negated, .. } = &sentence.polarity;
+        let inside = negated.iter().filter(|it| it.1.start >= span.start && it.1.end <= span.end);
+        let negated = inside.map(|it| it.0.clone()).collect();
+        (stems.len() >= 2).then_some(View { stems, negated, span })
+    })
+    .collect()
+}
+
+impl View {
+    /// How alike two clauses are, and whether both say yes or both say no. None where they speak
+    /// of different things.
+    fn against(&self, other: &Self) -> Option<(f64, bool)> {
+        let shared = self.stems.iter().filter(|it| other.stems.contains(it)).count();
+        let count = |it: usize| f64::from(u32::try_from(it).unwrap_or(u32::MAX));
+        let shortest = self.stems.len().min(other.stems.len());
+        let score = count(shared) / count(shortest.max(1));
+        if shared < 2 || score < SAME_CLAUSE {
+            return None;
+        }
+        let score = score + 0.01 * count(shared);
+        match (self.negated.is_empty(), other.negated.is_empty()) {
+            (true, true) | (false, false) => Some((score, true)),
+            (false, true) => {
+                self.negated.iter().any(|it| other.stems.contains(it)).then_some((score, false))
+            }
+            (true, false) => {
+                other.negated.iter().any(|it| self.stems.contains(it)).then_some((score, false))
+            }
+        }
+    }
+}

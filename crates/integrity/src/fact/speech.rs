@@ -1,0 +1,47 @@
+//! Who said it: the speaker an insight names against the one the source gives for the same words,
+//! by a verb of saying, by the line of a transcript or by the head of a letter.
+
+use super::{Check, ClaimKind, Pair, Support};
+use crate::cast;
+
+/// From this likeness on, a source sentence is taken to be what was said.
+const SAME_WORDS: f64 = 0.35;
+
+impl Check<'_, '_, '_> {
+    pub(super) fn speech(&mut self, pair: &Pair<'_>) {
+        let cast = &self.index.cast;
+        let Some((ours, span)) = cast.speaker(self.reading, pair.sentence) else { return };
+        let inside = |at: usize| at >= pair.sentence.span.start && at < pair.sentence.span.end;
+        // A quote that stands in the source says by itself where to look.
+        let quoted = self.claims.iter().find(|it| {
+            it.kind == ClaimKind::Quote
+                && it.support == Support::Supported
+                && inside(it.bytes.start)
+        });
+        let quoted = quoted.and_then(|it| self.quoted(self.reading.slice(it.bytes)).1);
+        let near: Vec<usize> = match quoted {
+            Some(place) => vec![place.sentence],
+            None => {
+                let best = pair.plain.first().map_or(0.0, |it| it.score);
+                let close = pair.plain.iter().filter(|it| it.score >= SAME_WORDS.max(0.8 * best));
+                close.map(|it| it.sentence).collect()
+            }
+        };
+        let mut rival = None;
+        for id in near {
+            let (page, there) = self.index.sentence(id);
+            let stated = cast.speaker(page, there).map(|it| it.0);
+            let Some(theirs) = stated.or_else(|| self.index.speaker(id)) else { continue };
+            // The listener is named in the sentence too, so being there is not speaking; but who
+            // is there and might be the subject gets the benefit of the doubt.
+            let named = cast.parties(page, there).iter().any(|it| it.0 == ours);
+            if theirs == ours || named || !cast::comparable(theirs, ours) {
+                return;
+            }
+            rival = rival.or(Some(self.index.place_in(id, there.span)));
+        }
+        if rival.is_some() {
+            self.push(ClaimKind::Party, span, (Support::Contradicted, rival));
+        }
+    }
+}
