@@ -65,11 +65,13 @@ pub fn read_while(
     wanted: &dyn Fn() -> bool,
     emit: &mut dyn FnMut(Event) -> ControlFlow<()>,
 ) {
+    // The child works in another folder, where a relative path would mean another place.
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let request = Request {
-        path: path.to_owned(),
+        path: whole(path),
         name: name.to_owned(),
         limits: limits.clone(),
-        scratch: child.scratch.clone(),
+        scratch: whole(&child.scratch),
         languages: child.languages.clone(),
     };
     let outcome = Running::start(child, &request).and_then(|it| it.follow(limits, wanted, emit));

@@ -149,7 +149,7 @@ impl Config {
             client_patience,
             surfaces,
             tool_concurrency: concurrency(settings.tool_concurrency, settings.tool_queue)?,
-            data: settings.data.map_or_else(|| default_data(settings.home.as_deref()), Ok)?,
+            data: data(settings.data, settings.home.as_deref())?,
             database_url: settings.database_url.map(Secret::new),
             sim_seed: settings.sim_seed.unwrap_or(SIM_SEED),
             view: View {
@@ -241,6 +241,14 @@ fn listen(settings: &Settings) -> Result<SocketAddr, Failure> {
         }),
         (None, port) => Ok((IpAddr::V4(Ipv4Addr::LOCALHOST), port.unwrap_or(PORT)).into()),
     }
+}
+
+/// Where data is kept, from the root on: processes of ours that work in another folder are told it.
+fn data(given: Option<PathBuf>, home: Option<&std::path::Path>) -> Result<PathBuf, Failure> {
+    let data = given.map_or_else(|| default_data(home), Ok)?;
+    std::path::absolute(&data).map_err(|error| {
+        Failure::usage(format!("the data folder {} is no place: {error}", data.display()))
+    })
 }
 
 /// A place that does not depend on where a client happens to start us.

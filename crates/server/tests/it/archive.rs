@@ -142,7 +142,8 @@ async fn a_file_is_read_found_and_gone() {
 #[tokio::test]
 async fn people_see_what_is_theirs_and_what_was_shared() {
     let folder = Folder::new();
-    let server = Server::start(folder.path(), &[]);
+    // A folder that is given by its name alone is one for the readers of files too.
+    let server = Server::start_with(folder.path(), &[], &["--data", "here"]);
     let (ada, bob) =
         (Person::register(&server, "ada").await, Person::register(&server, "bob").await);
     let file = ada.file("a.txt", Some(json!({ "caseId": "roe-v-acme" })), COMPLAINT).await;
