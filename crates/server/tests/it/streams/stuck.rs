@@ -77,7 +77,7 @@ async fn clients_that_never_read_are_cut_off_and_others_are_served() {
     while house.cut_off().await < STUCK as u64 {
         all.extend(other.closed(1).await.0);
         most = most.max(house.server.memory_mb());
-        assert!(all.len() < 120, "{} were cut off", house.cut_off().await);
+        assert!(all.len() < 400, "{} were cut off", house.cut_off().await);
     }
     check_consecutive(&all);
     // Everything they asked for would be twice this and more.
