@@ -196,6 +196,11 @@ impl Documents {
         sql::by_id(&self.db, id).await?.ok_or_else(|| unknown(id))
     }
 
+    /// How many files can come together: no more are allowed in a minute, however long one waits.
+    pub fn files_at_once(&self) -> usize {
+        self.rules.uploads_per_minute.min(self.rules.uploads_per_hour) as usize
+    }
+
     /// The record, which nobody else changes until the transaction ends.
     pub async fn find_in(&self, tx: &mut Tx, id: &str) -> Result<FileRecord, Fault> {
         check_id(id)?;

@@ -98,6 +98,7 @@ impl Access {
         let closed = rules.is_some_and(|rules| rules.closed);
         match credential {
             Credential::None if self.open && !closed => Ok(self.reader.clone()),
+            Credential::None if rules.is_some_and(|rules| rules.recognise) => Err(sign_in()),
             Credential::None => Err(token_missing(Some(scope.word()))),
             Credential::Bearer(token) => {
                 let set = self.http_token.as_ref();
@@ -139,6 +140,13 @@ impl Access {
 fn service_not_reached(service: &str) -> Fault {
     let message = format!("this token is limited to other services than {service}");
     Fault::new(Kind::Forbidden, "service_not_reached", message)
+}
+
+/// Where people sign in, they have no command line to mint a token at.
+fn sign_in() -> Fault {
+    let message = "no token was given; the tool auth gives one (action login, or register), for \
+                   the header Authorization: Bearer, or for auth.token in _meta";
+    Fault::new(Kind::Unauthenticated, "token_missing", message)
 }
 
 /// Where an operator has set a token of their own, what looks like none of ours was meant as that.

@@ -32,7 +32,8 @@ fn details(fault: &Fault, cx: &FailureContext<'_>) -> Map<String, Value> {
         details.insert("problems".to_owned(), fault.problems().iter().map(problem).collect());
     }
     if let Some(wait) = fault.retry_wait() {
-        details.insert("retryAfterSeconds".to_owned(), Value::from(wait.as_secs_f64().ceil()));
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        details.insert("retryAfterSeconds".to_owned(), Value::from(seconds));
     }
     if cx.row.retryable {
         details.insert("retryable".to_owned(), Value::from(true));

@@ -137,8 +137,9 @@ impl Archive {
 }
 
 /// Seconds that a file of this size and type takes, roughly.
-fn estimate(file: &FileRecord) -> f64 {
+fn estimate(file: &FileRecord) -> u64 {
     let megabytes = file.size as f64 / f64::from(1 << 20);
     let pictures = if file.mime.starts_with("image/") { SECONDS_FOR_PICTURES } else { 0.0 };
-    (SECONDS_FOR_ANY + SECONDS_A_MEGABYTE * megabytes + pictures).ceil()
+    // A file has a hundred megabytes at most, so the number is small and not negative.
+    (SECONDS_FOR_ANY + SECONDS_A_MEGABYTE * megabytes + pictures).ceil() as u64
 }

@@ -40,6 +40,12 @@ pub(crate) async fn call(cx: Cx<Archive>, mut upload: Upload) -> Result<Said, Fa
     loop {
         match upload.next().await? {
             None => break,
+            Some(Part::File(_)) if receipts.len() >= archive.documents.files_at_once() => {
+                let most = archive.documents.files_at_once();
+                let message = format!("an upload has at most {most} files; send the rest later");
+                let fault = Fault::invalid("too_many_files", message);
+                return Err(fault.problem("file", format!("at most {most} files")));
+            }
             Some(Part::File(file)) => {
                 receipts.push(receive(archive, &sight, file, track.as_ref()).await?);
             }
@@ -52,6 +58,8 @@ pub(crate) async fn call(cx: Cx<Archive>, mut upload: Upload) -> Result<Said, Fa
         return Err(Fault::invalid("invalid_input", message).problem("file", "at least one file"));
     }
     let form: Form = upload.form()?;
+    // A session may have been ended in the time that a large file takes.
+    let sight = archive.sight(&cx.caller).await?;
     let kept = archive.keep(&sight, form.metadata.unwrap_or_default(), receipts).await?;
     // The names of cases, one of which may be new.
     let sight = archive.people.sight(&sight.owner).await?;

@@ -29,6 +29,7 @@ const TESTS: &[(&str, fn())] = &[
     ("nobody_waits_for_all_files_of_another", trouble::nobody_waits_for_all_files_of_another),
     ("uploads_are_whole_or_nothing", uploads::whole_or_nothing),
     ("uploads_tell_how_far_they_are", uploads::progress),
+    ("an_upload_ends_with_its_session", uploads::ended_sessions),
     ("sessions_begin_and_end", people::sessions_begin_and_end),
     ("cases_are_shared", people::cases_are_shared),
     ("rules_test_insights_at_once", checks::rules_at_once),

@@ -219,7 +219,7 @@ pub(crate) fn a_deleted_file_is_gone() {
     });
 }
 
-fn files_below(path: &std::path::Path) -> usize {
+fn files_below(path: &Path) -> usize {
     if path.is_file() {
         return 1;
     }

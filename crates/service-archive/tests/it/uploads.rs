@@ -1,8 +1,13 @@
 //! Forms with files, good and bad.
 
-use contract::{MemoryParts, Upload};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use contract::{MemoryParts, PartHead, PartSource, Upload};
 use fault::{Fault, Kind};
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
 use crate::world::{COMPLAINT, World, on_sqlite};
 
@@ -84,7 +89,14 @@ async fn too_many(world: &World) {
     }
     let error = refused.unwrap();
     assert_eq!(error["error"]["code"], "RATE_LIMIT_EXCEEDED");
-    assert!(error["error"]["details"]["retryAfterSeconds"].as_f64().unwrap() > 0.0);
+    assert!(error["error"]["details"]["retryAfterSeconds"].as_u64().unwrap() > 0, "{error}");
+    // More than that together can never be taken, and to come back later would not help.
+    let user = world.user("together").await;
+    let many = (0..11).fold(parts(), |parts, at| {
+        parts.file("file", &format!("{at}.txt"), None, [b"words".as_slice()])
+    });
+    let (status, error) = user.upload(many).await.unwrap_err();
+    assert_eq!((status, &error["error"]["code"]), (400, &json!("INVALID_INPUT")), "{error}");
 }
 
 pub(crate) fn progress() {
@@ -104,6 +116,50 @@ pub(crate) fn progress() {
         bob.upload_as(upload(parts())).await.unwrap_err();
         let asked = json!({ "uploadId": "up-1" });
         assert_eq!(bob.refused("arkiver_upload_progress", asked).await.0, "INVALID_INPUT");
+        world.close().await;
+    });
+}
+
+/// A form whose file does not come before it is let go.
+struct Held {
+    parts: MemoryParts,
+    asked: Option<oneshot::Sender<()>>,
+    go: oneshot::Receiver<()>,
+    is_open: bool,
+}
+
+impl PartSource for Held {
+    fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<PartHead>, Fault>> {
+        self.parts.poll_head(context)
+    }
+
+    fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Fault>> {
+        if let Some(asked) = self.asked.take() {
+            asked.send(()).unwrap();
+        }
+        if !self.is_open {
+            ready!(Pin::new(&mut self.go).poll(context)).unwrap();
+            self.is_open = true;
+        }
+        self.parts.poll_chunk(context)
+    }
+}
+
+pub(crate) fn ended_sessions() {
+    on_sqlite(async |db| {
+        let world = World::new(db).await;
+        let user = world.user("ann").await;
+        let ((asked, reached), (let_go, go)) = (oneshot::channel(), oneshot::channel());
+        let parts = parts().file("file", "a.txt", None, [COMPLAINT.as_bytes()]);
+        let held = Held { parts, asked: Some(asked), go, is_open: false };
+        let ended = async {
+            reached.await.unwrap();
+            user.ok("auth", json!({ "action": "logout" })).await;
+            let_go.send(()).unwrap();
+        };
+        let (sent, ()) = tokio::join!(user.upload_as(Upload::new(held)), ended);
+        let (status, error) = sent.unwrap_err();
+        assert_eq!((status, &error["error"]["code"]), (401, &json!("AUTHENTICATION_FAILED")));
         world.close().await;
     });
 }
