@@ -42,6 +42,11 @@ fn loaded(reading: &Reading<'_>, index: &Index<'_>, sentence: &Sentence) -> Vec<
     let parties = index.cast.parties(reading, sentence);
     for hit in &hits {
         let word = reading.slice(hit.span);
+        // A loaded word in the midst of a sentence with a capital is part of a name.
+        let within = hit.span.start > sentence.span.start;
+        if within && word.starts_with(char::is_uppercase) && hit.tone != Tone::Sweeping {
+            continue;
+        }
         let reported = said.is_some_and(|it| it < hit.at);
         let (code, weight, what) = match hit.tone {
             Tone::Blame if !reported => ("loaded_blame", 0.35, "blames by its tone"),
@@ -87,6 +92,7 @@ fn weigh(
         return;
     }
     let parties = index.cast.parties(reading, sentence);
+    let mut heard: Vec<Actor> = Vec::new();
     for hit in hits {
         let (doubted, proven) = match hit.tone {
             Tone::Doubting => (1, 0),
@@ -98,7 +104,11 @@ fn weigh(
             continue;
         };
         let side = sides.entry(*actor).or_default();
-        side.heard += usize::from(hit.tone == Tone::Attribution || doubted + proven > 0);
+        // Two verbs in a sentence are one time of speaking.
+        if !heard.contains(actor) {
+            side.heard += 1;
+            heard.push(*actor);
+        }
         side.doubted += doubted;
         side.proven += proven;
         side.at = hit.span;

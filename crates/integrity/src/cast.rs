@@ -145,6 +145,8 @@ pub(crate) struct Relation {
     pub(crate) agents: Vec<Actor>,
     pub(crate) patient: Option<Actor>,
     pub(crate) span: Span,
+    /// Said not to be so.
+    pub(crate) denied: bool,
 }
 
 /// The people of a source.
@@ -334,7 +336,12 @@ impl Cast {
         let scene = Scene { page, sentence, actors };
         let places = sentence.words.0..sentence.words.1;
         let between = places.clone().filter_map(|at| scene.between(at));
-        places.filter_map(|at| scene.relation(at)).chain(between).collect()
+        let mut list: Vec<Relation> =
+            places.filter_map(|at| scene.relation(at)).chain(between).collect();
+        for it in &mut list {
+            it.denied = sentence.polarity.negated.iter().any(|negated| negated.1 == it.span);
+        }
+        list
     }
 }
 
@@ -403,6 +410,9 @@ impl Cast {
         }
         tokens.retain(|it| !crate::name::is_title(it));
         let actor = self.actor(&tokens);
+        if head != "From" && rest.trim().is_empty() {
+            return None;
+        }
         let shouted = named.chars().all(|it| !it.is_lowercase()) && rest.len() > 2;
         (actor.is_some() || shouted).then_some(actor)
     }

@@ -9,13 +9,39 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::holding::is_holding;
+use crate::holding::{is_holding, is_opposed};
 use crate::honesty::own_hits;
 use crate::lexicon::{Hit, Tone, has};
 use crate::reading::{Reading, Sentence, Value};
 use crate::report::{Change, Detail, Finding, thin};
-use crate::text::{clip, fold, is_stop, stem, words};
+use crate::text::{Word, clip, fold, is_stop, stem, words};
 use crate::{Insight, Options, Span, readable};
+
+/// Plain words that judge, one way and the other.
+const GOOD: &str = "excellent good sound strong reliable credible honest careful thorough safe true \
+accurate fair clear proper complete correct outstanding superb solid genuine fit";
+const BAD: &str = "terrible bad weak unsound unreliable incredible dishonest careless sloppy poor \
+dangerous unsafe false inaccurate unfair unclear improper incomplete incorrect wrong awful \
+defective dreadful shoddy fake unfit";
+/// Left out of a topic because they stand beside every decision.
+const NEUTRAL: [&str; 6] = ["doubt", "possible", "proceed", "fault", "refuses", "refused"];
+/// Sides of which a verdict can be for one only.
+const RIVALS: [(&str, &str); 8] = [
+    ("plaintiff", "defendant"),
+    ("appellant", "appellee"),
+    ("buyer", "seller"),
+    ("landlord", "tenant"),
+    ("employer", "employee"),
+    ("lender", "borrower"),
+    ("petitioner", "respondent"),
+    ("истец", "ответчик"),
+];
+
+const ORDER: [&str; 7] = ["first", "second", "third", "fourth", "fifth", "last", "next"];
+
+fn is_judging(folded: &str) -> bool {
+    GOOD.split(' ').chain(BAD.split(' ')).any(|it| it == folded)
+}
 
 /// One sentence of one insight.
 struct Statement<'a> {
@@ -79,15 +105,19 @@ fn topic_words(topic: &str) -> HashSet<String> {
 impl<'a> Statement<'a> {
     fn new(insight: usize, reading: &Reading<'_>, sentence: &'a Sentence) -> Self {
         let hits = own_hits(reading, sentence);
-        let toned: HashSet<usize> = hits.iter().map(|it| it.at).collect();
+        // Doubt, tone, figures and days are what is compared, so they are not the topic.
+        let marks = reading.marks_of(sentence).iter();
+        let values = marks.filter(|it| matches!(it.value, Value::Amount(_) | Value::Date { .. }));
+        let apart: Vec<Span> =
+            hits.iter().map(|it| it.span).chain(values.map(|it| it.span)).collect();
         let own = reading.words_of(sentence);
         let topic = own
             .iter()
-            .enumerate()
-            .filter(|(at, _)| !toned.contains(at))
-            .map(|(_, it)| it.fold())
+            .filter(|it| !apart.iter().any(|at| at.start <= it.start && it.end <= at.end))
+            .map(Word::fold)
             .filter(|it| !is_stop(it) && !is_holding(it))
             .filter(|it| !it.starts_with(|it: char| it.is_ascii_digit()))
+            .filter(|it| !is_judging(it) && !NEUTRAL.contains(&it.as_str()))
             .map(|it| stem(&it))
             .collect();
         Self { insight, sentence, topic, hits }
@@ -148,6 +178,14 @@ impl<'a> Memory<'a> {
         };
         let best = shared
             .into_iter()
+            .filter(|(id, _)| {
+                // The first payment is another thing than the second.
+                let order = |it: &Statement<'_>| -> Vec<String> {
+                    let stems = it.sentence.stems.iter();
+                    stems.filter(|it| ORDER.contains(&it.as_str())).cloned().collect()
+                };
+                order(&self.statements[*id]) == order(statement)
+            })
             .filter(|(id, _)| self.statements[*id].insight != statement.insight)
             .map(|(id, count)| (share(id, count), id))
             .max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)))?;
@@ -199,6 +237,9 @@ impl Turn<'_> {
         if !new.mentions.is_empty() && !old.mentions.is_empty() {
             return None;
         }
+        if self.judged_otherwise() || self.other_side() {
+            return Some(self.after.sentence.span);
+        }
         let stems = |sentence: &Sentence, word: &String| sentence.stems.contains(word);
         match (old.negated.is_empty(), new.negated.is_empty()) {
             (true, false) => {
@@ -211,6 +252,46 @@ impl Turn<'_> {
             }
             _ => None,
         }
+    }
+
+    fn folded(&self, it: &Statement<'_>) -> Vec<String> {
+        self.readings[it.insight].words_of(it.sentence).iter().map(Word::fold).collect()
+    }
+
+    /// Good turned to bad, or a word to the same with a prefix that denies it.
+    fn judged_otherwise(&self) -> bool {
+        let (old, new) = (self.folded(self.before), self.folded(self.after));
+        let has = |words: &[String], list: &str| {
+            words.iter().any(|it| list.split(' ').any(|word| word == it))
+        };
+        let turned = |one: &str, two: &str| {
+            has(&old, one) && has(&new, two) && !has(&old, two) && !has(&new, one)
+        };
+        let plain = self.before.sentence.polarity.negated.is_empty()
+            == self.after.sentence.polarity.negated.is_empty();
+        let opposed = old.iter().any(|it| {
+            !new.contains(it) && new.iter().any(|at| !old.contains(at) && is_opposed(it, at))
+        });
+        plain && (turned(GOOD, BAD) || turned(BAD, GOOD) || opposed)
+    }
+
+    /// A verdict for the one side that was for the other.
+    fn other_side(&self) -> bool {
+        let (old, new) = (self.folded(self.before), self.folded(self.after));
+        let judged = |words: &[String]| {
+            words.iter().any(|it| {
+                matches!(it.as_str(), "found" | "verdict" | "judgment" | "ruled" | "favor")
+            })
+        };
+        let only = |words: &[String], one: &str, two: &str| {
+            words.iter().any(|it| it == one) && !words.iter().any(|it| it == two)
+        };
+        judged(&old)
+            && judged(&new)
+            && RIVALS.iter().any(|(one, two)| {
+                (only(&old, one, two) && only(&new, two, one))
+                    || (only(&old, two, one) && only(&new, one, two))
+            })
     }
 
     fn is_explained(&self) -> bool {

@@ -9,6 +9,7 @@
 //! 0.15 for a plain statement.
 
 mod holdings;
+mod parties;
 mod places;
 mod quotes;
 mod speech;
@@ -19,8 +20,8 @@ use std::collections::HashSet;
 use crate::index::{Aligned, Index};
 use crate::reading::{Reading, Sentence, Value};
 use crate::report::{Detail, Finding, thin};
-use crate::text::{Word, clauses, clip, is_stop, stem};
-use crate::{Evidence, Insight, Span, cast, date, quote};
+use crate::text::{clip, stem};
+use crate::{Evidence, Insight, Span, date, quote};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ClaimKind {
@@ -217,8 +218,8 @@ impl Check<'_, '_, '_> {
         });
     }
 
-    fn pair<'a>(&self, sentence: &'a Sentence) -> Pair<'a> {
-        let aligned = self.index.align(&sentence.stems);
+    /// The stems of the names in a sentence.
+    fn name_stems(&self, sentence: &Sentence) -> HashSet<String> {
         let mut names: HashSet<String> = HashSet::new();
         for mark in self.reading.marks_of(sentence) {
             if let Value::Name { tokens, doubtful, .. } = &mark.value {
@@ -229,6 +230,12 @@ impl Check<'_, '_, '_> {
                 names.extend(tokens.iter().map(|it| stem(it)));
             }
         }
+        names
+    }
+
+    fn pair<'a>(&self, sentence: &'a Sentence) -> Pair<'a> {
+        let aligned = self.index.align(&sentence.stems);
+        let names = self.name_stems(sentence);
         let own = sentence.stems.iter().filter(|it| !names.contains(*it) && !date::is_month(it));
         let plain = self.index.align(&own.cloned().collect::<Vec<_>>());
         let useful = plain.first().is_some_and(|it| it.score >= 0.2);
@@ -300,143 +307,5 @@ impl Check<'_, '_, '_> {
                 claim.text = clip(&source.quote, 200);
             }
         }
-    }
-
-    fn roles(&mut self, pair: &Pair<'_>) {
-        let cast = &self.index.cast;
-        for (role, actor, span) in cast.roles_in(self.reading, pair.sentence) {
-            let Some(holders) = cast.holders(role) else { continue };
-            let support =
-                if holders.contains(&actor) { Support::Supported } else { Support::Contradicted };
-            let place = pair.best().map(|it| {
-                let (_, there) = self.index.sentence(it.sentence);
-                self.index.place_in(it.sentence, there.span)
-            });
-            self.push(ClaimKind::Party, span, (support, place));
-        }
-    }
-
-    /// One party here and another one, alone, in the sentence that says the same.
-    fn lone_party(&mut self, pair: &Pair<'_>) {
-        let cast = &self.index.cast;
-        let ours = cast.parties(self.reading, pair.sentence);
-        let Some((actor, span)) = ours.first().copied() else { return };
-        let Some(best) = pair.plain.first().filter(|it| it.score >= 0.35) else { return };
-        if ours.iter().any(|it| it.0 != actor) {
-            return;
-        }
-        let near = pair.plain.iter().filter(|it| it.score >= 0.7 * best.score);
-        let mut rival = None;
-        for it in near {
-            let (page, there) = self.index.sentence(it.sentence);
-            let theirs = cast.parties(page, there);
-            let Some((other, at)) = theirs.first().copied() else { continue };
-            let alone = theirs.iter().all(|it| it.0 == other);
-            if theirs.iter().any(|it| it.0 == actor) || !cast::comparable(actor, other) {
-                return;
-            }
-            if alone && it.sentence == best.sentence {
-                rival = Some(self.index.place_in(it.sentence, at));
-            }
-        }
-        if rival.is_some() {
-            self.push(ClaimKind::Party, span, (Support::Contradicted, rival));
-        }
-    }
-
-    /// Two clauses with a party each, where the source has the parties the other way round.
-    fn swapped_clauses(&mut self, pair: &Pair<'_>) {
-        let cast = &self.index.cast;
-        let ours = cast.parties(self.reading, pair.sentence);
-        let words = self.reading.words_of(pair.sentence);
-        let mut found = None;
-        for clause in clauses(self.reading.text, words).into_iter().take(12) {
-            let (Some(first), Some(last)) = (clause.first(), clause.last()) else { continue };
-            let mut inside =
-                ours.iter().filter(|it| it.1.start >= first.start && it.1.end <= last.end);
-            let (Some((actor, span)), None) = (inside.next(), inside.next()) else { continue };
-            let own = clause.iter().filter(|it| it.start < span.start || it.end > span.end);
-            let stems: Vec<String> =
-                own.map(Word::fold).filter(|it| !is_stop(it)).map(|it| stem(&it)).collect();
-            let near = self.index.align(&stems);
-            let Some(best) = near.first().filter(|it| it.score >= 0.5 && stems.len() >= 2) else {
-                continue;
-            };
-            let (page, there) = self.index.sentence(best.sentence);
-            let theirs = cast.parties(page, there);
-            let Some((other, at)) = theirs.first().copied() else { continue };
-            let alone = theirs.iter().all(|it| it.0 == other) && other != *actor;
-            if alone && cast::comparable(*actor, other) && ours.iter().any(|it| it.0 == other) {
-                found = Some((*span, self.index.place_in(best.sentence, at)));
-            }
-        }
-        if let Some((span, place)) = found {
-            self.push(ClaimKind::Party, span, (Support::Contradicted, Some(place)));
-        }
-    }
-
-    /// Whether who acts was settled, one way or the other.
-    fn relations(&mut self, pair: &Pair<'_>) -> bool {
-        let mut settled = false;
-        for ours in self.index.cast.relations(self.reading, pair.sentence) {
-            let Some(list) = self.index.relations.get(&ours.class) else { continue };
-            let support = list.iter().find(|(it, _)| it.agrees(&ours));
-            if let Some((it, id)) = support {
-                let place = self.index.place_in(*id, it.span);
-                self.push(ClaimKind::Party, ours.span, (Support::Supported, Some(place)));
-                settled = true;
-                continue;
-            }
-            let conflict = list
-                .iter()
-                .filter(|(it, id)| {
-                    let loose = matches!(it.class.as_str(), "from" | "for");
-                    (!loose || pair.score_of(*id) > 0.0) && it.mirrors(&ours)
-                        || (pair.score_of(*id) >= 0.35 && it.conflicts(&ours))
-                })
-                .max_by(|one, other| pair.score_of(one.1).total_cmp(&pair.score_of(other.1)));
-            if let Some((_, id)) = conflict {
-                let (_, there) = self.index.sentence(*id);
-                let place = self.index.place_in(*id, there.span);
-                self.push(ClaimKind::Party, ours.span, (Support::Contradicted, Some(place)));
-                settled = true;
-            }
-        }
-        settled
-    }
-}
-
-impl cast::Relation {
-    /// Whether one of the agents is the same, and the one acted upon where both name one.
-    fn agrees(&self, other: &Self) -> bool {
-        let agents = if self.agents.is_empty() || other.agents.is_empty() {
-            self.agents.is_empty() && other.agents.is_empty()
-                || (self.patient.is_some() && self.patient == other.patient)
-        } else {
-            other.agents.iter().any(|it| self.agents.contains(it))
-        };
-        let patients = match (self.patient, other.patient) {
-            (Some(one), Some(two)) => one == two || !cast::comparable(one, two),
-            _ => true,
-        };
-        agents && patients
-    }
-
-    /// The same two, the other way round.
-    fn mirrors(&self, other: &Self) -> bool {
-        let turned =
-            |one: &Self, two: &Self| one.patient.is_some_and(|it| two.agents.as_slice() == [it]);
-        turned(self, other) && turned(other, self)
-    }
-
-    fn conflicts(&self, other: &Self) -> bool {
-        let agents = self.agents.first().zip(other.agents.first()).is_some_and(|(one, two)| {
-            cast::comparable(*one, *two) && !other.agents.iter().any(|it| self.agents.contains(it))
-        });
-        let patients = self
-            .patient
-            .zip(other.patient)
-            .is_some_and(|(one, two)| cast::comparable(one, two) && one != two);
-        agents || patients
     }
 }

@@ -72,7 +72,8 @@ const ENDINGS_RU: [&str; 30] = [
 ];
 
 /// Forms that no ending explains.
-const IRREGULAR: [(&str, &str); 66] = [
+const IRREGULAR: [(&str, &str); 67] = [
+    ("known", "know"),
     ("threw", "throw"),
     ("thrown", "throw"),
     ("hid", "hid"),

@@ -63,12 +63,15 @@ impl Scene<'_, '_> {
         if matches!(folded.as_str(), "filed" | "files" | "brought" | "commenced" | "brings") {
             class = self.filed(at).unwrap_or(class);
         }
+        if matches!(folded.as_str(), "made" | "makes" | "make") {
+            class = self.made(at).unwrap_or(class);
+        }
         let by = (1..=8).find(|it| self.folded(at + it) == "by").map(|it| at + it);
         let be = self.is_passive(at);
         let agent = by.filter(|it| be || it - at <= 2).and_then(|it| self.after(it, PATIENT_REACH));
         if let Some(agent) = agent {
             let patient = self.before(at).first().copied();
-            return Some(Relation { class, agents: vec![agent], patient, span });
+            return Some(Relation { class, agents: vec![agent], patient, span, denied: false });
         }
         if be {
             let patient = self.before(at).first().copied();
@@ -77,6 +80,7 @@ impl Scene<'_, '_> {
                 agents: Vec::new(),
                 patient: Some(it),
                 span,
+                denied: false,
             });
         }
         if !self.has_subject(at) {
@@ -93,7 +97,7 @@ impl Scene<'_, '_> {
         let told =
             at.checked_sub(1).is_some_and(|it| matches!(self.folded(it).as_str(), "i" | "we"));
         let known = !agents.is_empty() || (told && patient.is_some());
-        known.then_some(Relation { class, agents, patient, span })
+        known.then_some(Relation { class, agents, patient, span, denied: false })
     }
 
     /// Where the clause of a word begins: after the last «when», «that» or the like.
@@ -125,6 +129,7 @@ impl Scene<'_, '_> {
             agents: vec![agent],
             patient: Some(patient),
             span,
+            denied: false,
         })
     }
 
@@ -198,6 +203,20 @@ impl Scene<'_, '_> {
         )
     }
 
+    /// What «made a payment» comes to.
+    fn made(&self, at: usize) -> Option<String> {
+        let meant = (1..=3).find_map(|it| match self.folded(at + it).as_str() {
+            "payment" | "payments" => Some("pay"),
+            "delivery" | "deliveries" => Some("deliver"),
+            "purchase" => Some("buy"),
+            "sale" => Some("sell"),
+            "loan" => Some("lend"),
+            "request" => Some("seek"),
+            _ => None,
+        });
+        meant.map(str::to_owned)
+    }
+
     /// What was filed: the noun after the word, or before it in the passive.
     fn filed(&self, at: usize) -> Option<String> {
         let around = (1..=6).map(|it| at + it).chain((2..=4).filter_map(|it| at.checked_sub(it)));
@@ -231,7 +250,13 @@ impl Scene<'_, '_> {
             _ => return None,
         };
         let patient = self.after(at, 5)?;
-        Some(Relation { class: class.to_owned(), agents: Vec::new(), patient: Some(patient), span })
+        Some(Relation {
+            class: class.to_owned(),
+            agents: Vec::new(),
+            patient: Some(patient),
+            span,
+            denied: false,
+        })
     }
 
     /// `Vale's motion`, `the defendant's motion`.
@@ -241,14 +266,26 @@ impl Scene<'_, '_> {
         let of = self.folded(at + 1) == "of";
         if let Some(actor) = self.after(at + 1, 2).filter(|_| of) {
             let class = class(folded).unwrap_or(base);
-            return Some(Relation { class, agents: vec![actor], patient: None, span });
+            return Some(Relation {
+                class,
+                agents: vec![actor],
+                patient: None,
+                span,
+                denied: false,
+            });
         }
         let after = self.actors.partition_point(|it| it.1 <= at);
         let (start, end, actor) = self.actors.get(after.checked_sub(1)?)?;
         // What somebody is sued for, he did.
         let accused = start.checked_sub(1).is_some_and(|it| self.folded(it) == "against");
         if accused && at - end <= 3 && matches!(folded, "breach" | "negligence" | "fraud") {
-            return Some(Relation { class: base, agents: vec![*actor], patient: None, span });
+            return Some(Relation {
+                class: base,
+                agents: vec![*actor],
+                patient: None,
+                span,
+                denied: false,
+            });
         }
         let owner = self.page.words.get(end.checked_sub(1)?)?;
         let tail = &self.page.text[owner.end..];
@@ -261,6 +298,7 @@ impl Scene<'_, '_> {
             agents: vec![*actor],
             patient: None,
             span,
+            denied: false,
         })
     }
 }

@@ -4,7 +4,7 @@
 use super::{Check, ClaimKind, Pair, Support};
 use crate::Span;
 use crate::holding::{Polarity, axis_name, is_opposed};
-use crate::index::Place;
+use crate::index::{Aligned, Place};
 use crate::reading::{Reading, Sentence};
 use crate::text::{Word, clauses, is_stop, stem};
 
@@ -24,10 +24,16 @@ const FRAME: &str = "court judge board panel find found hold conclud determin ru
 
 impl Check<'_, '_, '_> {
     pub(super) fn holdings(&mut self, pair: &Pair<'_>) {
+        let names = self.name_stems(pair.sentence);
         for mention in &pair.sentence.polarity.mentions {
             let near = pair.aligned.iter().filter(|it| it.score >= 0.25).map(|it| it.sentence);
             let elsewhere = self.index.holdings.get(&mention.axis).into_iter().flatten().copied();
-            let total: f64 = mention.near.iter().map(|it| self.index.weight(it)).sum();
+            // Who it was for says less about what was decided than the thing itself.
+            let weigh = |it: &String| {
+                let least = names.contains(it) || it.starts_with(|it: char| it.is_ascii_digit());
+                self.index.weight(it) * if least { 0.3 } else { 1.0 }
+            };
+            let total: f64 = mention.near.iter().map(weigh).sum();
             // The best of the same side, and of the other one.
             let mut sides: [Option<(f64, usize, Span)>; 2] = [None, None];
             for id in near.into_iter().chain(elsewhere).take(96) {
@@ -36,8 +42,9 @@ impl Check<'_, '_, '_> {
                 let there = &self.index.sentence(id).1.polarity.mentions;
                 for it in there.iter().filter(|it| it.axis == mention.axis) {
                     let shared = mention.near.iter().filter(|one| it.near.contains(one));
-                    let weight: f64 = shared.map(|it| self.index.weight(it)).sum();
-                    let score = weight / total.max(1.0) + 0.3 * alike;
+                    let weight: f64 = shared.map(weigh).sum();
+                    let theirs: f64 = it.near.iter().map(weigh).sum();
+                    let score = weight / (total + 0.4 * theirs).max(1.0) + 0.2 * alike;
                     if weight <= 0.0 {
                         continue;
                     }
@@ -120,6 +127,23 @@ impl Check<'_, '_, '_> {
         None
     }
 
+    /// The source sentences nearest to the clause of a word.
+    fn clause_around(&self, pair: &Pair<'_>, word: &Word<'_>) -> Vec<Aligned> {
+        let parts = clauses(self.reading.text, self.reading.words_of(pair.sentence));
+        let own = parts.iter().find(|it| it.iter().any(|it| it.start == word.start));
+        let whole = parts.len() < 2;
+        let (near, floor) = match own.filter(|_| !whole) {
+            Some(own) => {
+                let others = own.iter().filter(|it| it.start != word.start).map(Word::fold);
+                let stems: Vec<String> =
+                    others.filter(|it| !is_stop(it)).map(|it| stem(&it)).collect();
+                (self.index.align(&stems), 0.4)
+            }
+            None => (pair.plain.clone(), 0.3),
+        };
+        near.into_iter().filter(|it| it.score >= floor).take(2).collect()
+    }
+
     /// Another word of a closed set in the place of ours.
     pub(super) fn closed(&mut self, pair: &Pair<'_>) {
         let words = self.reading.words_of(pair.sentence);
@@ -128,7 +152,7 @@ impl Check<'_, '_, '_> {
             let Some(set) = CLOSED.iter().find(|it| it.split(' ').any(|it| it == folded)) else {
                 continue;
             };
-            let near = pair.plain.iter().filter(|it| it.score >= 0.3).take(2);
+            let near = self.clause_around(pair, word);
             let mut rival = None;
             for it in near {
                 let (page, there) = self.index.sentence(it.sentence);
@@ -194,6 +218,11 @@ impl View {
     /// of different things.
     fn against(&self, other: &Self) -> Option<(f64, bool)> {
         let shared = self.stems.iter().filter(|it| other.stems.contains(it)).count();
+        let opposed = |it: &String| {
+            !other.stems.contains(it) && other.stems.iter().any(|at| is_opposed(it, at))
+        };
+        let opposed = self.stems.iter().any(opposed);
+        let shared = shared + usize::from(opposed);
         let count = |it: usize| f64::from(u32::try_from(it).unwrap_or(u32::MAX));
         let shortest = self.stems.len().min(other.stems.len());
         let score = count(shared) / count(shortest.max(1));
@@ -201,6 +230,9 @@ impl View {
             return None;
         }
         let score = score + 0.01 * count(shared);
+        if opposed {
+            return Some((score, self.negated.is_empty() != other.negated.is_empty()));
+        }
         match (self.negated.is_empty(), other.negated.is_empty()) {
             (true, true) | (false, false) => Some((score, true)),
             (false, true) => {
