@@ -10,3 +10,4 @@ mod fresh;
 mod laws;
 mod proof;
 mod scans;
+mod unseen;
