@@ -16,6 +16,27 @@ pub(crate) enum Unit {
     Bare,
 }
 
+impl Amount {
+    /// The same length of time in another unit: two weeks are fourteen days.
+    pub(crate) fn converted(&self) -> Option<Self> {
+        let Unit::Named(at) = self.unit else { return None };
+        let (times, parts, unit) = match *UNITS.get(at)? {
+            "week" => (7, 1, "day"),
+            "year" => (12, 1, "month"),
+            "day" => (1, 7, "week"),
+            "month" => (1, 12, "year"),
+            _ => return None,
+        };
+        let whole = self.value.saturating_mul(times);
+        let unit = UNITS.iter().position(|it| *it == unit)?;
+        (whole % parts == 0).then_some(Self {
+            value: whole / parts,
+            slack: 0,
+            unit: Unit::Named(unit),
+        })
+    }
+}
+
 impl Unit {
     /// Whether the same number in both may be the same thing.
     pub(crate) fn fits(self, other: Self) -> bool {
@@ -87,7 +108,7 @@ const SCALES: [(&str, u128); 10] = [
     ("млрд", 1_000_000_000),
 ];
 
-const SMALL: [(&str, u128); 62] = [
+const SMALL: [(&str, u128); 63] = [
     ("два", 2),
     ("две", 2),
     ("двух", 2),
@@ -148,6 +169,7 @@ const SMALL: [(&str, u128); 62] = [
     ("seventy", 70),
     ("eighty", 80),
     ("ninety", 90),
+    ("dozen", 12),
     ("один", 1),
     ("one", 1),
 ];
@@ -179,6 +201,13 @@ pub(crate) fn find(text: &str, words: &[Word<'_>], taken: &[bool]) -> Vec<Found>
             at += 1;
             continue;
         }
+        if let Some((value, end)) = fraction(words, at) {
+            let span = Span { start: words[at].start, end: words[end - 1].end };
+            let amount = Amount { value, slack: ONE / 2, unit: Unit::Percent };
+            list.push(Found { amount, span });
+            at = end;
+            continue;
+        }
         let read = figures(text, words, at).or_else(|| spelled(text, words, at));
         let read = read.filter(|_| !is_bullet(text, &words[at]));
         let Some((value, step, end)) = read else {
@@ -189,6 +218,31 @@ pub(crate) fn find(text: &str, words: &[Word<'_>], taken: &[bool]) -> Vec<Found>
         at = end;
     }
     list
+}
+
+/// `One third`, `three quarters` and `half of`, in hundredths.
+fn fraction(words: &[Word<'_>], at: usize) -> Option<(u128, usize)> {
+    let word = |at: usize| words.get(at).map(Word::fold).unwrap_or_default();
+    let parts = |it: &str| match it {
+        "half" | "halves" => Some(2),
+        "third" | "thirds" => Some(3),
+        "quarter" | "quarters" | "fourth" | "fourths" => Some(4),
+        "fifth" | "fifths" => Some(5),
+        _ => None,
+    };
+    let first = word(at);
+    if first == "half" && (word(at + 1) == "of" || word(at + 1) == "the") {
+        return Some((50 * ONE, at + 1));
+    }
+    let count = match first.as_str() {
+        "one" => 1,
+        "two" => 2,
+        "three" => 3,
+        "four" => 4,
+        _ => return None,
+    };
+    let whole = parts(&word(at + 1)).filter(|it| count < *it)?;
+    Some((100 * ONE * count / whole, at + 2))
 }
 
 /// The number of a paragraph: at the start of a line, a full stop and a blank behind it.

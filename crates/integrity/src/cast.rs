@@ -255,7 +255,8 @@ impl Cast {
         for mark in page.marks_of(sentence) {
             let Value::Name { tokens, words: (from, to), .. } = &mark.value else { continue };
             let Some(actor) = self.actor(tokens) else { continue };
-            let role_at = |at: usize| page.words.get(at).and_then(|it| role(&it.fold()));
+            let role_at =
+                |at: usize| page.words.get(at).and_then(|it| role(&it.fold())).map(|it| (it, at));
             let gap = |one: usize, next: usize| match (page.words.get(one), page.words.get(next)) {
                 (Some(one), Some(next)) => page.text[one.end..next.start].trim(),
                 _ => "?",
@@ -278,8 +279,11 @@ impl Cast {
                 }
                 role_at(at)
             });
-            if let Some(role) = found {
+            if let Some((role, at)) = found {
                 list.push((role, actor, mark.span));
+                // `Plaintiff-Appellee` holds both.
+                let second = role_at(at + 1).filter(|_| gap(at, at + 1) == "-");
+                list.extend(second.map(|it| (it.0, actor, mark.span)));
             }
         }
         list
@@ -373,6 +377,12 @@ impl Cast {
         let (from, to, actor) = found.filter(|it| it.2 != COURT)?;
         let (first, last) = (page.words.get(*from)?, page.words.get(to.checked_sub(1)?)?);
         Some((*actor, Span { start: first.start, end: last.end }))
+    }
+
+    /// Whether somebody says something in a sentence.
+    pub(crate) fn is_told(page: &Reading<'_>, sentence: &Sentence) -> bool {
+        let words = page.words_of(sentence);
+        words.iter().any(|it| SAYS.split(' ').any(|says| says == it.text))
     }
 
     /// Who speaks in each sentence of a page whose lines begin with a speaker: `MR. ORR: No.`

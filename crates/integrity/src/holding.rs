@@ -60,8 +60,10 @@ pub(crate) struct Mention {
     pub(crate) axis: usize,
     pub(crate) positive: bool,
     pub(crate) span: Span,
-    /// Stems around it, by which two mentions are told to speak of the same thing.
+    /// Stems of its clause, by which two mentions are told to speak of the same thing.
     pub(crate) near: Vec<String>,
+    /// Those of the rest of the sentence, up to the next mention.
+    pub(crate) far: Vec<String>,
 }
 
 /// What was decided in one sentence, and which of its words stand under a negation.
@@ -145,7 +147,13 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
         let span = Span { start: words[at].start, end: words[at].end };
         if let Some((axis, positive)) = side(word).filter(|it| !idle_side(it.0, &folded, at)) {
             let positive = positive != (reach > 0);
-            found.mentions.push(Mention { axis, positive, span, near: Vec::new() });
+            found.mentions.push(Mention {
+                axis,
+                positive,
+                span,
+                near: Vec::new(),
+                far: Vec::new(),
+            });
             places.push(at);
         }
         if reach > 0 && !is_stop(word) {
@@ -153,15 +161,23 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
             found.negated.push((stem(word), span));
         }
     }
-    for (mention, near) in found.mentions.iter_mut().zip(nearby(words, &folded, &places)) {
-        mention.near = near;
+    for (mention, (near, far)) in found.mentions.iter_mut().zip(nearby(words, &folded, &places)) {
+        (mention.near, mention.far) = (near, far);
     }
     found
 }
 
 /// The telling words around each mention. Two mentions in a sentence share it at the first joint
 /// between them, so that each keeps what was decided about.
-fn nearby(words: &[Word<'_>], folded: &[String], places: &[usize]) -> Vec<Vec<String>> {
+fn nearby(
+    words: &[Word<'_>],
+    folded: &[String],
+    places: &[usize],
+) -> Vec<(Vec<String>, Vec<String>)> {
+    let joint = |it: &usize| {
+        let apart = words[*it].start - words[*it - 1].end > 1;
+        apart || matches!(folded[*it].as_str(), "and" | "but" | "while" | "whereas" | "и" | "но")
+    };
     let telling = |from: usize, to: usize, at: usize| -> Vec<String> {
         let own = (from..to).filter(|it| *it != at && !is_stop(&folded[*it]));
         own.take(NEAR_MAX).map(|it| stem(&folded[it])).collect()
@@ -170,19 +186,17 @@ fn nearby(words: &[Word<'_>], folded: &[String], places: &[usize]) -> Vec<Vec<St
     let mut from = 0;
     for (order, at) in places.iter().copied().enumerate() {
         let next = places.get(order + 1).copied();
-        let to = next.map_or(folded.len(), |next| {
-            let joint = |it: &usize| {
-                let apart = words[*it].start - words[*it - 1].end > 1;
-                apart || matches!(folded[*it].as_str(), "and" | "but" | "while" | "whereas" | "и")
-            };
-            (at + 1..=next).find(joint).unwrap_or(next)
-        });
-        let mut near = telling(from, to, at);
-        if near.len() < 2 {
+        let to = next.map_or(folded.len(), |next| (at + 1..=next).find(joint).unwrap_or(next));
+        let first = (from + 1..=at).rev().find(joint).unwrap_or(from);
+        let last = (at + 1..to).find(joint).unwrap_or(to);
+        let near = telling(first, last, at);
+        let mut far = telling(from, first, at);
+        far.extend(telling(last, to, at));
+        if near.is_empty() && far.is_empty() {
             let (from, to) = (at.saturating_sub(BEFORE), (at + 1 + AFTER).min(folded.len()));
-            near = telling(from, to, at);
+            far = telling(from, to, at);
         }
-        list.push(near);
+        list.push((near, far));
         from = to;
     }
     list

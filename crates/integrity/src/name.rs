@@ -18,7 +18,8 @@ pub(crate) struct Found {
     pub(crate) doubtful: bool,
 }
 
-const TITLES: &str = "mr mrs ms dr hon judge justice chief magistrate honorable attorney counsel \
+const TITLES: &str = "councillor cllr dame lord lady rev reverend father sister brother sheriff \
+deputy sgt lt col capt inspector constable senator governor mayor esq jr sr md phd mr mrs ms dr hon judge justice chief magistrate honorable attorney counsel \
 professor prof sir plaintiff plaintiffs defendant defendants appellant appellee petitioner \
 respondent landlord tenant buyer seller lender borrower employer employee licensor licensee \
 contractor owner witness expert officer sergeant detective captain president director manager \

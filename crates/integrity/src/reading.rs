@@ -175,7 +175,7 @@ fn hand_down(words: &[Word<'_>], sentences: &mut [Sentence]) {
         let points = ["that", "this", "it", "the", "both", "such", "those", "these"];
         if it.stems.len() <= 4 && points.contains(&opens.as_str()) {
             for mention in &mut it.polarity.mentions {
-                mention.near.extend(before.stems.iter().take(40).cloned());
+                mention.far.extend(before.stems.iter().take(40).cloned());
             }
         }
     }
@@ -208,6 +208,10 @@ fn marks(text: &str, words: &[Word<'_>], sentences: &[Span]) -> Vec<Mark> {
         if taken[it.words.0] && it.date.day.is_none() {
             continue;
         }
+        if let Some((date, span, at)) = first_day(words, &it).filter(|it| !taken[it.2]) {
+            taken[at] = true;
+            list.push(Mark { value: Value::Date { date, other: None }, span });
+        }
         take(words, &mut taken, it.span);
         let other = it.date.turned().filter(|_| it.ambiguous);
         list.push(Mark { value: Value::Date { date: it.date, other }, span: it.span });
@@ -226,6 +230,30 @@ fn marks(text: &str, words: &[Word<'_>], sentences: &[Span]) -> Vec<Mark> {
     }
     list.sort_by_key(|it| it.span.start);
     list
+}
+
+/// `30-37`, `2011–2018`: figures that rise and are as long as each other.
+fn is_range(text: &str, words: &[Word<'_>]) -> bool {
+    let [one, two] = words else { return false };
+    let stroke = matches!(text.get(one.end..two.start), Some("-" | "–"));
+    let figures =
+        |it: &Word<'_>| it.text.len() <= 4 && it.text.bytes().all(|it| it.is_ascii_digit());
+    let even = one.text.len() == two.text.len() && one.text < two.text;
+    stroke && figures(one) && figures(two) && even
+}
+
+/// The day before «to» in `2 to 20 March 2020`.
+fn first_day(words: &[Word<'_>], it: &date::Found) -> Option<(Date, Span, usize)> {
+    let joint = it.words.0.checked_sub(1)?;
+    let at = joint.checked_sub(1)?;
+    let joins = matches!(words[joint].text, "to" | "and" | "through" | "по");
+    let figures = words[at].text.len() <= 2 && words[at].text.bytes().all(|it| it.is_ascii_digit());
+    let day: u8 = words[at].text.parse().ok().filter(|it| (1..=31).contains(it))?;
+    let leads = it.date.day.is_some_and(|it| day < it) && it.date.month.is_some();
+    // A date that begins with its month does not lend it to the left.
+    let first = words.get(it.words.0)?.text.starts_with(|it: char| it.is_ascii_digit());
+    let span = Span { start: words[at].start, end: words[at].end };
+    (joins && figures && leads && first).then_some((Date { day: Some(day), ..it.date }, span, at))
 }
 
 /// A time of day, the same for `11:15 p.m.` and `23:15`.
@@ -269,6 +297,8 @@ fn numbers(text: &str, words: &[Word<'_>], taken: &[bool]) -> Vec<(String, Span)
         let free = !taken[at..end].iter().any(|it| *it);
         if let Some(time) = clock(text, &words[at..end], span).filter(|_| free) {
             list.push((time, span));
+        } else if is_range(text, &words[at..end]) && !named {
+            // Two amounts or years, each read by itself.
         } else if free && (named || (end - at > 1 && digits >= 4)) {
             let number = body.chars().filter(|it| it.is_alphanumeric());
             list.push((number.flat_map(char::to_uppercase).collect(), span));

@@ -197,6 +197,10 @@ impl Scene<'_, '_> {
     /// After «to», a modal or a negation even such a word is a verb.
     fn is_verb(&self, at: usize) -> bool {
         let before = at.checked_sub(1).map(|it| self.folded(it)).unwrap_or_default();
+        // In «is not responsible» what follows says how somebody is, not what he does.
+        if before == "not" && self.is_passive(at) {
+            return false;
+        }
         matches!(
             before.as_str(),
             "to" | "did" | "not" | "will" | "shall" | "may" | "can" | "must" | "would"

@@ -19,6 +19,8 @@ const CLOSED: [&str; 6] = [
 ];
 /// How much of a clause another must share to say the same or its opposite.
 const SAME_CLAUSE: f64 = 0.65;
+/// What a word outside the clause counts.
+const FAR: f64 = 0.4;
 /// Words that frame a statement and are no part of it.
 const FRAME: &str = "court judge board panel find found hold conclud determin rul суд";
 
@@ -33,7 +35,11 @@ impl Check<'_, '_, '_> {
                 let least = names.contains(it) || it.starts_with(|it: char| it.is_ascii_digit());
                 self.index.weight(it) * if least { 0.3 } else { 1.0 }
             };
-            let total: f64 = mention.near.iter().map(weigh).sum();
+            let sum = |list: &[String]| -> f64 { list.iter().map(weigh).sum() };
+            let shared = |one: &[String], two: &[String]| -> f64 {
+                one.iter().filter(|it| two.contains(it)).map(weigh).sum()
+            };
+            let total = sum(&mention.near) + FAR * sum(&mention.far);
             // The best of the same side, and of the other one.
             let mut sides: [Option<(f64, usize, Span)>; 2] = [None, None];
             for id in near.into_iter().chain(elsewhere).take(96) {
@@ -41,9 +47,9 @@ impl Check<'_, '_, '_> {
                 let alike = alike.map_or(0.0, |it| it.score);
                 let there = &self.index.sentence(id).1.polarity.mentions;
                 for it in there.iter().filter(|it| it.axis == mention.axis) {
-                    let shared = mention.near.iter().filter(|one| it.near.contains(one));
-                    let weight: f64 = shared.map(weigh).sum();
-                    let theirs: f64 = it.near.iter().map(weigh).sum();
+                    let across = shared(&mention.near, &it.far) + shared(&mention.far, &it.near);
+                    let weight = shared(&mention.near, &it.near) + FAR * across;
+                    let theirs = sum(&it.near);
                     let score = weight / (total + 0.4 * theirs).max(1.0) + 0.2 * alike;
                     if weight <= 0.0 {
                         continue;

@@ -31,7 +31,9 @@ impl Check<'_, '_, '_> {
         for id in near {
             let (page, there) = self.index.sentence(id);
             let stated = cast.speaker(page, there).map(|it| it.0);
-            let Some(theirs) = stated.or_else(|| self.index.speaker(id)) else { continue };
+            // «You wrote that» gives the words to somebody the line does not name.
+            let line = self.index.speaker(id).filter(|_| !cast::Cast::is_told(page, there));
+            let Some(theirs) = stated.or(line) else { continue };
             // The listener is named in the sentence too, so being there is not speaking; but who
             // is there and might be the subject gets the benefit of the doubt.
             let named = cast.parties(page, there).iter().any(|it| it.0 == ours);

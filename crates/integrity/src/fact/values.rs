@@ -27,7 +27,9 @@ const NEIGHBOURS: usize = 4;
 
 impl Check<'_, '_, '_> {
     pub(super) fn amount(&self, pair: &Pair<'_>, it: &Amount, span: Span) -> Answer {
-        if let Some(answer) = self.counted(it, span) {
+        let turned = it.converted();
+        let turned = turned.is_some_and(|it| !self.index.amounts(it.value, 0).is_empty());
+        if let Some(answer) = self.counted(it, span).filter(|_| !turned) {
             return answer;
         }
         let mut found: Vec<Place> = Vec::new();
@@ -38,6 +40,13 @@ impl Check<'_, '_, '_> {
             if fits && value.abs_diff(it.value) <= slack {
                 found.push(*place);
             }
+        }
+        if let Some(other) = it.converted().filter(|_| found.is_empty()) {
+            let same = self.index.amounts(other.value, 0).iter();
+            let fits = |place: &Place| {
+                self.amount_at(*place).is_some_and(|there| there.unit == other.unit)
+            };
+            found.extend(same.map(|it| it.1).filter(fits));
         }
         let rival = |mark: &Mark| match &mark.value {
             Value::Amount(there) => there.unit == it.unit && !self.says_amount(pair, there),
