@@ -1,5 +1,6 @@
 //! Many large uploads at once: memory of the server over idle, and every byte where it belongs.
 
+use std::path::Path;
 use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
@@ -18,7 +19,8 @@ use crate::{MB, Outcome};
 /// What all of them together may add to the server's memory.
 const PROMISED_MB: f64 = 64.0;
 
-pub(crate) fn measure(stoa: &Stoa, options: &Options) -> Outcome<Vec<Target>> {
+pub(crate) fn measure(binary: &Path, options: &Options) -> Outcome<Vec<Target>> {
+    let stoa = &Stoa::start(binary)?;
     let (count, size) = (options.crowd, options.crowd_mb);
     println!("\n{count} uploads of {size} MB at once");
     // All share what they begin with, so that the client's memory and time stay small.
@@ -29,7 +31,7 @@ pub(crate) fn measure(stoa: &Stoa, options: &Options) -> Outcome<Vec<Target>> {
     let mut hasher = Sha256::new();
     hasher.update(&shared);
     let tokens = (0..count).map(|_| stoa.token()).collect::<Outcome<Vec<_>>>()?;
-    let idle = process::memory(stoa.id(), "VmRSS")?;
+    let idle = stoa.idle()?;
     let before = stoa.cpu()?;
     let started = Instant::now();
     let ((answers, times), peak) = process::watched(stoa.id(), || {
@@ -65,7 +67,7 @@ pub(crate) fn measure(stoa: &Stoa, options: &Options) -> Outcome<Vec<Target>> {
     let whole = seconds(started.elapsed());
     let cpu = stoa.cpu()? - before;
     let wrong = wrong_hashes(stoa, &answers, &tokens, &tails, &hasher)?;
-    let Peak { own, .. } = peak;
+    let Peak { own, threads, .. } = peak;
     println!(
         "{:.1} s in all, {:.0} MB/s; p50 {:.1} s, slowest {:.1} s; server CPU {cpu:.1} s",
         whole,
@@ -73,7 +75,10 @@ pub(crate) fn measure(stoa: &Stoa, options: &Options) -> Outcome<Vec<Target>> {
         percentile(&times, 50),
         percentile(&times, 100),
     );
-    println!("server: idle {idle:.1} MB, peak {own:.1} MB, {:.1} MB over idle", own - idle);
+    println!(
+        "server: idle {idle:.1} MB, peak {own:.1} MB, {:.1} MB over idle; {threads} threads",
+        own - idle
+    );
     println!("hashes told and content read back: {} right, {wrong} wrong", count - wrong);
     Ok(vec![
         Target::at_most(format!("{count} uploads at once, MB over idle"), own - idle, PROMISED_MB),

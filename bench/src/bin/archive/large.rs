@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::options::Options;
 use crate::papers::Papers;
 use crate::process::{self, Peak};
-use crate::server::{Folder, Stoa};
+use crate::server::Stoa;
 use crate::table::{Target, best, seconds};
 use crate::wire::{Caller, text as field};
 use crate::{MB, Outcome, writers};
@@ -30,7 +30,7 @@ struct Run {
 }
 
 /// Once with form feeds between its pages, and once without any.
-pub(crate) fn text(stoa: &Stoa, options: &Options) -> Outcome<Vec<Target>> {
+pub(crate) fn text(binary: &Path, options: &Options) -> Outcome<Vec<Target>> {
     println!("\n{} MB of text, standard mode", options.text_mb);
     println!(
         "{:<14} {:>9} {:>10} {:>7} {:>8} {:>9} {:>9} {:>9} {:>9} {:>7} {:>9}",
@@ -49,7 +49,8 @@ pub(crate) fn text(stoa: &Stoa, options: &Options) -> Outcome<Vec<Target>> {
     let mut targets = Vec::new();
     for (name, separator) in [("form feeds", '\u{c}'), ("without", '\n')] {
         let content = long_text(options.text_mb * MB, separator);
-        let run = run(stoa, "production.txt", content.as_bytes(), "standard")?;
+        let stoa = Stoa::start(binary)?;
+        let run = run(&stoa, "production.txt", content.as_bytes(), "standard")?;
         let Run { upload, process, cpu, peak, idle, job } = &run;
         let rate = options.text_mb as f64 / seconds(*upload + *process);
         let pages = job["result"]["metadata"]["pageCount"].to_string();
@@ -85,7 +86,7 @@ fn long_text(bytes: usize, separator: char) -> String {
 fn run(stoa: &Stoa, name: &str, content: &[u8], mode: &str) -> Outcome<Run> {
     let token = stoa.token()?;
     let caller = Caller { address: stoa.address, token: &token };
-    let idle = process::memory(stoa.id(), "VmRSS")?;
+    let idle = stoa.idle()?;
     let before = stoa.cpu()?;
     let ((upload, process, job), peak) = process::watched(stoa.id(), || {
         let started = Instant::now();
@@ -108,9 +109,10 @@ fn told(job: &Value) {
     }
 }
 
-pub(crate) fn pdf(stoa: &Stoa, folder: &Folder, options: &Options) -> Outcome<Vec<Target>> {
+pub(crate) fn pdf(binary: &Path, options: &Options) -> Outcome<Vec<Target>> {
     let content = long_pdf(options.pages)?;
-    let path = folder.0.join("long.pdf");
+    let stoa = Stoa::start(binary)?;
+    let path = stoa.folder().join("long.pdf");
     std::fs::write(&path, &content)?;
     println!("\nA PDF of {} pages, {:.1} MB", options.pages, content.len() as f64 / MB as f64);
     println!(
@@ -130,7 +132,7 @@ pub(crate) fn pdf(stoa: &Stoa, folder: &Folder, options: &Options) -> Outcome<Ve
     }
     let mut standard = 0.0;
     for mode in ["fast", "standard", "deep"] {
-        let run = run(stoa, "long.pdf", &content, mode)?;
+        let run = run(&stoa, "long.pdf", &content, mode)?;
         let time = seconds(run.upload + run.process);
         println!(
             "{:<40} {time:>8.2} {:>9.0} {:>7.2} {:>11.0} {:>9.0} {:>9.0} {:>9}",

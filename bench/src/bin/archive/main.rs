@@ -20,7 +20,6 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use options::{Options, Part};
-use server::{Folder, Stoa};
 use table::Target;
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -51,16 +50,13 @@ fn run(options: &Options) -> Outcome<bool> {
     let mut targets: Vec<Target> = Vec::new();
     println!("load of the machine before: {}", process::load_average()?);
     for part in &options.parts {
-        // A server and a folder of its own, so that no part stands on what another left behind.
-        let folder = Folder::new()?;
-        let stoa = Stoa::start(&binary, &folder)?;
-        match part {
-            Part::Small => targets.extend(small::measure(&stoa, options)?),
-            Part::Text => targets.extend(large::text(&stoa, options)?),
-            Part::Pdf => targets.extend(large::pdf(&stoa, &folder, options)?),
-            Part::Crowd => targets.extend(crowd::measure(&stoa, options)?),
-            Part::Upload => targets.push(throughput::measure(&stoa, &folder, options)?),
-        }
+        targets.extend(match part {
+            Part::Small => small::measure(&binary, options)?,
+            Part::Text => large::text(&binary, options)?,
+            Part::Pdf => large::pdf(&binary, options)?,
+            Part::Crowd => crowd::measure(&binary, options)?,
+            Part::Upload => throughput::measure(&binary, options)?,
+        });
     }
     println!("\nload of the machine after: {}\n", process::load_average()?);
     for target in &targets {

@@ -25,10 +25,14 @@ fn fields(stat: &str) -> impl Iterator<Item = &str> {
 
 /// `VmRSS` is what a process has in memory now, `VmHWM` the most it ever had; in megabytes.
 pub(crate) fn memory(id: u32, line: &str) -> Outcome<f64> {
+    Ok(status(id, line)? / 1024.0)
+}
+
+fn status(id: u32, line: &str) -> Outcome<f64> {
     let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
     let line = status.lines().find_map(|it| it.strip_prefix(line)?.strip_prefix(':'));
-    let kilobytes = line.and_then(|it| it.split_whitespace().next());
-    Ok(kilobytes.ok_or("no such line in status")?.parse::<f64>()? / 1024.0)
+    let number = line.and_then(|it| it.split_whitespace().next());
+    Ok(number.ok_or("no such line in status")?.parse()?)
 }
 
 /// Lets `VmHWM` begin again at what the process has now.
@@ -49,6 +53,8 @@ pub(crate) struct Peak {
     /// Of the largest process below it, and of all of them together, as often as was looked.
     pub(crate) child: f64,
     pub(crate) together: f64,
+    /// Threads of the process itself.
+    pub(crate) threads: f64,
 }
 
 /// Watches a process while `work` is done.
@@ -75,6 +81,7 @@ pub(crate) fn watched<T>(id: u32, work: impl FnOnce() -> Outcome<T>) -> Outcome<
 /// Processes end while they are looked at, so nothing here is an error.
 fn look(id: u32, peak: &mut Peak) {
     let mut together = memory(id, "VmRSS").unwrap_or_default();
+    peak.threads = peak.threads.max(status(id, "Threads").unwrap_or_default());
     for child in below(id) {
         peak.child = peak.child.max(memory(child, "VmHWM").unwrap_or_default());
         together += memory(child, "VmRSS").unwrap_or_default();

@@ -12,6 +12,9 @@ use crate::{Outcome, process};
 const START_PATIENCE: Duration = Duration::from_secs(60);
 /// What an owner may upload in a minute, so after as many it is another's turn.
 const UPLOADS_PER_OWNER: usize = 10;
+/// A server rests when its memory was the same so many times in a row.
+const RESTED: u32 = 5;
+const REST: Duration = Duration::from_millis(200);
 
 pub(crate) fn prepare(options: &Options) -> Outcome<PathBuf> {
     match &options.stoa {
@@ -39,11 +42,11 @@ fn build() -> Outcome<PathBuf> {
     }
 }
 
-/// What is kept while a part runs; gone afterwards.
-pub(crate) struct Folder(pub(crate) PathBuf);
+/// What is kept while a server runs; gone afterwards.
+struct Folder(PathBuf);
 
 impl Folder {
-    pub(crate) fn new() -> Outcome<Self> {
+    fn new() -> Outcome<Self> {
         let path = std::env::temp_dir().join(format!("stoa-archive-{}", std::process::id()));
         std::fs::create_dir(&path)?;
         Ok(Self(path))
@@ -70,18 +73,23 @@ impl Drop for Guard {
 pub(crate) struct Stoa {
     pub(crate) address: SocketAddr,
     binary: PathBuf,
-    data: PathBuf,
-    child: Guard,
     /// The token in use, how many there have been, and what it has uploaded.
     owner: Mutex<Option<(String, usize, usize)>>,
+    // Ended before its folder is removed.
+    child: Guard,
+    folder: Folder,
 }
 
 impl Stoa {
-    pub(crate) fn start(binary: &Path, folder: &Folder) -> Outcome<Self> {
-        let address = free_address()?;
-        let data = folder.0.join("data");
+    /// With a folder of its own, so that nothing stands on what another left behind.
+    pub(crate) fn start(binary: &Path) -> Outcome<Self> {
+        let (address, folder) = (free_address()?, Folder::new()?);
         let mut command = clean(binary);
-        command.arg("--data").arg(&data).args(["serve", "--listen", &address.to_string()]);
+        command.arg("--data").arg(folder.0.join("data")).args([
+            "serve",
+            "--listen",
+            &address.to_string(),
+        ]);
         // The benchmark asks faster than a polite client would; uploads stay limited.
         command.env("STOA_RATE_PER_SECOND", "0");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -89,9 +97,9 @@ impl Stoa {
         let mut stoa = Self {
             address,
             binary: binary.to_owned(),
-            data,
-            child: Guard(child),
             owner: Mutex::new(None),
+            child: Guard(child),
+            folder,
         };
         once_it_answers(&mut stoa.child, address)?;
         Ok(stoa)
@@ -99,6 +107,23 @@ impl Stoa {
 
     pub(crate) fn id(&self) -> u32 {
         self.child.0.id()
+    }
+
+    /// A place for files that goes away with the server.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder.0
+    }
+
+    /// What it has in memory once it has started and rests, in megabytes.
+    pub(crate) fn idle(&self) -> Outcome<f64> {
+        let (mut last, mut same) = (0.0, 0);
+        while same < RESTED {
+            std::thread::sleep(REST);
+            let now = process::memory(self.id(), "VmRSS")?;
+            same = if (now - last).abs() < 0.5 { same + 1 } else { 0 };
+            last = now;
+        }
+        Ok(last)
     }
 
     /// Processor time so far, of itself and of the readers it has waited for, in seconds.
@@ -123,7 +148,12 @@ impl Stoa {
 
     fn mint(&self, subject: &str) -> Outcome<String> {
         let mut command = clean(&self.binary);
-        command.arg("--data").arg(&self.data).args(["token", "mint", "--subject", subject]);
+        command.arg("--data").arg(self.folder.0.join("data")).args([
+            "token",
+            "mint",
+            "--subject",
+            subject,
+        ]);
         let made = command.args(["--scope", "read,write"]).output()?;
         if !made.status.success() {
             return Err(String::from_utf8_lossy(&made.stderr).into());

@@ -1,5 +1,6 @@
 //! Small files of four types: from the first byte of the upload until the job is completed.
 
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -35,7 +36,8 @@ struct Done {
     insights: u64,
 }
 
-pub(crate) fn measure(stoa: &Stoa, options: &Options) -> Outcome<Vec<Target>> {
+pub(crate) fn measure(binary: &Path, options: &Options) -> Outcome<Vec<Target>> {
+    let stoa = &Stoa::start(binary)?;
     println!("\nSmall files, from upload to completed, standard mode");
     println!(
         "{:<22} {:>6} {:>8} {:>9} {:>9} {:>9} {:>9} {:>9}",

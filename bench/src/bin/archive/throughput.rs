@@ -8,17 +8,18 @@ use std::time::{Duration, Instant};
 
 use crate::options::Options;
 use crate::papers::Papers;
-use crate::server::{Folder, Stoa};
+use crate::server::Stoa;
 use crate::table::{Target, best, percentile};
 use crate::{MB, Outcome, plain, process};
 
 /// The archive also finds the parts, hashes, tells the type and records the file.
 const PROMISED_RATIO: f64 = 2.0;
 
-pub(crate) fn measure(stoa: &Stoa, folder: &Folder, options: &Options) -> Outcome<Target> {
+pub(crate) fn measure(binary: &Path, options: &Options) -> Outcome<Vec<Target>> {
+    let stoa = &Stoa::start(binary)?;
     println!("\nOne upload of {} MB by curl, {} rounds in turns", options.text_mb, options.rounds);
-    let (address, server) = plain::start(&folder.0)?;
-    let path = folder.0.join("large.txt");
+    let (address, server) = plain::start(stoa.folder())?;
+    let path = stoa.folder().join("large.txt");
     let mut text = String::new();
     Papers::new(5).pages(&mut text, options.text_mb * MB);
     let (mut ours, mut plain) = (Vec::new(), Vec::new());
@@ -40,7 +41,7 @@ pub(crate) fn measure(stoa: &Stoa, folder: &Folder, options: &Options) -> Outcom
         let before = process::cpu(&id)?;
         plain.push(curl(&["--upload-file", at, &format!("http://{address}/large.txt")])?);
         plain_cpu = plain_cpu.min(process::cpu(&id)? - before);
-        remove_copies(&folder.0)?;
+        remove_copies(stoa.folder())?;
     }
     let size = options.text_mb as f64;
     println!("{:<24} {:>9} {:>9} {:>9} {:>7}", "", "best s", "median s", "MB/s", "CPU s");
@@ -49,7 +50,8 @@ pub(crate) fn measure(stoa: &Stoa, folder: &Folder, options: &Options) -> Outcom
         println!("{name:<24} {least:>9.3} {median:>9.3} {:>9.0} {cpu:>7.2}", size / least);
     }
     let ratio = percentile(&ours, 50) / percentile(&plain, 50);
-    Ok(Target::at_most("an upload's median, times that of the plain server", ratio, PROMISED_RATIO))
+    let name = "an upload's median, times that of the plain server";
+    Ok(vec![Target::at_most(name, ratio, PROMISED_RATIO)])
 }
 
 /// On disk before anything is measured, so that nobody waits for it to get there.
