@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::cast::Actor;
 use crate::honesty::own_hits;
 use crate::index::Index;
-use crate::lexicon::{self, Tone};
+use crate::lexicon::Tone;
 use crate::reading::{Reading, Sentence};
 use crate::report::{Detail, Finding, thin};
 use crate::{Insight, Span};

@@ -372,7 +372,13 @@ impl Cast {
             });
             // «denied the motion» is a decision, and «denies» a thing said.
             let rules = word(*to) == "denied" && word(to + 1) != "that";
-            according || words_of || (verb && !rules)
+            // «…», said Vale.
+            let behind = lead(1 + titled);
+            let behind = matches!(
+                behind.as_str(),
+                "said" | "says" | "wrote" | "writes" | "replied" | "testified" | "added"
+            );
+            according || words_of || behind || (verb && !rules)
         });
         let (from, to, actor) = found.filter(|it| it.2 != COURT)?;
         let (first, last) = (page.words.get(*from)?, page.words.get(to.checked_sub(1)?)?);

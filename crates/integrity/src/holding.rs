@@ -71,6 +71,8 @@ pub(crate) struct Mention {
 pub(crate) struct Polarity {
     pub(crate) mentions: Vec<Mention>,
     pub(crate) negated: Vec<(String, Span)>,
+    /// Of each negation, the first word it reaches.
+    pub(crate) heads: Vec<(String, Span)>,
 }
 
 const BEFORE: usize = 8;
@@ -157,6 +159,9 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
             places.push(at);
         }
         if reach > 0 && !is_stop(word) {
+            if reach == REACH {
+                found.heads.push((stem(word), span));
+            }
             reach -= 1;
             found.negated.push((stem(word), span));
         }

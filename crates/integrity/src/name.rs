@@ -111,7 +111,11 @@ fn run(text: &str, words: &[Word<'_>], taken: &[bool], first: usize) -> usize {
             _ if parted => false,
             " " | "-" | " & " | "" | "’" => true,
             ". " | "." => initial || matches!(word.fold().as_str(), "st" | "mt" | "dr" | "mr"),
-            ", " => is_title(&folded) && folded.len() <= 4,
+            // A list of people is not one name.
+            ", " => {
+                let forms = ["inc", "llc", "llp", "co", "corp", "ltd", "plc", "lp", "pllc", "pc"];
+                forms.contains(&folded.as_str())
+            }
             _ => false,
         };
         if !joins {

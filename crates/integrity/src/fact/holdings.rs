@@ -211,8 +211,8 @@ fn views(reading: &Reading<'_>, sentence: &Sentence) -> Vec<View> {
             .map(|it| stem(&it))
             .filter(|it| !FRAME.split(' ').any(|frame| frame == it))
             .collect();
-        let Polarity { negated, .. } = &sentence.polarity;
-        let inside = negated.iter().filter(|it| it.1.start >= span.start && it.1.end <= span.end);
+        let Polarity { heads, .. } = &sentence.polarity;
+        let inside = heads.iter().filter(|it| it.1.start >= span.start && it.1.end <= span.end);
         let negated = inside.map(|it| it.0.clone()).collect();
         (stems.len() >= 2).then_some(View { stems, negated, span })
     })

@@ -2,6 +2,7 @@
 
 use super::{Check, Support};
 use crate::cast;
+use crate::holding::is_holding;
 use crate::index::{Phrase, Place};
 use crate::name::is_plain;
 use crate::reading::CiteKey;
@@ -167,7 +168,7 @@ impl Check<'_, '_, '_> {
         let common = ["s", "ing", "ion", "ment", "ly", "ness", "ity", "ance", "ence", "ed"];
         let plain = tokens.iter().any(|it| common.iter().any(|end| it.ends_with(end)));
         let next = self.reading.words.get(after).map(Word::fold).unwrap_or_default();
-        !plain && cast::is_act(&next)
+        !plain && cast::is_act(&next) && !tokens.iter().any(|it| is_holding(it))
     }
 
     /// `FTC` for `Federal Trade Commission`.

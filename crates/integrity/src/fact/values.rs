@@ -41,6 +41,10 @@ impl Check<'_, '_, '_> {
                 found.push(*place);
             }
         }
+        // A year or a plain count may stand in the source as part of something else.
+        if found.is_empty() && it.unit == Unit::Bare {
+            found.extend(self.index.word(self.reading.slice(span)));
+        }
         if let Some(other) = it.converted().filter(|_| found.is_empty()) {
             let same = self.index.amounts(other.value, 0).iter();
             let fits = |place: &Place| {
@@ -154,9 +158,9 @@ impl Check<'_, '_, '_> {
             Value::Date { date: there, .. } => {
                 let same_form = there.day.is_some() || date.day.is_none();
                 let said = ours.iter().any(|it| match &it.value {
-                    Value::Date { date, other } => {
-                        std::iter::once(date).chain(other).any(|it| there.views().contains(it))
-                    }
+                    Value::Date { date, other } => std::iter::once(date)
+                        .chain(other)
+                        .any(|it| there.views().contains(it) || it.views().contains(there)),
                     _ => false,
                 });
                 same_form && !said
