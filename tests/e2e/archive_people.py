@@ -20,7 +20,7 @@ def signed_in(tally, door):
     nobody = {"username": f"nobody-{os.urandom(4).hex()}", "password": "not the password"}
     refuse = door.refused
     auth = lambda action, fields: ("POST", "auth", {"action": action, **fields})
-    refuse("the same name again", "INVALID_INPUT", *auth("register", who), status=409)
+    refuse("the same name again", "INVALID_INPUT", *auth("register", who))
     refuse("a short password", "INVALID_INPUT", *auth("register", {**nobody, "password": "short"}))
     refuse("a name too short", "INVALID_INPUT", *auth("register", {**nobody, "username": "a"}))
     refuse("no password", "INVALID_INPUT", *auth("login", {"username": ann.username}))
@@ -161,11 +161,11 @@ def shared(tally, door, ann, kept):
     same = form([("same.txt", b"Bob has a case of that name.")], {"caseId": CASE})
     bob.good("a case of the same name", "upload", "POST", "upload", same)
     twice = {"username": bob.username, "access": "read"}
-    ann.refused("sharing a name twice", "INVALID_INPUT", "POST", path, twice, status=409)
+    ann.refused("sharing a name twice", "INVALID_INPUT", "POST", path, twice)
     lost = {"username": f"nobody-{os.urandom(4).hex()}", "access": "read"}
     ann.refused("sharing with nobody", "INVALID_INPUT", "POST", path, lost)
     other = {"username": bob.username, "access": "read"}
-    ann.refused("sharing no case", "INVALID_INPUT", "POST", "cases/None/share", other, status=404)
+    ann.refused("sharing no case", "INVALID_INPUT", "POST", "cases/None/share", other)
 
 
 def minted(tally, door, arguments):
