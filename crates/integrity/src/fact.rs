@@ -265,13 +265,13 @@ impl Check<'_, '_, '_> {
                 self.push(kind, mark.span, answer);
             }
         }
+        self.speech(&pair);
         if self.only_quotes(sentence) {
             return;
         }
         self.holdings(&pair);
         self.negation(&pair);
         self.closed(&pair);
-        self.speech(&pair);
         self.roles(&pair);
         if !self.relations(&pair) {
             self.lone_party(&pair);

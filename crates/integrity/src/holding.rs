@@ -16,7 +16,8 @@ const AXES: [(&str, &str, &str); 22] = [
     (
         "appeal",
         "affirmed affirms affirming affirm upheld upholds uphold",
-        "reversed reverses reversing reverse vacated vacates vacate overturned overturns",
+        "reversed reverses reversing reverse vacated vacates vacate overturned overturns annulled \
+         annuls quashed quashes rescinded lifted",
     ),
     ("objection", "sustained sustains sustain", "overruled overrules overrule"),
     ("outcome", "prevailed prevails won wins", "lost loses"),
@@ -139,7 +140,10 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
         if failed || is_negation(word) {
             // «not only» and «no later than» deny nothing.
             let next = folded.get(at + 1).map_or("", String::as_str);
-            let idle = matches!(next, "only" | "later" | "less" | "fewer" | "more")
+            // «not sent until after» says that it was sent.
+            let until = folded.iter().skip(at + 1).take(6).any(|it| it == "until");
+            let idle = until
+                || matches!(next, "only" | "later" | "less" | "fewer" | "more")
                 || (word == "no"
                     && words[at].is_capital()
                     && next.starts_with(|it: char| it.is_ascii_digit()));

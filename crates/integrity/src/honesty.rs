@@ -173,6 +173,9 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
             return None;
         }
         let span = self.doubt_in(best.sentence)?;
+        if !self.is_within(best.sentence, span) {
+            return None;
+        }
         let flat =
             |it: &&Aligned| it.score >= 0.85 * best.score && self.doubt_in(it.sentence).is_none();
         if self.aligned.iter().any(|it| flat(&it)) {
@@ -190,6 +193,18 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
             format!("keep the source's \"{word}\""),
         );
         Some(found.with(Some(self.index.evidence(place))))
+    }
+
+    /// Whether what we say stands behind the word of doubt, and not before it.
+    fn is_within(&self, sentence: usize, doubt: Span) -> bool {
+        let (page, there) = self.index.sentence(sentence);
+        let (mut before, mut behind) = (0, 0);
+        for word in page.words_of(there) {
+            if self.sentence.stems.contains(&stem(&word.fold())) {
+                *(if word.start < doubt.start { &mut before } else { &mut behind }) += 1;
+            }
+        }
+        behind >= before
     }
 
     fn superlatives(&self) -> Vec<Finding> {
@@ -236,7 +251,7 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
     }
 
     /// Whether one of the nearest source sentences has the phrase.
-    fn source_has(&self, phrase: &str) -> bool {
+    pub(crate) fn source_has(&self, phrase: &str) -> bool {
         let phrase = phrase.to_lowercase();
         self.aligned.iter().any(|it| {
             let (page, there) = self.index.sentence(it.sentence);

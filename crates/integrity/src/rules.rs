@@ -161,7 +161,10 @@ impl Book<'_, '_> {
         }
         let words = self.reading.words_of(sentence);
         let clauses = text::clauses(self.reading.text, words);
-        let modal = |it: &&Word<'_>| matches!(it.text, "may" | "might" | "could");
+        let modal = |it: &&Word<'_>| {
+            matches!(it.text, "may" | "might" | "could")
+                && !scene.source_has(&format!(" {} ", it.text))
+        };
         let marks = self.reading.marks_of(sentence);
         let in_clause = |span: Span, clause: &[Word<'_>]| {
             clause.first().is_some_and(|it| it.start <= span.start)
@@ -178,7 +181,12 @@ impl Book<'_, '_> {
             let hit = scene.hits.iter().find(|it| {
                 matches!(it.tone, Tone::Hedge | Tone::Fiction) && in_clause(it.span, clause)
             });
-            let modal = clause.iter().find(modal).map(|it| Span { start: it.start, end: it.end });
+            // What may be done within ten days is a right, not a guess.
+            let valued = marks
+                .iter()
+                .any(|it| !matches!(it.value, Value::Name { .. }) && in_clause(it.span, clause));
+            let modal = clause.iter().find(modal).filter(|_| !valued);
+            let modal = modal.map(|it| Span { start: it.start, end: it.end });
             hit.map(|it| it.span).or(modal)
         };
         let at = clauses.iter().position(|it| guess_in(it).is_some())?;

@@ -317,7 +317,7 @@ fn push(list: &mut Vec<Span>, text: &str, start: usize, end: usize) {
     }
 }
 
-const STOP: &str = "a an the of to in on at by for from with and or but as is are was were be been \
+const STOP: &str = "mr mrs ms dr prof hon a an the of to in on at by for from with and or but as is are was were be been \
 being has have had do does did it its this that these those he she they them his her their we our \
 us you your i my me which who whom whose what when where while than then there here into upon under \
 over after before between within during per such any all each both other also so if not no nor \

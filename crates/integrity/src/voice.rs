@@ -64,7 +64,7 @@ fn near(folded: &[String], at: usize, reach: usize, list: &str) -> bool {
 fn own_voice(folded: &[String], words: &[Word<'_>], at: usize) -> Option<(Tone, usize)> {
     let word = folded[at].as_str();
     // «I» as a figure: `Section I`, `Part I`, `I.`
-    let figure = word == "i" && !is_verbal(folded.get(at + 1));
+    let figure = word == "i" && (words[at].text != "I" || !is_verbal(folded.get(at + 1)));
     let ours = is_in(OURS, word) && words[at].text != "US";
     if figure || !(is_in(SELF, word) || ours) {
         return None;
