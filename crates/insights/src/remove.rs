@@ -60,12 +60,14 @@ impl Insights {
         tx.execute(sql_built(delete).bind(scope::file(file_id))).await
     }
 
-    /// The file now belongs to that case, or to none, and so do its insights. Says how many.
+    /// The file went from one case, or none, to another, and its insights there go with it. What
+    /// somebody keeps about it in a case of their own stays where it is. Says how many moved.
     pub async fn move_case(
         &self,
         tx: &mut Tx,
         file_id: &str,
-        case_id: Option<&str>,
+        from: Option<&str>,
+        to: Option<&str>,
     ) -> Result<u64, Fault> {
         let (mut after, mut moved) = (0, 0);
         loop {
@@ -77,11 +79,12 @@ impl Insights {
             let rows = tx.fetch_all(some).await?;
             let Some(last) = rows.last() else { return Ok(moved) };
             after = last.int(0)?;
-            moved += rows.len() as u64;
             let read = |row: &Row| Ok((row.int(0)?, Insight::read(row, 1)?.told));
             let mut step: Vec<(i64, NewInsight)> =
                 rows.iter().map(read).collect::<Result<_, Fault>>()?;
-            step.iter_mut().for_each(|(_, it)| it.case_id = case_id.map(str::to_owned));
+            step.retain(|(_, it)| it.case_id.as_deref() == from);
+            step.iter_mut().for_each(|(_, it)| it.case_id = to.map(str::to_owned));
+            moved += step.len() as u64;
             self.move_step(tx, step).await?;
         }
     }

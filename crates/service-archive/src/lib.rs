@@ -16,6 +16,7 @@ mod process;
 mod query_tool;
 mod quote;
 mod said;
+mod seats;
 mod share;
 mod store_tool;
 mod upload;
@@ -39,12 +40,17 @@ use tokio_util::task::TaskTracker;
 
 pub use auth_tool::{Minted, Tokens};
 
+use seats::Seats;
+
 /// The kinds of the archive's jobs in the queue.
 pub(crate) const PROCESS: &str = "archive.process";
 pub(crate) const INTEGRITY: &str = "archive.integrity";
 /// Files that are read at once, and tests that run at once, in one process.
 const PROCESSED_AT_ONCE: usize = 2;
 const TESTED_AT_ONCE: usize = 2;
+/// Uploads of one caller at once, and calls that wait for a job: a part of what the tools bear.
+const SENT_AT_ONCE: usize = 16;
+const WATCHED_AT_ONCE: usize = 32;
 /// How long a job may go on once it should stop: a child process is ended in a fraction of it.
 const GRACE: Duration = Duration::from_secs(3);
 /// How often the progress of a job is written, which is what those who wait are woken by.
@@ -93,6 +99,10 @@ pub(crate) struct Archive {
     models: Vec<Arc<dyn Model>>,
     /// Uploads under way, for those who ask how far they are.
     uploads: upload::Uploads,
+    /// Uploads of one caller at once.
+    sending: Seats,
+    /// Calls of one caller that wait for a job.
+    watching: Seats,
     /// Turns at testing, for calls and jobs together: what was begun cannot be stopped.
     benches: Arc<Semaphore>,
 }
@@ -158,5 +168,18 @@ fn assemble(parts: Parts) -> Archive {
         parts.tasks.spawn(async move { worker.run(&[kind], at_once, handler, stop).await });
     }
     let uploads = upload::Uploads::default();
-    Archive { db, jobs, clock, people, documents, insights, tokens, models, uploads, benches }
+    Archive {
+        db,
+        jobs,
+        clock,
+        people,
+        documents,
+        insights,
+        tokens,
+        models,
+        uploads,
+        sending: Seats::new(SENT_AT_ONCE),
+        watching: Seats::new(WATCHED_AT_ONCE),
+        benches,
+    }
 }

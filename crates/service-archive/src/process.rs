@@ -131,7 +131,7 @@ impl Archive {
             return Err(Fault::new(Kind::Forbidden, "file_not_yours", message));
         }
         self.documents.set_case(tx, &file.id, Some(&case)).await?;
-        self.insights.move_case(tx, &file.id, Some(&case)).await?;
+        self.insights.move_case(tx, &file.id, file.case_id.as_deref(), Some(&case)).await?;
         Ok(())
     }
 }

@@ -3,10 +3,11 @@
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use contract::{Cx, FilePart, Part, Upload};
 use documents::{About, Kept, Receipt};
-use fault::Fault;
+use fault::{Fault, Kind};
 use people::Sight;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,6 +18,8 @@ use crate::wire::{case_name, put};
 
 /// Uploads whose progress is remembered, the oldest forgotten first.
 const TRACKED_MAX: usize = 10_000;
+/// When to come back with one more upload.
+const COME_BACK: Duration = Duration::from_secs(5);
 
 #[derive(Default, Deserialize)]
 pub(crate) struct Form {
@@ -35,6 +38,11 @@ struct Metadata {
 pub(crate) async fn call(cx: Cx<Archive>, mut upload: Upload) -> Result<Said, Fault> {
     let archive = &cx.service;
     let sight = archive.sight(&cx.caller).await?;
+    let Some(_seat) = archive.sending.take(&sight.owner) else {
+        let message = "too many uploads of yours are under way; wait for one of them to end";
+        let fault = Fault::new(Kind::RateLimited, "too_many_uploads", message);
+        return Err(fault.retry_after(COME_BACK));
+    };
     let track = archive.uploads.follow(&sight.owner, &upload);
     let mut receipts = Vec::new();
     loop {

@@ -87,8 +87,15 @@ async fn insights_move_with_their_file() {
         let world = World::new(db).await;
         let many = (0..450).map(|at| of("a", &format!("a{at}"), None));
         world.add(many.chain([of("b", "b", None)]).collect()).await;
+        let private = NewInsight {
+            owner: "bob".to_owned(),
+            case_id: Some("c3".to_owned()),
+            ..of("a", "bob's own", None)
+        };
+        world.add(vec![private]).await;
+        let (c1, c2) = (Some("c1"), Some("c2"));
         let mut tx = world.db.begin().await.unwrap();
-        assert_eq!(world.insights.move_case(&mut tx, "a", Some("c2")).await.unwrap(), 450);
+        assert_eq!(world.insights.move_case(&mut tx, "a", c1, c2).await.unwrap(), 450);
         tx.commit().await.unwrap();
         for ask in asks() {
             let eve = world.query(&sight("eve", &["c2"]), &ask).await;
@@ -98,11 +105,12 @@ async fn insights_move_with_their_file() {
             assert_eq!(world.query(&sight("me", &["c1"]), &ask).await.total, 451);
         }
         let mut tx = world.db.begin().await.unwrap();
-        assert_eq!(world.insights.move_case(&mut tx, "a", None).await.unwrap(), 450);
+        assert_eq!(world.insights.move_case(&mut tx, "a", c2, None).await.unwrap(), 450);
         tx.commit().await.unwrap();
         for ask in asks() {
             assert_eq!(world.query(&sight("eve", &["c2"]), &ask).await.total, 0);
             assert_eq!(world.query(&sight("me", &[]), &ask).await.total, 451);
+            assert_eq!(world.query(&sight("eve", &["c3"]), &ask).await.total, 1);
         }
     })
     .await;

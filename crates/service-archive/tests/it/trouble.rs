@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use contract::MemoryParts;
 use jobs::{NewJob, State};
 use serde_json::{Value, json};
 use testkit::TempFolder;
 
-use crate::world::{COMPLAINT, World, block_on, on_sqlite, open};
+use crate::world::{COMPLAINT, User, World, block_on, on_sqlite, open};
 
 pub(crate) fn unreadable_files() {
     on_sqlite(async |db| {
@@ -281,9 +282,14 @@ pub(crate) fn nobody_waits_for_all_files_of_another() {
         let world = World::with(db, "hang", Vec::new()).await;
         let (ann, bob) = (world.user("ann").await, world.user("bob").await);
         let settings = json!({ "extractionMode": "fast" });
+        // Without a step of the clock, under which the hanging ones would be taken for dead.
+        let send = async |user: &User<'_>, text: String| {
+            let parts = MemoryParts::new().file("file", "a.txt", None, [text.as_bytes()]);
+            user.upload(parts).await.unwrap()["fileId"].clone()
+        };
         let mut jobs = Vec::new();
         for at in 0..6 {
-            let file = ann.file("a.txt", format!("text {at}").as_bytes(), json!({})).await;
+            let file = send(&ann, format!("text {at}")).await;
             let args = json!({ "fileId": file, "processingSettings": settings });
             let job = ann.ok("arkiver_process_file", args).await["jobId"].clone();
             let id = job.as_str().unwrap().to_owned();
@@ -294,7 +300,7 @@ pub(crate) fn nobody_waits_for_all_files_of_another() {
             }
             jobs.push(id);
         }
-        let file = bob.file("b.txt", b"another text", json!({})).await;
+        let file = send(&bob, "another text".to_owned()).await;
         let args = json!({ "fileId": file, "processingSettings": settings });
         let job = bob.ok("arkiver_process_file", args).await["jobId"].clone();
         let mut order = Vec::new();
