@@ -16,7 +16,7 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
         }
         match text.low(at) {
             "hon" | "honorable" => titled(text, at + 1, true, out),
-            "judge" | "justice" if text.capital(at) => {
+            "judge" | "justice" | "chancellor" | "arbitrator" if text.capital(at) => {
                 titled(text, at + 1, true, out);
                 entitled(text, at, out);
             }
@@ -51,7 +51,10 @@ fn titled<'t>(text: &Text<'t>, at: usize, single: bool, out: &mut Vec<Finding<'t
     let runs_on = |end: usize| {
         text.breaks(from) == 1 && text.breaks(end) == 0 && text.is_word(end) && !text.capital(end)
     };
+    // `Salas, Judge. Affirmed.` has its name before the title.
+    let ended = text.is(at, ".") && !text.low(at.saturating_sub(1)).starts_with("hon");
     if let Some(end) = name::person(text, from, single)
+        && !ended
         && (text.breaks(from) == 0 || runs_on(end))
     {
         out.push(judge(text, (from, end), Ground::Label));
@@ -81,6 +84,17 @@ fn entitled<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
                 | "appeals"
                 | "of"
                 | "senior"
+                | "superior"
+                | "vice"
+                | "administrative"
+                | "law"
+                | "patent"
+                | "immigration"
+                | "tax"
+                | "family"
+                | "municipal"
+                | "bankruptcy"
+                | "associate"
         );
         if !part {
             break;
@@ -96,7 +110,12 @@ fn entitled<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
         return;
     }
     let end = if comma { from - 1 } else { from };
-    if let Some(start) = name::person_before(text, end, false) {
+    // `KEMPNER, Judge.` at the head of an opinion is a surname alone.
+    let head = comma
+        && text.at(end.saturating_sub(1)).is_some_and(|it| it.shout)
+        && matches!(text.low(at + 1), "." | ":")
+        || comma && text.breaks(at + 1) > 0 && text.breaks(end.saturating_sub(1)) > 0;
+    if let Some(start) = name::person_before(text, end, head) {
         out.push(judge(text, (start, end), Ground::Label));
     }
 }
@@ -162,8 +181,16 @@ fn author<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 /// `судья Иванова А.А.`, `судей: Петрова П.П., Сидоровой С.С.`
 fn russian<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     let mut from = at;
-    while from < at + 3
-        && (matches!(text.low(from), ":" | "-" | "–" | "—") || text.low(from).starts_with("суд"))
+    // `Судья Верховного Суда Российской Федерации Лосев Д.А.`
+    let of_court = |it: usize| {
+        ["верховн", "российск", "федераци", "арбитражн", "апелляцион", "област"]
+            .iter()
+            .any(|stem| text.low(it).starts_with(stem))
+    };
+    while from < at + 7
+        && (matches!(text.low(from), ":" | "-" | "–" | "—")
+            || text.low(from).starts_with("суд")
+            || of_court(from))
     {
         from += 1;
     }

@@ -15,6 +15,11 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
             _ if reading.is_cited(at) => None,
             "court" if text.capital(at) => english(text, at),
             "суд" | "суда" | "суде" | "судом" | "суду" => russian(text, at),
+            "before" if text.is(at + 1, "the") && text.capital(at) => tribunal(text, at),
+            "panel" if text.run(at + 1, &["on", "multidistrict", "litigation"]) => {
+                english(text, at).map(|(from, _)| (from, at + 4))
+            }
+            "american" if text.run(at + 1, &["arbitration", "association"]) => Some((at, at + 3)),
             _ => None,
         };
         let Some((from, to)) = found else {
@@ -47,6 +52,12 @@ fn is_qualifier(word: &str) -> bool {
             | "s"
             | "family"
             | "chancery"
+            | "tax"
+            | "immigration"
+            | "juvenile"
+            | "surrogate's"
+            | "high"
+            | "crown"
     )
 }
 
@@ -86,97 +97,276 @@ fn english(text: &Text<'_>, at: usize) -> Option<(usize, usize)> {
 /// Past `of Appeals`, `for the Eastern District of Michigan`, `for the County of Wayne`.
 fn after(text: &Text<'_>, at: usize) -> usize {
     let mut end = at;
-    for _ in 0..4 {
+    for _ in 0..6 {
         let mut next = end;
         // The headings of pleadings put these on a line of their own.
+        let heading = text.at(at - 1).is_some_and(|it| it.shout);
         let fresh_line = text.breaks(next) == 1 && text.at(next).is_some_and(|it| it.shout);
         let goes_on = text.breaks(next) == 1
-            && (text.run(next, &["for", "the"]) || text.run(next, &["in", "and", "for"]));
-        if text.breaks(next) > 0 && !fresh_line && !goes_on {
+            && (text.run(next, &["for", "the"])
+                || text.run(next, &["in", "and", "for"])
+                || text.is(next, "of"));
+        if text.breaks(next) > 1 || text.breaks(next) == 1 && !fresh_line && !goes_on {
             break;
         }
+        let gap = heading && text.breaks(next) == 0 && text.at(next).is_some_and(|it| it.aside);
         // `in and for the County of`
         let link = if text.run(next, &["in", "and", "for"]) { 3 } else { 1 };
-        if matches!(text.low(next), "for" | "of" | ",") || link == 3 {
+        if matches!(text.low(next), "for" | "of" | "," | ":") || link == 3 {
             next += link;
         }
-        let linked = next > end || fresh_line;
+        if text.is(next, "and") && text.run(next + 1, &["for"]) {
+            next += 2;
+        }
+        let linked = next > end || fresh_line || gap;
         next += usize::from(text.is(next, "the"));
-        let Some(stop) = place(text, next).filter(|_| linked) else { break };
+        // A link may end its line: `IN THE SUPERIOR COURT OF\nPENNSYLVANIA`.
+        let Some(stop) = place(text, next).filter(|_| linked && text.breaks(next) <= 1) else {
+            break;
+        };
         end = stop;
     }
     end
 }
 
+fn capital(text: &Text<'_>, at: usize) -> bool {
+    text.capital(at) && text.is_word(at)
+}
+
 fn place(text: &Text<'_>, at: usize) -> Option<usize> {
-    let capital = |it: usize| text.capital(it) && text.is_word(it);
-    if matches!(text.low(at), "appeals" | "claims" | "chancery") && capital(at) {
-        return Some(at + 1);
+    if !capital(text, at) && !text.is_number(at) {
+        return None;
     }
-    if text.run(at, &["common", "pleas"])
-        || text.run(at, &["federal", "claims"])
-        || text.run(at, &["international", "trade"])
-        || matches!(text.low(at), "criminal" | "civil" | "special") && text.is(at + 1, "appeals")
+    bench(text, at).or_else(|| region(text, at)).or_else(|| {
+        if at > 0 && text.is(at - 1, ",") {
+            return state(text, at);
+        }
+        let named = at > 0
+            && text.is(at - 1, "of")
+            && capital(text, at)
+            && text.word(at).len() > 3
+            && !text.is(at, "this");
+        state(text, at).filter(|_| at > 0 && !text.is(at - 1, ",")).or(named.then_some(at + 1))
+    })
+}
+
+/// What the court is of: appeals, claims, a circuit or a division of the state's courts.
+fn bench(text: &Text<'_>, at: usize) -> Option<usize> {
+    const NAMES: [&[&str]; 22] = [
+        &["common", "pleas"],
+        &["federal", "claims"],
+        &["veterans", "claims"],
+        &["international", "trade"],
+        &["criminal", "appeals"],
+        &["criminal", "appeal"],
+        &["civil", "appeals"],
+        &["special", "appeals"],
+        &["the", "armed", "forces"],
+        &["armed", "forces"],
+        &["general", "sessions"],
+        &["domestic", "relations"],
+        &["appellate", "division"],
+        &["superior", "court", "division"],
+        &["district", "court", "division"],
+        &["king", "'", "s", "bench", "division"],
+        &["united", "states"],
+        &["appeals"],
+        &["appeal"],
+        &["claims"],
+        &["chancery"],
+        &["justice"],
+    ];
+    if let Some(it) = NAMES.iter().find(|it| text.run(at, it)) {
+        return Some(at + it.len());
+    }
+    // `Law Division: Monmouth County`
+    if matches!(text.low(at), "law" | "chancery" | "civil")
+        && text.is(at + 1, "division")
+        && matches!(text.low(at + 2), ":" | ",")
     {
         return Some(at + 2);
     }
-    if text.run(at, &["state", "of"])
-        || text.run(at, &["county", "of"])
-        || text.run(at, &["city", "of"])
-    {
-        return capital(at + 2).then(|| at + 3 + usize::from(is_first_of_two(text, at + 2)));
+    if text.run(at, &["district", "of", "columbia"]) {
+        return Some(at + 3 + usize::from(text.is(at + 3, "circuit")));
+    }
+    let ordinal = (at + 1..at + 3).find(|it| {
+        matches!(text.low(*it), "judicial" | "appellate" | "circuit" | "department")
+            && capital(text, *it)
+            && text.breaks(*it) == 0
+    })?;
+    if text.is(ordinal, "circuit") || text.is(ordinal, "department") {
+        return is_ordinal(text, at).then_some(ordinal + 1);
+    }
+    let bench = matches!(text.low(ordinal + 1), "circuit" | "district" | "department");
+    let end = (bench && is_ordinal(text, at)).then_some(ordinal + 2)?;
+    // `Third Judicial District at Anchorage`
+    let seat = text.is(end, "at") && capital(text, end + 1) && text.breaks(end) == 0;
+    Some(if seat { name_end(text, end + 1) } else { end })
+}
+
+fn is_ordinal(text: &Text<'_>, at: usize) -> bool {
+    text.is_number(at)
+        || capital(text, at)
+            && ["first", "second", "third", "fifth", "th", "federal"]
+                .iter()
+                .any(|it| text.low(at).ends_with(it))
+}
+
+/// A state, a county, a parish, a city or a district that the court is for.
+fn region(text: &Text<'_>, at: usize) -> Option<usize> {
+    let of = matches!(
+        text.low(at),
+        "state" | "county" | "city" | "parish" | "commonwealth" | "borough" | "town"
+    ) && text.is(at + 1, "of");
+    if of && capital(text, at + 2) {
+        return state(text, at + 2).or_else(|| Some(name_end(text, at + 2)));
     }
     if matches!(
         text.low(at),
         "eastern" | "western" | "northern" | "southern" | "central" | "middle"
     ) {
-        if text.run(at + 1, &["district", "of"]) && capital(at + 3) {
-            return Some(at + 4 + usize::from(is_first_of_two(text, at + 3)));
+        if text.run(at + 1, &["district", "of"]) && capital(text, at + 3) {
+            return state(text, at + 3).or(Some(at + 4));
         }
         return text.is(at + 1, "division").then_some(at + 2);
     }
-    if text.run(at, &["district", "of"]) && capital(at + 2) {
-        return Some(at + 3 + usize::from(is_first_of_two(text, at + 2)));
+    if text.run(at, &["judicial", "district", "of"]) && capital(text, at + 3) {
+        return Some(name_end(text, at + 3));
     }
-    let same_line = text.breaks(at + 1) == 0;
-    if capital(at)
-        && matches!(text.low(at + 1), "county" | "circuit")
-        && capital(at + 1)
-        && same_line
-    {
-        return Some(at + 2);
+    if text.run(at, &["district", "of"]) && capital(text, at + 2) {
+        return state(text, at + 2).or(Some(at + 3));
     }
-    // `Eleventh Judicial Circuit`, `11th Judicial District`
-    let judicial = (at + 1..at + 3).find(|it| text.is(*it, "judicial") && capital(*it));
-    if let Some(it) = judicial.filter(|it| matches!(text.low(it + 1), "circuit" | "district")) {
-        return Some(it + 2);
-    }
-    if at > 0 && text.is(at - 1, ",") && capital(at) {
-        return is_state(text.low(at)).then(|| at + 1 + usize::from(is_first_of_two(text, at)));
-    }
-    let state = capital(at)
-        && at > 0
-        && text.is(at - 1, "of")
-        && text.word(at).len() > 3
-        && !text.is(at, "this");
-    state.then_some(at + 1)
+    // `Salt Lake County`, `Prince George's County`, `Navajo Nation`
+    let last = (at + 1..at + 4).find(|it| {
+        matches!(text.low(*it), "county" | "circuit" | "parish" | "nation" | "tribe" | "tribes")
+    })?;
+    let whole = (at..=last).all(|it| {
+        capital(text, it)
+            && (it == at || text.breaks(it) == 0)
+            && (it == last || !is_closed(text.low(it)))
+            || text.is(it, ".") && text.is(it - 1, "st")
+    });
+    whole.then_some(last + 1)
 }
 
-/// The first word of a state's name.
-fn is_state(word: &str) -> bool {
+/// Words that end the name of a place.
+fn is_closed(word: &str) -> bool {
+    matches!(word, "court" | "division" | "state" | "case" | "no" | "plaintiff" | "judge" | "the")
+}
+
+/// The end of the name of a place: one word, or more where the first never stands alone or the
+/// rest of its line and column is capitals.
+fn name_end(text: &Text<'_>, at: usize) -> usize {
+    let aside = |it: usize| text.at(it).map(|it| it.aside);
+    let goes = |it: usize| text.breaks(it) == 0 && capital(text, it) && aside(it) == aside(at);
+    if text.is(at, "st") && text.is(at + 1, ".") && goes(at + 2) {
+        return at + 3;
+    }
+    let first = matches!(
+        text.low(at),
+        "new"
+            | "north"
+            | "south"
+            | "west"
+            | "east"
+            | "san"
+            | "santa"
+            | "los"
+            | "las"
+            | "el"
+            | "la"
+            | "salt"
+            | "prince"
+            | "palm"
+            | "fort"
+            | "contra"
+            | "rhode"
+            | "puerto"
+            | "king"
+            | "st"
+            | "cape"
+            | "grand"
+            | "saint"
+            | "des"
+            | "baton"
+            | "van"
+            | "lake"
+            | "white"
+            | "big"
+    );
+    let mut end = at + 1;
+    if first && goes(end) {
+        end += 1;
+    }
+    let shout = |it: usize| text.at(it).is_some_and(|it| it.shout);
+    let rest = (end..end + 3)
+        .take_while(|it| goes(*it) && shout(*it) && shout(at) && !is_closed(text.low(*it)));
+    let longer = rest.last().map_or(end, |it| it + 1);
+    // Only to the end of the line: words in the middle of one may begin something else.
+    if text.breaks(longer) > 0 || text.is(longer, ",") || aside(longer) != aside(at) {
+        longer
+    } else {
+        end
+    }
+}
+
+/// The end of the state's name that stands here.
+fn state(text: &Text<'_>, at: usize) -> Option<usize> {
     const STATES: &str = "alabama alaska arizona arkansas california colorado connecticut delaware \
-        florida georgia hawaii idaho illinois indiana iowa kansas kentucky louisiana maine maryland \
-        massachusetts michigan minnesota mississippi missouri montana nebraska nevada new north ohio \
-        oklahoma oregon pennsylvania rhode south tennessee texas utah vermont virginia washington \
-        west wisconsin wyoming";
-    STATES.split(' ').any(|it| it == word)
+        florida georgia hawaii hawai'i hawai’i idaho illinois indiana iowa kansas kentucky \
+        louisiana maine maryland massachusetts michigan minnesota mississippi missouri montana \
+        nebraska nevada ohio oklahoma oregon pennsylvania tennessee texas utah vermont virginia \
+        washington wisconsin wyoming guam ontario";
+    const PAIRS: [&[&str]; 14] = [
+        &["new", "hampshire"],
+        &["new", "jersey"],
+        &["new", "mexico"],
+        &["new", "york"],
+        &["north", "carolina"],
+        &["north", "dakota"],
+        &["south", "carolina"],
+        &["south", "dakota"],
+        &["west", "virginia"],
+        &["rhode", "island"],
+        &["puerto", "rico"],
+        &["virgin", "islands"],
+        &["british", "columbia"],
+        &["district", "of", "columbia"],
+    ];
+    if !capital(text, at) {
+        return None;
+    }
+    if let Some(it) = PAIRS.iter().find(|it| text.run(at, it)) {
+        return Some(at + it.len());
+    }
+    STATES.split_whitespace().any(|it| text.is(at, it)).then_some(at + 1)
 }
 
-/// `New York`, `Rhode Island`, `St. Clair` is not among them.
-fn is_first_of_two(text: &Text<'_>, at: usize) -> bool {
-    matches!(text.low(at), "new" | "north" | "south" | "west" | "rhode" | "puerto")
-        && text.capital(at + 1)
-        && text.breaks(at + 1) == 0
+/// A body that is no court but decides: after `before the`, to the word that says what it is.
+fn tribunal(text: &Text<'_>, at: usize) -> Option<(usize, usize)> {
+    let from = at + 2;
+    let last = (from + 1..from + 9).take_while(|it| text.breaks(*it) == 0).find(|it| {
+        matches!(
+            text.low(*it),
+            "board" | "commission" | "tribunal" | "panel" | "agency" | "commissioner"
+        )
+    })?;
+    let whole = (from..=last).all(|it| {
+        capital(text, it) || matches!(text.low(it), "of" | "and" | "for" | "the" | "'" | "’" | ",")
+    });
+    let mut end = last + 1;
+    if text.run(end, &["of", "the"]) || text.is(end, "of") {
+        let next = end + 1 + usize::from(text.is(end + 1, "the"));
+        end = region(text, next)
+            .or_else(|| bench(text, next))
+            .or_else(|| state(text, next))
+            .unwrap_or(end);
+    } else if text.breaks(end) <= 1 {
+        let next = end + usize::from(text.is(end, ","));
+        let said = text.run(next, &["state", "of"]) || next > end;
+        end = region(text, next).filter(|_| said).unwrap_or(end);
+    }
+    (whole && capital(text, from)).then_some((from, end))
 }
 
 /// `Арбитражный суд города Москвы`, `Девятый арбитражный апелляционный суд`

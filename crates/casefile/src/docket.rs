@@ -26,11 +26,15 @@ fn number(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
         return federal(text, at)
             .or_else(|| state(text, at))
             .or_else(|| spaced(text, at))
+            .or_else(|| formed(text, at))
             .or_else(|| named(text, at))
             .or_else(|| labelled(text, at));
     }
     if text.is_word(at) {
-        return russian(text, at).or_else(|| named(text, at)).or_else(|| lettered(text, at));
+        return russian(text, at)
+            .or_else(|| formed(text, at))
+            .or_else(|| named(text, at))
+            .or_else(|| lettered(text, at));
     }
     None
 }
@@ -57,7 +61,8 @@ fn spaced(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
     let (_, year) = text.number(at)?;
     let (_, length) = text.number(at + 2)?;
     let letters = text.word(at + 1);
-    let shaped = matches!(year, 2 | 4)
+    // `No. 1188 MDA 2021` has its year last.
+    let shaped = (matches!(year, 2 | 4) || (year <= 4 && length == 4))
         && (1..=3).contains(&letters.len())
         && letters.bytes().all(|it| it.is_ascii_uppercase())
         && (3..=7).contains(&length)
@@ -66,37 +71,170 @@ fn spaced(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
     (label && shaped).then_some((at + 3, Ground::Form))
 }
 
-/// Whatever figures and letters stand together after `Case No.`, `Index No.` or `Дело №`.
+/// Whatever figures and letters stand together after `Case No.`, `Civil No.` or `Дело №`, and
+/// after a `No.` that opens its line where they look like nothing else.
 fn named(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
-    let back = |steps: usize| at.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
-    let mut steps = 1;
-    while steps < 4 && matches!(back(steps), "." | ":" | "#") {
-        steps += 1;
-    }
-    let sign = matches!(back(steps), "no" | "nos" | "number" | "№") || back(steps - 1) == "#";
-    let steps = if back(steps - 1) == "#" && steps > 1 { steps - 1 } else { steps };
-    let label = matches!(
-        back(steps + 1),
-        "case" | "index" | "docket" | "cause" | "action" | "file" | "дело" | "дела" | "делу"
-    );
-    if !(sign && label) || text.breaks(at) > 0 {
+    if text.breaks(at) > 1 {
         return None;
     }
+    let sign = sign_before(text, at)?;
+    let told = label_before(text, sign);
+    if !told && (text.breaks(at) > 0 || !opens(text, sign)) {
+        return None;
+    }
+    let end = run(text, at)?;
+    let digits: usize =
+        (at..end).filter(|it| text.is_number(*it)).map(|it| text.word(it).len()).sum();
+    let parts = (at..end).filter(|it| text.is_number(*it)).count();
+    let letters = (at..end).any(|it| text.is_word(it));
+    let plain = parts > 1 || letters;
+    let fits = if told { (4..=24).contains(&digits) } else { plain && (4..=20).contains(&digits) };
+    fits.then_some((tail(text, end), if told { Ground::Label } else { Ground::Layout }))
+}
+
+/// Where `No.`, `Number:`, `№` or `No(s):` stands that ends before this token.
+fn sign_before(text: &Text<'_>, at: usize) -> Option<usize> {
+    for steps in 1..=6 {
+        let sign = at.checked_sub(steps)?;
+        match text.low(sign) {
+            "no" | "nos" | "number" | "№" | "#" => return Some(sign),
+            // `Case 19-CA-288134`
+            "case" if steps == 1 && text.capital(sign) => return Some(at),
+            "." | ":" | "(" | "s" | ")" => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Whether the words before the sign say that a case is numbered.
+fn label_before(text: &Text<'_>, sign: usize) -> bool {
+    let back = |steps: usize| sign.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
+    let word = match (back(1), back(2)) {
+        // `C.A. No.`, `Super. Ct. No.`
+        (".", before) => before,
+        (word, _) => word,
+    };
+    matches!(
+        word,
+        "case"
+            | "index"
+            | "docket"
+            | "cause"
+            | "action"
+            | "file"
+            | "civil"
+            | "criminal"
+            | "law"
+            | "court"
+            | "adversary"
+            | "appeal"
+            | "mdl"
+            | "ct"
+            | "petition"
+            | "indictment"
+            | "proceeding"
+            | "equity"
+            | "probate"
+            | "дело"
+            | "дела"
+            | "делу"
+            | "деле"
+            | "уид"
+            | "приказ"
+            | "производство"
+    ) || (word == "a" && matches!(back(2), "/" | ".") || word == "a" && back(3) == "c")
+        || word == "claim" && text.is_word(sign + 1)
+}
+
+/// Whether a line or a column begins with this token, or the word between the parties stands
+/// before it.
+fn opens(text: &Text<'_>, at: usize) -> bool {
+    let Some(before) = at.checked_sub(1) else { return true };
+    let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
+    let rule = matches!(text.low(before), ")" | "|" | "*" | "§" | ":") && !text.glued(at);
+    let versus = matches!(text.low(before), "v" | "vs")
+        || text.is(before, ".") && before > 0 && matches!(text.low(before - 1), "v" | "vs");
+    text.breaks(at) > 0 || aside(at) && !aside(before) || rule || versus
+}
+
+/// The figures, capitals and dashes that stand together from here on.
+fn run(text: &Text<'_>, at: usize) -> Option<usize> {
+    let mut last = None;
     let mut end = at;
-    let (mut digits, mut last) = (0, at);
-    while end < at + 12 && (end == at || text.glued(end)) {
+    while end < at + 14 && (end == at || text.glued(end)) {
         let word = text.word(end);
-        if text.is_number(end) {
-            digits += word.len();
-            last = end + 1;
-        } else if text.is_word(end) && word.chars().count() <= 5 && text.capital(end) {
-            last = end + 1;
+        let letters = text.is_word(end)
+            && word.chars().count() <= 9
+            && word.chars().all(|it| it.is_uppercase() || it == '-')
+            || matches!(text.low(end), "cv" | "cr" | "mc" | "bk" | "ap" | "ca") && end > at;
+        if text.is_number(end) || letters {
+            last = Some(end + 1);
         } else if !matches!(word, "-" | "/" | ":" | "–") {
             break;
         }
         end += 1;
     }
-    (4..=20).contains(&digits).then_some((last, Ground::Label))
+    // `A 208-417-365`
+    let single = last == Some(at + 1) && text.is_word(at) && text.word(at).len() == 1;
+    if single && text.is_number(at + 1) && text.breaks(at + 1) == 0 {
+        return run(text, at + 1);
+    }
+    last
+}
+
+/// Past letters that stand apart at the end of a number: `22-2-07741-3 SEA`, `3AN-22-06617 CI`.
+fn tail(text: &Text<'_>, end: usize) -> usize {
+    let word = text.word(end);
+    let apart = (2..=3).contains(&word.len())
+        && word.bytes().all(|it| it.is_ascii_uppercase())
+        && text.breaks(end) == 0
+        && text.at(end).map(|it| it.aside)
+            == end.checked_sub(1).and_then(|it| text.at(it)).map(|it| it.aside)
+        && !matches!(word, "IN" | "ON" | "AND" | "OF" | "TO" | "BY" | "FOR" | "THE");
+    let closes = text.breaks(end + 1) > 0 || text.at(end + 1).is_some_and(|it| it.aside);
+    if apart && closes { end + 1 } else { end }
+}
+
+/// Numbers that tell by themselves what they are: `IPR2022-00714`, `3AN-22-06617`,
+/// `54RS0006-01-2022-003317-08`, `305-ЭС22-11844`, `17АП-4417/2023-ГК`, and a line of its own
+/// such as `22 CVS 14418`.
+fn formed(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
+    if text.glued(at) {
+        return None;
+    }
+    let end = run(text, at)?;
+    let words: Vec<&str> = (at..end).map(|it| text.word(it)).collect();
+    let found = match words.as_slice() {
+        ["IPR" | "PGR" | "CBM", year, "-", serial] => year.len() == 4 && serial.len() == 5,
+        [court, "RS", code, "-", part, "-", year, "-", serial, "-", check] => {
+            court.len() == 2
+                && code.len() == 4
+                && part.len() == 2
+                && year.len() == 4
+                && serial.len() == 6
+                && check.len() <= 2
+        }
+        [court, "-", "ЭС" | "КГ" | "ЭК" | "КГПР" | "АД", year, "-", serial, ..] => {
+            court.len() <= 3 && year.len() == 2 && serial.len() <= 6
+        }
+        [court, "АП" | "ап", "-", serial, "/", year, ..] => {
+            court.len() <= 2 && serial.len() <= 6 && year.len() == 4
+        }
+        _ => false,
+    };
+    found.then_some((end, Ground::Form)).or_else(|| {
+        let serial = text.number(at + 2).is_some_and(|(_, it)| (3..=7).contains(&it));
+        let letters = text.word(at + 1);
+        let alone = opens(text, at)
+            && (text.breaks(at + 3) > 0 || text.at(at + 3).is_some_and(|it| it.aside));
+        let row = text.number(at).is_some_and(|(_, it)| it == 2 || it == 4)
+            && text.breaks(at + 1) == 0
+            && text.breaks(at + 2) == 0
+            && (2..=4).contains(&letters.len())
+            && letters.bytes().all(|it| it.is_ascii_uppercase());
+        (row && serial && alone).then_some((at + 3, Ground::Layout))
+    })
 }
 
 fn tight(text: &Text<'_>, from: usize, to: usize) -> bool {
@@ -166,7 +304,7 @@ fn labelled(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
         (1..=4).find(|it| matches!(back(*it), "no" | "nos")).and_then(|it| at.checked_sub(it));
     let line = label_at.is_some_and(|it| {
         let versus = it > 0 && matches!(text.low(it - 1), "v" | "vs");
-        it == 0 || versus || text.breaks(it) > 0 || text.at(it).is_some_and(|token| token.aside)
+        versus || opens(text, it)
     });
     let (_, digits) = text.number(at)?;
     if text.is(at + 1, "-") && text.glued(at + 1) && text.glued(at + 2) {

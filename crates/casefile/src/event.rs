@@ -15,18 +15,21 @@ fn telling(word: &str) -> Option<EventKind> {
     };
     Some(match word {
         "filed" | "files" | "filing" | "lodged" | "commenced" | "e-filed" => Filed,
-        "served" | "serve" | "serving" | "service" => Served,
-        "hearing" | "heard" | "argument" | "argued" | "trial" | "conference" | "deposition"
-        | "mediation" | "arraignment" => Hearing,
+        "served" | "serve" | "serving" | "service" | "furnished" => Served,
+        "hearing" | "hearings" | "heard" | "argument" | "argued" | "trial" | "conference"
+        | "deposition" | "mediation" | "arraignment" | "sentencing" => Hearing,
         "order" | "ordered" | "granted" | "denied" | "orders" | "ruled" | "entered" | "issued" => {
             Order
         }
-        "judgment" | "verdict" | "judgement" => Judgment,
+        "judgment" | "verdict" | "judgement" | "decided" | "sentenced" | "convicted" => Judgment,
         "accident" | "collision" | "incident" | "crash" | "injured" | "struck" | "fell"
         | "occurred" | "collided" | "fire" | "explosion" | "overturned" | "stole" | "stolen"
         | "theft" | "robbery" | "assaulted" | "died" | "drowned" | "derailed" => Incident,
-        "signed" | "executed" | "agreement" | "contract" | "lease" | "effective" => Agreement,
-        "paid" | "payment" | "invoice" | "invoiced" | "wired" | "remitted" => Payment,
+        "signed" | "executed" | "agreement" | "contract" | "lease" | "effective" | "merger"
+        | "settled" | "settlement" => Agreement,
+        "paid" | "pay" | "payment" | "payments" | "invoice" | "invoiced" | "wired" | "remitted" => {
+            Payment
+        }
         "sent" | "letter" | "e-mailed" | "emailed" | "mailed" | "notified" | "notice" | "wrote"
         | "demanded" => Notice,
         "hired" | "terminated" | "fired" | "resigned" | "discharged" => Employment,
@@ -127,10 +130,37 @@ pub(crate) fn is_own(text: &Text<'_>, date: usize, end: usize) -> bool {
         let at = date - if back(1) == ":" { 2 } else { 1 };
         return back(1) == ":" || (label == "dated" && text.breaks(at) > 0);
     }
+    if signs(text, date) {
+        return true;
+    }
     let alone = text.breaks(date) > 0 || date == 0;
     let column =
         text.at(end).is_some_and(|it| it.aside) && text.at(date).is_some_and(|it| !it.aside);
     alone && (text.breaks(end) > 0 || text.is(end, "г") || column)
+}
+
+/// Whether the words before the date are those under which a paper is signed: `Dated this`,
+/// `Respectfully submitted this`, `DATED: Honolulu, Hawaii,`, `In San Juan, this`.
+fn signs(text: &Text<'_>, date: usize) -> bool {
+    let the = date > 0 && matches!(text.low(date - 1), "this" | "the");
+    let line = text.line_start(date);
+    let opened = (line..date).find(|it| text.is_word(*it));
+    let Some(first) = opened.filter(|_| date - line <= 12) else { return false };
+    let labelled = matches!(text.low(first), "dated" | "done" | "submitted" | "entered" | "signed")
+        && (line..date).all(|it| {
+            text.capital(it)
+                || !text.is_word(it) && !text.is(it, ".")
+                || matches!(text.low(it), "this" | "the" | "at" | "in" | "on" | "and" | "of")
+        });
+    let closing = the
+        && text.is(date - 1, "this")
+        && text.number(date).is_some()
+        && text.run(date + 2, &["day", "of"])
+        && text.is_number(date + 5).max(text.is_number(date + 6))
+        && !(line..date).any(|it| matches!(text.low(it), "certify" | "served"));
+    // `This the 28th day of October, 2022.`
+    let this = text.is(first, "this") && first == line && text.is_number(date) && date - line <= 2;
+    labelled || closing || this
 }
 
 /// The kind of the event, and whether a word told it. `from..to` is the part of the sentence that

@@ -22,6 +22,7 @@ mod name;
 mod organisation;
 mod party;
 mod sentence;
+mod signature;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod text;
@@ -135,6 +136,7 @@ fn findings<'t>(text: &Text<'t>, cited: &[bool]) -> Vec<Finding<'t>> {
     let mut list = Vec::new();
     party::find(&reading, &mut list);
     counsel::find(&reading, &mut list);
+    signature::find(&reading, &mut list);
     bench::find(&reading, &mut list);
     correspondence::find(&reading, &mut list);
     court::find(&reading, &mut list);

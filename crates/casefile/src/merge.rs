@@ -1,6 +1,6 @@
 //! Findings of one person or thing brought together, and its other mentions looked for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::entity::{Entity, Kind, Mention, Role, Span};
 use crate::finding::Finding;
@@ -10,6 +10,8 @@ use crate::{ENTITIES_MAX, MENTIONS_MAX, court, docket, money, organisation};
 
 /// Entities that one surname, or one first word, is tried against.
 const CANDIDATES_MAX: usize = 8;
+/// Courts that are compared with each other.
+const COURTS_MAX: usize = 64;
 
 #[derive(Default)]
 pub(crate) struct Registry<'t> {
@@ -195,7 +197,42 @@ impl<'t> Registry<'t> {
         }
     }
 
+    /// A court that another one's name says more of is that one: `the Superior Court`.
+    fn fold_courts(&mut self) {
+        let courts: Vec<usize> = (0..self.entities.len())
+            .filter(|it| self.entities.get(*it).is_some_and(|it| it.kind == Kind::Court))
+            .take(COURTS_MAX)
+            .collect();
+        let words = |place: usize| -> HashSet<&str> {
+            self.entities.get(place).map(|it| it.key.split(' ').collect()).unwrap_or_default()
+        };
+        let sets: Vec<(usize, HashSet<&str>)> = courts.iter().map(|it| (*it, words(*it))).collect();
+        let mut folds: Vec<(usize, usize)> = Vec::new();
+        for (place, own) in &sets {
+            let fuller = sets
+                .iter()
+                .filter(|(_, other)| other.len() > own.len() && own.is_subset(other))
+                .max_by_key(|(_, other)| other.len());
+            folds.extend(fuller.map(|(into, _)| (*place, *into)));
+        }
+        for (place, into) in &folds {
+            let list = self.entities.get_mut(*place).map(|it| std::mem::take(&mut it.mentions));
+            if let Some(entity) = self.entities.get_mut(*into) {
+                for it in list.unwrap_or_default() {
+                    mention(entity, it);
+                }
+            }
+        }
+        let gone: HashSet<usize> = folds.into_iter().map(|it| it.0).collect();
+        let mut place = 0;
+        self.entities.retain(|_| {
+            place += 1;
+            !gone.contains(&(place - 1))
+        });
+    }
+
     pub(crate) fn finish(&mut self) {
+        self.fold_courts();
         for entity in &mut self.entities {
             entity.mentions.sort_by_key(|it| it.span);
             entity.mentions.truncate(MENTIONS_MAX);

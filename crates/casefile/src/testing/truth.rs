@@ -55,6 +55,13 @@ pub fn plain_court(name: &str) -> String {
     let mut words: Vec<&str> = name
         .split(' ')
         .filter(|it| !matches!(*it, "of" | "the" | "for" | "in" | "state" | "city" | "город"))
+        .map(|it| {
+            if matches!(it, "суда" | "суде" | "суду" | "судом") {
+                "суд"
+            } else {
+                it
+            }
+        })
         .collect();
     words.sort_unstable();
     words.join(" ")

@@ -26,6 +26,13 @@ fn unit(unit: Unit) -> String {
     bare(&format!("{unit:?}"))
 }
 
+/// The same for citations; an article is one however its word is bent or cut.
+fn law(text: &str) -> String {
+    let bare = bare(text);
+    let forms = ["статья", "статьи", "статье", "статьей", "статью"];
+    forms.iter().fold(bare, |text, form| text.replace(form, "ст"))
+}
+
 /// Russian names by surname and initials, because cases change the endings of all.
 fn person(name: &str) -> String {
     let plain = plain(name);
@@ -43,7 +50,7 @@ pub(crate) fn stated(truth: &Truth) -> Facts {
     let day = |it: &Option<String>| it.clone().unwrap_or_default();
     Facts::from([
         ("document type", BTreeSet::from([truth.genre.to_owned()])),
-        ("citation", set(&truth.citations, bare)),
+        ("citation", set(&truth.citations, law)),
         (
             "party",
             truth.parties.iter().map(|it| format!("{} {}", person(&it.0), role(it.1))).collect(),
@@ -98,9 +105,9 @@ pub(crate) fn read(digest: &Digest) -> Facts {
                 let dated = head
                     .rfind(" (")
                     .filter(|_| head.ends_with(')') && it.entities.contains_key("year"));
-                add("citation", bare(&head[..dated.unwrap_or(head.len())]));
+                add("citation", law(&head[..dated.unwrap_or(head.len())]));
                 for other in list(it, "parallel") {
-                    add("citation", bare(other));
+                    add("citation", law(other));
                 }
             }
             Category::Party => {

@@ -1,0 +1,255 @@
+//! Signature blocks and lists of counsel: who signs above `Attorney for …`, whose name has a
+//! number of a bar beside it, and who is said to appear `for appellant`. It reads columns apart.
+
+use crate::entity::{Ground, Kind, Role};
+use crate::finding::{Finding, Reading};
+use crate::name;
+use crate::party;
+use crate::text::Text;
+
+/// Lines of a block that are looked at above the words that say whom it speaks for.
+const LINES: usize = 7;
+/// How far an appearance runs from the name to the side.
+const APPEARANCE_TOKENS: usize = 40;
+
+pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    for at in 0..text.len() {
+        if reading.is_cited(at) {
+            continue;
+        }
+        match text.low(at) {
+            "attorney" | "attorneys" | "counsel" | "lawyers" | "lawyer" | "solicitors"
+            | "solicitor" => {
+                if heads(text, at) {
+                    above(reading, at, out);
+                }
+                said(text, at, out);
+            }
+            "s" if text.is(at + 1, "/") && text.glued(at + 1) && !follows_slash(text, at) => {
+                signed(text, at + 2, out);
+            }
+            "#" | "no" | "id" => numbered(text, at, out),
+            "argued" => argued(text, at, out),
+            "briefs" | "brief" if matches!(text.low(at + 1), "was" | "were") => {
+                list(text, at + 2, None, out);
+            }
+            _ => {}
+        }
+        if opens(text, at) {
+            appears(reading, at, out);
+        }
+    }
+}
+
+fn aside(text: &Text<'_>, at: usize) -> bool {
+    text.at(at).is_some_and(|it| it.aside)
+}
+
+fn opens(text: &Text<'_>, at: usize) -> bool {
+    at == 0 || text.breaks(at) > 0 || aside(text, at) && !aside(text, at - 1)
+}
+
+fn follows_slash(text: &Text<'_>, at: usize) -> bool {
+    at > 0 && text.is(at - 1, "/") && text.glued(at)
+}
+
+fn attorney<'t>(
+    text: &Text<'t>,
+    range: (usize, usize),
+    ground: Ground,
+    side: Option<Role>,
+) -> Finding<'t> {
+    let mut it = Finding::new(Kind::Person, text, range, ground).with(Role::Attorney);
+    it.represents = side;
+    it
+}
+
+/// Whether the words are those that close a block: `Attorneys for Plaintiff`, `Counsel of Record`,
+/// `Of Attorneys for`, `Its Attorney`.
+fn heads(text: &Text<'_>, at: usize) -> bool {
+    let first =
+        at > 0 && matches!(text.low(at - 1), "of" | "its" | "his" | "her" | "their" | "lead");
+    let start = if first { at - 1 } else { at };
+    let goes = matches!(text.low(at + 1), "for" | "of") || text.breaks(at + 1) > 0 && first;
+    opens(text, start) && goes && text.capital(start)
+}
+
+/// The nearest line above, in the same column, that is a person's name and nothing else.
+fn above<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    let column = aside(text, at);
+    let side = (at + 1..at + 4).find_map(|it| party::roles(text.low(it)).next());
+    let mut line = text.line_start(at);
+    let mut blank = 0;
+    for _ in 0..LINES {
+        blank += usize::from(text.breaks(line) >= 2);
+        let Some(last) = line.checked_sub(1) else { return };
+        if blank > 1 {
+            return;
+        }
+        line = text.line_start(last);
+        let end = last + 1;
+        let own = |it: &usize| aside(text, *it) == column;
+        let (Some(from), Some(to)) = ((line..end).find(own), (line..end).rfind(own)) else {
+            continue;
+        };
+        let from = after_by(text, from, to);
+        if text.is(from, "by") || reading.organisation_at(from).is_some() {
+            continue;
+        }
+        let Some(stop) = name::person(text, from, false) else { continue };
+        if stop == to + 1 || closes(text, stop, to + 1) {
+            out.push(attorney(text, (from, stop), Ground::Layout, side));
+            return;
+        }
+    }
+}
+
+/// Past `By:`, `/s/` and `s/`.
+fn after_by(text: &Text<'_>, from: usize, to: usize) -> usize {
+    let mut at = from;
+    while at < to && matches!(text.low(at), "by" | ":" | "/" | "s") {
+        at += 1;
+    }
+    at
+}
+
+/// Whether what follows a name in its line may follow a lawyer's: a number, a title, an office.
+fn closes(text: &Text<'_>, from: usize, to: usize) -> bool {
+    matches!(text.low(from), "," | "(" | "-" | "–")
+        && (from..to).any(|it| {
+            matches!(text.low(it), "#" | "no" | "esq" | "esquire" | "bar" | "pro" | "sbn" | "id")
+        })
+}
+
+/// `s/ Jane Roe`
+fn signed<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let Some(end) = name::person(text, at, false) else { return };
+    let titles = ["judge", "justice", "magistrate", "chancellor"];
+    if (end..end + 14).any(|it| titles.contains(&text.low(it))) {
+        out.push(Finding::new(Kind::Person, text, (at, end), Ground::Label).with(Role::Judge));
+    } else {
+        out.push(attorney(text, (at, end), Ground::Layout, None));
+    }
+}
+
+/// `Jane Roe, WSBA #38817`, `Jane Roe (BBO #661402)`, `Jane Roe (#28814)`, `OBA No. 17734`,
+/// `NJ Attorney ID 021972006`.
+fn numbered<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let mut digits = at + 1;
+    while matches!(text.low(digits), "." | ":" | "#" | "no" | "number") && digits < at + 4 {
+        digits += 1;
+    }
+    if !text.is_number(digits) || !(3..=12).contains(&text.word(digits).len()) {
+        return;
+    }
+    // What names the bar: a few capitals between the name and the number.
+    let mut first = at;
+    while first > 0 && at - first < 7 && text.breaks(first) == 0 {
+        let word = text.low(first - 1);
+        if matches!(
+            word,
+            "case"
+                | "docket"
+                | "ecf"
+                | "civil"
+                | "file"
+                | "action"
+                | "court"
+                | "index"
+                | "cause"
+                | "unit"
+                | "suite"
+                | "dkt"
+                | "doc"
+                | "exhibit"
+                | "claim"
+                | "policy"
+                | "appeal"
+        ) {
+            return;
+        }
+        if matches!(word, "," | "(" | "-" | "–") && !text.glued(first) || word == "(" {
+            let end = if first > 1 && text.is(first - 2, ",") { first - 2 } else { first - 1 };
+            // `Jane Roe, Esq. - NJ Attorney ID`
+            let Some(from) = name::person_before(text, end, false) else { return };
+            let mut found = attorney(text, (from, end), Ground::Label, None);
+            found.bar_number = Some(text.word(digits).to_owned());
+            out.push(found);
+            return;
+        }
+        first -= 1;
+    }
+}
+
+/// `Jane Roe argued the cause for petitioner.`
+fn argued<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    if !text.is(at + 1, "the") || !matches!(text.low(at + 2), "cause" | "case") {
+        return;
+    }
+    let side = (at + 3..at + 7).find_map(|it| party::roles(text.low(it)).next());
+    if let Some(from) = name::person_before(text, at, false) {
+        out.push(attorney(text, (from, at), Ground::Label, side));
+    }
+}
+
+fn list<'t>(text: &Text<'t>, at: usize, side: Option<Role>, out: &mut Vec<Finding<'t>>) {
+    let mut from = at;
+    for _ in 0..6 {
+        let Some(end) = name::person(text, from, false) else { return };
+        out.push(attorney(text, (from, end), Ground::Label, side));
+        from = match text.low(end) {
+            "," if text.is(end + 1, "and") => end + 2,
+            "," | "and" => end + 1,
+            _ => return,
+        };
+    }
+}
+
+/// `Jane Roe, ROE LAW PLLC, Asheville, North Carolina, for Appellant.`
+fn appears<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    let at = if text.run(at, &["on", "brief", ":"]) { at + 3 } else { at };
+    if !text.capital(at) || reading.organisation_at(at).is_some() {
+        return;
+    }
+    let Some(end) = name::person(text, at, false).filter(|it| text.is(*it, ",")) else { return };
+    for step in end..(end + APPEARANCE_TOKENS).min(text.len()) {
+        if text.breaks(step) >= 2 {
+            return;
+        }
+        let mark = text.is(step, ",") || text.is(step, ";");
+        let place = step + 1;
+        let speaks = text.is(place, "for")
+            || matches!(text.low(place), "attorneys" | "attorney" | "counsel")
+                && text.is(place + 1, "for");
+        if !(mark && speaks) {
+            continue;
+        }
+        let side = (place + 1..place + 4).find_map(|it| party::roles(text.low(it)).next());
+        if side.is_some() {
+            out.push(attorney(text, (at, end), Ground::Label, side));
+        }
+        return;
+    }
+}
+
+/// `The name of the attorney representing Plaintiff is: Jane Roe`, `Counsel of record:\nJane Roe`
+fn said<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let record = text.run(at + 1, &["of", "record"]);
+    let speaks = matches!(text.low(at + 1), "representing" | "for");
+    if !(record || speaks) {
+        return;
+    }
+    let Some(colon) = (at + 2..at + 12).find(|it| text.is(*it, ":")) else { return };
+    let broken = (at + 1..=colon).any(|it| text.breaks(it) > 0);
+    let from = colon + 1;
+    if broken || text.breaks(from) > 1 {
+        return;
+    }
+    if let Some(end) = name::person(text, from, false) {
+        let side = (at + 2..colon).find_map(|it| party::roles(text.low(it)).next());
+        out.push(attorney(text, (from, end), Ground::Label, side));
+    }
+}
