@@ -19,6 +19,20 @@ const GRACE: Duration = Duration::from_secs(5);
 /// How often it is asked whether the child is still wanted while it says nothing.
 const LOOK: Duration = Duration::from_millis(200);
 
+/// What the child and its tools are told of the environment: where programs, languages and their
+/// data are.
+const HARMLESS: [&str; 9] = [
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TESSDATA_PREFIX",
+    "OMP_THREAD_LIMIT",
+    "LD_LIBRARY_PATH",
+    "SYSTEMROOT",
+    "TMPDIR",
+];
+
 /// How the child is started.
 #[derive(Debug, Clone)]
 pub struct Child {
@@ -129,6 +143,10 @@ impl Running {
     fn start(child: &Child, request: &Request) -> io::Result<Self> {
         let mut command = Command::new(&child.program);
         command.args(&child.arguments).current_dir(&child.scratch);
+        // A hostile file that takes over the child finds none of the server's keys there.
+        let is_harmless = |name: &std::ffi::OsStr| HARMLESS.iter().any(|it| name == *it);
+        let kept = std::env::vars_os().filter(|(name, _)| is_harmless(name));
+        command.env_clear().envs(kept);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         // Its own group, so that the tools it starts are stopped with it.
         #[cfg(unix)]
@@ -268,4 +286,33 @@ fn confine(limits: &Limits) -> io::Result<()> {
 #[cfg(not(unix))]
 fn confine(_: &Limits) -> io::Result<()> {
     Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_told_nothing_that_it_does_not_need() {
+        // What starts the tests sets this, as an operator sets keys.
+        assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+        let child = Child {
+            program: PathBuf::from("/bin/sh"),
+            arguments: vec!["-c".to_owned(), "env".to_owned()],
+            scratch: std::env::temp_dir(),
+            languages: None,
+        };
+        let request = Request {
+            path: PathBuf::new(),
+            name: String::new(),
+            limits: Limits::default(),
+            scratch: PathBuf::new(),
+            languages: None,
+        };
+        let mut running = Running::start(&child, &request).unwrap();
+        let mut told = String::new();
+        running.process.stdout.take().unwrap().read_to_string(&mut told).unwrap();
+        assert!(told.contains("PATH="), "{told}");
+        assert!(!told.contains("CARGO_MANIFEST_DIR"), "{told}");
+    }
 }
