@@ -45,9 +45,14 @@ impl Archive {
         };
         let file = self.file_to_read(sight, id).await?;
         let (insights, total) = self.insights.of_file(sight, &file.id, TESTED_MAX).await?;
-        let note = (total > insights.len() as u64).then(|| {
-            format!("only the first {} of the file's {total} insights were tested", insights.len())
-        });
+        let note = match total {
+            0 => Some("the file has no insights; process it, and test again".to_owned()),
+            _ if total > insights.len() as u64 => Some(format!(
+                "only the first {} of the file's {total} insights were tested",
+                insights.len()
+            )),
+            _ => None,
+        };
         Ok(Chosen { file_id: file.id, insights, note })
     }
 }

@@ -1,6 +1,7 @@
 //! The folders in which files are read, one for each job, gone with it: at once where the process
 //! lives on, and at the next start where it did not.
 
+use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
 use fault::{Fault, Kind};
@@ -17,7 +18,12 @@ pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
     pub(crate) fn make(path: &Path) -> Result<Self, Fault> {
-        std::fs::create_dir_all(path).map_err(|error| {
+        let mut folder = DirBuilder::new();
+        folder.recursive(true);
+        // Pages are drawn here, and the folder of all data may be one that others can enter.
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+        folder.create(path).map_err(|error| {
             let message = "there is no room to read the file; try again later";
             Fault::new(Kind::Unavailable, "processing_failed", message).caused_by(error)
         })?;
@@ -58,6 +64,16 @@ mod tests {
     use testkit::{FakeClock, TempFolder};
 
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_can_look_into_a_folder() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = TempFolder::new();
+        let made = Scratch::make(&of_job(folder.path(), "one")).unwrap();
+        let mode = std::fs::metadata(&made.0).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
 
     #[tokio::test]
     async fn only_what_no_job_will_use_again_is_removed() {

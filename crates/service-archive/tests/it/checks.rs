@@ -31,6 +31,11 @@ pub(crate) fn rules_at_once() {
     on_sqlite(async |db| {
         let world = World::new(db).await;
         let user = world.user("ann").await;
+        let unread = user.file("b.txt", b"Nothing has been read of this.", json!({})).await;
+        let args = json!({ "testType": "bias", "fileId": unread, "llmSource": "local" });
+        let told = user.ok("arkiver_integrity_test", args).await;
+        assert_eq!(told["results"]["insightsTested"], 0);
+        assert!(told["results"]["method"].as_str().unwrap().contains("process it"), "{told}");
         let (file, ids) = tested(&user).await;
         let args = json!({ "testType": "fact_check", "insightIds": ids, "llmSource": "local" });
         let mut elsewhere = args.clone();
