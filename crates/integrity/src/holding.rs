@@ -1,6 +1,9 @@
 //! What was decided, and whether it was or was not: pairs of opposite words («granted» and
 //! «denied») and the reach of a negation. Irony and double negation beyond two are not read.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use crate::Span;
 use crate::text::{Word, is_stop, stem};
 
@@ -104,15 +107,19 @@ fn is_negation(folded: &str) -> bool {
 }
 
 fn side(folded: &str) -> Option<(usize, bool)> {
-    let has = |list: &str| {
-        list.split_ascii_whitespace().any(|it| match it.strip_suffix('*') {
-            Some(start) => folded.starts_with(start),
-            None => it == folded,
-        })
-    };
-    AXES.iter().enumerate().find_map(|(at, (_, one, other))| {
-        if has(one) { Some((at, true)) } else { has(other).then_some((at, false)) }
-    })
+    static WHOLE: LazyLock<HashMap<&str, (usize, bool)>> = LazyLock::new(|| {
+        let all = AXES.iter().enumerate().flat_map(|(at, (_, one, other))| {
+            let one = one.split_ascii_whitespace().map(move |it| (it, (at, true)));
+            one.chain(other.split_ascii_whitespace().map(move |it| (it, (at, false))))
+        });
+        all.collect()
+    });
+    static STARTS: LazyLock<Vec<(&str, (usize, bool))>> = LazyLock::new(|| {
+        let starts = WHOLE.iter().filter_map(|it| Some((it.0.strip_suffix('*')?, *it.1)));
+        starts.collect()
+    });
+    let whole = WHOLE.get(folded).copied();
+    whole.or_else(|| STARTS.iter().find(|it| folded.starts_with(it.0)).map(|it| it.1))
 }
 
 pub(crate) fn axis_name(axis: usize) -> &'static str {

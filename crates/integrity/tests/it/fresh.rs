@@ -122,6 +122,14 @@ impl Tally {
     }
 }
 
+impl Tally {
+    #[track_caller]
+    fn reaches(&self, precision: f64, recall: f64) {
+        let got = (share(self.hit, self.vain), share(self.hit, self.missed));
+        assert!(got.0 >= precision && got.1 >= recall, "precision and recall {got:?}");
+    }
+}
+
 /// One text to judge: what was done to it, whether it is bad, and what it says.
 struct Trial {
     kind: String,
@@ -215,23 +223,30 @@ fn failed(_: &Trial, detail: &Detail) -> bool {
 
 #[test]
 fn fresh_facts_are_checked() {
-    measure(Test::FactCheck, facts, failed);
+    let [seen, unseen] = measure(Test::FactCheck, facts, failed);
+    seen.reaches(0.97, 0.88);
+    unseen.reaches(0.94, 0.85);
+    assert!(share(unseen.vain, unseen.calm) <= 0.08);
 }
 
 #[test]
 fn fresh_honesty_is_judged() {
-    measure(Test::Honesty, |it| tones(it, |mark| mark == "h"), failed);
+    let [seen, unseen] = measure(Test::Honesty, |it| tones(it, |mark| mark == "h"), failed);
+    seen.reaches(0.95, 0.92);
+    unseen.reaches(0.9, 0.92);
 }
 
 #[test]
 fn fresh_bias_is_judged() {
-    measure(Test::Bias, |it| tones(it, |mark| mark == "b"), failed);
+    let [seen, unseen] = measure(Test::Bias, |it| tones(it, |mark| mark == "b"), failed);
+    seen.reaches(0.9, 0.95);
+    unseen.reaches(0.9, 0.95);
 }
 
 #[test]
 fn fresh_rules_are_judged() {
     let is_rule = |mark: &str| mark.parse::<usize>().is_ok();
-    measure(
+    let [seen, unseen] = measure(
         Test::TenRules,
         |it| tones(it, is_rule),
         |trial, detail| match trial.kind.parse::<usize>() {
@@ -241,6 +256,9 @@ fn fresh_rules_are_judged() {
             Err(_) => detail.verdict != Verdict::Passed,
         },
     );
+    seen.reaches(0.9, 0.92);
+    // What rule one flags in vain is what fact_check does, among fewer bad ones.
+    unseen.reaches(0.7, 0.9);
 }
 
 #[test]
@@ -262,4 +280,6 @@ fn fresh_drift_is_judged() {
     }
     tallies[0].print("opinion_drift seen");
     tallies[1].print("opinion_drift unseen");
+    tallies[0].reaches(0.95, 0.95);
+    tallies[1].reaches(0.95, 0.65);
 }
