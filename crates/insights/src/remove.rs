@@ -12,7 +12,7 @@ use crate::scope;
 /// Insights of one step of a move.
 const STEP: i64 = 200;
 /// So many insights have an index that is merged in less than a second.
-const SMALL: i64 = 20_000;
+const SMALL: i64 = 10_000;
 
 impl Insights {
     /// Drops what processing made of the file before, and adds this.
