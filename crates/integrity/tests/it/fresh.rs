@@ -70,9 +70,9 @@ fn fill(template: &str, lie: Option<&str>) -> String {
     let mut text = String::new();
     let mut rest = template;
     while let Some((before, slot)) = rest.split_once('{') {
-        let (slot, after) = slot.split_once('}').expect("a slot ends");
-        let (key, values) = slot.split_once(':').expect("a slot has a name");
-        let (right, wrong) = values.split_once('|').expect("a slot has two values");
+        let (slot, after) = slot.split_once('}').unwrap_or((slot, ""));
+        let (key, values) = slot.split_once(':').unwrap_or(("", slot));
+        let (right, wrong) = values.split_once('|').unwrap_or((values, values));
         text.push_str(before);
         text.push_str(if lie == Some(key) { wrong } else { right });
         rest = after;

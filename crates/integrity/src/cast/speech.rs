@@ -1,0 +1,91 @@
+//! Who speaks: by a verb of saying, by the start of a line in a transcript, by the head of a mail.
+
+use super::{Actor, COURT, COURTS, Cast};
+use crate::Span;
+use crate::reading::{Reading, Sentence};
+use crate::text::Word;
+
+/// Verbs of saying; whose words they are must agree with the source.
+const SAYS: &str = "said says say told tells tell testified testifies stated states wrote writes \
+written replied replies answered answers remarked remarks explained explains warned warns conceded \
+argued argues argue contends contended claims claimed asserts asserted maintains denies denied \
+complained added adds opined believes noted notes сказал сказала заявил заявила отметил отметила \
+указал указала пояснил пояснила сообщил сообщила";
+
+impl Cast {
+    /// Who says something in a sentence, by a verb of saying or «according to».
+    pub(crate) fn speaker(&self, page: &Reading<'_>, sentence: &Sentence) -> Option<(Actor, Span)> {
+        let actors = self.actors_in(page, sentence);
+        let word = |at: usize| page.words.get(at).map(Word::fold).unwrap_or_default();
+        let found = actors.iter().find(|(from, to, _)| {
+            let lead = |back: usize| from.checked_sub(back).map(word).unwrap_or_default();
+            let titled = usize::from(crate::name::is_title(&lead(1)));
+            let according = lead(1 + titled) == "to" && lead(2 + titled) == "according";
+            let words_of = lead(1 + titled) == "of" && lead(2 + titled) == "words";
+            let verb = (*to..to + 3).any(|it| {
+                let verb = word(it);
+                it < sentence.words.1 && SAYS.split(' ').any(|it| it == verb)
+            });
+            // «denied the motion» is a decision, and «denies» a thing said.
+            let rules = word(*to) == "denied" && word(to + 1) != "that";
+            // «…», said Vale.
+            let behind = lead(1 + titled);
+            let behind = matches!(
+                behind.as_str(),
+                "said" | "says" | "wrote" | "writes" | "replied" | "testified" | "added"
+            );
+            according || words_of || behind || (verb && !rules)
+        });
+        let (from, to, actor) = found.filter(|it| it.2 != COURT)?;
+        let (first, last) = (page.words.get(*from)?, page.words.get(to.checked_sub(1)?)?);
+        Some((*actor, Span { start: first.start, end: last.end }))
+    }
+
+    /// Whether somebody says something in a sentence.
+    pub(crate) fn is_told(page: &Reading<'_>, sentence: &Sentence) -> bool {
+        let words = page.words_of(sentence);
+        words.iter().any(|it| SAYS.split(' ').any(|says| says == it.text))
+    }
+
+    /// Who speaks in each sentence of a page whose lines begin with a speaker: `MR. ORR: No.`
+    pub(crate) fn lines(&self, page: &Reading<'_>) -> Vec<Option<Actor>> {
+        let mut now = None;
+        let mut turns: Vec<(usize, Option<Actor>)> = Vec::new();
+        let mut start = 0;
+        for line in page.text.split_inclusive('\n') {
+            if let Some(turn) = self.line(line) {
+                turns.push((start, turn));
+            }
+            start += line.len();
+        }
+        let mut next = turns.into_iter().peekable();
+        let mut list = Vec::with_capacity(page.sentences.len());
+        for sentence in &page.sentences {
+            while let Some((_, turn)) = next.next_if(|it| it.0 <= sentence.span.start) {
+                now = turn;
+            }
+            list.push(now);
+        }
+        list
+    }
+
+    /// The speaker that a line begins with; within, none where it is nobody known.
+    fn line(&self, line: &str) -> Option<Option<Actor>> {
+        let (head, rest) = line.split_once(':')?;
+        let named = if head == "From" { rest } else { head };
+        if named.len() > 60 || !named.trim_start().starts_with(char::is_uppercase) {
+            return None;
+        }
+        let mut tokens: Vec<String> = crate::text::words(named).iter().map(Word::fold).collect();
+        if tokens.iter().any(|it| COURTS.contains(&it.as_str())) {
+            return Some(Some(COURT));
+        }
+        tokens.retain(|it| !crate::name::is_title(it));
+        let actor = self.actor(&tokens);
+        if head != "From" && rest.trim().is_empty() {
+            return None;
+        }
+        let shouted = named.chars().all(|it| !it.is_lowercase()) && rest.len() > 2;
+        (actor.is_some() || shouted).then_some(actor)
+    }
+}
