@@ -3,6 +3,9 @@
 use crate::work::{Step, Work};
 use crate::{Code, Kind, Problem, Source};
 
+/// A page of A3 at 1200 dots an inch has fewer; beyond it OCR only uses up its time.
+const PIXELS_MAX: u64 = 300_000_000;
+
 pub(crate) fn read(work: &mut Work<'_>, kind: Kind, bytes: &[u8]) -> Step {
     let count = if kind == Kind::Tiff { tiff_pages(bytes) } else { 1 };
     if count == 0 {
@@ -10,7 +13,7 @@ pub(crate) fn read(work: &mut Work<'_>, kind: Kind, bytes: &[u8]) -> Step {
     }
     let pages = u32::try_from(count).unwrap_or(u32::MAX);
     work.total(pages);
-    let outcome = work.ocr.ready().and_then(|()| {
+    let outcome = work.ocr.ready().and_then(|()| check_size(kind, bytes)).and_then(|()| {
         for _ in 0..count {
             work.spend_ocr()?;
         }
@@ -34,22 +37,115 @@ pub(crate) fn read(work: &mut Work<'_>, kind: Kind, bytes: &[u8]) -> Step {
     }
 }
 
-/// How many pages a TIFF has, by its chain of directories; a chain that loops ends.
-fn tiff_pages(bytes: &[u8]) -> usize {
-    let big_endian = bytes.starts_with(b"MM");
-    let word = |at: usize, size: usize| -> Option<usize> {
-        let raw = bytes.get(at..at.checked_add(size)?)?;
-        let fold = |sum: usize, it: &u8| sum << 8 | usize::from(*it);
-        Some(if big_endian { raw.iter().fold(0, fold) } else { raw.iter().rev().fold(0, fold) })
+fn check_size(kind: Kind, bytes: &[u8]) -> Result<(), Problem> {
+    let size = match kind {
+        Kind::Png => number(bytes, 16, 4, true).zip(number(bytes, 20, 4, true)),
+        Kind::Jpeg => jpeg_size(bytes),
+        _ => tiff_sizes(bytes).into_iter().max_by_key(|(wide, high)| wide.saturating_mul(*high)),
     };
+    let pixels = size.map_or(0, |(wide, high)| wide.saturating_mul(high)) as u64;
+    if pixels <= PIXELS_MAX {
+        return Ok(());
+    }
+    let (has, most) = (pixels / 1_000_000, PIXELS_MAX / 1_000_000);
+    let message = format!("the picture has {has} megapixels; save it with at most {most}");
+    Err(Problem::new(Code::TooLarge, message))
+}
+
+fn number(bytes: &[u8], at: usize, size: usize, big_endian: bool) -> Option<usize> {
+    let raw = bytes.get(at..at.checked_add(size)?)?;
+    let fold = |sum: usize, it: &u8| sum << 8 | usize::from(*it);
+    Some(if big_endian { raw.iter().fold(0, fold) } else { raw.iter().rev().fold(0, fold) })
+}
+
+/// From the first segment that begins a frame.
+fn jpeg_size(bytes: &[u8]) -> Option<(usize, usize)> {
+    let mut at = 2;
+    loop {
+        let (mark, kind) = (*bytes.get(at)?, *bytes.get(at + 1)?);
+        match kind {
+            _ if mark != 0xff => return None,
+            // Filled up to the next mark.
+            0xff => at += 1,
+            0xc0..=0xcf if !matches!(kind, 0xc4 | 0xc8 | 0xcc) => {
+                return number(bytes, at + 7, 2, true).zip(number(bytes, at + 5, 2, true));
+            }
+            _ => at += 2 + number(bytes, at + 2, 2, true)?.max(2),
+        }
+    }
+}
+
+/// How many pages a TIFF has.
+fn tiff_pages(bytes: &[u8]) -> usize {
+    tiff_sizes(bytes).len()
+}
+
+/// Width and height of the pages of a TIFF, by its chain of directories; a chain that loops ends.
+fn tiff_sizes(bytes: &[u8]) -> Vec<(usize, usize)> {
+    let big_endian = bytes.starts_with(b"MM");
+    let word = |at: usize, size: usize| number(bytes, at, size, big_endian);
     let mut seen = std::collections::BTreeSet::new();
+    let mut sizes = Vec::new();
     let mut next = word(4, 4);
     while let Some(at) = next.filter(|it| *it != 0) {
         let Some(entries) = word(at, 2) else { break };
         if !seen.insert(at) || seen.len() >= 100_000 {
             break;
         }
+        // Tags are in their order, and these two are among the first.
+        let tag = |wanted: usize| {
+            let entry = (0..entries.min(16)).map(|it| at + 2 + it * 12);
+            let entry = entry.into_iter().find(|it| word(*it, 2) == Some(wanted))?;
+            word(entry + 8, if word(entry + 2, 2) == Some(3) { 2 } else { 4 })
+        };
+        sizes.push((tag(256).unwrap_or(0), tag(257).unwrap_or(0)));
         next = word(at + 2 + entries * 12, 4);
     }
-    seen.len()
+    sizes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(kind: Kind, bytes: &[u8], megapixels: Option<&str>) {
+        let told = check_size(kind, bytes).err().map(|it| it.message);
+        assert_eq!(told.is_some(), megapixels.is_some(), "{told:?}");
+        assert!(told.unwrap_or_default().contains(megapixels.unwrap_or_default()));
+    }
+
+    fn png(wide: u32, high: u32) -> Vec<u8> {
+        let head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice();
+        [head, &wide.to_be_bytes(), &high.to_be_bytes()].concat()
+    }
+
+    fn jpeg(wide: u16, high: u16) -> Vec<u8> {
+        let head = b"\xff\xd8\xff\xe0\0\x04xx\xff\xff\xc2\0\x11\x08".as_slice();
+        [head, &high.to_be_bytes(), &wide.to_be_bytes()].concat()
+    }
+
+    fn tiff(wide: u32, high: u16) -> Vec<u8> {
+        let mut bytes = b"II*\0\x08\0\0\0\x02\0\0\x01\x04\0\x01\0\0\0".to_vec();
+        bytes.extend(wide.to_le_bytes());
+        bytes.extend(b"\x01\x01\x03\0\x01\0\0\0");
+        bytes.extend(high.to_le_bytes());
+        bytes.extend([0; 6]);
+        bytes
+    }
+
+    #[test]
+    fn pictures_that_are_too_large_are_told_by_their_head() {
+        check(Kind::Png, &png(10_000, 30_000), None);
+        check(Kind::Png, &png(30_000, 30_000), Some("900 megapixels"));
+        check(Kind::Png, &png(u32::MAX, u32::MAX), Some("megapixels"));
+        check(Kind::Png, &png(1, 1)[..18], None);
+        check(Kind::Jpeg, &jpeg(5_000, 7_000), None);
+        check(Kind::Jpeg, &jpeg(60_000, 50_000), Some("3000 megapixels"));
+        check(Kind::Jpeg, &jpeg(60_000, 50_000)[..12], None);
+        check(Kind::Jpeg, b"\xff\xd8\xff\xe0\0\0", None);
+        check(Kind::Tiff, &tiff(5_000, 7_000), None);
+        check(Kind::Tiff, &tiff(40_000, 40_000), Some("1600 megapixels"));
+        check(Kind::Tiff, b"MM\0*", None);
+    }
 }
