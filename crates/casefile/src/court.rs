@@ -119,6 +119,10 @@ fn after(text: &Text<'_>, at: usize) -> usize {
             next += 2;
         }
         let linked = next > end || fresh_line || gap;
+        // The rule of a caption's box may stand between a link and the rest.
+        let boxed =
+            next > end && text.breaks(next) == 1 && matches!(text.low(next), ":" | ")" | "|");
+        next += usize::from(boxed);
         next += usize::from(text.is(next, "the"));
         // A link may end its line: `IN THE SUPERIOR COURT OF\nPENNSYLVANIA`.
         let Some(stop) = place(text, next).filter(|_| linked && text.breaks(next) <= 1) else {
@@ -235,6 +239,16 @@ fn region(text: &Text<'_>, at: usize) -> Option<usize> {
     }
     if text.run(at, &["district", "of"]) && capital(text, at + 2) {
         return state(text, at + 2).or(Some(at + 3));
+    }
+    // `EL PASO, TEXAS` in a line of its own.
+    if text.breaks(at) == 1 && text.at(at).is_some_and(|it| it.shout) {
+        let comma = (at + 1..at + 4).find(|it| text.is(*it, ","));
+        let seat =
+            comma.filter(|it| (at + 1..*it).all(|it| capital(text, it) && text.breaks(it) == 0));
+        let end = seat.and_then(|it| state(text, it + 1)).filter(|it| text.breaks(*it) > 0);
+        if let Some(end) = end.filter(|_| !(at..at + 4).any(|it| text.is(it, "county"))) {
+            return Some(end);
+        }
     }
     // `Salt Lake County`, `Prince George's County`, `Navajo Nation`
     let last = (at + 1..at + 4).find(|it| {

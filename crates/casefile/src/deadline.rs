@@ -118,14 +118,13 @@ fn noun(text: &Text<'_>, at: usize) -> Option<Anchor> {
             Anchor::Service
         }
         "filing" | "filed" | "подачи" => Anchor::Filing,
-        "order" | "opinion" | "decision" | "ruling" | "определения" | "постановления" => {
+        "order" | "opinion" | "decision" | "ruling" | "award" | "определения" | "постановления" => {
             Anchor::Order
         }
         "judgment" | "решения" => Anchor::Judgment,
         "hearing" | "trial" | "conference" | "заседания" => Anchor::Hearing,
-        "letter" | "email" | "e-mail" | "notice" | "претензии" | "письма" => {
-            Anchor::ThisDocument
-        }
+        "letter" | "email" | "e-mail" | "notice" | "agreement" | "demand" | "претензии"
+        | "письма" => Anchor::ThisDocument,
         _ => return None,
     })
 }
@@ -152,19 +151,34 @@ fn anchored(
     if anchor == Anchor::Filing && text.is(end, "of") {
         end = (end + 3).min(text.len());
     }
-    (end, before, if this { Anchor::ThisDocument } else { anchor })
+    let anchor = match anchor {
+        // `after this summons is served` is counted from its service.
+        Anchor::Service | Anchor::Filing | Anchor::Hearing => anchor,
+        _ if this => Anchor::ThisDocument,
+        // Another notice than this one: `after the notice was mailed`, `after written notice`.
+        Anchor::ThisDocument if text.low(step).is_ascii() && !dated(text, at, step) => {
+            Anchor::Unknown
+        }
+        _ => anchor,
+    };
+    (end, before, anchor)
+}
+
+/// `the date of the letter`
+fn dated(text: &Text<'_>, at: usize, step: usize) -> bool {
+    (at..step).any(|it| text.run(it, &["date", "of"]))
 }
 
 /// The days that anchors have in this document.
 pub(crate) struct Anchors {
     /// The document is itself an order or a judgment, so that its date is theirs.
     decides: bool,
-    days: [Vec<(Date, usize)>; 6],
+    days: [Vec<(Date, usize)>; 7],
 }
 
 impl Anchors {
     pub(crate) fn of(events: &[Event<'_>], decides: bool) -> Self {
-        let mut days: [Vec<(Date, usize)>; 6] = Default::default();
+        let mut days: [Vec<(Date, usize)>; 7] = Default::default();
         for (place, it) in events.iter().enumerate() {
             let slot = match it.kind {
                 EventKind::Served => 0,
@@ -173,6 +187,7 @@ impl Anchors {
                 EventKind::Dated => 3,
                 EventKind::Judgment => 4,
                 EventKind::Hearing => 5,
+                EventKind::Agreement => 6,
                 _ => continue,
             };
             if it.when.precision != Precision::Day {
@@ -205,7 +220,7 @@ impl Anchors {
             Anchor::Filing => self.one(&[1])?,
             Anchor::Order if self.decides => self.one(&[2, 3])?,
             Anchor::Order => self.one(&[2])?,
-            Anchor::ThisDocument => self.one(&[3, 2, 4])?,
+            Anchor::ThisDocument => self.one(&[3, 2, 4, 6])?,
             Anchor::Judgment if self.decides => self.one(&[4, 3])?,
             Anchor::Judgment => self.one(&[4])?,
             Anchor::Hearing => self.one(&[5])?,

@@ -79,10 +79,28 @@ fn named(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
     }
     let sign = sign_before(text, at)?;
     let told = label_before(text, sign);
-    if !told && (text.breaks(at) > 0 || !opens(text, sign)) {
+    let end = run(text, at)?;
+    let dashes = (at..end).filter(|it| text.word(*it).contains('-')).count();
+    let other = sign.checked_sub(1).is_some_and(|it| {
+        matches!(
+            text.low(it),
+            "policy"
+                | "claim"
+                | "invoice"
+                | "account"
+                | "bar"
+                | "patent"
+                | "serial"
+                | "order"
+                | "contract"
+                | "договор"
+                | "счет"
+                | "счёт"
+        )
+    });
+    if !told && (text.breaks(at) > 0 || other || !(opens(text, sign) || dashes > 2)) {
         return None;
     }
-    let end = run(text, at)?;
     let digits: usize =
         (at..end).filter(|it| text.is_number(*it)).map(|it| text.word(it).len()).sum();
     let parts = (at..end).filter(|it| text.is_number(*it)).count();
@@ -143,7 +161,7 @@ fn label_before(text: &Text<'_>, sign: usize) -> bool {
             | "уид"
             | "приказ"
             | "производство"
-    ) || (word == "a" && matches!(back(2), "/" | ".") || word == "a" && back(3) == "c")
+    ) || word == "a" && (back(2) == "/" || back(3) == ".")
         || word == "claim" && text.is_word(sign + 1)
 }
 
@@ -223,6 +241,15 @@ fn formed(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
         }
         _ => false,
     };
+    // `B318842` of a court of appeal stands alone in its column.
+    if let [letter, serial] = words.as_slice() {
+        let closed =
+            text.breaks(end) > 0 || text.at(end).is_some_and(|it| it.aside) && !text.at(at)?.aside;
+        let shaped = matches!(*letter, "A" | "B" | "C" | "D" | "E" | "F" | "G" | "H" | "S");
+        if shaped && serial.len() == 6 && text.is_number(at + 1) && opens(text, at) && closed {
+            return Some((end, Ground::Layout));
+        }
+    }
     found.then_some((end, Ground::Form)).or_else(|| {
         let serial = text.number(at + 2).is_some_and(|(_, it)| (3..=7).contains(&it));
         let letters = text.word(at + 1);

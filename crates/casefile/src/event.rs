@@ -18,9 +18,8 @@ fn telling(word: &str) -> Option<EventKind> {
         "served" | "serve" | "serving" | "service" | "furnished" => Served,
         "hearing" | "hearings" | "heard" | "argument" | "argued" | "trial" | "conference"
         | "deposition" | "mediation" | "arraignment" | "sentencing" => Hearing,
-        "order" | "ordered" | "granted" | "denied" | "orders" | "ruled" | "entered" | "issued" => {
-            Order
-        }
+        "decision" | "order" | "ordered" | "granted" | "denied" | "orders" | "ruled"
+        | "entered" | "issued" => Order,
         "judgment" | "verdict" | "judgement" | "decided" | "sentenced" | "convicted" => Judgment,
         "accident" | "collision" | "incident" | "crash" | "injured" | "struck" | "fell"
         | "occurred" | "collided" | "fire" | "explosion" | "overturned" | "stole" | "stolen"
@@ -35,7 +34,7 @@ fn telling(word: &str) -> Option<EventKind> {
         "hired" | "terminated" | "fired" | "resigned" | "discharged" => Employment,
         "дтп" => Incident,
         // They tell that it is none of the others.
-        "shipped" | "delivered" | "shipment" | "delivery" | "meeting" => Other,
+        "submitted" | "shipped" | "delivered" | "shipment" | "delivery" | "meeting" => Other,
         _ => return russian(word),
     })
 }
@@ -93,6 +92,9 @@ pub(crate) fn is_due(text: &Text<'_>, date: usize) -> bool {
         "before" => back(2) == "or" && back(3) == "on",
         "until" => matches!(back(2), "have" | "has" | "extended" | "open"),
         "due" => true,
+        "истек" | "истёк" | "истекает" | "истекал" => {
+            (2..=6).any(|it| back(it).starts_with("срок"))
+        }
         "on" | "is" => back(2) == "due",
         "до" => back(2) == "отложено" || (2..=4).any(|it| back(it).starts_with("срок")),
         _ => false,
@@ -136,6 +138,14 @@ pub(crate) fn is_own(text: &Text<'_>, date: usize, end: usize) -> bool {
     let alone = text.breaks(date) > 0 || date == 0;
     let column =
         text.at(end).is_some_and(|it| it.aside) && text.at(date).is_some_and(|it| !it.aside);
+    // In the right half of a caption's box.
+    let boxed = date > 0
+        && matches!(text.low(date - 1), ":" | ")" | "|" | "*")
+        && !text.glued(date - 1)
+        && text.at(date - 1).is_some_and(|it| it.aside);
+    if boxed && text.breaks(end) > 0 {
+        return true;
+    }
     alone && (text.breaks(end) > 0 || text.is(end, "г") || column)
 }
 
@@ -198,6 +208,7 @@ fn settle(text: &Text<'_>, from: usize, to: usize, at: usize, kind: EventKind) -
         "agreement" | "contract" | "lease" if has(&["filed"]) => EventKind::Filed,
         "notice" if has(&["filed"]) => EventKind::Filed,
         "letter" | "notice" if has(&["served"]) => EventKind::Served,
+        "submitted" if has(&["argued"]) => EventKind::Hearing,
         "payment" if has(&["demanded"]) => EventKind::Notice,
         "occurred" if has(&["hearing", "trial"]) => EventKind::Hearing,
         "terminated" if has(&["agreement", "contract", "lease"]) => EventKind::Agreement,

@@ -24,7 +24,7 @@ pub(crate) struct Registry<'t> {
 
 impl<'t> Registry<'t> {
     pub(crate) fn add(&mut self, finding: Finding<'t>) {
-        let name = evened(finding.mention.quote);
+        let name = unboxed(evened(finding.mention.quote));
         if name.is_empty() {
             return;
         }
@@ -273,4 +273,13 @@ fn mention<'t>(entity: &mut Entity<'t>, mention: Mention<'t>) {
     if entity.mentions.len() < MENTIONS_MAX {
         entity.mentions.push(mention);
     }
+}
+
+/// Without the rules of a caption's box that a name runs across.
+fn unboxed(name: String) -> String {
+    let rule = |it: &str| matches!(it, ")" | "|" | "*" | "§" | ":");
+    if !name.split(' ').any(rule) {
+        return name;
+    }
+    name.split(' ').filter(|it| !rule(it)).collect::<Vec<_>>().join(" ")
 }

@@ -50,6 +50,8 @@ pub(crate) fn legal_form(text: &Text<'_>, at: usize) -> Option<usize> {
             &["p", ".", "c", "."],
             &["p", ".", "a", "."],
             &["s", ".", "a", "."],
+            &["s", ".", "e", "."],
+            &["p", ".", "l", ".", "l", ".", "p", "."],
             &["n", ".", "a", "."],
         ]
         .iter()
@@ -80,7 +82,12 @@ fn is_weak(word: &str) -> bool {
 fn by_suffix(text: &Text<'_>, at: usize) -> Option<(usize, usize, Ground)> {
     if let Some(end) = legal_form(text, at) {
         let mut name_end = at;
-        if at > 0 && text.is(at - 1, ",") {
+        // In a caption's box the form may stand in the next line, after the rule.
+        let boxed =
+            at > 1 && text.breaks(at) == 1 && matches!(text.low(at - 1), ")" | "|" | "*" | "§");
+        if boxed && text.is(at - 2, ",") && text.at(at - 1).is_some_and(|it| it.aside) {
+            name_end = at - 2;
+        } else if at > 0 && text.is(at - 1, ",") {
             name_end = at - 1;
         }
         let from = backwards(text, name_end)?;

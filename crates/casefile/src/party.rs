@@ -52,8 +52,9 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
                 continue;
             }
             prose(reading, at, out);
-        } else if matches!(word, "v" | "vs") {
+        } else if matches!(word, "v" | "vs" | "versus") {
             versus(reading, at, out);
+            facing(reading, at, out);
         } else if word == "in" && text.is(at + 1, "re") && text.capital(at) {
             matter(reading, at + 2, out);
         } else if text.run(at, &["in", "the", "matter", "of"]) && text.capital(at) {
@@ -79,6 +80,10 @@ fn caption<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>)
     let closes = text.breaks(after) > 0
         || text.at(after).is_some_and(|it| it.aside)
         || matches!(text.low(after), "," | "." | ";" | "/" | ")" | "-");
+    // `Defendant and Appellant`
+    let second =
+        (text.is(after, "and") && roles(text.low(after + 1)).next().is_some()).then_some(after + 1);
+    let closes = closes || second.is_some();
     let comma = at > 0 && matches!(text.low(at - 1), "," | ")" | ";" | "/");
     let alone = text.breaks(at) > 0;
     if !closes || !(comma || alone) || at == 0 {
@@ -91,7 +96,8 @@ fn caption<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>)
     let names = block(text, at);
     let mut found = false;
     for (from, to) in split(reading, &names) {
-        for role in roles(text.low(at)) {
+        let more = second.into_iter().flat_map(|it| roles(text.low(it)));
+        for role in roles(text.low(at)).chain(more) {
             out.push(
                 Finding::new(kind_of(reading, from, to), text, (from, to), Ground::Layout)
                     .with(role),
@@ -118,10 +124,12 @@ fn block_of(text: &Text<'_>, label: usize, whole: bool) -> Vec<usize> {
         if text.breaks(at + 1) >= 2 && names.len() > 1 {
             break;
         }
-        if at < line && !whole && text.at(at).is_some_and(|it| it.aside) {
+        let word = text.low(at);
+        // The role of the side above may stand in the right column.
+        let other = roles(word).next().is_some() && text.breaks(at) > 0 && at < line;
+        if !other && at < line && !whole && text.at(at).is_some_and(|it| it.aside) {
             continue;
         }
-        let word = text.low(at);
         let role_line = roles(word).next().is_some() && at + 1 != label;
         // A picture of a page loses its columns: the number of the case and the judge's name then
         // stand in a line with the name, or in one between it and the role.
@@ -167,6 +175,8 @@ fn split(reading: &Reading<'_, '_>, names: &[usize]) -> Vec<(usize, usize)> {
                     "," | ";"
                         | "and"
                         | "&"
+                        | ")"
+                        | "the"
                         | "deputy"
                         | "officer"
                         | "sheriff"
@@ -189,7 +199,58 @@ fn split(reading: &Reading<'_, '_>, names: &[usize]) -> Vec<(usize, usize)> {
             break;
         }
     }
+    // `STATE OF X  DISTRICT COURT` above the names is a heading, and an office is whose it is.
+    let heading = |(from, to): &(usize, usize)| {
+        matches!(text.low(*from), "state" | "county") && !text.is(*to, ",")
+    };
+    while list.len() > 1 && list.first().is_some_and(heading) {
+        list.remove(0);
+    }
+    let mut place = 0;
+    list.retain(|(from, _)| {
+        place += 1;
+        place == 1 || !is_office(text.low(*from))
+    });
     list
+}
+
+fn is_office(word: &str) -> bool {
+    matches!(word, "commissioner" | "secretary" | "director" | "administrator" | "warden")
+}
+
+/// A government that sues or is sued by its bare name.
+fn government(text: &Text<'_>, at: usize) -> Option<usize> {
+    if !text.capital(at) {
+        return None;
+    }
+    if text.run(at, &["united", "states"]) {
+        let more = matches!(
+            text.low(at + 2),
+            "district"
+                | "court"
+                | "bankruptcy"
+                | "tax"
+                | "attorney"
+                | "magistrate"
+                | "department"
+                | "circuit"
+                | "judicial"
+                | "patent"
+                | "of"
+        );
+        return (!more).then_some(at + 2);
+    }
+    if text.is(at, "people") && matches!(text.low(at + 1), "," | ";") {
+        return Some(at + 1);
+    }
+    if is_office(text.low(at)) && text.is(at + 1, "of") && text.capital(at + 2) {
+        let mut end = at + 3;
+        while end < at + 7 && text.capital(end) && text.is_word(end) && text.breaks(end) == 0 {
+            end += 1;
+        }
+        return Some(end);
+    }
+    None
 }
 
 fn is_description(word: &str) -> bool {
@@ -237,8 +298,14 @@ fn party_at(reading: &Reading<'_, '_>, at: usize) -> Option<usize> {
     if text.is(at, "estate") && text.is(at + 1, "of") && text.capital(at) {
         return name::person(text, at + 2, false);
     }
-    if text.run(at, &["state", "of"]) && text.capital(at) {
-        return text.capital(at + 2).then_some(at + 3);
+    if let Some(end) = government(text, at) {
+        return Some(end);
+    }
+    if text.is(at + 1, "of") && matches!(text.low(at), "state" | "commonwealth") && text.capital(at)
+    {
+        let pair = matches!(text.low(at + 2), "new" | "north" | "south" | "west" | "rhode")
+            && text.capital(at + 3);
+        return text.capital(at + 2).then_some(at + 3 + usize::from(pair));
     }
     if name::is_name_word(text, at) && text.is(at + 1, "county") && text.capital(at + 1) {
         return Some(at + 2);
@@ -248,7 +315,9 @@ fn party_at(reading: &Reading<'_, '_>, at: usize) -> Option<usize> {
 
 fn kind_of(reading: &Reading<'_, '_>, from: usize, to: usize) -> Kind {
     let text = reading.text;
-    let state = matches!(text.low(from), "state") || text.is(to.saturating_sub(1), "county");
+    let state = matches!(text.low(from), "state" | "commonwealth")
+        || government(text, from).is_some()
+        || text.is(to.saturating_sub(1), "county");
     if reading.organisation_at(from).is_some() || state { Kind::Organisation } else { Kind::Person }
 }
 
@@ -354,10 +423,68 @@ fn versus<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) 
     }
 }
 
+/// A caption without roles: one side in the line above `v.`, the other in the line below.
+fn facing<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
+    let next = text.line_end(at);
+    let stop = at + 1 + usize::from(text.is(at + 1, "."));
+    let alone = stop >= next || aside(stop);
+    if text.breaks(at) == 0 || at == 0 || !alone {
+        return;
+    }
+    let column = |from: usize, to: usize| (from..to).filter(|it| !aside(*it)).collect::<Vec<_>>();
+    let mut sides = [Vec::new(), Vec::new()];
+    let mut line = at;
+    for _ in 0..4 {
+        let Some(last) = line.checked_sub(1) else { return };
+        line = text.line_start(last);
+        sides[0] = column(line, last + 1);
+        if sides[0].iter().any(|it| text.is_word(*it)) {
+            break;
+        }
+    }
+    let mut line = next;
+    for _ in 0..4 {
+        let end = text.line_end(line);
+        sides[1] = column(line, end);
+        line = end;
+        if sides[1].iter().any(|it| text.is_word(*it)) {
+            break;
+        }
+    }
+    // Where roles are said, they are read from what is said.
+    let told = |from: usize, to: usize| {
+        (from..to.min(text.len()))
+            .any(|it| text.capital(it) && roles(text.low(it)).next().is_some())
+    };
+    if told(at.saturating_sub(24), at) || told(next, line + 12) {
+        return;
+    }
+    for (names, role) in sides.iter().zip([Role::Plaintiff, Role::Defendant]) {
+        if let Some((from, to)) = split(reading, names).first().copied() {
+            out.push(
+                Finding::new(kind_of(reading, from, to), text, (from, to), Ground::Layout)
+                    .with(role),
+            );
+        }
+    }
+}
+
 /// `In re Roe`, `In the Matter of the Estate of Roe`
 fn matter<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
     let text = reading.text;
-    let at = at + usize::from(text.is(at, "the")) + usize::from(text.is(at, ":"));
+    let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
+    let mut at = at + usize::from(text.is(at, "the")) + usize::from(text.is(at, ":"));
+    // Of a box, the left column goes on below.
+    let limit = at + 16;
+    while at < limit && aside(at) {
+        at += 1;
+    }
+    // Whose debts it is about has a role of its own.
+    if (at..at + 30).any(|it| text.is(it, "debtor") && text.capital(it)) {
+        return;
+    }
     if let Some(end) = party_at(reading, at) {
         out.push(
             Finding::new(kind_of(reading, at, end), text, (at, end), Ground::Layout)

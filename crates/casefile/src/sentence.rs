@@ -47,7 +47,8 @@ fn ends(text: &Text<'_>, at: usize) -> bool {
         | "sec" | "art" | "rev" | "supp" | "cir" | "mich" | "app" | "jan" | "feb" | "mar"
         | "apr" | "aug" | "sept" | "sep" | "oct" | "nov" | "dec" | "ст" | "им" | "ул" | "кв"
         | "стр" | "пр" | "тыс" | "млн" | "ex" | "ph" | "cal" | "prob" | "stat" | "ann" | "ct"
-        | "dist" | "ins" | "fed" | "civ" | "crim" | "evid" | "bankr" | "reg" | "univ" => false,
+        | "c" | "s" | "p" | "pp" | "cl" | "para" | "pen" | "lab" | "dist" | "ins" | "fed"
+        | "civ" | "crim" | "evid" | "bankr" | "reg" | "univ" => false,
         "inc" | "corp" | "co" | "ltd" | "jr" | "sr" | "al" => {
             matches!(text.low(next), "the" | "on" | "in" | "this" | "defendant" | "plaintiff")
         }

@@ -4,6 +4,7 @@
 use crate::entity::{Ground, Kind, Role};
 use crate::finding::{Finding, Reading};
 use crate::name;
+use crate::organisation::legal_form;
 use crate::party;
 use crate::text::Text;
 
@@ -159,6 +160,8 @@ fn numbered<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
                 | "court"
                 | "index"
                 | "cause"
+                | "a"
+                | "/"
                 | "unit"
                 | "suite"
                 | "dkt"
@@ -174,6 +177,9 @@ fn numbered<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
             let end = if first > 1 && text.is(first - 2, ",") { first - 2 } else { first - 1 };
             // `Jane Roe, Esq. - NJ Attorney ID`
             let Some(from) = name::person_before(text, end, false) else { return };
+            if aside(text, from) != aside(text, at) {
+                return;
+            }
             let mut found = attorney(text, (from, end), Ground::Label, None);
             found.bar_number = Some(text.word(digits).to_owned());
             out.push(found);
@@ -211,10 +217,12 @@ fn list<'t>(text: &Text<'t>, at: usize, side: Option<Role>, out: &mut Vec<Findin
 fn appears<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
     let text = reading.text;
     let at = if text.run(at, &["on", "brief", ":"]) { at + 3 } else { at };
-    if !text.capital(at) || reading.organisation_at(at).is_some() {
+    let Some(end) = name::person(text, at, false).filter(|it| text.is(*it, ",")) else { return };
+    // `Harbor Point, N.A., for appellee` is a firm; `Jane Roe, ROE & DOE LLP, for appellee` is not.
+    let firm = reading.organisation_at(at).is_some_and(|it| it <= end);
+    if firm || legal_form(text, end + 1).is_some() {
         return;
     }
-    let Some(end) = name::person(text, at, false).filter(|it| text.is(*it, ",")) else { return };
     for step in end..(end + APPEARANCE_TOKENS).min(text.len()) {
         if text.breaks(step) >= 2 {
             return;

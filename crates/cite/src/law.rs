@@ -96,8 +96,8 @@ fn place(text: &Text<'_>, i: usize, roman: bool) -> Option<Place> {
         let end = section(text, at, false)?;
         return Some((None, Span::new(at, end), end));
     }
-    const LABELS: [&str; 18] = [
-        "tit.", "title", "ch.", "chapter", "art.", "article", "art", "Art.", "r.", "R.", "R",
+    const LABELS: [&str; 19] = [
+        "c.", "tit.", "title", "ch.", "chapter", "art.", "article", "art", "Art.", "r.", "R.", "R",
         "rule", "Rule", "No.", "Number", "amend.", "Amend.", "pt.",
     ];
     let label = LABELS.into_iter().find(|it| text.has(i, it))?;
@@ -258,6 +258,12 @@ const CODES: [&str; 12] = [
     "Code", "Law", "Laws", "Stat.", "Stats.", "Ann.", "Comp.", "Act", "Const.", "Regs.", "R.",
     "Proc.",
 ];
+
+/// Whether a state stands right before this place, so that a code that begins here is the
+/// state's and its name is longer.
+pub(crate) fn follows_state(text: &Text<'_>, i: usize) -> bool {
+    STATES.iter().any(|it| i > it.len() && text.blank(i - 1) > 0 && text.has(i - 1 - it.len(), it))
+}
 
 /// The run of capitalised words before the sign that begins with a state and has a code in it.
 fn code_before(text: &Text<'_>, i: usize, floor: usize) -> Option<Span> {

@@ -70,9 +70,13 @@ impl<'t> Scan<'t> {
             return self.refer(found);
         }
         // Within `S.D.N.Y.` nothing begins.
+        // Nor after `v.`, where it is the name of a side.
+        let side = i >= 3 && text.has(i - 3, "v. ");
         if text.before(i) != b'.'
+            && !side
             && TABLE.openers.begins(text.at(i))
             && let Some(found) = case::opener(text, i, &mut self.hits)
+            && !(found.group == Group::Law && law::follows_state(text, i))
         {
             return self.take(text, found);
         }
