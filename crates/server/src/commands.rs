@@ -16,6 +16,10 @@ use crate::cli::{Cli, Command, ToolsetArgs};
 use crate::config::{Config, Settings};
 use crate::exit::Failure;
 
+/// Threads for disks and long calculations. Each costs a megabyte, and twenty large uploads would
+/// otherwise start more than a hundred.
+const BLOCKING_THREADS: usize = 32;
+
 pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
     if let Command::Completions { shell } = cli.command {
         return completions::run(shell);
@@ -28,7 +32,10 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
     // Kept until the end: lines still queued are written when it goes.
     let _logs = telemetry::init(&config.log).map_err(|error| Failure::usage(error.to_string()))?;
     install_crypto();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .max_blocking_threads(BLOCKING_THREADS)
+        .enable_all()
+        .build()?;
     let result = runtime.block_on(dispatch(cli.command, config));
     // A blocking read of stdin must not keep a finished process alive.
     runtime.shutdown_background();
