@@ -144,7 +144,7 @@ impl<'a, 't> Writing<'a, '_, 't> {
         self.sketch.set("attorneys", shown_names(&attorneys));
         let sides = |it: &Known<'t>| match it.represents().as_slice() {
             [] => String::new(),
-            list => format!(" (for {})", list.join(", ")),
+            list => format!(" (side: {})", list.join(", ")),
         };
         self.list(attorneys, "is the attorney", "are the attorneys", sides);
         let senders: Vec<_> = names.with(Role::Sender).collect();

@@ -1,6 +1,23 @@
 //! Documents of many courts and desks, written with their truth before any rule was made for
 //! them. A hash of its name puts each in one of two halves: what is misread in the first is shown
 //! and mended, of the second only the totals are ever looked at.
+//!
+//! Of the 41 documents of the second half, precision and recall at first sight, and after the
+//! rules were mended for what the first half showed:
+//!
+//! | kind | first sight | after |
+//! |---|---|---|
+//! | date, money | 1.00 / 1.00 | 1.00 / 1.00 |
+//! | citation | 0.96 / 0.83 | 0.94 / 1.00 |
+//! | attorney | 0.93 / 0.61 | 0.95 / 0.91 |
+//! | case number | 0.93 / 0.62 | 0.97 / 0.93 |
+//! | judge | 0.92 / 0.88 | 0.92 / 0.92 |
+//! | party with role | 0.94 / 0.83 | 0.93 / 0.84 |
+//! | court, whole name | 0.70 / 0.72 | 0.79 / 0.86 |
+//! | event with its kind | 0.68 / 0.69 | 0.78 / 0.79 |
+//! | deadline with its day | 0.65 / 0.61 | 0.82 / 0.78 |
+//!
+//! Both halves are by one hand, so that a style by another may do worse than the last column.
 
 use std::collections::BTreeSet;
 
@@ -167,6 +184,20 @@ fn score(samples: &[Sample], held_out: bool) -> Scores {
     scores
 }
 
+/// What the held out half must reach: a little less than was measured.
+const FLOORS: [(&str, f64, f64); 10] = [
+    ("attorney", 0.93, 0.89),
+    ("case number", 0.95, 0.90),
+    ("citation", 0.91, 0.96),
+    ("court", 0.76, 0.83),
+    ("date", 0.98, 0.98),
+    ("deadline", 0.79, 0.75),
+    ("event", 0.76, 0.77),
+    ("judge", 0.90, 0.90),
+    ("money", 0.98, 0.98),
+    ("party", 0.90, 0.82),
+];
+
 #[test]
 fn styles_that_no_rule_was_made_for() {
     let samples = samples();
@@ -185,6 +216,9 @@ fn styles_that_no_rule_was_made_for() {
                 it.wrong,
                 it.missed
             );
+            let (_, precision, recall) = FLOORS.iter().find(|it| it.0 == kind).unwrap();
+            assert!(it.precision() >= *precision, "{half}: {kind}: {:.3}", it.precision());
+            assert!(it.recall() >= *recall, "{half}: {kind}: {:.3}", it.recall());
         }
     }
 }
