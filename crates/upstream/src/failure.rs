@@ -39,7 +39,9 @@ impl Failure {
     }
 
     pub fn timeout(after: Duration) -> Self {
-        let message = format!("the exchange did not answer within {} s", after.as_secs_f32());
+        // What is left of a budget of a minute is a little less than that.
+        let seconds = (after.as_secs_f32() * 10.0).round() / 10.0;
+        let message = format!("the exchange did not answer within {seconds} s");
         Self::broken(Fault::new(Kind::Timeout, "upstream_timeout", message), Retry::Again)
     }
 
@@ -116,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_venue_at_rest_is_told_as_what_made_it_so() {
-        let timeout = Failure::timeout(Duration::from_secs(10)).fault;
+        let timeout = Failure::timeout(Duration::from_micros(9_999_946)).fault;
         let words = "the exchange did not answer within 10 s; after repeated failures it is left \
                      alone for 29 s";
         check(Some(timeout), Kind::Timeout, "upstream_timeout", words);
