@@ -1,0 +1,53 @@
+//! Captions that say no roles: who stands above `v.` and who below.
+
+use super::{kind_of, roles, split};
+use crate::entity::{Ground, Role};
+use crate::finding::{Finding, Reading};
+
+/// A caption without roles: one side in the line above `v.`, the other in the line below.
+pub(super) fn sides<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
+    let next = text.line_end(at);
+    let stop = at + 1 + usize::from(text.is(at + 1, "."));
+    let alone = stop >= next || aside(stop);
+    if text.breaks(at) == 0 || at == 0 || !alone {
+        return;
+    }
+    let column = |from: usize, to: usize| (from..to).filter(|it| !aside(*it)).collect::<Vec<_>>();
+    let mut sides = [Vec::new(), Vec::new()];
+    let mut line = at;
+    for _ in 0..4 {
+        let Some(last) = line.checked_sub(1) else { return };
+        line = text.line_start(last);
+        sides[0] = column(line, last + 1);
+        if sides[0].iter().any(|it| text.is_word(*it)) {
+            break;
+        }
+    }
+    let mut line = next;
+    for _ in 0..4 {
+        let end = text.line_end(line);
+        sides[1] = column(line, end);
+        line = end;
+        if sides[1].iter().any(|it| text.is_word(*it)) {
+            break;
+        }
+    }
+    // Where roles are said, they are read from what is said.
+    let told = |from: usize, to: usize| {
+        (from..to.min(text.len()))
+            .any(|it| text.capital(it) && roles(text.low(it)).next().is_some())
+    };
+    if told(at.saturating_sub(24), at) || told(next, line + 12) {
+        return;
+    }
+    for (names, role) in sides.iter().zip([Role::Plaintiff, Role::Defendant]) {
+        if let Some((from, to)) = split(reading, names).first().copied() {
+            out.push(
+                Finding::new(kind_of(reading, from, to), text, (from, to), Ground::Layout)
+                    .with(role),
+            );
+        }
+    }
+}
