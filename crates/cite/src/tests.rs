@@ -250,6 +250,6 @@ fn twice_the_text_is_twice_the_work() {
 
 #[test]
 fn the_sentence_before_a_citation_is_no_name() {
-    let found = crate::find("Filed on March 3, 1950. 2 U.S. 1.");
+    let found = find("Filed on March 3, 1950. 2 U.S. 1.");
     assert_eq!((found[0].antecedent, found[0].full_span.start), (None, 24));
 }
