@@ -51,7 +51,7 @@ fn tool<'a>(contract: &'a Value, name: &Value) -> &'a Value {
 
 /// A token that may do everything.
 pub(crate) fn every_scope(data: &Path) -> String {
-    every_scope_of(data, "everybody")
+    every_scope_of(data, "cli")
 }
 
 fn every_scope_of(data: &Path, subject: &str) -> String {
