@@ -114,10 +114,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_that_leads_inside_is_not_followed() {
+    async fn an_address_inside_is_not_told_even_if_it_was_kept() {
         let push = PushConfig { url: "http://localhost./x".to_owned(), ..PushConfig::default() };
         let fault = HttpCourier::new(false).unwrap().deliver(&push, "{}").await.unwrap_err();
-        assert_eq!(fault.code(), "webhook_unreached");
+        assert_eq!(fault.code(), "push_url");
     }
 
     /// A webhook that answers once, and what it was sent.
