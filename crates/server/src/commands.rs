@@ -16,8 +16,8 @@ use crate::cli::{Cli, Command, ToolsetArgs};
 use crate::config::{Config, Settings};
 use crate::exit::Failure;
 
-/// Threads for disks and long calculations. Each costs a megabyte, and twenty large uploads would
-/// otherwise start more than a hundred.
+/// Threads for disks and long calculations, of which twenty large uploads would otherwise start more
+/// than a hundred.
 const BLOCKING_THREADS: usize = 32;
 
 pub(crate) fn run(cli: Cli) -> Result<(), Failure> {

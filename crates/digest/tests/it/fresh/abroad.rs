@@ -2,8 +2,8 @@
 
 use casefile::testing::{Dice, Truth};
 use casefile::{EventKind, Role, Unit};
-use jiff::civil::Date;
 
+use super::russian::{dotted, spelled};
 use super::{FIRMS, Made, british, later, people};
 
 pub(super) fn lease(dice: &mut Dice) -> Made {
@@ -24,29 +24,6 @@ pub(super) fn lease(dice: &mut Dice) -> Made {
         vec![(landlord.to_owned(), Role::Contracting), (tenant.to_owned(), Role::Contracting)];
     truth.organisation(landlord);
     (vec![text], truth)
-}
-
-const MONTHS: [&str; 12] = [
-    "января",
-    "февраля",
-    "марта",
-    "апреля",
-    "мая",
-    "июня",
-    "июля",
-    "августа",
-    "сентября",
-    "октября",
-    "ноября",
-    "декабря",
-];
-
-fn spelled(day: Date) -> String {
-    format!("{} {} {} года", day.day(), MONTHS[day.month() as usize - 1], day.year())
-}
-
-fn dotted(day: Date) -> String {
-    format!("{:02}.{:02}.{}", day.day(), day.month(), day.year())
 }
 
 const NAMES: [&str; 5] = ["Прогресс-Агро", "Невский причал", "ЭнергоСбыт", "Кама", "Белый дом"];

@@ -4,6 +4,7 @@ use casefile::testing::{Dice, Truth};
 use casefile::{EventKind, Role, Unit};
 use jiff::civil::Date;
 
+use super::russian::MONTHS;
 use super::{FIRMS, Made, american, dollars, later, people, two_firms};
 
 pub(super) fn severance(dice: &mut Dice) -> Made {
@@ -67,22 +68,8 @@ pub(super) fn secrecy(dice: &mut Dice) -> Made {
 
 pub(super) fn supply(dice: &mut Dice) -> Made {
     let mut truth = Truth { genre: "contract", ..Truth::default() };
-    let months = [
-        "января",
-        "февраля",
-        "марта",
-        "апреля",
-        "мая",
-        "июня",
-        "июля",
-        "августа",
-        "сентября",
-        "октября",
-        "ноября",
-        "декабря",
-    ];
     let spelled = |day: Date| {
-        format!("«{:02}» {} {} г.", day.day(), months[day.month() as usize - 1], day.year())
+        format!("«{:02}» {} {} г.", day.day(), MONTHS[day.month() as usize - 1], day.year())
     };
     let seller = dice.pick(&["Ладога-Трейд", "Степь", "Верхний Дон"]);
     let buyer = dice.pick(&["Апрель", "Мегаполис Строй", "Вымпел"]);

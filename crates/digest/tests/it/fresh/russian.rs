@@ -27,7 +27,7 @@ const COURTS: [(&str, &str); 3] = [
     ("Центральный районный суд города Тулы", "Тула"),
     ("Кировский районный суд города Самары", "Самара"),
 ];
-const MONTHS: [&str; 12] = [
+pub(super) const MONTHS: [&str; 12] = [
     "января",
     "февраля",
     "марта",
@@ -42,11 +42,11 @@ const MONTHS: [&str; 12] = [
     "декабря",
 ];
 
-fn spelled(day: Date) -> String {
+pub(super) fn spelled(day: Date) -> String {
     format!("{} {} {} года", day.day(), MONTHS[day.month() as usize - 1], day.year())
 }
 
-fn dotted(day: Date) -> String {
+pub(super) fn dotted(day: Date) -> String {
     format!("{:02}.{:02}.{}", day.day(), day.month(), day.year())
 }
 
