@@ -29,6 +29,22 @@ impl Millis {
     /// written with one, so the years of four digits are written out by hand; any other year, which
     /// no market has seen, is left to the calendar.
     pub fn to_rfc3339(self) -> String {
+        self.written(|millis| match millis {
+            0 => 0,
+            it if it % 100 == 0 => 1,
+            it if it % 10 == 0 => 2,
+            _ => 3,
+        })
+    }
+
+    /// RFC 3339 in UTC, always with three decimals, so that such times also sort as text. For what
+    /// the server's own clock said.
+    pub fn to_stamp(self) -> String {
+        self.written(|_| 3)
+    }
+
+    /// `decimals` says how many of the second's decimals are written for so many milliseconds.
+    fn written(self, decimals: impl Fn(i64) -> u32) -> String {
         let (days, rest) = (self.0.div_euclid(DAY_MS), self.0.rem_euclid(DAY_MS));
         let Some((year, month, day)) = civil(days).filter(|(year, ..)| (0..=9999).contains(year))
         else {
@@ -50,9 +66,9 @@ impl Millis {
         put(seconds / 3600, 2, "T");
         put(seconds / 60 % 60, 2, ":");
         put(seconds % 60, 2, ":");
-        if millis > 0 {
-            put(millis, 3, ".");
-            text.truncate(text.trim_end_matches('0').len());
+        let decimals = decimals(millis);
+        if decimals > 0 {
+            put(millis / 10_i64.pow(3 - decimals), decimals, ".");
         }
         text.push('Z');
         text
@@ -147,6 +163,16 @@ mod tests {
             if let Ok(calendar) = calendar {
                 proptest::prop_assert_eq!(Millis(ms).to_rfc3339(), calendar);
             }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn stamps_sort_as_their_times_do(early in 0..4_000_000_000_000_i64, after in 0..5_000_i64) {
+            let (early, late) = (Millis(early), Millis(early + after));
+            proptest::prop_assert_eq!(early.to_stamp().cmp(&late.to_stamp()), early.cmp(&late));
+            let read: jiff::Timestamp = late.to_stamp().parse().unwrap();
+            proptest::prop_assert_eq!(read.as_millisecond(), late.0);
         }
     }
 

@@ -147,7 +147,7 @@ fn uploaded(kept: &Kept, sight: &Sight) -> Value {
         "fileName": file.name,
         "fileSize": file.size,
         "mimeType": file.mime,
-        "uploadedAt": file.uploaded_at.to_rfc3339(),
+        "uploadedAt": file.uploaded_at.to_stamp(),
         "status": "uploaded",
         "sha256": file.hash,
         "tags": file.tags,

@@ -17,7 +17,7 @@ pub(crate) fn insight(it: &Insight, snippet: Option<&str>, sight: &Sight) -> Val
         "entities": it.entities,
         "citations": it.citations,
         "confidence": it.confidence,
-        "createdAt": it.created_at.to_rfc3339(),
+        "createdAt": it.created_at.to_stamp(),
     });
     put(&mut json, "caseId", case_name(sight, it.case_id.as_deref()));
     put(&mut json, "category", it.category.as_deref());
@@ -44,7 +44,7 @@ pub(crate) fn file(it: &FileRecord, sight: &Sight) -> Value {
         "fileName": it.name,
         "fileSize": it.size,
         "mimeType": it.mime,
-        "uploadedAt": it.uploaded_at.to_rfc3339(),
+        "uploadedAt": it.uploaded_at.to_stamp(),
         "status": it.status.word(),
         "sha256": it.hash,
         "tags": it.tags,
