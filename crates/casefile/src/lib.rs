@@ -93,9 +93,18 @@ impl<'t> Casefile<'t> {
 /// Reads the pages of one document.
 #[must_use]
 pub fn read<'t>(pages: &[Page<'t>]) -> Casefile<'t> {
+    read_watched(pages, &mut || ())
+}
+
+/// How often every page is gone through.
+pub const PASSES: usize = 2;
+
+/// The same; `watch` is called after each page of each pass.
+#[must_use]
+pub fn read_watched<'t>(pages: &[Page<'t>], watch: &mut dyn FnMut()) -> Casefile<'t> {
     let mut registry = merge::Registry::default();
     let mut timeline = timeline::Timeline::default();
-    each_piece(pages, |text, cited| {
+    each_piece(pages, watch, |text, cited| {
         for finding in findings(text, cited) {
             registry.add(finding);
         }
@@ -105,7 +114,7 @@ pub fn read<'t>(pages: &[Page<'t>]) -> Casefile<'t> {
     let mut taken: Vec<Span> =
         registry.entities.iter().flat_map(|it| it.mentions.iter().map(|it| it.span)).collect();
     taken.sort_unstable_by_key(|it| (it.index, it.end, it.start));
-    each_piece(pages, |text, cited| registry.look(text, cited, &probes, &taken));
+    each_piece(pages, watch, |text, cited| registry.look(text, cited, &probes, &taken));
     registry.finish();
     timeline.finish();
     let mut casefile = Casefile {
@@ -119,13 +128,18 @@ pub fn read<'t>(pages: &[Page<'t>]) -> Casefile<'t> {
     casefile
 }
 
-fn each_piece<'t>(pages: &[Page<'t>], mut visit: impl FnMut(&Text<'t>, &[bool])) {
+fn each_piece<'t>(
+    pages: &[Page<'t>],
+    watch: &mut dyn FnMut(),
+    mut visit: impl FnMut(&Text<'t>, &[bool]),
+) {
     for (index, page) in pages.iter().enumerate() {
         for (offset, piece) in text::pieces(page.text) {
             let text = Text::new(index, page, offset, piece);
             let cited = cited(&text);
             visit(&text, &cited);
         }
+        watch();
     }
 }
 

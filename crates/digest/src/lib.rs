@@ -47,6 +47,12 @@ use place::Sketch;
 /// Reads the pages of one file.
 #[must_use]
 pub fn read(pages: &[Page<'_>], choice: &Choice) -> Digest {
+    read_watched(pages, choice, &mut |_| ())
+}
+
+/// The same; `watch` is told again and again how much of it is done, from 0 to 1.
+#[must_use]
+pub fn read_watched(pages: &[Page<'_>], choice: &Choice, watch: &mut dyn FnMut(f64)) -> Digest {
     let words = pages.iter().map(|it| it.text.split_whitespace().count() as u64).sum();
     if words == 0 {
         return Digest::default();
@@ -56,13 +62,18 @@ pub fn read(pages: &[Page<'_>], choice: &Choice) -> Digest {
     let mut timeline = timeline::Timeline::default();
     let mut dated: Option<(usize, Event<'_>)> = None;
     let mut truncated = false;
+    let (all, mut done) = (pages.len() * casefile::PASSES, 0);
+    let mut step = || {
+        done += 1;
+        watch(done as f64 / all as f64);
+    };
     for (first, part) in parts(pages) {
         if choice.citations {
             authorities.read(first, part, choice.mode);
         }
         let texts: Vec<casefile::Page<'_>> =
             part.iter().map(|it| casefile::Page { number: it.number, text: it.text }).collect();
-        let mut casefile = casefile::read(&texts);
+        let mut casefile = casefile::read_watched(&texts, &mut step);
         truncated |= casefile.truncated;
         timeline.add(first, &casefile);
         names.add(first, std::mem::take(&mut casefile.entities));

@@ -48,7 +48,11 @@ fn check(texts: &[String]) {
     for choice in modes() {
         let digest = digest::read(&pages, &choice);
         proof::verify(&pages, &digest);
-        assert_eq!(digest, digest::read(&pages, &choice));
+        let mut shares = vec![0.0];
+        assert_eq!(digest, digest::read_watched(&pages, &choice, &mut |it| shares.push(it)));
+        assert!(shares.is_sorted_by(|before, after| before < after), "{shares:?}");
+        let whole = if digest.words == 0 { 0.0 } else { 1.0 };
+        assert_eq!(shares.last(), Some(&whole));
     }
 }
 

@@ -33,8 +33,8 @@ const COMPARED_MAX: u32 = 500;
 /// Problems that a job's result repeats; the file's record has more.
 const PROBLEMS_TOLD: usize = 20;
 /// Where reading ends and understanding begins, in percent.
-const READ: f64 = 90.0;
-const UNDERSTOOD: u64 = 95;
+const READ: f64 = 60.0;
+const UNDERSTOOD: f64 = 95.0;
 
 pub(crate) struct Processing {
     pub(crate) db: Db,
@@ -111,7 +111,7 @@ impl Processing {
         context.progress(READ as u64, Some(100), Some("read; finding what it says"));
         let others = self.others(&work).await?;
         let (digest, pages_read, words) = work.understand(others).await?;
-        context.progress(UNDERSTOOD, Some(100), Some("understood"));
+        context.progress(UNDERSTOOD as u64, Some(100), Some("understood"));
         let mut new = work.insights(digest.drafts);
         let mut processors: Vec<String> = strings(&digest.processors);
         if let Some(summed) = self.summary(&mut work).await? {
@@ -184,7 +184,7 @@ impl Processing {
             let wanted = || !halt.is_cancelled();
             extract::isolated::read_while(&child, &path, &name, &limits, &wanted, &mut |event| {
                 gather.apply(event);
-                // A share of one is ninety, so the number is small and not negative.
+                // A share of one is sixty, so the number is small and not negative.
                 let percent = (gather.share() * READ) as u64;
                 context.progress(percent, Some(100), Some(&gather.place()));
                 std::ops::ControlFlow::Continue(())
@@ -227,7 +227,7 @@ impl Processing {
     async fn summary(&self, work: &mut Work<'_>) -> Result<Option<NewInsight>, Fault> {
         let model = self.model.as_ref().filter(|_| work.settings.extraction_mode == Depth::Deep);
         let Some(model) = model else { return Ok(None) };
-        work.context.progress(UNDERSTOOD, Some(100), Some("summarising"));
+        work.context.progress(UNDERSTOOD as u64, Some(100), Some("summarising"));
         let content = match summary::ask(model.as_ref(), work.pages).await {
             Ok(content) => content,
             Err(fault) => {
@@ -286,7 +286,7 @@ impl Work<'_> {
     /// The drafts of the pages that are looked at, how many those are, and the words of all.
     async fn understand(&mut self, others: Vec<Other>) -> Result<(Digest, usize, u64), Fault> {
         let (pages, settings) = (Arc::clone(self.pages), self.settings.clone());
-        let turn = Arc::clone(&self.turn);
+        let (turn, context) = (Arc::clone(&self.turn), self.context.clone());
         let work = move || {
             let _turn = turn;
             let looked: Vec<digest::Page<'_>> = pages
@@ -295,7 +295,10 @@ impl Work<'_> {
                 .filter(|(at, _)| settings.looks_at(*at, pages.len()))
                 .map(|(_, it)| digest::Page { number: it.page, part: &it.part, text: &it.text })
                 .collect();
-            let mut digest = digest::read(&looked, &settings.choice());
+            let mut digest = digest::read_watched(&looked, &settings.choice(), &mut |share| {
+                let percent = (READ + share * (UNDERSTOOD - READ)) as u64;
+                context.progress(percent, Some(100), Some("finding what it says"));
+            });
             let conflicts = across::conflicts(&digest.drafts, &others);
             digest.drafts.extend(conflicts);
             let words = pages.iter().map(|it| documents::words(&it.text)).sum();
