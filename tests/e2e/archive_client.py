@@ -22,6 +22,7 @@ from archive_insights import TESTS, asked, tested
 from archive_mistakes import cancelled, edges, limited, mistaken
 from archive_papers import CORRUPTED, FAITHFUL
 from archive_people import minted, refreshed, shared, signed_in, stolen, unknown
+from archive_tasks import followed
 from mcp_client import ERAS, Tally, call, every_page, over, text
 
 TOOLS = [
@@ -224,6 +225,10 @@ async def main():
     arguments = parser.parse_args()
     tally = Tally()
     attempted(tally, "HTTP", over_http, tally, arguments)
+    try:
+        await asyncio.wait_for(followed(tally, Door(arguments.url, tally)), arguments.timeout)
+    except Exception:
+        tally.check("tasks run to their end", False, traceback.format_exc())
     for mode, version in ERAS.items():
         try:
             run = session(tally, arguments.url, mode, version)

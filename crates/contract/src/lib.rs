@@ -19,6 +19,7 @@ mod spec;
 mod standing;
 mod stream;
 mod table;
+mod task;
 #[cfg(test)]
 mod tests;
 mod transfer;
@@ -42,6 +43,7 @@ pub use spec::{
 };
 pub use stream::{Event, EventFeed, Subscription};
 pub use table::{DownloadRow, Service, StreamRow, ToolRow, Tools, UploadRow};
+pub use task::{Followed, Stage, Task, TaskAsk, TaskRules, TaskStage};
 pub use transfer::{DownloadSpec, UploadSpec};
 pub use turns::Concurrency;
 pub use upload::{FilePart, MemoryParts, Part, PartHead, PartSource, Upload};

@@ -29,6 +29,7 @@ use crate::stream::{Ending, Subscription};
 use crate::table::{Answer, Service, ToolRow};
 use crate::turns::{Concurrency, Turns};
 
+mod task;
 mod transfer;
 
 /// Turns a credential into a caller; the server implements it over `auth`.
@@ -263,9 +264,7 @@ impl Pipeline {
     ) -> Result<Box<dyn Reply>, Fault> {
         let reply = self.admitted(asks, call, started, asked, &tool.handler).await?;
         if self.check_replies {
-            tool.spec.output.check(&reply.result()).map_err(|fault| {
-                Fault::internal(format!("{} broke its own contract: {fault}", tool.spec.name))
-            })?;
+            tool.fits(&*reply)?;
         }
         Ok(reply)
     }
@@ -365,6 +364,11 @@ impl Pipeline {
         let denied = (!caller.may(asks.scope)).then(|| scope_missing(asks));
         self.gate.decided(&asks.service.name, asks.scope, denied.as_ref());
         denied.map_or(Ok(()), Err)
+    }
+
+    /// Whether a tool asks for no credential.
+    pub fn is_for_anybody(&self, service: Option<&str>, tool: &str) -> bool {
+        self.catalog.find(service, tool).is_some_and(|(_, row)| row.scope == Scope::Open)
     }
 
     /// Counts a stream that was cut off by its transport.

@@ -16,6 +16,11 @@ pub trait Reply: Send + Sync {
         Map::new()
     }
 
+    /// The job that goes on after this answer, where its tool may become a task.
+    fn job(&self) -> Option<&str> {
+        None
+    }
+
     fn http(&self) -> HttpReply {
         HttpReply { status: 200, body: self.result(), max_age_s: None, headers: Vec::new() }
     }

@@ -13,6 +13,7 @@ use crate::address;
 use crate::agent::AgentSpec;
 use crate::files::{ContractError, follow, json, text};
 use crate::schema::Schema;
+use crate::task::TaskRules;
 use crate::transfer::{DownloadFile, DownloadSpec, UploadFile, UploadSpec};
 use crate::turns::Concurrency;
 
@@ -67,6 +68,8 @@ pub struct ToolSpec {
     pub timeout: Option<Duration>,
     /// How many calls at once, where it is not what is usual in the house.
     pub concurrency: Option<Concurrency>,
+    /// Set where a call may go on as a task.
+    pub task: Option<TaskRules>,
 }
 
 /// The argument with which a caller says how many milliseconds a call may take.
@@ -259,6 +262,7 @@ struct ToolFile {
     http_only: bool,
     timeout_s: Option<u32>,
     concurrency: Option<Concurrency>,
+    task: Option<TaskRules>,
 }
 
 #[derive(Deserialize)]
@@ -397,6 +401,7 @@ impl ToolFile {
             http_only: self.http_only,
             timeout: self.timeout_s.map(|seconds| Duration::from_secs(seconds.into())),
             concurrency: self.concurrency,
+            task: self.task,
         })
     }
 }

@@ -17,6 +17,7 @@ use crate::files::ContractError;
 use crate::reply::Reply;
 use crate::spec::{Contract, ResourceSpec, StreamSpec, ToolSpec};
 use crate::stream::Subscription;
+use crate::task::{Followed, TaskAsk};
 use crate::transfer::{DownloadSpec, UploadSpec};
 use crate::turns::Turns;
 use crate::upload::Upload;
@@ -33,6 +34,7 @@ pub struct Tools<S> {
     streams: Vec<Unbound<Handler<Subscription>>>,
     uploads: Vec<Unbound<Receiver>>,
     downloads: Vec<Unbound<Handler<Download>>>,
+    followers: Vec<(&'static str, Handler<Followed>)>,
 }
 
 type Unbound<H> = (&'static str, Scope, H);
@@ -40,7 +42,8 @@ type Unbound<H> = (&'static str, Scope, H);
 impl<S: Send + Sync + 'static> Tools<S> {
     pub fn of(service: Arc<S>) -> Self {
         let (tools, streams) = (Vec::new(), Vec::new());
-        Self { service, tools, streams, uploads: Vec::new(), downloads: Vec::new() }
+        let (uploads, downloads) = (Vec::new(), Vec::new());
+        Self { service, tools, streams, uploads, downloads, followers: Vec::new() }
     }
 
     /// Adds a row. The boxing happens here, once, so that a handler is a plain `async fn`.
@@ -54,6 +57,18 @@ impl<S: Send + Sync + 'static> Tools<S> {
     {
         let boxed = |reply| Box::new(reply) as Box<dyn Reply>;
         self.tools.push((name, scope, erased(&self.service, handler, boxed)));
+        self
+    }
+
+    /// Says how a call of a tool is followed once it has gone on as a job; every tool whose contract
+    /// lets it become a task has such a handler.
+    #[must_use]
+    pub fn follow<F, Fut>(mut self, tool: &'static str, handler: F) -> Self
+    where
+        F: Fn(Cx<S>, TaskAsk) -> Fut + Send + Sync + Clone + 'static,
+        Fut: Future<Output = Result<Followed, Fault>> + Send + 'static,
+    {
+        self.followers.push((tool, erased(&self.service, handler, |followed| followed)));
         self
     }
 
@@ -107,12 +122,15 @@ impl<S: Send + Sync + 'static> Tools<S> {
     ) -> Result<Service, ContractError> {
         let Contract { service, title, version, summary, instructions, documents, access, .. } =
             contract;
-        let tools = join(&service, contract.tools, self.tools, |spec| &spec.name)?.into_iter().map(
-            |(spec, scope, handler)| {
-                let turns = Turns::new(spec.concurrency.unwrap_or_default());
-                ToolRow { spec, scope, handler, turns }
-            },
-        );
+        let mut tools: Vec<ToolRow> =
+            join(&service, contract.tools, self.tools, |spec| &spec.name)?
+                .into_iter()
+                .map(|(spec, scope, handler)| {
+                    let turns = Turns::new(spec.concurrency.unwrap_or_default());
+                    ToolRow { spec, scope, handler, turns, follow: None }
+                })
+                .collect();
+        followed(&service, &mut tools, self.followers)?;
         let streams = join(&service, contract.streams, self.streams, |spec| &spec.name)?
             .into_iter()
             .map(|(spec, scope, open)| StreamRow { spec: Arc::new(spec), scope, open });
@@ -126,7 +144,7 @@ impl<S: Send + Sync + 'static> Tools<S> {
             .into_iter()
             .map(|(spec, scope, open)| DownloadRow { spec, scope, open });
         Ok(Service {
-            tools: tools.collect(),
+            tools,
             streams: streams.collect(),
             uploads: uploads.collect(),
             downloads: downloads.collect(),
@@ -192,6 +210,28 @@ fn join<P, H>(
     }
 }
 
+/// Gives each tool that may become a task its follower. Neither side may lack the other here either.
+fn followed(
+    service: &str,
+    tools: &mut [ToolRow],
+    followers: Vec<(&'static str, Handler<Followed>)>,
+) -> Result<(), ContractError> {
+    for (name, follower) in followers {
+        let row = tools.iter_mut().find(|row| row.spec.name == name && row.spec.task.is_some());
+        let row = row.ok_or_else(|| {
+            ContractError(format!("{service}: {name} is no task in the contract"))
+        })?;
+        row.follow = Some(follower);
+    }
+    match tools.iter().find(|row| row.spec.task.is_some() && row.follow.is_none()) {
+        Some(row) => {
+            let name = &row.spec.name;
+            Err(ContractError(format!("{service}: nobody follows the tasks of {name}")))
+        }
+        None => Ok(()),
+    }
+}
+
 /// A contract with its handlers: everything a transport needs to serve it.
 pub struct Service {
     pub name: Arc<str>,
@@ -217,6 +257,16 @@ pub struct ToolRow {
     pub scope: Scope,
     pub(crate) handler: Handler<Box<dyn Reply>>,
     pub(crate) turns: Turns,
+    pub(crate) follow: Option<Handler<Followed>>,
+}
+
+impl ToolRow {
+    /// Fails where a reply is not what the contract promises.
+    pub(crate) fn fits(&self, reply: &dyn Reply) -> Result<(), Fault> {
+        self.spec.output.check(&reply.result()).map_err(|fault| {
+            Fault::internal(format!("{} broke its own contract: {fault}", self.spec.name))
+        })
+    }
 }
 
 pub struct StreamRow {

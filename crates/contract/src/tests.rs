@@ -4,4 +4,5 @@ mod catalog;
 pub(crate) mod house;
 mod pipeline;
 mod standing;
+mod task;
 mod transfer;

@@ -161,7 +161,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
         errand.insight_ids.len()
     );
     let json = json!({ "success": true, "testId": id, "status": "queued", "message": message });
-    Ok(Said::new(json, message))
+    Ok(Said::new(json, message).begun(&id))
 }
 
 impl Archive {

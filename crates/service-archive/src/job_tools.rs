@@ -67,7 +67,7 @@ async fn wait(cx: &Cx<Archive>, mut job: Job, patience: Duration) -> Result<Job,
 }
 
 /// A test that was done on the spot waits in the queue only to be put away.
-fn is_over(job: &Job) -> bool {
+pub(crate) fn is_over(job: &Job) -> bool {
     job.state.is_finished() || kept(job).is_some()
 }
 
@@ -77,7 +77,12 @@ fn kept(job: &Job) -> Option<Value> {
     job.payload_as::<check::Errand>().ok().filter(|_| is_test).and_then(|it| it.results)
 }
 
-fn word(job: &Job) -> &'static str {
+/// What a test that is over came to.
+pub(crate) fn results_of(job: &Job) -> Result<Value, Fault> {
+    Ok(kept(job).or(job.result_as()?).unwrap_or_else(|| json!({})))
+}
+
+pub(crate) fn word(job: &Job) -> &'static str {
     match job.state {
         _ if kept(job).is_some() => "completed",
         State::Queued => "queued",
@@ -88,7 +93,7 @@ fn word(job: &Job) -> &'static str {
 }
 
 /// In percent; all of it only at the end.
-fn progress(job: &Job) -> u64 {
+pub(crate) fn progress(job: &Job) -> u64 {
     if word(job) == "completed" { 100 } else { job.progress.done.min(99) }
 }
 
@@ -106,13 +111,9 @@ impl Archive {
                 format!("{note}; ask again in 3 s, or with waitSeconds")
             }
             "completed" => {
-                let (result, shown) = self.result(sight, job).await?;
-                let message = result.get("note").and_then(Value::as_str).unwrap_or("completed");
-                let message = message.to_owned();
+                let (mut result, shown) = self.result(sight, job).await?;
+                let message = noted(&mut result).unwrap_or_else(|| "completed".to_owned());
                 json["result"] = result;
-                if let Some(result) = json["result"].as_object_mut() {
-                    result.remove("note");
-                }
                 text.push_str(&shown);
                 message
             }
@@ -134,9 +135,9 @@ impl Archive {
     }
 
     /// The result, and a text that tells it.
-    async fn result(&self, sight: &Sight, job: &Job) -> Result<(Value, String), Fault> {
+    pub(crate) async fn result(&self, sight: &Sight, job: &Job) -> Result<(Value, String), Fault> {
         if job.kind == INTEGRITY {
-            let results = kept(job).or(job.result_as()?).unwrap_or_else(|| json!({}));
+            let results = results_of(job)?;
             let text = check::text_of(&results);
             let took = job.started_at.zip(job.finished_at);
             let seconds = took.map_or(0.0, |(from, to)| (to.0 - from.0).max(0) as f64 / 1000.0);
@@ -204,6 +205,12 @@ impl Archive {
     }
 }
 
+/// Takes out of a result what is to be said beside it.
+pub(crate) fn noted(result: &mut Value) -> Option<String> {
+    let note = result.as_object_mut()?.remove("note")?;
+    note.as_str().map(ToOwned::to_owned)
+}
+
 /// One insight in a text.
 pub(crate) fn line(it: &Insight) -> String {
     let category = it.category.as_deref().unwrap_or("insight");
@@ -211,12 +218,17 @@ pub(crate) fn line(it: &Insight) -> String {
     format!("\n- [{category}] {} ({:.2}{page}) {}", clipped(&it.title, 200), it.confidence, it.id)
 }
 
-fn error(job: &Job) -> Value {
-    let (reason, message) = match (&job.error, job.state) {
+/// Why a job did not complete: a word, and a sentence.
+pub(crate) fn wrong(job: &Job) -> (&str, &str) {
+    match (&job.error, job.state) {
         (_, State::Cancelled) => ("cancelled", "the job was cancelled"),
         (Some(error), _) => (error.code.as_str(), error.message.as_str()),
         (None, _) => ("unknown", "the job failed"),
-    };
+    }
+}
+
+fn error(job: &Job) -> Value {
+    let (reason, message) = wrong(job);
     let code = if reason.starts_with("store_") { "DATABASE_ERROR" } else { "PROCESSING_FAILED" };
     json!({ "code": code, "message": message, "details": { "reason": reason,
         "attempts": job.attempt } })
@@ -232,8 +244,21 @@ pub(crate) async fn cancel(cx: Cx<Archive>, args: CancelArgs) -> Result<Said, Fa
     let archive = &cx.service;
     let sight = archive.sight(&cx.caller).await?;
     let job = archive.job_to_cancel(&sight, &args.job_id).await?;
-    if is_over(&job) {
-        return Err(finished(&job));
+    let job = halt(archive, &job).await?;
+    let message = if job.state == State::Cancelled {
+        "the job was cancelled"
+    } else {
+        "the job was asked to stop, and does within seconds"
+    };
+    let json = json!({ "success": true, "jobId": job.id, "status": word(&job),
+        "message": message });
+    Ok(Said::new(json, format!("Job {}: {message}.", job.id)))
+}
+
+/// Stops a job, or has it asked to stop. One that is over is told so.
+pub(crate) async fn halt(archive: &Archive, job: &Job) -> Result<Job, Fault> {
+    if is_over(job) {
+        return Err(finished(job));
     }
     let job = match archive.jobs.cancel(&job.id).await {
         // It ended while it was looked at.
@@ -242,15 +267,10 @@ pub(crate) async fn cancel(cx: Cx<Archive>, args: CancelArgs) -> Result<Said, Fa
         }
         cancelled => cancelled?,
     };
-    let message = if job.state == State::Cancelled {
+    if job.state == State::Cancelled {
         archive.rest(&job).await?;
-        "the job was cancelled"
-    } else {
-        "the job was asked to stop, and does within seconds"
-    };
-    let json = json!({ "success": true, "jobId": job.id, "status": word(&job),
-        "message": message });
-    Ok(Said::new(json, format!("Job {}: {message}.", job.id)))
+    }
+    Ok(job)
 }
 
 impl Archive {

@@ -10,6 +10,7 @@ mod check;
 mod download;
 mod envelope;
 mod file_tools;
+mod follow;
 mod job_tools;
 mod number;
 mod process;
@@ -123,6 +124,8 @@ pub fn service(parts: Parts) -> Result<Service, ContractError> {
         .tool("arkiver_cancel_job", Scope::Write, job_tools::cancel)
         .tool("arkiver_share_case", Scope::Write, share::call)
         .tool("arkiver_upload_progress", Scope::Read, upload::progress)
+        .follow("arkiver_process_file", follow::processing)
+        .follow("arkiver_integrity_test", follow::testing)
         .upload("arkiver_upload", Scope::Write, upload::call)
         .download("arkiver_file_content", Scope::Read, download::content)
         .download("arkiver_export_file", Scope::Read, download::export)

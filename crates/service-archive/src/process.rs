@@ -96,7 +96,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
     );
     let json = json!({ "success": true, "jobId": id, "fileId": file.id, "status": "queued",
         "estimatedDuration": seconds, "message": "Processing started" });
-    Ok(Said::new(json, text))
+    Ok(Said::new(json, text).begun(id))
 }
 
 /// A file that is being processed the same way is processed once.

@@ -2,6 +2,7 @@
 
 pub(crate) mod catalogue;
 mod collecting;
+mod follow;
 mod ingest;
 mod market;
 pub(crate) mod names;
@@ -90,6 +91,7 @@ pub fn collector(parts: CollectorParts) -> Result<Service, ContractError> {
         .tool("ping_health", Scope::Open, house::ping::<Collector>)
         .tool("health_check", Scope::Open, house::health::<Collector>)
         .tool("version_info", Scope::Open, house::version::<Collector>)
+        .follow("start_collection", follow::collecting)
         .bind(contract, crate::envelope::Words)
 }
 

@@ -6,11 +6,17 @@ use serde_json::Value;
 pub(crate) struct Said {
     json: Value,
     text: String,
+    job: Option<String>,
 }
 
 impl Said {
     pub(crate) fn new(json: Value, text: impl Into<String>) -> Self {
-        Self { json, text: text.into() }
+        Self { json, text: text.into(), job: None }
+    }
+
+    /// Of an answer that a job goes on behind.
+    pub(crate) fn begun(self, job: &str) -> Self {
+        Self { job: Some(job.to_owned()), ..self }
     }
 }
 
@@ -21,5 +27,9 @@ impl Reply for Said {
 
     fn text(&self) -> String {
         self.text.clone()
+    }
+
+    fn job(&self) -> Option<&str> {
+        self.job.as_deref()
     }
 }

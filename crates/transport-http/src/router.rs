@@ -9,13 +9,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use auth::RateLimiter;
+use axum::body::Body;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::{Extension, Router};
-use contract::{Arrival, Gate, Pipeline, View};
+use contract::{Arrival, Credential, Gate, Pipeline, View};
+use fault::Fault;
 use http::header::{AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, IF_NONE_MATCH, UPGRADE};
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version};
+use http_body_util::BodyExt as _;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate as _, SizeAbove};
 use tower_http::cors::{AllowOrigin, CorsLayer};
@@ -32,8 +35,13 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Small bodies grow when compressed, and cost time.
 const COMPRESSED_FROM: u64 = 860;
 
+/// The most that somebody without access is read.
+const STRANGER_BYTES_MAX: usize = 64 * 1024;
+
 /// Counts what came of each request; `route` is the pattern, never the path.
 type HttpMeter = dyn Fn(&str, &str, u16, Duration) + Send + Sync;
+/// Whether a message may be heard from somebody who was refused for this.
+type Strangers = dyn Fn(&Fault, &[u8]) -> bool + Send + Sync;
 
 pub struct EdgeConfig {
     pub limiter: RateLimiter,
@@ -48,6 +56,9 @@ pub struct EdgeConfig {
     /// [`crate::upload_paths`].
     pub uploads: HashSet<String>,
     pub body_patience: Duration,
+    /// What may be asked at `/mcp`, where all services are, by those who have no access; only there
+    /// to be looked at where the house is closed to whoever has none.
+    pub strangers: Box<Strangers>,
     pub meter: Box<HttpMeter>,
 }
 
@@ -59,6 +70,7 @@ pub struct Edge {
     body: BodyRules,
     body_at: HashMap<String, usize>,
     uploads: HashSet<String>,
+    strangers: Box<Strangers>,
     meter: Box<HttpMeter>,
 }
 
@@ -111,6 +123,7 @@ pub fn with_edge(routes: Router, config: EdgeConfig) -> Router {
         body: BodyRules { bytes_max: config.body_bytes_max, patience: config.body_patience },
         body_at: config.body_bytes_at,
         uploads: config.uploads,
+        strangers: config.strangers,
         meter: config.meter,
     });
     // A file goes as it is: it is packed already, or its reader wants to know its length.
@@ -210,16 +223,11 @@ impl Edge {
             let message = "this server does not answer to that host name";
             return Err(Refusal::new(StatusCode::FORBIDDEN, "FORBIDDEN", message));
         }
-        // A protocol of its own cannot be answered in the words of a contract before it is decoded,
-        // so a caller without access is turned away here, in HTTP's. Where a call may show who makes
-        // it, that goes before the header, and its contract has words for both.
+        let request = match self.refused(request.uri().path(), &arrival.credential).await {
+            Some(fault) => self.heard(request, &fault).await?,
+            None => request,
+        };
         let path = request.uri().path();
-        let later = path.strip_prefix("/mcp/").is_some_and(|it| self.rules.gate.asks_later(it));
-        let asked = is_mcp(path) && !later;
-        if asked && let Err(fault) = self.rules.gate.admit(&arrival.credential, "mcp").await {
-            let word = "UNAUTHENTICATED";
-            return Err(Refusal::new(StatusCode::UNAUTHORIZED, word, fault.message()));
-        }
         let own = self.body_at.get(path).copied().unwrap_or_default();
         let bytes_max = self.body.bytes_max.max(own);
         let mut request = match request.method() == Method::POST && self.uploads.contains(path) {
@@ -232,6 +240,41 @@ impl Edge {
         }
         Ok(request)
     }
+
+    /// A protocol of its own cannot be answered in the words of a contract before it is decoded, so
+    /// a caller without access is turned away here, in HTTP's. Where a call may show who makes it,
+    /// that goes before the header, and its contract has words for both; and where nobody has to say
+    /// who they are, a credential that does not hold is the affair of the tool that wants one.
+    async fn refused(&self, path: &str, credential: &Credential) -> Option<Fault> {
+        let gate = &self.rules.gate;
+        let later = path.strip_prefix("/mcp/").is_some_and(|it| gate.asks_later(it));
+        if !is_mcp(path) || later {
+            return None;
+        }
+        let fault = gate.admit(credential, "mcp").await.err()?;
+        let open = has_every_service(path) && gate.admit(&Credential::None, "mcp").await.is_ok();
+        (!open).then_some(fault)
+    }
+
+    /// The request of somebody without access, where it asks for what needs none.
+    async fn heard(&self, request: Request, fault: &Fault) -> Result<Request, Refusal> {
+        let refusal = || Refusal::new(StatusCode::UNAUTHORIZED, "UNAUTHENTICATED", fault.message());
+        if !has_every_service(request.uri().path()) || request.method() != Method::POST {
+            return Err(refusal());
+        }
+        let rules = BodyRules { bytes_max: STRANGER_BYTES_MAX, ..self.body };
+        let (parts, body) = rules.read(request).await.map_err(|_| refusal())?.into_parts();
+        // The body is whole by now.
+        let message = body.collect().await.map_err(|_| refusal())?.to_bytes();
+        match (self.strangers)(fault, &message) {
+            true => Ok(Request::from_parts(parts, Body::from(message))),
+            false => Err(refusal()),
+        }
+    }
+}
+
+fn has_every_service(path: &str) -> bool {
+    matches!(path, "/mcp" | "/mcp/")
 }
 
 fn is_mcp(path: &str) -> bool {

@@ -85,6 +85,36 @@ pub(crate) fn failed_resource(uri: &str, failure: &Failure) -> ErrorData {
     }
 }
 
+/// A task that nobody began, that somebody else began, or whose time is over: whoever guesses at ids
+/// learns nothing from the difference.
+pub(crate) fn unknown_task(id: &str) -> ErrorData {
+    let shown: String = id.chars().take(128).collect();
+    ErrorData::invalid_params(format!("there is no task {shown:?}"), None)
+}
+
+/// Why a task could not be told of, as far as that is known: the protocol's code where it has one,
+/// and the contract's own envelope beside it.
+pub(crate) fn failed_task(id: &str, failure: Option<&Failure>) -> ErrorData {
+    let Some(failure) = failure else { return unknown_task(id) };
+    let shown: String = id.chars().take(128).collect();
+    let data = Some(json!({ "error": failure.tool_error }));
+    match (failure.kind, failure.retry_after) {
+        _ if failure.code == "task_expired" => {
+            ErrorData::invalid_params(format!("the task {shown:?} has expired"), None)
+        }
+        (Kind::NotFound, _) => unknown_task(id),
+        (Kind::RateLimited, Some(wait)) => rate_limited(wait),
+        (Kind::Cancelled, _) => cancelled(),
+        (Kind::Internal, _) => {
+            ErrorData::internal_error(format!("the task {shown:?} cannot be told of"), data)
+        }
+        _ => {
+            let message = format!("the task {shown:?} cannot be told of: {}", failure.code);
+            ErrorData::new(ErrorCode(i32::from(failure.http_status)), message, data)
+        }
+    }
+}
+
 pub(crate) fn too_many_watches(max: usize) -> ErrorData {
     let message = format!("{max} resources are subscribed to already; give one up first");
     ErrorData::new(RATE_LIMITED, message, None)

@@ -18,6 +18,8 @@ mod server;
 mod sessions;
 mod slow;
 mod stdio;
+mod strangers;
+mod tasks;
 mod watches;
 
 pub use http::{HttpOptions, router};
@@ -26,3 +28,4 @@ pub use http::{HttpOptions, router};
 pub use rmcp::transport::stdio_pipes;
 pub use server::{McpServer, ServerOptions};
 pub use stdio::{LINE_BYTES_MAX, serve_stdio};
+pub use strangers::is_for_strangers;

@@ -15,7 +15,9 @@ const INSTRUCTIONS_BYTES_MAX: usize = 1_600;
 pub(crate) struct ListedTool {
     pub(crate) service: Arc<str>,
     /// The contract's own name, which finds the row within its service.
-    own_name: String,
+    pub(crate) own_name: String,
+    /// Whether its calls may become tasks.
+    pub(crate) followable: bool,
     pub(crate) tool: Tool,
 }
 
@@ -84,7 +86,8 @@ impl ListedTool {
         .with_title(spec.title.clone())
         .with_raw_output_schema(object(spec.output.json()));
         tool.annotations = serde_json::from_value(spec.annotations.clone()).ok();
-        Self { service: Arc::clone(&listed.service.name), own_name: spec.name.clone(), tool }
+        let service = Arc::clone(&listed.service.name);
+        Self { service, own_name: spec.name.clone(), followable: spec.task.is_some(), tool }
     }
 
     /// Whether a view on top of the server's own lets this tool be seen and called.

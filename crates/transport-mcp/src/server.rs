@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use contract::{Call, Credential, Pipeline, Progress, View};
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
-    Implementation, JsonObject, ListPromptsRequestMethod, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskMethod, CancelTaskParams,
+    CompleteRequestParams, CompleteResult, GetTaskMethod, GetTaskParams, GetTaskResult,
+    Implementation, InitializeRequestParams, InitializeResult, JsonObject,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
+    TASKS_EXTENSION_ID, Tool, UnsubscribeRequestParams, UpdateTaskMethod, UpdateTaskParams,
 };
 use rmcp::service::{RequestContext as Cx, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -79,6 +81,10 @@ impl McpServer {
             let watchable = listing.families.iter().any(|family| family.watchable);
             resources.subscribe = watchable.then_some(true);
         }
+        if listing.tools.iter().any(|tool| tool.followable) {
+            let ours = capabilities.extensions.get_or_insert_default();
+            ours.insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
+        }
         let stoa = Implementation::new("stoa", options.version.clone()).with_title("Stoa");
         let mut info = ServerConfig::new(capabilities).with_server_info(stoa);
         info.instructions =
@@ -141,6 +147,18 @@ impl ServerHandler for McpServer {
         self.house.info.clone()
     }
 
+    // The older protocol had tasks of another kind, so ours are not shown to its clients.
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        cx: Cx<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        cx.peer.set_peer_info(request.clone());
+        let mut info = self.negotiate_initialize(&request)?;
+        info.capabilities.extensions = None;
+        Ok(info)
+    }
+
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
@@ -172,6 +190,37 @@ impl ServerHandler for McpServer {
         cx: Cx<RoleServer>,
     ) -> impl Future<Output = Result<CallToolResponse, ErrorData>> + Send + '_ {
         Box::pin(self.carry(request, cx))
+    }
+
+    fn get_task(
+        &self,
+        request: GetTaskParams,
+        cx: Cx<RoleServer>,
+    ) -> impl Future<Output = Result<GetTaskResult, ErrorData>> + Send + '_ {
+        Box::pin(async move {
+            let told = self.followed::<GetTaskMethod>(&request.task_id, false, cx).await?;
+            Ok(GetTaskResult::new(told))
+        })
+    }
+
+    fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        cx: Cx<RoleServer>,
+    ) -> impl Future<Output = Result<(), ErrorData>> + Send + '_ {
+        Box::pin(async move {
+            self.followed::<UpdateTaskMethod>(&request.task_id, false, cx).await.map(drop)
+        })
+    }
+
+    fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        cx: Cx<RoleServer>,
+    ) -> impl Future<Output = Result<(), ErrorData>> + Send + '_ {
+        Box::pin(async move {
+            self.followed::<CancelTaskMethod>(&request.task_id, true, cx).await.map(drop)
+        })
     }
 
     async fn list_resources(
@@ -258,9 +307,10 @@ impl McpServer {
         let by = narrowing(&cx.extensions);
         let catalog = self.house.pipeline.catalog();
         let visible = |it: &&ListedTool| by.as_ref().is_none_or(|view| it.shown_by(catalog, view));
-        if self.house.listing.find(&request.name).filter(visible).is_none() {
+        let Some(listed) = self.house.listing.find(&request.name).filter(visible) else {
             return Err(self.unknown(&request.name, by.as_ref()));
-        }
+        };
+        let follow = self.followable(listed, request.arguments.as_ref(), shown.as_ref(), &cx);
         let called = catalog.find(self.house.view.service.as_deref(), &request.name);
         let output = called.map(|(_, tool)| &tool.spec.output);
         let call = |to: Progress| {
@@ -286,6 +336,12 @@ impl McpServer {
         };
         let outcome =
             outcome.ok_or_else(|| ErrorData::internal_error("a listed tool has no row", None))?;
+        if let (Some(follow), Ok(reply)) = (follow, &outcome)
+            && let Some(job) = reply.job()
+            && let Some(answer) = self.handle(follow, job, &cx).await
+        {
+            return answer;
+        }
         answer::of(outcome, output).map(CallToolResponse::from)
     }
 

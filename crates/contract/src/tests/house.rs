@@ -65,6 +65,7 @@ pub(crate) fn contract(service: &str, tools: &[&str]) -> Contract {
         http_only: false,
         timeout: None,
         concurrency: None,
+        task: None,
     };
     Contract {
         service: service.to_owned(),

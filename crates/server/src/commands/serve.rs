@@ -115,7 +115,7 @@ fn edge(app: &App, config: &Config) -> Result<EdgeConfig, Failure> {
         HeaderValue::from_str(text)
             .map_err(|_| Failure::usage(format!("CORS origin {text:?} is not valid")))
     };
-    let metrics = Arc::clone(&app.metrics);
+    let (metrics, pipeline) = (Arc::clone(&app.metrics), Arc::clone(&app.pipeline));
     Ok(EdgeConfig {
         limiter: RateLimiter::new(config.rate, CLIENTS_MAX),
         gate: Arc::clone(&app.gate) as _,
@@ -125,6 +125,9 @@ fn edge(app: &App, config: &Config) -> Result<EdgeConfig, Failure> {
         body_bytes_at: larger_bodies(app),
         uploads: transport_http::upload_paths(&app.pipeline, &http_view(app, config)),
         body_patience: config.client_patience,
+        strangers: Box::new(move |fault, message| {
+            transport_mcp::is_for_strangers(&pipeline, fault, message)
+        }),
         meter: Box::new(move |route, method, status, elapsed| {
             metrics.route(route, method).record(status, elapsed);
         }),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::process::{Folder, Server, http, mcp_post, run, stoa};
 
-const COMPLAINT: &str = "UNITED STATES DISTRICT COURT\nEASTERN DISTRICT OF MICHIGAN\n\n\
+pub(crate) const COMPLAINT: &str = "UNITED STATES DISTRICT COURT\nEASTERN DISTRICT OF MICHIGAN\n\n\
     JANE ROE,\n    Plaintiff,\nv.                     Case No. 2:24-cv-01234\n\
     ACME LOGISTICS, INC.,\n    Defendant.\n\nCOMPLAINT\n\n\
     On March 5, 2024, Plaintiff Jane Roe signed the zanzibar agreement. The claim rests on Ashcroft v. \
@@ -16,13 +16,13 @@ const COMPLAINT: &str = "UNITED STATES DISTRICT COURT\nEASTERN DISTRICT OF MICHI
     days after service.\n";
 
 /// Somebody with a token, at a server.
-struct Person<'a> {
+pub(crate) struct Person<'a> {
     server: &'a Server,
-    token: String,
+    pub(crate) token: String,
 }
 
 impl<'a> Person<'a> {
-    async fn register(server: &'a Server, name: &str) -> Self {
+    pub(crate) async fn register(server: &'a Server, name: &str) -> Self {
         let body = json!({ "action": "register", "username": name, "password": "a long secret" });
         let url = server.url("/api/arkiver/auth");
         let told: Value = http().post(url).json(&body).send().await.unwrap().json().await.unwrap();
@@ -50,7 +50,7 @@ impl<'a> Person<'a> {
     }
 
     /// The id of an uploaded file.
-    async fn file(&self, name: &str, metadata: Option<Value>, text: &str) -> String {
+    pub(crate) async fn file(&self, name: &str, metadata: Option<Value>, text: &str) -> String {
         let (status, told) = self.upload(name, metadata, text.as_bytes()).await;
         assert_eq!(status, 200, "{told}");
         told["fileId"].as_str().unwrap().to_owned()

@@ -165,12 +165,15 @@ pub(crate) fn mcp_headers(
     let meta = &mut params["_meta"];
     meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
     meta["io.modelcontextprotocol/clientInfo"] = json!({ "name": "it", "version": "1" });
-    meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    let able = &mut meta["io.modelcontextprotocol/clientCapabilities"];
+    if able.is_null() {
+        *able = json!({});
+    }
     let mut request = request
         .header("accept", "application/json, text/event-stream")
         .header("mcp-protocol-version", "2026-07-28")
         .header("mcp-method", method);
-    if let Some(name) = params["name"].as_str().or_else(|| params["uri"].as_str()) {
+    if let Some(name) = ["name", "uri", "taskId"].iter().find_map(|it| params[it].as_str()) {
         request = request.header("mcp-name", name);
     }
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });

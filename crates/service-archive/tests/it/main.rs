@@ -6,6 +6,7 @@
 mod checks;
 mod flow;
 mod people;
+mod tasks;
 mod trouble;
 mod uploads;
 mod world;
@@ -36,6 +37,9 @@ const TESTS: &[(&str, fn())] = &[
     ("large_tests_are_jobs", checks::large_tests_are_jobs),
     ("a_model_judges_beside_the_rules", checks::a_model_judges_beside_the_rules),
     ("a_test_reads_only_what_its_caller_may", checks::reads_only_what_the_caller_may),
+    ("tasks_are_followed_to_their_end", tasks::followed_to_their_end),
+    ("a_task_is_cancelled_on_the_way", tasks::cancelled_on_the_way),
+    ("tests_that_are_jobs_are_tasks", tasks::tests_that_are_jobs),
 ];
 
 fn main() -> ExitCode {

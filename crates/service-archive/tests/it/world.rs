@@ -160,7 +160,7 @@ pub(crate) struct User<'w> {
 }
 
 impl User<'_> {
-    fn call_of(&self, tool: &str, args: Value) -> Call {
+    pub(crate) fn call_of(&self, tool: &str, args: Value) -> Call {
         let Value::Object(args) = args else { panic!("arguments are an object") };
         let mut call = Call::new(tool, args);
         call.service = Some(Arc::from("archive"));
@@ -282,7 +282,7 @@ impl User<'_> {
     }
 }
 
-fn told(outcome: contract::Outcome) -> Result<(Value, String), (u16, Value)> {
+pub(crate) fn told(outcome: contract::Outcome) -> Result<(Value, String), (u16, Value)> {
     match outcome {
         Ok(reply) => {
             let HttpReply { status, .. } = reply.http();

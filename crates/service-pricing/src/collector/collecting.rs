@@ -44,9 +44,14 @@ pub(super) async fn start(cx: Cx<Collector>, errand: Errand) -> Result<Said, Fau
     let pushed = cx.service.jobs.push(job).await?;
     let id = pushed.job.id;
     let text = format!("Collecting {sku} in {market} from {connector}, depth {depth}: job {id}");
-    let json = json!({ "ok": true, "job_id": id, "sku": sku, "market": market,
-        "connector": connector, "depth": depth });
-    Ok(Said::new(json, text))
+    Ok(Said::new(begun(&id, &errand), text).begun(&id))
+}
+
+/// The answer to `start_collection`.
+pub(super) fn begun(id: &str, errand: &Errand) -> Value {
+    let Errand { sku, market, connector, depth } = errand;
+    json!({ "ok": true, "job_id": id, "sku": sku, "market": market, "connector": connector,
+        "depth": depth })
 }
 
 #[derive(Deserialize)]
@@ -64,20 +69,25 @@ pub(super) async fn status(cx: Cx<Collector>, args: StatusArgs) -> Result<Said, 
     let reached = reach(&cx.caller, &errand.sku, &errand.market);
     reached.map_err(|_| unknown(&args.job_id))?;
     let told = describe(&job, &errand)?;
-    let text = format!(
-        "Job {}: {} ({} of {} in {}, {} ticks so far)",
-        job.id, told["status"], errand.connector, errand.sku, errand.market, told["collected"]
-    );
+    let text = line(&job, &errand, &told);
     Ok(Said::new(json!({ "ok": true, "job_id": job.id, "job": told }), text))
 }
 
+/// A job in a sentence.
+pub(super) fn line(job: &Job, errand: &Errand, told: &Value) -> String {
+    format!(
+        "Job {}: {} ({} of {} in {}, {} ticks so far)",
+        job.id, told["status"], errand.connector, errand.sku, errand.market, told["collected"]
+    )
+}
+
 /// In the queue's own words, so that a job out of reach looks like none.
-fn unknown(id: &str) -> Fault {
+pub(super) fn unknown(id: &str) -> Fault {
     let shown: String = id.chars().take(64).collect();
     Fault::not_found("job_not_found", format!("there is no job {shown:?}"))
 }
 
-fn describe(job: &Job, errand: &Errand) -> Result<Value, Fault> {
+pub(super) fn describe(job: &Job, errand: &Errand) -> Result<Value, Fault> {
     let status = match job.state {
         State::Queued => "QUEUED",
         State::Running => "RUNNING",

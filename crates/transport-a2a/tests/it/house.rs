@@ -172,6 +172,7 @@ fn contract() -> Contract {
         http_only: false,
         timeout: None,
         concurrency: None,
+        task: None,
     };
     let skill = AgentSkill {
         id: "repeat".to_owned(),

@@ -237,6 +237,7 @@ fn contract() -> Contract {
             http_only: true,
             timeout: None,
             concurrency: None,
+            task: None,
         });
     }
     contract.streams.push(StreamSpec {
@@ -261,7 +262,7 @@ fn contract() -> Contract {
     contract
 }
 
-struct Words;
+pub(crate) struct Words;
 
 impl Envelope for Words {
     fn tool_error(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
@@ -275,7 +276,7 @@ impl Envelope for Words {
 }
 
 /// Knows nobody by default; a token's text is its subject, except `bad`, which holds nothing.
-struct Door;
+pub(crate) struct Door;
 
 #[async_trait]
 impl Gate for Door {
@@ -292,7 +293,7 @@ impl Gate for Door {
     }
 }
 
-struct Uncounted;
+pub(crate) struct Uncounted;
 
 impl Meter for Uncounted {
     fn record(&self, _: &CallRecord<'_>) {}

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use contract::{Arrival, Credential, View};
@@ -29,22 +30,7 @@ impl House {
     pub(crate) async fn facing(view: View, page_size: usize, options: &HttpOptions) -> Self {
         let (pipeline, ear) = pipeline();
         let server = ServerOptions { page_size, ..ServerOptions::http("9.9.9") };
-        let router = router(&pipeline, &view, &server, options);
-        // What the edge does for every request: here only for those that ask for it.
-        let router = router.layer(from_fn(|mut request: Request, next: Next| async move {
-            if request.headers().contains_key("x-test-refused") {
-                request.extensions_mut().insert(Arrival {
-                    request_id: Arc::from("r-1"),
-                    refused_for: Some(Duration::from_millis(1_500)),
-                    credential: Credential::None,
-                });
-            }
-            next.run(request).await
-        }));
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let mut serving = tokio::task::JoinSet::new();
-        serving.spawn(async move { axum::serve(listener, router).await.unwrap() });
+        let (address, serving) = serve(router(&pipeline, &view, &server, options)).await;
         Self { address, ear, _serving: serving }
     }
 
@@ -55,6 +41,26 @@ impl House {
     pub(crate) fn at(&self, path: &str) -> Client {
         Client::new(self.address, path)
     }
+}
+
+/// Serves on a port of its own for as long as the second is kept.
+pub(crate) async fn serve(router: Router) -> (SocketAddr, tokio::task::JoinSet<()>) {
+    // What the edge does for every request: here only for those that ask for it.
+    let router = router.layer(from_fn(|mut request: Request, next: Next| async move {
+        if request.headers().contains_key("x-test-refused") {
+            request.extensions_mut().insert(Arrival {
+                request_id: Arc::from("r-1"),
+                refused_for: Some(Duration::from_millis(1_500)),
+                credential: Credential::None,
+            });
+        }
+        next.run(request).await
+    }));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut serving = tokio::task::JoinSet::new();
+    serving.spawn(async move { axum::serve(listener, router).await.unwrap() });
+    (address, serving)
 }
 
 fn names(listed: &Value) -> Vec<&str> {

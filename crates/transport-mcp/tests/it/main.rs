@@ -7,4 +7,6 @@ mod following;
 mod http;
 mod resources;
 mod stdio;
+mod strangers;
+mod tasks;
 mod wire;

@@ -153,7 +153,8 @@ impl Client {
 
     pub(crate) fn modern_client(&self, method: &str, params: &Value) -> Self {
         let client = self.with("mcp-protocol-version", MODERN).with("mcp-method", method);
-        match params["name"].as_str().or_else(|| params["uri"].as_str()) {
+        let named = ["name", "uri", "taskId"].iter().find_map(|it| params[it].as_str());
+        match named {
             Some(name) => client.with("mcp-name", name),
             None => client,
         }
@@ -183,7 +184,10 @@ pub(crate) fn modern_body(method: &str, mut params: Value) -> String {
     let meta = &mut params["_meta"];
     meta["io.modelcontextprotocol/protocolVersion"] = json!(MODERN);
     meta["io.modelcontextprotocol/clientInfo"] = json!({ "name": "test", "version": "0" });
-    meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    let able = &mut meta["io.modelcontextprotocol/clientCapabilities"];
+    if able.is_null() {
+        *able = json!({});
+    }
     json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string()
 }
 

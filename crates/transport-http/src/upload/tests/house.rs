@@ -149,6 +149,7 @@ fn tool(name: &str, method: &str, path: &str) -> ToolSpec {
         http_only: true,
         timeout: None,
         concurrency: None,
+        task: None,
     }
 }
 
@@ -265,6 +266,7 @@ impl House {
             body_bytes_at: Default::default(),
             uploads: upload_paths(&pipeline, &view),
             body_patience: Duration::from_secs(5),
+            strangers: Box::new(|_, message| message == b"hello"),
             meter: Box::new(|_, _, _, _| {}),
         };
         let limits = Limits {

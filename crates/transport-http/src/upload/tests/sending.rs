@@ -224,14 +224,19 @@ async fn a_page_may_send_files_where_it_may_call() {
 #[tokio::test]
 async fn who_may_say_later_who_they_are_are_not_stopped_at_the_edge() {
     let house = House::open().await;
-    for (token, path, status) in [
-        ("bad", "/mcp/indicators", 404),
-        ("", "/mcp/indicators", 404),
-        ("bad", "/mcp/other", 401),
-        ("", "/mcp", 401),
-        ("good", "/mcp", 404),
+    let long = vec![b' '; 70_000];
+    for (token, path, body, status) in [
+        ("bad", "/mcp/indicators", b"".as_slice(), 404),
+        ("", "/mcp/indicators", b"", 404),
+        ("bad", "/mcp/other", b"hello", 401),
+        ("", "/mcp", b"", 401),
+        ("", "/mcp", &long, 401),
+        ("", "/mcp", b"hello", 404),
+        ("bad", "/mcp", b"hello", 404),
+        ("bad", "/mcp", b"hello again", 401),
+        ("good", "/mcp", b"hello again", 404),
     ] {
-        let answer = house.ask_as(token, &format!("POST {path}"), "", b"").await;
-        assert_eq!(answer.status, status, "{token} {path}");
+        let answer = house.ask_as(token, &format!("POST {path}"), "", body).await;
+        assert_eq!(answer.status, status, "{token} {path} {}", body.len());
     }
 }

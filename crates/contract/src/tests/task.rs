@@ -1,0 +1,114 @@
+//! Calls that go on as jobs: who may follow them, and what they are told.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fault::{Fault, Kind};
+use serde_json::{Map, Value, json};
+
+use super::house::{Doorman, Echo, Plain, Silent, contract, table};
+use crate::{
+    Call, Catalog, Contract, Credential, Cx, Followed, Pipeline, Stage, TaskAsk, TaskRules,
+    TaskStage, Tools,
+};
+
+const RULES: TaskRules = TaskRules { poll_ms: 500, ttl_s: 60 };
+
+/// The job says how it is.
+async fn follow(_cx: Cx<()>, ask: TaskAsk) -> Result<Followed, Fault> {
+    let end = |json: Value| Stage::Ended(Ok(Box::new(Echo(json))));
+    let stage = match ask.job.as_str() {
+        _ if ask.stop => Stage::Cancelled,
+        "done" => end(json!({ "n": 1 })),
+        "broken" => end(json!({ "m": 1 })),
+        "failed" => Stage::Ended(Err(Fault::new(Kind::NotFound, "nine", "there is no nine"))),
+        "foreign" => return Err(Fault::not_found("job_not_found", "there is no such job")),
+        _ => Stage::Working,
+    };
+    let age = Duration::from_secs(if ask.job == "old" { 61 } else { 60 });
+    let (created_at, changed_at) = ("then".to_owned(), "now".to_owned());
+    Ok(Followed { created_at, changed_at, age, note: "3 of 4".to_owned(), stage })
+}
+
+fn promised(task: Option<TaskRules>) -> Contract {
+    let mut contract = contract("s", &["a.b", "c"]);
+    contract.tools[0].task = task;
+    contract
+}
+
+fn tools() -> Tools<()> {
+    table(&["a.b", "c"])
+}
+
+fn house() -> Pipeline {
+    let service = tools().follow("a.b", follow).bind(promised(Some(RULES)), Plain).unwrap();
+    let catalog = Catalog::new(vec![service]).unwrap();
+    Pipeline::new(catalog, Arc::new(Doorman), Arc::new(Silent), Duration::from_secs(5))
+}
+
+fn call(tool: &str, credential: &str) -> Call {
+    let mut call = Call::new(tool, Map::new());
+    call.credential = Credential::Bearer(credential.into());
+    call
+}
+
+async fn told(credential: &str, job: &str, stop: bool) -> Result<String, &'static str> {
+    let ask = TaskAsk { job: job.to_owned(), stop };
+    let task = house().task(call("a.b", credential), ask).await.unwrap();
+    let task = task.map_err(|failure| failure.code)?;
+    assert_eq!((task.rules, task.note.as_str()), (RULES, "3 of 4"));
+    assert_eq!((task.created_at.as_str(), task.changed_at.as_str()), ("then", "now"));
+    Ok(match task.stage {
+        TaskStage::Working => "working".to_owned(),
+        TaskStage::Cancelled => "cancelled".to_owned(),
+        TaskStage::Ended(Ok(reply)) => reply.result().to_string(),
+        TaskStage::Ended(Err(failure)) => failure.tool_error["code"].to_string(),
+    })
+}
+
+#[tokio::test]
+async fn a_task_is_told_of_as_its_tool_would_answer() {
+    for (credential, job, stop, expected) in [
+        ("read", "slow", false, Ok("working")),
+        ("read", "slow", true, Ok("cancelled")),
+        ("read", "done", false, Ok(r#"{"n":1}"#)),
+        ("read", "failed", false, Ok(r#""nine""#)),
+        ("read", "broken", false, Err("internal")),
+        ("read", "foreign", false, Err("job_not_found")),
+        ("read", "old", false, Err("task_expired")),
+        ("read", "old", true, Err("task_expired")),
+        ("write", "done", false, Err("scope_missing")),
+        ("write", "slow", true, Err("scope_missing")),
+        ("bad", "done", false, Err("who")),
+    ] {
+        let told = told(credential, job, stop).await;
+        assert_eq!(told.as_deref(), expected.as_deref(), "{credential} {job} {stop}");
+    }
+}
+
+#[tokio::test]
+async fn what_never_becomes_a_task_is_not_followed() {
+    for tool in ["c", "d"] {
+        let ask = TaskAsk { job: "done".to_owned(), stop: false };
+        assert!(house().task(call(tool, "read"), ask).await.is_none(), "{tool}");
+    }
+}
+
+#[test]
+fn the_contract_and_the_table_agree_on_what_may_be_a_task() {
+    for (task, follower, refused) in [
+        (None, None, None),
+        (Some(RULES), Some("a.b"), None),
+        (Some(RULES), None, Some("nobody follows the tasks of a.b")),
+        (None, Some("a.b"), Some("a.b is no task in the contract")),
+        (Some(RULES), Some("c"), Some("c is no task in the contract")),
+    ] {
+        let table = follower.into_iter().fold(tools(), |table, name| table.follow(name, follow));
+        let error = table.bind(promised(task), Plain).err().map(|error| error.to_string());
+        let as_expected = match (&error, refused) {
+            (Some(error), Some(refused)) => error.contains(refused),
+            (error, refused) => error.is_none() && refused.is_none(),
+        };
+        assert!(as_expected, "{task:?} {follower:?}: {error:?}");
+    }
+}

@@ -1,0 +1,117 @@
+//! `/mcp` and tokens that do not hold: what needs none stays within reach, what needs one says so.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::pricing_path::mint;
+use crate::process::{Folder, Server, http, mcp_headers};
+
+struct Stranger<'a> {
+    server: &'a Server,
+    token: &'a str,
+}
+
+impl Stranger<'_> {
+    async fn say(&self, method: &str, params: Value) -> (u16, Value) {
+        let request = http().post(self.server.url("/mcp")).bearer_auth(self.token);
+        let response = mcp_headers(request, method, params).send().await.unwrap();
+        let status = response.status().as_u16();
+        assert_eq!(response.headers().contains_key("www-authenticate"), status == 401);
+        (status, response.json().await.unwrap())
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> (u16, Value) {
+        self.say("tools/call", json!({ "name": tool, "arguments": arguments })).await
+    }
+
+    /// The handshake of the older protocol.
+    async fn hello(&self) -> u16 {
+        let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": { "name": "it", "version": "1" } } });
+        let request = http().post(self.server.url("/mcp")).bearer_auth(self.token);
+        let request = request.header("accept", "application/json, text/event-stream");
+        request.json(&hello).send().await.unwrap().status().as_u16()
+    }
+
+    /// Somebody new, whose token is then good.
+    async fn registers(&self, name: &str) -> String {
+        let who = json!({ "action": "register", "username": name, "password": "a long secret" });
+        let (status, told) = self.call("auth", who).await;
+        assert_eq!(status, 200, "{told}");
+        let token = &told["result"]["structuredContent"]["token"];
+        token.as_str().unwrap_or_else(|| panic!("{told}")).to_owned()
+    }
+
+    async fn asks(&self) -> (u16, Value) {
+        self.call("arkiver_query_insights", json!({})).await
+    }
+
+    /// Waits for the end of the token's time.
+    async fn expires(&self) {
+        while self.call("system_metadata", json!({})).await.1["result"]["isError"] != true {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+fn refused(told: &Value, word: &str) {
+    let text = told["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{told}"));
+    assert_eq!(told["result"]["isError"], true, "{told}");
+    assert!(text.contains(word), "{text}");
+}
+
+#[tokio::test]
+async fn a_token_that_does_not_hold_keeps_nobody_from_a_new_one() {
+    let folder = Folder::new();
+    let short = mint(folder.path(), &["--scope", "read,write", "--ttl", "1s"]);
+    let server = Server::start(folder.path(), &[]);
+    let expired = Stranger { server: &server, token: &short };
+    expired.expires().await;
+    for (name, token) in [("ada", short.as_str()), ("bob", "stoa1_AAAA"), ("eve", "rubbish")] {
+        let stranger = Stranger { server: &server, token };
+        assert_eq!(stranger.say("tools/list", json!({})).await.0, 200);
+        assert_eq!(stranger.hello().await, 200);
+        let (status, told) = stranger.asks().await;
+        assert_eq!(status, 200);
+        refused(&told, "AUTHENTICATION_FAILED");
+        refused(&stranger.call("quotes_live", json!({ "tickers": ["A"] })).await.1, "UNAUTH");
+        let good = stranger.registers(name).await;
+        let (_, told) = Stranger { server: &server, token: &good }.asks().await;
+        assert_eq!(told["result"]["structuredContent"]["total"], 0, "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_closed_house_lets_strangers_come_as_far_as_what_needs_no_token() {
+    let folder = Folder::new();
+    let short = mint(folder.path(), &["--scope", "read,write", "--ttl", "1s"]);
+    let open = Server::start(folder.path(), &[]);
+    Stranger { server: &open, token: &short }.expires().await;
+    drop(open);
+    let server = Server::start(folder.path(), &[("MCP_HTTP_TOKEN", "a-token-of-ours")]);
+    for (name, token, session) in [("ada", short.as_str(), 200), ("bob", "stoa1_AAAA", 401)] {
+        let stranger = Stranger { server: &server, token };
+        for (method, expected) in
+            [("server/discover", 200), ("tools/list", 200), ("resources/list", 401)]
+        {
+            let (status, told) = stranger.say(method, json!({})).await;
+            assert_eq!(status, expected, "{method}: {told}");
+        }
+        assert_eq!(stranger.hello().await, session, "a session is for those who had a token");
+        assert_eq!(stranger.asks().await.0, 401);
+        assert_eq!(stranger.call("quotes_live", json!({ "tickers": ["A"] })).await.0, 401);
+        let good = stranger.registers(name).await;
+        let (_, told) = Stranger { server: &server, token: &good }.asks().await;
+        assert_eq!(told["result"]["structuredContent"]["total"], 0, "{told}");
+        // Who shows a token in the call is judged by it.
+        for (shown, opens) in [(good.as_str(), true), ("rubbish", false)] {
+            let params = json!({ "name": "arkiver_query_insights", "arguments": {},
+                "_meta": { "auth": { "token": shown } } });
+            let (status, told) = stranger.say("tools/call", params).await;
+            assert_eq!(status, 200, "{told}");
+            assert_eq!(told["result"]["isError"] != true, opens, "{told}");
+        }
+    }
+}

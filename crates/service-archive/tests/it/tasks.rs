@@ -1,0 +1,122 @@
+//! The archive's jobs as tasks: what is told of them, to whom, and for how long.
+
+use std::time::Duration;
+
+use contract::{TaskAsk, TaskStage};
+use serde_json::{Value, json};
+
+use crate::world::{COMPLAINT, User, World, on_sqlite, told};
+
+const PROCESS: &str = "arkiver_process_file";
+const TEST: &str = "arkiver_integrity_test";
+
+/// A stage in a word and what goes with it: the answer at the end, or the note on the way.
+async fn look(
+    user: &User<'_>,
+    tool: &str,
+    job: &str,
+    stop: bool,
+) -> Result<(String, Value), Value> {
+    let ask = TaskAsk { job: job.to_owned(), stop };
+    let call = user.call_of(tool, json!({}));
+    let task = user.world.pipeline.task(call, ask).await.unwrap();
+    let task = task.map_err(|failure| failure.tool_error["error"]["code"].clone())?;
+    assert!(task.note.contains(job), "{}", task.note);
+    assert!(task.changed_at >= task.created_at);
+    Ok(match task.stage {
+        TaskStage::Working => ("working".to_owned(), json!(task.note)),
+        TaskStage::Cancelled => ("cancelled".to_owned(), json!(task.note)),
+        TaskStage::Ended(end) => match told(end) {
+            Ok((json, text)) => {
+                assert!(text.len() > 20, "{text}");
+                ("done".to_owned(), json)
+            }
+            Err((_, error)) => ("failed".to_owned(), error),
+        },
+    })
+}
+
+async fn begun(user: &User<'_>, name: &str, bytes: &[u8]) -> (String, String) {
+    let file = user.file(name, bytes, json!({})).await;
+    let settings = json!({ "extractionMode": "standard" });
+    let args = json!({ "fileId": file, "processingSettings": settings });
+    let told = user.ok(PROCESS, args).await;
+    (file, told["jobId"].as_str().unwrap().to_owned())
+}
+
+pub(crate) fn followed_to_their_end() {
+    on_sqlite(async |db| {
+        let world = World::new(db).await;
+        let (ann, bob) = (world.user("ann").await, world.user("bob").await);
+        let (file, job) = begun(&ann, "a.txt", COMPLAINT.as_bytes()).await;
+        let status = ann.waited(&job).await;
+        let (stage, end) = look(&ann, PROCESS, &job, false).await.unwrap();
+        assert_eq!((stage.as_str(), &end["status"]), ("done", &json!("completed")), "{end}");
+        assert_eq!((&end["jobId"], &end["fileId"]), (&json!(job), &json!(file)));
+        assert_eq!(end["result"], status["result"], "what the job's status tells");
+        // Too late to stop it, and no harm done.
+        assert_eq!(look(&ann, PROCESS, &job, true).await.unwrap().0, "done");
+        let (_, torn) = begun(&ann, "damaged.pdf", b"%PDF-1.7\nthis is not what it says").await;
+        let status = ann.waited(&torn).await;
+        let (stage, end) = look(&ann, PROCESS, &torn, false).await.unwrap();
+        assert_eq!((stage.as_str(), &end["success"]), ("failed", &json!(false)), "{end}");
+        assert_eq!(end["error"]["code"], "PROCESSING_FAILED");
+        assert_eq!(end["error"]["message"], status["error"]["message"]);
+        let unknown = "00000000-0000-7000-8000-000000000000";
+        for (user, tool, job) in [
+            (&bob, PROCESS, &*job),
+            (&ann, TEST, &job),
+            (&ann, PROCESS, unknown),
+            (&ann, TEST, "x"),
+        ] {
+            for stop in [false, true] {
+                let refused = look(user, tool, job, stop).await.unwrap_err();
+                assert_eq!(refused, json!("JOB_NOT_FOUND"), "{tool} {job}");
+            }
+        }
+        let refused = look(&world.nobody(), PROCESS, &job, false).await.unwrap_err();
+        assert_eq!(refused, json!("AUTHENTICATION_FAILED"));
+        world.clock.advance(Duration::from_secs(7 * 86_400));
+        let refused = look(&ann, PROCESS, &job, false).await.unwrap_err();
+        assert_eq!(refused, json!("INVALID_INPUT"), "its time is over");
+        world.close().await;
+    });
+}
+
+pub(crate) fn cancelled_on_the_way() {
+    on_sqlite(async |db| {
+        let world = World::with(db, "hang", Vec::new()).await;
+        let ann = world.user("ann").await;
+        let (file, job) = begun(&ann, "a.txt", COMPLAINT.as_bytes()).await;
+        let (stage, note) = look(&ann, PROCESS, &job, false).await.unwrap();
+        assert_eq!(stage, "working", "{note}");
+        assert!(note.as_str().unwrap().ends_with("0 %"), "{note}");
+        look(&ann, PROCESS, &job, true).await.unwrap();
+        assert_eq!(ann.waited(&job).await["error"]["details"]["reason"], "cancelled");
+        assert_eq!(look(&ann, PROCESS, &job, true).await.unwrap().0, "cancelled");
+        let status = ann.ok("arkiver_file_status", json!({ "fileId": file })).await;
+        assert_eq!(status["file"]["status"], "uploaded");
+        world.close().await;
+    });
+}
+
+pub(crate) fn tests_that_are_jobs() {
+    on_sqlite(async |db| {
+        let world = World::new(db).await;
+        let ann = world.user("ann").await;
+        let page =
+            |at: usize| format!("Smith v. Jones, {at} U.S. {} (1990), holds it.\n", at + 100);
+        let text: String = (1..=400).map(page).collect();
+        let (file, job) = begun(&ann, "many.txt", text.as_bytes()).await;
+        ann.waited(&job).await;
+        let args = json!({ "testType": "fact_check", "fileId": file, "llmSource": "local" });
+        let queued = ann.ok(TEST, args).await;
+        let test = queued["testId"].as_str().unwrap();
+        let status = ann.waited(test).await;
+        let (stage, end) = look(&ann, TEST, test, false).await.unwrap();
+        assert_eq!((stage.as_str(), &end["status"]), ("done", &json!("completed")), "{end}");
+        assert_eq!((&end["testId"], end["success"].as_bool()), (&json!(test), Some(true)));
+        assert_eq!(end["results"], status["result"]["integrity"]);
+        world.close().await;
+    });
+}
