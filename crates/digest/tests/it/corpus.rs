@@ -67,6 +67,7 @@ pub(crate) fn run(cases: &[Case], ocr: &dyn Ocr, scores: &mut Scores) -> Vec<Str
             scores,
             &facts::stated(&case.truth),
             &facts::read(&digest),
+            |_, read, truth| read == truth,
             |kind, how, it| {
                 println!("{label}: {kind} {how}: {it}");
             },

@@ -7,12 +7,9 @@ use casefile::{EventKind, Role, Unit};
 use digest::{Category, Digest, Draft};
 use serde_json::Value;
 
-pub(crate) type Facts = BTreeMap<&'static str, BTreeSet<String>>;
+use crate::law::{bare, laws};
 
-/// Letters and digits alone, so that `NW2d` is `N.W.2d`.
-fn bare(text: &str) -> String {
-    text.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
+pub(crate) type Facts = BTreeMap<&'static str, BTreeSet<String>>;
 
 fn role(role: Role) -> String {
     bare(&format!("{role:?}"))
@@ -26,23 +23,37 @@ fn unit(unit: Unit) -> String {
     bare(&format!("{unit:?}"))
 }
 
-/// The same for citations; an article is one however its word is bent or cut.
-fn law(text: &str) -> String {
-    let bare = bare(text);
-    let forms = ["статья", "статьи", "статье", "статьей", "статью"];
-    forms.iter().fold(bare, |text, form| text.replace(form, "ст"))
-}
-
-/// Russian names by surname and initials, because cases change the endings of all.
+/// Russian names by surname and initials, whichever stands first, because cases change the endings
+/// of all.
 fn person(name: &str) -> String {
     let plain = plain(name);
+    let plain = plain.strip_prefix("the ").unwrap_or(&plain).to_owned();
     if plain.is_ascii() || plain.contains("ооо") {
         return plain;
     }
-    let mut words = plain.split(' ');
-    let first = words.next().unwrap_or_default();
-    let initials: String = words.filter_map(|it| it.chars().next()).collect();
-    format!("{first} {initials}")
+    let words: Vec<&str> = plain.split(' ').collect();
+    let long = |it: &&str| it.chars().count() > 1;
+    let surname = words.iter().position(long).unwrap_or_default();
+    let rest = words.iter().enumerate().filter(|it| it.0 != surname);
+    let initials: String = rest.filter_map(|it| it.1.chars().next()).collect();
+    format!("{} {initials}", words.get(surname).unwrap_or(&""))
+}
+
+/// A court is the same with and without the division of it that sits in a place, and a city is
+/// one however its word is cut.
+fn court(name: &str) -> String {
+    let lower = name.to_lowercase().replace("г.", "города");
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    let kept = match words.as_slice() {
+        [
+            kept @ ..,
+            "eastern" | "western" | "northern" | "southern" | "central" | "probate" | "civil"
+            | "criminal" | "family",
+            "division",
+        ] => kept,
+        all => all,
+    };
+    plain_court(&kept.join(" "))
 }
 
 pub(crate) fn stated(truth: &Truth) -> Facts {
@@ -50,14 +61,14 @@ pub(crate) fn stated(truth: &Truth) -> Facts {
     let day = |it: &Option<String>| it.clone().unwrap_or_default();
     Facts::from([
         ("document type", BTreeSet::from([truth.genre.to_owned()])),
-        ("citation", set(&truth.citations, law)),
+        ("citation", truth.citations.iter().flat_map(|it| laws(it)).collect()),
         (
             "party",
             truth.parties.iter().map(|it| format!("{} {}", person(&it.0), role(it.1))).collect(),
         ),
         ("attorney", set(&truth.attorneys, person)),
         ("judge", set(&truth.judges, person)),
-        ("court", set(&truth.courts, plain_court)),
+        ("court", set(&truth.courts, court)),
         ("case number", set(&truth.numbers, bare)),
         ("organisation", set(&truth.organisations, plain)),
         ("money", set(&truth.money, str::to_owned)),
@@ -105,9 +116,9 @@ pub(crate) fn read(digest: &Digest) -> Facts {
                 let dated = head
                     .rfind(" (")
                     .filter(|_| head.ends_with(')') && it.entities.contains_key("year"));
-                add("citation", law(&head[..dated.unwrap_or(head.len())]));
-                for other in list(it, "parallel") {
-                    add("citation", law(other));
+                let cited = [&head[..dated.unwrap_or(head.len())]];
+                for law in cited.into_iter().chain(list(it, "parallel")).flat_map(laws) {
+                    add("citation", law);
                 }
             }
             Category::Party => {
@@ -117,7 +128,7 @@ pub(crate) fn read(digest: &Digest) -> Facts {
             }
             Category::Attorney => add("attorney", person(name)),
             Category::Judge => add("judge", person(name)),
-            Category::Court => add("court", plain_court(name)),
+            Category::Court => add("court", court(name)),
             Category::CaseNumber => add("case number", bare(name)),
             Category::Organisation => add("organisation", plain(name)),
             Category::Money => {
@@ -142,8 +153,11 @@ pub(crate) fn read(digest: &Digest) -> Facts {
 
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Score {
+    /// Of what was read.
     pub(crate) right: usize,
     pub(crate) wrong: usize,
+    /// Of what is true.
+    pub(crate) found: usize,
     pub(crate) missed: usize,
 }
 
@@ -153,7 +167,7 @@ impl Score {
     }
 
     pub(crate) fn recall(self) -> f64 {
-        share(self.right, self.right + self.missed)
+        share(self.found, self.found + self.missed)
     }
 }
 
@@ -163,11 +177,13 @@ fn share(part: usize, whole: usize) -> f64 {
 
 pub(crate) type Scores = BTreeMap<&'static str, Score>;
 
-/// Counts what was read against what is true, and says what differs.
+/// Counts what was read against what is true, and says what differs. `same` is asked of what was
+/// read and what is true, in this order.
 pub(crate) fn compare(
     scores: &mut Scores,
     truth: &Facts,
     read: &Facts,
+    same: impl Fn(&str, &str, &str) -> bool,
     mut tell: impl FnMut(&str, &str, &str),
 ) {
     let kinds: BTreeSet<&'static str> = truth.keys().chain(read.keys()).copied().collect();
@@ -175,14 +191,21 @@ pub(crate) fn compare(
     for kind in kinds {
         let (known, found) = (truth.get(kind).unwrap_or(&none), read.get(kind).unwrap_or(&none));
         let score = scores.entry(kind).or_default();
-        score.right += known.intersection(found).count();
-        for it in found.difference(known) {
-            score.wrong += 1;
-            tell(kind, "wrong", it);
+        for it in found {
+            if known.iter().any(|other| same(kind, it, other)) {
+                score.right += 1;
+            } else {
+                score.wrong += 1;
+                tell(kind, "wrong", it);
+            }
         }
-        for it in known.difference(found) {
-            score.missed += 1;
-            tell(kind, "missed", it);
+        for it in known {
+            if found.iter().any(|other| same(kind, other, it)) {
+                score.found += 1;
+            } else {
+                score.missed += 1;
+                tell(kind, "missed", it);
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ mod corpus;
 mod facts;
 mod files;
 mod fresh;
+mod law;
 mod laws;
 mod proof;
 mod scans;
