@@ -43,6 +43,18 @@ impl Follower {
         self.say("tasks/get", json!({ "taskId": id })).await
     }
 
+    /// Waits until a worker has the job.
+    async fn at_work(&self, id: &str) {
+        loop {
+            let told = self.get(id).await;
+            assert_eq!(told["result"]["status"], "working", "{told}");
+            if !told["result"]["statusMessage"].as_str().unwrap().contains("waiting") {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     /// The task at its end; asked for as often as the server wants to be.
     async fn ended(&self, id: &str) -> Value {
         loop {
@@ -70,9 +82,10 @@ async fn a_task_outlives_the_server_and_belongs_to_one() {
     let server = Server::start(folder.path(), &[]);
     let ada = Person::register(&server, "ada").await;
     let bob = Person::register(&server, "bob").await;
-    let file = ada.file("long.txt", None, &COMPLAINT.repeat(300)).await;
-    let task = Follower::new(&server, "/mcp", &ada.token).process(&file).await;
-    let id = id_of(&task);
+    let file = ada.file("long.txt", None, &COMPLAINT.repeat(1000)).await;
+    let follower = Follower::new(&server, "/mcp", &ada.token);
+    let id = id_of(&follower.process(&file).await);
+    follower.at_work(&id).await;
     let (ada, bob) = (ada.token.clone(), bob.token.clone());
     server.kill();
     let server = Server::start(folder.path(), &[]);

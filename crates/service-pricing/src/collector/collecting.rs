@@ -75,10 +75,10 @@ pub(super) async fn status(cx: Cx<Collector>, args: StatusArgs) -> Result<Said, 
 
 /// A job in a sentence.
 pub(super) fn line(job: &Job, errand: &Errand, told: &Value) -> String {
-    format!(
-        "Job {}: {} ({} of {} in {}, {} ticks so far)",
-        job.id, told["status"], errand.connector, errand.sku, errand.market, told["collected"]
-    )
+    let Errand { sku, market, connector, .. } = errand;
+    let (id, status) = (&job.id, told["status"].as_str().unwrap_or_default());
+    let (percent, ticks) = (progress(job) * 100.0, &told["collected"]);
+    format!("Job {id}: {status}, {percent:.0} % ({connector} of {sku} in {market}, {ticks} ticks)")
 }
 
 /// In the queue's own words, so that a job out of reach looks like none.
