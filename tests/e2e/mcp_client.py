@@ -55,8 +55,11 @@ async def every_page(fetch, items):
     raise RuntimeError("the pages never end")
 
 
-async def call(tally, client, schemas, label, name, arguments):
-    """One call that must succeed, its result held against the listed output schema."""
+async def call(tally, client, schemas, label, name, arguments, as_json=False):
+    """One call that must succeed, its result held against the listed output schema.
+
+    With as_json its text has to say the same as JSON.
+    """
     result = await client.call_tool(name, arguments)
     if not tally.check(f"{label} succeeds", not result.is_error, text(result)):
         return {}
@@ -66,6 +69,8 @@ async def call(tally, client, schemas, label, name, arguments):
         tally.check(f"{label} fits its schema", True)
     except jsonschema.ValidationError as error:
         tally.check(f"{label} fits its schema", False, error.message)
+    if as_json:
+        tally.check(f"{label} says it as JSON too", json.loads(text(result)) == content, text(result))
     tally.check(f"{label} has a text", text(result) != "")
     return content or {}
 

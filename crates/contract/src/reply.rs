@@ -11,6 +11,11 @@ pub trait Reply: Send + Sync {
     /// repeat the JSON, and stays within about 8,000 tokens.
     fn text(&self) -> String;
 
+    /// The text of a tool result, where a contract wants another one than `text`.
+    fn tool_text(&self) -> String {
+        self.text()
+    }
+
     /// What has no room in a closed schema: freshness and provenance.
     fn meta(&self) -> Map<String, Value> {
         Map::new()

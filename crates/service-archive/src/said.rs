@@ -29,6 +29,11 @@ impl Reply for Said {
         self.text.clone()
     }
 
+    /// The contract's tools answer with JSON, and its clients parse the text.
+    fn tool_text(&self) -> String {
+        self.json.to_string()
+    }
+
     fn job(&self) -> Option<&str> {
         self.job.as_deref()
     }

@@ -27,7 +27,7 @@ pub(crate) fn cancelled() -> ErrorData {
 
 fn success(reply: &dyn Reply) -> CallToolResult {
     let meta = reply.meta();
-    let mut result = CallToolResult::success(vec![ContentBlock::text(reply.text())]);
+    let mut result = CallToolResult::success(vec![ContentBlock::text(reply.tool_text())]);
     result.structured_content = Some(reply.result());
     result.meta = (!meta.is_empty()).then(|| MetaObject(meta));
     result

@@ -289,6 +289,8 @@ pub(crate) fn told(outcome: contract::Outcome) -> Result<(Value, String), (u16, 
             assert_eq!(status, 200);
             let text = reply.text();
             assert!(!text.is_empty() && text.len() < 32_000, "{text}");
+            let parsed: Value = serde_json::from_str(&reply.tool_text()).unwrap();
+            assert_eq!(parsed, reply.result(), "clients of this contract parse the text");
             Ok((reply.result(), text))
         }
         Err(failure) => {
