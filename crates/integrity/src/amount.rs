@@ -338,7 +338,9 @@ fn figures(text: &str, words: &[Word<'_>], at: usize) -> Option<(u128, u128, usi
     let (mut value, mut step) = (whole.saturating_mul(ONE), ONE);
     let (fraction, times) = words.get(end).map_or(("", 1), |it| self::suffix(it.text));
     let figures = !fraction.is_empty() && fraction.bytes().all(|it| it.is_ascii_digit());
-    if gap(end) == "." && figures {
+    // Russian writes a comma before the fraction, which never has three figures by mistake.
+    let comma = gap(end) == "," && fraction.len() <= 2 && end == at + 1;
+    if (gap(end) == "." || comma) && figures {
         let mut worth = ONE;
         for digit in fraction.bytes().take(4) {
             worth /= 10;
@@ -381,7 +383,10 @@ fn spelled(text: &str, words: &[Word<'_>], at: usize) -> Option<(u128, u128, usi
     }
     let value = total + part;
     let counts = value > 1 && end > at;
-    counts.then_some((value.saturating_mul(ONE), ONE, end))
+    let word = |at: usize| words.get(at).map(Word::fold).unwrap_or_default();
+    let half = word(end) == "and" && word(end + 1) == "a" && word(end + 2) == "half";
+    let (more, end) = if half { (ONE / 2, end + 3) } else { (0, end) };
+    counts.then_some((value.saturating_mul(ONE).saturating_add(more), ONE, end))
 }
 
 fn unit_after(text: &str, words: &[Word<'_>], end: usize) -> Unit {
@@ -401,6 +406,9 @@ fn unit_after(text: &str, words: &[Word<'_>], end: usize) -> Unit {
             _ => {}
         }
         let base = stem(&folded);
+        let per = |it: usize| words.get(end + it).map(Word::fold).unwrap_or_default();
+        let speed = base == stem("miles") && per(1) == "per" && per(2) == "hour";
+        let base = if speed { "mph".to_owned() } else { base };
         let named = UNITS.iter().position(|it| *it == base || stem(it) == base || *it == folded);
         if let Some(at) = named {
             return Unit::Named(at);

@@ -1,14 +1,23 @@
 //! Who does what to whom, as far as word order, the passive and possessives tell: the people of
 //! a source, their roles, and the relations each sentence states. No grammar beyond that.
 
+mod roles;
 mod scene;
+mod segment;
 mod speech;
+mod tables;
+
+pub(crate) use segment::{Segment, Slot, Thread};
+pub(crate) use speech::is_saying;
 
 use std::collections::{HashMap, HashSet};
 
+use roles::{canon, is_insurer, is_russian, role, role_word};
 use scene::Scene;
+use tables::{CLASSES, COURTS};
 
 use crate::Span;
+use crate::name;
 use crate::reading::{Reading, Sentence, Value};
 use crate::text::{Word, is_irregular, stem};
 
@@ -17,127 +26,6 @@ pub(crate) type Actor = u32;
 const COURT: Actor = u32::MAX;
 /// Roles that nobody is known to hold count upwards from here.
 const ROLE_FIRST: Actor = u32::MAX - 1_000;
-
-const ROLES: [&str; 32] = [
-    "plaintiff",
-    "defendant",
-    "appellant",
-    "appellee",
-    "petitioner",
-    "respondent",
-    "landlord",
-    "tenant",
-    "buyer",
-    "seller",
-    "lender",
-    "borrower",
-    "employer",
-    "employee",
-    "licensor",
-    "licensee",
-    "contractor",
-    "owner",
-    "lessor",
-    "lessee",
-    "insurer",
-    "insured",
-    "claimant",
-    "supplier",
-    "purchaser",
-    "guarantor",
-    "franchisor",
-    "franchisee",
-    "истец",
-    "ответчик",
-    "покупатель",
-    "продавец",
-];
-
-const COURTS: [&str; 12] = [
-    "court",
-    "judge",
-    "jury",
-    "panel",
-    "tribunal",
-    "arbitrator",
-    "magistrate",
-    "justice",
-    "суд",
-    "судья",
-    "commission",
-    "board",
-];
-
-/// Stems of one meaning, the first standing for all.
-const CLASSES: [&str; 20] = [
-    "argue argu contend claim assert alleg maintain insist",
-    "motion mov mo",
-    "sue su suit",
-    "seek ask request",
-    "pay repay",
-    "sell",
-    "buy purchas",
-    "lease leas rent",
-    "objection object",
-    "send mail",
-    "win prevail",
-    "hire hir employ",
-    "fire fir",
-    "lend loan",
-    "deliver ship",
-    "sign execut",
-    "strike strik hit",
-    "owe ow",
-    "own",
-    "end terminat cancel",
-];
-
-/// Words that are nouns as often as verbs; alone they say nobody acts.
-const BOTH: [&str; 25] = [
-    "complaint",
-    "action",
-    "lawsuit",
-    "breach",
-    "lease",
-    "rent",
-    "appeal",
-    "claim",
-    "motion",
-    "object",
-    "loan",
-    "suit",
-    "ship",
-    "claims",
-    "sign",
-    "fire",
-    "hire",
-    "demand",
-    "request",
-    "purchase",
-    "mail",
-    "leases",
-    "rents",
-    "demands",
-    "requests",
-];
-
-/// What it means to file one of these.
-const FILED: [(&str, &str); 4] =
-    [("complaint", "sue"), ("suit", "sue"), ("action", "sue"), ("lawsuit", "sue")];
-
-const NOUNS: [&str; 11] = [
-    "motion",
-    "appeal",
-    "counterclaim",
-    "complaint",
-    "claim",
-    "objection",
-    "request",
-    "petition",
-    "offer",
-    "breach",
-    "negligence",
-];
 
 /// One statement of who acts and on whom.
 #[derive(Debug, Clone)]
@@ -155,7 +43,11 @@ pub(crate) struct Relation {
 pub(crate) struct Cast {
     names: Vec<String>,
     by_token: HashMap<String, Vec<Actor>>,
+    /// By the words of names as nouns: `the marina` for `Sable Point Marina`.
+    by_stem: HashMap<String, Vec<Actor>>,
     roles: HashMap<usize, HashSet<Actor>>,
+    /// Those who are seen to act, or who hold a role or a title: not places and things.
+    parties: HashSet<Actor>,
 }
 
 /// So many people and no more; the rest are not told apart.
@@ -185,26 +77,80 @@ impl Cast {
                 }
             }
         }
+        for page in pages.iter().take(1) {
+            for (role, actor) in cast.caption(page) {
+                cast.roles.entry(role).or_insert_with(|| HashSet::from([actor]));
+            }
+        }
+        cast.insurer();
+        for page in pages {
+            cast.tell_parties(page);
+        }
+        let held: Vec<Actor> = cast.roles.values().flatten().copied().collect();
+        cast.parties.extend(held);
         cast
     }
 
+    /// Who is called Mr., is a firm, or is followed by a verb.
+    fn tell_parties(&mut self, page: &Reading<'_>) {
+        let word = |at: usize| page.words.get(at).map(Word::fold).unwrap_or_default();
+        for mark in &page.marks {
+            let Value::Name { tokens, words: (from, to), .. } = &mark.value else { continue };
+            let Some(actor) = self.actor(tokens) else { continue };
+            let lead = from.checked_sub(1).map(word).unwrap_or_default();
+            let titled = name::is_title(&lead) && lead != "the";
+            let firm = name::is_title(&word(*to)) || name::is_title(&word(to.saturating_sub(1)));
+            let next = word(*to);
+            let acts = is_act(&next) || is_will(&next) || speech::is_saying(&next);
+            let owns = page
+                .words
+                .get(to - 1)
+                .is_some_and(|it| it.text.ends_with("'s") || it.text.ends_with("’s"));
+            let quoted = page.text.get(..mark.span.start).is_some_and(|it| it.ends_with('«'));
+            let placed = matches!(lead.as_str(), "in" | "at" | "under" | "near" | "в");
+            if titled || firm || quoted || ((acts || owns) && !placed) {
+                self.parties.insert(actor);
+            }
+        }
+    }
+
+    pub(crate) fn is_party(&self, actor: Actor) -> bool {
+        actor >= ROLE_FIRST || self.parties.contains(&actor)
+    }
+
+    /// A firm with «Insurance» in its name is the insurer, if nobody else is said to be.
+    fn insurer(&mut self) {
+        let Some(insurer) = role("insurer") else { return };
+        let tokens = |it: &String| it.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let mut named = self.names.iter().enumerate().filter(|it| is_insurer(&tokens(it.1)));
+        if let (Some((at, _)), None) = (named.next(), named.next()) {
+            let Ok(actor) = u32::try_from(at) else { return };
+            self.roles.entry(insurer).or_insert_with(|| HashSet::from([actor]));
+        }
+    }
+
     fn admit(&mut self, tokens: &[String]) {
-        let known = tokens.iter().all(|it| self.by_token.contains_key(it));
+        let known = tokens.iter().all(|it| self.by_token.contains_key(&canon(it)));
         if (known && !self.people(tokens).is_empty()) || self.names.len() >= PEOPLE_MAX {
             return;
         }
         let Ok(id) = u32::try_from(self.names.len()) else { return };
         self.names.push(tokens.join(" "));
         for token in tokens {
-            let list = self.by_token.entry(token.clone()).or_default();
+            let list = self.by_token.entry(canon(token)).or_default();
             if list.len() < NAMESAKES_MAX && !list.contains(&id) {
+                list.push(id);
+            }
+            let thing = token.chars().count() > 3 && tokens.len() > 1 && !is_russian(token);
+            let list = self.by_stem.entry(stem(token)).or_default();
+            if thing && list.len() < NAMESAKES_MAX && !list.contains(&id) {
                 list.push(id);
             }
         }
     }
 
     fn people(&self, tokens: &[String]) -> Vec<Actor> {
-        let mut lists = tokens.iter().map(|it| self.by_token.get(it));
+        let mut lists = tokens.iter().map(|it| self.by_token.get(&canon(it)));
         let Some(Some(first)) = lists.next() else { return Vec::new() };
         let mut left = first.clone();
         for list in lists {
@@ -228,7 +174,7 @@ impl Cast {
         }
         if actor >= ROLE_FIRST {
             let role = usize::try_from(actor - ROLE_FIRST).unwrap_or(0);
-            return format!("the {}", ROLES.get(role).unwrap_or(&""));
+            return format!("the {}", role_word(role));
         }
         let name = usize::try_from(actor).ok().and_then(|it| self.names.get(it));
         name.cloned().unwrap_or_default()
@@ -244,50 +190,6 @@ impl Cast {
     /// Who holds a role in the source, by all it says.
     pub(crate) fn holders(&self, role: usize) -> Option<&HashSet<Actor>> {
         self.roles.get(&role)
-    }
-
-    /// Names with the word of a role beside them: `plaintiff Vale`, `Vale, the plaintiff`.
-    pub(crate) fn roles_in(
-        &self,
-        page: &Reading<'_>,
-        sentence: &Sentence,
-    ) -> Vec<(usize, Actor, Span)> {
-        let mut list = Vec::new();
-        for mark in page.marks_of(sentence) {
-            let Value::Name { tokens, words: (from, to), .. } = &mark.value else { continue };
-            let Some(actor) = self.actor(tokens) else { continue };
-            let role_at =
-                |at: usize| page.words.get(at).and_then(|it| role(&it.fold())).map(|it| (it, at));
-            let gap = |one: usize, next: usize| match (page.words.get(one), page.words.get(next)) {
-                (Some(one), Some(next)) => page.text[one.end..next.start].trim(),
-                _ => "?",
-            };
-            // Titles are cut off the front of a name, so the role may lie one or two words back.
-            let before = from.checked_sub(1).filter(|it| gap(*it, *from).is_empty());
-            let found = before.and_then(role_at).or_else(|| {
-                let mut at = *to;
-                let opens = gap(at.checked_sub(1)?, at).trim_start_matches('.').trim_start();
-                if !(opens.starts_with(',') || opens.starts_with('(')) {
-                    let linked = page.words.get(at).is_some_and(|it| is_link(&it.fold()));
-                    if !linked {
-                        return None;
-                    }
-                    at += 1;
-                }
-                let article = page.words.get(at).map(Word::fold)?;
-                if matches!(article.as_str(), "the" | "a" | "an" | "as" | "hereinafter") {
-                    at += 1;
-                }
-                role_at(at)
-            });
-            if let Some((role, at)) = found {
-                list.push((role, actor, mark.span));
-                // `Plaintiff-Appellee` holds both.
-                let second = role_at(at + 1).filter(|_| gap(at, at + 1) == "-");
-                list.extend(second.map(|it| (it.0, actor, mark.span)));
-            }
-        }
-        list
     }
 
     /// Names, roles and courts of a sentence, in order, with their words.
@@ -316,10 +218,25 @@ impl Cast {
                 list.push((at, at + 1, COURT));
             } else if let Some(role) = role(&folded).filter(|_| !titled) {
                 list.push((at, at + 1, self.role_actor(role)));
+            } else if let Some(actor) = self.thing(page, at).filter(|_| !titled) {
+                list.push((at, at + 1, actor));
             }
             at += 1;
         }
         list
+    }
+
+    /// `The marina`, where one name alone has that word in it.
+    fn thing(&self, page: &Reading<'_>, at: usize) -> Option<Actor> {
+        let before = page.words.get(at.checked_sub(1)?)?.fold();
+        let next = page.words.get(at + 1).map(Word::fold).unwrap_or_default();
+        let word = page.words.get(at)?;
+        let plain = word.text.chars().all(char::is_lowercase) && before == "the";
+        let firm = matches!(next.as_str(), "company" | "corporation" | "firm");
+        match self.by_stem.get(&stem(&word.fold())).map(Vec::as_slice) {
+            Some([one]) if (plain || (firm && before != "a")) && self.is_party(*one) => Some(*one),
+            _ => None,
+        }
     }
 
     /// The parties of a sentence, courts left out, with where they stand.
@@ -350,15 +267,6 @@ impl Cast {
     }
 }
 
-fn is_link(folded: &str) -> bool {
-    matches!(folded, "is" | "was" | "as")
-}
-
-fn role(folded: &str) -> Option<usize> {
-    let bare = folded.strip_suffix('s').unwrap_or(folded);
-    ROLES.iter().position(|it| *it == folded || *it == bare)
-}
-
 fn class(folded: &str) -> Option<String> {
     // Who employs is not who is employed, and an employment is neither.
     let thing = ["ment", "ments", "tion", "tions", "er", "ers", "ee", "ees", "ing", "ings"];
@@ -375,6 +283,13 @@ fn class(folded: &str) -> Option<String> {
             (past || present).then_some(base)
         }
     }
+}
+
+fn is_will(folded: &str) -> bool {
+    matches!(
+        folded,
+        "will" | "shall" | "would" | "may" | "must" | "can" | "could" | "should" | "cannot" | "are"
+    )
 }
 
 /// Whether the word is one that somebody does.

@@ -12,11 +12,13 @@ mod holdings;
 mod parties;
 mod places;
 mod quotes;
+mod slots;
 mod speech;
 mod values;
 
 use std::collections::HashSet;
 
+use crate::cast::Segment;
 use crate::index::{Aligned, Index};
 use crate::reading::{Reading, Sentence, Value};
 use crate::report::{Detail, Finding, thin};
@@ -158,11 +160,13 @@ pub(crate) fn findings(reading: &Reading<'_>, claims: &[Claim]) -> Vec<Finding> 
 
 /// Every claim of the insight, in the order of its text, the sources it names last.
 pub(crate) fn claims(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> Vec<Claim> {
-    let mut check = Check { reading, index, claims: Vec::new(), settled: Vec::new() };
+    let mut check =
+        Check { reading, index, claims: Vec::new(), settled: Vec::new(), segments: Vec::new() };
     if index.is_empty() {
         return Vec::new();
     }
     check.quotes();
+    check.people();
     for sentence in &reading.sentences {
         if check.claims.len() >= CLAIMS_MAX {
             break;
@@ -181,6 +185,8 @@ struct Check<'a, 't, 's> {
     claims: Vec<Claim>,
     /// Long quotes that stand in the source word for word, in order: all within them is so.
     settled: Vec<Span>,
+    /// The segments of each of our sentences, in order.
+    segments: Vec<Vec<Segment>>,
 }
 
 /// A sentence of the insight and those of the source that resemble it.
@@ -251,7 +257,7 @@ impl Check<'_, '_, '_> {
                 continue;
             }
             let (kind, answer) = match &mark.value {
-                Value::Amount(it) => (ClaimKind::Amount, Some(self.amount(&pair, it, mark.span))),
+                Value::Amount(it) => (ClaimKind::Amount, self.amount(&pair, it, mark.span)),
                 Value::Date { date, other } => {
                     (ClaimKind::Date, Some(self.date(&pair, *date, *other)))
                 }
@@ -277,6 +283,7 @@ impl Check<'_, '_, '_> {
             self.lone_party(&pair);
             self.swapped_clauses(&pair);
         }
+        self.slots(&pair);
         let told = pair.best().filter(|it| it.score >= 0.35 && self.claims.len() == before);
         if let Some(best) = told {
             let (_, there) = self.index.sentence(best.sentence);

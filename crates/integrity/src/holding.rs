@@ -150,7 +150,11 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
             // «not sent until after» says that it was sent.
             let until = folded.iter().skip(at + 1).take(6).any(|it| it == "until");
             let idle = until
-                || matches!(next, "only" | "later" | "less" | "fewer" | "more")
+                || matches!(
+                    next,
+                    "only" | "later" | "less" | "fewer" | "more" | "хватило" | "хватало"
+                )
+                || matches!(next, "более" | "менее" | "позднее" | "позже" | "только" | "ранее")
                 || (word == "no"
                     && words[at].is_capital()
                     && next.starts_with(|it: char| it.is_ascii_digit()));

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::cast::{self, Actor, Cast, Relation};
+use crate::cast::{self, Actor, Cast, Relation, Segment, Thread};
 use crate::date::Date;
 use crate::quote::{self, Folded};
 use crate::reading::{CiteKey, Mark, Reading, Sentence, Value};
@@ -54,6 +54,8 @@ pub(crate) struct Index<'s> {
     pub(crate) cast: Cast,
     /// Who speaks in each sentence, where lines begin with a speaker.
     lines: Vec<Option<Actor>>,
+    /// The segments of each sentence.
+    segments: Vec<Vec<Segment>>,
     /// Not all of the source was read.
     pub(crate) is_cut: bool,
 }
@@ -67,7 +69,7 @@ fn pair_key(one: &str, two: &str) -> u64 {
 /// Russian names are declined, so their beginnings are looked up and the rest compared.
 fn name_key(token: &str) -> String {
     if token.chars().all(|it| ('а'..='я').contains(&it)) {
-        return token.chars().take(4).collect();
+        return token.chars().take(3).collect();
     }
     token.to_owned()
 }
@@ -115,11 +117,17 @@ impl<'s> Index<'s> {
             relations: HashMap::new(),
             cast,
             lines: Vec::new(),
+            segments: Vec::new(),
             is_cut,
         };
         for (page, reading) in pages.iter().enumerate() {
             index.lines.extend(index.cast.lines(reading));
+            let author = index.cast.author(reading);
+            let mut thread = Thread { author, last: None };
             for (at, sentence) in reading.sentences.iter().enumerate() {
+                thread.author = index.speaker(index.sentences.len()).or(author);
+                let segments = index.cast.segments(reading, sentence, &mut thread);
+                index.segments.push(segments);
                 index.add_sentence(page, at, reading, sentence);
             }
         }
@@ -195,6 +203,10 @@ impl<'s> Index<'s> {
     pub(crate) fn sentence(&self, id: usize) -> (&Reading<'s>, &Sentence) {
         let (page, at) = self.sentences[id];
         (&self.pages[page], &self.pages[page].sentences[at])
+    }
+
+    pub(crate) fn segments(&self, id: usize) -> &[Segment] {
+        self.segments.get(id).map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn place_in(&self, id: usize, span: Span) -> Place {

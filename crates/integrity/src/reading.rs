@@ -258,14 +258,23 @@ fn first_day(words: &[Word<'_>], it: &date::Found) -> Option<(Date, Span, usize)
 
 /// A time of day, the same for `11:15 p.m.` and `23:15`.
 fn clock(text: &str, words: &[Word<'_>], span: Span) -> Option<String> {
+    let tail = text.get(span.end..).unwrap_or_default().trim_start();
+    if let [whole] = words {
+        // `2245 hours`.
+        let four = whole.text.len() == 4 && whole.text.bytes().all(|it| it.is_ascii_digit());
+        let (hours, minutes) = whole.text.split_at_checked(2).filter(|_| four)?;
+        let real = hours < "24" && minutes < "60" && tail.starts_with("hours");
+        return real.then(|| format!("{hours}H{minutes}"));
+    }
     let [hour, minute] = words else { return None };
-    let colon = text.get(hour.end..minute.start) == Some(":");
+    let half_day = is_half_day(text, span.end);
+    let between = text.get(hour.end..minute.start);
+    let colon = between == Some(":") || (between == Some(".") && half_day);
     let figures = hour.text.len() <= 2 && minute.text.len() == 2;
     let (mut hours, minutes): (u32, u32) = (hour.text.parse().ok()?, minute.text.parse().ok()?);
     if !colon || !figures || hours > 24 || minutes > 59 {
         return None;
     }
-    let tail = text.get(span.end..).unwrap_or_default().trim_start();
     let half = |mark: &str| tail.get(..mark.len()).is_some_and(|it| it.eq_ignore_ascii_case(mark));
     if (half("p.m") || half("pm")) && hours < 12 {
         hours += 12;
@@ -275,15 +284,27 @@ fn clock(text: &str, words: &[Word<'_>], span: Span) -> Option<String> {
     Some(format!("{hours:02}H{minutes:02}"))
 }
 
+fn is_half_day(text: &str, from: usize) -> bool {
+    let tail = text.get(from..).unwrap_or_default().trim_start();
+    ["a.m", "p.m", "am", "pm"].iter().any(|it| tail.starts_with(it))
+}
+
 /// Numbers of cases, dockets, invoices and the like: figures joined by strokes.
 fn numbers(text: &str, words: &[Word<'_>], taken: &[bool]) -> Vec<(String, Span)> {
     let mut list = Vec::new();
     let mut at = 0;
     while at < words.len() {
+        let lead = text[..words[at].start].trim_end();
+        let called = ["No.", "Nos.", "no.", "№", "Number", "number", "#", "numbered"];
+        let called = called.iter().any(|it| lead.ends_with(it));
         let mut end = at + 1;
         while end < words.len() && end - at < 8 {
             let gap = &text[words[end - 1].end..words[end].start];
-            if !matches!(gap, "-" | ":" | "/" | "–") {
+            let three =
+                words[end].text.len() == 3 && words[end].text.bytes().all(|it| it.is_ascii_digit());
+            let clock = gap == "." && end == at + 1 && is_half_day(text, words[end].end);
+            if !(matches!(gap, "-" | ":" | "/" | "–") || (called && gap == "," && three) || clock)
+            {
                 break;
             }
             end += 1;
@@ -291,9 +312,7 @@ fn numbers(text: &str, words: &[Word<'_>], taken: &[bool]) -> Vec<(String, Span)
         let span = Span { start: words[at].start, end: words[end - 1].end };
         let body = &text[span.start..span.end];
         let digits = body.bytes().filter(u8::is_ascii_digit).count();
-        let lead = text[..span.start].trim_end();
-        let called = ["No.", "Nos.", "no.", "№", "Number", "number", "#"];
-        let named = called.iter().any(|it| lead.ends_with(it)) && digits >= 2;
+        let named = called && digits >= 2;
         let free = !taken[at..end].iter().any(|it| *it);
         if let Some(time) = clock(text, &words[at..end], span).filter(|_| free) {
             list.push((time, span));

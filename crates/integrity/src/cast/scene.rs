@@ -1,6 +1,7 @@
 //! One sentence with its actors, and the relations its words state.
 
-use super::{Actor, BOTH, FILED, NOUNS, Relation, class};
+use super::tables::{BOTH, FILED, NOUNS};
+use super::{Actor, Relation, class};
 use crate::Span;
 use crate::reading::{Reading, Sentence};
 use crate::text::{Word, stem};

@@ -1,8 +1,9 @@
 //! Who speaks: by a verb of saying, by the start of a line in a transcript, by the head of a mail.
 
-use super::{Actor, COURT, COURTS, Cast};
+use super::tables::COURTS;
+use super::{Actor, COURT, Cast};
 use crate::Span;
-use crate::reading::{Reading, Sentence};
+use crate::reading::{Reading, Sentence, Value};
 use crate::text::Word;
 
 /// Verbs of saying; whose words they are must agree with the source.
@@ -11,6 +12,13 @@ written replied replies answered answers remarked remarks explained explains war
 argued argues argue contends contended claims claimed asserts asserted maintains denies denied \
 complained added adds opined believes noted notes сказал сказала заявил заявила отметил отметила \
 указал указала пояснил пояснила сообщил сообщила";
+
+pub(crate) fn is_saying(folded: &str) -> bool {
+    SAYS.split(' ').any(|it| it == folded)
+        || matches!(folded, "disputes" | "disputed" | "admits" | "admitted" | "concedes" | "says")
+        || matches!(folded, "acknowledged" | "acknowledges" | "thinks" | "thought" | "alleges")
+        || matches!(folded, "alleged" | "insists" | "insisted" | "estimates" | "estimated")
+}
 
 impl Cast {
     /// Who says something in a sentence, by a verb of saying or «according to».
@@ -39,6 +47,30 @@ impl Cast {
         let (from, to, actor) = found.filter(|it| it.2 != COURT)?;
         let (first, last) = (page.words.get(*from)?, page.words.get(to.checked_sub(1)?)?);
         Some((*actor, Span { start: first.start, end: last.end }))
+    }
+
+    /// Who says «I» in a text: `I, Vale`, `Report of Vale`, `Sincerely, Vale`.
+    pub(crate) fn author(&self, page: &Reading<'_>) -> Option<Actor> {
+        let word = |at: usize| page.words.get(at).map(Word::fold).unwrap_or_default();
+        let named = page.marks.iter().enumerate().filter_map(|(order, it)| match &it.value {
+            Value::Name { tokens, words, .. } => Some((order, self.actor(tokens)?, words.0, it)),
+            _ => None,
+        });
+        let papers = "report statement affidavit declaration testament testimony deposition letter";
+        for (order, actor, from, mark) in named {
+            let lead = |back: usize| from.checked_sub(back).map(word).unwrap_or_default();
+            let paper = |it: &str| papers.split(' ').any(|paper| paper == it);
+            let titled = order < 6 && lead(1) == "of" && (paper(&lead(2)) || paper(&lead(3)));
+            let line = page.text.get(..mark.span.start).unwrap_or_default();
+            let line = line.rsplit('\n').next().unwrap_or_default();
+            let sent = line.trim() == "From:" || line.starts_with("Reporting officer");
+            let signed =
+                (1..=3).any(|it| matches!(lead(it).as_str(), "sincerely" | "yours" | "regards"));
+            if lead(1) == "i" || titled || sent || signed {
+                return Some(actor);
+            }
+        }
+        None
     }
 
     /// Whether somebody says something in a sentence.
@@ -72,7 +104,7 @@ impl Cast {
     /// The speaker that a line begins with; within, none where it is nobody known.
     fn line(&self, line: &str) -> Option<Option<Actor>> {
         let (head, rest) = line.split_once(':')?;
-        let named = if head == "From" { rest } else { head };
+        let named = if head == "From" { rest.split('<').next().unwrap_or(rest) } else { head };
         if named.len() > 60 || !named.trim_start().starts_with(char::is_uppercase) {
             return None;
         }

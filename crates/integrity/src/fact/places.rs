@@ -197,7 +197,7 @@ fn inflected(one: &str, other: &str) -> bool {
     }
     let shared = one.chars().zip(other.chars()).take_while(|(one, two)| one == two).count();
     let longest = one.chars().count().max(other.chars().count());
-    shared >= 4 && longest - shared <= 3
+    (shared >= 4 && longest - shared <= 3) || (shared >= 3 && longest - shared <= 1)
 }
 
 /// The names of a case, one of them perhaps shortened.

@@ -14,12 +14,30 @@ impl Check<'_, '_, '_> {
     pub(super) fn quotes(&mut self) {
         for span in self.reading.quotes.iter().take(CLAIMS_MAX) {
             let text = self.reading.slice(*span);
+            if self.is_declined(text) {
+                continue;
+            }
             let answer = self.quoted(text);
             if answer.0 == Support::Supported && quote::folded(text).len() >= LONG_WORDS {
                 self.settled.push(*span);
             }
             self.push(ClaimKind::Quote, *span, answer);
         }
+    }
+
+    /// A Russian name in marks, «Вала» for «Вал»: it is checked as a name.
+    fn is_declined(&self, text: &str) -> bool {
+        let words = crate::text::words(text);
+        let russian = |it: &str| it.chars().all(|it| matches!(it, 'а'..='я'));
+        let known = |it: &crate::text::Word<'_>| {
+            let folded = it.fold();
+            let base = crate::text::stem(&folded);
+            russian(&folded)
+                && (self.index.has_stem(&base) || self.index.names(&folded).next().is_some())
+        };
+        words.len() <= 4
+            && words.first().is_some_and(|it| it.is_capital())
+            && words.iter().all(known)
     }
 
     pub(super) fn quoted(&self, text: &str) -> (Support, Option<Place>) {

@@ -14,6 +14,8 @@ type Answer = (Support, Option<Place>);
 /// A value found in a sentence much less like ours than the nearest one may belong to another
 /// matter; this is how much less.
 const ELSEWHERE: f64 = 0.6;
+/// How much nearer a sentence with another value must be than the one that has ours.
+const FAR_OFF: f64 = 2.2;
 /// From this likeness on, the nearest source sentence is taken to speak of the same thing.
 const SAME_MATTER: f64 = 0.35;
 
@@ -26,11 +28,11 @@ item exclusion schedule part badge department interstate route highway unit lot 
 const NEIGHBOURS: usize = 4;
 
 impl Check<'_, '_, '_> {
-    pub(super) fn amount(&self, pair: &Pair<'_>, it: &Amount, span: Span) -> Answer {
+    pub(super) fn amount(&self, pair: &Pair<'_>, it: &Amount, span: Span) -> Option<Answer> {
         let turned = it.converted();
         let turned = turned.is_some_and(|it| !self.index.amounts(it.value, 0).is_empty());
         if let Some(answer) = self.counted(it, span).filter(|_| !turned) {
-            return answer;
+            return Some(answer);
         }
         let mut found: Vec<Place> = Vec::new();
         for (value, place) in self.index.amounts(it.value, it.slack.max(it.value / 20)) {
@@ -44,6 +46,14 @@ impl Check<'_, '_, '_> {
         // A year or a plain count may stand in the source as part of something else.
         if found.is_empty() && it.unit == Unit::Bare {
             found.extend(self.index.word(self.reading.slice(span)));
+            let figures = self.reading.slice(span).replace(',', "");
+            found.extend(self.index.number(&figures).filter(|_| figures.len() > 3));
+        }
+        // «Two later payments» may be the writer's own count.
+        let text = self.reading.slice(span);
+        let own = it.unit == Unit::Bare && text.chars().all(char::is_alphabetic);
+        if found.is_empty() && own {
+            return None;
         }
         if let Some(other) = it.converted().filter(|_| found.is_empty()) {
             let same = self.index.amounts(other.value, 0).iter();
@@ -56,7 +66,7 @@ impl Check<'_, '_, '_> {
             Value::Amount(there) => there.unit == it.unit && !self.says_amount(pair, there),
             _ => false,
         };
-        self.settle(pair, &found, rival)
+        Some(self.settle(pair, &found, rival))
     }
 
     /// The number with the very word that it counts, `four surgeries`, or that labels it,
@@ -209,7 +219,7 @@ impl Check<'_, '_, '_> {
         let close = pair.plain.iter().filter(|it| {
             let floor = if near.is_some() { SAME_MATTER } else { SAME_MATTER / 2.0 };
             let share = if near.is_some() { 0.5 } else { 0.8 };
-            it.score >= floor.max(share * best.score) && it.score > 1.5 * reached
+            it.score >= floor.max(share * best.score) && it.score > FAR_OFF * reached
         });
         for it in close {
             let (reading, sentence) = self.index.sentence(it.sentence);
@@ -243,7 +253,7 @@ impl Check<'_, '_, '_> {
         };
         let own = shared(place.span);
         let marks = reading.marks_of(sentence).iter().filter(|it| it.span != place.span);
-        let other = marks.filter(|it| rival(it)).find(|it| shared(it.span) > own)?;
+        let other = marks.filter(|it| rival(it)).find(|it| shared(it.span) > own + 1)?;
         Some(self.index.place_in(place.sentence, other.span))
     }
 }

@@ -11,45 +11,49 @@ use std::collections::BTreeMap;
 
 use integrity::{Detail, Insight, Options, RuleState, Source, SourceText, Test, Verdict, run};
 
-const FILES: [&str; 4] = [
-    include_str!("fresh/litigation.txt"),
-    include_str!("fresh/papers.txt"),
-    include_str!("fresh/rulings.txt"),
-    include_str!("fresh/looked.txt"),
-];
+/// One hand's documents, and the pairs of statements that go with them.
+struct Set {
+    name: String,
+    documents: String,
+    pairs: String,
+    /// Whether what went wrong may be shown.
+    shown: bool,
+}
 
-const PAIRS: &str = include_str!("fresh/drift.txt");
-
-/// Whether the rules were improved with it in sight.
-fn is_seen(name: &str) -> bool {
-    if name.starts_with("looked") {
-        return true;
-    }
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in name.bytes() {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-    (hash >> 32).is_multiple_of(2)
+fn committed() -> Vec<Set> {
+    let first = [
+        include_str!("fresh/litigation.txt"),
+        include_str!("fresh/papers.txt"),
+        include_str!("fresh/rulings.txt"),
+        include_str!("fresh/looked.txt"),
+    ];
+    let set = |name: &str, documents: String, pairs: &str| Set {
+        name: name.to_owned(),
+        documents,
+        pairs: pairs.to_owned(),
+        shown: true,
+    };
+    vec![set("first", first.concat(), include_str!("fresh/drift.txt"))]
 }
 
 struct Document {
-    name: &'static str,
+    name: String,
     text: String,
-    lines: Vec<(&'static str, &'static str)>,
+    lines: Vec<(String, String)>,
 }
 
-fn documents() -> Vec<Document> {
+fn documents(set: &Set) -> Vec<Document> {
     let mut list: Vec<Document> = Vec::new();
-    for line in FILES.iter().flat_map(|it| it.lines()) {
+    for line in set.documents.lines() {
         if let Some(name) = line.strip_prefix("# ") {
-            list.push(Document { name, text: String::new(), lines: Vec::new() });
+            list.push(Document { name: name.to_owned(), text: String::new(), lines: Vec::new() });
             continue;
         }
         let Some(document) = list.last_mut() else { continue };
         match line.split_once(' ') {
             // An insight ends the text, which may itself begin a line with a number.
             Some((mark, rest)) if mark == "=" || (is_mark(mark) && !document.lines.is_empty()) => {
-                document.lines.push((mark, rest));
+                document.lines.push((mark.to_owned(), rest.to_owned()));
             }
             _ if document.lines.is_empty() => {
                 document.text.push_str(line);
@@ -153,43 +157,38 @@ fn insight(content: &str, created_ms: i64) -> Insight {
     }
 }
 
-/// The tallies of the seen and of the unseen half. What went wrong is shown of the seen one.
+/// What came of one test over a set, all in all and kind by kind.
 fn measure(
+    set: &Set,
     test: Test,
     trials: impl Fn(&Document) -> Vec<Trial>,
     is_flagged: impl Fn(&Trial, &Detail) -> bool,
-) -> [Tally; 2] {
-    let mut tallies = [Tally::default(); 2];
+) -> Tally {
+    let mut all = Tally::default();
     let mut kinds: BTreeMap<String, (u32, u32)> = BTreeMap::new();
-    for document in documents() {
-        let seen = is_seen(document.name);
+    for document in documents(set) {
         let trials = trials(&document);
         for (trial, detail) in trials.iter().zip(judge(test, &document, &trials)) {
             let flagged = is_flagged(trial, &detail);
-            tallies[usize::from(!seen)].add(trial.bad, flagged);
-            if seen {
-                let count = kinds.entry(trial.kind.clone()).or_default();
-                count.0 += u32::from(flagged);
-                count.1 += 1;
-                if flagged != trial.bad && option_env!("INTEGRITY_SHOW").is_some() {
-                    println!(
-                        "{} {} {}: {}\n    {:?}",
-                        test.word(),
-                        document.name,
-                        trial.kind,
-                        trial.text,
-                        detail.issues()
-                    );
-                }
+            all.add(trial.bad, flagged);
+            let count = kinds.entry(trial.kind.clone()).or_default();
+            count.0 += u32::from(flagged);
+            count.1 += 1;
+            if flagged != trial.bad && set.shown && is_asked() {
+                let (name, kind, text) = (&document.name, &trial.kind, &trial.text);
+                println!("{} {name} {kind}: {text}\n    {:?}", test.word(), detail.issues());
             }
         }
     }
     for (kind, (flagged, all)) in kinds {
-        println!("{} seen {kind}: flagged {flagged} of {all}", test.word());
+        println!("{} {} {kind}: flagged {flagged} of {all}", set.name, test.word());
     }
-    tallies[0].print(&format!("{} seen", test.word()));
-    tallies[1].print(&format!("{} unseen", test.word()));
-    tallies
+    all.print(&format!("{} {}", set.name, test.word()));
+    all
+}
+
+fn is_asked() -> bool {
+    std::env::var_os("INTEGRITY_SHOW").is_some()
 }
 
 fn facts(document: &Document) -> Vec<Trial> {
@@ -210,8 +209,8 @@ fn tones(document: &Document, is_bad: impl Fn(&str) -> bool) -> Vec<Trial> {
     let mut list = Vec::new();
     for (mark, text) in &document.lines {
         let bad = is_bad(mark);
-        if bad || matches!(*mark, "~" | "=") {
-            list.push(Trial { kind: (*mark).to_owned(), bad, text: fill(text, None) });
+        if bad || matches!(mark.as_str(), "~" | "=") {
+            list.push(Trial { kind: mark.clone(), bad, text: fill(text, None) });
         }
     }
     list
@@ -221,32 +220,22 @@ fn failed(_: &Trial, detail: &Detail) -> bool {
     detail.verdict != Verdict::Passed
 }
 
-#[test]
-fn fresh_facts_are_checked() {
-    let [seen, unseen] = measure(Test::FactCheck, facts, failed);
-    seen.reaches(0.97, 0.88);
-    unseen.reaches(0.94, 0.85);
-    assert!(share(unseen.vain, unseen.calm) <= 0.08);
+fn fact_check(set: &Set) -> Tally {
+    measure(set, Test::FactCheck, facts, failed)
 }
 
-#[test]
-fn fresh_honesty_is_judged() {
-    let [seen, unseen] = measure(Test::Honesty, |it| tones(it, |mark| mark == "h"), failed);
-    seen.reaches(0.95, 0.92);
-    unseen.reaches(0.9, 0.92);
+fn honesty(set: &Set) -> Tally {
+    measure(set, Test::Honesty, |it| tones(it, |mark| mark == "h"), failed)
 }
 
-#[test]
-fn fresh_bias_is_judged() {
-    let [seen, unseen] = measure(Test::Bias, |it| tones(it, |mark| mark == "b"), failed);
-    seen.reaches(0.9, 0.95);
-    unseen.reaches(0.9, 0.95);
+fn bias(set: &Set) -> Tally {
+    measure(set, Test::Bias, |it| tones(it, |mark| mark == "b"), failed)
 }
 
-#[test]
-fn fresh_rules_are_judged() {
+fn ten_rules(set: &Set) -> Tally {
     let is_rule = |mark: &str| mark.parse::<usize>().is_ok();
-    let [seen, unseen] = measure(
+    measure(
+        set,
         Test::TenRules,
         |it| tones(it, is_rule),
         |trial, detail| match trial.kind.parse::<usize>() {
@@ -255,16 +244,12 @@ fn fresh_rules_are_judged() {
             }
             Err(_) => detail.verdict != Verdict::Passed,
         },
-    );
-    seen.reaches(0.9, 0.92);
-    // What rule one flags in vain is what fact_check does, among fewer bad ones.
-    unseen.reaches(0.7, 0.9);
+    )
 }
 
-#[test]
-fn fresh_drift_is_judged() {
-    let mut tallies = [Tally::default(); 2];
-    for line in PAIRS.lines() {
+fn opinion_drift(set: &Set) -> Tally {
+    let mut all = Tally::default();
+    for line in set.pairs.lines() {
         let (mark, pair) = line.split_once(' ').expect("a mark");
         let (early, late) = pair.split_once(" => ").expect("two statements");
         let pair = [insight(early, 1_000), insight(late, 86_400_000)];
@@ -272,14 +257,66 @@ fn fresh_drift_is_judged() {
         let detail = &report.details[1];
         let turned = detail.findings.iter().any(|it| it.code != "too_little_evidence")
             && detail.verdict != Verdict::Passed;
-        let seen = is_seen(line);
-        tallies[usize::from(!seen)].add(mark == "-", turned);
-        if seen && turned != (mark == "-") && option_env!("INTEGRITY_SHOW").is_some() {
+        all.add(mark == "-", turned);
+        if turned != (mark == "-") && set.shown && is_asked() {
             println!("drift {line}\n    {:?}", detail.issues());
         }
     }
-    tallies[0].print("opinion_drift seen");
-    tallies[1].print("opinion_drift unseen");
-    tallies[0].reaches(0.95, 0.95);
-    tallies[1].reaches(0.95, 0.65);
+    all.print(&format!("{} opinion_drift", set.name));
+    all
+}
+
+#[test]
+fn fresh_facts_are_checked() {
+    for set in committed() {
+        let found = fact_check(&set);
+        found.reaches(0.94, 0.85);
+        assert!(share(found.vain, found.calm) <= 0.08);
+    }
+}
+
+#[test]
+fn fresh_honesty_is_judged() {
+    for set in committed() {
+        honesty(&set).reaches(0.9, 0.92);
+    }
+}
+
+#[test]
+fn fresh_bias_is_judged() {
+    for set in committed() {
+        bias(&set).reaches(0.9, 0.95);
+    }
+}
+
+#[test]
+fn fresh_rules_are_judged() {
+    for set in committed() {
+        ten_rules(&set).reaches(0.7, 0.9);
+    }
+}
+
+#[test]
+fn fresh_drift_is_judged() {
+    for set in committed() {
+        opinion_drift(&set).reaches(0.95, 0.65);
+    }
+}
+
+/// Prints the totals of a set that is not committed: `INTEGRITY_SET` names its documents and
+/// `INTEGRITY_PAIRS` its pairs. What went wrong is shown only where `INTEGRITY_SHOW` asks for it.
+#[test]
+#[ignore = "measures files named by the environment"]
+fn a_set_from_outside_is_measured() {
+    let read = |name: &str| {
+        let path = std::env::var_os(name).expect("a file");
+        std::fs::read_to_string(path).expect("a text")
+    };
+    let (documents, pairs) = (read("INTEGRITY_SET"), read("INTEGRITY_PAIRS"));
+    let set = Set { name: "outside".to_owned(), documents, pairs, shown: true };
+    fact_check(&set);
+    honesty(&set);
+    bias(&set);
+    ten_rules(&set);
+    opinion_drift(&set);
 }

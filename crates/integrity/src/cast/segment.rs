@@ -1,0 +1,294 @@
+//! A sentence in segments, each with the people in it and whether they act there, are acted upon
+//! or own. Word order, prepositions, the passive and Russian cases tell; nothing else is known.
+
+use super::roles::{is_russian, role, role_word};
+use super::speech::is_saying;
+use super::{Actor, Cast, is_court};
+use crate::reading::{Reading, Sentence};
+use crate::text::{Word, is_past, stem};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Slot {
+    Agent,
+    Goal,
+    Owner,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Person {
+    pub(crate) actor: Actor,
+    pub(crate) slot: Slot,
+    pub(crate) words: (usize, usize),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Segment {
+    pub(crate) words: (usize, usize),
+    pub(crate) people: Vec<Person>,
+    pub(crate) denied: bool,
+    /// Which pair of converse verbs it has, and whether the one who gets.
+    pub(crate) turn: Option<(usize, bool)>,
+}
+
+/// Verbs that tell one dealing from both its ends.
+const CONVERSE: [(&str, &str); 5] = [
+    (
+        "sell deliver supply ship provide продал поставил передал",
+        "buy purchase acquire order купил приобр",
+    ),
+    (
+        "pay repay owe award reimburse refund remit credit compensate выплат плат уплат возмест взыск",
+        "receive collect recover obtain earn получ",
+    ),
+    ("lend loan", "borrow"),
+    ("win prevail выигр", "lose lost defeat проигр"),
+    ("hire employ engage retain", "work"),
+];
+
+const JOINTS: &str = "and but while whereas although because after before when if unless since \
+though until и а но что хотя если когда поскольку потому";
+const GOALS: &str = "to for from against with on upon toward towards than about between at into к ко \
+с со у от из для против по о об за при между через до на перед пользу";
+const SMALL: &str =
+    "the a an his her its their our my your this that said mr mrs ms dr judge former";
+
+fn is_in(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|it| it == word)
+}
+
+/// What is known of a text when one of its sentences is read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Thread {
+    /// Who says «I».
+    pub(crate) author: Option<Actor>,
+    /// Whom «he», «she» or «it» means.
+    pub(crate) last: Option<Actor>,
+}
+
+impl Cast {
+    pub(crate) fn segments(
+        &self,
+        page: &Reading<'_>,
+        sentence: &Sentence,
+        thread: &mut Thread,
+    ) -> Vec<Segment> {
+        let mut people: Vec<(usize, usize, Actor)> = self.actors_in(page, sentence);
+        people.retain(|it| !is_court(it.2) && self.is_party(it.2));
+        self.pronouns(page, sentence, thread, &mut people);
+        people.sort_by_key(|it| it.0);
+        people.dedup_by(|next, one| next.2 == one.2 && next.0 <= one.1 + 1);
+        if people.is_empty() {
+            return Vec::new();
+        }
+        let list = parts(page, sentence, &people);
+        let list: Vec<Segment> = list
+            .into_iter()
+            .map(|(from, to)| {
+                let inside = people.iter().filter(|it| it.0 >= from && it.0 < to);
+                segment(page, (from, to), inside.copied())
+            })
+            .collect();
+        let all = list.iter().flat_map(|it| &it.people);
+        let agent =
+            all.clone().find(|it| it.slot == Slot::Agent && Some(it.actor) != thread.author);
+        let other = all.clone().rfind(|it| Some(it.actor) != thread.author);
+        thread.last = agent.or(other).map(|it| it.actor).or(thread.last);
+        list
+    }
+
+    fn pronouns(
+        &self,
+        page: &Reading<'_>,
+        sentence: &Sentence,
+        thread: &Thread,
+        people: &mut Vec<(usize, usize, Actor)>,
+    ) {
+        for at in sentence.words.0..sentence.words.1 {
+            let word = &page.words[at];
+            let quoted = page.in_quote(word.start);
+            let meant = match word.text {
+                "I" | "me" | "я" | "Я" | "мне" => thread.author.filter(|_| !quoted),
+                "He" | "She" | "It" | "They" | "Он" | "Она" | "Оно" => thread.last,
+                "he" | "she" | "it" | "he's" | "она" | "он" => {
+                    let first = people.iter().find(|it| it.0 < at);
+                    thread.last.filter(|_| first.is_none())
+                }
+                _ => None,
+            };
+            people.extend(meant.map(|it| (at, at + 1, it)));
+        }
+    }
+}
+
+/// Where each segment begins and ends: at a joint, if there are people on both sides of it.
+fn parts(
+    page: &Reading<'_>,
+    sentence: &Sentence,
+    people: &[(usize, usize, Actor)],
+) -> Vec<(usize, usize)> {
+    let (first, last) = sentence.words;
+    let inside = |at: usize| people.iter().any(|it| it.0 < at && at < it.1);
+    let joint = |at: usize| {
+        let before = page.text.get(page.words[at - 1].end..page.words[at].start);
+        let apart = before.is_some_and(|it| it.contains([',', ';', ':', '—', '–', '|']));
+        apart || is_in(JOINTS, &page.words[at].fold())
+    };
+    // What somebody says or thinks is not what he does.
+    let said = |at: usize| {
+        let back =
+            (at.saturating_sub(3).max(first)..at).any(|it| is_saying(&page.words[it].fold()));
+        page.words[at].text == "that" && back
+    };
+    let mut list: Vec<(usize, usize)> = Vec::new();
+    let mut from = first;
+    for at in first + 1..=last {
+        let opens = at < last && said(at);
+        if at < last && !opens && (inside(at) || !joint(at)) {
+            continue;
+        }
+        let peopled = people.iter().any(|it| it.0 >= from && it.0 < at);
+        match list.last_mut() {
+            Some(before) if !peopled && page.words[from].text != "that" => before.1 = at,
+            Some(_) if !peopled => {}
+            _ if !peopled && at < last => continue,
+            _ => list.push((from, at)),
+        }
+        from = at;
+    }
+    list
+}
+
+fn segment(
+    page: &Reading<'_>,
+    words: (usize, usize),
+    people: impl Iterator<Item = (usize, usize, Actor)>,
+) -> Segment {
+    let mut list: Vec<Person> = Vec::new();
+    for (from, to, actor) in people {
+        let slot = slot(page, words, (from, to), &list);
+        list.push(Person { actor, slot, words: (from, to) });
+    }
+    let own = &page.words[words.0..words.1];
+    let denied = own.iter().any(|it| {
+        let word = it.fold();
+        matches!(word.as_str(), "not" | "no" | "never" | "neither" | "nor" | "не" | "нет")
+            || word.ends_with("n't")
+    });
+    let turn = own.iter().find_map(|it| {
+        let base = stem(&it.fold());
+        let has = |list: &str| {
+            list.split(' ').any(|it| stem(it) == base || (is_russian(it) && base.starts_with(it)))
+        };
+        CONVERSE
+            .iter()
+            .enumerate()
+            .find_map(|(at, (one, two))| (has(one) || has(two)).then(|| (at, has(two))))
+    });
+    Segment { words, people: list, denied, turn }
+}
+
+fn slot(
+    page: &Reading<'_>,
+    (start, end): (usize, usize),
+    (from, to): (usize, usize),
+    before: &[Person],
+) -> Slot {
+    let word = |at: usize| page.words.get(at).map(Word::fold).unwrap_or_default();
+    let mut back = from;
+    while back > start {
+        let last = word(back - 1);
+        if !(is_in(SMALL, &last) || crate::name::is_title(&last)) {
+            break;
+        }
+        back -= 1;
+    }
+    let lead = if back > start { word(back - 1) } else { String::new() };
+    let raw = page.words.get(to - 1).map_or("", |it| it.text);
+    let tail = page.words.get(to - 1).and_then(|it| page.text.get(it.end..)).unwrap_or_default();
+    let owns = raw.ends_with("'s")
+        || raw.ends_with("’s")
+        || (raw.ends_with('s') && tail.starts_with(['\'', '’']));
+    if let Some(last) = before
+        .last()
+        .filter(|it| matches!(lead.as_str(), "and" | "or" | "и") && it.words.1 + 1 >= back)
+    {
+        return last.slot;
+    }
+    if is_russian(&word(to - 1)) {
+        return russian(page, (start, end), (from, to), &lead);
+    }
+    if raw == "me" || is_in(GOALS, &lead) {
+        return if owns { Slot::Owner } else { Slot::Goal };
+    }
+    match lead.as_str() {
+        "by" => return Slot::Agent,
+        "of" => return Slot::Owner,
+        _ if owns => return Slot::Owner,
+        _ => {}
+    }
+    // «The creditor is the bank»: one and the same.
+    let is = matches!(word(back.saturating_sub(1)).as_str(), "is" | "was" | "are" | "were");
+    if let Some(last) = before.last().filter(|it| is && it.words.1 + 1 >= back) {
+        return last.slot;
+    }
+    let subject = before.iter().any(|it| it.slot != Slot::Owner);
+    if subject || is_acted_on(page, to, end) { Slot::Goal } else { Slot::Agent }
+}
+
+/// A form of «be» and the past of a verb right behind the name.
+fn is_acted_on(page: &Reading<'_>, to: usize, end: usize) -> bool {
+    let word = |at: usize| page.words.get(at).filter(|_| at < end).map(Word::fold);
+    let be = (to..to + 3)
+        .find(|it| word(*it).is_some_and(|it| is_in("was were been be is are being", &it)));
+    be.is_some_and(|at| {
+        let past = |it: String| (is_past(&it) && it != "said") || is_in("owed sued used paid", &it);
+        (at + 1..at + 4).any(|it| word(it).is_some_and(past))
+    })
+}
+
+/// By the case of the word, and by what stands before it.
+fn russian(
+    page: &Reading<'_>,
+    (start, end): (usize, usize),
+    (from, to): (usize, usize),
+    lead: &str,
+) -> Slot {
+    let folded = page.words[to - 1].fold();
+    let exacted = page.words[start..end].iter().any(|it| it.fold().starts_with("взыск"));
+    if exacted && matches!(lead, "с" | "со") {
+        return Slot::Agent;
+    }
+    if is_in(GOALS, lead) {
+        return Slot::Goal;
+    }
+    if let Some(role) = role(&folded) {
+        return if folded == role_word(role) { Slot::Agent } else { case(&folded) };
+    }
+    // «обществу «Вал»»: the common noun is declined, the name is not.
+    if lead.starts_with("обществ") || lead.starts_with("компани") || lead.starts_with("фирм")
+    {
+        return if matches!(lead, "общество" | "компания" | "фирма") {
+            Slot::Agent
+        } else {
+            case(lead)
+        };
+    }
+    let first = page.words.get(from).map(Word::fold).unwrap_or_default();
+    let ends = |list: &[&str]| list.iter().any(|it| first.ends_with(it));
+    if ends(&["ому", "ему", "ого", "его", "у", "ю", "ым", "им", "ой", "ом", "ем", "ы", "и"])
+    {
+        return case(&first);
+    }
+    Slot::Agent
+}
+
+fn case(word: &str) -> Slot {
+    let ends = |list: &[&str]| list.iter().any(|it| word.ends_with(it));
+    if ends(&["ому", "ему", "у", "ю", "е"]) {
+        Slot::Goal
+    } else if ends(&["ом", "ем", "ой", "ей", "ым", "им"]) {
+        Slot::Agent
+    } else {
+        Slot::Owner
+    }
+}

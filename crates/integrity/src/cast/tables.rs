@@ -1,0 +1,113 @@
+//! Words that the cast is read by: who can be a party, which verbs mean the same, and which nouns
+//! stand for something done. Ours alone, and far from complete.
+
+/// Nouns for somebody who can act. A second form after a stroke is the stem of a Russian one.
+pub(super) const ROLES: &str = "plaintiff defendant appellant appellee petitioner respondent \
+landlord tenant buyer seller lender borrower employer employee licensor licensee contractor owner \
+lessor lessee insurer insured claimant supplier purchaser guarantor franchisor franchisee trustee \
+debtor creditor manufacturer retailer distributor carrier shipper consignee customer vendor client \
+testator executor beneficiary heir decedent superintendent teacher nurse administrator operator \
+driver engineer consultant accountant auditor appraiser surveyor architect inspector prosecutor \
+sergeant officer detective trooper neighbor neighbour wife husband widow daughter son brother sister \
+nephew niece mother father stepson stepdaughter uncle aunt association authority union agency bank \
+subcontractor homeowner investor shareholder partner broker agent doctor physician surgeon patient \
+veterinarian pilot captain mechanic instructor coach student applicant intervenor conservator \
+guardian receiver liquidator principal assignor assignee mortgagor mortgagee bailor bailee sublessee \
+hospital clinic university college township municipality department ministry developer builder \
+roofer plumber electrician caterer photographer designer publisher author editor manager president \
+chairman chairwoman chair treasurer secretary director foreman supervisor dispatcher coordinator \
+истец/истц ответчик покупатель продавец/продавц подрядчик заказчик перевозчик получатель \
+отправитель грузоотправитель грузополучатель поставщик арендатор арендодатель субарендатор \
+работник работодатель займодавец/займодавц заемщик кредитор должник заявитель управляющий водитель \
+свидетель эксперт страховщик страхователь банк завод администрация прокурор потерпевший подсудимый \
+обвиняемый осужденный налогоплательщик инспекция поручитель залогодатель исполнитель застройщик \
+дольщик учредитель директор председатель товарищество кооператив наследник наследодатель супруг \
+супруга мать отец сын дочь брат сестра сосед соседка врач больница пациент охранник механик \
+предприниматель учреждение комиссия собственник застрахованный апеллянт взыскатель клиент агент \
+принципал комитент комиссионер хранитель поклажедатель даритель одаряемый опекун";
+
+pub(super) const COURTS: [&str; 12] = [
+    "court",
+    "judge",
+    "jury",
+    "panel",
+    "tribunal",
+    "arbitrator",
+    "magistrate",
+    "justice",
+    "суд",
+    "судья",
+    "commission",
+    "board",
+];
+
+/// Stems of one meaning, the first standing for all.
+pub(super) const CLASSES: [&str; 20] = [
+    "argue argu contend claim assert alleg maintain insist",
+    "motion mov mo",
+    "sue su suit",
+    "seek ask request",
+    "pay repay",
+    "sell",
+    "buy purchas",
+    "lease leas rent",
+    "objection object",
+    "send mail",
+    "win prevail",
+    "hire hir employ",
+    "fire fir",
+    "lend loan",
+    "deliver ship",
+    "sign execut",
+    "strike strik hit",
+    "owe ow",
+    "own",
+    "end terminat cancel",
+];
+
+/// Words that are nouns as often as verbs; alone they say nobody acts.
+pub(super) const BOTH: [&str; 25] = [
+    "complaint",
+    "action",
+    "lawsuit",
+    "breach",
+    "lease",
+    "rent",
+    "appeal",
+    "claim",
+    "motion",
+    "object",
+    "loan",
+    "suit",
+    "ship",
+    "claims",
+    "sign",
+    "fire",
+    "hire",
+    "demand",
+    "request",
+    "purchase",
+    "mail",
+    "leases",
+    "rents",
+    "demands",
+    "requests",
+];
+
+/// What it means to file one of these.
+pub(super) const FILED: [(&str, &str); 4] =
+    [("complaint", "sue"), ("suit", "sue"), ("action", "sue"), ("lawsuit", "sue")];
+
+pub(super) const NOUNS: [&str; 11] = [
+    "motion",
+    "appeal",
+    "counterclaim",
+    "complaint",
+    "claim",
+    "objection",
+    "request",
+    "petition",
+    "offer",
+    "breach",
+    "negligence",
+];

@@ -1,0 +1,154 @@
+//! Who stands in which place of a segment, against the segments of the source that speak of the
+//! same thing: those that bear ours out and those that gainsay it compete.
+
+use super::{Check, ClaimKind, Pair, Support};
+use crate::Span;
+use crate::cast::{self, Segment, Slot, Thread};
+use crate::date;
+use crate::index::Place;
+use crate::reading::Reading;
+use crate::text::{Word, is_stop, stem};
+
+/// How alike two segments must be where both have the same two people.
+const FLOOR_TWO: f64 = 0.16;
+/// And where only one of ours is compared.
+const FLOOR_ONE: f64 = 0.3;
+/// By how much what gainsays must be nearer than what bears out.
+const MARGIN: f64 = 1.12;
+
+impl Check<'_, '_, '_> {
+    /// Reads who is where in every sentence, as «she» may be somebody of the one before.
+    pub(super) fn people(&mut self) {
+        let mut thread = Thread::default();
+        for sentence in &self.reading.sentences {
+            self.segments.push(self.index.cast.segments(self.reading, sentence, &mut thread));
+        }
+    }
+
+    pub(super) fn slots(&mut self, pair: &Pair<'_>) {
+        let after =
+            self.reading.sentences.partition_point(|it| it.span.start <= pair.sentence.span.start);
+        let Some(segments) = after.checked_sub(1).and_then(|it| self.segments.get(it)) else {
+            return;
+        };
+        let mut found: Option<(Span, Support, Place)> = None;
+        for ours in segments {
+            let stems = context(self.reading, ours);
+            let Some((support, place)) = self.placed(pair, ours, &stems) else { continue };
+            let Some(first) = ours.people.first() else { continue };
+            let words = &self.reading.words[first.words.0..first.words.1];
+            let (Some(one), Some(last)) = (words.first(), words.last()) else { continue };
+            let span = Span { start: one.start, end: last.end };
+            if found.is_none() || support == Support::Contradicted {
+                found = Some((span, support, place));
+            }
+        }
+        if let Some((span, support, place)) = found {
+            self.push(ClaimKind::Party, span, (support, Some(place)));
+        }
+    }
+
+    fn placed(
+        &self,
+        pair: &Pair<'_>,
+        ours: &Segment,
+        stems: &[String],
+    ) -> Option<(Support, Place)> {
+        if ours.denied || stems.is_empty() {
+            return None;
+        }
+        let sum = |list: &[String]| -> f64 { list.iter().map(|it| self.index.weight(it)).sum() };
+        let total = sum(stems);
+        let mut ids: Vec<(usize, f64)> = Vec::new();
+        for it in self.index.align(stems).iter().chain(&pair.plain).chain(&pair.aligned) {
+            if !ids.iter().any(|id| id.0 == it.sentence) {
+                ids.push((it.sentence, pair.score_of(it.sentence)));
+            }
+        }
+        let mut best: [Option<(f64, Place)>; 2] = [None, None];
+        for (id, alike) in ids {
+            let (page, _) = self.index.sentence(id);
+            for theirs in self.index.segments(id) {
+                let Some((agrees, two)) = compare(ours, theirs) else { continue };
+                let there = context(page, theirs);
+                let shared: Vec<String> =
+                    stems.iter().filter(|it| there.contains(it)).cloned().collect();
+                let score = sum(&shared) / (total + 0.2 * sum(&there)).max(1.0);
+                let floor = if two { FLOOR_TWO } else { FLOOR_ONE };
+                if score < floor {
+                    continue;
+                }
+                let score = score + 0.15 * alike;
+                let (first, last) = theirs.words;
+                let span = Span { start: page.words[first].start, end: page.words[last - 1].end };
+                let side = &mut best[usize::from(!agrees)];
+                if side.is_none_or(|it| it.0 < score) {
+                    *side = Some((score, self.index.place_in(id, span)));
+                }
+            }
+        }
+        match best {
+            [same, Some(other)] if same.is_none_or(|it| it.0 * MARGIN < other.0) => {
+                Some((Support::Contradicted, other.1))
+            }
+            [Some(same), _] => Some((Support::Supported, same.1)),
+            _ => None,
+        }
+    }
+}
+
+/// The telling words of a segment without those that name its people.
+fn context(page: &Reading<'_>, it: &Segment) -> Vec<String> {
+    let named = |at: usize| it.people.iter().any(|one| one.words.0 <= at && at < one.words.1);
+    let own = (it.words.0..it.words.1).filter(|at| !named(*at));
+    let mut list: Vec<String> = Vec::new();
+    for word in own.filter_map(|at| page.words.get(at)).map(Word::fold) {
+        let base = stem(&word);
+        let value = word.starts_with(|it: char| it.is_ascii_digit()) || date::is_month(&base);
+        let idle = is_stop(&word) || crate::name::is_title(&word) || cast::is_saying(&word);
+        if !value && !idle && !list.contains(&base) {
+            list.push(base);
+        }
+    }
+    list
+}
+
+/// Whether the people stand alike, and whether two of them could be compared. None where it
+/// cannot be said.
+fn compare(ours: &Segment, theirs: &Segment) -> Option<(bool, bool)> {
+    // Who buys is whom the other sells to.
+    let turned = match (ours.turn, theirs.turn) {
+        (Some((one, gets)), Some((two, got))) => one == two && gets != got,
+        _ => false,
+    };
+    let acts = |slot: Slot| slot != Slot::Goal;
+    let (mut agree, mut oppose, mut known) = (0, 0, 0);
+    for it in &ours.people {
+        let mut own = theirs.people.iter().filter(|one| one.actor == it.actor).peekable();
+        if own.peek().is_some() {
+            known += 1;
+            if own.any(|one| (acts(one.slot) == acts(it.slot)) != turned) {
+                agree += 1;
+            } else {
+                oppose += 1;
+            }
+            continue;
+        }
+        let rival = theirs.people.iter().any(|one| {
+            cast::comparable(one.actor, it.actor)
+                && (acts(one.slot) == acts(it.slot)) != turned
+                && one.actor != it.actor
+        });
+        oppose += i32::from(rival);
+    }
+    match (agree, oppose) {
+        (0, 0) => None,
+        (_, 0) => Some((true, known > 1)),
+        (0, _) => {
+            // Being named in another place is only a swap where both are.
+            let swapped = known > 1 || known == 0 || theirs.people.len() > 1;
+            swapped.then_some((false, known > 1))
+        }
+        _ => None,
+    }
+}
