@@ -8,19 +8,21 @@ use crate::Span;
 use crate::text::{Word, is_stop, stem};
 
 /// Opposite words; the first list of each pair is one way, the second the other.
-const AXES: [(&str, &str, &str); 22] = [
+const AXES: [(&str, &str, &str); 26] = [
     (
         "motion",
         "granted grants granting grant allowed allows accepted accepts accept approved approves \
-         adopted adopts admits admit agreed permitted permits",
+         adopted adopts admits admit agreed permitted permits authorized authorizes endorsed \
+         ratified awarded carried honored entitled",
         "denied denies denying deny rejected rejects reject disapproved declined declines refused \
-         refuses refuse disallowed disallows forbidden forbids prohibited prohibits",
+         refuses refuse disallowed disallows forbidden forbids forbid prohibited prohibits barred \
+         dismissed dismisses blocked",
     ),
     (
         "appeal",
-        "affirmed affirms affirming affirm upheld upholds uphold",
+        "affirmed affirms affirming affirm upheld upholds uphold reinstated reinstates",
         "reversed reverses reversing reverse vacated vacates vacate overturned overturns annulled \
-         annuls quashed quashes rescinded lifted",
+         annuls quashed quashes rescinded lifted disturb disturbed disturbs",
     ),
     ("objection", "sustained sustains sustain", "overruled overrules overrule"),
     ("outcome", "prevailed prevails won wins", "lost loses"),
@@ -34,7 +36,7 @@ const AXES: [(&str, &str, &str); 22] = [
         "increased increases increase rose raised",
         "decreased decreases decrease fell reduced reduces lowered",
     ),
-    ("liability", "liable", "blameless"),
+    ("liability", "liable negligent", "blameless cleared exonerated absolved"),
     ("reason", "reasonable", "unreasonable"),
     ("cover", "covered covers cover", "excluded excludes exclude"),
     ("ambiguity", "unambiguous", "ambiguous"),
@@ -42,12 +44,92 @@ const AXES: [(&str, &str, &str); 22] = [
     ("lawful", "lawful legal", "unlawful illegal"),
     ("certainty", "definite", "indefinite"),
     ("side", "favor favour", "against"),
+    (
+        "word",
+        "concedes conceded concede acknowledged acknowledges acknowledge confessed confirmed \
+         confirms признал признала признали признает",
+        "disputes disputed dispute contests contested отрицал отрицала отрицает отрицали \
+         оспаривает оспаривал оспорил",
+    ),
+    ("force", "continues", "terminated forgives forgive forgiven canceled cancelled expired"),
+    ("vote", "unanimous unanimously", "divided"),
     // Beginnings of Russian words.
-    ("совет", "удовлетвор* восстанов*", "отказ* отклон*"),
+    (
+        "совет",
+        "удовлетвор* восстанов* поддерж* принят* принял* утвержд* утверди* разреш* одобр* вправе",
+        "отказ* отклон* отверг* запре* запрещ*",
+    ),
     ("обжалование", "изменения силе", "отмен*"),
-    ("признание", "действительным", "недействительным"),
+    ("признание", "действительным действительной", "недействительным недействительной"),
     ("взыскание", "взыск*", "освобод*"),
+    ("сила", "продолжа* сохран*", "прекращ* прекрат* расторг*"),
 ];
+
+/// Decisions in more words than one; `*` stands for up to two others.
+const PHRASES: &str = "motion+sided with;motion+agreed with;motion+signed off;motion+go ahead;\
+motion+goes ahead;motion+went ahead;motion+handed over;motion+hand over;motion+turned over;\
+motion+took up;motion+was given;motion+were given;motion+free to;motion-turned down;\
+motion-turn down;motion-turns down;motion-threw out;motion-throws out;motion-thrown out;\
+motion-struck out;motion-voted down;motion-brushed aside;motion-ruled out;motion-on hold;\
+motion-put off;motion-failed for want;motion-motion failed;motion-sided against;\
+motion-was not persuaded;motion-were not persuaded;motion-shut out;appeal+left standing;\
+appeal+leaves standing;appeal+left * standing;appeal+left * in place;appeal+left * undisturbed;\
+appeal+left undisturbed;appeal+left * intact;appeal+left intact;appeal+let * stand;\
+appeal+leave * standing;appeal+must stand;appeal+will stand;appeal-set aside;appeal-sets aside;\
+appeal-set * aside;appeal-struck down;appeal-wiped out;appeal-threw * out;appeal-undid;\
+force+in force;force+in effect;force+leaves standing;force+stays in force;force+remains in force;\
+force-came to an end;force-no longer in force;force-no longer applies;liability-cleared * of;\
+liability+at fault;liability+to blame;liability+responsible for";
+
+type Phrase = (usize, bool, Vec<&'static str>);
+
+static TREE: LazyLock<HashMap<&'static str, Vec<Phrase>>> = LazyLock::new(|| {
+    let mut map: HashMap<&str, Vec<Phrase>> = HashMap::new();
+    for row in PHRASES.split(';') {
+        let Some(at) = row.find(['+', '-']) else { continue };
+        let axis = AXES.iter().position(|it| it.0 == row[..at].trim());
+        let words: Vec<&str> = row[at + 1..].split(' ').collect();
+        if let (Some(axis), Some(first)) = (axis, words.first()) {
+            map.entry(first).or_default().push((axis, row.as_bytes()[at] == b'+', words));
+        }
+    }
+    map
+});
+
+/// The decision that begins with a word in more words than one, and the word after it.
+fn phrase(folded: &[String], at: usize) -> Option<(usize, bool, usize)> {
+    let list = TREE.get(folded[at].as_str())?;
+    let mut best: Option<(usize, bool, usize)> = None;
+    for (axis, positive, words) in list {
+        let end = ends(folded, at, words);
+        if let Some(end) = end.filter(|end| best.is_none_or(|it| it.2 < *end)) {
+            best = Some((*axis, *positive, end));
+        }
+    }
+    best
+}
+
+fn ends(folded: &[String], at: usize, words: &[&str]) -> Option<usize> {
+    let Some((first, rest)) = words.split_first() else { return Some(at) };
+    if *first == "*" {
+        return (1..=3).find_map(|skip| ends(folded, at + skip, rest));
+    }
+    let same = folded.get(at).is_some_and(|it| it == first);
+    same.then(|| ends(folded, at + 1, rest)).flatten()
+}
+
+/// Axes that all tell whether a thing was let stand or not.
+pub(crate) fn is_kin(one: usize, other: usize) -> bool {
+    let kin = |it: usize| {
+        matches!(axis_name(it), "motion" | "appeal" | "objection" | "force" | "совет" | "обжалование" | "сила")
+    };
+    kin(one) && kin(other)
+}
+
+/// All axes that are kin to one, itself left out.
+pub(crate) fn kin(axis: usize) -> impl Iterator<Item = usize> {
+    (0..AXES.len()).filter(move |it| *it != axis && is_kin(axis, *it))
+}
 
 /// Whether one is the other with a prefix that denies it: `reliable` and `unreliable`.
 pub(crate) fn is_opposed(one: &str, other: &str) -> bool {
@@ -68,6 +150,16 @@ pub(crate) struct Mention {
     pub(crate) near: Vec<String>,
     /// Those of the rest of the sentence, up to the next mention.
     pub(crate) far: Vec<String>,
+}
+
+impl Mention {
+    fn new(axis: usize, positive: bool, span: Span) -> Self {
+        Self { axis, positive, span, near: Vec::new(), far: Vec::new() }
+    }
+}
+
+fn is_in(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|it| it == word)
 }
 
 /// What was decided in one sentence, and which of its words stand under a negation.
@@ -136,14 +228,35 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
     let mut found = Polarity::default();
     let mut reach = 0;
     let mut places = Vec::new();
+    let mut told = 0;
     for (at, word) in folded.iter().enumerate() {
         // A comma or «and» opens another clause, which the negation does not reach.
         let apart = at.checked_sub(1).is_some_and(|it| words[at].start - words[it].end > 1);
         if apart || matches!(word.as_str(), "and" | "but") {
             reach = 0;
         }
-        let failed = matches!(word.as_str(), "failed" | "fails" | "fail" | "failure")
-            && folded.get(at + 1).is_some_and(|it| it == "to");
+        let to = folded.get(at + 1).is_some_and(|it| it == "to");
+        let failed = matches!(word.as_str(), "failed" | "fails" | "fail" | "failure") && to;
+        let span = Span { start: words[at].start, end: words[at].end };
+        if let Some((axis, positive, end)) = phrase(&folded, at).filter(|_| at >= told) {
+            told = end;
+            let span = Span { start: span.start, end: words[end - 1].end };
+            let positive = positive != (reach > 0);
+            found.mentions.push(Mention::new(axis, positive, span));
+            places.push(at);
+        }
+        let refused = is_in("refused refuses refuse declined declines decline", word) && to;
+        if refused && at >= told {
+            // «refused to grant» is one decision, «refused to enforce» denies the verb.
+            let decides = folded.get(at + 2).is_some_and(|it| side(it).is_some());
+            if !decides {
+                let (axis, positive) = side(word).unwrap_or((0, false));
+                found.mentions.push(Mention::new(axis, positive != (reach > 0), span));
+                places.push(at);
+            }
+            reach = REACH;
+            continue;
+        }
         if failed || is_negation(word) {
             // «not only» and «no later than» deny nothing.
             let next = folded.get(at + 1).map_or("", String::as_str);
@@ -161,16 +274,11 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
             reach = if idle { 0 } else { REACH };
             continue;
         }
-        let span = Span { start: words[at].start, end: words[at].end };
-        if let Some((axis, positive)) = side(word).filter(|it| !idle_side(it.0, &folded, at)) {
-            let positive = positive != (reach > 0);
-            found.mentions.push(Mention {
-                axis,
-                positive,
-                span,
-                near: Vec::new(),
-                far: Vec::new(),
-            });
+        let plain = side(word).filter(|it| at >= told && !idle_side(it.0, &folded, at));
+        if let Some((axis, positive)) = plain {
+            let fixed = word == "изменения";
+            let positive = positive != (reach > 0 && !fixed);
+            found.mentions.push(Mention::new(axis, positive, span));
             places.push(at);
         }
         if reach > 0 && !is_stop(word) {
@@ -238,6 +346,8 @@ fn idle_side(axis: usize, folded: &[String], at: usize) -> bool {
             !judged
         }
         "time" => word == "late" && matches!(next, "fee" | "fees" | "charge" | "charges"),
+        // «В удовлетворении отказать»: what was decided follows.
+        "совет" => matches!(word, "удовлетворении" | "отказа" | "отказ"),
         "обжалование" => {
             (word == "изменения" && before(1) != "без") || (word == "силе" && before(1) != "в")
         }

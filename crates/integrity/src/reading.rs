@@ -172,8 +172,12 @@ fn hand_down(words: &[Word<'_>], sentences: &mut [Sentence]) {
         let (before, rest) = sentences.split_at_mut(at);
         let (Some(before), Some(it)) = (before.last(), rest.first_mut()) else { continue };
         let opens = words.get(it.words.0).map(Word::fold).unwrap_or_default();
-        let points = ["that", "this", "it", "the", "both", "such", "those", "these"];
-        if it.stems.len() <= 4 && points.contains(&opens.as_str()) {
+        let points = ["that", "this", "it", "the", "both", "such", "those", "these", "answer", "a"];
+        let first = words.get(it.words.0..it.words.1).unwrap_or_default();
+        let shown = first.iter().take(4).any(|it| {
+            matches!(it.fold().as_str(), "this" | "that" | "such" | "этот" | "эту" | "эти" | "данный")
+        });
+        if shown || (it.stems.len() <= 4 && points.contains(&opens.as_str())) {
             for mention in &mut it.polarity.mentions {
                 mention.far.extend(before.stems.iter().take(40).cloned());
             }

@@ -3,7 +3,7 @@
 
 use super::{Check, ClaimKind, Pair, Support};
 use crate::Span;
-use crate::holding::{Polarity, axis_name, is_opposed};
+use crate::holding::{Polarity, axis_name, is_kin, is_opposed, kin};
 use crate::index::{Aligned, Place};
 use crate::reading::{Reading, Sentence};
 use crate::text::{Word, clauses, is_stop, stem};
@@ -18,9 +18,11 @@ const CLOSED: [&str; 6] = [
     "понедельник вторник среду четверг пятницу субботу воскресенье",
 ];
 /// How much of a clause another must share to say the same or its opposite.
-const SAME_CLAUSE: f64 = 0.65;
+const SAME_CLAUSE: f64 = 0.6;
 /// What a word outside the clause counts.
 const FAR: f64 = 0.4;
+/// How much a decision in other words must share with ours to be held against it.
+const KIN: f64 = 0.25;
 /// Words that frame a statement and are no part of it.
 const FRAME: &str = "court judge board panel find found hold conclud determin rul суд";
 
@@ -29,7 +31,8 @@ impl Check<'_, '_, '_> {
         let names = self.name_stems(pair.sentence);
         for mention in &pair.sentence.polarity.mentions {
             let near = pair.aligned.iter().filter(|it| it.score >= 0.25).map(|it| it.sentence);
-            let elsewhere = self.index.holdings.get(&mention.axis).into_iter().flatten().copied();
+            let near: Vec<usize> = near.collect();
+            let on = |axis: usize| self.index.holdings.get(&axis).into_iter().flatten().copied();
             // Who it was for says less about what was decided than the thing itself.
             let weigh = |it: &String| {
                 let least = names.contains(it) || it.starts_with(|it: char| it.is_ascii_digit());
@@ -42,16 +45,27 @@ impl Check<'_, '_, '_> {
             let total = sum(&mention.near) + FAR * sum(&mention.far);
             // The best of the same side, and of the other one.
             let mut sides: [Option<(f64, usize, Span)>; 2] = [None, None];
-            for id in near.into_iter().chain(elsewhere).take(96) {
+            // The same pair of words tells first; its kin only where it is silent.
+            let own = near.iter().copied().chain(on(mention.axis)).take(96);
+            let own = own.map(|it| (it, false));
+            let kindred = near.iter().copied().chain(kin(mention.axis).flat_map(on)).take(96);
+            let kindred = kindred.map(|it| (it, true));
+            for (id, other) in own.chain(kindred) {
+                if other && sides.iter().flatten().next().is_some_and(|it| it.0 >= KIN) {
+                    break;
+                }
                 let alike = pair.aligned.iter().find(|it| it.sentence == id);
                 let alike = alike.map_or(0.0, |it| it.score);
                 let there = &self.index.sentence(id).1.polarity.mentions;
-                for it in there.iter().filter(|it| it.axis == mention.axis) {
+                let fits = |axis: usize| {
+                    if other { axis != mention.axis && is_kin(axis, mention.axis) } else { axis == mention.axis }
+                };
+                for it in there.iter().filter(|it| fits(it.axis)) {
                     let across = shared(&mention.near, &it.far) + shared(&mention.far, &it.near);
                     let weight = shared(&mention.near, &it.near) + FAR * across;
                     let theirs = sum(&it.near);
                     let score = weight / (total + 0.4 * theirs).max(1.0) + 0.2 * alike;
-                    if weight <= 0.0 {
+                    if weight <= 0.0 || (other && score < KIN) {
                         continue;
                     }
                     let side = &mut sides[usize::from(it.positive != mention.positive)];
@@ -78,10 +92,10 @@ impl Check<'_, '_, '_> {
     /// A plain «not» that one of the two sentences has and the other lacks.
     pub(super) fn negation(&mut self, pair: &Pair<'_>) {
         let span = pair.sentence.span;
-        if self.reading.quotes.iter().any(|it| it.start > span.start && it.start < span.end) {
-            return;
-        }
-        let found = self.turned_clause(pair).or_else(|| self.turned_sentence(pair));
+        let quotes = self.reading.quotes.iter();
+        let quoted = quotes.into_iter().any(|it| it.start > span.start && it.start < span.end);
+        let whole = || self.turned_sentence(pair).filter(|_| !quoted);
+        let found = self.turned_clause(pair).or_else(whole);
         if let Some((here, place)) = found {
             self.push(ClaimKind::Holding, here, (Support::Contradicted, Some(place)));
         }
@@ -114,6 +128,10 @@ impl Check<'_, '_, '_> {
     /// The clause of the source that says the most like one of ours, if it says the opposite.
     fn turned_clause(&self, pair: &Pair<'_>) -> Option<(Span, Place)> {
         for ours in views(self.reading, pair.sentence) {
+            let inside = |it: &Span| it.start < ours.span.end && ours.span.start < it.end;
+            if self.reading.quotes.iter().any(inside) {
+                continue;
+            }
             let mut best: [(f64, Option<Place>); 2] = [(0.0, None), (0.0, None)];
             let near = self.index.align(&ours.stems);
             for id in near.iter().chain(&pair.aligned).map(|it| it.sentence) {
