@@ -174,15 +174,13 @@ const SMALL: [(&str, u128); 63] = [
     ("one", 1),
 ];
 
-const ABOUT: [&str; 14] = [
+const ABOUT: [&str; 12] = [
     "about",
     "approximately",
     "roughly",
     "nearly",
     "almost",
     "around",
-    "over",
-    "than",
     "some",
     "estimated",
     "around",
@@ -329,7 +327,7 @@ fn figures(text: &str, words: &[Word<'_>], at: usize) -> Option<(u128, u128, usi
     let gap = |at: usize| words.get(at).map_or("", |it| &text[words[at - 1].end..it.start]);
     while matches!(gap(end), "," | "\u{a0}" | "\u{202f}" | " ")
         && words.get(end).is_some_and(|it| it.text.len() == 3 && digits(it))
-        && (gap(end) != " " || (end == at + 1 && body.len() <= 3 && body.len() != 4))
+        && (gap(end) != " " || (body.len() <= 3 && gap(at + 1) == " "))
         && end - at < 9
     {
         whole = whole.saturating_mul(1_000).saturating_add(words[end].text.parse().ok()?);

@@ -48,6 +48,8 @@ pub(crate) struct Cast {
     roles: HashMap<usize, HashSet<Actor>>,
     /// Those who are seen to act, or who hold a role or a title: not places and things.
     parties: HashSet<Actor>,
+    /// Words of names that also stand small in the text.
+    common: HashSet<String>,
 }
 
 /// So many people and no more; the rest are not told apart.
@@ -85,6 +87,9 @@ impl Cast {
         cast.insurer();
         for page in pages {
             cast.tell_parties(page);
+            let small = page.words.iter().filter(|it| !it.is_capital()).map(Word::fold);
+            let small: Vec<String> = small.filter(|it| cast.by_token.contains_key(it)).collect();
+            cast.common.extend(small);
         }
         let held: Vec<Actor> = cast.roles.values().flatten().copied().collect();
         cast.parties.extend(held);
@@ -197,7 +202,10 @@ impl Cast {
         let mut list: Vec<(usize, usize, Actor)> = Vec::new();
         let mut named: Vec<(usize, usize, Option<Actor>)> = Vec::new();
         for mark in page.marks_of(sentence) {
-            if let Value::Name { tokens, words: (from, to), .. } = &mark.value {
+            if let Value::Name { tokens, words: (from, to), doubtful } = &mark.value {
+                if *doubtful && tokens.iter().all(|it| self.common.contains(it)) {
+                    continue;
+                }
                 let court = tokens.iter().any(|it| it == "court");
                 let actor = if court { Some(COURT) } else { self.actor(tokens) };
                 named.push((*from, *to, actor));

@@ -284,7 +284,7 @@ impl Check<'_, '_, '_> {
             self.swapped_clauses(&pair);
         }
         self.slots(&pair);
-        let told = pair.best().filter(|it| it.score >= 0.35 && self.claims.len() == before);
+        let told = pair.best().filter(|it| it.score >= 0.25 && self.claims.len() == before);
         if let Some(best) = told {
             let (_, there) = self.index.sentence(best.sentence);
             let place = self.index.place_in(best.sentence, there.span);

@@ -12,11 +12,11 @@ const AXES: [(&str, &str, &str); 26] = [
     (
         "motion",
         "granted grants granting grant allowed allows accepted accepts accept approved approves \
-         adopted adopts admits admit agreed permitted permits authorized authorizes endorsed \
+         adopted adopts agreed permitted permits authorized authorizes endorsed \
          ratified awarded carried honored entitled",
         "denied denies denying deny rejected rejects reject disapproved declined declines refused \
          refuses refuse disallowed disallows forbidden forbids forbid prohibited prohibits barred \
-         dismissed dismisses blocked",
+         dismissed dismisses blocked bar bars",
     ),
     (
         "appeal",
@@ -46,7 +46,7 @@ const AXES: [(&str, &str, &str); 26] = [
     ("side", "favor favour", "against"),
     (
         "word",
-        "concedes conceded concede acknowledged acknowledges acknowledge confessed confirmed \
+        "admits admit admitted concedes conceded concede acknowledged acknowledges acknowledge confessed confirmed \
          confirms признал признала признали признает",
         "disputes disputed dispute contests contested отрицал отрицала отрицает отрицали \
          оспаривает оспаривал оспорил",
@@ -198,6 +198,15 @@ fn is_negation(folded: &str) -> bool {
     ) || folded.ends_with("n't")
 }
 
+/// «Denies that» and «denies having» are words of a party, not of a court.
+fn said(folded: &[String], at: usize) -> Option<(usize, bool)> {
+    let next = folded.get(at + 1)?;
+    let told = is_in("that having any knowing", next) || (next.len() > 4 && next.ends_with("ing"));
+    let denies = is_in("denies denied deny denying", &folded[at]);
+    let axis = AXES.iter().position(|it| it.0 == "word")?;
+    (denies && told && next != "granting").then_some((axis, false))
+}
+
 fn side(folded: &str) -> Option<(usize, bool)> {
     static WHOLE: LazyLock<HashMap<&str, (usize, bool)>> = LazyLock::new(|| {
         let all = AXES.iter().enumerate().flat_map(|(at, (_, one, other))| {
@@ -229,6 +238,7 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
     let mut reach = 0;
     let mut places = Vec::new();
     let mut told = 0;
+    let mut fresh = false;
     for (at, word) in folded.iter().enumerate() {
         // A comma or «and» opens another clause, which the negation does not reach.
         let apart = at.checked_sub(1).is_some_and(|it| words[at].start - words[it].end > 1);
@@ -245,6 +255,10 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
             found.mentions.push(Mention::new(axis, positive, span));
             places.push(at);
         }
+        let agreed = word == "agreed" && to && folded.get(at + 2).is_some_and(|it| side(it).is_some());
+        if agreed {
+            continue;
+        }
         let refused = is_in("refused refuses refuse declined declines decline", word) && to;
         if refused && at >= told {
             // «refused to grant» is one decision, «refused to enforce» denies the verb.
@@ -254,7 +268,7 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
                 found.mentions.push(Mention::new(axis, positive != (reach > 0), span));
                 places.push(at);
             }
-            reach = REACH;
+            (reach, fresh) = (REACH, true);
             continue;
         }
         if failed || is_negation(word) {
@@ -271,10 +285,12 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
                 || (word == "no"
                     && words[at].is_capital()
                     && next.starts_with(|it: char| it.is_ascii_digit()));
-            reach = if idle { 0 } else { REACH };
+            let whole = if matches!(word.as_str(), "without" | "без") { REACH - 1 } else { REACH };
+            reach = if idle { 0 } else { whole };
+            fresh = true;
             continue;
         }
-        let plain = side(word).filter(|it| at >= told && !idle_side(it.0, &folded, at));
+        let plain = said(&folded, at).or_else(|| side(word)).filter(|it| at >= told && !idle_side(it.0, &folded, at));
         if let Some((axis, positive)) = plain {
             let fixed = word == "изменения";
             let positive = positive != (reach > 0 && !fixed);
@@ -282,9 +298,10 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
             places.push(at);
         }
         if reach > 0 && !is_stop(word) {
-            if reach == REACH {
+            if fresh {
                 found.heads.push((stem(word), span));
             }
+            fresh = false;
             reach -= 1;
             found.negated.push((stem(word), span));
         }
@@ -346,6 +363,7 @@ fn idle_side(axis: usize, folded: &[String], at: usize) -> bool {
             !judged
         }
         "time" => word == "late" && matches!(next, "fee" | "fees" | "charge" | "charges"),
+        "motion" if matches!(word, "bar" | "bars") => !matches!(before(1), "to" | "not"),
         // «В удовлетворении отказать»: what was decided follows.
         "совет" => matches!(word, "удовлетворении" | "отказа" | "отказ"),
         "обжалование" => {

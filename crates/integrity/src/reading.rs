@@ -177,7 +177,8 @@ fn hand_down(words: &[Word<'_>], sentences: &mut [Sentence]) {
         let shown = first.iter().take(4).any(|it| {
             matches!(it.fold().as_str(), "this" | "that" | "such" | "этот" | "эту" | "эти" | "данный")
         });
-        if shown || (it.stems.len() <= 4 && points.contains(&opens.as_str())) {
+        let short = it.stems.len() <= 6 && before.polarity.mentions.is_empty();
+        if shown || short || (it.stems.len() <= 4 && points.contains(&opens.as_str())) {
             for mention in &mut it.polarity.mentions {
                 mention.far.extend(before.stems.iter().take(40).cloned());
             }

@@ -65,8 +65,8 @@ pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
 
 const ENDINGS: [&str; 12] =
     ["ations", "ation", "ments", "ment", "ings", "ing", "ers", "ies", "ed", "es", "er", "s"];
-const ENDINGS_RU: [&str; 30] = [
-    "ями", "ами", "ого", "ему", "ому", "ыми", "ими", "ила", "ило", "или", "ала", "ало", "али",
+const ENDINGS_RU: [&str; 33] = [
+    "его", "ым", "им",    "ями", "ами", "ого", "ему", "ому", "ыми", "ими", "ила", "ило", "или", "ала", "ало", "али",
     "ей", "ой", "ый", "ий", "ая", "ое", "ые", "ов", "ам", "ах", "ом", "ем", "ил", "ал", "ть", "ию",
     "ия",
 ];
@@ -178,7 +178,8 @@ pub(crate) fn clauses<'w, 't>(text: &str, words: &'w [Word<'t>]) -> Vec<&'w [Wor
 }
 
 /// Stems that lawyers use for one another, the first standing for all.
-const SAME: [&str; 17] = [
+const SAME: [&str; 18] = [
+    "offer bid proposal propos",
     "sue su sued suing suit lawsuit complaint action",
     "pay repay repaid",
     "strike strik hit",
@@ -216,7 +217,7 @@ fn bare(folded: &str) -> String {
         return (*base).to_owned();
     }
     let cyrillic = folded.chars().any(|it| ('а'..='я').contains(&it));
-    let (endings, keep): (&[&str], usize) = if cyrillic { (&ENDINGS_RU, 8) } else { (&ENDINGS, 3) };
+    let (endings, keep): (&[&str], usize) = if cyrillic { (&ENDINGS_RU, 6) } else { (&ENDINGS, 3) };
     for ending in endings {
         let Some(base) = folded.strip_suffix(ending) else { continue };
         if base.len() < keep {

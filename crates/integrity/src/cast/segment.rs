@@ -28,6 +28,8 @@ pub(crate) struct Segment {
     pub(crate) denied: bool,
     /// Which pair of converse verbs it has, and whether the one who gets.
     pub(crate) turn: Option<(usize, bool)>,
+    /// Somebody acts in it of whom only «we» or «he» is said.
+    pub(crate) veiled: bool,
 }
 
 /// Verbs that tell one dealing from both its ends.
@@ -77,7 +79,11 @@ impl Cast {
         self.pronouns(page, sentence, thread, &mut people);
         people.sort_by_key(|it| it.0);
         people.dedup_by(|next, one| next.2 == one.2 && next.0 <= one.1 + 1);
-        if people.is_empty() {
+        let text = page.slice(sentence.span);
+        let loud = text.chars().filter(|it| it.is_uppercase()).count();
+        let quiet = text.chars().filter(|it| it.is_lowercase()).count();
+        // A heading says nothing.
+        if people.is_empty() || loud > quiet {
             return Vec::new();
         }
         let list = parts(page, sentence, &people);
@@ -184,7 +190,13 @@ fn segment(
             .enumerate()
             .find_map(|(at, (one, two))| (has(one) || has(two)).then(|| (at, has(two))))
     });
-    Segment { words, people: list, denied, turn }
+    let hidden = |at: usize| {
+        let known = list.iter().any(|it| it.words.0 <= at && at < it.words.1);
+        let word = page.words[at].fold();
+        !known && is_in("i we our us my me you your he she they him", &word)
+    };
+    let veiled = (words.0..words.1).any(hidden);
+    Segment { words, people: list, denied, turn, veiled }
 }
 
 fn slot(

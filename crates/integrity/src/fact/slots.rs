@@ -75,7 +75,8 @@ impl Check<'_, '_, '_> {
                     stems.iter().filter(|it| there.contains(it)).cloned().collect();
                 let score = sum(&shared) / (total + 0.2 * sum(&there)).max(1.0);
                 let floor = if two { FLOOR_TWO } else { FLOOR_ONE };
-                if score < floor {
+                let few = !two && shared.len() < stems.len().min(2);
+                if score < floor || few {
                     continue;
                 }
                 let score = score + 0.15 * alike;
@@ -136,6 +137,8 @@ fn compare(ours: &Segment, theirs: &Segment) -> Option<(bool, bool)> {
         }
         let rival = theirs.people.iter().any(|one| {
             cast::comparable(one.actor, it.actor)
+                && acts(it.slot)
+                && !theirs.veiled
                 && (acts(one.slot) == acts(it.slot)) != turned
                 && one.actor != it.actor
         });

@@ -7,7 +7,7 @@ use crate::amount::{Amount, Unit};
 use crate::date::Date;
 use crate::index::Place;
 use crate::reading::{Mark, Value};
-use crate::text::{Word, is_stop, stem};
+use crate::text::{Word, is_past, is_stop, stem};
 
 type Answer = (Support, Option<Place>);
 
@@ -51,7 +51,10 @@ impl Check<'_, '_, '_> {
         }
         // «Two later payments» may be the writer's own count.
         let text = self.reading.slice(span);
-        let own = it.unit == Unit::Bare && text.chars().all(char::is_alphabetic);
+        let next = self.reading.words.partition_point(|it| it.start < span.end);
+        let next = self.reading.words.get(next).map(Word::fold).unwrap_or_default();
+        let parted = next == "of" || is_past(&next);
+        let own = it.unit == Unit::Bare && text.chars().all(char::is_alphabetic) && !parted;
         if found.is_empty() && own {
             return None;
         }
