@@ -5,6 +5,8 @@ use crate::finding::{Finding, Reading};
 use crate::name;
 use crate::text::Text;
 
+/// The name of the court between a Russian judge's title and name is no longer.
+const COURT_TOKENS: usize = 14;
 /// A panel's list is read this far.
 const PANEL_TOKENS: usize = 40;
 
@@ -21,7 +23,8 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
                 entitled(text, at, out);
             }
             "before" if text.capital(at) => panel(text, at + 1, out),
-            "j" | "jj" | "cj" | "pj" if text.capital(at) => author(text, at, out),
+            "jj" if text.capital(at) => joined(text, at, out),
+            "j" | "cj" | "pj" if text.capital(at) => author(text, at, out),
             "p" | "c" if text.run(at + 1, &[".", "j"]) && text.capital(at) => author(text, at, out),
             "судья"
             | "судьи"
@@ -30,8 +33,14 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
             | "судей"
             | "председательствующий"
             | "председательствующего" => {
-                russian(text, at + 1, out);
+                // `помощником судьи Петровой П.П.` keeps the minutes.
+                let clerk = at > 0
+                    && ["помощник", "секретар"].iter().any(|it| text.low(at - 1).starts_with(it));
+                if !clerk {
+                    russian(text, at + 1, out);
+                }
             }
+            "/" if text.run(at, &["/", "s", "/"]) => signed(text, at + 3, out),
             _ => {}
         }
     }
@@ -178,20 +187,72 @@ fn author<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     }
 }
 
+/// `ROE, C.J., and DOE, POE, and COE, JJ., concur`: the names before the title.
+fn joined<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    if at < 2 || !text.is(at - 1, ",") {
+        return;
+    }
+    let mut end = at - 1;
+    for _ in 0..9 {
+        let Some(from) = name::person_before(text, end, true) else { return };
+        if !text.at(from).is_some_and(|it| it.shout) {
+            return;
+        }
+        out.push(judge(text, (from, end), Ground::Label));
+        end = from;
+        while end > 0 && at - end < PANEL_TOKENS {
+            if !matches!(text.low(end - 1), "," | "and" | "&" | "c" | "p" | "j" | ".") {
+                break;
+            }
+            end -= 1;
+        }
+        if end == from {
+            return;
+        }
+    }
+}
+
+/// `/s/ Mary Roe` below an opinion says the whole name of a judge who was named before; what role
+/// it has is told elsewhere.
+fn signed<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    if let Some(end) = name::person(text, at, false) {
+        out.push(Finding::new(Kind::Person, text, (at, end), Ground::Layout));
+    }
+}
+
+fn of_court(word: &str) -> bool {
+    const STEMS: [&str; 16] = [
+        "суд",
+        "районн",
+        "городск",
+        "областн",
+        "участ",
+        "миров",
+        "арбитражн",
+        "апелляц",
+        "кассац",
+        "верховн",
+        "област",
+        "края",
+        "республик",
+        "город",
+        "район",
+        "округ",
+    ];
+    STEMS.iter().any(|it| word.starts_with(it))
+}
+
 /// `судья Иванова А.А.`, `судей: Петрова П.П., Сидоровой С.С.`
 fn russian<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
-    let mut from = at;
-    // `Судья Верховного Суда Российской Федерации Лосев Д.А.`
-    let of_court = |it: usize| {
-        ["верховн", "российск", "федераци", "арбитражн", "апелляцион", "област"]
-            .iter()
-            .any(|stem| text.low(it).starts_with(stem))
+    // `Судья Кировского районного суда г. Екатеринбурга Лосев Д.А.`: the court stands between.
+    let goes = |it: usize| {
+        text.breaks(it) <= 1
+            && (matches!(text.low(it), ":" | "-" | "–" | "—" | "." | "№" | "и" | "г")
+                || text.is_word(it) && (text.capital(it) || of_court(text.low(it)))
+                || text.is_number(it))
     };
-    while from < at + 7
-        && (matches!(text.low(from), ":" | "-" | "–" | "—")
-            || text.low(from).starts_with("суд")
-            || of_court(from))
-    {
+    let mut from = at;
+    while from < at + COURT_TOKENS && goes(from) && name::person(text, from, false).is_none() {
         from += 1;
     }
     for _ in 0..6 {

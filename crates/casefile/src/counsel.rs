@@ -16,7 +16,13 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
             continue;
         }
         match text.low(at) {
-            "(" => bar(text, at, out),
+            "(" => {
+                bar(text, at, out);
+                plain_number(text, at, out);
+            }
+            "p" if text.capital(at) && text.glued(at + 1) && !text.glued(at) => {
+                unboxed(text, at, out);
+            }
             "/" if text.run(at, &["/", "s", "/"]) => signature(text, at + 3, out),
             "esq" | "esquire" => esquire(text, at, out),
             "bar" | "sbn" => admitted(text, at, out),
@@ -87,6 +93,36 @@ fn bar<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     }
 }
 
+/// `Jane Roe (0084416)` in a line of its own.
+fn plain_number<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let number = text.number(at + 1).is_some_and(|(_, digits)| (5..=8).contains(&digits));
+    if !number || !text.is(at + 2, ")") || text.breaks(at + 3) == 0 {
+        return;
+    }
+    let from = name::person_before(text, at, false);
+    if let Some(from) = from.filter(|it| *it == 0 || text.breaks(*it) > 0) {
+        let mut it = attorney(text, (from, at), Ground::Label);
+        it.bar_number = Some(text.word(at + 1).to_owned());
+        out.push(it);
+    }
+}
+
+/// `Jane Roe P68550`; a judge's number may stand so too.
+fn unboxed<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    if !text.number(at + 1).is_some_and(|(_, digits)| digits == 5) {
+        return;
+    }
+    let end = if at > 0 && text.is(at - 1, ",") { at - 1 } else { at };
+    let Some(from) = name::person_before(text, end, false) else { return };
+    let judge = (from.saturating_sub(3)..from)
+        .any(|it| matches!(text.low(it), "judge" | "hon" | "honorable"));
+    if !judge {
+        let mut it = attorney(text, (from, end), Ground::Form);
+        it.bar_number = Some(format!("P{}", text.word(at + 1)));
+        out.push(it);
+    }
+}
+
 /// `Jane Roe (SBN 214455)`, and `State Bar No. 24012345` below a name.
 fn admitted<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     let label =
@@ -131,10 +167,13 @@ fn signature<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     let Some(end) = name::person(text, from, false) else { return };
     let judge =
         (end..end + 14).any(|it| matches!(text.low(it), "judge" | "justice" | "magistrate"));
-    let lawyer = (end..end + 40)
-        .any(|it| matches!(text.low(it), "attorney" | "attorneys" | "counsel" | "bar"))
-        || (end..end + 12)
-            .any(|it| text.is(it, "(") && text.is(it + 1, "p") && text.is_number(it + 2));
+    // What stands beside it in another column is about somebody else.
+    let column = text.at(from).map(|it| it.aside);
+    let lawyer = (end..end + 40).any(|it| {
+        matches!(text.low(it), "attorney" | "attorneys" | "counsel" | "bar")
+            && text.at(it).map(|it| it.aside) == column
+    }) || (end..end + 12)
+        .any(|it| text.is(it, "(") && text.is(it + 1, "p") && text.is_number(it + 2));
     if judge {
         out.push(Finding::new(Kind::Person, text, (from, end), Ground::Label).with(Role::Judge));
     } else if lawyer {
@@ -152,8 +191,8 @@ fn esquire<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 
 /// `attorney Jane Roe`, `counsel, Jane Roe,`
 fn named_after<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
-    let from = at + usize::from(matches!(text.low(at), "," | "("));
-    if text.breaks(from) > 0 || text.is(from, "general") {
+    let from = name::past_titles(text, at + usize::from(matches!(text.low(at), "," | "(")));
+    if text.breaks(from) > 0 || text.is(at, "general") {
         return;
     }
     if let Some(end) = name::person(text, from, false) {

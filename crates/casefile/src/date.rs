@@ -157,6 +157,8 @@ fn day_first(text: &Text<'_>, at: usize) -> Option<Found> {
         next += 1;
     }
     next = comma(text, next);
+    // `the 23rd day of January, A.D. 2024`
+    next += if text.run(next, &["a", ".", "d", "."]) { 4 } else { 0 };
     let year = year(text, next)?;
     found(after_year(text, next + 1), When::day(year, month, day))
 }

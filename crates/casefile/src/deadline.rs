@@ -1,23 +1,52 @@
-//! Deadlines given as a count from something: found, and counted when that something has a day.
+//! Deadlines given as a count from something. What they are counted from is told here by its word;
+//! its day is looked for in `deadline/count`.
 
-use jiff::civil::{Date, Weekday};
-use jiff::{Span, ToSpan};
+mod count;
+
+pub(crate) use count::Anchors;
 
 use crate::entity::Ground;
 use crate::text::Text;
-use crate::when::{Anchor, Deadline, Due, Event, EventKind, Precision, Uncounted, Unit};
+use crate::when::{Anchor, Deadline, Uncounted, Unit};
 use crate::words;
 
 /// How far after the count its anchor is looked for.
 const ANCHOR_TOKENS: usize = 9;
 
+/// Where a sentence with a bare count says that something must be done, this far back.
+const DUTY_TOKENS: usize = 45;
+
+/// What must follow a count for it to be a deadline.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    Nothing,
+    /// What it is counted from, or `notice`.
+    Anchor,
+    /// The same, or what is to be done: `has 14 days to respond`.
+    Task,
+    /// The same as an anchor, and a duty before it: `shall be exchanged 7 days before trial`.
+    Duty,
+}
+
 /// The deadline whose opening words stand at this token, and the token after it.
 pub(crate) fn at<'t>(text: &Text<'t>, at: usize) -> Option<(usize, Deadline<'t>)> {
-    let (count_at, must_say) = opening(text, at)?;
-    let (count, next) = count(text, count_at)?;
-    let (unit, next) = unit(text, next)?;
-    let (end, before, anchor) = anchor(text, next);
-    if must_say && end == next {
+    let (count_at, needs) = opening(text, at)?;
+    let (count, unit, next) = term(text, count_at)?;
+    let (mut end, before, anchor) = anchor(text, next);
+    let notice = notice(text, next);
+    if let Some(it) = notice.filter(|_| end == next) {
+        end = it;
+    }
+    let task = text.is(next, "to") && text.is_word(next + 1)
+        || text.run(next, &["in", "which"])
+        || text.run(next, &["within", "which"]);
+    let enough = match needs {
+        Needs::Nothing => true,
+        Needs::Anchor => end > next,
+        Needs::Task => end > next || task,
+        Needs::Duty => end > next && (notice.is_some() || obliges(text, at)),
+    };
+    if !enough || is_state(text, at) {
         return None;
     }
     let label = if anchor == Anchor::Unknown { Ground::Layout } else { Ground::Label };
@@ -28,22 +57,180 @@ pub(crate) fn at<'t>(text: &Text<'t>, at: usize) -> Option<(usize, Deadline<'t>)
     Some((end, found))
 }
 
-/// The place of the count, and whether an anchor must follow for it to be a deadline.
-fn opening(text: &Text<'_>, at: usize) -> Option<(usize, bool)> {
+/// The place of the count, and what must follow for it to be a deadline.
+fn opening(text: &Text<'_>, at: usize) -> Option<(usize, Needs)> {
     match text.low(at) {
-        "within" => Some((at + 1, false)),
-        "have" | "has" | "due" => Some((at + 1, true)),
-        "no" | "not" if text.run(at + 1, &["later", "than"]) => Some((at + 3, true)),
-        "no" | "not" if text.run(at + 1, &["less", "than"]) => Some((at + 3, true)),
-        "no" | "not" if text.run(at + 1, &["more", "than"]) => Some((at + 3, true)),
-        "at" if text.is(at + 1, "least") => Some((at + 2, true)),
-        "в" if text.is(at + 1, "течение") => Some((at + 2, false)),
-        "не" if text.is(at + 1, "позднее") && text.is(at + 2, "чем") => {
-            Some((at + 4, true))
+        "within" => {
+            Some((at + 1 + if text.run(at + 1, &["the", "next"]) { 2 } else { 0 }, Needs::Nothing))
         }
-        "не" if text.is(at + 1, "позднее") => Some((at + 2, true)),
-        _ => None,
+        "have" | "has" | "due" | "given" | "allowed" => Some((at + 1, Needs::Task)),
+        "no" | "not" if matches!(text.low(at + 1), "later" | "less" | "more" | "fewer") => {
+            text.is(at + 2, "than").then_some((at + 3, Needs::Anchor))
+        }
+        "at" if text.is(at + 1, "least") => Some((at + 2, Needs::Anchor)),
+        "for" => keeps(text, at).then_some((at + 1, Needs::Nothing)),
+        "в" if text.is(at + 1, "течение") => Some((at + 2, Needs::Nothing)),
+        "в" if text.low(at + 1).ends_with("срок") || text.is(at + 2, "срок") => {
+            Some((at + 1, Needs::Nothing))
+        }
+        "в" if text.is(at + 4, "срок") && text.is(at + 2, "-") => {
+            Some((at + 1, Needs::Nothing))
+        }
+        "не" if text.is(at + 1, "позднее") && text.is(at + 2, "чем") => {
+            Some((at + 4, Needs::Anchor))
+        }
+        "не" if text.is(at + 1, "позднее") => Some((at + 2, Needs::Anchor)),
+        "за" => (!text.is(at.saturating_sub(1), "чем")).then_some((at + 1, ahead(text, at)?)),
+        "—" | "–" | "-" | ":" | "составляет" => (at.saturating_sub(6)..at)
+            .any(|it| text.is(it, "срок"))
+            .then_some((at + 1, Needs::Nothing)),
+        word => {
+            // Few words stand before a unit, and most of the text is words.
+            let ahead = text.low(at + 1).as_bytes().first();
+            let unit = matches!(ahead, Some(b'd' | b'w' | b'm' | b'c' | b'b' | b'('));
+            let spelled = unit && (text.is_number(at) || words::is_number(word));
+            (spelled && is_bare(text, at)).then_some((at, Needs::Duty))
+        }
     }
+}
+
+/// Whether no word of another opening stands before a count, and nothing that makes it a measure:
+/// `more than 14 days after`, `for 30 days before`.
+fn is_bare(text: &Text<'_>, at: usize) -> bool {
+    let Some(before) = at.checked_sub(1) else { return false };
+    !text.is_number(before)
+        && !text.glued(at)
+        && !words::is_number(text.low(before))
+        && !matches!(
+            text.low(before),
+            "within"
+                | "than"
+                | "least"
+                | "have"
+                | "has"
+                | "due"
+                | "for"
+                | "next"
+                | "over"
+                | "about"
+                | "some"
+                | "nearly"
+                | "approximately"
+                | "last"
+                | "past"
+                | "first"
+                | "only"
+                | "("
+                | "$"
+                | "given"
+                | "allowed"
+                | "almost"
+                | "just"
+                | "by"
+                | "и"
+                | "за"
+                | "течение"
+                | "через"
+                | "позднее"
+                | "—"
+                | "–"
+                | "-"
+                | ":"
+                | "№"
+                | "§"
+        )
+}
+
+/// `the offer is good for 14 days`, `will hold it for 30 days`
+fn keeps(text: &Text<'_>, at: usize) -> bool {
+    (at.saturating_sub(4)..at).any(|it| {
+        matches!(
+            text.low(it),
+            "good" | "hold" | "held" | "open" | "valid" | "preserve" | "retain" | "keep" | "stayed"
+        )
+    })
+}
+
+/// `за 5 дней до заседания`, `уведомив за 60 дней`
+fn ahead(text: &Text<'_>, at: usize) -> Option<Needs> {
+    let told = (at.saturating_sub(8)..at).any(|it| {
+        ["уведом", "предупре", "предварит", "извест"]
+            .iter()
+            .any(|stem| text.low(it).starts_with(stem))
+    });
+    Some(if told { Needs::Nothing } else { Needs::Anchor })
+}
+
+/// `30 days' prior written notice`, `10 days to cure` has no notice.
+fn notice(text: &Text<'_>, at: usize) -> Option<usize> {
+    let mut next = at;
+    while next < at + 5
+        && matches!(text.low(next), "'" | "’" | "written" | "prior" | "advance" | "s" | "in" | "of")
+    {
+        next += 1;
+    }
+    text.is(next, "notice").then_some(next + 1)
+}
+
+/// Whether the sentence says before the count that something must be done.
+fn obliges(text: &Text<'_>, at: usize) -> bool {
+    let mut back = at;
+    while back > 0 && at - back < DUTY_TOKENS {
+        back -= 1;
+        match text.low(back) {
+            "shall"
+            | "must"
+            | "due"
+            | "will"
+            | "required"
+            | "deadline"
+            | "later"
+            | "directed"
+            | "should"
+            | "may"
+            | "представить"
+            | "обязан" => return true,
+            "." if text.capital(back + 1) && !text.glued(back + 1) => return false,
+            _ if text.breaks(back + 1) >= 2 => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether a time is told for which something was so, not one in which something is to be done.
+fn is_state(text: &Text<'_>, at: usize) -> bool {
+    (at.saturating_sub(12)..at).any(|it| {
+        ["resided", "resident", "lived", "survive", "domicil", "проживал"]
+            .iter()
+            .any(|stem| text.low(it).starts_with(stem))
+    })
+}
+
+/// The count, the unit and the token after them. Russian has both in one word as well.
+fn term(text: &Text<'_>, at: usize) -> Option<(u16, Unit, usize)> {
+    const WHOLE: [(&str, u16, Unit); 9] = [
+        ("трехдневн", 3, Unit::Days),
+        ("трёхдневн", 3, Unit::Days),
+        ("пятидневн", 5, Unit::Days),
+        ("семидневн", 7, Unit::Days),
+        ("десятидневн", 10, Unit::Days),
+        ("пятнадцатидневн", 15, Unit::Days),
+        ("тридцатидневн", 30, Unit::Days),
+        ("двухмесячн", 2, Unit::Months),
+        ("месячн", 1, Unit::Months),
+    ];
+    if let Some((_, count, unit)) = WHOLE.iter().find(|it| text.low(at).starts_with(it.0)) {
+        return Some((*count, *unit, at + 2));
+    }
+    let (count, next) = count(text, at)?;
+    if text.is(next, "-") && text.low(next + 1).starts_with("дневн") {
+        return Some((count, Unit::Days, next + 3));
+    }
+    // `a 10-day notice`
+    let next = next + usize::from(text.is(next, "-") && text.glued(next + 1));
+    let (unit, next) = unit(text, next)?;
+    Some((count, unit, next))
 }
 
 /// `21`, `twenty-one (21)`, `(21)`, `a`; in Russian the one month may go without.
@@ -82,8 +269,10 @@ fn unit(text: &Text<'_>, at: usize) -> Option<(Unit, usize)> {
         _ => (false, at),
     };
     let unit = match text.low(at) {
-        "day" | "days" | "дней" | "дня" | "день" if qualified => Unit::BusinessDays,
-        "day" | "days" | "дней" | "дня" | "день" => Unit::Days,
+        "day" | "days" | "day's" | "дней" | "дня" | "день" if qualified => {
+            Unit::BusinessDays
+        }
+        "day" | "days" | "day's" | "дней" | "дня" | "день" => Unit::Days,
         "week" | "weeks" | "недель" | "недели" => Unit::Weeks,
         "month" | "months" | "месяца" | "месяцев" | "месяц" => Unit::Months,
         "year" | "years" | "года" | "лет" => Unit::Years,
@@ -98,6 +287,11 @@ fn anchor(text: &Text<'_>, at: usize) -> (usize, bool, Anchor) {
     let before = matches!(text.low(at), "before" | "prior" | "preceding" | "до");
     let opens = before
         || matches!(text.low(at), "of" | "after" | "from" | "following" | "с" | "со" | "после");
+    if matches!(text.low(at), "thereafter" | "afterwards") {
+        return (at + 1, false, Anchor::Unknown);
+    }
+    // `immediately preceding the hearing`
+    let at = at + usize::from(text.is(at, "immediately"));
     if !opens {
         return (at, false, Anchor::Unknown);
     }
@@ -123,8 +317,18 @@ fn noun(text: &Text<'_>, at: usize) -> Option<Anchor> {
         }
         "judgment" | "решения" => Anchor::Judgment,
         "hearing" | "trial" | "conference" | "заседания" => Anchor::Hearing,
-        "letter" | "email" | "e-mail" | "notice" | "agreement" | "demand" | "претензии"
-        | "письма" => Anchor::ThisDocument,
+        "letter"
+        | "email"
+        | "e-mail"
+        | "notice"
+        | "agreement"
+        | "demand"
+        | "претензии"
+        | "письма"
+        | "договора"
+        | "соглашения"
+        | "today"
+        | "hereof" => Anchor::ThisDocument,
         _ => return None,
     })
 }
@@ -147,6 +351,9 @@ fn anchored(
         if let Some(place) = letter {
             return (place + 1, before, Anchor::Unknown);
         }
+        // `service of this motion`, `service hereof`
+        let this = (end..end + 4).find(|it| matches!(text.low(*it), "this" | "hereof"));
+        end = this.map_or(end, |it| (it + 1).min(text.len()));
     }
     if anchor == Anchor::Filing && text.is(end, "of") {
         end = (end + 3).min(text.len());
@@ -156,7 +363,11 @@ fn anchored(
         Anchor::Service | Anchor::Filing | Anchor::Hearing => anchor,
         _ if this => Anchor::ThisDocument,
         // Another notice than this one: `after the notice was mailed`, `after written notice`.
-        Anchor::ThisDocument if text.low(step).is_ascii() && !dated(text, at, step) => {
+        Anchor::ThisDocument if matches!(text.low(step), "today" | "hereof") => anchor,
+        Anchor::ThisDocument
+            if (text.low(step).is_ascii() || text.is(step, "договора"))
+                && !dated(text, at, step) =>
+        {
             Anchor::Unknown
         }
         _ => anchor,
@@ -166,105 +377,5 @@ fn anchored(
 
 /// `the date of the letter`
 fn dated(text: &Text<'_>, at: usize, step: usize) -> bool {
-    (at..step).any(|it| text.run(it, &["date", "of"]))
-}
-
-/// The days that anchors have in this document.
-pub(crate) struct Anchors {
-    /// The document is itself an order or a judgment, so that its date is theirs.
-    decides: bool,
-    days: [Vec<(Date, usize)>; 7],
-}
-
-impl Anchors {
-    pub(crate) fn of(events: &[Event<'_>], decides: bool) -> Self {
-        let mut days: [Vec<(Date, usize)>; 7] = Default::default();
-        for (place, it) in events.iter().enumerate() {
-            let slot = match it.kind {
-                EventKind::Served => 0,
-                EventKind::Filed => 1,
-                EventKind::Order => 2,
-                EventKind::Dated => 3,
-                EventKind::Judgment => 4,
-                EventKind::Hearing => 5,
-                EventKind::Agreement => 6,
-                _ => continue,
-            };
-            if it.when.precision != Precision::Day {
-                continue;
-            }
-            if let Some(list) = days.get_mut(slot)
-                && list.len() < 2
-                && !list.iter().any(|(day, _)| *day == it.when.from)
-            {
-                list.push((it.when.from, place));
-            }
-        }
-        Self { decides, days }
-    }
-
-    fn one(&self, slots: &[usize]) -> Result<(Date, usize), Uncounted> {
-        for slot in slots {
-            match self.days.get(*slot).map(Vec::as_slice) {
-                Some([one]) => return Ok(*one),
-                Some([_, _, ..]) => return Err(Uncounted::AnchorAmbiguous),
-                _ => {}
-            }
-        }
-        Err(Uncounted::AnchorUnknown)
-    }
-
-    pub(crate) fn count(&self, it: &Deadline<'_>, events: &[Event<'_>]) -> Result<Due, Uncounted> {
-        let (start, from) = match it.anchor {
-            Anchor::Service => self.one(&[0])?,
-            Anchor::Filing => self.one(&[1])?,
-            Anchor::Order if self.decides => self.one(&[2, 3])?,
-            Anchor::Order => self.one(&[2])?,
-            Anchor::ThisDocument => self.one(&[3, 2, 4, 6])?,
-            Anchor::Judgment if self.decides => self.one(&[4, 3])?,
-            Anchor::Judgment => self.one(&[4])?,
-            Anchor::Hearing => self.one(&[5])?,
-            Anchor::Unknown => return Err(Uncounted::AnchorUnknown),
-        };
-        debug_assert!(from < events.len());
-        let counted = step(start, it.count, it.unit, it.before).ok_or(Uncounted::OutOfCalendar)?;
-        let day = off_weekend(counted, it.before).ok_or(Uncounted::OutOfCalendar)?;
-        Ok(Due { day, counted, from })
-    }
-}
-
-fn step(start: Date, count: u16, unit: Unit, before: bool) -> Option<Date> {
-    let count = i64::from(count);
-    let length: Span = match unit {
-        Unit::Days => count.days(),
-        Unit::Weeks => count.weeks(),
-        Unit::Months => count.months(),
-        Unit::Years => count.years(),
-        Unit::BusinessDays => return business(start, count, before),
-    };
-    if before { start.checked_sub(length).ok() } else { start.checked_add(length).ok() }
-}
-
-fn business(start: Date, count: i64, before: bool) -> Option<Date> {
-    let mut day = start;
-    let mut left = count;
-    while left > 0 {
-        day = if before { day.yesterday().ok()? } else { day.tomorrow().ok()? };
-        if !matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday) {
-            left -= 1;
-        }
-    }
-    Some(day)
-}
-
-/// The day itself, or the nearest working day in the direction of the count.
-fn off_weekend(day: Date, before: bool) -> Option<Date> {
-    let move_by = match (day.weekday(), before) {
-        (Weekday::Saturday, false) => 2,
-        (Weekday::Sunday, false) => 1,
-        (Weekday::Saturday, true) => -1,
-        (Weekday::Sunday, true) => -2,
-        _ => 0,
-    };
-    day.checked_add(move_by.days()).ok()
+    (at..step).any(|it| text.run(it, &["date", "of"]) || text.is(it, "подписания"))
 }

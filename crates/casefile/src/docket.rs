@@ -24,6 +24,7 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
 fn number(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
     if text.is_number(at) {
         return federal(text, at)
+            .or_else(|| divided(text, at))
             .or_else(|| state(text, at))
             .or_else(|| spaced(text, at))
             .or_else(|| formed(text, at))
@@ -37,6 +38,43 @@ fn number(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
             .or_else(|| lettered(text, at));
     }
     None
+}
+
+/// `23 Civ. 7716 (RLO)`, `19 Cr. 833 (SHS)`, `21 CR 618-2`, `22 C 4401`: how some courts write the
+/// kind of the case, with the judge's initials or the defendant's place after it.
+fn divided(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
+    let (_, year) = text.number(at)?;
+    let kind = matches!(text.word(at + 1), "Civ" | "Cr" | "Crim" | "CIV" | "CV" | "CR" | "Misc");
+    let serial = at + 2 + usize::from(text.is(at + 2, "."));
+    let (_, length) = text.number(serial)?;
+    let line = (at + 1..=serial).all(|it| text.breaks(it) == 0);
+    if !(matches!(year, 2 | 4) && kind && line && (2..=6).contains(&length)) {
+        return None;
+    }
+    let end = past_initials(text, serial + 1);
+    let told = end > serial + 1 || text.is(at + 2, ".") || sign_before(text, at).is_some();
+    (told || opens(text, at)).then_some((end, Ground::Form))
+}
+
+/// Past `-2`, `(RLO)` and `(RLO) (KHP)`.
+fn past_initials(text: &Text<'_>, at: usize) -> usize {
+    let mut end = at;
+    while text.is(end, "-")
+        && text.glued(end)
+        && text.glued(end + 1)
+        && (text.is_number(end + 1) || text.at(end + 1).is_some_and(|it| it.shout))
+    {
+        end += 2;
+    }
+    for _ in 0..2 {
+        let initials = text.is(end, "(")
+            && text.breaks(end) == 0
+            && text.at(end + 1).is_some_and(|it| it.shout)
+            && (2..=4).contains(&text.word(end + 1).len())
+            && text.is(end + 2, ")");
+        end += if initials { 3 } else { 0 };
+    }
+    end
 }
 
 /// `No. GD-21-004512`
@@ -107,6 +145,7 @@ fn named(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
     let letters = (at..end).any(|it| text.is_word(it));
     let plain = parts > 1 || letters;
     let fits = if told { (4..=24).contains(&digits) } else { plain && (4..=20).contains(&digits) };
+    let end = past_initials(text, chambers(text, end));
     fits.then_some((tail(text, end), if told { Ground::Label } else { Ground::Layout }))
 }
 
@@ -146,6 +185,10 @@ fn label_before(text: &Text<'_>, sign: usize) -> bool {
             | "law"
             | "court"
             | "adversary"
+            | "adv"
+            | "proc"
+            | "материал"
+            | "материала"
             | "appeal"
             | "mdl"
             | "ct"
@@ -170,7 +213,8 @@ fn label_before(text: &Text<'_>, sign: usize) -> bool {
 fn opens(text: &Text<'_>, at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return true };
     let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
-    let rule = matches!(text.low(before), ")" | "|" | "*" | "§" | ":") && !text.glued(at);
+    let rule = matches!(text.low(before), ")" | "|" | "*" | "§" | ":") && !text.glued(at)
+        || text.is(before, "(") && text.breaks(before) > 0;
     let versus = matches!(text.low(before), "v" | "vs")
         || text.is(before, ".") && before > 0 && matches!(text.low(before - 1), "v" | "vs");
     text.breaks(at) > 0 || aside(at) && !aside(before) || rule || versus
@@ -199,6 +243,20 @@ fn run(text: &Text<'_>, at: usize) -> Option<usize> {
         return run(text, at + 1);
     }
     last
+}
+
+/// Past `-btf7`: the judge's small initials and the chapter of a bankruptcy.
+fn chambers(text: &Text<'_>, end: usize) -> usize {
+    let initials = text.is(end, "-")
+        && text.glued(end)
+        && text.glued(end + 1)
+        && text.is_word(end + 1)
+        && (2..=4).contains(&text.word(end + 1).len());
+    match text.glued(end + 2) && text.is_number(end + 2) {
+        _ if !initials => end,
+        true => end + 3,
+        false => end + 2,
+    }
 }
 
 /// Past letters that stand apart at the end of a number: `22-2-07741-3 SEA`, `3AN-22-06617 CI`.

@@ -1,103 +1,63 @@
 //! What a date is the date of, told from the words of its sentence. It does not understand the
 //! sentence: the nearest telling word wins, and words before the date outweigh those after it.
 
+mod telling;
+
 use crate::text::Text;
 use crate::when::EventKind;
+use telling::telling;
+
+/// What the day is about on which a Russian court wrote its decision out; appeals count from it.
+pub(crate) const FULL_TEXT: &str = "полный текст";
 
 /// Words after the date count this much farther away than words before it.
 const AFTER_COSTS: usize = 3;
-
-/// What a word tells by itself.
-fn telling(word: &str) -> Option<EventKind> {
-    use EventKind::{
-        Agreement, Employment, Filed, Hearing, Incident, Judgment, Notice, Order, Other, Payment,
-        Served,
-    };
-    Some(match word {
-        "filed" | "files" | "filing" | "lodged" | "commenced" | "e-filed" => Filed,
-        "served" | "serve" | "serving" | "service" | "furnished" => Served,
-        "hearing" | "hearings" | "heard" | "argument" | "argued" | "trial" | "conference"
-        | "deposition" | "mediation" | "arraignment" | "sentencing" => Hearing,
-        "decision" | "order" | "ordered" | "granted" | "denied" | "orders" | "ruled"
-        | "entered" | "issued" => Order,
-        "judgment" | "verdict" | "judgement" | "decided" | "sentenced" | "convicted" => Judgment,
-        "accident" | "collision" | "incident" | "crash" | "injured" | "struck" | "fell"
-        | "occurred" | "collided" | "fire" | "explosion" | "overturned" | "stole" | "stolen"
-        | "theft" | "robbery" | "assaulted" | "died" | "drowned" | "derailed" => Incident,
-        "signed" | "executed" | "agreement" | "contract" | "lease" | "effective" | "merger"
-        | "settled" | "settlement" => Agreement,
-        "paid" | "pay" | "payment" | "payments" | "invoice" | "invoiced" | "wired" | "remitted" => {
-            Payment
-        }
-        "sent" | "letter" | "e-mailed" | "emailed" | "mailed" | "notified" | "notice" | "wrote"
-        | "demanded" => Notice,
-        "hired" | "terminated" | "fired" | "resigned" | "discharged" => Employment,
-        "дтп" => Incident,
-        // They tell that it is none of the others.
-        "submitted" | "shipped" | "delivered" | "shipment" | "delivery" | "meeting" => Other,
-        _ => return russian(word),
-    })
-}
-
-fn russian(word: &str) -> Option<EventKind> {
-    use EventKind::{
-        Agreement, Employment, Filed, Hearing, Incident, Judgment, Notice, Order, Other, Payment,
-        Served,
-    };
-    const STEMS: [(&str, EventKind); 29] = [
-        ("отгруж", Other),
-        ("отгруз", Other),
-        ("подан", Filed),
-        ("подал", Filed),
-        ("обратил", Filed),
-        ("поступил", Filed),
-        ("вручен", Served),
-        ("получен", Served),
-        ("получил", Served),
-        ("заседани", Hearing),
-        ("слушани", Hearing),
-        ("разбирательств", Hearing),
-        ("определени", Order),
-        ("постановлени", Order),
-        ("решени", Judgment),
-        ("авари", Incident),
-        ("залив", Incident),
-        ("пожар", Incident),
-        ("заключ", Agreement),
-        ("договор", Agreement),
-        ("подписан", Agreement),
-        ("оплат", Payment),
-        ("перечисл", Payment),
-        ("платеж", Payment),
-        ("претензи", Notice),
-        ("уведом", Notice),
-        ("письм", Notice),
-        ("уволен", Employment),
-        ("направ", Notice),
-    ];
-    if word.is_ascii() {
-        return None;
-    }
-    STEMS.iter().find(|(stem, _)| word.starts_with(stem)).map(|(_, kind)| *kind)
-}
 
 /// Whether the words before the date make it the last day for something.
 pub(crate) fn is_due(text: &Text<'_>, date: usize) -> bool {
     // `by the 5th day of May`
     let date = if date > 0 && text.is(date - 1, "the") { date - 1 } else { date };
     let back = |steps: usize| date.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
+    let near = |most: usize, stem: &str| {
+        (2..=most).take_while(|it| !matches!(back(*it), "." | ";")).any(|it| {
+            let word = back(it);
+            if stem.is_ascii() { word == stem } else { word.starts_with(stem) }
+        })
+    };
+    let ends = |word: &str| {
+        matches!(
+            word,
+            "closes"
+                | "close"
+                | "expires"
+                | "expire"
+                | "ends"
+                | "end"
+                | "terminates"
+                | "matures"
+                | "lapses"
+                | "deadline"
+                | "cutoff"
+        )
+    };
     match back(1) {
-        "by" | "позднее" => true,
+        "by" | "позднее" | "due" => true,
         "than" => matches!(back(2), "later"),
         "before" => back(2) == "or" && back(3) == "on",
-        "until" => matches!(back(2), "have" | "has" | "extended" | "open"),
-        "due" => true,
-        "истек" | "истёк" | "истекает" | "истекал" => {
-            (2..=6).any(|it| back(it).starts_with("срок"))
+        "until" | "through" => {
+            matches!(back(2), "have" | "has" | "extended" | "open" | "continue" | "continues")
         }
-        "on" | "is" => back(2) == "due",
-        "до" => back(2) == "отложено" || (2..=4).any(|it| back(it).starts_with("срок")),
-        _ => false,
+        "to" => matches!(back(2), "extended" | "extension"),
+        "истек" | "истёк" | "истекает" | "истекал" => near(6, "срок"),
+        // The end of somebody's employment is no term.
+        "on" | "is" if (2..=16).any(|it| back(it) == "employment") => false,
+        "on" | "is" => back(2) == "due" || ends(back(2)) || near(4, "due"),
+        "beginning" | "commencing" | "starting" => near(12, "payments") || near(12, "payment"),
+        ":" => matches!(back(2), "deadline" | "due"),
+        "," => near(4, "due"),
+        "до" => back(2) == "отложено" || near(8, "срок"),
+        "по" => near(6, "срок"),
+        word => ends(word) && word != "end",
     }
 }
 
@@ -115,12 +75,14 @@ pub(crate) fn is_own(text: &Text<'_>, date: usize, end: usize) -> bool {
     // `Sent: Monday, February 12, 2024`
     let weekday = date >= 3
         && text.is(date - 1, ",")
-        && text.low(date - 2).ends_with("day")
+        && (text.low(date - 2).ends_with("day")
+            || matches!(text.low(date - 2), "mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun"))
         && text.is(date - 3, ":");
     let date = if weekday { date - 2 } else { date };
     let back = |steps: usize| date.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
     let label = if back(1) == ":" { back(2) } else { back(1) };
-    if back(1) == ":" && label == "date" && back(3) == "effective" {
+    // `Hearing Date:`, `Due Date:`
+    if back(1) == ":" && label == "date" && (back(3) == "due" || telling(back(3)).is_some()) {
         return false;
     }
     // `г. Казань                    5 мая 2020 г.`
@@ -132,7 +94,9 @@ pub(crate) fn is_own(text: &Text<'_>, date: usize, end: usize) -> bool {
         let at = date - if back(1) == ":" { 2 } else { 1 };
         return back(1) == ":" || (label == "dated" && text.breaks(at) > 0);
     }
-    if signs(text, date) {
+    // `Исх. № 318 от 14.11.2023`
+    let letter = text.is(line, "исх") && date - line < 12;
+    if letter || signs(text, date) || in_session(text, date) {
         return true;
     }
     let alone = text.breaks(date) > 0 || date == 0;
@@ -149,25 +113,68 @@ pub(crate) fn is_own(text: &Text<'_>, date: usize, end: usize) -> bool {
     alone && (text.breaks(end) > 0 || text.is(end, "г") || column)
 }
 
+/// `At a session of said Court, held in the City of Kalamazoo, on …`
+fn in_session(text: &Text<'_>, date: usize) -> bool {
+    (date.saturating_sub(24)..date).any(|it| text.run(it, &["session", "of"]))
+}
+
+/// `filed and served on`: one day of two events.
+pub(crate) fn is_filed_too(text: &Text<'_>, date: usize) -> bool {
+    (date.saturating_sub(5)..date).any(|it| {
+        text.run(it, &["filed", "and", "served"]) || text.run(it, &["served", "and", "filed"])
+    })
+}
+
+/// Where the date opens a row of a table, of a docket or of a chronology, whose next column says
+/// what was done.
+/// The first word of a docket's text is the paper or the ruling.
+pub(crate) fn row(text: &Text<'_>, date: usize, end: usize) -> Option<EventKind> {
+    let opens = (date == 0 || text.breaks(date) > 0) && text.breaks(end) == 0;
+    if !opens || !text.at(end).is_some_and(|it| it.aside) {
+        return None;
+    }
+    let mut first = end;
+    while first < end + 3 && (text.is_number(first) || matches!(text.low(first), "#" | "|")) {
+        first += 1;
+    }
+    if text.breaks(first) > 0 || !text.is_word(first) || !text.capital(first) {
+        return None;
+    }
+    Some(match text.low(first) {
+        "order" | "orders" | "opinion" | "memorandum" | "text" => EventKind::Order,
+        "judgment" | "verdict" => EventKind::Judgment,
+        "minute" | "hearing" | "conference" | "trial" => EventKind::Hearing,
+        "complaint" | "answer" | "motion" | "summons" | "notice" | "stipulation" | "brief"
+        | "response" | "reply" | "petition" | "affidavit" | "proof" | "certificate" | "exhibit"
+        | "memo" | "amended" | "objection" | "objections" | "proposed" | "statement" => {
+            EventKind::Filed
+        }
+        _ if first > end => (first..text.line_end(first).min(first + 12))
+            .find_map(|it| telling(text.low(it)))
+            .unwrap_or(EventKind::Other),
+        _ => return None,
+    })
+}
+
 /// Whether the words before the date are those under which a paper is signed: `Dated this`,
 /// `Respectfully submitted this`, `DATED: Honolulu, Hawaii,`, `In San Juan, this`.
 fn signs(text: &Text<'_>, date: usize) -> bool {
     let the = date > 0 && matches!(text.low(date - 1), "this" | "the");
     let line = text.line_start(date);
-    let opened = (line..date).find(|it| text.is_word(*it));
-    let Some(first) = opened.filter(|_| date - line <= 12) else { return false };
-    let labelled = matches!(text.low(first), "dated" | "done" | "submitted" | "entered" | "signed")
-        && (line..date).all(|it| {
-            text.capital(it)
-                || !text.is_word(it) && !text.is(it, ".")
-                || matches!(text.low(it), "this" | "the" | "at" | "in" | "on" | "and" | "of")
-        });
     let closing = the
         && text.is(date - 1, "this")
         && text.number(date).is_some()
         && text.run(date + 2, &["day", "of"])
         && text.is_number(date + 5).max(text.is_number(date + 6))
         && !(line..date).any(|it| matches!(text.low(it), "certify" | "served"));
+    let opened = (line..date).find(|it| text.is_word(*it));
+    let Some(first) = opened.filter(|_| date - line <= 12) else { return closing };
+    let labelled = matches!(text.low(first), "dated" | "done" | "submitted" | "entered" | "signed")
+        && (line..date).all(|it| {
+            text.capital(it)
+                || !text.is_word(it) && !text.is(it, ".")
+                || matches!(text.low(it), "this" | "the" | "at" | "in" | "on" | "and" | "of")
+        });
     // `This the 28th day of October, 2022.`
     let this = text.is(first, "this") && first == line && text.is_number(date) && date - line <= 2;
     labelled || closing || this
@@ -187,9 +194,37 @@ pub(crate) fn kind(
     let (_, at, kind) = before
         .chain(after)
         .filter(|(_, at)| text.is_word(*at))
-        .filter_map(|(cost, at)| telling(text.low(at)).map(|kind| (cost, at, kind)))
+        .filter_map(|(cost, at)| said(text, at).map(|kind| (cost, at, kind)))
         .min_by_key(|(cost, ..)| *cost)?;
     Some(settle(text, from, to, at, kind))
+}
+
+/// What the word here tells, or it and the next one.
+fn said(text: &Text<'_>, at: usize) -> Option<EventKind> {
+    let pair = |words: [&str; 2]| text.run(at, &words);
+    match text.low(at) {
+        "let" if pair(["let", "go"]) => Some(EventKind::Employment),
+        "laid" if pair(["laid", "off"]) => Some(EventKind::Employment),
+        "began" | "started" if text.low(at + 1).starts_with("work") => Some(EventKind::Employment),
+        "принят" | "принята" if text.run(at + 1, &["на", "работу"]) => {
+            Some(EventKind::Employment)
+        }
+        // A machine that failed, not somebody who failed to do something.
+        "failed" if !text.is(at + 1, "to") => Some(EventKind::Incident),
+        "order" if text.is(at + 1, "of") && at > 0 && text.is(at - 1, "the") => None,
+        "состоянию" => Some(EventKind::Other),
+        "moved" if matches!(text.low(at + 1), "to" | "for") => Some(EventKind::Filed),
+        word => telling(word),
+    }
+}
+
+/// Whether what is signed is somebody's will.
+fn testament(text: &Text<'_>, from: usize, to: usize) -> bool {
+    (from + 1..to).any(|it| {
+        matches!(text.low(it), "testament" | "codicil")
+            || text.is(it, "will")
+                && matches!(text.low(it - 1), "the" | "this" | "my" | "last" | "prior" | "a")
+    })
 }
 
 /// Words that say only that something was done take their meaning from the noun beside them.
@@ -200,9 +235,43 @@ fn settle(text: &Text<'_>, from: usize, to: usize, at: usize, kind: EventKind) -
     };
     match text.low(at) {
         "entered" if text.is(at + 1, "into") => EventKind::Agreement,
+        "entered" if has(&["appearance"]) => EventKind::Filed,
+        "entered"
+            if !has(&["judgment", "verdict"])
+                && !has(&[
+                    "order",
+                    "decree",
+                    "default",
+                    "stipulation",
+                    "plea",
+                    "court",
+                    "decision",
+                ])
+                && !has(&["opinion", "ruling", "injunction", "discharge"]) =>
+        {
+            EventKind::Other
+        }
+        "order" if at > 0 && matches!(text.low(at - 1), "purchase" | "change" | "work") => {
+            EventKind::Agreement
+        }
+        "issued" if has(&["summons", "policy", "ticket", "permit", "patent", "licence"]) => {
+            EventKind::Other
+        }
+        "issued" if has(&["invoice"]) => EventKind::Payment,
+        "signed" | "executed" if testament(text, from, to) => EventKind::Other,
+        "received" if has(&["payment", "payments"]) => EventKind::Payment,
+        "received" if has(&["letter", "notice"]) => EventKind::Notice,
+        "service" if has(&["employment", "interruption"]) => EventKind::Other,
+        "requested" | "reported" if has(&["filed"]) => EventKind::Filed,
         "entered" | "issued" if has(&["judgment", "verdict"]) => EventKind::Judgment,
         // A motion for it is decided by an order.
-        "judgment" if at > 0 && text.is(at - 1, "summary") => EventKind::Order,
+        "judgment"
+            if at > 0
+                && text.is(at - 1, "summary")
+                && (has(&["denied", "motion"]) || !has(&["granted", "entered"])) =>
+        {
+            EventKind::Order
+        }
         "order" | "orders" if has(&["filed"]) => EventKind::Filed,
         "hearing" | "conference" if has(&["order"]) && has(&["entered"]) => EventKind::Order,
         "agreement" | "contract" | "lease" if has(&["filed"]) => EventKind::Filed,
@@ -212,6 +281,13 @@ fn settle(text: &Text<'_>, from: usize, to: usize, at: usize, kind: EventKind) -
         "payment" if has(&["demanded"]) => EventKind::Notice,
         "occurred" if has(&["hearing", "trial"]) => EventKind::Hearing,
         "terminated" if has(&["agreement", "contract", "lease"]) => EventKind::Agreement,
+        _ if noun(&["резолютивн", "мотивированн"])
+            && matches!(kind, EventKind::Order | EventKind::Judgment) =>
+        {
+            EventKind::Judgment
+        }
+        _ if kind == EventKind::Agreement && noun(&["трудов"]) => EventKind::Employment,
+        _ if kind == EventKind::Served && noun(&["претензи"]) => EventKind::Notice,
         word if word.starts_with("направ") && noun(&["суд"]) => EventKind::Filed,
         word if word.starts_with("договор") && noun(&["оплат", "перечисл"]) => {
             EventKind::Payment
@@ -233,6 +309,12 @@ pub(crate) fn subject(text: &Text<'_>, kind: EventKind, from: usize, to: usize) 
     };
     if kind == EventKind::Agreement && (from..to).any(turned) {
         return None;
+    }
+    let whole = |at: usize| {
+        text.low(at).starts_with("изготовлен") || text.low(at).starts_with("мотивированн")
+    };
+    if matches!(kind, EventKind::Order | EventKind::Judgment) && (from..to).any(whole) {
+        return Some(FULL_TEXT.to_owned());
     }
     (from..to).find_map(|at| {
         let name = named(text, kind, at)?;

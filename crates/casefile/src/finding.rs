@@ -7,6 +7,8 @@ use crate::text::Text;
 pub(crate) struct Finding<'t> {
     pub(crate) kind: Kind,
     pub(crate) mention: Mention<'t>,
+    /// The whole name, where its parts stand apart: in two lines of a box, before a shared surname.
+    pub(crate) shown: Option<String>,
     pub(crate) ground: Ground,
     pub(crate) role: Option<Role>,
     pub(crate) represents: Option<Role>,
@@ -19,12 +21,18 @@ impl<'t> Finding<'t> {
         Self {
             kind,
             mention: text.mention(range.0, range.1),
+            shown: None,
             ground,
             role: None,
             represents: None,
             bar_number: None,
             money: None,
         }
+    }
+
+    pub(crate) fn called(mut self, name: String) -> Self {
+        self.shown = Some(name);
+        self
     }
 
     pub(crate) fn with(mut self, role: Role) -> Self {

@@ -6,6 +6,7 @@
 //! first and Russian second. It does not read files, does not know the world outside the text, and
 //! does not name people who have no part in the case.
 
+mod appearance;
 mod bench;
 mod correspondence;
 mod counsel;
@@ -151,6 +152,7 @@ fn findings<'t>(text: &Text<'t>, cited: &[bool]) -> Vec<Finding<'t>> {
     party::find(&reading, &mut list);
     counsel::find(&reading, &mut list);
     signature::find(&reading, &mut list);
+    appearance::find(&reading, &mut list);
     bench::find(&reading, &mut list);
     correspondence::find(&reading, &mut list);
     court::find(&reading, &mut list);

@@ -24,7 +24,10 @@ pub(crate) struct Registry<'t> {
 
 impl<'t> Registry<'t> {
     pub(crate) fn add(&mut self, finding: Finding<'t>) {
-        let name = unboxed(evened(finding.mention.quote));
+        let name = match &finding.shown {
+            Some(it) => evened(it),
+            None => unboxed(evened(finding.mention.quote)),
+        };
         if name.is_empty() {
             return;
         }
@@ -215,7 +218,32 @@ impl<'t> Registry<'t> {
                 .max_by_key(|(_, other)| other.len());
             folds.extend(fuller.map(|(into, _)| (*place, *into)));
         }
-        for (place, into) in &folds {
+        self.fold(&folds);
+    }
+
+    /// A side that is named by one word is the organisation whose name begins with that word.
+    fn fold_aliases(&mut self) {
+        let mut firms: HashMap<&str, usize> = HashMap::new();
+        for (place, it) in self.entities.iter().enumerate() {
+            if it.kind == Kind::Organisation
+                && it.is_party()
+                && let Some(first) = it.key.split(' ').next()
+            {
+                firms.entry(first).or_insert(place);
+            }
+        }
+        let alone =
+            |it: &Entity<'_>| it.kind == Kind::Person && it.is_party() && !it.key.contains(' ');
+        let folds: Vec<(usize, usize)> = (self.entities.iter().enumerate())
+            .filter(|(_, it)| alone(it))
+            .filter_map(|(place, it)| firms.get(it.key.as_str()).map(|into| (place, *into)))
+            .collect();
+        self.fold(&folds);
+    }
+
+    /// Gives the mentions of the first of each pair to the second, and drops the first.
+    fn fold(&mut self, folds: &[(usize, usize)]) {
+        for (place, into) in folds {
             let list = self.entities.get_mut(*place).map(|it| std::mem::take(&mut it.mentions));
             if let Some(entity) = self.entities.get_mut(*into) {
                 for it in list.unwrap_or_default() {
@@ -223,7 +251,7 @@ impl<'t> Registry<'t> {
                 }
             }
         }
-        let gone: HashSet<usize> = folds.into_iter().map(|it| it.0).collect();
+        let gone: HashSet<usize> = folds.iter().map(|it| it.0).collect();
         let mut place = 0;
         self.entities.retain(|_| {
             place += 1;
@@ -232,6 +260,7 @@ impl<'t> Registry<'t> {
     }
 
     pub(crate) fn finish(&mut self) {
+        self.fold_aliases();
         self.fold_courts();
         for entity in &mut self.entities {
             entity.mentions.sort_by_key(|it| it.span);

@@ -22,6 +22,14 @@ const TITLE_WORDS: &str = "
     ответчика именем российской российская федерации город арбитражный арбитражного общество
     определил решил установил";
 
+/// What people are rather than what they are called; firms have such words in their names.
+const OFFICE_WORDS: &str = "
+    assistant special administrator administratrix executor executrix personal representative
+    trustee guardian secretary president vice director manager treasurer chairman federal defender
+    prosecutor prosecuting notary clerk paralegal partner associate agent registered general
+    executive commissioner warden mayor esquire lead signature name title address phone fax
+    conservator receiver deceased individually city township";
+
 /// First names that are common enough to tell a person from a firm.
 const GIVEN_NAMES: &str = "
     aaron adam alan albert alexander alice amanda amy andrea andrew angela ann anna anthony arthur
@@ -51,9 +59,53 @@ pub(crate) fn is_title_word(word: &str) -> bool {
     TITLES.contains(word)
 }
 
+static OFFICES: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| OFFICE_WORDS.split_whitespace().collect());
+
+pub(crate) fn is_office_word(word: &str) -> bool {
+    OFFICES.contains(word)
+}
+
+/// Past the words that say what somebody is, before the name: `Assistant Federal Defender`.
+pub(crate) fn past_titles(text: &Text<'_>, at: usize) -> usize {
+    let title = |it: usize| {
+        is_office_word(text.low(it))
+            || matches!(
+                text.low(it),
+                "united"
+                    | "states"
+                    | "attorney"
+                    | "counsel"
+                    | "deputy"
+                    | "chief"
+                    | "mr"
+                    | "mrs"
+                    | "ms"
+                    | "dr"
+                    | "."
+                    | "state"
+                    | "u"
+                    | "s"
+            )
+    };
+    (at..at + 7).find(|it| !(title(*it) && text.breaks(*it) == 0)).unwrap_or(at + 7)
+}
+
 /// A capitalised word that may be part of a name.
 pub(crate) fn is_name_word(text: &Text<'_>, at: usize) -> bool {
-    text.is_word(at) && text.capital(at) && !is_title_word(text.low(at)) && text.word(at).len() > 1
+    text.is_word(at)
+        && text.capital(at)
+        && text.word(at).len() > 1
+        && (!is_title_word(text.low(at)) || is_month_name(text, at))
+}
+
+/// `JUNE RASKIN`: some months are first names, where a surname follows.
+fn is_month_name(text: &Text<'_>, at: usize) -> bool {
+    matches!(text.low(at), "april" | "june" | "august")
+        && text.is_word(at + 1)
+        && text.capital(at + 1)
+        && text.breaks(at + 1) == 0
+        && !is_title_word(text.low(at + 1))
 }
 
 fn is_initial(text: &Text<'_>, at: usize) -> bool {
@@ -66,10 +118,8 @@ fn is_particle(word: &str) -> bool {
 
 /// The token after the person's name that begins here; one word is enough if `single` says so.
 pub(crate) fn person(text: &Text<'_>, at: usize, single: bool) -> Option<usize> {
-    if text.word(at).starts_with(|it: char| !it.is_ascii() && it.is_alphabetic())
-        && let Some(end) = russian(text, at)
-    {
-        return Some(end);
+    if text.word(at).starts_with(|it| matches!(it, '\u{400}'..='\u{4ff}')) {
+        return russian(text, at);
     }
     let (mut next, mut words, mut parts, mut last_word) = (at, 0, 0, at);
     while parts < 5 {
@@ -80,7 +130,15 @@ pub(crate) fn person(text: &Text<'_>, at: usize, single: bool) -> Option<usize> 
         if is_initial(text, next) {
             next += 2;
             parts += 1;
-        } else if is_name_word(text, next) && !is_generation(text.low(next)) {
+        } else if text.is(next, "st") && text.is(next + 1, ".") && is_name_word(text, next + 2) {
+            // `ST. CLOUD`
+            next += 2;
+        } else if words > 0 && is_nickname(text, next) {
+            next += 3;
+        } else if is_name_word(text, next)
+            && !is_generation(text.low(next))
+            && !is_office_word(text.low(next))
+        {
             next += 1;
             (parts, words, last_word) = (parts + 1, words + 1, next);
         } else if words > 0 && is_particle(text.low(next)) && is_name_word(text, next + 1) {
@@ -92,6 +150,15 @@ pub(crate) fn person(text: &Text<'_>, at: usize, single: bool) -> Option<usize> 
     // A name does not end in an initial: `John Q.` began something else.
     let enough = words >= 2 || (words == 1 && (parts >= 2 || single));
     (enough && words > 0).then(|| generation(text, last_word))
+}
+
+/// `LEOPOLD "LEO" MARCHETTI`
+fn is_nickname(text: &Text<'_>, at: usize) -> bool {
+    matches!(text.low(at), "\"" | "“")
+        && text.is_word(at + 1)
+        && matches!(text.low(at + 2), "\"" | "”")
+        && is_name_word(text, at + 3)
+        && text.breaks(at + 3) == 0
 }
 
 fn wide(text: &Text<'_>, from: usize, at: usize) -> bool {
@@ -132,12 +199,34 @@ fn russian(text: &Text<'_>, at: usize) -> Option<usize> {
     if next > at + 1 {
         return Some(next);
     }
-    let patronymic = |word: &str| {
-        ["вич", "вича", "вичу", "вичем", "вна", "вны", "вне", "вной"]
-            .iter()
-            .any(|it| word.ends_with(it))
+    const ENDS: [&str; 19] = [
+        "вич",
+        "вича",
+        "вичу",
+        "вичем",
+        "вна",
+        "вны",
+        "вне",
+        "вной",
+        "вну",
+        "ьич",
+        "ьича",
+        "ьичу",
+        "ьичом",
+        "ична",
+        "ичны",
+        "ичне",
+        "ичной",
+        "оглы",
+        "кызы",
+    ];
+    let patronymic = |at: usize| {
+        text.is_word(at) && text.breaks(at) <= 1 && ENDS.iter().any(|it| text.low(at).ends_with(it))
     };
-    let whole = is_name_word(text, at + 1) && text.is_word(at + 2) && patronymic(text.low(at + 2));
+    // The second is how letters and signatures have it: `Иван Иванович Иванов`.
+    let whole = is_name_word(text, at + 1)
+        && text.breaks(at + 1) <= 1
+        && (patronymic(at + 2) || patronymic(at + 1) && is_name_word(text, at + 2));
     whole.then_some(at + 3)
 }
 

@@ -51,11 +51,15 @@ pub(crate) fn legal_form(text: &Text<'_>, at: usize) -> Option<usize> {
             &["p", ".", "a", "."],
             &["s", ".", "a", "."],
             &["s", ".", "e", "."],
+            &["s", ".", "c", "."],
+            &["n", ".", "v", "."],
+            &["p", ".", "l", "."],
             &["p", ".", "l", ".", "l", ".", "p", "."],
             &["n", ".", "a", "."],
         ]
         .iter()
-        .find(|form| text.run(at, form))
+        // `J.S.C.` is a judge's.
+        .find(|form| text.run(at, form) && !(text.glued(at) && at > 0 && text.is(at - 1, ".")))
         .map(|form| at + form.len()),
         _ => None,
     }
@@ -76,6 +80,7 @@ fn is_weak(word: &str) -> bool {
             | "commission"
             | "agency"
             | "union"
+            | "cooperative"
     )
 }
 
@@ -106,7 +111,13 @@ fn by_suffix(text: &Text<'_>, at: usize) -> Option<(usize, usize, Ground)> {
     if text.is(at + 1, ",") && legal_form(text, at + 2).is_some() {
         return None;
     }
-    let from = backwards(text, at)?;
+    // In a caption's box the last word may stand in the next line, after the rule.
+    let boxed = at > 1
+        && text.breaks(at) == 1
+        && matches!(text.low(at - 1), ")" | "|" | "*" | "§" | ":")
+        && text.at(at - 1).is_some_and(|it| it.aside)
+        && text.at(at - 2).is_some_and(|it| it.shout);
+    let from = backwards(text, if boxed { at - 1 } else { at })?;
     Some((from, at + 1, Ground::Layout))
 }
 
@@ -135,6 +146,17 @@ fn backwards(text: &Text<'_>, end: usize) -> Option<usize> {
             && text.breaks(at) == 0;
         let initial =
             text.is(at, ".") && at > 0 && text.word(at - 1).len() == 1 && text.capital(at - 1);
+        // `Okada Bearings (USA) Corp.`
+        let bracket = text.is(at, ")")
+            && text.at(from).is_some_and(|it| it.breaks == 0)
+            && at > 2
+            && text.is(at - 2, "(")
+            && text.capital(at - 1)
+            && text.capital(at - 3);
+        if bracket {
+            from = at - 2;
+            continue;
+        }
         let listed = text.is(at, ",") && lists_partners(text, at, from);
         let number = text.is_number(at)
             && from != end
@@ -210,7 +232,12 @@ fn body(text: &Text<'_>, at: usize) -> Option<(usize, usize, Ground)> {
         return None;
     }
     let end = capitals(text, at + 2, 3)?;
-    Some((at, end, Ground::Layout))
+    // `BROOK RUN TOWNSHIP BOARD OF TRUSTEES`
+    let whose = text.is(at, "board")
+        && matches!(before, "township" | "county" | "city" | "village" | "school" | "town")
+        && text.capital(at - 1);
+    let from = if whose { backwards(text, at - 1).unwrap_or(at) } else { at };
+    Some((from, end, Ground::Layout))
 }
 
 fn capitals(text: &Text<'_>, at: usize, most: usize) -> Option<usize> {
@@ -220,6 +247,7 @@ fn capitals(text: &Text<'_>, at: usize, most: usize) -> Option<usize> {
         && text.capital(end)
         && (end == at || text.breaks(end) == 0)
         && !is_title_word(text.low(end))
+        && !matches!(text.low(end), "et" | "al")
     {
         end += 1;
     }

@@ -1,13 +1,17 @@
 //! Parties: from captions, from `X v. Y`, and from the words before and after a name in prose.
 
 mod agreement;
+mod claim;
 mod facing;
+mod matter;
+mod names;
 
 use crate::entity::{Ground, Kind, Role};
 use crate::finding::{Finding, Reading};
 use crate::name;
 use crate::organisation::legal_form;
 use crate::text::Text;
+use names::{shared, split};
 
 /// A caption's names are looked for this far above their role.
 const BLOCK_TOKENS: usize = 80;
@@ -43,33 +47,33 @@ pub(crate) fn role(word: &str) -> Option<Role> {
 
 pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
     let text = reading.text;
+    let agreement = agreement::is_headed(text);
     for at in 0..text.len() {
+        if agreement && text.is(at, "(") {
+            agreement::defined(reading, at, out);
+        }
         if reading.is_cited(at) || !text.is_word(at) {
             continue;
         }
         let word = text.low(at);
         if roles(word).next().is_some() {
-            if text.capital(at) && caption(reading, at, out) {
+            if text.capital(at) && !is_listed(reading, at) && caption(reading, at, out) {
                 continue;
             }
             prose(reading, at, out);
         } else if matches!(word, "v" | "vs" | "versus") {
             versus(reading, at, out);
             facing::sides(reading, at, out);
-        } else if word == "in" && text.is(at + 1, "re") && text.capital(at) {
-            matter(reading, at + 2, out);
-        } else if text.run(at, &["in", "the", "matter", "of"]) && text.capital(at) {
-            matter(reading, at + 4, out);
-        } else if matches!(word, "иску" | "заявлению") && at > 0 && text.is(at - 1, "по")
-            || matches!(word, "заявлением" | "иском")
-        {
-            claim(reading, at + 1, out);
+        } else if matter::opens(text, at) {
+            matter::find(reading, at, out);
+        } else if claim::opens(word) {
+            claim::find(reading, at, out);
         } else if matches!(word, "between" | "among") {
             agreement::between(reading, at, out);
         } else if word.starts_with("именуем") {
             agreement::called(reading, at, out);
         } else if word.starts_with("трет") && text.low(at + 1).starts_with("лиц") {
-            labelled(reading, at + 2, Role::ThirdParty, out);
+            claim::labelled(reading, at + 2, Role::ThirdParty, out);
         }
     }
 }
@@ -77,26 +81,36 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
 /// `JANE ROE, … Plaintiff,`: the names above a role. Says whether it was a caption.
 fn caption<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) -> bool {
     let text = reading.text;
-    let after = at + 1;
+    let aside = |it: usize| text.at(it).is_some_and(|it| it.aside);
+    // `Plaintiff(s)`
+    let after = if text.run(at + 1, &["(", "s", ")"]) { at + 4 } else { at + 1 };
     let closes = text.breaks(after) > 0
-        || text.at(after).is_some_and(|it| it.aside)
+        || aside(after) && !aside(at)
         || matches!(text.low(after), "," | "." | ";" | "/" | ")" | "-");
-    // `Defendant and Appellant`
-    let second =
-        (text.is(after, "and") && roles(text.low(after + 1)).next().is_some()).then_some(after + 1);
-    let closes = closes || second.is_some();
-    let comma = at > 0 && matches!(text.low(at - 1), "," | ")" | ";" | "/");
-    let alone = text.breaks(at) > 0;
-    if !closes || !(comma || alone) || at == 0 {
+    // `Defendant and Appellant`, `Defendant and Third-Party Plaintiff`
+    let further = text
+        .is(after, "and")
+        .then(|| (after + 1..after + 4).find(|it| text.is_word(*it)).unwrap_or(after + 1));
+    let third = further.filter(|it| is_further(text.low(*it)));
+    let second = further.filter(|it| roles(text.low(*it)).next().is_some());
+    let closes = closes || second.is_some() || third.is_some();
+    // `Third-Party Defendants`
+    let label = if at > 0 && is_further(text.low(at - 1)) { at - 1 } else { at };
+    let comma = label > 0 && matches!(text.low(label - 1), "," | ")" | ";" | "/");
+    let alone = text.breaks(label) > 0;
+    if !closes || !(comma || alone) || label == 0 {
         return false;
     }
     // `Attorneys for Plaintiff`, `Counsel for\nDefendant` name no party.
-    if !comma && matches!(text.low(at - 1), "for" | "the" | "and" | "by" | "," | "of") {
+    if !comma && matches!(text.low(label - 1), "for" | "the" | "and" | "by" | "," | "of") {
         return false;
     }
-    let names = block(text, at);
+    let names = block(text, label);
     let mut found = false;
     for (from, to) in split(reading, &names) {
+        if let Some(spouse) = shared(text, from, to) {
+            out.extend(roles(text.low(at)).map(|it| spouse.clone().with(it)));
+        }
         let more = second.into_iter().flat_map(|it| roles(text.low(it)));
         for role in roles(text.low(at)).chain(more) {
             out.push(
@@ -107,6 +121,17 @@ fn caption<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>)
         }
     }
     found
+}
+
+/// Whether a colon is the rule of a caption's box: the lines above and below end in one too.
+fn is_rule(text: &Text<'_>, at: usize) -> bool {
+    let above = text.line_start(at).checked_sub(1);
+    let below = text.line_end(text.line_end(at)) - 1;
+    text.breaks(at + 1) > 0 && above.is_some_and(|it| text.is(it, ":")) && text.is(below, ":")
+}
+
+fn is_further(word: &str) -> bool {
+    matches!(word, "third-party" | "cross" | "counter" | "fourth-party")
 }
 
 /// The tokens above a role: of the left column, or all where that is empty because the caption
@@ -147,6 +172,7 @@ fn block_of(text: &Text<'_>, label: usize, whole: bool) -> Vec<usize> {
         let timed = word == ":" && text.glued(at) && text.is_number(at + 1);
         let ends = matches!(word, "v" | "vs" | "versus" | "court" | "division" | ":" | "№")
             && !timed
+            && !(word == ":" && is_rule(text, at))
             || role_line
             || (word == "no" && text.is(at + 1, "."));
         if ends {
@@ -161,58 +187,6 @@ fn block_of(text: &Text<'_>, label: usize, whole: bool) -> Vec<usize> {
     }
     names.reverse();
     names
-}
-
-/// The single names of a block: at commas, semicolons and `and`, without what describes them.
-fn split(reading: &Reading<'_, '_>, names: &[usize]) -> Vec<(usize, usize)> {
-    let text = reading.text;
-    let mut list = Vec::new();
-    let mut place = 0;
-    while let Some(at) = names.get(place).copied() {
-        let fresh = place == 0
-            || place.checked_sub(1).and_then(|it| names.get(it)).is_some_and(|before| {
-                matches!(
-                    text.low(*before),
-                    "," | ";"
-                        | "and"
-                        | "&"
-                        | ")"
-                        | "the"
-                        | "deputy"
-                        | "officer"
-                        | "sheriff"
-                        | "detective"
-                        | "sergeant"
-                ) || before + 1 != at
-                    || text.breaks(at) > 0
-            });
-        let end = if fresh { party_at(reading, at) } else { None };
-        match end {
-            Some(end) => {
-                list.push((at, end));
-                while names.get(place).is_some_and(|it| *it < end) {
-                    place += 1;
-                }
-            }
-            None => place += 1,
-        }
-        if list.len() >= 12 {
-            break;
-        }
-    }
-    // `STATE OF X  DISTRICT COURT` above the names is a heading, and an office is whose it is.
-    let heading = |(from, to): &(usize, usize)| {
-        matches!(text.low(*from), "state" | "county") && !text.is(*to, ",")
-    };
-    while list.len() > 1 && list.first().is_some_and(heading) {
-        list.remove(0);
-    }
-    let mut place = 0;
-    list.retain(|(from, _)| {
-        place += 1;
-        place == 1 || !is_office(text.low(*from))
-    });
-    list
 }
 
 fn is_office(word: &str) -> bool {
@@ -302,6 +276,10 @@ fn party_at(reading: &Reading<'_, '_>, at: usize) -> Option<usize> {
     if let Some(end) = government(text, at) {
         return Some(end);
     }
+    // `State ex rel. Roe`
+    if matches!(text.low(at), "state" | "people") && text.run(at + 1, &["ex", "rel", "."]) {
+        return reading.organisation_at(at + 4).or_else(|| name::person(text, at + 4, true));
+    }
     if text.is(at + 1, "of") && matches!(text.low(at), "state" | "commonwealth") && text.capital(at)
     {
         let pair = matches!(text.low(at + 2), "new" | "north" | "south" | "west" | "rhode")
@@ -326,7 +304,9 @@ fn kind_of(reading: &Reading<'_, '_>, from: usize, to: usize) -> Kind {
 fn prose<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
     let text = reading.text;
     let Some(role) = roles(text.low(at)).next() else { return };
-    if defined(reading, at, role, out) || appears(text, at) {
+    // `представителя истца Иванова И.И.` names who speaks for the plaintiff.
+    let spoken_for = at > 0 && text.low(at - 1).starts_with("представител");
+    if spoken_for || defined(reading, at, role, out) || appears(text, at) {
         return;
     }
     let plural =
@@ -338,7 +318,9 @@ fn prose<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
     if text.is(next, "-") {
         next += 1;
     }
-    let spoken = text.breaks(next) == 0 || text.is(next - 1, ":");
+    let listed = is_listed(reading, at);
+    let foreign = !text.low(at).is_ascii() && text.low(next).is_ascii() && text.is_word(next);
+    let spoken = (text.breaks(next) == 0 || text.is(next - 1, ":") || listed) && !foreign;
     // `Plaintiff, John Doe, …` is a name; `Defendant, Jones & Co.` in a list of roles may not be.
     let mut last = next;
     for _ in 0..if plural { 6 } else { 1 } {
@@ -352,6 +334,14 @@ fn prose<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
             _ => break,
         };
     }
+}
+
+/// A docket has the role in a line of its own, then the name and who represents it.
+fn is_listed(reading: &Reading<'_, '_>, at: usize) -> bool {
+    let text = reading.text;
+    text.breaks(at) > 0
+        && text.breaks(at + 1) == 1
+        && party_at(reading, at + 1).is_some_and(|end| text.is(end, "represented"))
 }
 
 /// `For the plaintiff: Jane Roe` names who speaks for the plaintiff.
@@ -422,72 +412,4 @@ fn versus<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) 
             Finding::new(kind_of(reading, from, to), text, (from, to), Ground::Layout).with(role),
         );
     }
-}
-
-/// `In re Roe`, `In the Matter of the Estate of Roe`
-fn matter<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
-    let text = reading.text;
-    let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
-    let mut at = at + usize::from(text.is(at, "the")) + usize::from(text.is(at, ":"));
-    // Of a box, the left column goes on below.
-    let limit = at + 16;
-    while at < limit && aside(at) {
-        at += 1;
-    }
-    // Whose debts it is about has a role of its own.
-    if (at..at + 30).any(|it| text.is(it, "debtor") && text.capital(it)) {
-        return;
-    }
-    if let Some(end) = party_at(reading, at) {
-        out.push(
-            Finding::new(kind_of(reading, at, end), text, (at, end), Ground::Layout)
-                .with(Role::Subject),
-        );
-    }
-}
-
-/// `по иску ООО «Ромашка» (ИНН …) к АО «Вектор»`
-fn claim<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
-    let text = reading.text;
-    let Some(end) = labelled(reading, at, Role::Plaintiff, out) else { return };
-    let to = (end..(end + 40).min(text.len())).find(|it| text.is(*it, "к") && !text.capital(*it));
-    if let Some(to) = to {
-        labelled(reading, to + 1, Role::Defendant, out);
-    }
-}
-
-/// The name after a label and up to three tokens of punctuation or description.
-fn labelled<'t>(
-    reading: &Reading<'_, 't>,
-    at: usize,
-    role: Role,
-    out: &mut Vec<Finding<'t>>,
-) -> Option<usize> {
-    let text = reading.text;
-    for from in at..at + 4 {
-        if let Some(end) = named(reading, from).filter(|end| *end > from + 1) {
-            let from = if text.is(from, "ип") { from + 1 } else { from };
-            out.push(
-                Finding::new(kind_of(reading, from, end), text, (from, end), Ground::Label)
-                    .with(role),
-            );
-            return Some(end);
-        }
-        if !matches!(
-            text.low(from),
-            ":" | "-"
-                | "–"
-                | "—"
-                | ","
-                | "индивидуального"
-                | "предпринимателя"
-                | "индивидуальному"
-                | "предпринимателю"
-                | "ответчику"
-                | "истца"
-        ) {
-            break;
-        }
-    }
-    None
 }

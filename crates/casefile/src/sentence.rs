@@ -1,18 +1,35 @@
 //! Where sentences begin and end. Abbreviations of courts, names and sums do not end one.
 
-use crate::text::Text;
+use crate::text::{Sort, Text};
 
 /// For each token the first token of its sentence.
 pub(crate) fn starts(text: &Text<'_>) -> Vec<usize> {
     let mut list = Vec::with_capacity(text.len());
-    let mut start = 0;
+    let (mut start, mut heading) = (0, false);
     for at in 0..text.len() {
-        if at > 0 && (text.breaks(at) >= 2 || is_item(text, at) || ends(text, at - 1)) {
+        let fresh = at > 0
+            && (text.breaks(at) >= 2
+                || is_item(text, at)
+                || ends(text, at - 1)
+                || text.breaks(at) == 1
+                    && heading
+                    && is_shout(text, at - 1)
+                    && !text.at(at).is_some_and(|it| it.shout));
+        if fresh {
             start = at;
         }
+        // A line of nothing but capitals is a heading, not the beginning of the next sentence.
+        if text.breaks(at) > 0 || at == 0 {
+            heading = true;
+        }
+        heading &= is_shout(text, at);
         list.push(start);
     }
     list
+}
+
+fn is_shout(text: &Text<'_>, at: usize) -> bool {
+    text.at(at).is_some_and(|it| it.shout || it.sort == Sort::Mark)
 }
 
 /// Whether an item of a list begins: after a bullet, or in a new line after a semicolon.

@@ -19,6 +19,8 @@ pub(crate) struct Timeline<'t> {
     pub(crate) truncated: bool,
     /// Words that only an order or a judgment has were seen.
     decides: bool,
+    /// For each deadline the event that its own sentence counts from.
+    near: Vec<Option<usize>>,
 }
 
 impl<'t> Timeline<'t> {
@@ -36,6 +38,9 @@ impl<'t> Timeline<'t> {
                 at += 1;
             }
         }
+        let first = self.events.len();
+        // Which event each date became: some become two.
+        let mut places = Vec::with_capacity(dates.len());
         for (place, (at, found)) in dates.iter().enumerate() {
             if self.events.len() >= EVENTS_MAX {
                 self.truncated = true;
@@ -43,8 +48,14 @@ impl<'t> Timeline<'t> {
             }
             let before = place.checked_sub(1).and_then(|it| dates.get(it)).map_or(0, |it| it.1.end);
             let after = dates.get(place + 1).map_or(text.len(), |it| it.0);
-            self.events.push(event_of(text, &starts, (before, after), *at, found));
+            places.push(self.events.len());
+            let event = event_of(text, &starts, (before, after), *at, found);
+            if event.kind == EventKind::Served && event::is_filed_too(text, *at) {
+                self.events.push(Event { kind: EventKind::Filed, ..event.clone() });
+            }
+            self.events.push(event);
         }
+        debug_assert!(places.first().is_none_or(|it| *it == first));
         self.decides |= (0..text.len()).any(|at| {
             (text.at(at).is_some_and(|it| it.shout) || text.is(at + 1, ":"))
                 && matches!(text.low(at), "ordered" | "решил" | "определил" | "постановил")
@@ -58,14 +69,18 @@ impl<'t> Timeline<'t> {
             let (first, last) = around(&starts, at, end);
             found.sentence = text.mention(first, last);
             self.deadlines.push(found);
+            let near = near(text, (at, end), &starts, &dates, |it| {
+                places.get(it).and_then(|it| self.events.get(*it)).map(|it| it.kind)
+            });
+            self.near.push(near.and_then(|it| places.get(it).copied()));
         }
     }
 
     /// Counts the deadlines and looks for contradictions.
     pub(crate) fn finish(&mut self) {
         let anchors = deadline::Anchors::of(&self.events, self.decides);
-        for it in &mut self.deadlines {
-            it.due = anchors.count(it, &self.events);
+        for (it, near) in self.deadlines.iter_mut().zip(&self.near) {
+            it.due = anchors.count(it, *near, &self.events);
         }
         let mut days: BTreeMap<(EventKind, &str), Vec<usize>> = BTreeMap::new();
         for (place, it) in self.events.iter().enumerate() {
@@ -85,6 +100,41 @@ impl<'t> Timeline<'t> {
             .map(|((kind, subject), events)| Conflict { kind, subject: subject.to_owned(), events })
             .collect();
     }
+}
+
+/// The date that the words of a deadline themselves lead to: `30 days after March 3, 2024`, `within
+/// 7 days thereafter`, `of the summons, which was issued on`, «вручила претензию … со дня её
+/// получения».
+fn near(
+    text: &Text<'_>,
+    (at, end): (usize, usize),
+    starts: &[usize],
+    dates: &[(usize, date::Found)],
+    kind: impl Fn(usize) -> Option<EventKind>,
+) -> Option<usize> {
+    let next = dates.partition_point(|it| it.0 < at);
+    let start = |token: usize| starts.get(token).copied();
+    let day =
+        |place: &usize| dates.get(*place).is_some_and(|it| it.1.when.precision == Precision::Day);
+    let after = dates.get(next).filter(|it| start(it.0) == start(at)).map(|it| it.0);
+    if let Some(date) = after.filter(|it| *it <= end + 12) {
+        let led =
+            date < end && (at..date).any(|it| matches!(text.low(it), "after" | "from" | "of"));
+        let told = (end.min(date)..date).any(|it| text.is(it, "which"));
+        if led || told {
+            return Some(next).filter(day);
+        }
+    }
+    let before = next.checked_sub(1).filter(day)?;
+    let date = dates.get(before)?.0;
+    if matches!(text.low(end - 1), "thereafter" | "afterwards") {
+        return (at - date < SENTENCE_TOKENS_MAX / 2).then_some(before);
+    }
+    // `its receipt` is that of what the sentence says was handed over.
+    let received = (at..end + 1).any(|it| matches!(text.low(it), "получения" | "вручения"))
+        && (at..end + 1).any(|it| matches!(text.low(it), "её" | "ее" | "его"));
+    let handed = matches!(kind(before), Some(EventKind::Notice | EventKind::Served));
+    (received && handed && start(date) == start(at)).then_some(before)
 }
 
 /// The sentence around some tokens, cut on both sides.
@@ -107,6 +157,8 @@ fn event_of<'t>(
     let (from, to) = (first.max(before), last.min(after.max(found.end)));
     let (kind, told) = if event::is_loss(text, at) {
         (EventKind::Incident, Ground::Label)
+    } else if let Some(kind) = event::row(text, at, found.end) {
+        (kind, Ground::Layout)
     } else if event::is_own(text, at, found.end) {
         (EventKind::Dated, Ground::Form)
     } else if event::is_due(text, at) {

@@ -13,10 +13,10 @@ enum Part {
 
 fn part(word: &str) -> Option<Part> {
     let value = match word {
-        "one" | "один" | "одна" | "одного" => 1,
+        "one" | "один" | "одна" | "одного" | "одной" => 1,
         "two" | "два" | "две" | "двух" => 2,
         "three" | "три" | "трех" | "трёх" => 3,
-        "four" | "четыре" | "четырех" => 4,
+        "four" | "четыре" | "четырех" | "четырёх" => 4,
         "five" | "пять" | "пяти" => 5,
         "six" | "шесть" | "шести" => 6,
         "seven" | "семь" | "семи" => 7,
@@ -24,7 +24,7 @@ fn part(word: &str) -> Option<Part> {
         "nine" | "девять" | "девяти" => 9,
         "ten" | "десять" | "десяти" => 10,
         "eleven" | "одиннадцать" => 11,
-        "twelve" | "двенадцать" => 12,
+        "twelve" | "двенадцать" | "двенадцати" => 12,
         "thirteen" | "тринадцать" => 13,
         "fourteen" | "четырнадцать" | "четырнадцати" => 14,
         "fifteen" | "пятнадцать" | "пятнадцати" => 15,
@@ -35,11 +35,11 @@ fn part(word: &str) -> Option<Part> {
         "twenty" | "двадцать" | "двадцати" => 20,
         "thirty" | "тридцать" | "тридцати" => 30,
         "forty" | "сорок" | "сорока" => 40,
-        "fifty" | "пятьдесят" => 50,
-        "sixty" | "шестьдесят" => 60,
+        "fifty" | "пятьдесят" | "пятидесяти" => 50,
+        "sixty" | "шестьдесят" | "шестидесяти" => 60,
         "seventy" | "семьдесят" => 70,
         "eighty" | "восемьдесят" => 80,
-        "ninety" | "девяносто" => 90,
+        "ninety" | "девяносто" | "девяноста" => 90,
         "сто" => 100,
         "двести" => 200,
         "триста" => 300,
@@ -62,6 +62,11 @@ fn part(word: &str) -> Option<Part> {
         _ => return None,
     };
     Some(Part::Add(value))
+}
+
+/// Whether a word is a number, or the beginning of one.
+pub(crate) fn is_number(word: &str) -> bool {
+    part(word.split_once('-').map_or(word, |it| it.0)).is_some()
 }
 
 /// The number that the words from here on spell, and the token after them.

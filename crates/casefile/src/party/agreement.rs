@@ -2,7 +2,7 @@
 //! of have no sides here.
 
 use super::{kind_of, party_at};
-use crate::entity::{Ground, Role};
+use crate::entity::{Ground, Kind, Role};
 use crate::finding::{Finding, Reading};
 use crate::name;
 use crate::text::Text;
@@ -12,6 +12,10 @@ const OPENING_TOKENS: usize = 40;
 /// What describes one side is no longer.
 const SIDE_TOKENS: usize = 48;
 const SIDES_MAX: usize = 8;
+/// The heading that says what a paper is stands this near its beginning.
+const HEAD_TOKENS: usize = 60;
+/// What describes a side before it is given a name is no longer.
+const DESCRIPTION_TOKENS: usize = 24;
 
 /// `This Agreement is made between Acme LLC, a … company (\"Buyer\"), and Jane Roe (\"Seller\")`
 pub(super) fn between<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
@@ -23,7 +27,7 @@ pub(super) fn between<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Fi
     let mut next = at + 1;
     while sides.len() < SIDES_MAX {
         let from = past_links(text, next);
-        let Some(end) = party_at(reading, from) else { break };
+        let Some(end) = party_at(reading, from).or_else(|| capitals(text, from)) else { break };
         sides.push((from, end));
         let Some(link) = link_after(text, end) else { break };
         next = link;
@@ -34,7 +38,8 @@ pub(super) fn between<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Fi
 }
 
 fn side<'t>(reading: &Reading<'_, 't>, (from, to): (usize, usize)) -> Finding<'t> {
-    let kind = kind_of(reading, from, to);
+    let person = name::person(reading.text, from, false) == Some(to);
+    let kind = if person { kind_of(reading, from, to) } else { Kind::Organisation };
     Finding::new(kind, reading.text, (from, to), Ground::Layout).with(Role::Contracting)
 }
 
@@ -42,11 +47,77 @@ fn opens(text: &Text<'_>, at: usize) -> bool {
     if text.at(at).is_some_and(|it| it.shout) && text.breaks(at) > 0 {
         return true;
     }
-    (at.saturating_sub(OPENING_TOKENS)..at).any(|it| {
-        text.is(it, "this")
-            && (it + 1..it + 7)
-                .any(|it| matches!(text.low(it), "agreement" | "contract" | "lease" | "deed"))
-    })
+    (at.saturating_sub(OPENING_TOKENS)..at)
+        .any(|it| text.is(it, "this") && (it + 1..it + 7).any(|it| is_agreement(text.low(it))))
+}
+
+fn is_agreement(word: &str) -> bool {
+    matches!(
+        word,
+        "agreement"
+            | "contract"
+            | "lease"
+            | "deed"
+            | "note"
+            | "guaranty"
+            | "mortgage"
+            | "indenture"
+            | "amendment"
+            | "addendum"
+            | "release"
+            | "договор"
+            | "соглашение"
+    )
+}
+
+/// A side whose name has no word that makes it an organisation: capitals up to a mark.
+fn capitals(text: &Text<'_>, at: usize) -> Option<usize> {
+    let goes = |it: usize| {
+        text.breaks(it) <= 1
+            && (text.is_word(it) && text.capital(it) || matches!(text.low(it), "&" | "of" | "and"))
+    };
+    let end = (at..at + 10).find(|it| !goes(*it))?;
+    let closed = matches!(text.low(end), "," | "(");
+    (closed && end > at + 1 && text.capital(at)).then_some(end)
+}
+
+/// Whether the heading of the piece says that it is an agreement.
+pub(super) fn is_headed(text: &Text<'_>) -> bool {
+    (0..text.len().min(HEAD_TOKENS))
+        .any(|it| text.at(it).is_some_and(|token| token.shout) && is_agreement(text.low(it)))
+}
+
+/// `Acme LLC, an Idaho company ("Borrower")`: a name and what the agreement calls it.
+pub(super) fn defined<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    let quote = at + 1 + usize::from(text.is(at + 1, "the"));
+    let term = text.low(quote + 1);
+    let quoted = matches!(text.low(quote), "\"" | "“") && is_side(term);
+    if !(quoted && matches!(text.low(quote + 2), "\"" | "”" | "," | ".")) {
+        return;
+    }
+    let firm = reading.organisations.partition_point(|it| it.1 <= at);
+    let firm = firm.checked_sub(1).and_then(|it| reading.organisations.get(it));
+    let firm = firm.filter(|it| at - it.1 < DESCRIPTION_TOKENS).map(|it| (it.0, it.1));
+    let person = (at.saturating_sub(DESCRIPTION_TOKENS)..=at).rev().find_map(|end| {
+        let closed = end == at || text.is(end, ",");
+        name::person_before(text, end, false).filter(|_| closed).map(|from| (from, end))
+    });
+    let nearest = match (firm, person) {
+        (Some(firm), Some(person)) => Some(if firm.1 >= person.1 { firm } else { person }),
+        (firm, person) => firm.or(person),
+    };
+    out.extend(nearest.map(|range| side(reading, range)));
+}
+
+fn is_side(word: &str) -> bool {
+    const SIDES: &str = "borrower lender guarantor seller buyer purchaser landlord tenant lessor \
+        lessee licensor licensee employer employee contractor owner client consultant vendor \
+        customer supplier distributor franchisor franchisee grantor grantee maker holder payee \
+        assignor assignee releasor releasee mortgagor mortgagee investor pledgor developer \
+        subcontractor settlor sublandlord subtenant sublessor sublessee indemnitor obligor \
+        discloser recipient";
+    SIDES.split_whitespace().any(|it| it == word)
 }
 
 /// Past `:`, `(1)`, `and` and the like.
@@ -91,7 +162,13 @@ pub(super) fn called<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Fin
     let text = reading.text;
     let end = if at > 0 && text.is(at - 1, ",") { at - 1 } else { at };
     let from = reading.organisation_before(end).or_else(|| name::person_before(text, end, false));
-    if let Some(from) = from {
-        out.push(side(reading, (from, end)));
+    // `ООО «Ромашка» в лице директора Иванова И.И., действующего на основании устава, именуемое`
+    let acting = (at.saturating_sub(SIDE_TOKENS)..at)
+        .rev()
+        .find(|it| text.run(*it, &["в", "лице"]))
+        .map(|it| it - usize::from(it > 0 && text.is(it - 1, ",")));
+    let firm = acting.and_then(|end| Some((reading.organisation_before(end)?, end)));
+    if let Some(range) = firm.or_else(|| Some((from?, end))) {
+        out.push(side(reading, range));
     }
 }

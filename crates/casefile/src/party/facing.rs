@@ -1,6 +1,7 @@
 //! Captions that say no roles: who stands above `v.` and who below.
 
-use super::{kind_of, roles, split};
+use super::names::split;
+use super::{kind_of, roles};
 use crate::entity::{Ground, Role};
 use crate::finding::{Finding, Reading};
 

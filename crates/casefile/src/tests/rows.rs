@@ -23,7 +23,8 @@ fn dates_have_their_precision_and_kind() {
     dates("It may be heard in court 2024 times.", &[]);
     dates("42 U.S.C. § 1983 and No. 11-345", &[]);
     dates("Roe v. Wade, 410 U.S. 113 (1973), holds so.", &[]);
-    dates("It granted summary judgment on May 2, 2023.", &["2023-05-02..2023-05-02 Day Order"]);
+    dates("It granted summary judgment on May 2, 2023.", &["2023-05-02..2023-05-02 Day Judgment"]);
+    dates("It denied summary judgment on May 2, 2023.", &["2023-05-02..2023-05-02 Day Order"]);
     dates("February 30, 2024 is no day", &[]);
     dates("с 1 марта по 15 апреля 2024 года", &["2024-03-01..2024-04-15 Range Other"]);
     dates("Договор заключен «15» января 2024 г.", &["2024-01-15..2024-01-15 Day Agreement"]);

@@ -20,6 +20,7 @@ pub(super) fn lease(dice: &mut Dice) -> Made {
     );
     truth.event(made, EventKind::Agreement);
     truth.event(starts, EventKind::Agreement);
+    truth.deadlines.push((6, Unit::Months, None));
     truth.parties =
         vec![(landlord.to_owned(), Role::Contracting), (tenant.to_owned(), Role::Contracting)];
     truth.organisation(landlord);

@@ -85,7 +85,7 @@ pub(super) fn minutes(dice: &mut Dice) -> Made {
         american(trial),
     );
     truth.event(today, EventKind::Dated);
-    truth.event(cutoff, EventKind::Other);
+    truth.event(cutoff, EventKind::Deadline);
     truth.event(trial, EventKind::Hearing);
     let back = trial.checked_sub(jiff::ToSpan::days(14)).unwrap();
     let due = match back.weekday() {

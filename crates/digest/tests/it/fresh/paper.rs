@@ -78,7 +78,7 @@ pub(super) fn contract(dice: &mut Dice) -> Made {
     let first = later(started, 1 - i64::from(started.day()));
     let last = started.last_of_month();
     truth.events.push((first.to_string(), last.to_string(), EventKind::Other));
-    truth.event(ends, EventKind::Agreement);
+    truth.event(ends, EventKind::Deadline);
     truth.deadlines.push((30, Unit::Days, None));
     truth.deadlines.push((60, Unit::Days, None));
     truth.parties =

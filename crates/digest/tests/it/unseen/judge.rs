@@ -24,6 +24,13 @@ pub(super) fn same(kind: &str, read: &str, truth: &str) -> bool {
     if read == truth {
         return true;
     }
+    match kind {
+        // The state is said above a court that has its own place, and the writer may leave it out.
+        "court" => return without_state(read) == without_state(truth) && read.contains("county"),
+        // The initials of the judge end the number, or do not.
+        "case number" => return is_initialled(read, truth) || is_initialled(truth, read),
+        _ => {}
+    }
     let (Some((what, said)), Some((of, stated))) = (read.rsplit_once(' '), truth.rsplit_once(' '))
     else {
         return false;
@@ -31,11 +38,7 @@ pub(super) fn same(kind: &str, read: &str, truth: &str) -> bool {
     match kind {
         "event" => what == of && (is_own(said, stated) || is_own(stated, said)),
         // Who appeals was plaintiff or defendant below, and the writer names the one or both.
-        "party" => {
-            what == of
-                && matches!(said, "plaintiff" | "defendant")
-                && matches!(stated, "appellant" | "appellee" | "petitioner" | "respondent")
-        }
+        "party" => what == of && (is_below(said, stated) || is_below(stated, said)),
         _ => false,
     }
 }
@@ -44,4 +47,25 @@ pub(super) fn same(kind: &str, read: &str, truth: &str) -> bool {
 /// which nothing else is said.
 fn is_own(kind: &str, other: &str) -> bool {
     kind == "dated" && matches!(other, "other" | "agreement" | "order" | "judgment" | "notice")
+}
+
+fn is_below(role: &str, other: &str) -> bool {
+    matches!(role, "plaintiff" | "defendant")
+        && matches!(other, "appellant" | "appellee" | "petitioner" | "respondent")
+}
+
+fn is_initialled(long: &str, short: &str) -> bool {
+    long.strip_prefix(short).is_some_and(|it| {
+        (2..=3).contains(&it.len()) && it.bytes().all(|it| it.is_ascii_lowercase())
+    })
+}
+
+fn without_state(court: &str) -> String {
+    const STATES: &str = "alabama alaska arizona arkansas california carolina colorado connecticut \
+        dakota delaware florida georgia hawaii idaho illinois indiana iowa kansas kentucky \
+        louisiana maine maryland massachusetts michigan minnesota mississippi missouri montana \
+        nebraska nevada ohio oklahoma oregon pennsylvania tennessee texas utah vermont virginia \
+        washington wisconsin wyoming north south west new";
+    let words = court.split(' ').filter(|it| !STATES.split(' ').any(|state| state == *it));
+    words.collect::<Vec<_>>().join(" ")
 }

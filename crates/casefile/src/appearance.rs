@@ -1,0 +1,189 @@
+//! Attorneys by the words about an appearance: `represented by`, `on behalf of`, `for appellant`,
+//! «по доверенности», and those who sign a law firm's letter. Bar numbers are read elsewhere.
+
+use crate::entity::{Ground, Kind, Role};
+use crate::finding::{Finding, Reading};
+use crate::name;
+use crate::party;
+use crate::text::Text;
+
+/// A letterhead is read this far; whom the letter is to stands below it.
+const HEAD_TOKENS: usize = 16;
+
+pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    let firm = is_firm_letter(reading);
+    for at in 0..text.len() {
+        match text.low(at) {
+            "represented" if text.is(at + 1, "by") && reading.organisation_at(at + 2).is_none() => {
+                represented(text, at + 2, out);
+            }
+            "behalf" if text.is(at + 1, "of") => on_behalf(reading, at, out),
+            "mr" | "ms" | "mrs" if text.breaks(at) > 0 => by_title(text, at, out),
+            "are" | "is" if text.is(at + 1, ":") => told(text, at, out),
+            "от" => russian_side(text, at, out),
+            "доверенности" | "доверенность" => entrusted(text, at, out),
+            "юрисконсульт" | "юрист" | "юриста" => {
+                russian_named(text, at + 1, None, out)
+            }
+            "yours" | "sincerely" | "regards" | "respectfully" if firm => closes(text, at, out),
+            "and" if reading.organisation_at(at + 1).is_none() => with_firm(text, at, out),
+            _ => {}
+        }
+    }
+}
+
+fn attorney<'t>(
+    text: &Text<'t>,
+    range: (usize, usize),
+    ground: Ground,
+    side: Option<Role>,
+) -> Finding<'t> {
+    let mut it = Finding::new(Kind::Person, text, range, ground).with(Role::Attorney);
+    it.represents = side;
+    it
+}
+
+/// `JANE ROE   represented by  JOHN DOE`
+fn represented<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let from = name::past_titles(text, at + usize::from(text.is(at, "attorney")));
+    if let Some(end) = name::person(text, from, false) {
+        out.push(attorney(text, (from, end), Ground::Label, None));
+    }
+}
+
+/// `MR. JOHN DOE,\n appeared on behalf of the Plaintiff`
+fn on_behalf<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    let Some(side) = (at + 2..at + 5).find_map(|it| party::roles(text.low(it)).next()) else {
+        return;
+    };
+    let Some(comma) = (at.saturating_sub(6)..at).rev().find(|it| text.is(*it, ",")) else { return };
+    let spoken = (comma..at).any(|it| matches!(text.low(it), "appeared" | "appearing" | "on"));
+    let end = comma - usize::from(comma > 0 && text.is(comma - 1, "."));
+    let firm = reading.organisation_before(end).is_some();
+    if let Some(from) = name::person_before(text, end, false).filter(|_| spoken && !firm) {
+        out.push(attorney(text, (from, end), Ground::Label, Some(side)));
+    }
+}
+
+/// `DOE & ROE LLP, by\nMS. JANE ROE`
+fn by_title<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let by = at > 0 && (text.is(at - 1, "by") || text.is(at - 1, ":") && text.is(at - 2, "by"));
+    let from = at + 1 + usize::from(text.is(at + 1, "."));
+    if let Some(end) = name::person(text, from, false).filter(|_| by) {
+        out.push(attorney(text, (from, end), Ground::Layout, None));
+    }
+}
+
+/// `the plaintiff's attorney, whose name and address are:\n Jane Roe`
+fn told<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let lawyer =
+        (at.saturating_sub(9)..at).any(|it| matches!(text.low(it), "attorney" | "counsel"));
+    if let Some(end) = name::person(text, at + 2, false).filter(|_| lawyer) {
+        out.push(attorney(text, (at + 2, end), Ground::Label, None));
+    }
+}
+
+/// `от истца: Иванов И.И. по доверенности`
+fn russian_side<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let side = party::role(text.low(at + 1));
+    if side.is_none() && !matches!(text.low(at + 1), "заинтересованного" | "третьего")
+    {
+        return;
+    }
+    let mark = (at + 2..at + 6).find(|it| matches!(text.low(*it), ":" | "—" | "–" | "-"));
+    if let Some(mark) = mark {
+        russian_named(text, mark + 1, side, out);
+    }
+}
+
+/// A Russian name here, after a word for a lawyer or two.
+fn russian_named<'t>(text: &Text<'t>, at: usize, side: Option<Role>, out: &mut Vec<Finding<'t>>) {
+    let mut from = at;
+    for _ in 0..6 {
+        while from < at + 12
+            && (text.low(from).starts_with("представител")
+                || text.low(from).starts_with("адвокат")
+                || matches!(text.low(from), "по" | "доверенности" | ":" | "—" | "–" | "-" | "_"))
+        {
+            from += 1;
+        }
+        if text.low(from).is_ascii() || text.breaks(from) > 1 {
+            return;
+        }
+        let Some(end) = name::person(text, from, false) else { return };
+        out.push(attorney(text, (from, end), Ground::Label, side));
+        from = match text.low(end) {
+            "," | "и" => end + 1,
+            _ => return,
+        };
+    }
+}
+
+/// `Иванов И.И. по доверенности`, `Иванов И.И. (доверенность от …)`, `по доверенности Иванов И.И.`
+fn entrusted<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let mut end = at;
+    while end > 0
+        && at - end < 6
+        && (matches!(text.low(end - 1), "по" | "(" | "," | "на" | "основании" | "—" | "–")
+            || text.low(end - 1).starts_with("действующ")
+            || text.low(end - 1).starts_with("представител"))
+    {
+        end -= 1;
+    }
+    // An initial's point ends the name.
+    if let Some(from) = name::person_before(text, end, false).filter(|_| end < at) {
+        out.push(attorney(text, (from, end), Ground::Label, None));
+    } else if end < at {
+        russian_named(text, at + 1, None, out);
+    }
+}
+
+/// Whether the head of the page is that of a law firm's letter.
+fn is_firm_letter(reading: &Reading<'_, '_>) -> bool {
+    let text = reading.text;
+    let letter = (0..text.len().min(16 * HEAD_TOKENS)).any(|it| text.is(it, "dear"));
+    letter
+        && (0..text.len().min(HEAD_TOKENS)).any(|it| {
+            text.run(it, &["attorneys", "at", "law"])
+                || text.run(it, &["law", "offices"])
+                || matches!(text.low(it), "llp" | "pllc" | "lpa" | "solicitors")
+                || text.is(it, "legal") && text.at(it).is_some_and(|it| it.shout)
+        })
+}
+
+/// `Very truly yours,\n\nJane Roe`
+fn closes<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    if !text.is(at + 1, ",") || text.breaks(at + 2) == 0 {
+        return;
+    }
+    let from =
+        (at + 2..at + 12).find(|it| text.is_word(*it) && !matches!(text.low(*it), "s" | "by"));
+    let Some(from) = from else { return };
+    // The firm may sign above the person.
+    let line = text.line_end(from);
+    let alone = |from: usize| {
+        name::person(text, from, false).filter(|end| text.breaks(*end) > 0 || text.is(*end, ","))
+    };
+    for from in [from, line] {
+        if let Some(end) = alone(from) {
+            out.push(attorney(text, (from, end), Ground::Layout, None));
+            return;
+        }
+    }
+}
+
+/// `Doe & Roe, and Jane Roe, for appellant.`
+fn with_firm<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    if at == 0 || !text.is(at - 1, ",") || !text.capital(at + 1) {
+        return;
+    }
+    let Some(end) = name::person(text, at + 1, false) else { return };
+    let side = (text.is(end, ",") && text.is(end + 1, "for"))
+        .then(|| (end + 2..end + 4).find_map(|it| party::roles(text.low(it)).next()))
+        .flatten();
+    if side.is_some() {
+        out.push(attorney(text, (at + 1, end), Ground::Label, side));
+    }
+}

@@ -1,0 +1,59 @@
+//! The name of a court whose parts stand below each other in the right column of a caption, with
+//! the parties beside them. It only joins lines; which words are parts is told elsewhere.
+
+use super::place::{bench, place, region, state};
+use crate::text::Text;
+
+/// Lines below the court that are looked at.
+const LINES: usize = 12;
+
+/// `IN THE DISTRICT COURT OF`, `HARRIS COUNTY, TEXAS`, `165TH JUDICIAL DISTRICT` as one name.
+pub(super) fn name(text: &Text<'_>, from: usize, at: usize, to: usize) -> Option<String> {
+    let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
+    let shout = |it: usize| text.at(it).is_some_and(|token| token.shout);
+    let first = text.line_start(at);
+    if text.is(at, "judicial") {
+        let below = text.line_end(to - 1);
+        let county = region(text, below).filter(|_| text.breaks(below) == 1 && shout(below))?;
+        return Some(format!("{} {}", text.slice(from, to), text.slice(below, county)));
+    }
+    if !(aside(at) && !aside(first) && shout(at) && text.is(at, "court")) {
+        return None;
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    let mut line = text.line_end(to.max(at + 1) - 1);
+    for _ in 0..LINES {
+        let end = text.line_end(line);
+        // What stands right of the box's rule.
+        let own = (line..end)
+            .find(|it| aside(*it) && !matches!(text.low(*it), "§" | ")" | "|" | ":" | "*"));
+        if let Some(start) = own {
+            match part(text, start).filter(|it| *it == end) {
+                Some(_) => parts.push(text.slice(start, end)),
+                None => break,
+            }
+        }
+        line = end;
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    // The link may end the line, and the box's rule is no part of it.
+    let head_end = (at + 1..to.max(at + 2)).find(|it| text.breaks(*it) > 0).unwrap_or(to);
+    let of = if text.is(head_end, "of") && text.breaks(head_end) == 0 { " of" } else { "" };
+    Some(format!("{}{of} {}", text.slice(from, head_end), parts.join(", ")))
+}
+
+/// The end of a place or a bench that fills its column: `HARRIS COUNTY, TEXAS`.
+fn part(text: &Text<'_>, at: usize) -> Option<usize> {
+    let end = region(text, at).or_else(|| bench(text, at)).or_else(|| ordinal(text, at))?;
+    let comma = text.is(end, ",").then(|| place(text, end + 1).or_else(|| state(text, end + 1)));
+    Some(comma.flatten().unwrap_or(end))
+}
+
+/// `165TH JUDICIAL DISTRICT`
+fn ordinal(text: &Text<'_>, at: usize) -> Option<usize> {
+    let word = at + 1 + usize::from(text.is_number(at));
+    let bench = text.is(word, "judicial") && matches!(text.low(word + 1), "district" | "circuit");
+    bench.then_some(word + 2)
+}

@@ -1,0 +1,226 @@
+//! Deadlines counted: the day of what each is counted from, and the days from there on. It counts
+//! weekdays and weekends, and knows no holidays.
+
+use jiff::civil::{Date, Weekday};
+use jiff::{Span, ToSpan};
+
+use crate::event::FULL_TEXT;
+use crate::when::{Anchor, Deadline, Due, Event, EventKind, Precision, Uncounted, Unit};
+
+/// Events that are looked at for one that a deadline names by a word.
+const NAMED_MAX: usize = 400;
+/// Days that are kept of one kind.
+const DAYS_MAX: usize = 16;
+
+/// The days that anchors have in this document.
+pub(crate) struct Anchors {
+    /// The document is itself an order or a judgment, so that its date is theirs.
+    decides: bool,
+    days: [Vec<(Date, usize)>; 7],
+}
+
+fn slot(kind: EventKind) -> Option<usize> {
+    Some(match kind {
+        EventKind::Served => 0,
+        EventKind::Filed => 1,
+        EventKind::Order => 2,
+        EventKind::Dated => 3,
+        EventKind::Judgment => 4,
+        EventKind::Hearing => 5,
+        EventKind::Agreement => 6,
+        _ => return None,
+    })
+}
+
+impl Anchors {
+    pub(crate) fn of(events: &[Event<'_>], decides: bool) -> Self {
+        let mut days: [Vec<(Date, usize)>; 7] = Default::default();
+        for (place, it) in events.iter().enumerate() {
+            let list = slot(it.kind).and_then(|it| days.get_mut(it));
+            if let Some(list) = list.filter(|_| it.when.precision == Precision::Day)
+                && list.len() < DAYS_MAX
+                && !list.iter().any(|(day, _)| *day == it.when.from)
+            {
+                list.push((it.when.from, place));
+            }
+        }
+        Self { decides, days }
+    }
+
+    fn list(&self, slot: usize) -> &[(Date, usize)] {
+        self.days.get(slot).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn one(&self, slots: &[usize]) -> Result<(Date, usize), Uncounted> {
+        for slot in slots {
+            match self.list(*slot) {
+                [one] => return Ok(*one),
+                [_, _, ..] => return Err(Uncounted::AnchorAmbiguous),
+                [] => {}
+            }
+        }
+        Err(Uncounted::AnchorUnknown)
+    }
+
+    /// The day that a deadline ends on; `known` is the event that its own sentence counts from.
+    pub(crate) fn count(
+        &self,
+        it: &Deadline<'_>,
+        known: Option<usize>,
+        events: &[Event<'_>],
+    ) -> Result<Due, Uncounted> {
+        let known = known.and_then(|place| events.get(place).map(|it| (it.when.from, place)));
+        let (start, from) = match known {
+            Some(it) => it,
+            None => self.start(it, events)?,
+        };
+        debug_assert!(from < events.len());
+        let counted = step(start, it.count, it.unit, it.before).ok_or(Uncounted::OutOfCalendar)?;
+        let day = off_weekend(counted, it.before).ok_or(Uncounted::OutOfCalendar)?;
+        Ok(Due { day, counted, from })
+    }
+
+    fn start(&self, it: &Deadline<'_>, events: &[Event<'_>]) -> Result<(Date, usize), Uncounted> {
+        let words = it.mention.quote.to_lowercase();
+        match it.anchor {
+            Anchor::Service => self.service(&words),
+            Anchor::Filing => self.filing(&words, events),
+            Anchor::Order if self.decides => self.decision(&[2, 3], events),
+            Anchor::Order => self.one(&[2]),
+            Anchor::ThisDocument if words.ends_with("today") => self.one(&[3, 5]),
+            Anchor::ThisDocument => {
+                let agreed = ["agreement", "contract", "lease", "договор", "соглашен"];
+                let agreed = agreed.iter().any(|it| words.contains(it));
+                self.one(if agreed { &[3, 6] } else { &[3, 2, 4] })
+            }
+            Anchor::Judgment if self.decides => self.decision(&[4, 3], events),
+            Anchor::Judgment => self.one(&[4]),
+            Anchor::Hearing => self.hearing(it, &words, events),
+            Anchor::Unknown => named(&words, events),
+        }
+    }
+
+    /// `service of this motion` is that of the paper in hand, and not of those before it.
+    fn service(&self, words: &str) -> Result<(Date, usize), Uncounted> {
+        let served = self.list(0);
+        let this = words.contains("this") || words.contains("hereof");
+        if served.len() < 2 || !this {
+            return self.one(&[0]);
+        }
+        let own = served.iter().find(|it| self.list(3).iter().any(|own| own.0 == it.0));
+        own.or_else(|| served.last()).copied().ok_or(Uncounted::AnchorUnknown)
+    }
+
+    /// A paper that is yet to be filed has no day, whatever else was filed.
+    fn filing(&self, words: &str, events: &[Event<'_>]) -> Result<(Date, usize), Uncounted> {
+        const PAPERS: [&str; 6] =
+            ["answer", "response", "opposition", "reply", "objection", "motion"];
+        let Some(paper) = PAPERS.iter().find(|it| words.contains(**it)) else {
+            return self.one(&[1]);
+        };
+        let of = |it: &&(Date, usize)| {
+            let subject = events.get(it.1).and_then(|it| it.subject.as_deref());
+            subject.is_some_and(|it| it.contains(paper))
+        };
+        let mut list = self.list(1).iter().filter(of);
+        match (list.next(), list.next()) {
+            (Some(one), None) => Ok(*one),
+            (Some(_), Some(_)) => Err(Uncounted::AnchorAmbiguous),
+            _ => Err(Uncounted::AnchorUnknown),
+        }
+    }
+
+    /// The day of the decision; of a Russian one the day on which it was written out.
+    fn decision(&self, slots: &[usize], events: &[Event<'_>]) -> Result<(Date, usize), Uncounted> {
+        let whole = |it: &&(Date, usize)| {
+            events.get(it.1).is_some_and(|it| it.subject.as_deref() == Some(FULL_TEXT))
+        };
+        let written = [2, 4].iter().flat_map(|it| self.list(*it)).find(whole);
+        written.map_or_else(|| self.one(slots), |it| Ok(*it))
+    }
+
+    /// Of several hearings the one that is called so, then the last that the text spoke of.
+    fn hearing(
+        &self,
+        it: &Deadline<'_>,
+        words: &str,
+        events: &[Event<'_>],
+    ) -> Result<(Date, usize), Uncounted> {
+        let all = self.list(5);
+        if all.len() < 2 {
+            return self.one(&[5]);
+        }
+        let noun = words.rsplit(' ').next().unwrap_or_default();
+        let says = |place: &(Date, usize)| {
+            events.get(place.1).is_some_and(|it| it.sentence.quote.to_lowercase().contains(noun))
+        };
+        let called: Vec<&(Date, usize)> = all.iter().filter(|it| says(it)).collect();
+        let list = if called.is_empty() { all.iter().collect() } else { called };
+        // What is to be done before it lies ahead of the paper.
+        let ahead = |it: &&&(Date, usize)| self.list(3).iter().all(|own| own.0 < it.0);
+        let coming: Vec<&(Date, usize)> = list.iter().filter(ahead).copied().collect();
+        let list = if coming.is_empty() { list } else { coming };
+        if let [one] = list.as_slice() {
+            return Ok(**one);
+        }
+        let before = |place: &&&(Date, usize)| {
+            events.get(place.1).is_some_and(|event| event.date.span <= it.mention.span)
+        };
+        list.iter().rev().find(before).map(|it| **it).ok_or(Uncounted::AnchorAmbiguous)
+    }
+}
+
+/// `after the first publication`: the one day of which the text says that word.
+fn named(words: &str, events: &[Event<'_>]) -> Result<(Date, usize), Uncounted> {
+    const STEMS: [&str; 8] =
+        ["publication", "issu", "closing", "deliver", "terminat", "discharg", "inspect", "mailing"];
+    let stem = STEMS.iter().find(|it| words.contains(**it)).ok_or(Uncounted::AnchorUnknown)?;
+    let mut found: Option<(Date, usize)> = None;
+    for (place, it) in events.iter().enumerate().take(NAMED_MAX) {
+        let says = it.when.precision == Precision::Day
+            && !matches!(it.kind, EventKind::Dated | EventKind::Deadline)
+            && it.sentence.quote.to_lowercase().contains(stem);
+        match found.filter(|_| says) {
+            Some((day, _)) if day != it.when.from => return Err(Uncounted::AnchorAmbiguous),
+            None if says => found = Some((it.when.from, place)),
+            _ => {}
+        }
+    }
+    found.ok_or(Uncounted::AnchorUnknown)
+}
+
+fn step(start: Date, count: u16, unit: Unit, before: bool) -> Option<Date> {
+    let count = i64::from(count);
+    let length: Span = match unit {
+        Unit::Days => count.days(),
+        Unit::Weeks => count.weeks(),
+        Unit::Months => count.months(),
+        Unit::Years => count.years(),
+        Unit::BusinessDays => return business(start, count, before),
+    };
+    if before { start.checked_sub(length).ok() } else { start.checked_add(length).ok() }
+}
+
+fn business(start: Date, count: i64, before: bool) -> Option<Date> {
+    let mut day = start;
+    let mut left = count;
+    while left > 0 {
+        day = if before { day.yesterday().ok()? } else { day.tomorrow().ok()? };
+        if !matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday) {
+            left -= 1;
+        }
+    }
+    Some(day)
+}
+
+/// The day itself, or the nearest working day in the direction of the count.
+fn off_weekend(day: Date, before: bool) -> Option<Date> {
+    let move_by = match (day.weekday(), before) {
+        (Weekday::Saturday, false) => 2,
+        (Weekday::Sunday, false) => 1,
+        (Weekday::Saturday, true) => -1,
+        (Weekday::Sunday, true) => -2,
+        _ => 0,
+    };
+    day.checked_add(move_by.days()).ok()
+}

@@ -1,0 +1,168 @@
+//! The words that tell what a date is the date of. It knows words alone, not where they stand.
+
+use crate::when::EventKind::{
+    self, Agreement, Employment, Filed, Hearing, Incident, Judgment, Notice, Order, Other, Payment,
+    Served,
+};
+
+/// What a word tells by itself.
+pub(super) fn telling(word: &str) -> Option<EventKind> {
+    Some(match word {
+        "filed" | "files" | "filing" | "lodged" | "commenced" | "e-filed" | "sued" | "answered"
+        | "appealed" | "impleaded" | "petitioned" | "docketed" | "counterclaimed" => Filed,
+        "served" | "serve" | "serving" | "service" | "furnished" => Served,
+        "hearing" | "hearings" | "heard" | "argument" | "argued" | "trial" | "conference"
+        | "deposition" | "mediation" | "arraignment" | "sentencing" | "pleaded" | "pled"
+        | "plea" | "arraigned" | "deposed" | "testified" | "pretrial" => Hearing,
+        "decision" | "order" | "ordered" | "granted" | "denied" | "orders" | "ruled"
+        | "entered" | "issued" | "dismissed" | "vacated" | "appointed" | "overruled" => Order,
+        "judgment" | "verdict" | "judgement" | "decided" | "sentenced" | "convicted"
+        | "acquitted" => Judgment,
+        "agreement" | "signed" | "executed" | "contract" | "lease" | "effective" | "merger"
+        | "settled" | "settlement" => Agreement,
+        "paid" | "pay" | "payment" | "payments" | "invoice" | "invoiced" | "wired" | "remitted"
+        | "deposited" | "refunded" | "reimbursed" => Payment,
+        "sent" | "letter" | "e-mailed" | "emailed" | "mailed" | "notified" | "notice" | "wrote"
+        | "demanded" | "requested" | "informed" | "publication" | "published" | "faxed"
+        | "texted" | "complained" | "warned" | "reported" | "advised" => Notice,
+        "hired" | "terminated" | "fired" | "resigned" | "discharged" | "promoted" | "demoted"
+        | "retired" | "employed" | "rehired" | "employment" => Employment,
+        "дтп" => Incident,
+        // They tell that it is none of the others.
+        "submitted" | "shipped" | "delivered" | "shipment" | "delivery" | "meeting"
+        | "inspected" | "installed" | "completed" | "born" | "conferred" | "interview"
+        | "underwent" | "examined" | "diagnosed" | "surgery" | "received" | "recorded"
+        | "birth" | "visited" | "inspection" | "acquired" | "married" | "moved" => Other,
+        _ => return incident(word).then_some(Incident).or_else(|| russian(word)),
+    })
+}
+
+fn incident(word: &str) -> bool {
+    matches!(
+        word,
+        "accident"
+            | "collision"
+            | "incident"
+            | "crash"
+            | "injured"
+            | "injury"
+            | "struck"
+            | "fell"
+            | "occurred"
+            | "collided"
+            | "fire"
+            | "explosion"
+            | "overturned"
+            | "stole"
+            | "stolen"
+            | "theft"
+            | "robbery"
+            | "assaulted"
+            | "died"
+            | "drowned"
+            | "derailed"
+            | "attacked"
+            | "bit"
+            | "bitten"
+            | "broke"
+            | "burned"
+            | "burglary"
+            | "killed"
+            | "death"
+            | "arrested"
+            | "shot"
+            | "slipped"
+            | "tripped"
+            | "leaked"
+            | "flooded"
+            | "flood"
+            | "ruptured"
+            | "collapsed"
+            | "exploded"
+            | "crashed"
+            | "robbed"
+            | "assault"
+            | "stabbed"
+            | "rear-ended"
+            | "malfunctioned"
+            | "ignited"
+            | "spilled"
+            | "vandalized"
+            | "capsized"
+            | "arrest"
+    )
+}
+
+const STEMS: [(&str, EventKind); 64] = [
+    ("доверенност", Other),
+    ("накладн", Other),
+    ("заключени", Other),
+    ("экспертиз", Other),
+    ("ордер", Other),
+    ("передан", Other),
+    ("рожд", Other),
+    ("родил", Other),
+    ("отгруж", Other),
+    ("отгруз", Other),
+    ("брак", Other),
+    ("подан", Filed),
+    ("подал", Filed),
+    ("обратил", Filed),
+    ("поступил", Filed),
+    ("вручен", Served),
+    ("вручил", Served),
+    ("получен", Served),
+    ("получил", Served),
+    ("заседани", Hearing),
+    ("слушани", Hearing),
+    ("разбирательств", Hearing),
+    ("определени", Order),
+    ("постановлени", Order),
+    ("возбужд", Order),
+    ("решени", Judgment),
+    ("приговор", Judgment),
+    ("авари", Incident),
+    ("залив", Incident),
+    ("залит", Incident),
+    ("затоплен", Incident),
+    ("пожар", Incident),
+    ("столкновени", Incident),
+    ("происшестви", Incident),
+    ("произош", Incident),
+    ("скончал", Incident),
+    ("умер", Incident),
+    ("смерт", Incident),
+    ("похищ", Incident),
+    ("похитил", Incident),
+    ("задержан", Incident),
+    ("недостач", Incident),
+    ("заключ", Agreement),
+    ("договор", Agreement),
+    ("подпис", Agreement),
+    ("оплат", Payment),
+    ("оплач", Payment),
+    ("перечисл", Payment),
+    ("платеж", Payment),
+    ("платёж", Payment),
+    ("выплат", Payment),
+    ("выплач", Payment),
+    ("уплат", Payment),
+    ("уплач", Payment),
+    ("внес", Payment),
+    ("внёс", Payment),
+    ("претензи", Notice),
+    ("уведом", Notice),
+    ("извещ", Notice),
+    ("письм", Notice),
+    ("телеграмм", Notice),
+    ("уволен", Employment),
+    ("увольнени", Employment),
+    ("направ", Notice),
+];
+
+fn russian(word: &str) -> Option<EventKind> {
+    if word.is_ascii() {
+        return None;
+    }
+    STEMS.iter().find(|(stem, _)| word.starts_with(stem)).map(|(_, kind)| *kind)
+}

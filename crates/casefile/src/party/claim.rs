@@ -1,0 +1,109 @@
+//! The sides of a Russian case from the words of the claim: «по иску А к Б», «исковое заявление А к
+//! Б», «апелляционную жалобу А».
+
+use super::{kind_of, named};
+use crate::entity::{Ground, Role};
+use crate::finding::{Finding, Reading};
+use crate::text::Text;
+
+/// Names of one side that are read.
+const NAMES_MAX: usize = 6;
+/// What is said of a side before the next one is no longer.
+const SIDE_TOKENS: usize = 40;
+
+pub(super) fn opens(word: &str) -> bool {
+    matches!(word, "иск" | "иска" | "иску" | "иском" | "иске")
+        || ["заявлени", "жалоб"].iter().any(|it| word.starts_with(it))
+}
+
+/// `по иску ООО «Ромашка» (ИНН …) к АО «Вектор»`
+pub(super) fn find<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    let before = at.checked_sub(1).map(|it| text.low(it)).unwrap_or_default();
+    if text.low(at).starts_with("жалоб") {
+        let higher = ["апелляционн", "кассационн", "частн", "надзорн"];
+        if higher.iter().any(|it| before.starts_with(it)) {
+            side(reading, at + 1, Role::Appellant, out);
+        }
+        return;
+    }
+    let against = |end: usize| {
+        (end..(end + SIDE_TOKENS).min(text.len()))
+            .take_while(|it| !text.is(*it, ";") && text.breaks(*it) < 2)
+            .find(|it| text.is(*it, "к") && !text.capital(*it))
+    };
+    let start = out.len();
+    let Some(end) = side(reading, at + 1, Role::Plaintiff, out) else { return };
+    let sued = against(end).and_then(|to| side(reading, to + 1, Role::Defendant, out));
+    // Who applies without suing anybody asks for something: of a bankruptcy, of an order.
+    let applies = text.low(at).starts_with("заявлени") && !before.starts_with("исков");
+    if applies && sued.is_none() {
+        for it in out.iter_mut().skip(start) {
+            it.role = Some(Role::Petitioner);
+        }
+    }
+}
+
+/// The names of one side, and the token after the last.
+fn side<'t>(
+    reading: &Reading<'_, 't>,
+    at: usize,
+    role: Role,
+    out: &mut Vec<Finding<'t>>,
+) -> Option<usize> {
+    let text = reading.text;
+    let mut end = labelled(reading, at, role, out)?;
+    for _ in 0..NAMES_MAX {
+        let next = past_brackets(text, end);
+        if !matches!(text.low(next), "," | "и") {
+            break;
+        }
+        let Some(more) = labelled(reading, next + 1, role, out) else { break };
+        end = more;
+    }
+    Some(end)
+}
+
+/// Past `(ИНН 7700000000)`.
+fn past_brackets(text: &Text<'_>, at: usize) -> usize {
+    if !text.is(at, "(") {
+        return at;
+    }
+    (at + 1..at + 20).find(|it| text.is(*it, ")")).map_or(at, |it| it + 1)
+}
+
+/// The name after a label and up to three tokens of punctuation or description.
+pub(super) fn labelled<'t>(
+    reading: &Reading<'_, 't>,
+    at: usize,
+    role: Role,
+    out: &mut Vec<Finding<'t>>,
+) -> Option<usize> {
+    let text = reading.text;
+    for from in at..at + 4 {
+        if let Some(end) = named(reading, from).filter(|end| *end > from + 1) {
+            let from = if text.is(from, "ип") { from + 1 } else { from };
+            out.push(
+                Finding::new(kind_of(reading, from, end), text, (from, end), Ground::Label)
+                    .with(role),
+            );
+            return Some(end);
+        }
+        if !matches!(
+            text.low(from),
+            ":" | "-"
+                | "–"
+                | "—"
+                | ","
+                | "индивидуального"
+                | "предпринимателя"
+                | "индивидуальному"
+                | "предпринимателю"
+                | "ответчику"
+                | "истца"
+        ) {
+            break;
+        }
+    }
+    None
+}

@@ -1,0 +1,64 @@
+//! Whom a matter is about: `In re Roe`, the estate of somebody, whose will it is.
+
+use super::{kind_of, party_at};
+use crate::entity::{Ground, Kind, Role};
+use crate::finding::{Finding, Reading};
+use crate::name;
+use crate::text::Text;
+
+/// Where the name is looked for below words that end their column.
+const BELOW_TOKENS: usize = 24;
+
+pub(super) fn opens(text: &Text<'_>, at: usize) -> bool {
+    text.capital(at)
+        && (text.run(at, &["in", "re"])
+            || text.run(at, &["in", "the", "matter", "of"])
+            || text.run(at, &["last", "will", "and", "testament", "of"])
+            || text.run(at, &["estate", "of"]) && (at == 0 || text.breaks(at) > 0))
+}
+
+/// `In re Roe`, `In the Matter of the Estate of Roe`
+pub(super) fn find<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
+    let mut at = match text.low(at) {
+        "estate" => at,
+        "last" => at + 5,
+        _ if text.is(at + 1, "re") => at + 2,
+        _ => at + 4,
+    };
+    at += usize::from(text.is(at, ":"));
+    at += usize::from(text.is(at, "the"));
+    // Of a box, the left column goes on below.
+    let limit = at + 16;
+    let left = (at..limit).find(|it| !aside(*it));
+    at = if text.breaks(at) > 0 && text.is(at - 1, "of") { at } else { left.unwrap_or(limit) };
+    // Whose debts it is about has a role of its own.
+    let debts = |it: usize| matches!(text.low(it), "debtor" | "debtors") && text.capital(it);
+    if (at..at + 30).any(debts) {
+        return;
+    }
+    if text.run(at, &["estate", "of"]) && name::person(text, at + 2, false).is_none() {
+        estate_below(text, at, out);
+    } else if let Some(end) = party_at(reading, at) {
+        out.push(
+            Finding::new(kind_of(reading, at, end), text, (at, end), Ground::Layout)
+                .with(Role::Subject),
+        );
+    }
+}
+
+/// `ESTATE OF      File No. 1\n\nJANE ROE,\n  Deceased.`
+fn estate_below<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let opened = |it: &usize| text.breaks(*it) > 0;
+    let Some(line) = (at + 2..at + BELOW_TOKENS).find(opened) else { return };
+    let mut from = line;
+    while from < line + 3 && matches!(text.low(from), ":" | ")" | "|") {
+        from += 1;
+    }
+    if let Some(end) = name::person(text, from, false) {
+        let name = format!("{} {}", text.slice(at, at + 2), text.slice(from, end));
+        let found = Finding::new(Kind::Person, text, (from, end), Ground::Layout);
+        out.push(found.called(name).with(Role::Subject));
+    }
+}
