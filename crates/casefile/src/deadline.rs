@@ -89,7 +89,15 @@ fn opening(text: &Text<'_>, at: usize) -> Option<(usize, Needs)> {
             let ahead = text.low(at + 1).as_bytes().first();
             let unit = matches!(ahead, Some(b'd' | b'w' | b'm' | b'c' | b'b' | b'('));
             let spelled = unit && (text.is_number(at) || words::is_number(word));
-            (spelled && is_bare(text, at)).then_some((at, Needs::Duty))
+            let gives = |it: usize| {
+                matches!(text.low(it), "giving" | "gives" | "gave" | "give" | "allow" | "allowing")
+            };
+            let needs = if spelled && (at.saturating_sub(4)..at).any(gives) {
+                Needs::Task
+            } else {
+                Needs::Duty
+            };
+            (spelled && is_bare(text, at)).then_some((at, needs))
         }
     }
 }
@@ -312,9 +320,14 @@ fn noun(text: &Text<'_>, at: usize) -> Option<Anchor> {
             Anchor::Service
         }
         "filing" | "filed" | "подачи" => Anchor::Filing,
-        "order" | "opinion" | "decision" | "ruling" | "award" | "определения" | "постановления" => {
-            Anchor::Order
-        }
+        "order"
+        | "decree"
+        | "opinion"
+        | "decision"
+        | "ruling"
+        | "award"
+        | "определения"
+        | "постановления" => Anchor::Order,
         "judgment" | "решения" => Anchor::Judgment,
         "hearing" | "trial" | "conference" | "заседания" => Anchor::Hearing,
         "letter"
@@ -363,7 +376,11 @@ fn anchored(
         Anchor::Service | Anchor::Filing | Anchor::Hearing => anchor,
         _ if this => Anchor::ThisDocument,
         // Another notice than this one: `after the notice was mailed`, `after written notice`.
-        Anchor::ThisDocument if matches!(text.low(step), "today" | "hereof") => anchor,
+        Anchor::ThisDocument
+            if matches!(text.low(step), "today" | "hereof" | "effective" | "execution") =>
+        {
+            anchor
+        }
         Anchor::ThisDocument
             if (text.low(step).is_ascii() || text.is(step, "договора"))
                 && !dated(text, at, step) =>

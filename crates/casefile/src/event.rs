@@ -52,7 +52,11 @@ pub(crate) fn is_due(text: &Text<'_>, date: usize) -> bool {
         // The end of somebody's employment is no term.
         "on" | "is" if (2..=16).any(|it| back(it) == "employment") => false,
         "on" | "is" => back(2) == "due" || ends(back(2)) || near(4, "due"),
-        "beginning" | "commencing" | "starting" => near(12, "payments") || near(12, "payment"),
+        "beginning" | "commencing" | "starting" => {
+            ["payments", "payment", "pay", "payable", "installments", "instalments"]
+                .iter()
+                .any(|it| near(14, it))
+        }
         ":" => matches!(back(2), "deadline" | "due"),
         "," => near(4, "due"),
         "до" => back(2) == "отложено" || near(8, "срок"),
@@ -90,7 +94,7 @@ pub(crate) fn is_own(text: &Text<'_>, date: usize, end: usize) -> bool {
     if text.is(line, "г") && text.at(date).is_some_and(|it| it.aside) {
         return true;
     }
-    if matches!(label, "dated" | "date" | "sent" | "дата" | "entered") {
+    if matches!(label, "dated" | "date" | "sent" | "дата" | "entered" | "enter" | "issued") {
         let at = date - if back(1) == ":" { 2 } else { 1 };
         return back(1) == ":" || (label == "dated" && text.breaks(at) > 0);
     }
@@ -258,6 +262,7 @@ fn settle(text: &Text<'_>, from: usize, to: usize, at: usize, kind: EventKind) -
             EventKind::Other
         }
         "issued" if has(&["invoice"]) => EventKind::Payment,
+        "executed" if has(&["scheme", "warrant", "search"]) => EventKind::Other,
         "signed" | "executed" if testament(text, from, to) => EventKind::Other,
         "received" if has(&["payment", "payments"]) => EventKind::Payment,
         "received" if has(&["letter", "notice"]) => EventKind::Notice,

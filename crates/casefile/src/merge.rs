@@ -10,6 +10,8 @@ use crate::{ENTITIES_MAX, MENTIONS_MAX, court, docket, money, organisation};
 
 /// Entities that one surname, or one first word, is tried against.
 const CANDIDATES_MAX: usize = 8;
+/// Sides of a case that are compared with each other.
+const SIDES_MAX: usize = 64;
 /// Courts that are compared with each other.
 const COURTS_MAX: usize = 64;
 
@@ -221,23 +223,27 @@ impl<'t> Registry<'t> {
         self.fold(&folds);
     }
 
-    /// A side that is named by one word is the organisation whose name begins with that word.
+    /// A side that is named by the first words of another's name, in the same role, is that one:
+    /// `Okada` of Okada Bearings Corp., a name that a column cut short.
     fn fold_aliases(&mut self) {
-        let mut firms: HashMap<&str, usize> = HashMap::new();
-        for (place, it) in self.entities.iter().enumerate() {
-            if it.kind == Kind::Organisation
-                && it.is_party()
-                && let Some(first) = it.key.split(' ').next()
-            {
-                firms.entry(first).or_insert(place);
-            }
-        }
-        let alone =
-            |it: &Entity<'_>| it.kind == Kind::Person && it.is_party() && !it.key.contains(' ');
-        let folds: Vec<(usize, usize)> = (self.entities.iter().enumerate())
-            .filter(|(_, it)| alone(it))
-            .filter_map(|(place, it)| firms.get(it.key.as_str()).map(|into| (place, *into)))
+        let sides: Vec<(usize, Vec<String>)> = (self.entities.iter().enumerate())
+            .filter(|(_, it)| it.is_party())
+            .map(|(place, it)| (place, words(&it.name)))
+            .take(SIDES_MAX)
             .collect();
+        let mut folds: Vec<(usize, usize)> = Vec::new();
+        for (place, own) in &sides {
+            let Some(entity) = self.entities.get(*place) else { continue };
+            let longer = sides.iter().find(|(other, name)| {
+                name.len() > own.len()
+                    && name.starts_with(own)
+                    && self.entities.get(*other).is_some_and(|other| {
+                        other.kind == Kind::Organisation
+                            && entity.roles.iter().all(|it| other.roles.contains(it))
+                    })
+            });
+            folds.extend(longer.map(|(into, _)| (*place, *into)));
+        }
         self.fold(&folds);
     }
 
@@ -274,6 +280,11 @@ impl<'t> Registry<'t> {
 pub(crate) struct Probes {
     by_word: HashMap<String, Vec<(usize, Vec<String>)>>,
     given: HashMap<usize, String>,
+}
+
+fn words(name: &str) -> Vec<String> {
+    let words = name.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
+    words.map(str::to_lowercase).collect()
 }
 
 fn is_shout(name: &str) -> bool {

@@ -3,6 +3,7 @@
 mod agreement;
 mod claim;
 mod facing;
+mod form;
 mod matter;
 mod names;
 
@@ -60,6 +61,7 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
             if text.capital(at) && !is_listed(reading, at) && caption(reading, at, out) {
                 continue;
             }
+            form::find(reading, at, out);
             prose(reading, at, out);
         } else if matches!(word, "v" | "vs" | "versus") {
             versus(reading, at, out);
@@ -228,6 +230,15 @@ fn government(text: &Text<'_>, at: usize) -> Option<usize> {
     None
 }
 
+/// `JOHN DOES 1-3`, `JANE DOE 1`, `DOES 1 through 25`: nobody in particular.
+fn is_placeholder(text: &Text<'_>, at: usize) -> bool {
+    let last = at + usize::from(matches!(text.low(at), "john" | "jane" | "abc" | "xyz"));
+    text.is(last, "does")
+        || matches!(text.low(last), "doe" | "roe" | "corp" | "corporations" | "corporation")
+            && last > at
+            && (text.is_number(last + 1) || matches!(text.low(last + 1), "i" | "nos" | "through"))
+}
+
 fn is_description(word: &str) -> bool {
     matches!(
         word,
@@ -267,6 +278,9 @@ fn party_at(reading: &Reading<'_, '_>, at: usize) -> Option<usize> {
     if let Some(end) = reading.organisation_at(at) {
         return Some(end);
     }
+    if is_placeholder(text, at) {
+        return None;
+    }
     if is_description(text.low(at)) || legal_form(text, at).is_some() {
         return None;
     }
@@ -296,7 +310,7 @@ fn kind_of(reading: &Reading<'_, '_>, from: usize, to: usize) -> Kind {
     let text = reading.text;
     let state = matches!(text.low(from), "state" | "commonwealth")
         || government(text, from).is_some()
-        || text.is(to.saturating_sub(1), "county");
+        || matches!(text.low(to.saturating_sub(1)), "county" | "people" | "government");
     if reading.organisation_at(from).is_some() || state { Kind::Organisation } else { Kind::Person }
 }
 
@@ -401,7 +415,17 @@ fn versus<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) 
     let et_al = at >= 4 && text.run(at - 4, &["et", "al", ".", ","]);
     let end = if et_al { at - 4 } else { at };
     let end = if end > 0 && text.is(end - 1, ",") { end - 1 } else { end };
-    let left = reading.organisation_before(end).or_else(|| name::person_before(text, end, true));
+    // `United States v. Roe`, `People v. Roe`
+    let ruler = |word: &str| matches!(word, "people" | "state" | "commonwealth" | "government");
+    let government = if end > 1 && text.run(end - 2, &["united", "states"]) {
+        Some(end - 2)
+    } else {
+        end.checked_sub(1).filter(|it| ruler(text.low(*it)) && text.capital(*it))
+    };
+    let left = reading
+        .organisation_before(end)
+        .or(government)
+        .or_else(|| name::person_before(text, end, true));
     let Some((left, last)) =
         left.zip(reading.organisation_at(right).or_else(|| named(reading, right)))
     else {

@@ -24,6 +24,8 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
             | "solicitor" => {
                 if heads(text, at) {
                     above(reading, at, out);
+                } else {
+                    entitled(text, at, out);
                 }
                 said(text, at, out);
             }
@@ -31,6 +33,7 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
                 signed(text, at + 2, out);
             }
             "#" | "no" | "id" => numbered(text, at, out),
+            "general" | "defender" | "prosecutor" => entitled(text, at, out),
             "argued" => argued(text, at, out),
             "briefs" | "brief" if matches!(text.low(at + 1), "was" | "were") => {
                 list(text, at + 2, None, out);
@@ -74,6 +77,30 @@ fn heads(text: &Text<'_>, at: usize) -> bool {
     let start = if first { at - 1 } else { at };
     let goes = matches!(text.low(at + 1), "for" | "of") || text.breaks(at + 1) > 0 && first;
     opens(text, start) && goes && text.capital(start)
+}
+
+/// `JANE ROE\nAssistant United States Attorney`: a line that is the title of the name above it.
+fn entitled<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let line = text.line_start(at);
+    let column = aside(text, at);
+    let first = (line..=at).find(|it| aside(text, *it) == column).unwrap_or(at);
+    let title = (first..at).all(|it| text.capital(it) || matches!(text.low(it), "." | "of"));
+    let told = (first..=at)
+        .any(|it| matches!(text.low(it), "attorney" | "counsel" | "defender" | "prosecutor"));
+    let closes = text.breaks(at + 1) > 0 || aside(text, at + 1) != column || text.is(at + 1, ",");
+    if !(title && told && closes && at - first <= 6 && text.breaks(line) == 1) {
+        return;
+    }
+    let Some(last) = line.checked_sub(1) else { return };
+    let above = text.line_start(last);
+    let own = |it: &usize| aside(text, *it) == column;
+    let (Some(from), Some(to)) = ((above..line).find(own), (above..line).rfind(own)) else {
+        return;
+    };
+    let from = after_by(text, from, to);
+    if name::person(text, from, false) == Some(to + 1) {
+        out.push(attorney(text, (from, to + 1), Ground::Layout, None));
+    }
 }
 
 /// The nearest line above, in the same column, that is a person's name and nothing else.

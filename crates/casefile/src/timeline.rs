@@ -127,7 +127,11 @@ fn near(
     }
     let before = next.checked_sub(1).filter(day)?;
     let date = dates.get(before)?.0;
-    if matches!(text.low(end - 1), "thereafter" | "afterwards") {
+    // `within 30 days of that date`
+    let that = (at..end).any(|it| {
+        matches!(text.low(it), "that" | "such") && matches!(text.low(it + 1), "date" | "day")
+    });
+    if that || matches!(text.low(end - 1), "thereafter" | "afterwards") {
         return (at - date < SENTENCE_TOKENS_MAX / 2).then_some(before);
     }
     // `its receipt` is that of what the sentence says was handed over.

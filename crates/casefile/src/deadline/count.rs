@@ -89,9 +89,17 @@ impl Anchors {
             Anchor::Order => self.one(&[2]),
             Anchor::ThisDocument if words.ends_with("today") => self.one(&[3, 5]),
             Anchor::ThisDocument => {
-                let agreed = ["agreement", "contract", "lease", "договор", "соглашен"];
+                let agreed = [
+                    "effective",
+                    "execution",
+                    "agreement",
+                    "contract",
+                    "lease",
+                    "договор",
+                    "соглашен",
+                ];
                 let agreed = agreed.iter().any(|it| words.contains(it));
-                self.one(if agreed { &[3, 6] } else { &[3, 2, 4] })
+                self.one(if agreed { &[6, 3] } else { &[3, 2, 4] })
             }
             Anchor::Judgment if self.decides => self.decision(&[4, 3], events),
             Anchor::Judgment => self.one(&[4]),

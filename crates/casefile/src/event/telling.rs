@@ -12,8 +12,8 @@ pub(super) fn telling(word: &str) -> Option<EventKind> {
         | "appealed" | "impleaded" | "petitioned" | "docketed" | "counterclaimed" => Filed,
         "served" | "serve" | "serving" | "service" | "furnished" => Served,
         "hearing" | "hearings" | "heard" | "argument" | "argued" | "trial" | "conference"
-        | "deposition" | "mediation" | "arraignment" | "sentencing" | "pleaded" | "pled"
-        | "plea" | "arraigned" | "deposed" | "testified" | "pretrial" => Hearing,
+        | "deposition" | "mediation" | "arraignment" | "sentencing" | "plead" | "pleaded"
+        | "pled" | "plea" | "arraigned" | "deposed" | "testified" | "pretrial" => Hearing,
         "decision" | "order" | "ordered" | "granted" | "denied" | "orders" | "ruled"
         | "entered" | "issued" | "dismissed" | "vacated" | "appointed" | "overruled" => Order,
         "judgment" | "verdict" | "judgement" | "decided" | "sentenced" | "convicted"

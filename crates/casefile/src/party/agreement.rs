@@ -1,6 +1,7 @@
 //! The sides of an agreement, from the words that open one. Agreements that a document only speaks
 //! of have no sides here.
 
+use super::names::shared;
 use super::{kind_of, party_at};
 use crate::entity::{Ground, Kind, Role};
 use crate::finding::{Finding, Reading};
@@ -24,15 +25,26 @@ pub(super) fn between<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Fi
         return;
     }
     let mut sides: Vec<(usize, usize)> = Vec::new();
+    let mut spouses = Vec::new();
     let mut next = at + 1;
     while sides.len() < SIDES_MAX {
         let from = past_links(text, next);
-        let Some(end) = party_at(reading, from).or_else(|| capitals(text, from)) else { break };
-        sides.push((from, end));
+        let Some(end) =
+            couple(text, from).or_else(|| party_at(reading, from)).or_else(|| capitals(text, from))
+        else {
+            break;
+        };
+        if let Some(last) = couple(text, from).map(|_| from + 2) {
+            spouses.extend(shared(text, last, end).map(|it| it.with(Role::Contracting)));
+            sides.push((last, end));
+        } else {
+            sides.push((from, end));
+        }
         let Some(link) = link_after(text, end) else { break };
         next = link;
     }
     if sides.len() > 1 {
+        out.extend(spouses);
         out.extend(sides.into_iter().map(|range| side(reading, range)));
     }
 }
@@ -47,8 +59,18 @@ fn opens(text: &Text<'_>, at: usize) -> bool {
     if text.at(at).is_some_and(|it| it.shout) && text.breaks(at) > 0 {
         return true;
     }
+    if at < OPENING_TOKENS && is_headed(text) {
+        return true;
+    }
     (at.saturating_sub(OPENING_TOKENS)..at)
         .any(|it| text.is(it, "this") && (it + 1..it + 7).any(|it| is_agreement(text.low(it))))
+}
+
+/// `Gordon & Faye Hastings`: the end of the second name.
+fn couple(text: &Text<'_>, at: usize) -> Option<usize> {
+    let first = name::is_name_word(text, at) && matches!(text.low(at + 1), "&" | "and");
+    let end = first.then(|| name::person(text, at + 2, false))??;
+    name::is_given(text.low(at)).then_some(end)
 }
 
 fn is_agreement(word: &str) -> bool {

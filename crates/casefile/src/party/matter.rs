@@ -38,6 +38,22 @@ pub(super) fn find<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Findi
     if (at..at + 30).any(debts) {
         return;
     }
+    // `Guardianship of Jane Roe` is about her.
+    if text.is(at + 1, "of")
+        && matches!(
+            text.low(at),
+            "guardianship"
+                | "conservatorship"
+                | "adoption"
+                | "detention"
+                | "commitment"
+                | "interest"
+                | "welfare"
+                | "dissolution"
+        )
+    {
+        at += 2;
+    }
     if text.run(at, &["estate", "of"]) && name::person(text, at + 2, false).is_none() {
         estate_below(text, at, out);
     } else if let Some(end) = party_at(reading, at) {

@@ -103,9 +103,9 @@ fn trading_as(text: &Text<'_>, names: &[usize], end: usize) -> usize {
 
 /// `WENDELL and GRACE OYELARAN`: the first has the surname of the second.
 pub(super) fn shared<'t>(text: &Text<'t>, from: usize, to: usize) -> Option<Finding<'t>> {
-    let first = from.checked_sub(2).filter(|_| text.is(from - 1, "and"))?;
+    let first = from.checked_sub(2).filter(|_| matches!(text.low(from - 1), "and" | "&"))?;
     let single = name::is_name_word(text, first)
-        && (first == 0 || text.breaks(first) > 0)
+        && (first == 0 || text.breaks(first) > 0 || !text.capital(first - 1))
         && name::person(text, from, false) == Some(to);
     let name = format!("{} {}", text.word(first), text.word(to - 1));
     single
