@@ -7,7 +7,7 @@ mod segment;
 mod speech;
 mod tables;
 
-pub(crate) use segment::{Segment, Slot, Thread};
+pub(crate) use segment::{Person, Segment, Slot, Thread};
 pub(crate) use speech::is_saying;
 
 use std::collections::{HashMap, HashSet};
@@ -50,6 +50,7 @@ pub(crate) struct Cast {
     parties: HashSet<Actor>,
     /// Words of names that also stand small in the text.
     common: HashSet<String>,
+    firms: HashSet<Actor>,
 }
 
 /// So many people and no more; the rest are not told apart.
@@ -80,6 +81,12 @@ impl Cast {
             }
         }
         for page in pages.iter().take(1) {
+            let author = cast.author(page);
+            for word in ["testator", "author", "sender", "expert", "deponent", "writer"] {
+                if let Some((role, actor)) = role(word).zip(author) {
+                    cast.roles.entry(role).or_insert_with(|| HashSet::from([actor]));
+                }
+            }
             for (role, actor) in cast.caption(page) {
                 cast.roles.entry(role).or_insert_with(|| HashSet::from([actor]));
             }
@@ -106,21 +113,50 @@ impl Cast {
             let titled = name::is_title(&lead) && lead != "the";
             let firm = name::is_title(&word(*to)) || name::is_title(&word(to.saturating_sub(1)));
             let next = word(*to);
-            let acts = is_act(&next) || is_will(&next) || speech::is_saying(&next);
+            let acts = is_act(&next) || is_will(&next) || is_saying(&next);
             let owns = page
                 .words
                 .get(to - 1)
                 .is_some_and(|it| it.text.ends_with("'s") || it.text.ends_with("’s"));
             let quoted = page.text.get(..mark.span.start).is_some_and(|it| it.ends_with('«'));
             let placed = matches!(lead.as_str(), "in" | "at" | "under" | "near" | "в");
+            let form = |it: &str| {
+                matches!(
+                    it,
+                    "inc"
+                        | "llc"
+                        | "llp"
+                        | "corp"
+                        | "corporation"
+                        | "company"
+                        | "ltd"
+                        | "co"
+                        | "lp"
+                )
+            };
+            if form(&word(*to)) || form(&word(to.saturating_sub(1))) {
+                self.firms.insert(actor);
+            }
             if titled || firm || quoted || ((acts || owns) && !placed) {
                 self.parties.insert(actor);
             }
         }
     }
 
+    /// Neither a firm nor a body, as far as its name tells.
+    pub(crate) fn is_human(&self, actor: Actor) -> bool {
+        if actor >= ROLE_FIRST {
+            return actor != COURT;
+        }
+        let firm = |name: &String| name.split(' ').any(is_body);
+        let name = usize::try_from(actor).ok().and_then(|it| self.names.get(it));
+        !self.firms.contains(&actor) && !name.is_some_and(firm)
+    }
+
     pub(crate) fn is_party(&self, actor: Actor) -> bool {
-        actor >= ROLE_FIRST || self.parties.contains(&actor)
+        let place = |it: &String| it.split(' ').any(is_place);
+        let name = usize::try_from(actor).ok().and_then(|it| self.names.get(it));
+        actor >= ROLE_FIRST || (self.parties.contains(&actor) && !name.is_some_and(place))
     }
 
     /// A firm with «Insurance» in its name is the insurer, if nobody else is said to be.
@@ -135,6 +171,10 @@ impl Cast {
     }
 
     fn admit(&mut self, tokens: &[String]) {
+        // «Supplier» with a capital is still a role.
+        if tokens.iter().all(|it| role(it).is_some() || name::is_plain(it)) {
+            return;
+        }
         let known = tokens.iter().all(|it| self.by_token.contains_key(&canon(it)));
         if (known && !self.people(tokens).is_empty()) || self.names.len() >= PEOPLE_MAX {
             return;
@@ -206,8 +246,11 @@ impl Cast {
                 if *doubtful && tokens.iter().all(|it| self.common.contains(it)) {
                     continue;
                 }
-                let court = tokens.iter().any(|it| it == "court");
-                let actor = if court { Some(COURT) } else { self.actor(tokens) };
+                let court =
+                    tokens.iter().any(|it| it == "circuit" || COURTS.contains(&it.as_str()));
+                let alone = tokens.first().filter(|_| tokens.len() == 1).and_then(|it| role(it));
+                let alone = alone.map(|it| self.role_actor(it));
+                let actor = if court { Some(COURT) } else { alone.or_else(|| self.actor(tokens)) };
                 named.push((*from, *to, actor));
             }
         }
@@ -224,8 +267,10 @@ impl Cast {
             let titled = next.peek().is_some_and(|it| it.0 == at + 1);
             if COURTS.contains(&folded.as_str()) {
                 list.push((at, at + 1, COURT));
-            } else if let Some(role) = role(&folded).filter(|_| !titled) {
-                list.push((at, at + 1, self.role_actor(role)));
+            } else if let Some(role) = role(&folded).filter(|_| !titled && is_noun(page, at)) {
+                let actor = self.role_actor(role);
+                let thing = self.thing(page, at).filter(|_| actor >= ROLE_FIRST);
+                list.push((at, at + 1, thing.unwrap_or(actor)));
             } else if let Some(actor) = self.thing(page, at).filter(|_| !titled) {
                 list.push((at, at + 1, actor));
             }
@@ -275,6 +320,22 @@ impl Cast {
     }
 }
 
+/// «eleven patient years» has no patient: a word for a role has an article or an owner before it,
+/// unless it is a plural, opens the sentence or is written large.
+fn is_noun(page: &Reading<'_>, at: usize) -> bool {
+    let word = &page.words[at];
+    if word.is_capital() || word.text.ends_with('s') || is_russian(&word.fold()) {
+        return true;
+    }
+    let list = "the a an his her its their my our your each every one another either any no this \
+that both former for by to as";
+    (1..=3).filter_map(|it| at.checked_sub(it)).any(|it| {
+        let before = page.words[it].fold();
+        let owner = page.words[it].text.ends_with("'s") || page.words[it].text.ends_with("’s");
+        owner || list.split(' ').any(|it| it == before)
+    })
+}
+
 fn class(folded: &str) -> Option<String> {
     // Who employs is not who is employed, and an employment is neither.
     let thing = ["ment", "ments", "tion", "tions", "er", "ers", "ee", "ees", "ing", "ings"];
@@ -291,6 +352,17 @@ fn class(folded: &str) -> Option<String> {
             (past || present).then_some(base)
         }
     }
+}
+
+fn is_body(token: &str) -> bool {
+    let list = "county school bank city district department association state insurance trust \
+university hospital center services tools foods authority union board partners group cooperative \
+logistics holdings savings township college church foundation agency";
+    list.split(' ').any(|it| it == token)
+}
+
+fn is_place(token: &str) -> bool {
+    matches!(token, "street" | "road" | "avenue" | "lane" | "drive" | "highway" | "boulevard")
 }
 
 fn is_will(folded: &str) -> bool {

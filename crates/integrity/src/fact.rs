@@ -279,11 +279,11 @@ impl Check<'_, '_, '_> {
         self.negation(&pair);
         self.closed(&pair);
         self.roles(&pair);
-        if !self.relations(&pair) {
+        let placed = self.slots(&pair);
+        if !self.relations(&pair, placed) && placed != Some(Support::Supported) {
             self.lone_party(&pair);
             self.swapped_clauses(&pair);
         }
-        self.slots(&pair);
         let told = pair.best().filter(|it| it.score >= 0.25 && self.claims.len() == before);
         if let Some(best) = told {
             let (_, there) = self.index.sentence(best.sentence);

@@ -66,12 +66,12 @@ const AXES: [(&str, &str, &str); 26] = [
 ];
 
 /// Decisions in more words than one; `*` stands for up to two others.
-const PHRASES: &str = "motion+sided with;motion+agreed with;motion+signed off;motion+go ahead;\
+const PHRASES: &str = "motion+signed off;motion+go ahead;\
 motion+goes ahead;motion+went ahead;motion+handed over;motion+hand over;motion+turned over;\
 motion+took up;motion+was given;motion+were given;motion+free to;motion-turned down;\
 motion-turn down;motion-turns down;motion-threw out;motion-throws out;motion-thrown out;\
 motion-struck out;motion-voted down;motion-brushed aside;motion-ruled out;motion-on hold;\
-motion-put off;motion-failed for want;motion-motion failed;motion-sided against;\
+motion-put off;motion-failed for want;motion-motion failed;\
 motion-was not persuaded;motion-were not persuaded;motion-shut out;appeal+left standing;\
 appeal+leaves standing;appeal+left * standing;appeal+left * in place;appeal+left * undisturbed;\
 appeal+left undisturbed;appeal+left * intact;appeal+left intact;appeal+let * stand;\
@@ -121,7 +121,10 @@ fn ends(folded: &[String], at: usize, words: &[&str]) -> Option<usize> {
 /// Axes that all tell whether a thing was let stand or not.
 pub(crate) fn is_kin(one: usize, other: usize) -> bool {
     let kin = |it: usize| {
-        matches!(axis_name(it), "motion" | "appeal" | "objection" | "force" | "совет" | "обжалование" | "сила")
+        matches!(
+            axis_name(it),
+            "motion" | "appeal" | "objection" | "force" | "совет" | "обжалование" | "сила"
+        )
     };
     kin(one) && kin(other)
 }
@@ -255,7 +258,8 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
             found.mentions.push(Mention::new(axis, positive, span));
             places.push(at);
         }
-        let agreed = word == "agreed" && to && folded.get(at + 2).is_some_and(|it| side(it).is_some());
+        let agreed =
+            word == "agreed" && to && folded.get(at + 2).is_some_and(|it| side(it).is_some());
         if agreed {
             continue;
         }
@@ -285,12 +289,15 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
                 || (word == "no"
                     && words[at].is_capital()
                     && next.starts_with(|it: char| it.is_ascii_digit()));
-            let whole = if matches!(word.as_str(), "without" | "без") { REACH - 1 } else { REACH };
+            let whole =
+                if matches!(word.as_str(), "without" | "без") { REACH - 1 } else { REACH };
             reach = if idle { 0 } else { whole };
             fresh = true;
             continue;
         }
-        let plain = said(&folded, at).or_else(|| side(word)).filter(|it| at >= told && !idle_side(it.0, &folded, at));
+        let plain = said(&folded, at)
+            .or_else(|| side(word))
+            .filter(|it| at >= told && !idle_side(it.0, &folded, at));
         if let Some((axis, positive)) = plain {
             let fixed = word == "изменения";
             let positive = positive != (reach > 0 && !fixed);

@@ -46,7 +46,7 @@ note see cf also id supra infra ibid english american agreements i we you he she
 these those his her its their our your who what which where why how all each any such only even \
 just still again perhaps maybe likely clearly obviously certainly undoubtedly without unfortunately \
 суд иск решение определение договор дело статья закон сумма срок истец ответчик апелляционный \
-suite room floor building inspector plumber driver bartender applicant neighbor member \
+suite room floor building subject premises examination interrogatory objections answers minutes amendment identify describe affirmative defenses expert last testament civil action file inspector plumber driver bartender applicant neighbor member \
 арбитражный верховный кассационный районный городской кодекс россии рф";
 
 pub(crate) fn is_title(folded: &str) -> bool {
@@ -93,6 +93,7 @@ fn run(text: &str, words: &[Word<'_>], taken: &[bool], first: usize) -> usize {
         words.get(at).is_some_and(|it| it.is_capital())
             && taken.get(at).is_some_and(|it| !it)
             && date::month(&words[at]).is_none()
+            && !is_joint(&words[at])
     };
     let mut end = first;
     while capital(end) && end - first < WORDS_MAX {
@@ -106,7 +107,8 @@ fn run(text: &str, words: &[Word<'_>], taken: &[bool], first: usize) -> usize {
         let folded = next.fold();
         let initial = word.text.chars().count() == 1;
         // A blank line parts a heading from the text.
-        let parted = gap.bytes().filter(|it| *it == b'\n').count() > 1;
+        let parted = gap.bytes().filter(|it| *it == b'\n').count() > 1
+            || (gap.contains('\n') && is_heading(text, word.end));
         let joins = match gap.trim_end_matches(['\n', '\r']) {
             _ if parted => false,
             " " | "-" | " & " | "" | "’" => true,
@@ -133,6 +135,17 @@ fn run(text: &str, words: &[Word<'_>], taken: &[bool], first: usize) -> usize {
     end
 }
 
+/// A small word in large letters, as headings have them.
+fn is_joint(word: &Word<'_>) -> bool {
+    matches!(word.text, "BY" | "AND" | "FOR" | "TO" | "FROM" | "WITH" | "ON" | "AT" | "IN" | "V")
+}
+
+/// Whether the line that ends here is short or in capitals, so that the next begins anew.
+fn is_heading(text: &str, end: usize) -> bool {
+    let line = text[..end].rsplit('\n').next().unwrap_or_default();
+    line.chars().count() < 60 || !line.chars().any(char::is_lowercase)
+}
+
 fn name(
     words: &[Word<'_>],
     mut first: usize,
@@ -145,7 +158,10 @@ fn name(
         let folded = words[first].fold();
         let lead = first == end - 1 || is_stop(&folded) || is_title(&folded);
         let plain = is_stop(&folded) || is_title(&folded) || is_plain(&folded);
-        let skipped = (lead && plain) || (opens && is_opener(&folded));
+        // `Deposition of Vale`, `Report of Vale`.
+        let next = words.get(first + 1).filter(|_| first + 2 < end).map(Word::fold);
+        let paper = is_plain(&folded) && next.is_some_and(|it| it == "of");
+        let skipped = (lead && plain) || paper || (opens && is_opener(&folded));
         if !skipped {
             break;
         }
@@ -195,6 +211,9 @@ fn is_opener(folded: &str) -> bool {
             | "like"
             | "see"
             | "through"
+            | "whatever"
+            | "citing"
+            | "relying"
     )
 }
 

@@ -175,7 +175,10 @@ fn hand_down(words: &[Word<'_>], sentences: &mut [Sentence]) {
         let points = ["that", "this", "it", "the", "both", "such", "those", "these", "answer", "a"];
         let first = words.get(it.words.0..it.words.1).unwrap_or_default();
         let shown = first.iter().take(4).any(|it| {
-            matches!(it.fold().as_str(), "this" | "that" | "such" | "этот" | "эту" | "эти" | "данный")
+            matches!(
+                it.fold().as_str(),
+                "this" | "that" | "such" | "этот" | "эту" | "эти" | "данный"
+            )
         });
         let short = it.stems.len() <= 6 && before.polarity.mentions.is_empty();
         if shown || short || (it.stems.len() <= 4 && points.contains(&opens.as_str())) {

@@ -71,6 +71,10 @@ impl Cast {
                 // `Plaintiff-Appellee` holds both.
                 let second = role_at(page, at + 1).filter(|_| gap(page, at, at + 1) == "-");
                 list.extend(second.map(|it| (it, actor, mark.span)));
+                // `Vale, Trustee, Plaintiff` as well.
+                let third = role_at(page, at + 1).filter(|_| gap(page, at, at + 1) == ",");
+                let large = page.words.get(at + 1).is_some_and(|it| it.is_capital());
+                list.extend(third.filter(|_| large).map(|it| (it, actor, mark.span)));
             }
         }
         list
@@ -127,6 +131,12 @@ fn before(page: &Reading<'_>, from: usize, to: usize) -> Option<(usize, usize)> 
         last = last.checked_sub(1)?;
         between = gap(page, last, last + 1);
     }
+    // «The trustee shall be Vale».
+    if matches!(page.words[last].text, "be" | "is" | "was") && between.is_empty() {
+        last = last.checked_sub(1)?;
+        last = if page.words[last].text == "shall" { last.checked_sub(1)? } else { last };
+        return role_at(page, last).map(|it| (it, last));
+    }
     let role = role_at(page, last)?;
     let closed =
         matches!(gap(page, to.checked_sub(1)?, to).chars().next(), Some(',' | '.' | '(' | ';'));
@@ -162,7 +172,10 @@ fn behind(page: &Reading<'_>, to: usize) -> Option<(usize, usize)> {
         let folded = word.fold();
         let small = matches!(folded.as_str(), "the" | "a" | "an" | "as" | "hereinafter");
         article |= small;
-        let plain = word.text.chars().all(char::is_lowercase)
+        let figure = word.text.chars().all(|it| it.is_ascii_digit());
+        let plain = (word.text.chars().all(char::is_lowercase)
+            || crate::name::is_plain(&folded)
+            || figure)
             && !matches!(folded.as_str(), "who" | "which" | "that" | "and" | "whose" | "to" | "by");
         if !(small || plain) || (step > 0 && !gap(page, at - 1, at).is_empty()) {
             return None;

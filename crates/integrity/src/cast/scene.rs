@@ -250,7 +250,8 @@ impl Scene<'_, '_> {
         };
         let class = match folded {
             "favor" | "favour" => "favor",
-            "against" if judged(10) => "against",
+            "with" if self.is_siding(at) => "favor",
+            "against" if judged(10) || self.is_siding(at) => "against",
             "for" if judged(3) => "favor",
             _ => return None,
         };
@@ -262,6 +263,11 @@ impl Scene<'_, '_> {
             span,
             denied: false,
         })
+    }
+
+    fn is_siding(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).map(|it| self.folded(it)).unwrap_or_default();
+        matches!(before.as_str(), "sided" | "sides" | "siding")
     }
 
     /// `Vale's motion`, `the defendant's motion`.

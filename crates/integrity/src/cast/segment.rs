@@ -19,6 +19,8 @@ pub(crate) struct Person {
     pub(crate) actor: Actor,
     pub(crate) slot: Slot,
     pub(crate) words: (usize, usize),
+    /// What an owner owns.
+    pub(crate) head: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -30,6 +32,8 @@ pub(crate) struct Segment {
     pub(crate) turn: Option<(usize, bool)>,
     /// Somebody acts in it of whom only «we» or «he» is said.
     pub(crate) veiled: bool,
+    /// What is said, thought or asked in it: the words behind the verb.
+    pub(crate) topic: Option<(usize, usize)>,
 }
 
 /// Verbs that tell one dealing from both its ends.
@@ -47,8 +51,10 @@ const CONVERSE: [(&str, &str); 5] = [
     ("hire employ engage retain", "work"),
 ];
 
-const JOINTS: &str = "and but while whereas although because after before when if unless since \
-though until и а но что хотя если когда поскольку потому";
+const JOINTS: &str = "and but while whereas и а но что";
+/// What follows these is another matter, unless it has people of its own.
+const CONDITIONS: &str = "although because after before when if unless since though until хотя если \
+когда поскольку потому";
 const GOALS: &str = "to for from against with on upon toward towards than about between at into к ко \
 с со у от из для против по о об за при между через до на перед пользу";
 const SMALL: &str =
@@ -78,7 +84,12 @@ impl Cast {
         people.retain(|it| !is_court(it.2) && self.is_party(it.2));
         self.pronouns(page, sentence, thread, &mut people);
         people.sort_by_key(|it| it.0);
-        people.dedup_by(|next, one| next.2 == one.2 && next.0 <= one.1 + 1);
+        // «The manager, Mr. Orr» is one.
+        people.dedup_by(|next, one| {
+            let same = next.2 == one.2 && next.0 <= one.1 + 1;
+            one.1 = if same { next.1 } else { one.1 };
+            same
+        });
         let text = page.slice(sentence.span);
         let loud = text.chars().filter(|it| it.is_uppercase()).count();
         let quiet = text.chars().filter(|it| it.is_lowercase()).count();
@@ -86,14 +97,22 @@ impl Cast {
         if people.is_empty() || loud > quiet {
             return Vec::new();
         }
-        let list = parts(page, sentence, &people);
-        let list: Vec<Segment> = list
-            .into_iter()
-            .map(|(from, to)| {
-                let inside = people.iter().filter(|it| it.0 >= from && it.0 < to);
-                segment(page, (from, to), inside.copied())
-            })
-            .collect();
+        let mut list: Vec<Segment> = Vec::new();
+        for (from, to, topic) in parts(page, sentence, &people) {
+            let mut inside: Vec<(usize, usize, Actor)> =
+                people.iter().filter(|it| it.0 >= from && it.0 < to).copied().collect();
+            if let Some(agent) =
+                list.iter().rev().find_map(Segment::agent).filter(|_| goes_on(page, from, &inside))
+            {
+                inside.insert(0, (from, from + 1, agent));
+            }
+            let mut it = segment(page, (from, to), inside.into_iter());
+            let negated = &sentence.polarity.negated;
+            let (start, end) = (page.words[from].start, page.words[to - 1].end);
+            it.denied = negated.iter().any(|it| it.1.start >= start && it.1.end <= end);
+            it.topic = topic;
+            list.push(it);
+        }
         let all = list.iter().flat_map(|it| &it.people);
         let agent =
             all.clone().find(|it| it.slot == Slot::Agent && Some(it.actor) != thread.author);
@@ -114,8 +133,8 @@ impl Cast {
             let quoted = page.in_quote(word.start);
             let meant = match word.text {
                 "I" | "me" | "я" | "Я" | "мне" => thread.author.filter(|_| !quoted),
-                "He" | "She" | "It" | "They" | "Он" | "Она" | "Оно" => thread.last,
-                "he" | "she" | "it" | "he's" | "она" | "он" => {
+                "He" | "She" | "Он" | "Она" => thread.last,
+                "he" | "she" | "она" | "он" => {
                     let first = people.iter().find(|it| it.0 < at);
                     thread.last.filter(|_| first.is_none())
                 }
@@ -126,40 +145,71 @@ impl Cast {
     }
 }
 
+impl Segment {
+    fn agent(&self) -> Option<Actor> {
+        self.people.iter().find(|it| it.slot == Slot::Agent).map(|it| it.actor)
+    }
+}
+
+/// «… and named Orr»: the one who acts is the one of the segment before.
+fn goes_on(page: &Reading<'_>, from: usize, people: &[(usize, usize, Actor)]) -> bool {
+    let word = |at: usize| page.words.get(at).map(Word::fold).unwrap_or_default();
+    let next = word(from + 1);
+    let verb = is_past(&next) || next == "name" || next == "names" || next.ends_with("ies");
+    let first = word(from);
+    let joined = matches!(first.as_str(), "and" | "but" | "or") && verb;
+    let bare = is_past(&first) || is_saying(&first);
+    (joined && !people.iter().any(|it| it.0 <= from + 1))
+        || (bare && !people.iter().any(|it| it.0 <= from))
+}
+
+/// A segment of words, and what is said in it.
+type Part = (usize, usize, Option<(usize, usize)>);
+
 /// Where each segment begins and ends: at a joint, if there are people on both sides of it.
-fn parts(
-    page: &Reading<'_>,
-    sentence: &Sentence,
-    people: &[(usize, usize, Actor)],
-) -> Vec<(usize, usize)> {
+fn parts(page: &Reading<'_>, sentence: &Sentence, people: &[(usize, usize, Actor)]) -> Vec<Part> {
     let (first, last) = sentence.words;
     let inside = |at: usize| people.iter().any(|it| it.0 < at && at < it.1);
-    let joint = |at: usize| {
+    let comma = |at: usize| {
         let before = page.text.get(page.words[at - 1].end..page.words[at].start);
-        let apart = before.is_some_and(|it| it.contains([',', ';', ':', '—', '–', '|']));
-        apart || is_in(JOINTS, &page.words[at].fold())
+        before.is_some_and(|it| it.len() > 1 && it.contains([',', ';', ':', '—', '–', '|']))
     };
     // What somebody says or thinks is not what he does.
-    let said = |at: usize| {
-        let back =
-            (at.saturating_sub(3).max(first)..at).any(|it| is_saying(&page.words[it].fold()));
-        page.words[at].text == "that" && back
+    let said = |from: usize, at: usize| {
+        let told = (from..at).any(|it| is_saying(&page.words[it].fold()));
+        let opens = matches!(page.words[at].text, "that" | "whether" | "of" | "что");
+        let accused = || (from..at).any(|it| page.words[it].text.starts_with("accus"));
+        opens && told && (page.words[at].text != "of" || accused())
     };
-    let mut list: Vec<(usize, usize)> = Vec::new();
+    let mut list: Vec<Part> = Vec::new();
     let mut from = first;
+    let mut dropped = false;
     for at in first + 1..=last {
-        let opens = at < last && said(at);
-        if at < last && !opens && (inside(at) || !joint(at)) {
+        let opens = at < last && !dropped && said(from, at);
+        let folded = page.words.get(at).filter(|_| at < last).map(Word::fold).unwrap_or_default();
+        let about = is_in("which whom where that who", &folded)
+            && people.iter().any(|it| it.0 > at && it.0 <= at + 2);
+        let condition = is_in(CONDITIONS, &folded);
+        let joins = !opens && !inside(at) && (about || condition || is_in(JOINTS, &folded));
+        if at < last && (inside(at) || !(opens || joins || comma(at))) {
             continue;
         }
+        let apart = at < last && {
+            let gap = page.text.get(page.words[at - 1].end..page.words[at].start);
+            gap.is_some_and(|it| it.contains([';', ':']))
+        };
         let peopled = people.iter().any(|it| it.0 >= from && it.0 < at);
         match list.last_mut() {
-            Some(before) if !peopled && page.words[from].text != "that" => before.1 = at,
-            Some(_) if !peopled => {}
-            _ if !peopled && at < last => continue,
-            _ => list.push((from, at)),
+            Some(_) if !peopled && dropped => {}
+            Some(before) if !peopled => before.1 = at,
+            _ if !peopled && at < last && !joins && !apart => continue,
+            _ if !peopled => {}
+            _ => list.push((from, at, None)),
         }
-        from = at;
+        if let Some(told) = list.last_mut().filter(|_| opens) {
+            told.2 = Some((at, last));
+        }
+        (dropped, from) = (opens || condition, at);
     }
     list
 }
@@ -172,16 +222,18 @@ fn segment(
     let mut list: Vec<Person> = Vec::new();
     for (from, to, actor) in people {
         let slot = slot(page, words, (from, to), &list);
-        list.push(Person { actor, slot, words: (from, to) });
+        let head = match slot {
+            Slot::Owner if word(page, from.saturating_sub(1)) == "of" => from.checked_sub(2),
+            Slot::Owner => Some(to),
+            _ => None,
+        };
+        let head = head.map(|it| stem(&word(page, it)));
+        list.push(Person { actor, slot, words: (from, to), head });
     }
     let own = &page.words[words.0..words.1];
-    let denied = own.iter().any(|it| {
-        let word = it.fold();
-        matches!(word.as_str(), "not" | "no" | "never" | "neither" | "nor" | "не" | "нет")
-            || word.ends_with("n't")
-    });
-    let turn = own.iter().find_map(|it| {
-        let base = stem(&it.fold());
+    let verbs = own.iter().map(Word::fold).filter(|it| !it.trim_end_matches('s').ends_with("ment"));
+    let turn = verbs.into_iter().find_map(|it| {
+        let base = stem(&it);
         let has = |list: &str| {
             list.split(' ').any(|it| stem(it) == base || (is_russian(it) && base.starts_with(it)))
         };
@@ -193,10 +245,14 @@ fn segment(
     let hidden = |at: usize| {
         let known = list.iter().any(|it| it.words.0 <= at && at < it.words.1);
         let word = page.words[at].fold();
-        !known && is_in("i we our us my me you your he she they him", &word)
+        !known && is_in("i we he she they you", &word)
     };
     let veiled = (words.0..words.1).any(hidden);
-    Segment { words, people: list, denied, turn, veiled }
+    Segment { words, people: list, denied: false, turn, veiled, topic: None }
+}
+
+fn word(page: &Reading<'_>, at: usize) -> String {
+    page.words.get(at).map(Word::fold).unwrap_or_default()
 }
 
 fn slot(
@@ -302,5 +358,77 @@ fn case(word: &str) -> Slot {
         Slot::Agent
     } else {
         Slot::Owner
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[ignore]
+    fn dump() {
+        let file = std::fs::read_to_string("/tmp/open.txt").unwrap();
+        for doc in file.split("\n# ") {
+            let cut = doc.find("\n= ").unwrap_or(doc.len());
+            let (body, lines) = doc.split_at(cut);
+            let (name, body) = body.split_once('\n').unwrap();
+            println!("##### {name}");
+            let pages = [Reading::new(body)];
+            let cast = Cast::new(&pages);
+            println!(
+                "roles {:?}",
+                cast.roles
+                    .iter()
+                    .map(|(r, s)| (
+                        role_word(*r),
+                        s.iter().map(|it| cast.called(*it)).collect::<Vec<_>>()
+                    ))
+                    .collect::<Vec<_>>()
+            );
+            println!("author {:?}", cast.author(&pages[0]).map(|it| cast.called(it)));
+            let author = cast.author(&pages[0]);
+            let lines_of = cast.lines(&pages[0]);
+            let mut thread = Thread { author, last: None };
+            for (at, s) in pages[0].sentences.iter().enumerate() {
+                thread.author = lines_of[at].or(author);
+                for g in cast.segments(&pages[0], s, &mut thread) {
+                    show(&cast, &pages[0], &g);
+                }
+            }
+            for line in lines.lines().filter(|it| it.starts_with("= ")) {
+                let mut text = String::new();
+                let mut rest = line;
+                while let Some((before, slot)) = rest.split_once('{') {
+                    let (slot, after) = slot.split_once('}').unwrap();
+                    let (_, v) = slot.split_once(':').unwrap();
+                    text.push_str(before);
+                    text.push_str(v.split_once('|').unwrap().0);
+                    rest = after;
+                }
+                text.push_str(rest);
+                let r = Reading::new(&text[2..]);
+                let mut thread = Thread::default();
+                for s in &r.sentences {
+                    for g in cast.segments(&r, s, &mut thread) {
+                        print!("   >>> ");
+                        show(&cast, &r, &g);
+                    }
+                }
+            }
+        }
+    }
+    fn show(cast: &Cast, page: &Reading<'_>, g: &Segment) {
+        let t = &page.text[page.words[g.words.0].start..page.words[g.words.1 - 1].end];
+        let p: Vec<String> =
+            g.people.iter().map(|it| format!("{:?}={}", it.slot, cast.called(it.actor))).collect();
+        println!(
+            "[{}] {:?} {}{}{:?}",
+            t.replace('\n', " "),
+            p,
+            if g.denied { "DENIED " } else { "" },
+            if g.veiled { "VEILED " } else { "" },
+            g.turn
+        );
     }
 }

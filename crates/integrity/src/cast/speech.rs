@@ -16,6 +16,7 @@ complained added adds opined believes noted notes сказал сказала з
 pub(crate) fn is_saying(folded: &str) -> bool {
     SAYS.split(' ').any(|it| it == folded)
         || matches!(folded, "disputes" | "disputed" | "admits" | "admitted" | "concedes" | "says")
+        || matches!(folded, "complained" | "informed" | "accused" | "accuses" | "asked" | "warned")
         || matches!(folded, "acknowledged" | "acknowledges" | "thinks" | "thought" | "alleges")
         || matches!(folded, "alleged" | "insists" | "insisted" | "estimates" | "estimated")
 }
@@ -63,7 +64,7 @@ impl Cast {
             let titled = order < 6 && lead(1) == "of" && (paper(&lead(2)) || paper(&lead(3)));
             let line = page.text.get(..mark.span.start).unwrap_or_default();
             let line = line.rsplit('\n').next().unwrap_or_default();
-            let sent = line.trim() == "From:" || line.starts_with("Reporting officer");
+            let sent = line.trim() == "From:" || line.contains("Reporting officer:");
             let signed =
                 (1..=3).any(|it| matches!(lead(it).as_str(), "sincerely" | "yours" | "regards"));
             if lead(1) == "i" || titled || sent || signed {

@@ -15,7 +15,7 @@ veterinarian pilot captain mechanic instructor coach student applicant interveno
 guardian receiver liquidator principal assignor assignee mortgagor mortgagee bailor bailee sublessee \
 hospital clinic university college township municipality department ministry developer builder \
 roofer plumber electrician caterer photographer designer publisher author editor manager president \
-chairman chairwoman chair treasurer secretary director foreman supervisor dispatcher coordinator \
+company firm writer sender deponent expert affiant declarant seafarer chairman chairwoman chair treasurer secretary director foreman supervisor dispatcher coordinator \
 истец/истц ответчик покупатель продавец/продавц подрядчик заказчик перевозчик получатель \
 отправитель грузоотправитель грузополучатель поставщик арендатор арендодатель субарендатор \
 работник работодатель займодавец/займодавц заемщик кредитор должник заявитель управляющий водитель \

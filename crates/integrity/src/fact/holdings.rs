@@ -58,7 +58,11 @@ impl Check<'_, '_, '_> {
                 let alike = alike.map_or(0.0, |it| it.score);
                 let there = &self.index.sentence(id).1.polarity.mentions;
                 let fits = |axis: usize| {
-                    if other { axis != mention.axis && is_kin(axis, mention.axis) } else { axis == mention.axis }
+                    if other {
+                        axis != mention.axis && is_kin(axis, mention.axis)
+                    } else {
+                        axis == mention.axis
+                    }
                 };
                 for it in there.iter().filter(|it| fits(it.axis)) {
                     let across = shared(&mention.near, &it.far) + shared(&mention.far, &it.near);

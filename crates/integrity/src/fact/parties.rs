@@ -94,7 +94,8 @@ impl Check<'_, '_, '_> {
     }
 
     /// Whether who acts was settled, one way or the other.
-    pub(super) fn relations(&mut self, pair: &Pair<'_>) -> bool {
+    pub(super) fn relations(&mut self, pair: &Pair<'_>, placed: Option<Support>) -> bool {
+        let borne_out = placed == Some(Support::Supported);
         let mut settled = false;
         for ours in self.index.cast.relations(self.reading, pair.sentence) {
             let Some(list) = self.index.relations.get(&ours.class) else { continue };
@@ -117,7 +118,7 @@ impl Check<'_, '_, '_> {
                     let loose = matches!(it.class.as_str(), "from" | "for");
                     (!loose || pair.score_of(*id) > 0.0) && it.mirrors(&ours)
                         || (taken && it.patient == ours.patient)
-                        || (pair.score_of(*id) >= 0.35 && it.conflicts(&ours))
+                        || (!borne_out && pair.score_of(*id) >= 0.35 && it.conflicts(&ours))
                 })
                 .max_by(|one, other| pair.score_of(one.1).total_cmp(&pair.score_of(other.1)));
             if let Some((_, id)) = conflict {

@@ -13,6 +13,8 @@ use crate::text::{Word, is_stop, stem};
 const FLOOR_TWO: f64 = 0.16;
 /// And where only one of ours is compared.
 const FLOOR_ONE: f64 = 0.3;
+/// And where a single word is shared.
+const LONE: f64 = 0.4;
 /// By how much what gainsays must be nearer than what bears out.
 const MARGIN: f64 = 1.12;
 
@@ -25,11 +27,12 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    pub(super) fn slots(&mut self, pair: &Pair<'_>) {
+    /// What the segments of the source say of ours, if anything.
+    pub(super) fn slots(&mut self, pair: &Pair<'_>) -> Option<Support> {
         let after =
             self.reading.sentences.partition_point(|it| it.span.start <= pair.sentence.span.start);
         let Some(segments) = after.checked_sub(1).and_then(|it| self.segments.get(it)) else {
-            return;
+            return None;
         };
         let mut found: Option<(Span, Support, Place)> = None;
         for ours in segments {
@@ -43,9 +46,9 @@ impl Check<'_, '_, '_> {
                 found = Some((span, support, place));
             }
         }
-        if let Some((span, support, place)) = found {
-            self.push(ClaimKind::Party, span, (support, Some(place)));
-        }
+        let (span, support, place) = found?;
+        self.push(ClaimKind::Party, span, (support, Some(place)));
+        Some(support)
     }
 
     fn placed(
@@ -54,7 +57,7 @@ impl Check<'_, '_, '_> {
         ours: &Segment,
         stems: &[String],
     ) -> Option<(Support, Place)> {
-        if ours.denied || stems.is_empty() {
+        if stems.is_empty() {
             return None;
         }
         let sum = |list: &[String]| -> f64 { list.iter().map(|it| self.index.weight(it)).sum() };
@@ -69,13 +72,21 @@ impl Check<'_, '_, '_> {
         for (id, alike) in ids {
             let (page, _) = self.index.sentence(id);
             for theirs in self.index.segments(id) {
+                // Words against words, and deeds against deeds.
+                if ours.denied != theirs.denied || ours.topic.is_some() != theirs.topic.is_some() {
+                    continue;
+                }
                 let Some((agrees, two)) = compare(ours, theirs) else { continue };
                 let there = context(page, theirs);
                 let shared: Vec<String> =
                     stems.iter().filter(|it| there.contains(it)).cloned().collect();
                 let score = sum(&shared) / (total + 0.2 * sum(&there)).max(1.0);
+                let met = ours
+                    .people
+                    .iter()
+                    .any(|it| theirs.people.iter().any(|one| one.actor == it.actor));
                 let floor = if two { FLOOR_TWO } else { FLOOR_ONE };
-                let few = !two && shared.len() < stems.len().min(2);
+                let few = !two && !met && score < LONE && shared.len() < stems.len().min(2);
                 if score < floor || few {
                     continue;
                 }
@@ -101,7 +112,8 @@ impl Check<'_, '_, '_> {
 /// The telling words of a segment without those that name its people.
 fn context(page: &Reading<'_>, it: &Segment) -> Vec<String> {
     let named = |at: usize| it.people.iter().any(|one| one.words.0 <= at && at < one.words.1);
-    let own = (it.words.0..it.words.1).filter(|at| !named(*at));
+    let topic = it.topic.map_or(0..0, |it| it.0..it.1);
+    let own = (it.words.0..it.words.1).filter(|at| !named(*at)).chain(topic);
     let mut list: Vec<String> = Vec::new();
     for word in own.filter_map(|at| page.words.get(at)).map(Word::fold) {
         let base = stem(&word);
@@ -123,6 +135,15 @@ fn compare(ours: &Segment, theirs: &Segment) -> Option<(bool, bool)> {
         _ => false,
     };
     let acts = |slot: Slot| slot != Slot::Goal;
+    let owned = |it: &cast::Person| it.head.as_ref().map(|head| (it.actor, head.clone()));
+    let there: Vec<_> = theirs.people.iter().filter_map(owned).collect();
+    for (actor, head) in ours.people.iter().filter_map(owned) {
+        let mut same = there.iter().filter(|it| it.1 == head).peekable();
+        let other = same.peek().is_some_and(|it| cast::comparable(it.0, actor));
+        if other && same.all(|it| it.0 != actor) {
+            return Some((false, true));
+        }
+    }
     let (mut agree, mut oppose, mut known) = (0, 0, 0);
     for it in &ours.people {
         let mut own = theirs.people.iter().filter(|one| one.actor == it.actor).peekable();
@@ -149,7 +170,7 @@ fn compare(ours: &Segment, theirs: &Segment) -> Option<(bool, bool)> {
         (_, 0) => Some((true, known > 1)),
         (0, _) => {
             // Being named in another place is only a swap where both are.
-            let swapped = known > 1 || known == 0 || theirs.people.len() > 1;
+            let swapped = known > 1 || known == 0 || theirs.people.len() > 1 || oppose > 1;
             swapped.then_some((false, known > 1))
         }
         _ => None,
