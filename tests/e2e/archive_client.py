@@ -87,10 +87,27 @@ async def session(tally, base, mode, era):
         tally.check(f"{era}: lists no others", not extra, extra)
         schemas = {tool.name: tool.output_schema for tool in tools}
         mia = await stranger(tally, client, door, schemas, era)
+    made_up = argparse.Namespace(stdio=None, url=f"{base}/mcp", token="stoa1_made-up")
+    async with Client(over(made_up), mode=mode) as client:
+        await barred(tally, client, schemas, era)
     header = argparse.Namespace(stdio=None, url=f"{base}/mcp", token=mia.token)
     async with Client(over(header), mode=mode) as client:
         await elsewhere(tally, client, era)
         await matter(tally, client, mia, schemas, era)
+
+
+async def barred(tally, client, schemas, era):
+    """A header that does not hold keeps nobody from signing in."""
+    label = f"{era}: a made-up token in the header"
+    name = "arkiver_query_insights"
+    await refused_call(tally, client, label, "AUTHENTICATION_FAILED", name, {})
+    who = {"username": f"lou-{os.urandom(4).hex()}", "password": "a long enough password"}
+    for action in ["register", "login"]:
+        ask = {"action": action, **who}
+        given = await call(tally, client, schemas, f"{label}: {action}", "auth", ask)
+    context = {"auth": {"token": given.get("token", "none")}}
+    result = await client.call_tool(name, {}, meta=context)
+    tally.check(f"{label}: the token in the context opens", not result.is_error, text(result))
 
 
 async def matter(tally, client, mia, schemas, era):
