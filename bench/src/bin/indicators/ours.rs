@@ -67,15 +67,19 @@ pub(crate) fn batch(data: &Data, only: &Only, table: &mut Table) -> Outcome<()> 
         // The form that TA-Lib has.
         let args: &[_] = if name == "vwap" { &[("session", Arg::Text("continuous"))] } else { &[] };
         let spec = Spec::parse(name, args)?;
-        let start = ThreadTime::now();
-        // What TA-Lib gives; the other four series are only in the README.
-        let series = match name {
-            "psar" => spec.batch_only(&candles, &["psar"]),
-            _ => spec.batch(&candles),
-        };
-        let spent = start.elapsed();
-        drop(black_box(series));
-        table.add("ours", name, spent.as_nanos() as f64 / data.c.len() as f64);
+        // Twice, as TA-Lib: the first call finds the caches as the one before it left them, which
+        // depends on the order in which either side names its indicators.
+        for _ in 0..2 {
+            let start = ThreadTime::now();
+            // What TA-Lib gives; the other four series are only in the README.
+            let series = match name {
+                "psar" => spec.batch_only(&candles, &["psar"]),
+                _ => spec.batch(&candles),
+            };
+            let spent = start.elapsed();
+            drop(black_box(series));
+            table.add("ours", name, spent.as_nanos() as f64 / data.c.len() as f64);
+        }
     }
     Ok(())
 }

@@ -7,9 +7,8 @@ use std::array;
 #[cfg(not(target_feature = "avx"))]
 use multiversion::{multiversion, target::match_target};
 
-/// What `crossing_wide` takes is a multiple of this. So few that lines are still in cache when the
-/// signal is made of them.
-pub(crate) const PART: usize = 64;
+/// What `crossing_wide` takes is a multiple of this.
+pub(crate) const PART: usize = 16;
 
 type Eight = [[f64; 4]; 2];
 

@@ -94,8 +94,9 @@ struct Long<const PERCENT: bool> {
     waits: bool,
 }
 
-/// How many numbers are done anew where one of them is missing.
-const RUN: usize = 16 * PART;
+/// How many numbers are done anew where one of them is missing. Outputs that are not kept have no
+/// room for more.
+const RUN: usize = 128 * PART;
 
 /// The bits, but for the sign, of a number far from where sums overflow.
 const LARGEST: u64 = 1e100_f64.to_bits() << 1;

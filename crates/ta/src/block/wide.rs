@@ -2,11 +2,15 @@
 //! of pairs, and what remains of the mean four steps ago. For machines with wide registers only;
 //! the others have `lanes`.
 //!
-//! Outputs grow by what is in registers, so that nothing is written twice.
+//! Nothing waits for what was begun in the same turn, and nothing but outputs is written: stores
+//! and fused multiplications get in each other's way.
 
 use std::arch::x86_64::*;
+use std::array;
+use std::cell::Cell;
+use std::mem::take;
 
-use super::lanes::{Lanes, PART};
+use super::lanes::Lanes;
 use crate::indicator::finite;
 
 type Four = __m256d;
@@ -14,58 +18,83 @@ type Four = __m256d;
 /// No mean is as large unless something went wrong.
 const LARGE: f64 = 1e100;
 /// An average that keeps this much of its mean at each step keeps more than `LARGE` of the largest
-/// numbers there are over a run of 1,024.
-const REMEMBERS: f64 = 0.64;
+/// numbers there are over a run of 2,048.
+const REMEMBERS: f64 = 0.792;
 
-/// An average in four lanes, one for each of four candles in a row.
-struct Average {
-    a: Four,
-    ab: Four,
-    b2: Four,
-    b4: Four,
-    /// The numbers before.
-    xs: Four,
-    /// What they gave in pairs.
+/// A factor, four times. It is in a cell so that it stays in memory, where a multiplication takes
+/// it from as fast as from a register: there are more factors than registers, and the compiler
+/// would keep factors and put means aside.
+type Factor = Cell<[f64; 4]>;
+
+#[repr(align(32))]
+struct Factors {
+    fast: [Factor; 3],
+    slow: [Factor; 3],
+    signal: [Factor; 3],
+    line: [Factor; 2],
+    shown: Factor,
+}
+
+impl Factors {
+    fn new(percent: bool, [fast, slow, signal]: [Lanes; 3]) -> Factors {
+        let four = |factor| Cell::new([factor; 4]);
+        let powers = |Lanes { b, .. }| [b, b * b, b * b * (b * b)].map(four);
+        let line = if percent { [100.0 * fast.a / slow.a, 100.0] } else { [fast.a, slow.a] };
+        Factors {
+            fast: powers(fast),
+            slow: powers(slow),
+            signal: powers(signal),
+            line: line.map(four),
+            shown: four(signal.a),
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx,avx2,fma")]
+fn factor(factor: &Factor) -> Four {
+    let [a, b, c, d] = factor.get();
+    _mm256_setr_pd(a, b, c, d)
+}
+
+/// An average in four lanes, one for each of four candles in a row, before it is multiplied by `a`.
+struct Average<'a> {
+    /// The first, second and fourth power of what a step leaves of the mean.
+    powers: &'a [Factor; 3],
+    /// What the numbers gave in pairs.
     pairs: Four,
+    /// What they gave with the three before them.
+    fours: Four,
     means: Four,
 }
 
-impl Average {
+impl Average<'_> {
     /// Goes on from a mean as if it had come from numbers longer ago.
     #[inline]
     #[target_feature(enable = "avx,avx2,fma")]
-    fn new(Lanes { a, b, mean }: Lanes) -> Average {
-        let zero = _mm256_setzero_pd();
-        let (once, twice) = (mean / b, mean / (b * b));
-        Average {
-            a: _mm256_set1_pd(a),
-            ab: _mm256_set1_pd(a * b),
-            b2: _mm256_set1_pd(b * b),
-            b4: _mm256_set1_pd(b * b * (b * b)),
-            xs: zero,
-            pairs: zero,
-            means: _mm256_setr_pd(twice / b, twice, once, mean),
-        }
+    fn new(powers: &[Factor; 3], Lanes { a, b, mean }: Lanes) -> Average<'_> {
+        let (zero, now) = (_mm256_setzero_pd(), mean / a);
+        let (once, twice) = (now / b, now / (b * b));
+        let means = _mm256_setr_pd(twice / b, twice, once, now);
+        Average { powers, pairs: zero, fours: zero, means }
     }
 
+    /// Takes four numbers, and the four that begin one earlier.
     #[inline]
     #[target_feature(enable = "avx,avx2,fma")]
-    fn push(&mut self, xs: Four) -> Four {
-        let between = _mm256_permute2f128_pd::<0x21>(self.xs, xs);
-        let before = _mm256_shuffle_pd::<0b0101>(between, xs);
-        self.xs = xs;
-        let pairs = _mm256_fmadd_pd(self.ab, before, _mm256_mul_pd(self.a, xs));
+    fn take(&mut self, xs: Four, before: Four) {
+        let pairs = _mm256_fmadd_pd(factor(&self.powers[0]), before, xs);
         let older = _mm256_permute2f128_pd::<0x21>(self.pairs, pairs);
         self.pairs = pairs;
-        let fours = _mm256_fmadd_pd(self.b2, older, pairs);
-        self.means = _mm256_fmadd_pd(self.b4, self.means, fours);
-        self.means
+        self.fours = _mm256_fmadd_pd(factor(&self.powers[1]), older, pairs);
     }
 
+    /// The means at the numbers that were taken.
     #[inline]
     #[target_feature(enable = "avx,avx2,fma")]
-    fn last(&self) -> f64 {
-        store(self.means)[3]
+    fn next(&mut self) -> Four {
+        self.means = _mm256_fmadd_pd(factor(&self.powers[2]), self.means, self.fours);
+        self.means
     }
 }
 
@@ -86,64 +115,108 @@ fn store(values: Four) -> [f64; 4] {
     [_mm_cvtsd_f64(low), second(low), _mm_cvtsd_f64(high), second(high)]
 }
 
-/// Nothing is appended where there is no room: a call to make some would take all registers.
+/// The last of the four before and the first three of these.
 #[inline]
 #[target_feature(enable = "avx,avx2,fma")]
-fn append(column: &mut Vec<f64>, values: [Four; 4]) -> Option<()> {
-    if column.capacity() - column.len() < 16 {
-        return None;
-    }
-    let [w, x, y, z] = values;
-    let [[a, b, c, d], [e, f, g, h]] = [store(w), store(x)];
-    let [[i, j, k, l], [m, n, o, p]] = [store(y), store(z)];
-    column.extend_from_slice(&[a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]);
-    Some(())
+fn behind(before: Four, xs: Four) -> Four {
+    let between = _mm256_permute2f128_pd::<0x21>(before, xs);
+    _mm256_shuffle_pd::<0b0101>(between, xs)
 }
 
-/// Appends line, signal and histogram of as many whole parts as there are. Gives the last means, or
-/// nothing where not all was finite or there was no room.
+#[inline]
+#[target_feature(enable = "avx,avx2,fma")]
+fn line<const PERCENT: bool>([first, second]: &[Factor; 2], fast: Four, slow: Four) -> Four {
+    let (first, second) = (factor(first), factor(second));
+    if PERCENT {
+        return _mm256_sub_pd(_mm256_div_pd(_mm256_mul_pd(first, fast), slow), second);
+    }
+    _mm256_fmsub_pd(first, fast, _mm256_mul_pd(second, slow))
+}
+
+#[inline]
+#[target_feature(enable = "avx,avx2,fma")]
+fn has_room(column: &Vec<f64>) -> bool {
+    column.capacity() - column.len() >= 4
+}
+
+/// Appends line, signal and histogram of whole fours, of which there must be three. Gives the last
+/// means, or nothing where not all was finite or there was no room.
 ///
 /// What is not finite makes every mean after it so. A histogram can be infinite between a line and
 /// a signal that are not, if they are so large that the signal shows it to the end of a run, unless
 /// it forgets at once: then all are looked at.
 #[target_feature(enable = "avx,avx2,fma")]
 pub(crate) fn crossing<const PERCENT: bool>(
-    [fast, slow, signal]: [Lanes; 3],
+    averages: [Lanes; 3],
     xs: &[f64],
-    [lines, signals, hists]: [&mut Vec<f64>; 3],
+    out: [&mut Vec<f64>; 3],
 ) -> Option<[f64; 3]> {
-    let (from, forgets) = (hists.len(), signal.b < REMEMBERS);
-    let (mut fast, mut slow) = (Average::new(fast), Average::new(slow));
-    let mut signal = Average::new(signal);
-    let zero = _mm256_setzero_pd();
-    let hundred = _mm256_set1_pd(100.0);
-    for xs in xs.as_chunks::<PART>().0 {
-        let from = lines.len();
-        for xs in xs.as_chunks::<16>().0 {
-            let mut now = [zero; 4];
-            for (line, xs) in now.iter_mut().zip(xs.as_chunks().0) {
-                let xs = load(xs);
-                let (fast, slow) = (fast.push(xs), slow.push(xs));
-                *line = _mm256_sub_pd(fast, slow);
-                if PERCENT {
-                    *line = _mm256_mul_pd(_mm256_div_pd(*line, slow), hundred);
-                }
-            }
-            append(lines, now)?;
-        }
-        for xs in lines.get(from..)?.as_chunks::<16>().0 {
-            let (mut now, mut apart) = ([zero; 4], [zero; 4]);
-            for ((now, apart), xs) in now.iter_mut().zip(&mut apart).zip(xs.as_chunks().0) {
-                let line = load(xs);
-                *now = signal.push(line);
-                *apart = _mm256_sub_pd(line, *now);
-            }
-            append(signals, now)?;
-            append(hists, apart)?;
-        }
-    }
-    let means = [fast.last(), slow.last(), signal.last()];
+    let [lines, signals, hists] = out;
+    let (from, forgets) = (hists.len(), averages[2].b < REMEMBERS);
+    let factors = Factors::new(PERCENT, averages);
+    let means = turns::<PERCENT>(&factors, averages, xs, [lines, signals, &mut *hists])?;
     let small = means.iter().all(|mean| mean.abs() < LARGE);
     let whole = small && (!forgets || hists.get(from..)?.iter().all(|value| finite(*value)));
     whole.then_some(means)
+}
+
+/// In each turn four candles are shown, the signal takes the four after them, the line is made of
+/// the four after those, and the next four are taken. So that the last are shown as well, twelve
+/// numbers of nothing follow.
+///
+/// Not inlined, because a factor that nobody else can reach would be as good as none in a cell.
+#[inline(never)]
+#[target_feature(enable = "avx,avx2,fma")]
+fn turns<const PERCENT: bool>(
+    factors: &Factors,
+    averages: [Lanes; 3],
+    xs: &[f64],
+    out: [&mut Vec<f64>; 3],
+) -> Option<[f64; 3]> {
+    let [x0, x1, x2, now @ ..] = xs.as_chunks::<4>().0 else { return None };
+    let [before1, before2, before @ ..] = xs.get(3..)?.as_chunks::<4>().0 else { return None };
+    let end = [[0.0; 4]; 3];
+    let before_end = [[*xs.last()?, 0.0, 0.0, 0.0], [0.0; 4], [0.0; 4]];
+    let zero = _mm256_setzero_pd();
+    let mut fast = Average::new(&factors.fast, averages[0]);
+    let mut slow = Average::new(&factors.slow, averages[1]);
+    let mut signal = Average::new(&factors.signal, averages[2]);
+    let (x0, x1, x2) = (load(x0), load(x1), load(x2));
+    fast.take(x0, behind(zero, x0));
+    slow.take(x0, behind(zero, x0));
+    let mut shown = line::<PERCENT>(&factors.line, fast.next(), slow.next());
+    fast.take(x1, load(before1));
+    slow.take(x1, load(before1));
+    signal.take(shown, behind(zero, shown));
+    let mut next = line::<PERCENT>(&factors.line, fast.next(), slow.next());
+    fast.take(x2, load(before2));
+    slow.take(x2, load(before2));
+    // Lengths of columns that are our own are kept in registers.
+    let [lines, signals, hists] = out;
+    let mut columns = (take(lines), take(signals), take(hists));
+    let mut room = true;
+    'all: for (now, before) in [(now, before), (&end, &before_end)] {
+        for (xs, before) in now.iter().zip(before) {
+            let mean = _mm256_mul_pd(factor(&factors.shown), signal.next());
+            let hist = _mm256_sub_pd(shown, mean);
+            room = has_room(&columns.0) && has_room(&columns.1) && has_room(&columns.2);
+            if !room {
+                break 'all;
+            }
+            columns.0.extend_from_slice(&store(shown));
+            columns.1.extend_from_slice(&store(mean));
+            columns.2.extend_from_slice(&store(hist));
+            signal.take(next, behind(shown, next));
+            shown = next;
+            next = line::<PERCENT>(&factors.line, fast.next(), slow.next());
+            let (xs, before) = (load(xs), load(before));
+            fast.take(xs, before);
+            slow.take(xs, before);
+        }
+    }
+    (*lines, *signals, *hists) = columns;
+    // Two went on for eight numbers of nothing, which left them that much less.
+    let means = [fast.means, slow.means, signal.means];
+    let left = [averages[0].b.powi(8), averages[1].b.powi(8), 1.0];
+    room.then(|| array::from_fn(|i| averages[i].a * (store(means[i])[3] / left[i])))
 }
