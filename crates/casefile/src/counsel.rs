@@ -246,9 +246,11 @@ fn appearance<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 /// `представитель истца по доверенности Сидоров С.С.`
 fn representative<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     let mut role = None;
-    for from in at + 1..at + 9 {
+    for from in at + 1..at + 18 {
         role = role.or_else(|| party::role(text.low(from)));
-        if matches!(text.low(from), "." | ";") {
+        // The number and the day of the power may stand between.
+        let point = text.is(from, ".") && !text.is_number(from + 1) && !text.is(from + 1, ":");
+        if point || matches!(text.low(from), ";") || text.breaks(from) > 1 {
             return;
         }
         let Some(end) =

@@ -22,7 +22,9 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
             "суд" | "суда" | "суде" | "судом" | "суду" => {
                 russian::find(text, at)
             }
-            "участок" | "участка" | "участке" => russian::precinct(text, at),
+            "участок" | "участка" | "участке" | "участку" => {
+                russian::precinct(text, at)
+            }
             "judicial" if text.at(at).is_some_and(|it| it.shout && !it.aside) => circuit(text, at),
             // `Macomb CC` of a lower court.
             "cc" if text.at(at).is_some_and(|it| it.shout && it.aside) && at > 0 => {

@@ -280,7 +280,7 @@ fn unit(text: &Text<'_>, at: usize) -> Option<(Unit, usize)> {
         "day" | "days" | "day's" | "дней" | "дня" | "день" if qualified => {
             Unit::BusinessDays
         }
-        "day" | "days" | "day's" | "дней" | "дня" | "день" => Unit::Days,
+        "day" | "days" | "day's" | "дней" | "дня" | "день" | "суток" => Unit::Days,
         "week" | "weeks" | "недель" | "недели" => Unit::Weeks,
         "month" | "months" | "месяца" | "месяцев" | "месяц" => Unit::Months,
         "year" | "years" | "года" | "лет" => Unit::Years,
@@ -328,7 +328,9 @@ fn noun(text: &Text<'_>, at: usize) -> Option<Anchor> {
         | "award"
         | "определения"
         | "постановления" => Anchor::Order,
-        "judgment" | "решения" => Anchor::Judgment,
+        "judgment" | "решения" | "изготовления" | "принятия" | "провозглашения" | "приговора" => {
+            Anchor::Judgment
+        }
         "hearing" | "trial" | "conference" | "заседания" => Anchor::Hearing,
         "letter"
         | "email"
@@ -341,7 +343,9 @@ fn noun(text: &Text<'_>, at: usize) -> Option<Anchor> {
         | "договора"
         | "соглашения"
         | "today"
-        | "hereof" => Anchor::ThisDocument,
+        | "hereof"
+        | "effective"
+        | "execution" => Anchor::ThisDocument,
         _ => return None,
     })
 }

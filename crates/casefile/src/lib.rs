@@ -178,7 +178,11 @@ fn findings<'t>(text: &Text<'t>, cited: &[bool]) -> Vec<Finding<'t>> {
 fn cited(text: &Text<'_>) -> Vec<bool> {
     let mut edges = vec![0i32; text.len() + 1];
     for it in cite::find(text.raw) {
-        if matches!(it.kind, cite::Kind::Docket | cite::Kind::Decision | cite::Kind::Section) {
+        // A decision may be one of this case, but what a plenum resolved never is.
+        let plenary = it.kind == cite::Kind::Decision && it.text.contains("Пленум");
+        if matches!(it.kind, cite::Kind::Docket | cite::Kind::Decision | cite::Kind::Section)
+            && !plenary
+        {
             continue;
         }
         let from = text.tokens.partition_point(|token| token.end <= it.full_span.start);

@@ -32,12 +32,22 @@ pub(crate) fn role(word: &str) -> Option<Role> {
         | "ответчика"
         | "ответчику"
         | "ответчиком"
-        | "ответчики" => Role::Defendant,
+        | "ответчики"
+        | "подсудимый"
+        | "подсудимого"
+        | "обвиняемый"
+        | "обвиняемого"
+        | "осужденного" => Role::Defendant,
         "appellant" | "appellants" => Role::Appellant,
         "appellee" | "appellees" => Role::Appellee,
-        "petitioner" | "petitioners" | "заявитель" | "заявителя" | "заявителю" => {
-            Role::Petitioner
-        }
+        "petitioner"
+        | "petitioners"
+        | "заявитель"
+        | "заявителя"
+        | "заявителю"
+        | "взыскатель"
+        | "взыскателя"
+        | "взыскателю" => Role::Petitioner,
         "respondent" | "respondents" => Role::Respondent,
         "intervenor" | "intervenors" | "intervening" => Role::Intervenor,
         "debtor" | "debtors" | "должник" | "должника" => Role::Debtor,
@@ -326,6 +336,12 @@ fn prose<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
     let plural =
         text.low(at).ends_with('s') || text.low(at).ends_with('ы') || text.low(at).ends_with('и');
     let mut next = at + 1;
+    // `Заявитель (ответчик): АО «Ромашка»`
+    let mut below = None;
+    if text.is(next, "(") && text.is(next + 2, ")") && text.is(next + 3, ":") {
+        below = self::role(text.low(next + 1));
+        next += 3;
+    }
     if matches!(text.low(next), ":" | "-" | "–" | "—" | ",") {
         next += 1;
     }
@@ -339,9 +355,10 @@ fn prose<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
     let mut last = next;
     for _ in 0..if plural { 6 } else { 1 } {
         let Some(end) = spoken.then(|| named(reading, last)).flatten() else { break };
-        out.push(
-            Finding::new(kind_of(reading, last, end), text, (last, end), Ground::Label).with(role),
-        );
+        for role in [Some(role), below].into_iter().flatten() {
+            let kind = kind_of(reading, last, end);
+            out.push(Finding::new(kind, text, (last, end), Ground::Label).with(role));
+        }
         last = match text.low(end) {
             "," if text.is(end + 1, "and") => end + 2,
             "," | "and" | "и" => end + 1,
@@ -362,7 +379,8 @@ fn is_listed(reading: &Reading<'_, '_>, at: usize) -> bool {
 fn appears(text: &Text<'_>, at: usize) -> bool {
     let back = |steps: usize| at.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
     let word = if back(1) == "the" { back(2) } else { back(1) };
-    text.is(at + 1, ":") && matches!(word, "for" | "от" | "представитель")
+    matches!(text.low(at + 1), ":" | "—" | "–" | "-")
+        && matches!(word, "for" | "от" | "представитель")
 }
 
 /// A name in running text; a surname alone will do.

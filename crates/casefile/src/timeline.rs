@@ -58,7 +58,10 @@ impl<'t> Timeline<'t> {
         debug_assert!(places.first().is_none_or(|it| *it == first));
         self.decides |= (0..text.len()).any(|at| {
             (text.at(at).is_some_and(|it| it.shout) || text.is(at + 1, ":"))
-                && matches!(text.low(at), "ordered" | "решил" | "определил" | "постановил")
+                && matches!(
+                    text.low(at),
+                    "ordered" | "решил" | "определил" | "постановил" | "приговорил"
+                )
         });
         for at in 0..text.len() {
             let Some((end, mut found)) = deadline::at(text, at) else { continue };

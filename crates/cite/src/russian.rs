@@ -273,6 +273,10 @@ fn act<'t>(text: &Text<'t>, i: usize, end: usize) -> Option<Found<'t>> {
         || ["Правительств", "Президент", "Минист", "Банка России"]
             .iter()
             .any(|it| named.contains(it));
+    // An employer's order has nobody's name: `приказ от 14.07.2023 № 212-к`.
+    if ruled && issuer == end {
+        return None;
+    }
     // Without a number only the name of a court tells an act from a word of prose.
     let court = parts::court(named);
     if number.is_none() && (ruled || (court.is_none() && !named.contains("суда"))) {

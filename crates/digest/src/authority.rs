@@ -1,6 +1,8 @@
 //! Authorities: every decision, law and article that a document cites, with the places where it
 //! does. Short forms are places of what they mean in the deep mode alone.
 
+mod list;
+
 use std::collections::HashMap;
 
 use casefile::Ground;
@@ -90,8 +92,10 @@ impl Authorities {
             let Some(head) = source.citations.first().and_then(|it| found.get(*it)) else {
                 continue;
             };
-            // The number of a case is said elsewhere, and a bare section names no law.
-            if !head.is_full() || matches!(head.kind, Kind::Docket | Kind::Section) {
+            // The number of a case is said elsewhere, a bare section names no law, and a decision
+            // without a number is one of this case.
+            let unnamed = head.kind == Kind::Decision && head.number.is_none();
+            if !head.is_full() || unnamed || matches!(head.kind, Kind::Docket | Kind::Section) {
                 continue;
             }
             let Some(place) = self.place_of(head) else { continue };
@@ -99,11 +103,35 @@ impl Authorities {
             for it in source.citations.iter().filter_map(|it| found.get(*it)) {
                 authority.cite(&joined, it, mode);
             }
+            for it in source.citations.iter().filter_map(|it| found.get(*it)) {
+                self.further(&joined, it);
+            }
+        }
+    }
+
+    /// The other sections that are cited with one.
+    fn further(&mut self, joined: &Joined, cite: &Citation<'_>) {
+        let Some(first) = cite.section else { return };
+        for span in list::further(&joined.text, cite) {
+            let section = joined.text.get(span.start..span.end).unwrap_or_default();
+            let mut other = cite.clone();
+            (other.section, other.pin_cite, other.parenthetical) = (Some(section), None, None);
+            let core = core(&other).replacen(first, section, 1).replacen("§§", "§", 1);
+            let Some(place) = self.named(&other, core) else { return };
+            if let Some(authority) = self.list.get_mut(place) {
+                authority.cited += 1;
+                for place in joined.places(span) {
+                    authority.sketch.add(place);
+                }
+            }
         }
     }
 
     fn place_of(&mut self, head: &Citation<'_>) -> Option<usize> {
-        let core = core(head);
+        self.named(head, core(head))
+    }
+
+    fn named(&mut self, head: &Citation<'_>, core: String) -> Option<usize> {
         if let Some(place) = self.by_core.get(&core) {
             return Some(*place);
         }

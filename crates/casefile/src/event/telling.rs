@@ -93,7 +93,7 @@ fn incident(word: &str) -> bool {
     )
 }
 
-const STEMS: [(&str, EventKind); 64] = [
+const STEMS: [(&str, EventKind); 65] = [
     ("доверенност", Other),
     ("накладн", Other),
     ("заключени", Other),
@@ -153,6 +153,7 @@ const STEMS: [(&str, EventKind); 64] = [
     ("претензи", Notice),
     ("уведом", Notice),
     ("извещ", Notice),
+    ("предупрежд", Notice),
     ("письм", Notice),
     ("телеграмм", Notice),
     ("уволен", Employment),

@@ -29,12 +29,12 @@ pub(super) fn between<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Fi
     let mut next = at + 1;
     while sides.len() < SIDES_MAX {
         let from = past_links(text, next);
-        let Some(end) =
-            couple(text, from).or_else(|| party_at(reading, from)).or_else(|| capitals(text, from))
+        let pair = couple(text, from).filter(|_| reading.organisation_at(from).is_none());
+        let Some(end) = pair.or_else(|| party_at(reading, from)).or_else(|| capitals(text, from))
         else {
             break;
         };
-        if let Some(last) = couple(text, from).map(|_| from + 2) {
+        if let Some(last) = pair.map(|_| from + 2) {
             spouses.extend(shared(text, last, end).map(|it| it.with(Role::Contracting)));
             sides.push((last, end));
         } else {
@@ -70,7 +70,7 @@ fn opens(text: &Text<'_>, at: usize) -> bool {
 fn couple(text: &Text<'_>, at: usize) -> Option<usize> {
     let first = name::is_name_word(text, at) && matches!(text.low(at + 1), "&" | "and");
     let end = first.then(|| name::person(text, at + 2, false))??;
-    name::is_given(text.low(at)).then_some(end)
+    (end == at + 4).then_some(end)
 }
 
 fn is_agreement(word: &str) -> bool {
@@ -190,7 +190,12 @@ pub(super) fn called<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Fin
         .find(|it| text.run(*it, &["в", "лице"]))
         .map(|it| it - usize::from(it > 0 && text.is(it - 1, ",")));
     let firm = acting.and_then(|end| Some((reading.organisation_before(end)?, end)));
-    if let Some(range) = firm.or_else(|| Some((from?, end))) {
+    // `Иванов Иван Иванович, паспорт …, именуемый`
+    let described = || {
+        let ends = (at.saturating_sub(DESCRIPTION_TOKENS)..at).rev().filter(|it| text.is(*it, ","));
+        ends.take(4).find_map(|end| Some((name::person_before(text, end, false)?, end)))
+    };
+    if let Some(range) = firm.or_else(|| Some((from?, end))).or_else(described) {
         out.push(side(reading, range));
     }
 }

@@ -13,7 +13,7 @@ const SIDE_TOKENS: usize = 40;
 
 pub(super) fn opens(word: &str) -> bool {
     matches!(word, "иск" | "иска" | "иску" | "иском" | "иске")
-        || ["заявлени", "жалоб"].iter().any(|it| word.starts_with(it))
+        || ["заявлени", "жалоб", "признани"].iter().any(|it| word.starts_with(it))
 }
 
 /// `по иску ООО «Ромашка» (ИНН …) к АО «Вектор»`
@@ -24,6 +24,18 @@ pub(super) fn find<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Findi
         let higher = ["апелляционн", "кассационн", "частн", "надзорн"];
         if higher.iter().any(|it| before.starts_with(it)) {
             side(reading, at + 1, Role::Appellant, out);
+        }
+        return;
+    }
+    // `о признании ООО «Ромашка» несостоятельным (банкротом)`
+    if text.low(at).starts_with("признани") {
+        let start = out.len();
+        let end = side(reading, at + 1, Role::Debtor, out).unwrap_or(at);
+        let broke = |it: usize| {
+            ["несостоятельн", "банкрот"].iter().any(|stem| text.low(it).starts_with(stem))
+        };
+        if !(end..end + 12).any(broke) {
+            out.truncate(start);
         }
         return;
     }

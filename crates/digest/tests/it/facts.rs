@@ -26,12 +26,16 @@ fn unit(unit: Unit) -> String {
 /// Russian names by surname and initials, whichever stands first, because cases change the endings
 /// of all.
 fn person(name: &str) -> String {
-    let plain = plain(name);
-    let plain = plain.strip_prefix("the ").unwrap_or(&plain).to_owned();
-    if plain.is_ascii() || plain.contains("ооо") {
-        return plain;
+    let form = plain(name);
+    let form = form.strip_prefix("the ").unwrap_or(&form).to_owned();
+    if form.is_ascii() || name.contains(['«', '"', '“']) || form.contains("ооо") {
+        return form;
     }
-    let words: Vec<&str> = plain.split(' ').collect();
+    // Initials may be letters that are words elsewhere.
+    let lower = name.to_lowercase();
+    let words = lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
+    let words: Vec<&str> =
+        words.map(|it| it.char_indices().nth(5).map_or(it, |(at, _)| &it[..at])).collect();
     let long = |it: &&str| it.chars().count() > 1;
     let surname = words.iter().position(long).unwrap_or_default();
     let rest = words.iter().enumerate().filter(|it| it.0 != surname);

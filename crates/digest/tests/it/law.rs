@@ -12,6 +12,7 @@ pub(crate) fn laws(text: &str) -> Vec<String> {
     if !lower.contains(['с', 'п', 'з']) {
         return vec![bare(&without_paragraphs(&lower))];
     }
+    let lower = numbered(&lower);
     let words: Vec<String> = lower.split_whitespace().map(named).collect();
     let Some(label) = words.iter().position(|it| it == "ст") else {
         return vec![bare(&words.join(" "))];
@@ -22,6 +23,18 @@ pub(crate) fn laws(text: &str) -> Vec<String> {
     let last = words.iter().rposition(|it| numbers.contains(&it)).unwrap_or(label);
     let (before, after) = (words[..=label].join(" "), words[last + 1..].join(" "));
     numbers.into_iter().map(|it| bare(&format!("{before} {it} {after}"))).collect()
+}
+
+/// A law or a resolution by its number, where it has one: the rest of its name has no settled
+/// spelling.
+fn numbered(text: &str) -> String {
+    let act = ["федеральн", "закон", "постановлени"].iter().filter_map(|it| text.find(it)).min();
+    let Some(start) = act else { return text.to_owned() };
+    let number = text[start..].split(['№', ' ']).rev().find(|it| {
+        it.starts_with(|it: char| it.is_ascii_digit()) && (it.contains("-фз") || !it.contains('.'))
+    });
+    number
+        .map_or(text.to_owned(), |it| format!("{}акт {}", &text[..start], it.trim_end_matches(',')))
 }
 
 /// `28 u.s.c. § 1404(a)` without `(a)`, and without the word for the sign.
