@@ -1,6 +1,8 @@
 //! Text as the tests see it: sentences, words, folded forms and crude stems, all by byte spans.
 //! It knows no grammar; a stem is only good for asking whether two words may be the same.
 
+mod same;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
@@ -233,33 +235,18 @@ pub(crate) fn clauses<'w, 't>(text: &str, words: &'w [Word<'t>]) -> Vec<&'w [Wor
     list
 }
 
-/// Stems that lawyers use for one another, the first standing for all.
-const SAME: [&str; 18] = [
-    "offer bid proposal propos",
-    "sue su sued suing suit lawsuit complaint action",
-    "pay repay repaid",
-    "strike strik hit",
-    "seek ask request",
-    "end terminat cancel discharg",
-    "begin commenc start",
-    "buy purchas",
-    "refuse refus reject declin",
-    "say stat read provid",
-    "lawyer attorney counsel",
-    "car vehicl automobil",
-    "agreement contract agre",
-    "lend loan",
-    "due matur",
-    "injure injur hurt wound",
-    "similar like alike",
-    "total sum amount",
-];
-
 /// The word without its commonest endings, and one word for those that mean the same.
 pub(crate) fn stem(folded: &str) -> String {
-    static FIRST: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
-        let rows = SAME.iter().filter_map(|it| Some((it.split(' ').next()?, *it)));
-        rows.flat_map(|(first, all)| all.split(' ').map(move |it| (it, first))).collect()
+    static FIRST: LazyLock<HashMap<String, &str>> = LazyLock::new(|| {
+        let mut map: HashMap<String, &str> = HashMap::new();
+        for row in same::SAME.lines() {
+            let first = row.split(' ').next().unwrap_or_default();
+            for word in row.split(' ') {
+                map.entry(bare(word)).or_insert(first);
+                map.entry(word.to_owned()).or_insert(first);
+            }
+        }
+        map
     });
     let base = bare(folded);
     match FIRST.get(base.as_str()) {
