@@ -18,22 +18,38 @@ pub(crate) enum Unit {
 
 impl Amount {
     /// The same length of time in another unit: two weeks are fourteen days.
-    pub(crate) fn converted(&self) -> Option<Self> {
-        let Unit::Named(at) = self.unit else { return None };
-        let (times, parts, unit) = match *UNITS.get(at)? {
-            "week" => (7, 1, "day"),
-            "year" => (12, 1, "month"),
-            "day" => (1, 7, "week"),
-            "month" => (1, 12, "year"),
-            _ => return None,
+    pub(crate) fn converted(&self) -> Vec<Self> {
+        const LENGTHS: [(&str, u128); 13] = [
+            ("minut", 1),
+            ("hour", 60),
+            ("day", 1_440),
+            ("week", 10_080),
+            ("month", 0),
+            ("year", 0),
+            ("час", 60),
+            ("день", 1_440),
+            ("дн", 1_440),
+            ("недел", 10_080),
+            ("месяц", 0),
+            ("год", 0),
+            ("лет", 0),
+        ];
+        let Unit::Named(at) = self.unit else { return Vec::new() };
+        let name = UNITS.get(at).copied().unwrap_or_default();
+        let length = |name: &str| {
+            let months = if matches!(name, "year" | "год" | "лет") { 12 } else { 1 };
+            let found = LENGTHS.iter().find(|it| it.0 == name)?;
+            Some(if found.1 == 0 { (1, months) } else { (0, found.1) })
         };
-        let whole = self.value.saturating_mul(times);
-        let unit = UNITS.iter().position(|it| *it == unit)?;
-        (whole % parts == 0).then_some(Self {
-            value: whole / parts,
-            slack: 0,
-            unit: Unit::Named(unit),
-        })
+        let Some((sort, own)) = length(name) else { return Vec::new() };
+        let others = LENGTHS.iter().filter(|it| it.0 != name).filter_map(|it| {
+            let (other, times) = length(it.0)?;
+            let whole = self.value.saturating_mul(own);
+            let unit = UNITS.iter().position(|unit| *unit == it.0)?;
+            let fits = other == sort && whole % times == 0;
+            fits.then_some(Self { value: whole / times, slack: 0, unit: Unit::Named(unit) })
+        });
+        others.collect()
     }
 }
 
@@ -229,7 +245,9 @@ fn fraction(words: &[Word<'_>], at: usize) -> Option<(u128, usize)> {
         _ => None,
     };
     let first = word(at);
-    if first == "half" && (word(at + 1) == "of" || word(at + 1) == "the") {
+    let before = at.checked_sub(1).map(word).unwrap_or_default();
+    let length = matches!(word(at + 1).as_str(), "a" | "an" | "hour" | "year" | "day" | "past");
+    if first == "half" && before != "a" && !length {
         return Some((50 * ONE, at + 1));
     }
     let count = match first.as_str() {
@@ -356,6 +374,48 @@ fn scale(word: &Word<'_>) -> Option<u128> {
     SCALES.iter().find(|(name, _)| *name == folded || *name == base).map(|(_, it)| *it)
 }
 
+/// Beginnings and endings of Russian numerals in all their cases.
+const DECLINED: [(&str, &str, u128); 28] = [
+    ("дв", "ух ум умя ое оих", 2),
+    ("тр", "ех ем емя ое оих", 3),
+    ("четыр", "ех ем ьмя", 4),
+    ("четвер", "о ых", 4),
+    ("пят", "и ью еро", 5),
+    ("шест", "и ью еро", 6),
+    ("сем", "и ью еро", 7),
+    ("восьм", "и ью", 8),
+    ("девят", "и ью", 9),
+    ("десят", "и ью", 10),
+    ("одиннадцат", "и ью", 11),
+    ("двенадцат", "и ью", 12),
+    ("тринадцат", "и ью", 13),
+    ("четырнадцат", "и ью", 14),
+    ("пятнадцат", "и ью", 15),
+    ("шестнадцат", "и ью", 16),
+    ("семнадцат", "и ью", 17),
+    ("восемнадцат", "и ью", 18),
+    ("девятнадцат", "и ью", 19),
+    ("двадцат", "и ью", 20),
+    ("тридцат", "и ью", 30),
+    ("сорок", "а", 40),
+    ("пятидесят", "и", 50),
+    ("шестидесят", "и", 60),
+    ("семидесят", "и", 70),
+    ("восьмидесят", "и", 80),
+    ("девяност", "а", 90),
+    ("ст", "а", 100),
+];
+
+fn small(folded: &str) -> Option<u128> {
+    let plain = SMALL.iter().find(|(name, _)| *name == folded).map(|it| it.1);
+    plain.or_else(|| {
+        let fits = |start: &str, ends: &str| {
+            folded.strip_prefix(start).is_some_and(|end| ends.split(' ').any(|it| it == end))
+        };
+        DECLINED.iter().find(|it| fits(it.0, it.1)).map(|it| it.2)
+    })
+}
+
 /// A number in words: `twenty-one`, `three hundred fifty thousand`. `one` alone is no number.
 fn spelled(text: &str, words: &[Word<'_>], at: usize) -> Option<(u128, u128, usize)> {
     let (mut total, mut part, mut end) = (0_u128, 0_u128, at);
@@ -367,7 +427,7 @@ fn spelled(text: &str, words: &[Word<'_>], at: usize) -> Option<(u128, u128, usi
             }
         }
         let folded = word.fold();
-        if let Some((_, value)) = SMALL.iter().find(|(name, _)| *name == folded) {
+        if let Some(value) = small(&folded) {
             part += value;
         } else if let Some(scale) = (part > 0).then(|| scale(word)).flatten() {
             part = part.saturating_mul(scale);

@@ -381,6 +381,19 @@ pub(crate) fn is_court(actor: Actor) -> bool {
     actor == COURT
 }
 
+/// Whether the one cannot be the other: two names, or two roles of one dealing.
+pub(crate) fn is_rival(one: Actor, other: Actor) -> bool {
+    if one < ROLE_FIRST || other < ROLE_FIRST {
+        return one != other;
+    }
+    let word = |it: Actor| role_word(usize::try_from(it - ROLE_FIRST).unwrap_or(usize::MAX));
+    let (one, other) = (word(one), word(other));
+    tables::OPPOSED.split(';').any(|row| {
+        let has = |it: &str| row.split_ascii_whitespace().any(|word| word == it);
+        one != other && has(one) && has(other)
+    })
+}
+
 /// Whether both name someone by the same measure, so that a difference is one.
 pub(crate) fn comparable(one: Actor, other: Actor) -> bool {
     let sort = |it: Actor| if it == COURT { 2 } else { u8::from(it >= ROLE_FIRST) };

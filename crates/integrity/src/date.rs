@@ -18,6 +18,14 @@ impl Date {
         (day <= 12 && day != month).then_some(Self { month: Some(day), day: Some(month), ..self })
     }
 
+    /// Whether both may be the same day, what one of them leaves out being open.
+    pub(crate) fn fits(self, other: Self) -> bool {
+        fn open<T: PartialEq>(one: Option<T>, two: Option<T>) -> bool {
+            one.zip(two).is_none_or(|(one, two)| one == two)
+        }
+        open(self.year, other.year) && open(self.month, other.month) && open(self.day, other.day)
+    }
+
     /// The same date told less exactly, itself first.
     pub(crate) fn views(self) -> [Self; 4] {
         [

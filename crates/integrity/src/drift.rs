@@ -3,7 +3,8 @@
 //! Two statements speak of the same thing where at least half of their telling words are shared
 //! (figures, negations and words of decision left out). A later one that differs from the nearest
 //! earlier one of another insight is a change. Weights: a decision or a plain yes turned round
-//! 0.55, a tone turned from praise to blame 0.5, another number or date 0.4, doubt turned to
+//! 0.55, a tone turned from praise to blame 0.5, another number or date, or one part of the same sentence
+//! replaced, 0.4, doubt turned to
 //! certainty or back 0.35. A change that is explained, by a word such as «corrected» or by a
 //! different file, takes a fifth of that. An insight with nothing to compare it with is a warning.
 
@@ -17,16 +18,57 @@ use crate::report::{Change, Detail, Finding, thin};
 use crate::text::{Word, clip, fold, is_stop, stem, words};
 use crate::{Insight, Options, Span, readable};
 
-/// Plain words that judge, one way and the other.
+/// Plain words that judge, one way and the other; `*` stands for any ending.
 const GOOD: &str = "excellent good sound strong reliable credible honest careful thorough safe true \
-accurate fair clear proper complete correct outstanding superb solid genuine fit";
+accurate fair clear proper complete correct outstanding superb solid genuine fit persuasive \
+convincing compelling robust favorable favourable promising prudent* wise wisely competent* skilful* \
+skillful* diligent* worthwhile sensible sensibly consistent truthful justified reasonable* adequate* \
+useful helpful cooperative innocent generous watertight airtight well-founded sincere candid \
+straightforward timely meritorious tenable plausible profitable solvent stable healthy secure \
+satisfactory properly correctly carefully responsibly lawfully благоприят* сильн* надежн* \
+обоснован* хорош* убедительн* правомерн* законн* добросовестн* качественн* выгодн* правдив* \
+достоверн* перспективн* целесообразн* полезн*";
 const BAD: &str = "terrible bad weak unsound unreliable incredible dishonest careless sloppy poor \
 dangerous unsafe false inaccurate unfair unclear improper incomplete incorrect wrong awful \
-defective dreadful shoddy fake unfit";
+defective dreadful shoddy fake unfit thin flimsy shaky doubtful dubious evasive hostile rash* \
+reckless* foolish* imprudent* incompetent* botched negligent* pointless futile hopeless useless \
+unconvincing implausible untenable frivolous meritless baseless groundless excessive inadequate \
+unreasonable* inconsistent untruthful unjustified guilty misleading unhelpful unprofitable insolvent \
+unstable insecure unsatisfactory fragile tenuous poorly wrongly badly irresponsibly unlawfully \
+carelessly неблагоприят* слаб* ненадежн* необоснован* плох* неубедительн* неправомерн* незаконн* \
+недобросовестн* некачественн* невыгодн* ложн* недостоверн* бесперспективн* нецелесообразн* бесполезн* \
+сомнительн* безнадежн*";
+/// How much of a thing there is.
+const HIGH: &str = "high large considerable substantial significant great likely serious heavy broad \
+wide long extensive major probable strict ample much many often always высок* больш* значительн* \
+существенн* вероятн* серьезн*";
+const LOW: &str = "low small slight modest minor negligible unlikely trivial light narrow short limited \
+improbable lenient scant little few rarely never низк* невысок* мал* незначительн* несущественн* \
+маловероятн* ничтожн*";
+
+fn is_listed(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|it| match it.strip_suffix('*') {
+        Some(start) => word.starts_with(start),
+        None => it == word,
+    })
+}
+
 /// Left out of a topic because they stand beside every decision.
 const NEUTRAL: [&str; 6] = ["doubt", "possible", "proceed", "fault", "refuses", "refused"];
 /// Sides of which a verdict can be for one only.
-const RIVALS: [(&str, &str); 8] = [
+const RIVALS: [(&str, &str); 20] = [
+    ("contractor", "owner"),
+    ("supplier", "buyer"),
+    ("insurer", "insured"),
+    ("lessor", "lessee"),
+    ("licensor", "licensee"),
+    ("carrier", "shipper"),
+    ("driver", "pedestrian"),
+    ("перевозчик", "грузоотправитель"),
+    ("заказчик", "подрядчик"),
+    ("арендатор", "арендодатель"),
+    ("продавец", "покупатель"),
+    ("работник", "работодатель"),
     ("plaintiff", "defendant"),
     ("appellant", "appellee"),
     ("buyer", "seller"),
@@ -40,7 +82,7 @@ const RIVALS: [(&str, &str); 8] = [
 const ORDER: [&str; 7] = ["first", "second", "third", "fourth", "fifth", "last", "next"];
 
 fn is_judging(folded: &str) -> bool {
-    GOOD.split(' ').chain(BAD.split(' ')).any(|it| it == folded)
+    [GOOD, BAD, HIGH, LOW].iter().any(|it| is_listed(it, folded))
 }
 
 /// One sentence of one insight.
@@ -55,6 +97,10 @@ struct Statement<'a> {
 const REMEMBERED: usize = 32;
 /// Shared words from which two statements speak of the same thing, as a share of all.
 const SAME_TOPIC: f64 = 0.5;
+/// And from which they may be one sentence with a part replaced.
+const NEAR_TOPIC: f64 = 0.2;
+/// The share of a sentence that must stay for the rest to be a replacement.
+const SAME_FRAME: f64 = 0.6;
 
 pub(crate) fn check(insights: &[Insight], options: &Options) -> Vec<Detail> {
     let readings: Vec<Reading<'_>> =
@@ -75,10 +121,15 @@ pub(crate) fn check(insights: &[Insight], options: &Options) -> Vec<Detail> {
             if statement.topic.len() < 2 || !asked {
                 continue;
             }
-            if let Some(before) = memory.nearest(&statement) {
-                (compared[at], compared[before.insight]) = (true, true);
+            if let Some((before, share)) = memory.nearest(&statement) {
                 let pair = Turn { insights, readings: &readings, before, after: &statement };
-                for (finding, change) in pair.changes() {
+                let replaced = pair.replaced();
+                if share < SAME_TOPIC && !replaced {
+                    fresh.push(statement);
+                    continue;
+                }
+                (compared[at], compared[before.insight]) = (true, true);
+                for (finding, change) in pair.changes(replaced) {
                     details[at].findings.push(finding);
                     details[at].changes.push(change);
                 }
@@ -108,8 +159,12 @@ impl<'a> Statement<'a> {
         // Doubt, tone, figures and days are what is compared, so they are not the topic.
         let marks = reading.marks_of(sentence).iter();
         let values = marks.filter(|it| matches!(it.value, Value::Amount(_) | Value::Date { .. }));
-        let apart: Vec<Span> =
-            hits.iter().map(|it| it.span).chain(values.map(|it| it.span)).collect();
+        let apart: Vec<Span> = hits
+            .iter()
+            .filter(|it| it.tone != Tone::Interest)
+            .map(|it| it.span)
+            .chain(values.map(|it| it.span))
+            .collect();
         let own = reading.words_of(sentence);
         let topic = own
             .iter()
@@ -164,7 +219,7 @@ impl<'a> Memory<'a> {
     }
 
     /// The earlier statement that shares most, the newest of equals.
-    fn nearest(&self, statement: &Statement<'_>) -> Option<&Statement<'a>> {
+    fn nearest(&self, statement: &Statement<'_>) -> Option<(&Statement<'a>, f64)> {
         let mut shared: HashMap<usize, u32> = HashMap::new();
         for word in &statement.topic {
             for id in self.by_word.get(word).into_iter().flatten() {
@@ -189,7 +244,7 @@ impl<'a> Memory<'a> {
             .filter(|(id, _)| self.statements[*id].insight != statement.insight)
             .map(|(id, count)| (share(id, count), id))
             .max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)))?;
-        (best.0 >= SAME_TOPIC).then(|| &self.statements[best.1])
+        (best.0 >= NEAR_TOPIC).then(|| (&self.statements[best.1], best.0))
     }
 }
 
@@ -202,7 +257,7 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    fn changes(&self) -> Vec<(Finding, Change)> {
+    fn changes(&self, replaced: bool) -> Vec<(Finding, Change)> {
         let mut list = Vec::new();
         if let Some(at) = self.turned() {
             list.push(self.change("reversed", 0.55, at));
@@ -222,7 +277,49 @@ impl Turn<'_> {
         if opposed(Tone::Hedge, Tone::Certain) || opposed(Tone::Certain, Tone::Hedge) {
             list.push(self.change("certainty_changed", 0.35, self.after.sentence.span));
         }
+        if list.is_empty() && replaced {
+            list.push(self.change("replaced", 0.4, self.after.sentence.span));
+        }
         list
+    }
+
+    /// The same sentence with one part of it exchanged for another, its subject left alone.
+    fn replaced(&self) -> bool {
+        let (old, new) = (self.folded(self.before), self.folded(self.after));
+        let front = old.iter().zip(&new).take_while(|(one, two)| one == two).count();
+        let room = old.len().min(new.len()) - front;
+        let back = old.iter().rev().zip(new.iter().rev());
+        let back = back.take(room).take_while(|(one, two)| one == two).count();
+        let (gone, come) = (&old[front..old.len() - back], &new[front..new.len() - back]);
+        let telling = |list: &[String]| -> Vec<String> {
+            list.iter().filter(|it| !is_stop(it)).cloned().collect()
+        };
+        let (gone, come) = (telling(gone), telling(come));
+        let count = |it: usize| f64::from(u32::try_from(it).unwrap_or(u32::MAX));
+        let kept = count(front + back) / count(old.len().max(new.len()).max(1));
+        let alike = |list: &str| {
+            gone.iter().any(|it| is_listed(list, it)) && come.iter().any(|it| is_listed(list, it))
+        };
+        let same = [GOOD, BAD, HIGH, LOW].iter().any(|it| alike(it));
+        let stems = |list: &[String]| -> Vec<String> { list.iter().map(|it| stem(it)).collect() };
+        // Numbers, days and doubts are weighed by themselves.
+        let figure = |it: &String| it.starts_with(|it: char| it.is_ascii_digit());
+        let values = gone.iter().chain(&come).any(figure);
+        let toned = has(&self.before.hits, Tone::Hedge) && has(&self.after.hits, Tone::Hedge);
+        let short = (1..=3).contains(&gone.len()) && (1..=3).contains(&come.len());
+        let valued = |it: &Statement<'_>| {
+            let reading = &self.readings[it.insight];
+            !it.amounts(reading).is_empty() || !it.dates(reading).is_empty()
+        };
+        let counted = valued(self.before) && valued(self.after) && front + back < old.len() / 2;
+        front >= 2
+            && kept >= SAME_FRAME
+            && short
+            && !same
+            && !values
+            && !counted
+            && stems(&gone) != stems(&come)
+            && !(toned && gone.len() == 1 && come.len() == 1)
     }
 
     /// A decision or a negation that stands the other way.
@@ -261,9 +358,7 @@ impl Turn<'_> {
     /// Good turned to bad, or a word to the same with a prefix that denies it.
     fn judged_otherwise(&self) -> bool {
         let (old, new) = (self.folded(self.before), self.folded(self.after));
-        let has = |words: &[String], list: &str| {
-            words.iter().any(|it| list.split(' ').any(|word| word == it))
-        };
+        let has = |words: &[String], list: &str| words.iter().any(|it| is_listed(list, it));
         let turned = |one: &str, two: &str| {
             has(&old, one) && has(&new, two) && !has(&old, two) && !has(&new, one)
         };
@@ -272,26 +367,20 @@ impl Turn<'_> {
         let opposed = old.iter().any(|it| {
             !new.contains(it) && new.iter().any(|at| !old.contains(at) && is_opposed(it, at))
         });
-        plain && (turned(GOOD, BAD) || turned(BAD, GOOD) || opposed)
+        let judged = turned(GOOD, BAD) || turned(BAD, GOOD);
+        plain && (judged || turned(HIGH, LOW) || turned(LOW, HIGH) || opposed)
     }
 
     /// A verdict for the one side that was for the other.
     fn other_side(&self) -> bool {
         let (old, new) = (self.folded(self.before), self.folded(self.after));
-        let judged = |words: &[String]| {
-            words.iter().any(|it| {
-                matches!(it.as_str(), "found" | "verdict" | "judgment" | "ruled" | "favor")
-            })
-        };
         let only = |words: &[String], one: &str, two: &str| {
             words.iter().any(|it| it == one) && !words.iter().any(|it| it == two)
         };
-        judged(&old)
-            && judged(&new)
-            && RIVALS.iter().any(|(one, two)| {
-                (only(&old, one, two) && only(&new, two, one))
-                    || (only(&old, two, one) && only(&new, one, two))
-            })
+        RIVALS.iter().any(|(one, two)| {
+            (only(&old, one, two) && only(&new, two, one))
+                || (only(&old, two, one) && only(&new, one, two))
+        })
     }
 
     fn is_explained(&self) -> bool {

@@ -245,7 +245,7 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
     for (at, word) in folded.iter().enumerate() {
         // A comma or «and» opens another clause, which the negation does not reach.
         let apart = at.checked_sub(1).is_some_and(|it| words[at].start - words[it].end > 1);
-        if apart || matches!(word.as_str(), "and" | "but") {
+        if apart || matches!(word.as_str(), "and" | "but" | "и" | "но" | "а") {
             reach = 0;
         }
         let to = folded.get(at + 1).is_some_and(|it| it == "to");

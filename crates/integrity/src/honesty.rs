@@ -132,7 +132,10 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
         if self.source_is(Tone::Certain) {
             return None;
         }
-        let bare = self.is_unsupported || alike.is_none() || doubted;
+        // Nobody is certain of what is still to come.
+        let words = self.reading.words_of(self.sentence);
+        let future = words.iter().any(|it| matches!(it.text, "will" | "bound" | "sure" | "взыщет"));
+        let bare = self.is_unsupported || alike.is_none() || doubted || future;
         let (code, weight, why) = if bare {
             ("overstated", 0.35, "the source does not bear that out")
         } else {

@@ -25,7 +25,7 @@ respondent landlord tenant buyer seller lender borrower employer employee licens
 contractor owner witness expert officer sergeant detective captain president director manager \
 chairman secretary clerk trustee arbitrator mediator lessor lessee claimant insurer insured \
 counterclaimant the inc llc llp co corp ltd company corporation incorporated limited plc lp pllc pc \
-судья истец ответчик ооо зао пао ао ип г гражданин адвокат";
+judges nurse mssrs usd eur gbp rub судья истец ответчик ооо зао пао ао ип г гражданин адвокат";
 
 const PLAIN: &str = "court courts judge motion order opinion agreement contract lease section article \
 state county city united states exhibit act complaint answer appeal rule law code statute title \

@@ -179,7 +179,15 @@ impl Book<'_, '_> {
         };
         let guess_in = |clause: &[Word<'_>]| {
             let hit = scene.hits.iter().find(|it| {
-                matches!(it.tone, Tone::Hedge | Tone::Fiction) && in_clause(it.span, clause)
+                let word = self.reading.slice(it.span).to_lowercase();
+                // «Roughly 40» is a number, not a guess.
+                let measure = matches!(
+                    word.as_str(),
+                    "roughly" | "estimated" | "estimates" | "estimate" | "around"
+                );
+                matches!(it.tone, Tone::Hedge | Tone::Fiction)
+                    && in_clause(it.span, clause)
+                    && !measure
             });
             // What may be done within ten days is a right, not a guess.
             let valued = marks

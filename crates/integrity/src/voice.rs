@@ -13,7 +13,7 @@ const FEELINGS: &str = "feel feels felt feeling love loved loves hate hated hope
 worried sad saddened happy glad sorry proud moved touched thrilled excited heart heartbroken \
 afraid ashamed delighted disappointed upset shocked angry furious grateful cry cried tears dream \
 sympathize sympathise sympathy empathize pity adore enjoy enjoyed regret gut soul believer mother \
-father human anxious relieved fear wish чувствую рад рада жаль люблю надеюсь боюсь сердце грустно";
+father human shaken stunned horrified appalled terrified overjoyed disgusted nervous lonely outraged heartened anxious relieved fear wish чувствую рад рада жаль люблю надеюсь боюсь сердце грустно";
 const TALKS: &str = "conversation conversations chat chats discussion discussions talk talks call \
 calls session sessions meeting exchange correspondence беседа беседы беседе разговор разговора";
 const OFFERS: &str = "draft prepare compare look help write add send provide summarize summarise \

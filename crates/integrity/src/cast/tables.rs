@@ -26,6 +26,16 @@ company firm writer sender deponent expert affiant declarant seafarer chairman c
 предприниматель учреждение комиссия собственник застрахованный апеллянт взыскатель клиент агент \
 принципал комитент комиссионер хранитель поклажедатель даритель одаряемый опекун";
 
+/// Roles of one dealing, of which nobody holds two.
+pub(super) const OPPOSED: &str = "plaintiff defendant;appellant appellee;petitioner respondent;\
+landlord tenant;buyer seller supplier vendor;lender borrower;employer employee;licensor licensee;\
+contractor owner client;lessor lessee;insurer insured;trustee debtor creditor;carrier shipper \
+consignee;assignor assignee;franchisor franchisee;operator passenger plaintiff;истец ответчик;\
+покупатель продавец поставщик;подрядчик заказчик;перевозчик получатель отправитель грузоотправитель \
+грузополучатель;арендатор арендодатель;работник работодатель;займодавец заемщик;кредитор должник;\
+страховщик страхователь;потерпевший подсудимый;застройщик дольщик;исполнитель заказчик;\
+даритель одаряемый;хранитель поклажедатель;управляющий должник";
+
 pub(super) const COURTS: [&str; 12] = [
     "court",
     "judge",

@@ -13,6 +13,8 @@ use crate::text::{Word, is_stop, stem};
 const FLOOR_TWO: f64 = 0.16;
 /// And where only one of ours is compared.
 const FLOOR_ONE: f64 = 0.3;
+/// And where somebody else stands in the place of ours.
+const FLOOR_STRANGE: f64 = 0.42;
 /// And where a single word is shared.
 const LONE: f64 = 0.4;
 /// By how much what gainsays must be nearer than what bears out.
@@ -51,6 +53,14 @@ impl Check<'_, '_, '_> {
         Some(support)
     }
 
+    fn is_told(&self, ours: &Segment) -> bool {
+        let words = &self.reading.words[ours.words.0..ours.words.1];
+        let hits = crate::lexicon::find(words);
+        crate::lexicon::has(&hits, crate::lexicon::Tone::Attribution)
+            || words.iter().any(|it| cast::is_saying(&it.fold()))
+            || words.iter().any(|it| matches!(it.text, "doubts" | "doubted" | "expects" | "wants"))
+    }
+
     fn placed(
         &self,
         pair: &Pair<'_>,
@@ -85,7 +95,15 @@ impl Check<'_, '_, '_> {
                     .people
                     .iter()
                     .any(|it| theirs.people.iter().any(|one| one.actor == it.actor));
-                let floor = if two { FLOOR_TWO } else { FLOOR_ONE };
+                let floor = match (two, met) {
+                    (true, _) => FLOOR_TWO,
+                    (false, true) => FLOOR_ONE,
+                    (false, false) => FLOOR_STRANGE,
+                };
+                // «Vale blames the weather» is told of him alone.
+                if !met && !agrees && self.is_told(ours) {
+                    continue;
+                }
                 let few = !two && !met && score < LONE && shared.len() < stems.len().min(2);
                 if score < floor || few {
                     continue;
@@ -160,6 +178,7 @@ fn compare(ours: &Segment, theirs: &Segment) -> Option<(bool, bool)> {
             cast::comparable(one.actor, it.actor)
                 && acts(it.slot)
                 && !theirs.veiled
+                && cast::is_rival(one.actor, it.actor)
                 && (acts(one.slot) == acts(it.slot)) != turned
                 && one.actor != it.actor
         });

@@ -30,7 +30,7 @@ const NEIGHBOURS: usize = 4;
 impl Check<'_, '_, '_> {
     pub(super) fn amount(&self, pair: &Pair<'_>, it: &Amount, span: Span) -> Option<Answer> {
         let turned = it.converted();
-        let turned = turned.is_some_and(|it| !self.index.amounts(it.value, 0).is_empty());
+        let turned = turned.iter().any(|it| !self.index.amounts(it.value, 0).is_empty());
         if let Some(answer) = self.counted(it, span).filter(|_| !turned) {
             return Some(answer);
         }
@@ -58,7 +58,7 @@ impl Check<'_, '_, '_> {
         if found.is_empty() && own {
             return None;
         }
-        if let Some(other) = it.converted().filter(|_| found.is_empty()) {
+        for other in it.converted().into_iter().filter(|_| found.is_empty()).collect::<Vec<_>>() {
             let same = self.index.amounts(other.value, 0).iter();
             let fits = |place: &Place| {
                 self.amount_at(*place).is_some_and(|there| there.unit == other.unit)
@@ -171,9 +171,9 @@ impl Check<'_, '_, '_> {
             Value::Date { date: there, .. } => {
                 let same_form = there.day.is_some() || date.day.is_none();
                 let said = ours.iter().any(|it| match &it.value {
-                    Value::Date { date, other } => std::iter::once(date)
-                        .chain(other)
-                        .any(|it| there.views().contains(it) || it.views().contains(there)),
+                    Value::Date { date, other } => {
+                        std::iter::once(date).chain(other).any(|it| it.fits(*there))
+                    }
                     _ => false,
                 });
                 same_form && !said

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use integrity::{Detail, Insight, Options, RuleState, Source, SourceText, Test, Verdict, run};
+use integrity::{Detail, Insight, Options, RuleState, Source, SourceText, Support, Test, Verdict, run};
 
 /// One hand's documents, and the pairs of statements that go with them.
 struct Set {
@@ -166,6 +166,7 @@ fn measure(
 ) -> Tally {
     let mut all = Tally::default();
     let mut kinds: BTreeMap<String, (u32, u32)> = BTreeMap::new();
+    let mut vain: BTreeMap<String, u32> = BTreeMap::new();
     for document in documents(set) {
         let trials = trials(&document);
         for (trial, detail) in trials.iter().zip(judge(test, &document, &trials)) {
@@ -174,6 +175,13 @@ fn measure(
             let count = kinds.entry(trial.kind.clone()).or_default();
             count.0 += u32::from(flagged);
             count.1 += 1;
+            if flagged && !trial.bad {
+                let claims = detail.claims.iter().filter(|it| it.support != Support::Supported);
+                for it in claims {
+                    let what = format!("{} {}", it.kind.word(), it.support.word());
+                    *vain.entry(what).or_default() += 1;
+                }
+            }
             if flagged != trial.bad && set.shown && is_asked() {
                 let (name, kind, text) = (&document.name, &trial.kind, &trial.text);
                 println!("{} {name} {kind}: {text}\n    {:?}", test.word(), detail.issues());
@@ -182,6 +190,9 @@ fn measure(
     }
     for (kind, (flagged, all)) in kinds {
         println!("{} {} {kind}: flagged {flagged} of {all}", set.name, test.word());
+    }
+    for (what, count) in vain {
+        println!("{} {} in vain: {what} {count}", set.name, test.word());
     }
     all.print(&format!("{} {}", set.name, test.word()));
     all
