@@ -27,6 +27,7 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
                 russian_named(text, at + 1, None, out)
             }
             "yours" | "sincerely" | "regards" | "respectfully" if firm => closes(text, at, out),
+            "by" if text.is(at + 1, ":") => signs_for_firm(text, at, out),
             "and" if reading.organisation_at(at + 1).is_none() => with_firm(text, at, out),
             _ => {}
         }
@@ -79,7 +80,7 @@ fn by_title<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 /// `the plaintiff's attorney, whose name and address are:\n Jane Roe`
 fn told<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     let lawyer =
-        (at.saturating_sub(9)..at).any(|it| matches!(text.low(it), "attorney" | "counsel"));
+        (at.saturating_sub(36)..at).any(|it| matches!(text.low(it), "attorney" | "counsel"));
     if let Some(end) = name::person(text, at + 2, false).filter(|_| lawyer) {
         out.push(attorney(text, (at + 2, end), Ground::Label, None));
     }
@@ -171,6 +172,22 @@ fn closes<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
             out.push(attorney(text, (from, end), Ground::Layout, None));
             return;
         }
+    }
+}
+
+/// `ROE & DOE LLP\nBy: Jane Roe`
+fn signs_for_firm<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let Some(last) = text.line_start(at).checked_sub(1) else { return };
+    let firm = (text.line_start(last)..=last).any(|it| {
+        matches!(text.low(it), "llp" | "pllc" | "lpa" | "plc" | "law" | "attorneys")
+            || text.run(it, &["p", ".", "c", "."])
+            || text.run(it, &["p", ".", "a", "."])
+    });
+    let from = (at + 2..at + 8)
+        .find(|it| text.is_word(*it) && !(text.is(*it, "s") && text.is(*it + 1, "/")));
+    let Some(from) = from.filter(|_| firm && text.breaks(at) > 0) else { return };
+    if let Some(end) = name::person(text, from, false) {
+        out.push(attorney(text, (from, end), Ground::Layout, None));
     }
 }
 

@@ -19,7 +19,9 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
         match text.low(at) {
             "hon" | "honorable" => titled(text, at + 1, true, out),
             "judge" | "justice" | "chancellor" | "arbitrator" if text.capital(at) => {
-                titled(text, at + 1, true, out);
+                // `Judge: Mary Roe`
+                let label = usize::from(text.is(at + 1, ":") && text.breaks(at + 2) == 0);
+                titled(text, at + 1 + label, label == 0, out);
                 entitled(text, at, out);
             }
             "before" if text.capital(at) => panel(text, at + 1, out),
@@ -40,6 +42,8 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
                     russian(text, at + 1, out);
                 }
             }
+            // `Mary Roe, U.S.D.J.`, `Mary Roe, J.S.C.`
+            "u" | "j" | "a" if is_letters(text, at) => lettered(text, at, out),
             "/" if text.run(at, &["/", "s", "/"]) => signed(text, at + 3, out),
             _ => {}
         }
@@ -209,6 +213,23 @@ fn joined<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
         if end == from {
             return;
         }
+    }
+}
+
+fn is_letters(text: &Text<'_>, at: usize) -> bool {
+    let rest = |from: usize, words: &[&str]| text.run(from, words);
+    rest(at, &["u", ".", "s", "."])
+        && matches!(text.low(at + 4), "d" | "m" | "b")
+        && rest(at + 5, &[".", "j"])
+        || rest(at, &["j", ".", "s", ".", "c"])
+        || rest(at, &["a", ".", "l", ".", "j"])
+}
+
+fn lettered<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let end = if at > 0 && text.is(at - 1, ",") { at - 1 } else { at };
+    let near = end < at || text.breaks(at) == 1;
+    if let Some(from) = name::person_before(text, end, false).filter(|_| near) {
+        out.push(judge(text, (from, end), Ground::Label));
     }
 }
 

@@ -24,6 +24,15 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
             let Some(end) = organisation.or_else(|| name::person(text, from, false)) else { break };
             let kind = if organisation.is_some() { Kind::Organisation } else { Kind::Person };
             out.push(Finding::new(kind, text, (from, end), Ground::Label).with(role));
+            // `<jroe@roelaw.example>` is the address of a lawyer.
+            let address = (end..end + 12).take_while(|it| text.breaks(*it) == 0);
+            let firm = address
+                .take_while(|it| !matches!(text.low(*it), ">" | ";" | ","))
+                .skip_while(|it| !text.is(*it, "@"))
+                .any(|it| ["law", "legal", "llp"].iter().any(|end| text.low(it).ends_with(end)));
+            if firm && kind == Kind::Person {
+                out.push(Finding::new(kind, text, (from, end), Ground::Shape).with(Role::Attorney));
+            }
             // Past an address in angle brackets to the next name.
             let next = (end..end + 16)
                 .take_while(|it| text.breaks(*it) == 0)

@@ -26,7 +26,11 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
             "/" if text.run(at, &["/", "s", "/"]) => signature(text, at + 3, out),
             "esq" | "esquire" => esquire(text, at, out),
             "bar" | "sbn" => admitted(text, at, out),
-            "attorney" | "attorneys" | "counsel" | "адвокат" | "адвоката" => {
+            "ausa" | "prosecutor" | "defender" if text.capital(at) => {
+                named_after(text, at + 1, out);
+            }
+            "attorney" | "attorneys" | "counsel" | "адвокат" | "адвоката" | "адвокатом" =>
+            {
                 named_after(text, at + 1, out);
                 appositive(text, at, out);
             }
@@ -192,7 +196,8 @@ fn esquire<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 /// `attorney Jane Roe`, `counsel, Jane Roe,`
 fn named_after<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     let from = name::past_titles(text, at + usize::from(matches!(text.low(at), "," | "(")));
-    if text.breaks(from) > 0 || text.is(at, "general") {
+    let deputy = at > 1 && matches!(text.low(at - 2), "assistant" | "deputy" | "solicitor");
+    if text.breaks(from) > 0 || text.is(at, "general") && !deputy {
         return;
     }
     if let Some(end) = name::person(text, from, false) {
@@ -209,7 +214,8 @@ fn named_after<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 
 /// `Jane Roe, counsel for Defendant,` and `Jane Roe, attorney for the plaintiff`
 fn appositive<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
-    if at == 0 || !text.is(at - 1, ",") || !text.is(at + 1, "for") {
+    let speaks = text.is(at + 1, "for") || text.run(at + 1, &["at", "law"]);
+    if at == 0 || !text.is(at - 1, ",") || !speaks {
         return;
     }
     if let Some(from) = name::person_before(text, at - 1, false) {
@@ -218,6 +224,12 @@ fn appositive<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
         it.represents = (at + 2..at + 4).find_map(|it| party::roles(text.low(it)).next());
         out.push(it);
     }
+}
+
+/// Past `MR.`
+fn past_title(text: &Text<'_>, at: usize) -> usize {
+    let title = matches!(text.low(at), "mr" | "ms" | "mrs");
+    at + usize::from(title) + usize::from(title && text.is(at + 1, "."))
 }
 
 /// `For Plaintiff: Jane Roe`, `For the Defendant: John Doe and Jane Roe`
@@ -229,6 +241,7 @@ fn appearance<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     }
     let mut from = label + 2;
     for _ in 0..4 {
+        from = if text.breaks(from) > 1 { from } else { past_title(text, from) };
         let Some(end) = name::person(text, from, false) else { break };
         let mut it =
             Finding::new(Kind::Person, text, (from, end), Ground::Label).with(Role::Attorney);

@@ -10,6 +10,8 @@ use crate::text::Text;
 use place::{bench, capital, is_ordinal, place, region, state};
 
 const SIDE_TOKENS: usize = 8;
+/// The body that decides is named above the parties.
+const HEAD_TOKENS: usize = 40;
 
 pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
     let text = reading.text;
@@ -36,6 +38,7 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
             "panel" if text.run(at + 1, &["on", "multidistrict", "litigation"]) => {
                 english(text, at).map(|(from, _)| (from, at + 4))
             }
+            "board" | "commission" | "tribunal" if at < HEAD_TOKENS => headed(text, at),
             "american" if text.run(at + 1, &["arbitration", "association"]) => Some((at, at + 3)),
             _ => None,
         };
@@ -226,6 +229,17 @@ fn seat(text: &Text<'_>, at: usize) -> Option<usize> {
     }
     let end = text.line_end(at);
     (end - at <= 4 && (at + 1..end).all(|it| capital(text, it))).then_some(end)
+}
+
+/// `WORKERS' COMPENSATION BOARD` in a line of its own.
+fn headed(text: &Text<'_>, at: usize) -> Option<(usize, usize)> {
+    let from = text.line_start(at);
+    let shout = |it: usize| {
+        text.at(it).is_some_and(|token| token.shout)
+            || matches!(text.low(it), "'" | "’" | "and" | "of")
+    };
+    let alone = text.breaks(at + 1) > 0 && at > from && at - from <= 7 && (from..=at).all(shout);
+    alone.then_some((from, at + 1))
 }
 
 /// `30TH JUDICIAL CIRCUIT` at the head of a form that does not say `court`.

@@ -19,7 +19,10 @@ pub(crate) fn is_due(text: &Text<'_>, date: usize) -> bool {
     let date = if date > 0 && text.is(date - 1, "the") { date - 1 } else { date };
     let back = |steps: usize| date.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
     let near = |most: usize, stem: &str| {
-        (2..=most).take_while(|it| !matches!(back(*it), "." | ";")).any(|it| {
+        let ends = |it: &usize| {
+            back(*it) == ";" || back(*it) == "." && !text.glued((date + 1).saturating_sub(*it))
+        };
+        (2..=most).take_while(|it| !ends(it)).any(|it| {
             let word = back(it);
             if stem.is_ascii() { word == stem } else { word.starts_with(stem) }
         })
@@ -35,6 +38,7 @@ pub(crate) fn is_due(text: &Text<'_>, date: usize) -> bool {
                 | "end"
                 | "terminates"
                 | "matures"
+                | "terminate"
                 | "lapses"
                 | "deadline"
                 | "cutoff"
@@ -114,6 +118,17 @@ pub(crate) fn is_own(text: &Text<'_>, date: usize, end: usize) -> bool {
     if boxed && text.breaks(end) > 0 {
         return true;
     }
+    // `ROE, J.                      April 11, 2024`
+    let right = text.breaks(end) > 0
+        && text.at(date).is_some_and(|it| it.aside)
+        && date > line
+        && text.at(date - 1).is_some_and(|it| !it.aside)
+        && date - line <= 8
+        && (line..date).all(|it| text.capital(it) || !text.is_word(it))
+        && !(line..date).any(|it| telling(text.low(it)).is_some());
+    if right {
+        return true;
+    }
     alone && (text.breaks(end) > 0 || text.is(end, "г") || column)
 }
 
@@ -153,10 +168,11 @@ pub(crate) fn row(text: &Text<'_>, date: usize, end: usize) -> Option<EventKind>
         | "memo" | "amended" | "objection" | "objections" | "proposed" | "statement" => {
             EventKind::Filed
         }
-        _ if first > end => (first..text.line_end(first).min(first + 12))
+        "respectfully" | "by" | "attorney" | "attorneys" | "counsel" | "hon" | "judge"
+        | "signed" | "sincerely" | "signature" => return None,
+        _ => (first..text.line_end(first).min(first + 12))
             .find_map(|it| telling(text.low(it)))
-            .unwrap_or(EventKind::Other),
-        _ => return None,
+            .or((first > end).then_some(EventKind::Other))?,
     })
 }
 
@@ -195,6 +211,14 @@ pub(crate) fn kind(
 ) -> Option<EventKind> {
     let before = (from..date).map(|at| (date - at, at));
     let after = (end..to).map(|at| ((at + 1 - end) * AFTER_COSTS, at));
+    // `is scheduled for`, «назначено на»
+    let back = |steps: usize| date.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
+    let set = back(1) == "for" && matches!(back(2), "scheduled" | "set" | "noticed")
+        || back(1) == "to" && matches!(back(2), "adjourned" | "continued" | "rescheduled")
+        || back(1) == "на" && ["назнач", "отлож"].iter().any(|it| back(2).starts_with(it));
+    if set {
+        return Some(EventKind::Hearing);
+    }
     let (_, at, kind) = before
         .chain(after)
         .filter(|(_, at)| text.is_word(*at))
@@ -266,6 +290,7 @@ fn settle(text: &Text<'_>, from: usize, to: usize, at: usize, kind: EventKind) -
         "signed" | "executed" if testament(text, from, to) => EventKind::Other,
         "received" if has(&["payment", "payments"]) => EventKind::Payment,
         "received" if has(&["letter", "notice"]) => EventKind::Notice,
+        "furnished" if has(&["labor", "materials", "services"]) => EventKind::Other,
         "service" if has(&["employment", "interruption"]) => EventKind::Other,
         "requested" | "reported" if has(&["filed"]) => EventKind::Filed,
         "entered" | "issued" if has(&["judgment", "verdict"]) => EventKind::Judgment,

@@ -185,6 +185,11 @@ fn cited(text: &Text<'_>) -> Vec<bool> {
         {
             continue;
         }
+        // `Case No. 2022 LA 000317` has the shape of a decision's number.
+        let before = text.raw.get(..it.span.start).unwrap_or_default().trim_end();
+        if ["No.", "NO.", "№", "No:", "NO:"].iter().any(|label| before.ends_with(label)) {
+            continue;
+        }
         let from = text.tokens.partition_point(|token| token.end <= it.full_span.start);
         let to = text.tokens.partition_point(|token| token.start < it.full_span.end);
         if let Some(edge) = edges.get_mut(from) {

@@ -231,12 +231,27 @@ fn body(text: &Text<'_>, at: usize) -> Option<(usize, usize, Ground)> {
     if !(opens && text.is(at + 1, "of")) || matches!(before, "the") && text.is(at, "county") {
         return None;
     }
-    let end = capitals(text, at + 2, 3)?;
+    let mut end = capitals(text, at + 2, 3)?;
+    // `Department of Health and Human Services`
+    if text.is(at, "department")
+        && matches!(text.low(end), "and" | "&")
+        && let Some(more) = capitals(text, end + 1, 3)
+        && text.breaks(end) == 0
+    {
+        end = more;
+    }
     // `BROOK RUN TOWNSHIP BOARD OF TRUSTEES`
     let whose = text.is(at, "board")
         && matches!(before, "township" | "county" | "city" | "village" | "school" | "town")
         && text.capital(at - 1);
-    let from = if whose { backwards(text, at - 1).unwrap_or(at) } else { at };
+    let state = text.is(at, "department") && at > 0 && text.breaks(at) == 0;
+    let from = if whose {
+        backwards(text, at - 1).unwrap_or(at)
+    } else if state {
+        backwards(text, at).filter(|it| at - it <= 3).unwrap_or(at)
+    } else {
+        at
+    };
     Some((from, end, Ground::Layout))
 }
 
@@ -262,7 +277,7 @@ fn russian(text: &Text<'_>, at: usize) -> Option<(usize, usize, Ground)> {
         "\"" => "\"",
         "“" => "”",
         "„" => "“",
-        _ => return None,
+        _ => return bare(text, at, next),
     };
     let end = (next + 2..next + TOKENS_MAX).find(|it| text.is(*it, close))?;
     // A nested quotation closes twice: «Торговый дом «Ромашка».
@@ -270,11 +285,24 @@ fn russian(text: &Text<'_>, at: usize) -> Option<(usize, usize, Ground)> {
     Some((at, end, Ground::Form))
 }
 
+/// `ПАО Сбербанк`, `АО Тинькофф Банк`: without marks, as far as the capitals go.
+fn bare(text: &Text<'_>, at: usize, next: usize) -> Option<(usize, usize, Ground)> {
+    let short = next == at + 1 && text.at(at).is_some_and(|it| it.shout);
+    let goes = |it: &usize| {
+        text.is_word(*it) && text.capital(*it) && text.breaks(*it) == 0 && text.word(*it).len() > 2
+    };
+    let end = (next..next + 4).take_while(goes).last()? + 1;
+    short.then_some((at, end, Ground::Label))
+}
+
 /// The token after the Russian legal form that begins here.
 pub(crate) fn russian_form(text: &Text<'_>, at: usize) -> Option<usize> {
     match text.low(at) {
         "ооо" | "ао" | "пао" | "оао" | "зао" | "нао" | "фгуп" | "гуп" | "муп" | "нко" | "ано"
-        | "тсж" | "фгбу" | "гбу" => Some(at + 1),
+        | "тсж" | "фгбу" | "гбу" | "спао" | "сао" | "снт" | "тсн" | "гск" | "жск" | "фгбоу"
+        | "мбоу" | "фку" | "кфх" | "нпф" | "мку" | "гбуз" | "мкк" | "мфо" | "пк" => {
+            Some(at + 1)
+        }
         "общество" | "общества" | "обществу" | "обществом"
             if text.run(at + 1, &["с", "ограниченной", "ответственностью"]) =>
         {

@@ -62,6 +62,8 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
     for at in 0..text.len() {
         if agreement && text.is(at, "(") {
             agreement::defined(reading, at, out);
+        } else if agreement && text.is(at + 1, ":") {
+            agreement::labelled(reading, at, out);
         }
         if reading.is_cited(at) || !text.is_word(at) {
             continue;
@@ -106,6 +108,12 @@ fn caption<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>)
     let third = further.filter(|it| is_further(text.low(*it)));
     let second = further.filter(|it| roles(text.low(*it)).next().is_some());
     let closes = closes || second.is_some() || third.is_some();
+    // `Plaintiffs—Appellants`, `Plaintiff - Appellant`
+    let joined = (matches!(text.low(after), "—" | "–" | "-" | "/")
+        && roles(text.low(after + 1)).next().is_some())
+    .then_some(after + 1);
+    let second = second.or(joined);
+    let closes = closes || joined.is_some();
     // `Third-Party Defendants`
     let label = if at > 0 && is_further(text.low(at - 1)) { at - 1 } else { at };
     let comma = label > 0 && matches!(text.low(label - 1), "," | ")" | ";" | "/");
@@ -391,6 +399,12 @@ fn named(reading: &Reading<'_, '_>, at: usize) -> Option<usize> {
     }
     if let Some(end) = reading.organisation_at(at) {
         return Some(end);
+    }
+    // `индивидуальный предприниматель Иванов И.И.`, `гражданка Иванова И.И.`
+    let titled = text.low(at).starts_with("индивидуальн") || text.low(at).starts_with("граждан");
+    if titled && !text.low(at).ends_with("ому") {
+        let from = at + 1 + usize::from(text.low(at + 1).starts_with("предпринимател"));
+        return name::person(text, from, false);
     }
     let end = party_at(reading, at).or_else(|| name::person(text, at, true))?;
     // A capital that only opens a heading: `Plaintiff Exhibit A`.

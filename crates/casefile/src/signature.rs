@@ -87,8 +87,11 @@ fn entitled<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     let title = (first..at).all(|it| text.capital(it) || matches!(text.low(it), "." | "of"));
     let told = (first..=at)
         .any(|it| matches!(text.low(it), "attorney" | "counsel" | "defender" | "prosecutor"));
-    let closes = text.breaks(at + 1) > 0 || aside(text, at + 1) != column || text.is(at + 1, ",");
-    if !(title && told && closes && at - first <= 6 && text.breaks(line) == 1) {
+    let after = if text.run(at + 1, &["at", "law"]) { at + 3 } else { at + 1 };
+    let closes = text.breaks(after) > 0 || aside(text, at + 1) != column || text.is(at + 1, ",");
+    // `Plaintiff's attorney` is a label of a form.
+    let label = (first..at).any(|it| text.low(it).ends_with("'s") || text.low(it).ends_with("’s"));
+    if label || !(title && told && closes && at - first <= 6 && text.breaks(line) == 1) {
         return;
     }
     let Some(last) = line.checked_sub(1) else { return };
@@ -283,8 +286,16 @@ fn said<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     if broken || text.breaks(from) > 1 {
         return;
     }
-    if let Some(end) = name::person(text, from, false) {
-        let side = (at + 2..colon).find_map(|it| party::roles(text.low(it)).next());
-        out.push(attorney(text, (from, end), Ground::Label, side));
+    let side = (at + 2..colon).find_map(|it| party::roles(text.low(it)).next());
+    let column = aside(text, from);
+    let mut line = from;
+    // One name below the other, as long as the lines are names.
+    for _ in 0..4 {
+        let Some(end) = name::person(text, line, false) else { return };
+        out.push(attorney(text, (line, end), Ground::Label, side));
+        if text.breaks(end) != 1 || aside(text, end) != column {
+            return;
+        }
+        line = end;
     }
 }

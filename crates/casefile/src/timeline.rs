@@ -161,6 +161,9 @@ fn event_of<'t>(
 ) -> Event<'t> {
     let (first, last) = around(starts, at, found.end);
     // Dates beside this one have their own words.
+    // So has what stands before `and on`.
+    let joined = at > 1 && text.is(at - 1, "on") && text.is(at - 2, "and");
+    let before = if joined { before.max(at - 2) } else { before };
     let (from, to) = (first.max(before), last.min(after.max(found.end)));
     let (kind, told) = if event::is_loss(text, at) {
         (EventKind::Incident, Ground::Label)

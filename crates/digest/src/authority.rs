@@ -93,8 +93,10 @@ impl Authorities {
                 continue;
             };
             // The number of a case is said elsewhere, a bare section names no law, and a decision
-            // without a number is one of this case.
-            let unnamed = head.kind == Kind::Decision && head.number.is_none();
+            // without a number is one of this case; `Case No. 2022 LA 000317` is no decision.
+            let before = joined.text.get(..head.span.start).unwrap_or_default().trim_end();
+            let docket = ["No.", "NO.", "No:", "NO:"].iter().any(|it| before.ends_with(it));
+            let unnamed = docket || head.kind == Kind::Decision && head.number.is_none();
             if !head.is_full() || unnamed || matches!(head.kind, Kind::Docket | Kind::Section) {
                 continue;
             }

@@ -27,6 +27,12 @@ pub(super) fn name(text: &Text<'_>, from: usize, at: usize, to: usize) -> Option
         // What stands right of the box's rule.
         let own = (line..end)
             .find(|it| aside(*it) && !matches!(text.low(*it), "§" | ")" | "|" | ":" | "*"));
+        // The county may stand on the left, where the state does.
+        let county = matches!(text.low(line), "county") && text.is(line + 1, "of");
+        let left = county.then(|| region(text, line)).flatten();
+        if let Some(stop) = left.filter(|_| shout(line)) {
+            parts.push(text.slice(line, stop));
+        }
         if let Some(start) = own {
             match part(text, start).filter(|it| *it == end) {
                 Some(_) => parts.push(text.slice(start, end)),

@@ -49,15 +49,18 @@ pub(super) fn bench(text: &Text<'_>, at: usize) -> Option<usize> {
         &["chancery"],
         &["justice"],
     ];
-    if let Some(it) = NAMES.iter().find(|it| text.run(at, it)) {
-        return Some(at + it.len());
-    }
     // `Law Division: Monmouth County`
     if matches!(text.low(at), "law" | "chancery" | "civil")
         && text.is(at + 1, "division")
-        && matches!(text.low(at + 2), ":" | ",")
+        && matches!(text.low(at + 2), ":" | "," | "-" | "–")
     {
-        return Some(at + 2);
+        // `Chancery Division - Family Part`
+        let part = (at + 3..at + 6).find(|it| text.is(*it, "part") && text.breaks(*it) == 0);
+        let dash = matches!(text.low(at + 2), "-" | "–");
+        return Some(part.filter(|_| dash).map_or(at + 2, |it| it + 1));
+    }
+    if let Some(it) = NAMES.iter().find(|it| text.run(at, it)) {
+        return Some(at + it.len());
     }
     if text.run(at, &["district", "of", "columbia"]) {
         return Some(at + 3 + usize::from(text.is(at + 3, "circuit")));

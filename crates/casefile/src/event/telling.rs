@@ -9,7 +9,9 @@ use crate::when::EventKind::{
 pub(super) fn telling(word: &str) -> Option<EventKind> {
     Some(match word {
         "filed" | "files" | "filing" | "lodged" | "commenced" | "e-filed" | "sued" | "answered"
-        | "appealed" | "impleaded" | "petitioned" | "docketed" | "counterclaimed" => Filed,
+        | "appealed" | "impleaded" | "petitioned" | "docketed" | "counterclaimed" | "noticed" => {
+            Filed
+        }
         "served" | "serve" | "serving" | "service" | "furnished" => Served,
         "hearing" | "hearings" | "heard" | "argument" | "argued" | "trial" | "conference"
         | "deposition" | "mediation" | "arraignment" | "sentencing" | "plead" | "pleaded"

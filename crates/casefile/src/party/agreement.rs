@@ -132,6 +132,18 @@ pub(super) fn defined<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Fi
     out.extend(nearest.map(|range| side(reading, range)));
 }
 
+/// `Seller: Acme LLC` in an agreement.
+pub(super) fn labelled<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    let from = at + 2;
+    if !text.is(at + 1, ":") || !is_side(text.low(at)) || text.breaks(from) > 1 {
+        return;
+    }
+    if let Some(end) = party_at(reading, from) {
+        out.push(side(reading, (from, end)));
+    }
+}
+
 fn is_side(word: &str) -> bool {
     const SIDES: &str = "borrower lender guarantor seller buyer purchaser landlord tenant lessor \
         lessee licensor licensee employer employee contractor owner client consultant vendor \

@@ -2,7 +2,7 @@
 //! Б», «апелляционную жалобу А».
 
 use super::{kind_of, named};
-use crate::entity::{Ground, Role};
+use crate::entity::{Ground, Kind, Role};
 use crate::finding::{Finding, Reading};
 use crate::text::Text;
 
@@ -76,6 +76,49 @@ fn side<'t>(
     Some(end)
 }
 
+/// An authority that is a side: `администрации города Тулы`, `Межрайонной ИФНС России № 7 по
+/// Тульской области`.
+fn body(text: &Text<'_>, at: usize) -> Option<usize> {
+    const STEMS: [&str; 11] = [
+        "администраци",
+        "управлени",
+        "министерств",
+        "департамент",
+        "инспекци",
+        "прокуратур",
+        "межрайонн",
+        "комитет",
+        "федеральн",
+        "фонд",
+        "казначейств",
+    ];
+    if !STEMS.iter().any(|it| text.low(at).starts_with(it)) {
+        return None;
+    }
+    let stops = |it: usize| {
+        text.breaks(it) > 1
+            || matches!(
+                text.low(it),
+                "," | "("
+                    | ";"
+                    | ":"
+                    | "о"
+                    | "об"
+                    | "к"
+                    | "и"
+                    | "на"
+                    | "в"
+                    | "—"
+                    | "–"
+                    | "с"
+                    | ""
+            )
+            || text.is(it, ".") && !matches!(text.low(it - 1), "г" | "обл" | "респ")
+    };
+    let end = (at + 1..at + 14).find(|it| stops(*it))?;
+    (end > at + 1).then_some(end)
+}
+
 /// Past `(ИНН 7700000000)`.
 fn past_brackets(text: &Text<'_>, at: usize) -> usize {
     if !text.is(at, "(") {
@@ -93,6 +136,10 @@ pub(super) fn labelled<'t>(
 ) -> Option<usize> {
     let text = reading.text;
     for from in at..at + 4 {
+        if let Some(end) = body(text, from) {
+            out.push(Finding::new(Kind::Organisation, text, (from, end), Ground::Label).with(role));
+            return Some(end);
+        }
         if let Some(end) = named(reading, from).filter(|end| *end > from + 1) {
             let from = if text.is(from, "ип") { from + 1 } else { from };
             out.push(

@@ -21,6 +21,10 @@ pub(super) fn sides<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Find
     for _ in 0..4 {
         let Some(last) = line.checked_sub(1) else { return };
         line = text.line_start(last);
+        // `(Employee)` says what the name above it is.
+        if text.is(line, "(") {
+            continue;
+        }
         sides[0] = column(line, last + 1);
         if sides[0].iter().any(|it| text.is_word(*it)) {
             break;

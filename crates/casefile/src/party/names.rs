@@ -30,7 +30,7 @@ pub(super) fn split(reading: &Reading<'_, '_>, names: &[usize]) -> Vec<(usize, u
                     || before + 1 != at
                     || text.breaks(at) > 0
             });
-        let end = if fresh { party_at(reading, at) } else { None };
+        let end = if fresh { whole(reading, at).or_else(|| party_at(reading, at)) } else { None };
         let acted_for = !list.is_empty() && acts_for(text, names, place);
         match end {
             Some(end) => {
@@ -76,6 +76,7 @@ fn acts_for(text: &Text<'_>, names: &[usize], place: usize) -> bool {
                 | "executrix"
                 | "representative"
                 | "guardian"
+                | "trustee"
                 | "friend"
                 | "conservator"
                 | "parent"
@@ -84,6 +85,20 @@ fn acts_for(text: &Text<'_>, names: &[usize], place: usize) -> bool {
         )
     };
     before.iter().any(acts) && !before.iter().any(|it| matches!(text.low(*it), ";" | "and"))
+}
+
+/// A name with small words in it that no other rule knows: `FRIENDS OF THE LITTLE RIVER,`.
+fn whole(reading: &Reading<'_, '_>, at: usize) -> Option<usize> {
+    let text = reading.text;
+    if reading.organisation_at(at).is_some() || !name::is_name_word(text, at) {
+        return None;
+    }
+    let joint = |it: usize| matches!(text.low(it), "of" | "for" | "the" | "&");
+    let goes = |it: usize| text.breaks(it) == 0 && (name::is_name_word(text, it) || joint(it));
+    let end = (at + 1..at + 12).find(|it| !goes(*it))?;
+    let closed = matches!(text.low(end), "," | ";") || text.breaks(end) > 0;
+    let inner = (at + 1..end).any(joint) && !joint(end - 1);
+    (closed && inner && !text.is(at + 1, "&")).then_some(end)
 }
 
 /// Past `d/b/a Blue Heron Pools`.
@@ -105,7 +120,9 @@ fn trading_as(text: &Text<'_>, names: &[usize], end: usize) -> usize {
 pub(super) fn shared<'t>(text: &Text<'t>, from: usize, to: usize) -> Option<Finding<'t>> {
     let first = from.checked_sub(2).filter(|_| matches!(text.low(from - 1), "and" | "&"))?;
     let single = name::is_name_word(text, first)
-        && (first == 0 || text.breaks(first) > 0 || !text.capital(first - 1))
+        && (first == 0
+            || text.breaks(first) > 0
+            || !text.capital(first - 1) && !text.is(first - 1, "."))
         && name::person(text, from, false) == Some(to);
     let name = format!("{} {}", text.word(first), text.word(to - 1));
     single

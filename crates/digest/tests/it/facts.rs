@@ -28,11 +28,13 @@ fn unit(unit: Unit) -> String {
 fn person(name: &str) -> String {
     let form = plain(name);
     let form = form.strip_prefix("the ").unwrap_or(&form).to_owned();
-    if form.is_ascii() || name.contains(['«', '"', '“']) || form.contains("ооо") {
+    let lower = name.to_lowercase();
+    let firm =
+        |it: &str| matches!(it, "ооо" | "ао" | "пао" | "оао" | "зао") || it.starts_with("обществ");
+    if form.is_ascii() || name.contains(['«', '"', '“']) || lower.split(' ').any(firm) {
         return form;
     }
     // Initials may be letters that are words elsewhere.
-    let lower = name.to_lowercase();
     let words = lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
     let words: Vec<&str> =
         words.map(|it| it.char_indices().nth(5).map_or(it, |(at, _)| &it[..at])).collect();

@@ -81,5 +81,6 @@ pub(super) fn agency(dice: &mut Dice) -> Made {
     truth.attorneys.push(counsel.to_owned());
     truth.numbers.push(number);
     truth.organisation(company);
+    truth.courts.push("State Workers' Compensation Board".to_owned());
     (vec![text], truth)
 }

@@ -62,7 +62,7 @@ pub(super) fn motion(dice: &mut Dice) -> Made {
         american(filed),
         american(served),
     );
-    truth.cites(&["28 U.S.C. § 1404", "587 F.3d 221", "512 U.S. 44"]);
+    truth.cites(&["Local Rule 7.3", "28 U.S.C. § 1404", "587 F.3d 221", "512 U.S. 44"]);
     truth.event(filed, EventKind::Filed);
     truth.event(served, EventKind::Served);
     truth.deadlines.push((21, Unit::Days, Some(working(later(served, 21)).to_string())));
