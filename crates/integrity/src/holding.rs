@@ -8,15 +8,17 @@ use crate::Span;
 use crate::text::{Word, is_stop, stem};
 
 /// Opposite words; the first list of each pair is one way, the second the other.
-const AXES: [(&str, &str, &str); 26] = [
+const AXES: [(&str, &str, &str); 27] = [
     (
         "motion",
         "granted grants granting grant allowed allows accepted accepts accept approved approves \
          adopted adopts agreed permitted permits authorized authorizes endorsed \
-         ratified awarded carried honored entitled",
+         ratified awarded carried honored entitled consented enforced enforces enforce \
+         credited believed backed certified recognized",
         "denied denies denying deny rejected rejects reject disapproved declined declines refused \
          refuses refuse disallowed disallows forbidden forbids forbid prohibited prohibits barred \
-         dismissed dismisses blocked bar bars",
+         dismissed dismisses blocked bar bars vetoed defeated rebuffed discredited disbelieved \
+         suspended withheld excluded revoked",
     ),
     (
         "appeal",
@@ -29,6 +31,7 @@ const AXES: [(&str, &str, &str); 26] = [
     ("guilt", "guilty convicted convicts", "acquitted acquits innocent"),
     ("validity", "enforceable valid", "unenforceable invalid void"),
     ("admission", "admissible", "inadmissible"),
+    ("proof", "proven proved substantiated established доказан*", "unproven unsubstantiated disproved опроверг*"),
     ("constitution", "constitutional", "unconstitutional"),
     ("time", "timely", "untimely late"),
     (
@@ -56,8 +59,8 @@ const AXES: [(&str, &str, &str); 26] = [
     // Beginnings of Russian words.
     (
         "совет",
-        "удовлетвор* восстанов* поддерж* принят* принял* утвержд* утверди* разреш* одобр* вправе",
-        "отказ* отклон* отверг* запре* запрещ*",
+        "удовлетвор* восстанов* поддерж* принят* принял* утвержд* утверди* разреш* одобр* вправе согласил* подтверд* допущ* допуст* продл*",
+        "отказ* отклон* отверг* запре* запрещ* отозва* возраз*",
     ),
     ("обжалование", "изменения силе", "отмен*"),
     ("признание", "действительным действительной", "недействительным недействительной"),
@@ -300,7 +303,9 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
             .filter(|it| at >= told && !idle_side(it.0, &folded, at));
         if let Some((axis, positive)) = plain {
             let fixed = word == "изменения";
-            let positive = positive != (reach > 0 && !fixed);
+            // «Admitted no fault».
+            let none = folded.get(at + 1).is_some_and(|it| matches!(it.as_str(), "no" | "nothing"));
+            let positive = positive != ((reach > 0 && !fixed) || none);
             found.mentions.push(Mention::new(axis, positive, span));
             places.push(at);
         }

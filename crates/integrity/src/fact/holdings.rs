@@ -23,6 +23,10 @@ const SAME_CLAUSE: f64 = 0.6;
 const FAR: f64 = 0.4;
 /// How much a decision in other words must share with ours to be held against it.
 const KIN: f64 = 0.25;
+/// How much a sentence must resemble ours for one denied word to turn it.
+const TURNED: f64 = 0.4;
+/// How much a decision must share with ours to gainsay it.
+const GAINSAYS: f64 = 0.12;
 /// Words that frame a statement and are no part of it.
 const FRAME: &str = "court judge board panel find found hold conclud determin rul суд";
 
@@ -80,10 +84,13 @@ impl Check<'_, '_, '_> {
             }
             let place = |it: (f64, usize, Span)| Some(self.index.place_in(it.1, it.2));
             let answer = match sides {
-                [same, Some(other)] if same.is_none_or(|it| it.0 * 1.05 < other.0) => {
+                [same, Some(other)]
+                    if other.0 >= GAINSAYS && same.is_none_or(|it| it.0 * 1.05 < other.0) =>
+                {
                     (Support::Contradicted, place(other))
                 }
                 [Some(same), _] => (Support::Supported, place(same)),
+                [None, Some(_)] => continue,
                 _ if elsewhere_said(self, mention.axis) => continue,
                 // «Against» alone is told by the parties.
                 _ if axis_name(mention.axis) == "side" => continue,
@@ -99,7 +106,7 @@ impl Check<'_, '_, '_> {
         let quotes = self.reading.quotes.iter();
         let quoted = quotes.into_iter().any(|it| it.start > span.start && it.start < span.end);
         let whole = || self.turned_sentence(pair).filter(|_| !quoted);
-        let found = self.turned_clause(pair).or_else(whole);
+        let found = self.turned_clause(pair).or_else(whole).or_else(|| self.turned_word(pair));
         if let Some((here, place)) = found {
             self.push(ClaimKind::Holding, here, (Support::Contradicted, Some(place)));
         }
@@ -150,6 +157,47 @@ impl Check<'_, '_, '_> {
             }
             if best[1].0 > best[0].0 {
                 return best[1].1.map(|it| (ours.span, it));
+            }
+        }
+        None
+    }
+
+    /// A word that is denied here and said there, or the other way round, wherever the sentences
+    /// that resemble ours have it.
+    fn turned_word(&self, pair: &Pair<'_>) -> Option<(Span, Place)> {
+        let ours = &pair.sentence.polarity.heads;
+        let near: Vec<Aligned> = pair.plain.iter().chain(&pair.aligned).copied().collect();
+        let near: Vec<Aligned> = near.into_iter().filter(|it| it.score >= 0.12).collect();
+        let flat = |it: &Polarity| it.heads.is_empty() && it.mentions.iter().all(|it| it.positive);
+        for word in self.reading.words_of(pair.sentence) {
+            let folded = word.fold();
+            let base = stem(&folded);
+            let span = Span { start: word.start, end: word.end };
+            if is_stop(&folded) || folded.chars().count() < 4 || self.reading.in_quote(word.start) {
+                continue;
+            }
+            let denied = ours.iter().any(|it| it.1 == span);
+            let (mut other, mut same) = (None, false);
+            for it in &near {
+                let (_, there) = self.index.sentence(it.sentence);
+                let head = there.polarity.heads.iter().find(|it| it.0 == base);
+                let inner = there.stems.iter().find(|at| is_opposed(&base, at));
+                let held = there.stems.contains(&base);
+                if head.is_none() && inner.is_none() && !held {
+                    continue;
+                }
+                let theirs = head.is_some() || inner.is_some();
+                if theirs == denied {
+                    same = true;
+                } else if it.score >= TURNED
+                    && ((theirs && flat(&pair.sentence.polarity)) || (denied && flat(&there.polarity)))
+                {
+                    let place = head.map_or(there.span, |it| it.1);
+                    other = other.or(Some(self.index.place_in(it.sentence, place)));
+                }
+            }
+            if let Some(place) = other.filter(|_| !same) {
+                return Some((span, place));
             }
         }
         None

@@ -118,7 +118,7 @@ impl Check<'_, '_, '_> {
                     let loose = matches!(it.class.as_str(), "from" | "for");
                     (!loose || pair.score_of(*id) > 0.0) && it.mirrors(&ours)
                         || (taken && it.patient == ours.patient)
-                        || (!borne_out && pair.score_of(*id) >= 0.5 && it.conflicts(&ours))
+                        || (!borne_out && pair.score_of(*id) >= 0.35 && it.conflicts(&ours))
                 })
                 .max_by(|one, other| pair.score_of(one.1).total_cmp(&pair.score_of(other.1)));
             if let Some((_, id)) = conflict {

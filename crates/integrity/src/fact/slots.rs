@@ -14,7 +14,7 @@ const FLOOR_TWO: f64 = 0.16;
 /// And where only one of ours is compared.
 const FLOOR_ONE: f64 = 0.3;
 /// And where somebody else stands in the place of ours.
-const FLOOR_STRANGE: f64 = 0.42;
+const FLOOR_STRANGE: f64 = 0.3;
 /// And where a single word is shared.
 const LONE: f64 = 0.4;
 /// By how much what gainsays must be nearer than what bears out.
