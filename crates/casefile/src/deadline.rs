@@ -61,8 +61,16 @@ pub(crate) fn at<'t>(text: &Text<'t>, at: usize) -> Option<(usize, Deadline<'t>)
 fn opening(text: &Text<'_>, at: usize) -> Option<(usize, Needs)> {
     match text.low(at) {
         "within" => {
-            Some((at + 1 + if text.run(at + 1, &["the", "next"]) { 2 } else { 0 }, Needs::Nothing))
+            // `within the next 10 days`, `within the 30-day period`
+            let next = if text.run(at + 1, &["the", "next"]) { 2 } else { 0 };
+            let the = usize::from(next == 0 && text.is(at + 1, "the") && text.is_number(at + 2));
+            Some((at + 1 + next + the, Needs::Nothing))
         }
+        // `by the 20th day after service`
+        "by" | "before" if text.is(at + 1, "the") && text.is_number(at + 2) => {
+            Some((at + 2, Needs::Anchor))
+        }
+        "period" if text.is(at + 1, "of") => Some((at + 2, Needs::Anchor)),
         "have" | "has" | "due" | "given" | "allowed" => Some((at + 1, Needs::Task)),
         "no" | "not" if matches!(text.low(at + 1), "later" | "less" | "more" | "fewer") => {
             text.is(at + 2, "than").then_some((at + 3, Needs::Anchor))
@@ -76,7 +84,9 @@ fn opening(text: &Text<'_>, at: usize) -> Option<(usize, Needs)> {
         "в" if text.is(at + 4, "срок") && text.is(at + 2, "-") => {
             Some((at + 1, Needs::Nothing))
         }
-        "не" if text.is(at + 1, "позднее") && text.is(at + 2, "чем") => {
+        "не" if matches!(text.low(at + 1), "позднее" | "менее" | "позже")
+            && text.is(at + 2, "чем") =>
+        {
             Some((at + 4, Needs::Anchor))
         }
         "не" if text.is(at + 1, "позднее") => Some((at + 2, Needs::Anchor)),
@@ -245,7 +255,11 @@ fn term(text: &Text<'_>, at: usize) -> Option<(u16, Unit, usize)> {
 fn count(text: &Text<'_>, at: usize) -> Option<(u16, usize)> {
     let small = |it: u64| u16::try_from(it).ok().filter(|it| (1..=3650).contains(it));
     let (spelled, mut next) = match text.number(at) {
-        Some((value, _)) => (Some(value), at + 1),
+        // `the 20th day`
+        Some((value, _)) => {
+            let ordinal = text.glued(at + 1) && text.is(at + 1, "th");
+            (Some(value), at + 1 + usize::from(ordinal))
+        }
         None => match words::number(text, at) {
             Some((value, next)) => (Some(value), next),
             None if text.is(at, "a") || text.is(at, "an") => (Some(1), at + 1),

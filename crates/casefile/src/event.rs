@@ -55,7 +55,9 @@ pub(crate) fn is_due(text: &Text<'_>, date: usize) -> bool {
         "истек" | "истёк" | "истекает" | "истекал" => near(6, "срок"),
         // The end of somebody's employment is no term.
         "on" | "is" if (2..=16).any(|it| back(it) == "employment") => false,
-        "on" | "is" => back(2) == "due" || ends(back(2)) || near(4, "due"),
+        "is" => near(9, "deadline") || near(9, "cutoff") || near(4, "due") || back(2) == "due",
+        "on" => ends(back(2)) || (2..=5).any(|it| back(it) == "expires") || near(4, "due"),
+        "—" | "–" => near(6, "срок"),
         "beginning" | "commencing" | "starting" => {
             ["payments", "payment", "pay", "payable", "installments", "instalments"]
                 .iter()
@@ -63,7 +65,13 @@ pub(crate) fn is_due(text: &Text<'_>, date: usize) -> bool {
         }
         ":" => matches!(back(2), "deadline" | "due"),
         "," => near(4, "due"),
-        "до" => back(2) == "отложено" || near(8, "срок"),
+        "до" => {
+            back(2) == "отложено"
+                || near(8, "срок")
+                || near(4, "действ")
+                || near(4, "производ")
+                || near(8, "обяз")
+        }
         "по" => near(6, "срок"),
         word => ends(word) && word != "end",
     }
@@ -231,6 +239,13 @@ pub(crate) fn kind(
 fn said(text: &Text<'_>, at: usize) -> Option<EventKind> {
     let pair = |words: [&str; 2]| text.run(at, &words);
     match text.low(at) {
+        "gave" if pair(["gave", "way"]) => Some(EventKind::Incident),
+        "passed" if pair(["passed", "away"]) => Some(EventKind::Incident),
+        "breach" if at > 0 && matches!(text.low(at - 1), "data" | "security") => {
+            Some(EventKind::Incident)
+        }
+        "guilty" if at > 0 && text.is(at - 1, "found") => Some(EventKind::Judgment),
+        "removed" if matches!(text.low(at + 1), "the" | "this") => Some(EventKind::Filed),
         "let" if pair(["let", "go"]) => Some(EventKind::Employment),
         "laid" if pair(["laid", "off"]) => Some(EventKind::Employment),
         "began" | "started" if text.low(at + 1).starts_with("work") => Some(EventKind::Employment),
@@ -290,6 +305,14 @@ fn settle(text: &Text<'_>, from: usize, to: usize, at: usize, kind: EventKind) -
         "signed" | "executed" if testament(text, from, to) => EventKind::Other,
         "received" if has(&["payment", "payments"]) => EventKind::Payment,
         "received" if has(&["letter", "notice"]) => EventKind::Notice,
+        "received" if has(&["installment", "instalment", "check"]) => EventKind::Payment,
+        "submitted" if has(&["brief", "application", "petition", "motion", "claim"]) => {
+            EventKind::Filed
+        }
+        "delivered" if has(&["process", "summons", "subpoena"]) => EventKind::Served,
+        "granted" if has(&["divorce"]) => EventKind::Judgment,
+        "notice" if has(&["resignation"]) => EventKind::Employment,
+        "check" if has(&["arrested", "background"]) => EventKind::Other,
         "furnished" if has(&["labor", "materials", "services"]) => EventKind::Other,
         "service" if has(&["employment", "interruption"]) => EventKind::Other,
         "requested" | "reported" if has(&["filed"]) => EventKind::Filed,
@@ -319,6 +342,7 @@ fn settle(text: &Text<'_>, from: usize, to: usize, at: usize, kind: EventKind) -
         _ if kind == EventKind::Agreement && noun(&["трудов"]) => EventKind::Employment,
         _ if kind == EventKind::Served && noun(&["претензи"]) => EventKind::Notice,
         word if word.starts_with("направ") && noun(&["суд"]) => EventKind::Filed,
+        word if word.starts_with("договор") && noun(&["уведом"]) => EventKind::Notice,
         word if word.starts_with("договор") && noun(&["оплат", "перечисл"]) => {
             EventKind::Payment
         }

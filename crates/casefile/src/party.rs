@@ -62,6 +62,9 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
     for at in 0..text.len() {
         if agreement && text.is(at, "(") {
             agreement::defined(reading, at, out);
+            agreement::further(reading, at, out);
+        } else if agreement && text.is(at, "hereinafter") {
+            agreement::hereinafter(reading, at, out);
         } else if agreement && text.is(at + 1, ":") {
             agreement::labelled(reading, at, out);
         }

@@ -17,18 +17,26 @@ pub(super) fn telling(word: &str) -> Option<EventKind> {
         | "deposition" | "mediation" | "arraignment" | "sentencing" | "plead" | "pleaded"
         | "pled" | "plea" | "arraigned" | "deposed" | "testified" | "pretrial" => Hearing,
         "decision" | "order" | "ordered" | "granted" | "denied" | "orders" | "ruled"
-        | "entered" | "issued" | "dismissed" | "vacated" | "appointed" | "overruled" => Order,
+        | "entered" | "issued" | "dismissed" | "vacated" | "appointed" | "overruled"
+        | "revoked" | "approved" | "authorized" | "stayed" | "quashed" | "certified"
+        | "consolidated" | "reinstated" | "injunction" | "confirmed" => Order,
         "judgment" | "verdict" | "judgement" | "decided" | "sentenced" | "convicted"
-        | "acquitted" => Judgment,
+        | "acquitted" | "decree" | "affirmed" | "reversed" | "remanded" => Judgment,
         "agreement" | "signed" | "executed" | "contract" | "lease" | "effective" | "merger"
-        | "settled" | "settlement" => Agreement,
+        | "settled" | "settlement" | "guaranteed" | "renewed" | "retained" | "contracted" => {
+            Agreement
+        }
         "paid" | "pay" | "payment" | "payments" | "invoice" | "invoiced" | "wired" | "remitted"
-        | "deposited" | "refunded" | "reimbursed" => Payment,
+        | "deposited" | "refunded" | "reimbursed" | "installment" | "instalment" | "check"
+        | "cheque" | "tendered" | "disbursed" => Payment,
         "sent" | "letter" | "e-mailed" | "emailed" | "mailed" | "notified" | "notice" | "wrote"
         | "demanded" | "requested" | "informed" | "publication" | "published" | "faxed"
-        | "texted" | "complained" | "warned" | "reported" | "advised" => Notice,
+        | "texted" | "complained" | "warned" | "reported" | "advised" | "e-mail" | "email"
+        | "called" | "telephoned" | "alerted" | "rejected" | "repudiated" | "contacted"
+        | "objected" | "offered" | "posted" => Notice,
         "hired" | "terminated" | "fired" | "resigned" | "discharged" | "promoted" | "demoted"
-        | "retired" | "employed" | "rehired" | "employment" => Employment,
+        | "retired" | "employed" | "rehired" | "employment" | "worked" | "resignation"
+        | "eliminated" | "layoff" => Employment,
         "дтп" => Incident,
         // They tell that it is none of the others.
         "submitted" | "shipped" | "delivered" | "shipment" | "delivery" | "meeting"
@@ -92,10 +100,30 @@ fn incident(word: &str) -> bool {
             | "vandalized"
             | "capsized"
             | "arrest"
+            | "stroke"
+            | "grounded"
+            | "burst"
+            | "hurt"
+            | "electrocuted"
+            | "collapse"
+            | "sank"
+            | "mauled"
+            | "punched"
+            | "beaten"
+            | "raped"
+            | "abused"
+            | "hacked"
+            | "outage"
+            | "skidded"
+            | "injuries"
+            | "damaged"
+            | "destroyed"
+            | "hit"
+            | "caught"
     )
 }
 
-const STEMS: [(&str, EventKind); 65] = [
+const STEMS: [(&str, EventKind); 77] = [
     ("доверенност", Other),
     ("накладн", Other),
     ("заключени", Other),
@@ -130,6 +158,18 @@ const STEMS: [(&str, EventKind); 65] = [
     ("пожар", Incident),
     ("столкновени", Incident),
     ("происшестви", Incident),
+    ("поврежд", Incident),
+    ("повреди", Incident),
+    ("затоплени", Incident),
+    ("предъявл", Filed),
+    ("возвратил", Payment),
+    ("возвращен", Payment),
+    ("перевед", Payment),
+    ("перевел", Payment),
+    ("перевёл", Payment),
+    ("погаш", Payment),
+    ("работал", Employment),
+    ("трудоустро", Employment),
     ("произош", Incident),
     ("скончал", Incident),
     ("умер", Incident),

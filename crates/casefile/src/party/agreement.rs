@@ -87,6 +87,12 @@ fn is_agreement(word: &str) -> bool {
             | "amendment"
             | "addendum"
             | "release"
+            | "sale"
+            | "assignment"
+            | "license"
+            | "licence"
+            | "charter"
+            | "partnership"
             | "договор"
             | "соглашение"
     )
@@ -101,6 +107,25 @@ fn capitals(text: &Text<'_>, at: usize) -> Option<usize> {
     let end = (at..at + 10).find(|it| !goes(*it))?;
     let closed = matches!(text.low(end), "," | "(");
     (closed && end > at + 1 && text.capital(at)).then_some(end)
+}
+
+/// `ООО «Ромашка» (далее — Заказчик)` in an agreement.
+pub(super) fn further<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    if !text.is(at + 1, "далее") {
+        return;
+    }
+    let from = reading.organisation_before(at).or_else(|| name::person_before(text, at, false));
+    out.extend(from.map(|from| side(reading, (from, at))));
+}
+
+/// Acme LLC, hereinafter called Lessor
+pub(super) fn hereinafter<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let text = reading.text;
+    let named = (at + 1..at + 8).any(|it| is_side(text.low(it)));
+    let end = if at > 0 && matches!(text.low(at - 1), "," | "(") { at - 1 } else { at };
+    let from = reading.organisation_before(end).or_else(|| name::person_before(text, end, false));
+    out.extend(from.filter(|_| named).map(|from| side(reading, (from, end))));
 }
 
 /// Whether the heading of the piece says that it is an agreement.

@@ -5,8 +5,20 @@ use crate::facts::Facts;
 
 /// Brings what was read and what is true into one form: weeks are seven days.
 pub(super) fn even(facts: &mut Facts) {
+    for (kind, list) in facts.iter_mut() {
+        list.retain(|it| is_labelled(kind, it));
+    }
     let days = facts.entry("deadline").or_default();
     *days = std::mem::take(days).iter().map(|it| in_days(it)).collect();
+}
+
+/// Third persons and years are left out of the labels.
+fn is_labelled(kind: &str, fact: &str) -> bool {
+    match kind {
+        "party" => !fact.ends_with(" thirdparty"),
+        "deadline" => !fact.contains(" years "),
+        _ => true,
+    }
 }
 
 fn in_days(deadline: &str) -> String {
