@@ -2,8 +2,7 @@
 //! of pairs, and what remains of the mean four steps ago. For machines with wide registers only;
 //! the others have `lanes`.
 //!
-//! Nothing waits for what was begun in the same turn, and nothing but outputs is written: stores
-//! and fused multiplications get in each other's way.
+//! Little waits for what was begun in the same turn, and nothing but outputs is written.
 
 use std::arch::x86_64::*;
 use std::array;
