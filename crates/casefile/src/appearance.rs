@@ -27,6 +27,7 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
                 russian_named(text, at + 1, None, out)
             }
             "yours" | "sincerely" | "regards" | "respectfully" if firm => closes(text, at, out),
+            "am" => declares(text, at, out),
             "by" if text.is(at + 1, ":") => signs_for_firm(text, at, out),
             "and" if reading.organisation_at(at + 1).is_none() => with_firm(text, at, out),
             _ => {}
@@ -145,13 +146,19 @@ fn entrusted<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 fn is_firm_letter(reading: &Reading<'_, '_>) -> bool {
     let text = reading.text;
     let letter = (0..text.len().min(16 * HEAD_TOKENS)).any(|it| text.is(it, "dear"));
-    letter
-        && (0..text.len().min(HEAD_TOKENS)).any(|it| {
-            text.run(it, &["attorneys", "at", "law"])
-                || text.run(it, &["law", "offices"])
-                || matches!(text.low(it), "llp" | "pllc" | "lpa" | "solicitors")
-                || text.is(it, "legal") && text.at(it).is_some_and(|it| it.shout)
-        })
+    let says = (0..text.len().min(16 * HEAD_TOKENS)).any(|it| {
+        text.is(it, "this")
+            && matches!(text.low(it + 1), "firm" | "office")
+            && text.is(it + 2, "represents")
+    });
+    letter && says
+        || letter
+            && (0..text.len().min(HEAD_TOKENS)).any(|it| {
+                text.run(it, &["attorneys", "at", "law"])
+                    || text.run(it, &["law", "offices"])
+                    || matches!(text.low(it), "llp" | "pllc" | "lpa" | "solicitors")
+                    || text.is(it, "legal") && text.at(it).is_some_and(|it| it.shout)
+            })
 }
 
 /// `Very truly yours,\n\nJane Roe`
@@ -172,6 +179,15 @@ fn closes<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
             out.push(attorney(text, (from, end), Ground::Layout, None));
             return;
         }
+    }
+}
+
+/// `I, Jane Roe, am counsel of record for`
+fn declares<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+    let lawyer = (at + 1..at + 4).any(|it| matches!(text.low(it), "counsel" | "attorney"));
+    let end = if at > 0 && text.is(at - 1, ",") { at - 1 } else { return };
+    if let Some(from) = name::person_before(text, end, false).filter(|_| lawyer) {
+        out.push(attorney(text, (from, end), Ground::Label, None));
     }
 }
 

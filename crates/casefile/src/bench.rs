@@ -26,6 +26,9 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
             }
             "before" if text.capital(at) => panel(text, at + 1, out),
             "jj" if text.capital(at) => joined(text, at, out),
+            "judges" if text.capital(at) && at > 0 && text.capital(at - 1) => {
+                joined(text, at - 1, out);
+            }
             "j" | "cj" | "pj" if text.capital(at) => author(text, at, out),
             "p" | "c" if text.run(at + 1, &[".", "j"]) && text.capital(at) => author(text, at, out),
             "судья"
@@ -281,6 +284,8 @@ fn russian<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
         out.push(judge(text, (from, end), Ground::Label));
         from = match text.low(end) {
             "," | "и" => end + 1,
+            // One below the other, after `Судьи:`.
+            _ if text.is(at, ":") && text.breaks(end) == 1 => end,
             _ => break,
         };
     }

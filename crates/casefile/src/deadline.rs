@@ -67,7 +67,11 @@ fn opening(text: &Text<'_>, at: usize) -> Option<(usize, Needs)> {
             Some((at + 1 + next + the, Needs::Nothing))
         }
         // `by the 20th day after service`
-        "by" | "before" if text.is(at + 1, "the") && text.is_number(at + 2) => {
+        "by" | "before"
+            if text.is(at + 1, "the")
+                && text.is_number(at + 2)
+                && matches!(text.low(at + 5), "after" | "before" | "following" | "from") =>
+        {
             Some((at + 2, Needs::Anchor))
         }
         "period" if text.is(at + 1, "of") => Some((at + 2, Needs::Anchor)),
@@ -309,7 +313,7 @@ fn anchor(text: &Text<'_>, at: usize) -> (usize, bool, Anchor) {
     let before = matches!(text.low(at), "before" | "prior" | "preceding" | "до");
     let opens = before
         || matches!(text.low(at), "of" | "after" | "from" | "following" | "с" | "со" | "после");
-    if matches!(text.low(at), "thereafter" | "afterwards") {
+    if matches!(text.low(at), "thereafter" | "afterwards" | "thereof") {
         return (at + 1, false, Anchor::Unknown);
     }
     // `immediately preceding the hearing`
@@ -342,6 +346,14 @@ fn noun(text: &Text<'_>, at: usize) -> Option<Anchor> {
         | "award"
         | "определения"
         | "постановления" => Anchor::Order,
+        // What was pronounced may follow, and then tells more.
+        "вынесения"
+            if !["решени", "определени", "постановлени", "приговор"]
+                .iter()
+                .any(|it| text.low(at + 1).starts_with(it)) =>
+        {
+            Anchor::Judgment
+        }
         "judgment" | "решения" | "изготовления" | "принятия" | "провозглашения" | "приговора" => {
             Anchor::Judgment
         }

@@ -232,6 +232,14 @@ fn body(text: &Text<'_>, at: usize) -> Option<(usize, usize, Ground)> {
         return None;
     }
     let mut end = capitals(text, at + 2, 3)?;
+    // `Board of Education of the City of Chicago`
+    for _ in 0..2 {
+        let next = end + 1 + usize::from(text.is(end + 1, "the"));
+        match capitals(text, next, 3).filter(|_| text.is(at, "board") && text.is(end, "of")) {
+            Some(more) if text.breaks(end) == 0 => end = more,
+            _ => break,
+        }
+    }
     // `Department of Health and Human Services`
     if text.is(at, "department")
         && matches!(text.low(end), "and" | "&")

@@ -6,6 +6,7 @@ mod facing;
 mod form;
 mod matter;
 mod names;
+mod sort;
 
 use crate::entity::{Ground, Kind, Role};
 use crate::finding::{Finding, Reading};
@@ -13,6 +14,7 @@ use crate::name;
 use crate::organisation::legal_form;
 use crate::text::Text;
 use names::{shared, split};
+use sort::{government, is_description, is_placeholder};
 
 /// A caption's names are looked for this far above their role.
 const BLOCK_TOKENS: usize = 80;
@@ -81,6 +83,8 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
         } else if matches!(word, "v" | "vs" | "versus") {
             versus(reading, at, out);
             facing::sides(reading, at, out);
+        } else if word == "against" && at > 0 && text.is(at - 1, "-") && text.breaks(at - 1) > 0 {
+            facing::sides(reading, at - 1, out);
         } else if matter::opens(text, at) {
             matter::find(reading, at, out);
         } else if claim::opens(word) {
@@ -128,7 +132,17 @@ fn caption<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>)
     if !comma && matches!(text.low(label - 1), "for" | "the" | "and" | "by" | "," | "of") {
         return false;
     }
-    let names = block(text, label);
+    // `against Warden Mia Stone, Respondent.` in running text has one name, right before it.
+    let line = text.line_start(label);
+    let running = (line..label).filter(|it| text.is_word(*it) && !text.capital(*it)).count() > 4;
+    let names = if comma && running {
+        let end = label - 1;
+        let from =
+            reading.organisation_before(end).or_else(|| name::person_before(text, end, false));
+        from.map_or(Vec::new(), |from| (from..end).collect())
+    } else {
+        block(text, label)
+    };
     let mut found = false;
     for (from, to) in split(reading, &names) {
         if let Some(spouse) = shared(text, from, to) {
@@ -212,87 +226,6 @@ fn block_of(text: &Text<'_>, label: usize, whole: bool) -> Vec<usize> {
     names
 }
 
-fn is_office(word: &str) -> bool {
-    matches!(word, "commissioner" | "secretary" | "director" | "administrator" | "warden")
-}
-
-/// A government that sues or is sued by its bare name.
-fn government(text: &Text<'_>, at: usize) -> Option<usize> {
-    if !text.capital(at) {
-        return None;
-    }
-    if text.run(at, &["united", "states"]) {
-        let more = matches!(
-            text.low(at + 2),
-            "district"
-                | "court"
-                | "bankruptcy"
-                | "tax"
-                | "attorney"
-                | "magistrate"
-                | "department"
-                | "circuit"
-                | "judicial"
-                | "patent"
-                | "of"
-        );
-        return (!more).then_some(at + 2);
-    }
-    if text.is(at, "people") && matches!(text.low(at + 1), "," | ";") {
-        return Some(at + 1);
-    }
-    if is_office(text.low(at)) && text.is(at + 1, "of") && text.capital(at + 2) {
-        let mut end = at + 3;
-        while end < at + 7 && text.capital(end) && text.is_word(end) && text.breaks(end) == 0 {
-            end += 1;
-        }
-        return Some(end);
-    }
-    None
-}
-
-/// `JOHN DOES 1-3`, `JANE DOE 1`, `DOES 1 through 25`: nobody in particular.
-fn is_placeholder(text: &Text<'_>, at: usize) -> bool {
-    let last = at + usize::from(matches!(text.low(at), "john" | "jane" | "abc" | "xyz"));
-    text.is(last, "does")
-        || matches!(text.low(last), "doe" | "roe" | "corp" | "corporations" | "corporation")
-            && last > at
-            && (text.is_number(last + 1) || matches!(text.low(last + 1), "i" | "nos" | "through"))
-}
-
-fn is_description(word: &str) -> bool {
-    matches!(
-        word,
-        "a" | "an"
-            | "individually"
-            | "et"
-            | "al"
-            | "jointly"
-            | "severally"
-            | "as"
-            | "by"
-            | "his"
-            | "her"
-            | "its"
-            | "in"
-            | "on"
-            | "jr"
-            | "sr"
-            | "deceased"
-            | "d"
-            | "doing"
-            | "dba"
-            | "formerly"
-            | "case"
-            | "hon"
-            | "michigan"
-            | "corporation"
-            | "esq"
-            | "official"
-            | "capacity"
-    )
-}
-
 /// The token after the party's name that begins here.
 fn party_at(reading: &Reading<'_, '_>, at: usize) -> Option<usize> {
     let text = reading.text;
@@ -363,7 +296,10 @@ fn prose<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
     let foreign = !text.low(at).is_ascii() && text.low(next).is_ascii() && text.is_word(next);
     let spoken = (text.breaks(next) == 0 || text.is(next - 1, ":") || listed) && !foreign;
     // `Plaintiff, John Doe, …` is a name; `Defendant, Jones & Co.` in a list of roles may not be.
-    let mut last = next;
+    let mut last = past_item(text, next);
+    if text.is(next - 1, ":") {
+        last = past_office(text, last);
+    }
     for _ in 0..if plural { 6 } else { 1 } {
         let Some(end) = spoken.then(|| named(reading, last)).flatten() else { break };
         for role in [Some(role), below].into_iter().flatten() {
@@ -373,9 +309,22 @@ fn prose<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
         last = match text.low(end) {
             "," if text.is(end + 1, "and") => end + 2,
             "," | "and" | "и" => end + 1,
+            ";" => past_item(text, end + 1),
             _ => break,
         };
     }
+}
+
+/// Past `2)`.
+fn past_item(text: &Text<'_>, at: usize) -> usize {
+    if text.is_number(at) && text.is(at + 1, ")") { at + 2 } else { at }
+}
+
+/// Past what a Russian side is called before its name: `судебный пристав-исполнитель`.
+fn past_office(text: &Text<'_>, at: usize) -> usize {
+    let small = |it: usize| text.is_word(it) && !text.capital(it) && !text.low(it).is_ascii();
+    let name = (at..at + 5).find(|it| !small(*it)).unwrap_or(at);
+    if name::person(text, name, false).is_some() { name } else { at }
 }
 
 /// A docket has the role in a line of its own, then the name and who represents it.
@@ -466,6 +415,14 @@ fn versus<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) 
     else {
         return;
     };
+    // `Rico Vance and Mia Vance v. Acme LLC`
+    if left > 0
+        && text.is(left - 1, "and")
+        && let Some(first) = name::person_before(text, left - 1, false)
+    {
+        let found = Finding::new(Kind::Person, text, (first, left - 1), Ground::Layout);
+        out.push(found.with(Role::Plaintiff));
+    }
     for (from, to, role) in [(left, end, Role::Plaintiff), (right, last, Role::Defendant)] {
         out.push(
             Finding::new(kind_of(reading, from, to), text, (from, to), Ground::Layout).with(role),

@@ -247,7 +247,10 @@ fn list<'t>(text: &Text<'t>, at: usize, side: Option<Role>, out: &mut Vec<Findin
 fn appears<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
     let text = reading.text;
     let at = if text.run(at, &["on", "brief", ":"]) { at + 3 } else { at };
-    let Some(end) = name::person(text, at, false).filter(|it| text.is(*it, ",")) else { return };
+    let argued = |end: usize| if text.run(end, &["(", "argued", ")"]) { end + 3 } else { end };
+    let Some(end) = name::person(text, at, false).filter(|it| text.is(argued(*it), ",")) else {
+        return;
+    };
     // `Harbor Point, N.A., for appellee` is a firm; `Jane Roe, ROE & DOE LLP, for appellee` is not.
     let firm = reading.organisation_at(at).is_some_and(|it| it <= end);
     if firm || legal_form(text, end + 1).is_some() {
@@ -292,6 +295,9 @@ fn said<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     // One name below the other, as long as the lines are names.
     for _ in 0..4 {
         let Some(end) = name::person(text, line, false) else { return };
+        if legal_form(text, end - 1).is_some() {
+            return;
+        }
         out.push(attorney(text, (line, end), Ground::Label, side));
         if text.breaks(end) != 1 || aside(text, end) != column {
             return;

@@ -134,7 +134,10 @@ fn near(
     let that = (at..end).any(|it| {
         matches!(text.low(it), "that" | "such") && matches!(text.low(it + 1), "date" | "day")
     });
-    if that || matches!(text.low(end - 1), "thereafter" | "afterwards") {
+    // `On May 1 the court granted leave, giving plaintiff 21 days to amend`
+    let gives = |it: usize| matches!(text.low(it), "giving" | "gave" | "allowing" | "granting");
+    let given = (at.saturating_sub(4)..at).any(gives) && start(date) == start(at);
+    if given || that || matches!(text.low(end - 1), "thereafter" | "afterwards" | "thereof") {
         return (at - date < SENTENCE_TOKENS_MAX / 2).then_some(before);
     }
     // `its receipt` is that of what the sentence says was handed over.

@@ -72,7 +72,10 @@ impl Anchors {
         let known = known.and_then(|place| events.get(place).map(|it| (it.when.from, place)));
         let (start, from) = match known {
             Some(it) => it,
-            None => self.start(it, events)?,
+            None => self.start(it, events).or_else(|why| match why {
+                Uncounted::AnchorUnknown => named(&it.mention.quote.to_lowercase(), events),
+                _ => Err(why),
+            })?,
         };
         debug_assert!(from < events.len());
         let counted = step(start, it.count, it.unit, it.before).ok_or(Uncounted::OutOfCalendar)?;
@@ -104,7 +107,7 @@ impl Anchors {
             Anchor::Judgment if self.decides => self.decision(&[4, 3], events),
             Anchor::Judgment => self.one(&[4]),
             Anchor::Hearing => self.hearing(it, &words, events),
-            Anchor::Unknown => named(&words, events),
+            Anchor::Unknown => Err(Uncounted::AnchorUnknown),
         }
     }
 
@@ -178,16 +181,48 @@ impl Anchors {
     }
 }
 
+/// What a deadline may be counted from by name, and the words that a sentence says it with.
+const STEMS: [(&str, &[&str]); 30] = [
+    ("publication", &["publication", "published"]),
+    ("issu", &["issu"]),
+    ("closing", &["closing"]),
+    ("deliver", &["deliver"]),
+    ("terminat", &["terminat"]),
+    ("discharg", &["discharg"]),
+    ("inspect", &["inspect"]),
+    ("mail", &["mailed", "mailing"]),
+    ("accident", &["accident", "collision", "crash"]),
+    ("loss", &["date of loss", "loss occurred"]),
+    ("incident", &["incident"]),
+    ("injury", &["injury", "injured"]),
+    ("petition", &["petition"]),
+    ("invoice", &["invoice"]),
+    ("completion", &["complet"]),
+    ("death", &["death", "died"]),
+    ("sale", &["sale", "sold"]),
+    ("appointment", &["appoint", "letters of authority", "letters testamentary"]),
+    ("confirm", &["confirm"]),
+    ("record", &["record"]),
+    ("approv", &["approv"]),
+    ("accept", &["accept"]),
+    ("default", &["default"]),
+    ("подписания", &["подпис"]),
+    ("передачи", &["передан", "передач"]),
+    ("заключения", &["заключ"]),
+    ("увольнения", &["увол"]),
+    ("поставки", &["поставл", "поставк"]),
+    ("вручения", &["вруч"]),
+    ("смерти", &["умер", "смерт", "скончал"]),
+];
+
 /// `after the first publication`: the one day of which the text says that word.
 fn named(words: &str, events: &[Event<'_>]) -> Result<(Date, usize), Uncounted> {
-    const STEMS: [&str; 8] =
-        ["publication", "issu", "closing", "deliver", "terminat", "discharg", "inspect", "mailing"];
-    let stem = STEMS.iter().find(|it| words.contains(**it)).ok_or(Uncounted::AnchorUnknown)?;
+    let says = STEMS.iter().find(|it| words.contains(it.0)).ok_or(Uncounted::AnchorUnknown)?.1;
     let mut found: Option<(Date, usize)> = None;
     for (place, it) in events.iter().enumerate().take(NAMED_MAX) {
         let says = it.when.precision == Precision::Day
-            && !matches!(it.kind, EventKind::Dated | EventKind::Deadline)
-            && it.sentence.quote.to_lowercase().contains(stem);
+            && it.kind != EventKind::Deadline
+            && says.iter().any(|stem| it.sentence.quote.to_lowercase().contains(stem));
         match found.filter(|_| says) {
             Some((day, _)) if day != it.when.from => return Err(Uncounted::AnchorAmbiguous),
             None if says => found = Some((it.when.from, place)),

@@ -13,7 +13,7 @@ const SIDE_TOKENS: usize = 40;
 
 pub(super) fn opens(word: &str) -> bool {
     matches!(word, "иск" | "иска" | "иску" | "иском" | "иске")
-        || ["заявлени", "жалоб", "признани"].iter().any(|it| word.starts_with(it))
+        || ["заявлени", "жалоб", "признани", "требовани"].iter().any(|it| word.starts_with(it))
 }
 
 /// `по иску ООО «Ромашка» (ИНН …) к АО «Вектор»`
@@ -37,6 +37,9 @@ pub(super) fn find<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Findi
         if !(end..end + 12).any(broke) {
             out.truncate(start);
         }
+        return;
+    }
+    if text.low(at).starts_with("требовани") && !before.starts_with("исков") {
         return;
     }
     let against = |end: usize| {

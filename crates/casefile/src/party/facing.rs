@@ -44,10 +44,20 @@ pub(super) fn sides<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Find
         (from..to.min(text.len()))
             .any(|it| text.capital(it) && roles(text.low(it)).next().is_some())
     };
-    if told(at.saturating_sub(24), at) || told(next, line + 12) {
+    if told(at.saturating_sub(24), at) {
         return;
     }
-    for (names, role) in sides.iter().zip([Role::Plaintiff, Role::Defendant]) {
+    // Who prosecutes may have no role where the other side has one.
+    let only_left = told(next, line + 12);
+    let ruler = |list: &[usize]| {
+        list.iter()
+            .any(|it| matches!(text.low(*it), "people" | "state" | "commonwealth" | "united"))
+    };
+    if only_left && !sides.first().is_some_and(|it| ruler(it)) {
+        return;
+    }
+    let count = if only_left { 1 } else { 2 };
+    for (names, role) in sides.iter().zip([Role::Plaintiff, Role::Defendant]).take(count) {
         if let Some((from, to)) = split(reading, names).first().copied() {
             out.push(
                 Finding::new(kind_of(reading, from, to), text, (from, to), Ground::Layout)

@@ -38,6 +38,12 @@ pub(super) fn find<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Findi
     if (at..at + 30).any(debts) {
         return;
     }
+    // `Name Change of Jane Roe`
+    if text.run(at, &["name", "change", "of"]) {
+        at += 3;
+    } else if text.run(at, &["change", "of", "name", "of"]) {
+        at += 4;
+    }
     // `Guardianship of Jane Roe` is about her.
     if text.is(at + 1, "of")
         && matches!(

@@ -1,6 +1,7 @@
 //! The single names in the block of a caption, without what describes them.
 
-use super::{is_office, party_at};
+use super::party_at;
+use super::sort::is_office;
 use crate::entity::{Ground, Kind};
 use crate::finding::{Finding, Reading};
 use crate::name;

@@ -83,7 +83,7 @@ pub(super) fn supply(dice: &mut Dice) -> Made {
     );
     truth.cites(&["ст. 506 ГК РФ"]);
     truth.event(made, EventKind::Dated);
-    truth.event(until, EventKind::Agreement);
+    truth.event(until, EventKind::Deadline);
     truth.deadlines.push((5, Unit::BusinessDays, None));
     truth.parties = vec![
         (format!("ООО {seller}"), Role::Contracting),

@@ -1,0 +1,84 @@
+//! What a capital in a caption begins: a government, an office, a placeholder, or a description.
+
+use crate::text::Text;
+
+pub(super) fn is_office(word: &str) -> bool {
+    matches!(word, "commissioner" | "secretary" | "director" | "administrator" | "warden")
+}
+
+/// A government that sues or is sued by its bare name.
+pub(super) fn government(text: &Text<'_>, at: usize) -> Option<usize> {
+    if !text.capital(at) {
+        return None;
+    }
+    if text.run(at, &["united", "states"]) {
+        let more = matches!(
+            text.low(at + 2),
+            "district"
+                | "court"
+                | "bankruptcy"
+                | "tax"
+                | "attorney"
+                | "magistrate"
+                | "department"
+                | "circuit"
+                | "judicial"
+                | "patent"
+                | "of"
+        );
+        return (!more).then_some(at + 2);
+    }
+    if text.is(at, "people") && matches!(text.low(at + 1), "," | ";") {
+        return Some(at + 1);
+    }
+    if is_office(text.low(at)) && text.is(at + 1, "of") && text.capital(at + 2) {
+        let mut end = at + 3;
+        while end < at + 7 && text.capital(end) && text.is_word(end) && text.breaks(end) == 0 {
+            end += 1;
+        }
+        return Some(end);
+    }
+    None
+}
+
+/// `JOHN DOES 1-3`, `JANE DOE 1`, `DOES 1 through 25`: nobody in particular.
+pub(super) fn is_placeholder(text: &Text<'_>, at: usize) -> bool {
+    let last = at + usize::from(matches!(text.low(at), "john" | "jane" | "abc" | "xyz"));
+    text.is(last, "does")
+        || matches!(text.low(last), "doe" | "roe" | "corp" | "corporations" | "corporation")
+            && last > at
+            && (text.is_number(last + 1) || matches!(text.low(last + 1), "i" | "nos" | "through"))
+}
+
+pub(super) fn is_description(word: &str) -> bool {
+    matches!(
+        word,
+        "a" | "an"
+            | "individually"
+            | "et"
+            | "al"
+            | "jointly"
+            | "severally"
+            | "as"
+            | "by"
+            | "his"
+            | "her"
+            | "its"
+            | "in"
+            | "on"
+            | "jr"
+            | "sr"
+            | "deceased"
+            | "d"
+            | "doing"
+            | "dba"
+            | "formerly"
+            | "case"
+            | "hon"
+            | "michigan"
+            | "corporation"
+            | "esq"
+            | "official"
+            | "capacity"
+    )
+}
