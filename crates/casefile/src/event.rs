@@ -256,6 +256,10 @@ fn said(text: &Text<'_>, at: usize) -> Option<EventKind> {
         "failed" if !text.is(at + 1, "to") => Some(EventKind::Incident),
         "order" if text.is(at + 1, "of") && at > 0 && text.is(at - 1, "the") => None,
         "состоянию" => Some(EventKind::Other),
+        // `Date of service` of a doctor.
+        "service" if at > 1 && text.is(at - 1, "of") && text.low(at - 2).starts_with("date") => {
+            Some(EventKind::Other)
+        }
         "moved" if matches!(text.low(at + 1), "to" | "for") => Some(EventKind::Filed),
         word => telling(word),
     }

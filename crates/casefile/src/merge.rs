@@ -1,5 +1,6 @@
 //! Findings of one person or thing brought together, and its other mentions looked for.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use crate::entity::{Entity, Kind, Mention, Role, Span};
@@ -28,7 +29,7 @@ impl<'t> Registry<'t> {
     pub(crate) fn add(&mut self, finding: Finding<'t>) {
         let name = match &finding.shown {
             Some(it) => evened(it),
-            None => unboxed(evened(finding.mention.quote)),
+            None => unboxed(evened(&unnumbered(finding.mention.quote))),
         };
         if name.is_empty() {
             return;
@@ -313,6 +314,24 @@ fn mention<'t>(entity: &mut Entity<'t>, mention: Mention<'t>) {
     if entity.mentions.len() < MENTIONS_MAX {
         entity.mentions.push(mention);
     }
+}
+
+/// Without the numbers of the lines that a name runs over.
+fn unnumbered(quote: &str) -> Cow<'_, str> {
+    if !quote.contains('\n') {
+        return Cow::Borrowed(quote);
+    }
+    let mut lines = quote.lines();
+    let mut name = lines.next().unwrap_or_default().to_owned();
+    for line in lines {
+        let rest = line.trim_start();
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let after = rest.get(digits..).unwrap_or_default();
+        let numbered = (1..3).contains(&digits) && after.starts_with("  ");
+        name.push('\n');
+        name.push_str(if numbered { after } else { line });
+    }
+    Cow::Owned(name)
 }
 
 /// Without the rules of a caption's box that a name runs across.

@@ -113,7 +113,22 @@ fn is_initial(text: &Text<'_>, at: usize) -> bool {
 }
 
 fn is_particle(word: &str) -> bool {
-    matches!(word, "de" | "la" | "van" | "von" | "der" | "del" | "di" | "bin" | "al" | "st")
+    matches!(
+        word,
+        "de" | "la"
+            | "las"
+            | "los"
+            | "du"
+            | "den"
+            | "van"
+            | "von"
+            | "der"
+            | "del"
+            | "di"
+            | "bin"
+            | "al"
+            | "st"
+    )
 }
 
 /// The token after the person's name that begins here; one word is enough if `single` says so.
@@ -141,7 +156,11 @@ pub(crate) fn person(text: &Text<'_>, at: usize, single: bool) -> Option<usize> 
         {
             next += 1;
             (parts, words, last_word) = (parts + 1, words + 1, next);
-        } else if words > 0 && is_particle(text.low(next)) && is_name_word(text, next + 1) {
+        } else if words > 0
+            && is_particle(text.low(next))
+            && (is_name_word(text, next + 1)
+                || is_particle(text.low(next + 1)) && is_name_word(text, next + 2))
+        {
             next += 1;
         } else {
             break;

@@ -13,6 +13,10 @@ const PIECE_BYTES: usize = 256 * 1024;
 
 /// A line of this length may have been broken by the width of the page.
 const WRAP_BYTES: usize = 60;
+/// Pleading paper has no more lines.
+const LINES_MAX: u32 = 40;
+/// Nor are they longer, in bytes.
+const LINE_BYTES: usize = 300;
 /// Spaces within a line that set a second column apart.
 const GAP_WIDE: usize = 3;
 /// Spaces at the start of a line after which nothing of the first column can follow.
@@ -92,15 +96,31 @@ impl<'t> Text<'t> {
     fn cut(&mut self) {
         let mut chars = self.raw.char_indices().peekable();
         let (mut breaks, mut spaces, mut aside) = (0u8, 0usize, false);
+        // The number of the last line, on paper whose lines are numbered.
+        let (mut numbered, mut fresh) = (None, true);
         while let Some((start, first)) = chars.next() {
             if first == '\n' || first == '\u{c}' {
                 breaks = breaks.saturating_add(1);
-                (spaces, aside) = (0, false);
+                (spaces, aside, fresh) = (0, false, true);
                 continue;
             }
             if first.is_whitespace() || first == '\u{feff}' {
                 spaces += if first == '\t' { 4 } else { 1 };
                 continue;
+            }
+            let opens = std::mem::replace(&mut fresh, false);
+            if opens && first.is_ascii_digit() {
+                let number = line_number(self.raw, start, numbered);
+                numbered = number.map(|it| it.0);
+                if let Some((_, length)) = number {
+                    for _ in 1..length {
+                        chars.next();
+                    }
+                    spaces = 0;
+                    continue;
+                }
+            } else if opens {
+                numbered = None;
             }
             let fold_start = self.folded.len();
             let sort = sort_of(first);
@@ -247,6 +267,29 @@ impl<'t> Text<'t> {
         }
         end.min(self.len())
     }
+}
+
+/// The number of a line of pleading paper that stands here, and its length: it follows that of the
+/// line before, or the next line has the next one. Such numbers are no words of the text.
+fn line_number(raw: &str, start: usize, before: Option<u32>) -> Option<(u32, usize)> {
+    let rest = raw.get(start..)?;
+    let length = rest.bytes().take(3).take_while(u8::is_ascii_digit).count();
+    let value: u32 = rest.get(..length).filter(|it| it.len() < 3)?.parse().ok()?;
+    let after = rest.get(length..)?;
+    let apart = after.starts_with("  ") || after.starts_with('\t') || after.starts_with('\n');
+    if !apart || value > LINES_MAX {
+        return None;
+    }
+    let follows = before.is_some_and(|it| it + 1 == value);
+    let leads = || {
+        // A line of such paper is short.
+        let near = after.bytes().take(LINE_BYTES).position(|it| it == b'\n')?;
+        let next = after.get(near..)?.trim_start();
+        let digits = next.bytes().take(3).take_while(u8::is_ascii_digit).count();
+        let blank = next.get(digits..)?.starts_with([' ', '\t', '\n']);
+        next.get(..digits)?.parse::<u32>().ok().filter(|it| blank && *it == value + 1)
+    };
+    (follows || value == 1 && leads().is_some()).then_some((value, length))
 }
 
 fn sort_of(it: char) -> Sort {

@@ -24,6 +24,13 @@ fn dates_have_their_precision_and_kind() {
     dates("42 U.S.C. § 1983 and No. 11-345", &[]);
     dates("Roe v. Wade, 410 U.S. 113 (1973), holds so.", &[]);
     dates("It granted summary judgment on May 2, 2023.", &["2023-05-02..2023-05-02 Day Judgment"]);
+    dates("Fact discovery closes on May 2, 2023.", &["2023-05-02..2023-05-02 Day Deadline"]);
+    dates("The option expires on May 2, 2023.", &["2023-05-02..2023-05-02 Day Deadline"]);
+    dates("He was let go on May 2, 2023.", &["2023-05-02..2023-05-02 Day Employment"]);
+    dates("The pump failed on May 2, 2023.", &["2023-05-02..2023-05-02 Day Incident"]);
+    dates("He failed to pay on May 2, 2023.", &["2023-05-02..2023-05-02 Day Payment"]);
+    dates("Sentencing is continued to May 2, 2023.", &["2023-05-02..2023-05-02 Day Hearing"]);
+    dates("05/02/2023   4   ORDER to show cause.", &["2023-05-02..2023-05-02 Day Order"]);
     dates("It denied summary judgment on May 2, 2023.", &["2023-05-02..2023-05-02 Day Order"]);
     dates("February 30, 2024 is no day", &[]);
     dates("с 1 марта по 15 апреля 2024 года", &["2024-03-01..2024-04-15 Range Other"]);
@@ -76,6 +83,17 @@ fn deadlines_are_counted_when_their_anchor_has_a_day() {
     );
     deadline("You have 21 days from receipt of this letter.", &["21 Days AnchorUnknown"]);
     deadline("They have 3 children.", &[]);
+    deadline("He called more than 14 days after service.", &[]);
+    deadline("She lived here for at least 90 days before the filing.", &[]);
+    deadline("Either may end it on thirty (30) days' written notice.", &["30 Days AnchorUnknown"]);
+    deadline(
+        "The accident occurred May 1, 2023. Give notice within 60 days after the accident.",
+        &["60 Days 2023-06-30"],
+    );
+    deadline(
+        "Briefs are due May 8, 2024; a reply may be filed within 7 days thereafter.",
+        &["7 Days 2024-05-15"],
+    );
     deadline(
         "The hearing is set for March 18, 2024. File at least 2 days before the hearing.",
         &["2 Days 2024-03-15"],

@@ -31,8 +31,14 @@ fn person(name: &str) -> String {
     let lower = name.to_lowercase();
     let firm =
         |it: &str| matches!(it, "ооо" | "ао" | "пао" | "оао" | "зао") || it.starts_with("обществ");
-    if form.is_ascii() || name.contains(['«', '"', '“']) || lower.split(' ').any(firm) {
+    if form.is_ascii() {
         return form;
+    }
+    if name.contains(['«', '"', '“']) || lower.split(' ').any(firm) {
+        // The legal form is the same however it is bent or cut.
+        let forms = ["общес", "акцио", "публи", "огран", "ответ", "оао", "зао"];
+        let words = form.split(' ').filter(|it| !forms.contains(it));
+        return words.collect::<Vec<_>>().join(" ");
     }
     // Initials may be letters that are words elsewhere.
     let words = lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
