@@ -1,6 +1,8 @@
 //! Numbers with what they count: figures and words, thousands and millions, money, percent and
 //! units. It does no arithmetic beyond reading; a sum computed by the writer is not known.
 
+mod numeral;
+
 use crate::Span;
 use crate::text::{Word, stem};
 
@@ -122,72 +124,6 @@ const SCALES: [(&str, u128); 10] = [
     ("млн", 1_000_000),
     ("миллион", 1_000_000),
     ("млрд", 1_000_000_000),
-];
-
-const SMALL: [(&str, u128); 63] = [
-    ("два", 2),
-    ("две", 2),
-    ("двух", 2),
-    ("три", 3),
-    ("трех", 3),
-    ("четыре", 4),
-    ("пять", 5),
-    ("шесть", 6),
-    ("семь", 7),
-    ("восемь", 8),
-    ("девять", 9),
-    ("десять", 10),
-    ("одиннадцать", 11),
-    ("двенадцать", 12),
-    ("тринадцать", 13),
-    ("четырнадцать", 14),
-    ("пятнадцать", 15),
-    ("шестнадцать", 16),
-    ("семнадцать", 17),
-    ("восемнадцать", 18),
-    ("девятнадцать", 19),
-    ("двадцать", 20),
-    ("тридцать", 30),
-    ("сорок", 40),
-    ("пятьдесят", 50),
-    ("шестьдесят", 60),
-    ("семьдесят", 70),
-    ("восемьдесят", 80),
-    ("девяносто", 90),
-    ("сто", 100),
-    ("двести", 200),
-    ("триста", 300),
-    ("четыреста", 400),
-    ("пятьсот", 500),
-    ("two", 2),
-    ("three", 3),
-    ("four", 4),
-    ("five", 5),
-    ("six", 6),
-    ("seven", 7),
-    ("eight", 8),
-    ("nine", 9),
-    ("ten", 10),
-    ("eleven", 11),
-    ("twelve", 12),
-    ("thirteen", 13),
-    ("fourteen", 14),
-    ("fifteen", 15),
-    ("sixteen", 16),
-    ("seventeen", 17),
-    ("eighteen", 18),
-    ("nineteen", 19),
-    ("twenty", 20),
-    ("thirty", 30),
-    ("forty", 40),
-    ("fifty", 50),
-    ("sixty", 60),
-    ("seventy", 70),
-    ("eighty", 80),
-    ("ninety", 90),
-    ("dozen", 12),
-    ("один", 1),
-    ("one", 1),
 ];
 
 const ABOUT: [&str; 12] = [
@@ -374,48 +310,6 @@ fn scale(word: &Word<'_>) -> Option<u128> {
     SCALES.iter().find(|(name, _)| *name == folded || *name == base).map(|(_, it)| *it)
 }
 
-/// Beginnings and endings of Russian numerals in all their cases.
-const DECLINED: [(&str, &str, u128); 28] = [
-    ("дв", "ух ум умя ое оих", 2),
-    ("тр", "ех ем емя ое оих", 3),
-    ("четыр", "ех ем ьмя", 4),
-    ("четвер", "о ых", 4),
-    ("пят", "и ью еро", 5),
-    ("шест", "и ью еро", 6),
-    ("сем", "и ью еро", 7),
-    ("восьм", "и ью", 8),
-    ("девят", "и ью", 9),
-    ("десят", "и ью", 10),
-    ("одиннадцат", "и ью", 11),
-    ("двенадцат", "и ью", 12),
-    ("тринадцат", "и ью", 13),
-    ("четырнадцат", "и ью", 14),
-    ("пятнадцат", "и ью", 15),
-    ("шестнадцат", "и ью", 16),
-    ("семнадцат", "и ью", 17),
-    ("восемнадцат", "и ью", 18),
-    ("девятнадцат", "и ью", 19),
-    ("двадцат", "и ью", 20),
-    ("тридцат", "и ью", 30),
-    ("сорок", "а", 40),
-    ("пятидесят", "и", 50),
-    ("шестидесят", "и", 60),
-    ("семидесят", "и", 70),
-    ("восьмидесят", "и", 80),
-    ("девяност", "а", 90),
-    ("ст", "а", 100),
-];
-
-fn small(folded: &str) -> Option<u128> {
-    let plain = SMALL.iter().find(|(name, _)| *name == folded).map(|it| it.1);
-    plain.or_else(|| {
-        let fits = |start: &str, ends: &str| {
-            folded.strip_prefix(start).is_some_and(|end| ends.split(' ').any(|it| it == end))
-        };
-        DECLINED.iter().find(|it| fits(it.0, it.1)).map(|it| it.2)
-    })
-}
-
 /// A number in words: `twenty-one`, `three hundred fifty thousand`. `one` alone is no number.
 fn spelled(text: &str, words: &[Word<'_>], at: usize) -> Option<(u128, u128, usize)> {
     let (mut total, mut part, mut end) = (0_u128, 0_u128, at);
@@ -427,7 +321,7 @@ fn spelled(text: &str, words: &[Word<'_>], at: usize) -> Option<(u128, u128, usi
             }
         }
         let folded = word.fold();
-        if let Some(value) = small(&folded) {
+        if let Some(value) = numeral::small(&folded) {
             part += value;
         } else if let Some(scale) = (part > 0).then(|| scale(word)).flatten() {
             part = part.saturating_mul(scale);

@@ -31,7 +31,11 @@ const AXES: [(&str, &str, &str); 27] = [
     ("guilt", "guilty convicted convicts", "acquitted acquits innocent"),
     ("validity", "enforceable valid", "unenforceable invalid void"),
     ("admission", "admissible", "inadmissible"),
-    ("proof", "proven proved substantiated established доказан*", "unproven unsubstantiated disproved опроверг*"),
+    (
+        "proof",
+        "proven proved substantiated established доказан*",
+        "unproven unsubstantiated disproved опроверг*",
+    ),
     ("constitution", "constitutional", "unconstitutional"),
     ("time", "timely", "untimely late"),
     (
@@ -177,6 +181,9 @@ pub(crate) struct Polarity {
     pub(crate) heads: Vec<(String, Span)>,
 }
 
+/// Words that open another clause, which a negation does not reach.
+const ANEW: &str = "and but because although while whereas when after since that which who if unless \
+и но а потому поскольку что если когда";
 const BEFORE: usize = 8;
 const AFTER: usize = 8;
 /// Telling words kept for one mention.
@@ -248,7 +255,7 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
     for (at, word) in folded.iter().enumerate() {
         // A comma or «and» opens another clause, which the negation does not reach.
         let apart = at.checked_sub(1).is_some_and(|it| words[at].start - words[it].end > 1);
-        if apart || matches!(word.as_str(), "and" | "but" | "и" | "но" | "а") {
+        if apart || is_in(ANEW, word) {
             reach = 0;
         }
         let to = folded.get(at + 1).is_some_and(|it| it == "to");
@@ -279,23 +286,7 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
             continue;
         }
         if failed || is_negation(word) {
-            // «not only» and «no later than» deny nothing.
-            let next = folded.get(at + 1).map_or("", String::as_str);
-            // «not sent until after» says that it was sent.
-            let until = folded.iter().skip(at + 1).take(6).any(|it| it == "until");
-            let idle = until
-                || matches!(
-                    next,
-                    "only" | "later" | "less" | "fewer" | "more" | "хватило" | "хватало"
-                )
-                || matches!(next, "более" | "менее" | "позднее" | "позже" | "только" | "ранее")
-                || (word == "no"
-                    && words[at].is_capital()
-                    && next.starts_with(|it: char| it.is_ascii_digit()));
-            let whole =
-                if matches!(word.as_str(), "without" | "без") { REACH - 1 } else { REACH };
-            reach = if idle { 0 } else { whole };
-            fresh = true;
+            (reach, fresh) = (denies(words, &folded, at), true);
             continue;
         }
         let plain = said(&folded, at)
@@ -322,6 +313,22 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
         (mention.near, mention.far) = (near, far);
     }
     found
+}
+
+/// How many telling words a negation reaches over: «not only» and «no later than» deny nothing.
+fn denies(words: &[Word<'_>], folded: &[String], at: usize) -> usize {
+    let next = folded.get(at + 1).map_or("", String::as_str);
+    // «not sent until after» says that it was sent.
+    let until = folded.iter().skip(at + 1).take(6).any(|it| it == "until");
+    let number = folded[at] == "no"
+        && words[at].is_capital()
+        && next.starts_with(|it: char| it.is_ascii_digit());
+    let measure =
+        "only later less fewer more хватило хватало более менее позднее позже только ранее";
+    if until || number || is_in(measure, next) {
+        return 0;
+    }
+    if matches!(folded[at].as_str(), "without" | "без") { REACH - 1 } else { REACH }
 }
 
 /// The telling words around each mention. Two mentions in a sentence share it at the first joint

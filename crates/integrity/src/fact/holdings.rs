@@ -190,7 +190,8 @@ impl Check<'_, '_, '_> {
                 if theirs == denied {
                     same = true;
                 } else if it.score >= TURNED
-                    && ((theirs && flat(&pair.sentence.polarity)) || (denied && flat(&there.polarity)))
+                    && ((theirs && flat(&pair.sentence.polarity))
+                        || (denied && flat(&there.polarity)))
                 {
                     let place = head.map_or(there.span, |it| it.1);
                     other = other.or(Some(self.index.place_in(it.sentence, place)));

@@ -156,6 +156,10 @@ impl cast::Relation {
     }
 
     fn conflicts(&self, other: &Self) -> bool {
+        // Courts go by many names.
+        if other.agents.iter().any(|it| cast::is_court(*it)) {
+            return false;
+        }
         let agents = self.agents.first().zip(other.agents.first()).is_some_and(|(one, two)| {
             cast::comparable(*one, *two) && !other.agents.iter().any(|it| self.agents.contains(it))
         });

@@ -15,6 +15,8 @@ const FLOOR_TWO: f64 = 0.16;
 const FLOOR_ONE: f64 = 0.3;
 /// And where somebody else stands in the place of ours.
 const FLOOR_STRANGE: f64 = 0.3;
+/// And where only one of our two is there.
+const FLOOR_PART: f64 = 0.4;
 /// And where a single word is shared.
 const LONE: f64 = 0.4;
 /// By how much what gainsays must be nearer than what bears out.
@@ -33,9 +35,7 @@ impl Check<'_, '_, '_> {
     pub(super) fn slots(&mut self, pair: &Pair<'_>) -> Option<Support> {
         let after =
             self.reading.sentences.partition_point(|it| it.span.start <= pair.sentence.span.start);
-        let Some(segments) = after.checked_sub(1).and_then(|it| self.segments.get(it)) else {
-            return None;
-        };
+        let segments = after.checked_sub(1).and_then(|it| self.segments.get(it))?;
         let mut found: Option<(Span, Support, Place)> = None;
         for ours in segments {
             let stems = context(self.reading, ours);
@@ -71,7 +71,10 @@ impl Check<'_, '_, '_> {
             return None;
         }
         let sum = |list: &[String]| -> f64 { list.iter().map(|it| self.index.weight(it)).sum() };
-        let total = sum(stems);
+        // A word that the source does not have is the writer's own.
+        let own: Vec<String> =
+            stems.iter().filter(|it| !self.index.has_stem(it)).cloned().collect();
+        let total = sum(stems) - 0.6 * sum(&own);
         let mut ids: Vec<(usize, f64)> = Vec::new();
         for it in self.index.align(stems).iter().chain(&pair.plain).chain(&pair.aligned) {
             if !ids.iter().any(|id| id.0 == it.sentence) {
@@ -97,11 +100,14 @@ impl Check<'_, '_, '_> {
                     .any(|it| theirs.people.iter().any(|one| one.actor == it.actor));
                 let floor = match (two, met) {
                     (true, _) => FLOOR_TWO,
+                    (false, true) if !agrees && theirs.people.len() < ours.people.len() => {
+                        FLOOR_PART
+                    }
                     (false, true) => FLOOR_ONE,
                     (false, false) => FLOOR_STRANGE,
                 };
                 // «Vale blames the weather» is told of him alone.
-                if !met && !agrees && self.is_told(ours) {
+                if !two && !agrees && ours.topic.is_none() && self.is_told(ours) {
                     continue;
                 }
                 let few = !two && !met && score < LONE && shared.len() < stems.len().min(2);
@@ -149,9 +155,16 @@ fn context(page: &Reading<'_>, it: &Segment) -> Vec<String> {
 fn compare(ours: &Segment, theirs: &Segment) -> Option<(bool, bool)> {
     // Who buys is whom the other sells to.
     let turned = match (ours.turn, theirs.turn) {
+        // Who pays is who buys.
+        (Some((0, gets)), Some((1, got))) | (Some((1, gets)), Some((0, got))) => gets == got,
         (Some((one, gets)), Some((two, got))) => one == two && gets != got,
         _ => false,
     };
+    // Who gets a thing is not who acts, whatever the other verb is.
+    let gets = |it: &Segment| it.turn.is_some_and(|it| it.1);
+    if gets(ours) != gets(theirs) && (ours.turn.is_none() || theirs.turn.is_none()) {
+        return None;
+    }
     let acts = |slot: Slot| slot != Slot::Goal;
     let owned = |it: &cast::Person| it.head.as_ref().map(|head| (it.actor, head.clone()));
     let there: Vec<_> = theirs.people.iter().filter_map(owned).collect();
@@ -189,7 +202,11 @@ fn compare(ours: &Segment, theirs: &Segment) -> Option<(bool, bool)> {
         (_, 0) => Some((true, known > 1)),
         (0, _) => {
             // Being named in another place is only a swap where both are.
-            let swapped = known > 1 || known == 0 || theirs.people.len() > 1 || oppose > 1;
+            let swapped = known > 1
+                || known == 0
+                || theirs.people.len() > 1
+                || oppose > 1
+                || ours.people.len() > 1;
             swapped.then_some((false, known > 1))
         }
         _ => None,

@@ -15,7 +15,7 @@ type Answer = (Support, Option<Place>);
 /// matter; this is how much less.
 const ELSEWHERE: f64 = 0.6;
 /// How much nearer a sentence with another value must be than the one that has ours.
-const FAR_OFF: f64 = 2.2;
+const FAR_OFF: f64 = 1.5;
 /// From this likeness on, the nearest source sentence is taken to speak of the same thing.
 const SAME_MATTER: f64 = 0.35;
 
@@ -26,15 +26,6 @@ item exclusion schedule part badge department interstate route highway unit lot 
 
 /// Words on either side of a value that tell what it is the value of.
 const NEIGHBOURS: usize = 4;
-
-/// At most two figures that are not nought.
-fn is_round(value: u128) -> bool {
-    let mut left = value;
-    while left > 99 && left.is_multiple_of(10) {
-        left /= 10;
-    }
-    left <= 99
-}
 
 impl Check<'_, '_, '_> {
     pub(super) fn amount(&self, pair: &Pair<'_>, it: &Amount, span: Span) -> Option<Answer> {
@@ -78,12 +69,6 @@ impl Check<'_, '_, '_> {
             Value::Amount(there) => there.unit == it.unit && !self.says_amount(pair, there),
             _ => false,
         };
-        // So exact a sum is hardly there by chance.
-        let exact = matches!(it.unit, Unit::Money(_)) && it.slack == 0 && !is_round(it.value);
-        let far = |place: &&Place| exact && pair.score_of(place.sentence) == 0.0;
-        if let Some(place) = found.first().filter(far) {
-            return Some((Support::Supported, Some(*place)));
-        }
         Some(self.settle(pair, &found, rival))
     }
 

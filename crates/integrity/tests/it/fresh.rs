@@ -9,7 +9,9 @@
 
 use std::collections::BTreeMap;
 
-use integrity::{Detail, Insight, Options, RuleState, Source, SourceText, Support, Test, Verdict, run};
+use integrity::{
+    Detail, Insight, Options, RuleState, Source, SourceText, Support, Test, Verdict, run,
+};
 
 /// One hand's documents, and the pairs of statements that go with them.
 struct Set {
@@ -261,8 +263,8 @@ fn ten_rules(set: &Set) -> Tally {
 fn opinion_drift(set: &Set) -> Tally {
     let mut all = Tally::default();
     for line in set.pairs.lines() {
-        let (mark, pair) = line.split_once(' ').expect("a mark");
-        let (early, late) = pair.split_once(" => ").expect("two statements");
+        let Some((mark, pair)) = line.split_once(' ') else { continue };
+        let Some((early, late)) = pair.split_once(" => ") else { continue };
         let pair = [insight(early, 1_000), insight(late, 86_400_000)];
         let report = run(Test::OpinionDrift, &pair, &[], &Options::default());
         let detail = &report.details[1];
