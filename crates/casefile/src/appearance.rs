@@ -151,14 +151,13 @@ fn is_firm_letter(reading: &Reading<'_, '_>) -> bool {
             && matches!(text.low(it + 1), "firm" | "office")
             && text.is(it + 2, "represents")
     });
-    letter && says
-        || letter
-            && (0..text.len().min(HEAD_TOKENS)).any(|it| {
-                text.run(it, &["attorneys", "at", "law"])
-                    || text.run(it, &["law", "offices"])
-                    || matches!(text.low(it), "llp" | "pllc" | "lpa" | "solicitors")
-                    || text.is(it, "legal") && text.at(it).is_some_and(|it| it.shout)
-            })
+    let headed = (0..text.len().min(HEAD_TOKENS)).any(|it| {
+        text.run(it, &["attorneys", "at", "law"])
+            || text.run(it, &["law", "offices"])
+            || matches!(text.low(it), "llp" | "pllc" | "lpa" | "solicitors")
+            || text.is(it, "legal") && text.at(it).is_some_and(|it| it.shout)
+    });
+    letter && (says || headed)
 }
 
 /// `Very truly yours,\n\nJane Roe`

@@ -113,7 +113,7 @@ fn plain_number<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 
 /// `Jane Roe P68550`; a judge's number may stand so too.
 fn unboxed<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
-    if !text.number(at + 1).is_some_and(|(_, digits)| digits == 5) {
+    if text.number(at + 1).is_none_or(|(_, digits)| digits != 5) {
         return;
     }
     let end = if at > 0 && text.is(at - 1, ",") { at - 1 } else { at };

@@ -62,7 +62,7 @@ pub fn read_watched(pages: &[Page<'_>], choice: &Choice, watch: &mut dyn FnMut(f
     let mut timeline = timeline::Timeline::default();
     let mut dated: Option<(usize, Event<'_>)> = None;
     let mut truncated = false;
-    let (all, mut done) = (pages.len() * casefile::PASSES, 0);
+    let (all, mut done) = (pages.len() * casefile::PASSES, 0_usize);
     let mut step = || {
         done += 1;
         watch(done as f64 / all as f64);
