@@ -116,6 +116,12 @@ fn phrase(folded: &[String], at: usize) -> Option<(usize, bool, usize)> {
     best
 }
 
+/// «Asked the court to set it aside»: that is not yet decided.
+fn is_asked(folded: &[String], at: usize) -> bool {
+    let before = |back: usize| at.checked_sub(back).map_or("", |it| folded[it].as_str());
+    before(1) == "to" && !is_in("refused declined agreed decided voted refuses declines", before(2))
+}
+
 fn ends(folded: &[String], at: usize, words: &[&str]) -> Option<usize> {
     let Some((first, rest)) = words.split_first() else { return Some(at) };
     if *first == "*" {
@@ -261,7 +267,9 @@ pub(crate) fn read(words: &[Word<'_>]) -> Polarity {
         let to = folded.get(at + 1).is_some_and(|it| it == "to");
         let failed = matches!(word.as_str(), "failed" | "fails" | "fail" | "failure") && to;
         let span = Span { start: words[at].start, end: words[at].end };
-        if let Some((axis, positive, end)) = phrase(&folded, at).filter(|_| at >= told) {
+        if let Some((axis, positive, end)) =
+            phrase(&folded, at).filter(|_| at >= told && !is_asked(&folded, at))
+        {
             told = end;
             let span = Span { start: span.start, end: words[end - 1].end };
             let positive = positive != (reach > 0);

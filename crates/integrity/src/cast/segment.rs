@@ -32,6 +32,8 @@ pub(crate) struct Segment {
     pub(crate) turn: Option<(usize, bool)>,
     /// Somebody acts in it of whom only «we» or «he» is said.
     pub(crate) veiled: bool,
+    /// Somebody only is or has something.
+    pub(crate) rests: bool,
     /// What is said, thought or asked in it: the words behind the verb.
     pub(crate) topic: Option<(usize, usize)>,
 }
@@ -83,6 +85,16 @@ impl Cast {
     ) -> Vec<Segment> {
         let mut people: Vec<(usize, usize, Actor)> = self.actors_in(page, sentence);
         people.retain(|it| self.is_party(it.2));
+        // A judge is the court.
+        for it in &mut people {
+            let lead = it.0.checked_sub(1).map(|at| word(page, at)).unwrap_or_default();
+            if is_in(
+                "judge justice judges justices arbitrator magistrate mediator судья судьи судьей",
+                &lead,
+            ) {
+                it.2 = super::COURT;
+            }
+        }
         self.pronouns(page, sentence, thread, &mut people);
         people.sort_by_key(|it| it.0);
         // «The manager, Mr. Orr» is one.
@@ -277,7 +289,10 @@ fn segment(
         !known && is_in("i we he she they you", &word)
     };
     let veiled = (words.0..words.1).any(hidden);
-    Segment { words, people: list, denied: false, turn, veiled, topic: None }
+    let rests = list.first().is_some_and(|it| {
+        is_in("has have had is was are were gets got keeps holds", &word(page, it.words.1))
+    });
+    Segment { words, people: list, denied: false, turn, veiled, rests, topic: None }
 }
 
 fn word(page: &Reading<'_>, at: usize) -> String {

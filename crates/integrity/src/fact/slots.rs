@@ -202,11 +202,9 @@ fn compare(ours: &Segment, theirs: &Segment) -> Option<(bool, bool)> {
         (_, 0) => Some((true, known > 1)),
         (0, _) => {
             // Being named in another place is only a swap where both are.
-            let swapped = known > 1
-                || known == 0
-                || theirs.people.len() > 1
-                || oppose > 1
-                || ours.people.len() > 1;
+            let alone = theirs.people.len() < 2 && ours.people.len() < 2;
+            let idle = known == 1 && ours.people.len() < 2 && (ours.rests || theirs.rests);
+            let swapped = known != 1 || oppose > 1 || !(alone || idle);
             swapped.then_some((false, known > 1))
         }
         _ => None,
