@@ -21,12 +21,14 @@ impl House {
         stream
     }
 
-    /// How often readers were cut off for taking nothing.
+    /// How often readers were cut off: for taking nothing, or, where the server is so busy that
+    /// its queues fill sooner, for being too far behind.
     async fn cut_off(&self) -> u64 {
         let metrics = http().get(self.server.url("/metrics")).send().await.unwrap();
         let metrics = metrics.text().await.unwrap();
-        let line = metrics.lines().find(|line| line.contains("\"reader_stalled\""));
-        line.map_or(0, |line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap() as u64)
+        let codes = ["\"reader_stalled\"", "\"reader_too_slow\""];
+        let lines = metrics.lines().filter(|line| codes.iter().any(|code| line.contains(code)));
+        lines.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap() as u64).sum()
     }
 }
 
