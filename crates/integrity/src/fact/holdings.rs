@@ -22,7 +22,7 @@ const SAME_CLAUSE: f64 = 0.6;
 /// What a word outside the clause counts.
 const FAR: f64 = 0.4;
 /// How much a decision in other words must share with ours to be held against it.
-const KIN: f64 = 0.25;
+const KIN: f64 = 0.27;
 /// How much a sentence must resemble ours for one denied word to turn it.
 const TURNED: f64 = 0.4;
 /// How much a decision must share with ours to gainsay it.

@@ -10,17 +10,17 @@ use crate::reading::Reading;
 use crate::text::{Word, is_stop, stem};
 
 /// How alike two segments must be where both have the same two people.
-const FLOOR_TWO: f64 = 0.16;
+const FLOOR_TWO: f64 = 0.2;
 /// And where only one of ours is compared.
-const FLOOR_ONE: f64 = 0.3;
+const FLOOR_ONE: f64 = 0.42;
 /// And where somebody else stands in the place of ours.
-const FLOOR_STRANGE: f64 = 0.3;
+const FLOOR_STRANGE: f64 = 0.5;
 /// And where only one of our two is there.
-const FLOOR_PART: f64 = 0.4;
+const FLOOR_PART: f64 = 0.5;
 /// And where a single word is shared.
 const LONE: f64 = 0.4;
 /// By how much what gainsays must be nearer than what bears out.
-const MARGIN: f64 = 1.12;
+const MARGIN: f64 = 1.2;
 
 impl Check<'_, '_, '_> {
     /// Reads who is where in every sentence, as «she» may be somebody of the one before.
