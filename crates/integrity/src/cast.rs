@@ -119,8 +119,7 @@ impl Cast {
                 .words
                 .get(to - 1)
                 .is_some_and(|it| it.text.ends_with("'s") || it.text.ends_with("’s"));
-            let line = page.text.get(..mark.span.start).unwrap_or_default();
-            let line = line.rsplit('\n').next().unwrap_or_default();
+            let line = speech::line_before(page.text, mark.span.start);
             let listed =
                 ["From:", "To:", "Cc:", "Present:", "Dear"].iter().any(|it| line.starts_with(it));
             let quoted =

@@ -256,7 +256,8 @@ pub(crate) fn stem(folded: &str) -> String {
 }
 
 fn bare(folded: &str) -> String {
-    if let Some((_, base)) = IRREGULAR.iter().find(|it| it.0 == folded) {
+    static BASES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| IRREGULAR.into_iter().collect());
+    if let Some(base) = BASES.get(folded) {
         return (*base).to_owned();
     }
     let cyrillic = folded.chars().any(|it| ('а'..='я').contains(&it));

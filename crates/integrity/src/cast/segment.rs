@@ -1,6 +1,9 @@
 //! A sentence in segments, each with the people in it and whether they act there, are acted upon
 //! or own. Word order, prepositions, the passive and Russian cases tell; nothing else is known.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use super::roles::{is_russian, role, role_word};
 use super::speech::is_saying;
 use super::{Actor, Cast, is_court};
@@ -205,10 +208,10 @@ fn parts(page: &Reading<'_>, sentence: &Sentence, people: &[(usize, usize, Actor
     };
     // What somebody says or thinks is not what he does.
     let said = |from: usize, at: usize| {
-        let told = (from..at).any(|it| is_saying(&page.words[it].fold()));
         let opens = matches!(page.words[at].text, "that" | "whether" | "of" | "что");
+        let told = || (from..at).any(|it| is_saying(&page.words[it].fold()));
         let accused = || (from..at).any(|it| page.words[it].text.starts_with("accus"));
-        opens && told && (page.words[at].text != "of" || accused())
+        opens && (page.words[at].text != "of" || accused()) && told()
     };
     let mut list: Vec<Part> = Vec::new();
     let mut from = first;
@@ -273,16 +276,7 @@ fn segment(
         let noun = it.trim_end_matches('s').ends_with("ment") || it.ends_with("ry");
         !noun && !is_in("credit deliveries loan loans", it)
     });
-    let turn = verbs.into_iter().find_map(|it| {
-        let base = stem(&it);
-        let has = |list: &str| {
-            list.split(' ').any(|it| stem(it) == base || (is_russian(it) && base.starts_with(it)))
-        };
-        CONVERSE
-            .iter()
-            .enumerate()
-            .find_map(|(at, (one, two))| (has(one) || has(two)).then(|| (at, has(two))))
-    });
+    let turn = verbs.into_iter().find_map(|it| turn(&it));
     let hidden = |at: usize| {
         let known = list.iter().any(|it| it.words.0 <= at && at < it.words.1);
         let word = page.words[at].fold();
@@ -293,6 +287,24 @@ fn segment(
         is_in("has have had is was are were gets got keeps holds", &word(page, it.words.1))
     });
     Segment { words, people: list, denied: false, turn, veiled, rests, topic: None }
+}
+
+/// Which pair of converse verbs a word belongs to, and whether to the side that gets.
+fn turn(folded: &str) -> Option<(usize, bool)> {
+    static FORMS: LazyLock<BTreeMap<String, (usize, bool)>> = LazyLock::new(|| {
+        let rows = CONVERSE.iter().enumerate().flat_map(|(at, (one, two))| {
+            let one = one.split(' ').map(move |it| (it, (at, false)));
+            one.chain(two.split(' ').map(move |it| (it, (at, true))))
+        });
+        rows.map(|(it, side)| (if is_russian(it) { it.to_owned() } else { stem(it) }, side))
+            .collect()
+    });
+    let base = stem(folded);
+    if !is_russian(folded) {
+        return FORMS.get(&base).copied();
+    }
+    // Russian ones are given by their beginnings.
+    FORMS.iter().find(|it| base.starts_with(it.0.as_str())).map(|it| *it.1)
 }
 
 fn word(page: &Reading<'_>, at: usize) -> String {

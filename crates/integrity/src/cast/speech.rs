@@ -13,6 +13,15 @@ argued argues argue contends contended claims claimed asserts asserted maintains
 complained added adds opined believes noted notes сказал сказала заявил заявила отметил отметила \
 указал указала пояснил пояснила сообщил сообщила";
 
+/// What stands before a place in its line, as far as a label could reach.
+pub(super) fn line_before(text: &str, at: usize) -> &str {
+    let mut from = at.saturating_sub(120);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    text.get(from..at).and_then(|it| it.rsplit('\n').next()).unwrap_or_default()
+}
+
 pub(crate) fn is_saying(folded: &str) -> bool {
     SAYS.split(' ').any(|it| it == folded)
         || matches!(folded, "disputes" | "disputed" | "admits" | "admitted" | "concedes" | "says")
@@ -62,8 +71,7 @@ impl Cast {
             let lead = |back: usize| from.checked_sub(back).map(word).unwrap_or_default();
             let paper = |it: &str| papers.split(' ').any(|paper| paper == it);
             let titled = order < 6 && lead(1) == "of" && (paper(&lead(2)) || paper(&lead(3)));
-            let line = page.text.get(..mark.span.start).unwrap_or_default();
-            let line = line.rsplit('\n').next().unwrap_or_default();
+            let line = line_before(page.text, mark.span.start);
             let sent = line.trim() == "From:" || line.contains("Reporting officer:");
             let signed =
                 (1..=3).any(|it| matches!(lead(it).as_str(), "sincerely" | "yours" | "regards"));
