@@ -1,7 +1,7 @@
 //! Dates as lawyers write them, English and Russian. Days without a year are not dates here.
 
 use crate::entity::Ground;
-use crate::text::Text;
+use crate::text::{Sort, Text};
 use crate::when::{Precision, When};
 
 /// A date and the token after it.
@@ -19,11 +19,29 @@ fn found(end: usize, when: Option<When>) -> Option<Found> {
 /// The date that begins at this token, ranges first.
 pub(crate) fn at(text: &Text<'_>, at: usize) -> Option<Found> {
     let token = text.at(at)?;
+    // Most tokens begin no date, and this is asked of each.
+    let opens = match token.sort {
+        Sort::Number => true,
+        Sort::Mark => matches!(text.low(at), "«" | "\"" | "“"),
+        Sort::Word => may_be_month(text.low(at), token.capital),
+    };
+    if !opens {
+        return None;
+    }
     let follows_digits = token.glued && at > 0 && (text.is_number(at - 1) || joins(text, at - 1));
     if follows_digits {
         return None;
     }
     range(text, at).or_else(|| single(text, at)).or_else(|| year_alone(text, at))
+}
+
+/// Whether a word has the first letter of a month, and the capital that English ones need.
+fn may_be_month(word: &str, capital: bool) -> bool {
+    match word.chars().next() {
+        Some('j' | 'f' | 'm' | 'a' | 's' | 'o' | 'n' | 'd') => capital,
+        Some('я' | 'ф' | 'м' | 'а' | 'и' | 'с' | 'о' | 'н' | 'д') => true,
+        _ => false,
+    }
 }
 
 fn joins(text: &Text<'_>, at: usize) -> bool {

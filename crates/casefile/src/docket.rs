@@ -31,7 +31,8 @@ fn number(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
             .or_else(|| named(text, at))
             .or_else(|| labelled(text, at));
     }
-    if text.is_word(at) {
+    // Every number that begins with letters begins with a capital.
+    if text.is_word(at) && text.capital(at) {
         return russian(text, at)
             .or_else(|| formed(text, at))
             .or_else(|| named(text, at))
