@@ -459,5 +459,10 @@ mod tests {
             "Maud Pell, Plaintiff, v. Casper Nye, Defendant. The plaintiff sued the defendant.",
             &["maud pell sue casper nye"],
         );
+        // Counsel for a party is not the party.
+        check(
+            "Maud Pell, Plaintiff. Ivo Orr (for plaintiff) left. The plaintiff sued Casper Nye.",
+            &["ivo orr leave ", "maud pell sue casper nye"],
+        );
     }
 }

@@ -176,7 +176,10 @@ fn behind(page: &Reading<'_>, to: usize) -> Option<(usize, usize)> {
         let plain = (word.text.chars().all(char::is_lowercase)
             || crate::name::is_plain(&folded)
             || figure)
-            && !matches!(folded.as_str(), "who" | "which" | "that" | "and" | "whose" | "to" | "by");
+            && !matches!(
+                folded.as_str(),
+                "who" | "which" | "that" | "and" | "whose" | "to" | "by" | "for" | "of" | "against"
+            );
         if !(small || plain) || (step > 0 && !gap(page, at - 1, at).is_empty()) {
             return None;
         }
