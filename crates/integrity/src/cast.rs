@@ -242,6 +242,13 @@ impl Cast {
         self.roles.get(&role)
     }
 
+    /// Whether the source gives somebody roles, and none of the same side as this one: who claims
+    /// is a plaintiff by another word.
+    pub(crate) fn has_other_role(&self, actor: Actor, role: usize) -> bool {
+        let mut held = self.roles.iter().filter(|it| it.1.contains(&actor)).peekable();
+        held.peek().is_some() && !held.any(|it| roles::is_one_side(*it.0, role))
+    }
+
     /// Names, roles and courts of a sentence, in order, with their words.
     fn actors_in(&self, page: &Reading<'_>, sentence: &Sentence) -> Vec<(usize, usize, Actor)> {
         let mut list: Vec<(usize, usize, Actor)> = Vec::new();

@@ -38,6 +38,20 @@ pub(super) fn role_word(role: usize) -> &'static str {
     word.split_once('/').map_or(word, |it| it.0)
 }
 
+/// Words for who asks a court for something.
+const ASKING: &str = "plaintiff claimant petitioner complainant applicant appellant movant истец \
+    заявитель взыскатель кредитор";
+/// And for who is asked for it.
+const ASKED: &str = "defendant respondent appellee debtor employer ответчик должник";
+
+pub(super) fn is_one_side(one: usize, other: usize) -> bool {
+    let (one, other) = (role_word(one), role_word(other));
+    [ASKING, ASKED].iter().any(|side| {
+        let has = |word: &str| side.split_ascii_whitespace().any(|it| it == word);
+        has(one) && has(other)
+    })
+}
+
 pub(super) fn is_russian(folded: &str) -> bool {
     folded.chars().next().is_some_and(|it| ('а'..='я').contains(&it))
 }
@@ -162,6 +176,11 @@ fn behind(page: &Reading<'_>, to: usize) -> Option<(usize, usize)> {
     let mut article = false;
     for step in 0..=BETWEEN {
         if let Some(role) = role_at(page, at) {
+            // In `Vale (side: plaintiff)` and `Vale, counsel - plaintiff` it is somebody else's.
+            let apart = gap(page, at.checked_sub(1)?, at);
+            if step > 0 && !apart.trim_matches(['"', '“', '„', '«', '\'', '‘']).is_empty() {
+                return None;
+            }
             // In `Vale, whose tenant left` the noun is somebody else.
             let next = gap(page, at, at + 1);
             let ends = step == 0 || article || bracket || next.starts_with([',', '.', ')', ';']);

@@ -286,6 +286,11 @@ fn segment(
     let rests = list.first().is_some_and(|it| {
         is_in("has have had is was are were gets got keeps holds", &word(page, it.words.1))
     });
+    // `Vale (plaintiff) and Orr (defendant) are the parties`.
+    let is = own.windows(2).any(|it| {
+        is_in("is was are were", &it[0].fold()) && is_in("the a an named", &it[1].fold())
+    });
+    let rests = rests || is;
     Segment { words, people: list, denied: false, turn, veiled, rests, topic: None }
 }
 

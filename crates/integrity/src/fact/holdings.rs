@@ -169,11 +169,14 @@ impl Check<'_, '_, '_> {
         let near: Vec<Aligned> = pair.plain.iter().chain(&pair.aligned).copied().collect();
         let near: Vec<Aligned> = near.into_iter().filter(|it| it.score >= 0.12).collect();
         let flat = |it: &Polarity| it.heads.is_empty() && it.mentions.iter().all(|it| it.positive);
+        // «Ingrid» is not the opposite of «Grid».
+        let names = self.name_stems(pair.sentence);
         for word in self.reading.words_of(pair.sentence) {
             let folded = word.fold();
             let base = stem(&folded);
             let span = Span { start: word.start, end: word.end };
-            if is_stop(&folded) || folded.chars().count() < 4 || self.reading.in_quote(word.start) {
+            let idle = is_stop(&folded) || names.contains(&base);
+            if idle || folded.chars().count() < 4 || self.reading.in_quote(word.start) {
                 continue;
             }
             let denied = ours.iter().any(|it| it.1 == span);

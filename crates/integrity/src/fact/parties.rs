@@ -17,8 +17,12 @@ impl Check<'_, '_, '_> {
         let cast = &self.index.cast;
         for (role, actor, span) in cast.roles_in(self.reading, pair.sentence) {
             let Some(holders) = cast.holders(role) else { continue };
-            let support =
-                if holders.contains(&actor) { Support::Supported } else { Support::Contradicted };
+            let support = match holders.contains(&actor) {
+                true => Support::Supported,
+                false if cast.has_other_role(actor, role) => Support::Contradicted,
+                // That others are told to hold it says nothing of whom no role is told of.
+                false => continue,
+            };
             let place = pair.best().map(|it| {
                 let (_, there) = self.index.sentence(it.sentence);
                 self.index.place_in(it.sentence, there.span)

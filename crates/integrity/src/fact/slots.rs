@@ -38,6 +38,13 @@ impl Check<'_, '_, '_> {
         let segments = after.checked_sub(1).and_then(|it| self.segments.get(it))?;
         let mut found: Option<(Span, Support, Place)> = None;
         for ours in segments {
+            // What stands in quotation marks is told by the quotes.
+            let quoted = |it: &cast::Person| {
+                self.reading.words.get(it.words.0).is_some_and(|it| self.reading.in_quote(it.start))
+            };
+            if ours.people.iter().any(quoted) {
+                continue;
+            }
             let stems = context(self.reading, ours);
             let Some((support, place)) = self.placed(pair, ours, &stems) else { continue };
             let Some(first) = ours.people.first() else { continue };
@@ -90,6 +97,10 @@ impl Check<'_, '_, '_> {
                     continue;
                 }
                 let Some((agrees, two)) = compare(ours, theirs) else { continue };
+                // A caption or a label tells nothing that was done.
+                if !agrees && !is_told_in_words(page, theirs) {
+                    continue;
+                }
                 let there = context(page, theirs);
                 let shared: Vec<String> =
                     stems.iter().filter(|it| there.contains(it)).cloned().collect();
@@ -150,6 +161,14 @@ fn context(page: &Reading<'_>, it: &Segment) -> Vec<String> {
     list
 }
 
+/// Whether a segment has telling words in small letters, as sentences do.
+fn is_told_in_words(page: &Reading<'_>, it: &Segment) -> bool {
+    let words = page.words.get(it.words.0..it.words.1).unwrap_or_default();
+    words.iter().any(|it| {
+        it.text.chars().count() > 2 && it.text.chars().all(char::is_lowercase) && !is_stop(it.text)
+    })
+}
+
 /// Whether the people stand alike, and whether two of them could be compared. None where it
 /// cannot be said.
 fn compare(ours: &Segment, theirs: &Segment) -> Option<(bool, bool)> {
@@ -200,10 +219,12 @@ fn compare(ours: &Segment, theirs: &Segment) -> Option<(bool, bool)> {
     match (agree, oppose) {
         (0, 0) => None,
         (_, 0) => Some((true, known > 1)),
+        // What somebody is says nothing of what they do; roles are looked at elsewhere.
+        (0, _) if ours.rests => None,
         (0, _) => {
             // Being named in another place is only a swap where both are.
             let alone = theirs.people.len() < 2 && ours.people.len() < 2;
-            let idle = known == 1 && ours.people.len() < 2 && (ours.rests || theirs.rests);
+            let idle = known == 1 && ours.people.len() < 2 && theirs.rests;
             let swapped = known != 1 || oppose > 1 || !(alone || idle);
             swapped.then_some((false, known > 1))
         }
