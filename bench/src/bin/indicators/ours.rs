@@ -67,9 +67,9 @@ pub(crate) fn batch(data: &Data, only: &Only, table: &mut Table) -> Outcome<()> 
         // The form that TA-Lib has.
         let args: &[_] = if name == "vwap" { &[("session", Arg::Text("continuous"))] } else { &[] };
         let spec = Spec::parse(name, args)?;
-        // Twice, as TA-Lib: the first call finds the caches as the one before it left them, which
+        // Five times, as TA-Lib: the first call finds the caches as the one before it left them, which
         // depends on the order in which either side names its indicators.
-        for _ in 0..2 {
+        for _ in 0..5 {
             let start = ThreadTime::now();
             // What TA-Lib gives; the other four series are only in the README.
             let series = match name {
