@@ -170,6 +170,7 @@ async fn serve(
             body_bytes_at: Default::default(),
             uploads: Default::default(),
             body_patience: Duration::from_secs(10),
+            strangers: Box::new(|_, _| false),
             meter: Box::new(|_, _, _, _| {}),
         },
     );
