@@ -6,7 +6,7 @@ use crate::Span;
 use crate::amount::{Amount, Unit};
 use crate::date::Date;
 use crate::index::Place;
-use crate::reading::{Mark, Value};
+use crate::reading::{Mark, Reading, Sentence, Value};
 use crate::text::{Word, is_past, is_stop, stem};
 
 type Answer = (Support, Option<Place>);
@@ -26,6 +26,26 @@ item exclusion schedule part badge department interstate route highway unit lot 
 
 /// Words on either side of a value that tell what it is the value of.
 const NEIGHBOURS: usize = 4;
+
+/// A plain number that may be a year.
+fn is_year(it: &Amount) -> bool {
+    (17_000_000..=21_000_000).contains(&it.value) && it.value % 10_000 == 0
+}
+
+fn word_before<'t>(page: &'t Reading<'_>, span: Span) -> Option<&'t str> {
+    let from = page.words.partition_point(|it| it.end <= span.start);
+    from.checked_sub(1).and_then(|it| page.words.get(it)).map(|it| it.text)
+}
+
+/// The number that is told to be so many of this one.
+fn part_of(page: &Reading<'_>, sentence: &Sentence, whole: Span) -> Option<Amount> {
+    let marks = page.marks_of(sentence);
+    let part = marks.iter().find(|it| page.text.get(it.span.end..whole.start) == Some(" of "))?;
+    match part.value {
+        Value::Amount(it) => Some(it),
+        _ => None,
+    }
+}
 
 impl Check<'_, '_, '_> {
     pub(super) fn amount(&self, pair: &Pair<'_>, it: &Amount, span: Span) -> Option<Answer> {
@@ -66,10 +86,30 @@ impl Check<'_, '_, '_> {
             found.extend(same.map(|it| it.1).filter(fits));
         }
         let rival = |mark: &Mark| match &mark.value {
-            Value::Amount(there) => there.unit == it.unit && !self.says_amount(pair, there),
+            Value::Amount(there) => {
+                there.unit == it.unit
+                    && !self.says_amount(pair, there)
+                    && (it.unit != Unit::Bare || is_year(it) == is_year(there))
+            }
             _ => false,
         };
+        let led = self.led_by(span);
+        // «Lowered to $5» is borne out by «from $7 to $5», whatever stands beside the seven.
+        if led.is_some_and(|it| matches!(it, "to" | "from" | "с" | "до")) {
+            let same = |place: &&Place| {
+                let (page, _) = self.index.sentence(place.sentence);
+                led == word_before(page, place.span)
+                    && pair.score_of(place.sentence) >= SAME_MATTER / 2.0
+            };
+            if let Some(place) = found.iter().find(same) {
+                return Some((Support::Supported, Some(*place)));
+            }
+        }
         Some(self.settle(pair, &found, rival))
+    }
+
+    fn led_by(&self, span: Span) -> Option<&str> {
+        word_before(self.reading, span)
     }
 
     /// The number with the very word that it counts, `four surgeries`, or that labels it,
@@ -128,6 +168,10 @@ impl Check<'_, '_, '_> {
                     (None, None) => continue,
                 };
                 let place = self.index.place_in(id, there.2);
+                // Of `18 of 96 balconies` it is eighteen that are spoken of.
+                if part_of(page, sentence, there.2).is_some_and(|part| part.value == it.value) {
+                    return Some((Support::Supported, Some(place)));
+                }
                 if there.0.abs_diff(it.value) <= there.1.max(it.slack) {
                     return Some((Support::Supported, Some(place)));
                 }
