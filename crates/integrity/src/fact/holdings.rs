@@ -18,7 +18,7 @@ const CLOSED: [&str; 6] = [
     "понедельник вторник среду четверг пятницу субботу воскресенье",
 ];
 /// How much of a clause another must share to say the same or its opposite.
-const SAME_CLAUSE: f64 = 0.6;
+const SAME_CLAUSE: f64 = 0.75;
 /// What a word outside the clause counts.
 const FAR: f64 = 0.4;
 /// How much a decision in other words must share with ours to be held against it.

@@ -29,7 +29,7 @@ const NEIGHBOURS: usize = 4;
 
 /// A plain number that may be a year.
 fn is_year(it: &Amount) -> bool {
-    (17_000_000..=21_000_000).contains(&it.value) && it.value % 10_000 == 0
+    (17_000_000..=21_000_000).contains(&it.value) && it.value.is_multiple_of(10_000)
 }
 
 fn word_before<'t>(page: &'t Reading<'_>, span: Span) -> Option<&'t str> {
