@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
-    println!("cargo::rerun-if-env-changed=STOA_COMMIT");
-    if std::env::var_os("STOA_COMMIT").is_some() {
+    println!("cargo::rerun-if-env-changed=BUILD_COMMIT");
+    if std::env::var_os("BUILD_COMMIT").is_some() {
         return;
     }
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -20,8 +20,10 @@ fn main() {
             println!("cargo::rerun-if-changed={}", path.display());
         }
     }
+    // `cargo run` sets it for the program as well, which refuses variables that look like settings
+    // of its own and are none; hence the name.
     if let Some(commit) = commit(&root) {
-        println!("cargo::rustc-env=STOA_COMMIT={commit}");
+        println!("cargo::rustc-env=BUILD_COMMIT={commit}");
     }
 }
 

@@ -144,7 +144,7 @@ impl App {
 
 /// The commit this binary was built from, where the build knew.
 pub(crate) fn commit() -> &'static str {
-    option_env!("STOA_COMMIT").unwrap_or("unknown")
+    option_env!("BUILD_COMMIT").unwrap_or("unknown")
 }
 
 pub(crate) async fn open_store(config: &Config) -> Result<Db, Failure> {

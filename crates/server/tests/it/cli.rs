@@ -156,3 +156,15 @@ fn the_readme_shows_what_is_printed() {
     }
     assert!(shown >= 2, "the README shows no calls");
 }
+
+/// Cargo gives the programs that it runs what the build script set; among it must be nothing that
+/// is taken for a misspelt setting.
+#[test]
+fn what_cargo_run_sets_is_no_setting() {
+    let folder = Folder::new();
+    let mut command = stoa(folder.path());
+    // The commit, where the build knew it.
+    let cargo: Vec<_> = std::env::vars().filter(|it| it.1.len() == 40).collect();
+    let (code, _, said) = run(command.envs(cargo).arg("tools"));
+    assert_eq!(code, 0, "{said}");
+}
