@@ -1,7 +1,7 @@
 //! Attorneys by the words about an appearance: `represented by`, `on behalf of`, `for appellant`,
 //! «по доверенности», and those who sign a law firm's letter. Bar numbers are read elsewhere.
 
-use crate::entity::{Ground, Kind, Role};
+use crate::entity::{Ground, Role};
 use crate::finding::{Finding, Reading};
 use crate::name;
 use crate::party;
@@ -35,22 +35,11 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
     }
 }
 
-fn attorney<'t>(
-    text: &Text<'t>,
-    range: (usize, usize),
-    ground: Ground,
-    side: Option<Role>,
-) -> Finding<'t> {
-    let mut it = Finding::new(Kind::Person, text, range, ground).with(Role::Attorney);
-    it.represents = side;
-    it
-}
-
 /// `JANE ROE   represented by  JOHN DOE`
 fn represented<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     let from = name::past_titles(text, at + usize::from(text.is(at, "attorney")));
     if let Some(end) = name::person(text, from, false) {
-        out.push(attorney(text, (from, end), Ground::Label, None));
+        out.push(Finding::attorney(text, (from, end), Ground::Label, None));
     }
 }
 
@@ -65,7 +54,7 @@ fn on_behalf<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>
     let end = comma - usize::from(comma > 0 && text.is(comma - 1, "."));
     let firm = reading.organisation_before(end).is_some();
     if let Some(from) = name::person_before(text, end, false).filter(|_| spoken && !firm) {
-        out.push(attorney(text, (from, end), Ground::Label, Some(side)));
+        out.push(Finding::attorney(text, (from, end), Ground::Label, Some(side)));
     }
 }
 
@@ -74,7 +63,7 @@ fn by_title<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     let by = at > 0 && (text.is(at - 1, "by") || text.is(at - 1, ":") && text.is(at - 2, "by"));
     let from = at + 1 + usize::from(text.is(at + 1, "."));
     if let Some(end) = name::person(text, from, false).filter(|_| by) {
-        out.push(attorney(text, (from, end), Ground::Layout, None));
+        out.push(Finding::attorney(text, (from, end), Ground::Layout, None));
     }
 }
 
@@ -83,7 +72,7 @@ fn told<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     let lawyer =
         (at.saturating_sub(36)..at).any(|it| matches!(text.low(it), "attorney" | "counsel"));
     if let Some(end) = name::person(text, at + 2, false).filter(|_| lawyer) {
-        out.push(attorney(text, (at + 2, end), Ground::Label, None));
+        out.push(Finding::attorney(text, (at + 2, end), Ground::Label, None));
     }
 }
 
@@ -115,7 +104,7 @@ fn russian_named<'t>(text: &Text<'t>, at: usize, side: Option<Role>, out: &mut V
             return;
         }
         let Some(end) = name::person(text, from, false) else { return };
-        out.push(attorney(text, (from, end), Ground::Label, side));
+        out.push(Finding::attorney(text, (from, end), Ground::Label, side));
         from = match text.low(end) {
             "," | "и" => end + 1,
             _ => return,
@@ -136,7 +125,7 @@ fn entrusted<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     }
     // An initial's point ends the name.
     if let Some(from) = name::person_before(text, end, false).filter(|_| end < at) {
-        out.push(attorney(text, (from, end), Ground::Label, None));
+        out.push(Finding::attorney(text, (from, end), Ground::Label, None));
     } else if end < at {
         russian_named(text, at + 1, None, out);
     }
@@ -175,7 +164,7 @@ fn closes<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     };
     for from in [from, line] {
         if let Some(end) = alone(from) {
-            out.push(attorney(text, (from, end), Ground::Layout, None));
+            out.push(Finding::attorney(text, (from, end), Ground::Layout, None));
             return;
         }
     }
@@ -186,7 +175,7 @@ fn declares<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     let lawyer = (at + 1..at + 4).any(|it| matches!(text.low(it), "counsel" | "attorney"));
     let end = if at > 0 && text.is(at - 1, ",") { at - 1 } else { return };
     if let Some(from) = name::person_before(text, end, false).filter(|_| lawyer) {
-        out.push(attorney(text, (from, end), Ground::Label, None));
+        out.push(Finding::attorney(text, (from, end), Ground::Label, None));
     }
 }
 
@@ -202,7 +191,7 @@ fn signs_for_firm<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
         .find(|it| text.is_word(*it) && !(text.is(*it, "s") && text.is(*it + 1, "/")));
     let Some(from) = from.filter(|_| firm && text.breaks(at) > 0) else { return };
     if let Some(end) = name::person(text, from, false) {
-        out.push(attorney(text, (from, end), Ground::Layout, None));
+        out.push(Finding::attorney(text, (from, end), Ground::Layout, None));
     }
 }
 
@@ -216,6 +205,6 @@ fn with_firm<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
         .then(|| (end + 2..end + 4).find_map(|it| party::roles(text.low(it)).next()))
         .flatten();
     if side.is_some() {
-        out.push(attorney(text, (at + 1, end), Ground::Label, side));
+        out.push(Finding::attorney(text, (at + 1, end), Ground::Label, side));
     }
 }

@@ -44,9 +44,8 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
 }
 
 fn attorney<'t>(text: &Text<'t>, range: (usize, usize), ground: Ground) -> Finding<'t> {
-    let mut it = Finding::new(Kind::Person, text, range, ground).with(Role::Attorney);
-    it.represents = side(text, range.1, text.at(range.0).is_some_and(|token| token.aside));
-    it
+    let side = side(text, range.1, text.at(range.0).is_some_and(|token| token.aside));
+    Finding::attorney(text, range, ground, side)
 }
 
 /// Whom the words below a name say it speaks for, in the same column.

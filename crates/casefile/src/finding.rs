@@ -30,6 +30,17 @@ impl<'t> Finding<'t> {
         }
     }
 
+    /// Of an attorney, for the side that is known.
+    pub(crate) fn attorney(
+        text: &Text<'t>,
+        range: (usize, usize),
+        ground: Ground,
+        side: Option<Role>,
+    ) -> Self {
+        let it = Self::new(Kind::Person, text, range, ground).with(Role::Attorney);
+        Self { represents: side, ..it }
+    }
+
     pub(crate) fn called(mut self, name: String) -> Self {
         self.shown = Some(name);
         self

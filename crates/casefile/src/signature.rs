@@ -58,17 +58,6 @@ fn follows_slash(text: &Text<'_>, at: usize) -> bool {
     at > 0 && text.is(at - 1, "/") && text.glued(at)
 }
 
-fn attorney<'t>(
-    text: &Text<'t>,
-    range: (usize, usize),
-    ground: Ground,
-    side: Option<Role>,
-) -> Finding<'t> {
-    let mut it = Finding::new(Kind::Person, text, range, ground).with(Role::Attorney);
-    it.represents = side;
-    it
-}
-
 /// Whether the words are those that close a block: `Attorneys for Plaintiff`, `Counsel of Record`,
 /// `Of Attorneys for`, `Its Attorney`.
 fn heads(text: &Text<'_>, at: usize) -> bool {
@@ -102,7 +91,7 @@ fn entitled<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     };
     let from = after_by(text, from, to);
     if name::person(text, from, false) == Some(to + 1) {
-        out.push(attorney(text, (from, to + 1), Ground::Layout, None));
+        out.push(Finding::attorney(text, (from, to + 1), Ground::Layout, None));
     }
 }
 
@@ -131,7 +120,7 @@ fn above<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
         }
         let Some(stop) = name::person(text, from, false) else { continue };
         if stop == to + 1 || closes(text, stop, to + 1) {
-            out.push(attorney(text, (from, stop), Ground::Layout, side));
+            out.push(Finding::attorney(text, (from, stop), Ground::Layout, side));
             return;
         }
     }
@@ -161,7 +150,7 @@ fn signed<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     if (end..end + 14).any(|it| titles.contains(&text.low(it))) {
         out.push(Finding::new(Kind::Person, text, (at, end), Ground::Label).with(Role::Judge));
     } else {
-        out.push(attorney(text, (at, end), Ground::Layout, None));
+        out.push(Finding::attorney(text, (at, end), Ground::Layout, None));
     }
 }
 
@@ -210,7 +199,7 @@ fn numbered<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
             if aside(text, from) != aside(text, at) {
                 return;
             }
-            let mut found = attorney(text, (from, end), Ground::Label, None);
+            let mut found = Finding::attorney(text, (from, end), Ground::Label, None);
             found.bar_number = Some(text.word(digits).to_owned());
             out.push(found);
             return;
@@ -226,7 +215,7 @@ fn argued<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     }
     let side = (at + 3..at + 7).find_map(|it| party::roles(text.low(it)).next());
     if let Some(from) = name::person_before(text, at, false) {
-        out.push(attorney(text, (from, at), Ground::Label, side));
+        out.push(Finding::attorney(text, (from, at), Ground::Label, side));
     }
 }
 
@@ -234,7 +223,7 @@ fn list<'t>(text: &Text<'t>, at: usize, side: Option<Role>, out: &mut Vec<Findin
     let mut from = at;
     for _ in 0..6 {
         let Some(end) = name::person(text, from, false) else { return };
-        out.push(attorney(text, (from, end), Ground::Label, side));
+        out.push(Finding::attorney(text, (from, end), Ground::Label, side));
         from = match text.low(end) {
             "," if text.is(end + 1, "and") => end + 2,
             "," | "and" => end + 1,
@@ -270,7 +259,7 @@ fn appears<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>)
         }
         let side = (place + 1..place + 4).find_map(|it| party::roles(text.low(it)).next());
         if side.is_some() {
-            out.push(attorney(text, (at, end), Ground::Label, side));
+            out.push(Finding::attorney(text, (at, end), Ground::Label, side));
         }
         return;
     }
@@ -298,7 +287,7 @@ fn said<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
         if legal_form(text, end - 1).is_some() {
             return;
         }
-        out.push(attorney(text, (line, end), Ground::Label, side));
+        out.push(Finding::attorney(text, (line, end), Ground::Label, side));
         if text.breaks(end) != 1 || aside(text, end) != column {
             return;
         }
