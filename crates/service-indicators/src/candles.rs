@@ -96,8 +96,12 @@ impl Candlestand {
     /// Where the live candles of a symbol come from.
     pub(crate) fn live(&self, ticker: &Ticker) -> Result<Arc<dyn LiveKlines>, Fault> {
         self.venue(ticker)?.live.clone().ok_or_else(|| {
-            let message = format!("{} has no live candles; read its history", ticker.name);
-            Fault::not_found("no_live_candles", message).problem("symbol", "a symbol that trades")
+            let message = format!(
+                "{} has no live candles: imported bars do not trade; read its history",
+                ticker.name
+            );
+            let expected = "a symbol of an exchange, such as BTCUSDT";
+            Fault::not_found("no_live_candles", message).problem("symbol", expected)
         })
     }
 

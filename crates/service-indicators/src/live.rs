@@ -127,8 +127,7 @@ impl Live {
         let remembers = ask.specs.iter().map(|spec| spec.warmup() + 1).sum();
         let remembered: usize = channels.values().map(|it| it.remembers).sum();
         if channels.len() >= CHANNELS_MAX || remembered + remembers > REMEMBERED_MAX {
-            let message = "too many different streams are followed; ask for one that is";
-            return Err(Fault::unavailable("too_many_streams", message));
+            return Err(too_many("too many different streams are followed; ask for one that is"));
         }
         let slot = Slot::default();
         channels.insert(ask.key.clone(), Entry { slot: Arc::clone(&slot), remembers });
@@ -164,6 +163,11 @@ impl Live {
     }
 }
 
+/// Channels that nobody reads any more are gone by then.
+fn too_many(message: &str) -> Fault {
+    Fault::unavailable("too_many_streams", message).retry_after(2 * channel::LOOK)
+}
+
 /// One of the subscriptions that are counted.
 #[derive(Debug)]
 pub(crate) struct Counted(Arc<AtomicUsize>);
@@ -172,7 +176,7 @@ impl Counted {
     fn new(readers: &Arc<AtomicUsize>) -> Result<Self, Fault> {
         let counted = Self(Arc::clone(readers));
         if readers.fetch_add(1, Ordering::Relaxed) >= READERS_MAX {
-            return Err(Fault::unavailable("too_many_streams", "too many streams are read"));
+            return Err(too_many("too many streams are read"));
         }
         Ok(counted)
     }

@@ -106,6 +106,59 @@ fn a_busy_database_is_worth_coming_back_for_in_every_contract() {
     }
 }
 
+/// Where a call of the indicators can fail, and what is not there is called.
+const UNDER_INDICATORS: [&str; 10] = [
+    "service-indicators",
+    "contract",
+    "history",
+    "bars",
+    "store",
+    "upstream",
+    "fanout",
+    "market-binance",
+    "market-moex",
+    "market-files",
+];
+
+/// What no call of theirs comes to: quotes, imports and blobs.
+const NOT_ASKED: [&str; 3] = ["no_price", "unreadable_file", "blobs_unavailable"];
+
+/// The codes of everything that is called unavailable in a crate.
+fn unavailable_codes(name: &str, codes: &mut BTreeSet<String>) {
+    let folder = format!("{}/../{name}/src", env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    crate::tidy::rust_files(folder.as_ref(), &mut files);
+    files.retain(|file| !file.to_string_lossy().contains("tests"));
+    for file in files {
+        let text = std::fs::read_to_string(file).unwrap();
+        let text = text.split("#[cfg(test)]").next().unwrap();
+        for opening in ["Fault::unavailable(", "Kind::Unavailable,"] {
+            for rest in text.split(opening).skip(1) {
+                let quoted = rest.trim_start().strip_prefix('"').and_then(|it| it.split_once('"'));
+                codes.extend(quoted.map(|(code, _)| code.to_owned()));
+            }
+        }
+    }
+}
+
+/// A proxy or a caller that is told of a bad gateway looks for the fault at the exchange.
+#[test]
+fn the_indicators_never_blame_the_exchange_for_what_is_ours() {
+    let mut codes = BTreeSet::new();
+    for name in UNDER_INDICATORS {
+        unavailable_codes(name, &mut codes);
+    }
+    assert!(codes.contains("too_many_streams") && codes.contains("store_full"), "{codes:?}");
+    let errors = contract_file("indicators/errors.json");
+    for code in codes.into_iter().filter(|code| !NOT_ASKED.contains(&&**code)) {
+        let row = errors["codes"].get(&code).unwrap_or(&errors["kinds"]["unavailable"]);
+        let ours = !code.starts_with("upstream_") || code == "upstream_busy";
+        let expected = if ours { 503 } else { 502 };
+        assert_eq!(row["http_status"], expected, "{code}");
+        assert_eq!(row["type"] == "upstream_error", !ours, "{code}");
+    }
+}
+
 #[tokio::test]
 async fn every_tool_refuses_a_missing_and_a_wrong_token() {
     let folder = Folder::new();

@@ -22,7 +22,7 @@ use crate::warm;
 /// Closed candles kept ready for those who come back soon.
 const KEPT_MAX: usize = 512;
 /// How often a channel looks whether anybody reads it; one that nobody reads twice is over.
-const LOOK: Duration = Duration::from_secs(10);
+pub(super) const LOOK: Duration = Duration::from_secs(10);
 /// A venue tells candles again only so far back; a symbol that stopped trading is followed anew.
 const FOLLOWED_MAX: u64 = 500;
 

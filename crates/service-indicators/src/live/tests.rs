@@ -181,7 +181,9 @@ async fn what_indicators_remember_is_bounded() {
     let mut slots = Vec::new();
     let count = (9_000..10_000).take_while(|it| taken(&mut slots, *it).is_some()).count();
     assert!((400..450).contains(&count), "{count}");
-    assert_eq!(house.live.slot(&ask(9_999)).err().unwrap().code(), "too_many_streams");
+    let refused = house.live.slot(&ask(9_999)).err().unwrap();
+    assert_eq!(refused.code(), "too_many_streams");
+    assert!(refused.retry_wait().is_some(), "there will be room");
     // What nobody waits for any more makes room.
     slots.clear();
     assert!(house.live.slot(&ask(9_999)).is_ok());
