@@ -16,12 +16,10 @@ O, H, L, C, V = np.fromfile(path, dtype="<f8").reshape(5, rows)
 def talib_calls():
     import talib as t
 
-    def donchian():
-        """The bands, the middle, the width over the mean close, and where the close lies."""
-        high, low = t.MAX(H, 20), t.MIN(L, 20)
-        width = t.SUB(high, low)
-        middle, mean = t.MIDPRICE(H, L, 20), t.SMA(C, 20)
-        return high, low, middle, t.DIV(width, mean), t.DIV(t.SUB(C, low), width)
+    def newer(name, *args):
+        """A function that older cores do not have."""
+        function = getattr(t, name, None)
+        return (lambda: function(*args)) if function else None
 
     return {
         "sma": lambda: t.SMA(C, 12),
@@ -31,7 +29,7 @@ def talib_calls():
         "trix": lambda: t.TRIX(C, 15),
         "macd": lambda: t.MACD(C, 12, 26, 9),
         "ppo": lambda: t.PPO(C, 12, 26, 1),
-        "pvo": lambda: t.PPO(V, 12, 26, 1),
+        "pvo": newer("PVO", V, 12, 26, 1),
         "rsi": lambda: t.RSI(C, 14),
         "stoch": lambda: t.STOCHF(H, L, C, 14, 3),
         "stochRsi": lambda: t.STOCHRSI(C, 14, 14, 3),
@@ -44,12 +42,23 @@ def talib_calls():
         "psar": lambda: t.SAR(H, L, 0.02, 0.2),
         "atr": lambda: t.ATR(H, L, C, 14),
         "bollinger": lambda: t.BBANDS(C, 20, 2, 2),
-        "donchian": donchian,
+        "donchian": newer("DONCHIAN", H, L, 20),
+        "keltner": newer("KC", H, L, C, 20, 10, 2.0),
+        "massIndex": newer("MASSI", H, L, 9, 25),
+        "dpo": newer("DPO", C, 20),
+        "vortex": newer("VORTEX", H, L, C, 14),
+        "awesome": newer("AO", H, L, 5, 34),
+        "tsi": newer("TSI", C, 25, 13),
+        "cmf": newer("CMF", H, L, C, V, 20),
+        "force": newer("EFI", C, V, 13),
+        "nvi": newer("NVI", C, V),
+        "vpt": newer("PVT", C, V),
+        "dailyReturn": lambda: t.ROC(C, 1),
         "obv": lambda: t.OBV(C, V),
         "adl": lambda: t.AD(H, L, C, V),
         "chaikin": lambda: t.ADOSC(H, L, C, V, 3, 10),
         "mfi": lambda: t.MFI(H, L, C, V, 14),
-        "vwap": (lambda: t.VWAP(H, L, C, V)) if hasattr(t, "VWAP") else None,
+        "vwap": newer("VWAP", H, L, C, V),
     }
 
 

@@ -83,7 +83,7 @@ fn run() -> Outcome<bool> {
     println!(
         "Batch, ns per candle, {ROWS} candles, outputs allocated, smallest of {rounds} rounds\n"
     );
-    println!("{}", batch.show(&["ours", "TA-Lib C", "Python ta"], &["TA-Lib C"]));
+    println!("{}", batch.show(&["ours", "all series", "TA-Lib C", "Python ta"], &["TA-Lib C"]));
     println!("One candle at a time, ns per update\n");
     let peers = ["ta", "ta-lib", "wickra", "kand", "yata"];
     let columns = ["ours", "ta", "ta-lib", "wickra", "kand", "yata"];
