@@ -134,6 +134,8 @@ pub struct StreamConfig {
     pub mute_wait_max: Duration,
     /// A connection is replaced at this age, before the exchange ends it.
     pub life: Duration,
+    /// How long a new connection may be mute where the old one is heard.
+    pub standby_within: Duration,
     /// Between two messages of ours; the exchange allows five a second.
     pub message_gap: Duration,
     /// The first wait before connecting again; each further one is twice as long.
@@ -177,6 +179,7 @@ impl StreamConfig {
             behind_record: Duration::from_millis(2_500),
             mute_wait_max: Duration::from_mins(5),
             life: Duration::from_hours(23),
+            standby_within: Duration::from_secs(5),
             message_gap: Duration::from_millis(250),
             backoff: Duration::from_millis(250),
             backoff_max: Duration::from_secs(30),

@@ -4,7 +4,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `connection`, `wire` | one WebSocket: subscribing, pings, its death; what its frames say |
-//! | `lines` | which connection is in use, when to replace it, when to try again |
+//! | `lines`, `trial` | which connection is in use, when to replace it, when to try again |
 //! | `cadence` | after how long a silence means something |
 //! | `sequence` | the order of candles, and what is missing |
 //! | `backfill` | what the record says about it |
@@ -19,6 +19,7 @@ mod hub;
 mod lines;
 mod sequence;
 mod shard;
+mod trial;
 mod wire;
 
 use std::collections::HashMap;

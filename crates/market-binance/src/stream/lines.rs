@@ -11,6 +11,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use super::connection::{self, Heard, Link, Order};
+use super::trial::{Trial, Verdict};
 use crate::backoff::Backoff;
 use crate::{Inner, StreamConfig};
 
@@ -26,7 +27,21 @@ struct Line {
     /// The streams the exchange has confirmed.
     confirmed: HashSet<String>,
     retiring: bool,
+    /// Whether it may replace another one.
+    trial: Trial,
     _stop: DropGuard,
+}
+
+impl Line {
+    fn take(&mut self, order: Order) -> Result<(), TrySendError<Order>> {
+        if let Order::Unsubscribe(names) = &order {
+            for name in names {
+                self.confirmed.remove(name);
+                self.trial.forget(name);
+            }
+        }
+        self.orders.try_send(order)
+    }
 }
 
 /// What follows for the series from what a connection said.
@@ -129,7 +144,7 @@ impl Lines {
             return;
         }
         for line in [&mut self.current, &mut self.standby] {
-            let refused = line.as_ref().map(|line| line.orders.try_send(order()));
+            let refused = line.as_mut().map(|line| line.take(order()));
             // One that has ended is about to say so; one that takes no orders is replaced.
             if let Some(Err(TrySendError::Full(_))) = refused {
                 *line = None;
@@ -158,6 +173,7 @@ impl Lines {
             opened: Instant::now(),
             confirmed: HashSet::new(),
             retiring: false,
+            trial: Trial::default(),
             _stop: stop.drop_guard(),
         }
     }
@@ -179,11 +195,10 @@ impl Lines {
                 if current { Change::Live(names) } else { Change::Nothing }
             }
             Heard::Ready if standby => {
-                // Make before break: only now is the old one let go.
-                self.current = self.standby.take();
-                self.current.as_ref().map_or(Change::Nothing, |line| {
-                    Change::Live(line.confirmed.iter().cloned().collect())
-                })
+                if let Some(line) = &mut self.standby {
+                    line.trial.begin(Instant::now());
+                }
+                self.judge()
             }
             Heard::Retiring if current => {
                 if let Some(line) = &mut self.current {
@@ -192,11 +207,53 @@ impl Lines {
                 self.retry(streams);
                 Change::Nothing
             }
+            Heard::Retiring if standby => {
+                // It has yet to take over, and its own successor is opened then.
+                if let Some(line) = &mut self.standby {
+                    line.retiring = true;
+                }
+                Change::Nothing
+            }
             Heard::Gone(reason) if current || standby => {
                 tracing::info!(reason, "a connection to the exchange's streams is over");
                 self.lost(current)
             }
             _ => Change::Nothing,
+        }
+    }
+
+    /// Notes on which connection a candle came, while there are two.
+    pub(crate) fn candle(&mut self, id: u64, stream: &str) -> Change {
+        let Some(standby) = &mut self.standby else { return Change::Nothing };
+        if standby.id != id {
+            standby.trial.heard_old(stream, Instant::now());
+            return Change::Nothing;
+        }
+        standby.trial.heard_new(stream);
+        self.judge()
+    }
+
+    /// Make before break: the old connection is let go when the new one is heard, and a new one
+    /// that is not is given up for another.
+    pub(crate) fn judge(&mut self) -> Change {
+        let within = self.config.standby_within;
+        let Some(standby) = self.standby.take() else { return Change::Nothing };
+        match standby.trial.verdict(&standby.confirmed, Instant::now(), within) {
+            Verdict::Open => {
+                self.standby = Some(standby);
+                Change::Nothing
+            }
+            Verdict::Passed => {
+                let names = standby.confirmed.iter().cloned().collect();
+                self.retry_at = standby.retiring.then(Instant::now);
+                self.current = Some(standby);
+                Change::Live(names)
+            }
+            Verdict::Failed => {
+                tracing::info!("a new connection to the exchange's streams stays mute");
+                self.retry_at = Some(Instant::now() + self.waits.next());
+                Change::Nothing
+            }
         }
     }
 

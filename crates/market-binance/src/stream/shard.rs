@@ -211,9 +211,15 @@ impl Shard {
                     series.publish(told, None);
                 }
             }
-            return;
+            let change = self.lines.candle(line, &stream);
+            return self.apply(change);
         }
-        match self.lines.heard(line, heard, self.series.keys()) {
+        let change = self.lines.heard(line, heard, self.series.keys());
+        self.apply(change);
+    }
+
+    fn apply(&mut self, change: Change) {
+        match change {
             Change::Nothing => {}
             Change::Live(names) => self.live(&names),
             Change::Broken(kept) => {
@@ -230,9 +236,10 @@ impl Shard {
         let now = self.inner.server_now_about();
         for name in names {
             if let Some(series) = self.series.get_mut(name) {
+                let listened = series.live;
                 series.say(true);
                 // Something may have closed while nobody listened.
-                if series.sequence.closes_at() <= now {
+                if !listened && series.sequence.closes_at() <= now {
                     series.look_by(Instant::now());
                 }
             }
@@ -256,6 +263,8 @@ impl Shard {
             }
         }
         self.judge_silence(now);
+        let change = self.lines.judge();
+        self.apply(change);
         let config = &self.inner.config.streams;
         let idle: Vec<String> = self
             .series

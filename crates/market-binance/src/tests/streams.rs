@@ -50,6 +50,7 @@ fn hurried(config: &mut BinanceConfig) {
     streams.silence_max = Duration::from_millis(250);
     streams.stream_silence = Duration::from_secs(2);
     streams.behind_record = Duration::from_millis(30);
+    streams.standby_within = Duration::from_millis(150);
     streams.message_gap = Duration::from_millis(1);
     streams.backoff = Duration::from_millis(2);
     streams.backoff_max = Duration::from_millis(20);
@@ -113,6 +114,15 @@ impl Live {
         tokio::time::sleep(away).await;
         let listener = TcpListener::bind(&self.address).await.unwrap();
         self.stop = open_exchange(&self.sim, listener);
+    }
+
+    /// Reads on until the exchange has no connection but one, with so many streams.
+    async fn settle(&self, reader: &mut Reader, streams: u64) {
+        let patience = Instant::now() + PATIENCE;
+        while (self.sim.streams().connections, self.sim.streams().streams) != (1, streams) {
+            assert!(Instant::now() < patience, "{:?}", self.sim.streams());
+            assert!(reader.next().await.is_some(), "the feed ended");
+        }
     }
 
     async fn follow(&self, code: &str, interval: Interval) -> Reader {

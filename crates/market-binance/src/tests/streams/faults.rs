@@ -139,6 +139,56 @@ async fn connections_are_replaced_before_they_get_too_old() {
     assert!(live.sim.streams().opened >= 5, "{:?}", live.sim.streams());
 }
 
+/// A world in which nothing is asked of the record unless frames stay away for long.
+async fn renewing(troubles: &[Trouble]) -> (Live, [Reader; 3]) {
+    let change = |config: &mut BinanceConfig| {
+        config.streams.life = Duration::from_millis(150);
+        config.streams.standby_within = Duration::from_millis(60);
+        config.streams.gap_wait = Duration::from_millis(500);
+        config.streams.close_grace = Duration::from_mins(5);
+    };
+    let live = live_with(start(), |_| {}, change).await;
+    let mut readers = [
+        live.follow("BTCUSDT", Interval::M1).await,
+        live.follow("ETHUSDT", Interval::M1).await,
+        live.follow("SOLUSDT", Interval::M1).await,
+    ];
+    for reader in &mut readers {
+        reader.read(1).await;
+    }
+    for trouble in troubles {
+        live.trouble(trouble.clone());
+    }
+    // Until the last of it has struck, and a connection has taken over that it did not strike.
+    while !live.sim.faults().list().is_empty() {
+        readers[0].read(1).await;
+    }
+    let opened = live.sim.streams().opened;
+    while live.sim.streams().opened <= opened + 1 {
+        readers[0].read(1).await;
+    }
+    (live, readers)
+}
+
+/// The old connection lives on for as long as the new one is not heard, and nothing is lost.
+#[tokio::test]
+async fn a_new_connection_that_is_confirmed_and_mute_does_not_take_over() {
+    for troubles in [
+        // Three connections on which nothing comes.
+        vec![Trouble::new(FaultKind::WsMute, 9)],
+        // Three on which one stream of three is mute.
+        vec![Trouble::new(FaultKind::WsMute, 3).on("/ws/ethusdt@kline_1m")],
+    ] {
+        let (live, mut readers) = renewing(&troubles).await;
+        for reader in &mut readers {
+            reader.read(8).await;
+            live.check(reader).await;
+            assert_eq!(reader.statuses, [KlineEvent::Connected], "{}", reader.code);
+        }
+        live.settle(&mut readers[0], 3).await;
+    }
+}
+
 #[tokio::test]
 async fn a_stream_that_is_confirmed_but_mute_is_noticed() {
     let change = |config: &mut BinanceConfig| {
