@@ -1,17 +1,16 @@
 //! How long to wait before asking again, and how long an answer may be used.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
 use market::Millis;
+
+use crate::backoff::chance;
 
 /// Anything up to a bound that doubles with each attempt, so that callers who failed together do
 /// not return together.
 pub fn jitter(attempt: u32, first: Duration, longest: Duration) -> Duration {
     let bound = first.saturating_mul(1 << attempt.min(16)).min(longest);
-    // A hasher is keyed at random, which is all the randomness this needs.
-    let roll = RandomState::new().build_hasher().finish();
-    bound.mul_f64((roll >> 11) as f64 / (1_u64 << 53) as f64)
+    bound.mul_f64(chance())
 }
 
 /// Whether something learnt at `then` may still be used. A clock that was set back makes

@@ -77,7 +77,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("bars", &["store", "market", "fault"]),
     ("history", &["market", "fault"]),
     ("market-files", &["bars", "market", "fault"]),
-    ("upstream", &["market", "fault"]),
+    ("upstream", &["market", "fanout", "fault"]),
     ("llm", &["upstream", "fault"]),
     ("market-*", &["market", "upstream", "fanout", "fault"]),
     (

@@ -1,0 +1,74 @@
+//! One subscription: first what the reader missed, then what comes.
+
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use fanout::{End, Next};
+use market::{EndCause, FeedEnd, Kline, KlineEvent, KlineFeed, Millis};
+
+use crate::hub::Seat;
+
+/// Closed candles from before a subscription began, fetched as they are read.
+pub trait Replay: Send + Unpin {
+    /// `None` when everything before the live part was told.
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Kline>>;
+}
+
+/// What one reader reads.
+pub struct Feed<R> {
+    /// What came before the first candle of the seat.
+    pub replay: Option<R>,
+    pub seat: Seat,
+    /// The last closed candle the reader has.
+    pub after: Millis,
+    /// Its end was told.
+    pub over: bool,
+}
+
+impl<R> Feed<R> {
+    fn end(&mut self, cause: EndCause) -> Poll<Option<Arc<KlineEvent>>> {
+        self.over = true;
+        let end = FeedEnd { cause, resume_after: self.after };
+        Poll::Ready(Some(Arc::new(KlineEvent::Ended(end))))
+    }
+}
+
+impl<R: Replay> KlineFeed for Feed<R> {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<KlineEvent>>> {
+        if self.over {
+            return Poll::Ready(None);
+        }
+        while let Some(replay) = &mut self.replay {
+            match replay.poll_next(context) {
+                // A replay may have to wait for the exchange; the house does not wait for it.
+                Poll::Pending => {
+                    ready!(self.seat.place.poll_closed(context));
+                    return self.end(EndCause::Closed);
+                }
+                Poll::Ready(Some(kline)) => {
+                    self.after = kline.bar.open_time;
+                    let as_of = kline.close_time;
+                    return Poll::Ready(Some(Arc::new(KlineEvent::Candle { kline, as_of })));
+                }
+                Poll::Ready(None) => self.replay = None,
+            }
+        }
+        loop {
+            let event = match ready!(self.seat.place.poll_next(context)) {
+                Next::Event(event) => event,
+                Next::Ended(End::TooSlow) => return self.end(EndCause::TooSlow),
+                Next::Ended(End::Closed) => return self.end(EndCause::Closed),
+            };
+            if let KlineEvent::Candle { kline, .. } = &*event {
+                // The reader may be ahead of us, having read elsewhere before.
+                if kline.bar.open_time <= self.after {
+                    continue;
+                }
+                if kline.closed {
+                    self.after = kline.bar.open_time;
+                }
+            }
+            return Poll::Ready(Some(event));
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Everybody who follows one series. An event is built once and handed to each.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fanout::{Fan, Worth};
+use market::{KlineEvent, Millis};
+use tokio::time::Instant;
+
+#[derive(Debug)]
+struct State {
+    /// How many follow; the fan counts those that are about to leave as well.
+    followers: usize,
+    /// All closed candles before this one were handed out.
+    expected: Millis,
+    /// What newcomers are told first.
+    live: bool,
+    /// The forming candle as it was last told, where newcomers are told of it.
+    forming: Option<Arc<KlineEvent>>,
+    /// Since when nobody follows.
+    idle_since: Option<Instant>,
+}
+
+/// The followers of one series.
+#[derive(Debug)]
+pub struct Hub {
+    state: Mutex<State>,
+    fan: Arc<Fan<KlineEvent>>,
+    /// How many follow anything at all.
+    total: Arc<AtomicUsize>,
+    /// Whether newcomers are told of the candle that is forming.
+    remembers: bool,
+}
+
+/// A place in a hub; given up when it is dropped.
+#[derive(Debug)]
+pub struct Seat {
+    hub: Arc<Hub>,
+    pub place: fanout::Seat<KlineEvent>,
+    /// The first closed candle that will come through the queue.
+    pub begins_at: Millis,
+}
+
+impl Hub {
+    pub fn new(expected: Millis, total: Arc<AtomicUsize>) -> Self {
+        let state = State {
+            followers: 0,
+            expected,
+            live: false,
+            forming: None,
+            idle_since: Some(Instant::now()),
+        };
+        Self { state: Mutex::new(state), fan: Arc::default(), total, remembers: false }
+    }
+
+    /// Newcomers are told of the forming candle at once; for venues that seldom tell of it.
+    #[must_use]
+    pub fn remembering(mut self) -> Self {
+        self.remembers = true;
+        self
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A place for one more follower.
+    pub fn join(self: &Arc<Self>, queue_max: usize) -> Seat {
+        let mut state = self.state();
+        let place = self.fan.join(queue_max, true);
+        state.followers += 1;
+        state.idle_since = None;
+        if state.live {
+            place.tell(&Arc::new(KlineEvent::Connected), Worth::Status);
+        }
+        if let Some(forming) = &state.forming {
+            place.tell(forming, Worth::Fleeting);
+        }
+        self.total.fetch_add(1, Ordering::Relaxed);
+        let begins_at = state.expected;
+        drop(state);
+        Seat { hub: Arc::clone(self), place, begins_at }
+    }
+
+    /// Hands events to everybody; `expected` is the next candle to be closed after them.
+    pub fn publish(&self, events: Vec<KlineEvent>, expected: Millis) {
+        let mut state = self.state();
+        state.expected = expected;
+        for event in events {
+            match event {
+                KlineEvent::Connected => state.live = true,
+                KlineEvent::Reconnecting => state.live = false,
+                _ => {}
+            }
+            let worth = worth(&event);
+            let event = Arc::new(event);
+            if self.remembers && worth != Worth::Status {
+                state.forming = (worth == Worth::Fleeting).then(|| Arc::clone(&event));
+            }
+            self.fan.publish(&event, worth);
+        }
+    }
+
+    /// Nothing more will come.
+    pub fn end(&self) {
+        self.fan.end();
+    }
+
+    /// Since when nobody follows.
+    pub fn idle_since(&self) -> Option<Instant> {
+        self.state().idle_since
+    }
+
+    /// Whether some reader has hardly room for more closed candles.
+    pub fn is_crowded(&self) -> bool {
+        self.fan.is_crowded()
+    }
+}
+
+fn worth(event: &KlineEvent) -> Worth {
+    match event {
+        KlineEvent::Candle { kline, .. } if kline.closed => Worth::Lasting,
+        KlineEvent::Candle { .. } => Worth::Fleeting,
+        _ => Worth::Status,
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut state = self.hub.state();
+        state.followers -= 1;
+        if state.followers == 0 {
+            state.idle_since = Some(Instant::now());
+        }
+        self.hub.total.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Poll, Waker};
+
+    use fanout::Next;
+    use market::{Bar, Decimal, Kline};
+
+    use super::*;
+
+    fn candle(open: i64, closed: bool) -> KlineEvent {
+        let (open_time, one) = (Millis(open), Decimal::ZERO);
+        let bar = Bar { open_time, open: one, high: one, low: one, close: one, volume: None };
+        let kline = Kline { bar, close_time: Millis(open + 59_999), closed };
+        KlineEvent::Candle { kline, as_of: open_time }
+    }
+
+    fn read(seat: &Seat) -> Vec<KlineEvent> {
+        let mut context = Context::from_waker(Waker::noop());
+        let mut all = Vec::new();
+        while let Poll::Ready(Next::Event(event)) = seat.place.poll_next(&mut context) {
+            all.push(KlineEvent::clone(&event));
+        }
+        all
+    }
+
+    #[test]
+    fn newcomers_are_told_of_the_connection_and_where_it_is_remembered_of_what_forms() {
+        let (open, closed) = (candle(60_000, false), candle(60_000, true));
+        for (remembers, forming) in [
+            (true, vec![KlineEvent::Connected, open.clone()]),
+            (false, vec![KlineEvent::Connected]),
+        ] {
+            let hub = Hub::new(Millis(60_000), Arc::default());
+            let hub = Arc::new(if remembers { hub.remembering() } else { hub });
+            assert!(hub.idle_since().is_some());
+            hub.publish(vec![KlineEvent::Connected, open.clone()], Millis(60_000));
+            let seat = hub.join(10);
+            assert_eq!((read(&seat), seat.begins_at), (forming, Millis(60_000)));
+            hub.publish(vec![closed.clone()], Millis(120_000));
+            let late = hub.join(10);
+            assert_eq!(
+                (read(&late), late.begins_at),
+                (vec![KlineEvent::Connected], Millis(120_000))
+            );
+            assert_eq!(read(&seat), vec![closed.clone()]);
+            assert!(hub.idle_since().is_none());
+            drop((seat, late));
+            assert!(hub.idle_since().is_some());
+        }
+    }
+}
