@@ -9,8 +9,8 @@ A table's first line names the indicator and its parameters as `ta::Spec` reads 
 names the outputs. A value that is not available is empty. Four things differ from what the
 libraries print: their infinities are empty; values that a library shows during warm-up, made of
 zeros or of the mean of the whole series, are empty; where a price range is zero, values that are
-rounding errors divided by each other are empty; and the Bollinger bands of a close that has not
-moved lie on it.
+rounding errors divided by each other are empty; and a close that has not moved lies on the bands
+around it.
 """
 
 import pathlib
@@ -133,9 +133,14 @@ def trend():
     write("wma", "wma period=9", {"wma": ta.trend.wma_indicator(C, 9)})
     write("trix", "trix period=15", {"trix": ta.trend.trix(C, 15)})
     write("trix_talib", "trix period=15 parity=talib", {"trix": talib.TRIX(C, 15)})
-    write("massIndex", "massIndex fast=9 slow=25", {"mass_index": ta.trend.mass_index(H, L, 9, 25)})
+    for fast, slow in [(9, 25), (4, 7)]:
+        file = "" if fast == 9 else "_short"
+        write(f"massIndex{file}", f"massIndex fast={fast} slow={slow}", {"mass_index": ta.trend.mass_index(H, L, fast, slow)})
+        write(f"massIndex{file}_talib", f"massIndex fast={fast} slow={slow} parity=talib", {"mass_index": talib.MASSI(H, L, fast, slow)})
     i = ta.trend.IchimokuIndicator(H, L, 9, 26, 52)
     write("ichimoku", "ichimoku conversion=9 base=26 span=52", {"ichimoku_conv": i.ichimoku_conversion_line(), "ichimoku_base": i.ichimoku_base_line(), "ichimoku_a": i.ichimoku_a(), "ichimoku_b": i.ichimoku_b()}, {"ichimoku_b": 51})
+    i = ta.trend.IchimokuIndicator(H, L, 9, 26, 52, visual=True)
+    write("ichimoku_ahead", "ichimoku conversion=9 base=26 span=52 spans=ahead", {"ichimoku_conv": i.ichimoku_conversion_line(), "ichimoku_base": i.ichimoku_base_line(), "ichimoku_a": i.ichimoku_a(), "ichimoku_b": i.ichimoku_b()}, {"ichimoku_a": 51, "ichimoku_b": 77})
     write("stc", "stc slow=50 fast=23 cycle=10 smooth1=3 smooth2=3", {"stc": ta.trend.stc(C, 50, 23, 10, 3, 3)})
     write("dpo", "dpo period=20", {"dpo": ta.trend.dpo(C, 20)})
     k = ta.trend.KSTIndicator(C)
@@ -156,7 +161,10 @@ def trend():
 def momentum():
     write("kama", "kama period=10 fast=2 slow=30", {"kama": ta.momentum.kama(C, 10, 2, 30)})
     write("roc", "roc period=12", {"roc": ta.momentum.roc(C, 12)})
-    write("tsi", "tsi slow=25 fast=13", {"tsi": ta.momentum.tsi(C, 25, 13)})
+    for slow, fast in [(25, 13), (7, 4)]:
+        file = "" if slow == 25 else "_short"
+        write(f"tsi{file}", f"tsi slow={slow} fast={fast}", {"tsi": ta.momentum.tsi(C, slow, fast)})
+        write(f"tsi{file}_talib", f"tsi slow={slow} fast={fast} parity=talib", {"tsi": talib.TSI(C, slow, fast)})
     write("ultimate", "ultimate short=7 middle=14 long=28", {"uo": ta.momentum.ultimate_oscillator(H, L, C, 7, 14, 28)})
     write("williamsR", "williamsR period=14", {"wr": ta.momentum.williams_r(H, L, C, 14)})
     write("awesome", "awesome fast=5 slow=34", {"ao": ta.momentum.awesome_oscillator(H, L, 5, 34)})
@@ -167,20 +175,32 @@ def volatility():
         k = ta.volatility.KeltnerChannel(H, L, C, 20, 10, original_version=original, multiplier=2)
         pband = k.keltner_channel_pband().mask((H.rolling(20).max() == L.rolling(20).min()) & original)
         wband = k.keltner_channel_wband()
-        write(f"keltner_{form}", f"keltner period=20 atr=10 multiplier=2 bands={form}", {"kc_mband": k.keltner_channel_mband(), "kc_hband": k.keltner_channel_hband(), "kc_lband": k.keltner_channel_lband(), "kc_wband": wband, "kc_pband": pband}, 19)
-    d = ta.volatility.DonchianChannel(H, L, C, 20)
-    write("donchian", "donchian period=20", {"dc_hband": d.donchian_channel_hband(), "dc_lband": d.donchian_channel_lband(), "dc_mband": d.donchian_channel_mband(), "dc_wband": d.donchian_channel_wband(), "dc_pband": d.donchian_channel_pband()})
+        above, below = (x.mask(flat(20) & original, 0) for x in (k.keltner_channel_hband_indicator(), k.keltner_channel_lband_indicator()))
+        write(f"keltner_{form}", f"keltner period=20 atr=10 multiplier=2 bands={form}", {"kc_mband": k.keltner_channel_mband(), "kc_hband": k.keltner_channel_hband(), "kc_lband": k.keltner_channel_lband(), "kc_wband": wband, "kc_pband": pband, "kc_hind": above, "kc_lind": below}, 19)
+    for n, atr, by in [(20, 10, 2), (4, 11, 0.5)]:
+        high, middle, low = (pd.Series(x) for x in talib.KC(H, L, C, n, atr, by))
+        # What `ta` makes of the bands, made of TA-Lib's.
+        rest = {"kc_wband": (high - low) / middle * 100, "kc_pband": (C - low) / (high - low), "kc_hind": 1.0 * (C > high), "kc_lind": 1.0 * (C < low)}
+        write(f"keltner_{n}_talib", f"keltner period={n} atr={atr} multiplier={by} bands=atr parity=talib", {"kc_mband": middle, "kc_hband": high, "kc_lband": low, **rest}, max(n - 1, atr))
+    for by, offset in [(0, ""), (3, "_late")]:
+        d = ta.volatility.DonchianChannel(H, L, C, 20, by)
+        write(f"donchian{offset}", f"donchian period=20 offset={by}", {"dc_hband": d.donchian_channel_hband(), "dc_lband": d.donchian_channel_lband(), "dc_mband": d.donchian_channel_mband(), "dc_wband": d.donchian_channel_wband(), "dc_pband": d.donchian_channel_pband()})
     write("ulcer", "ulcer period=14", {"ui": ta.volatility.ulcer_index(C, 14)})
 
 
 def volume():
     write("obv", "obv", {"obv": ta.volume.on_balance_volume(C, V)})
+    write("obv_talib", "obv parity=talib", {"obv": talib.OBV(C, V)})
     write("adl", "adl", {"adl": ta.volume.acc_dist_index(H, L, C, V)})
     write("cmf", "cmf period=20", {"cmf": ta.volume.chaikin_money_flow(H, L, C, V, 20)})
-    write("force", "force period=13", {"fi": ta.volume.force_index(C, V, 13)})
+    for n in [13, 2]:
+        file = "" if n == 13 else f"_{n}"
+        write(f"force{file}", f"force period={n}", {"fi": ta.volume.force_index(C, V, n)})
+        write(f"force{file}_talib", f"force period={n} parity=talib", {"fi": talib.EFI(C, V, n)})
     e = ta.volume.EaseOfMovementIndicator(H, L, V, 14)
     write("eom", "eom period=14", {"eom": e.ease_of_movement(), "sma_eom": e.sma_ease_of_movement()})
     write("vpt", "vpt", {"vpt": ta.volume.volume_price_trend(C, V)})
+    write("vpt_smooth", "vpt smoothing=6", {"vpt": ta.volume.volume_price_trend(C, V, smoothing_factor=6)})
     write("mfi", "mfi period=14", {"mfi": ta.volume.money_flow_index(H, L, C, V, 14)})
     write("nvi", "nvi", {"nvi": ta.volume.negative_volume_index(C, V)})
     # Python `ta` has no such oscillator; TA-Lib's starts its averages at the first value.

@@ -177,6 +177,14 @@ pub(crate) fn finite(value: f64) -> bool {
     value * 0.0 == 0.0
 }
 
+/// 1 where something is past a line by more than rounding, 0 where it is not, and `NaN` where it
+/// is not known. Of a price that stands still, the mean differs by as much as that.
+#[inline(always)]
+pub(crate) fn beyond(by: f64, line: f64) -> f64 {
+    let flag = if by > 1e-12 * line.abs() { 1.0 } else { 0.0 };
+    flag + by * 0.0
+}
+
 pub(crate) fn shortest<const N: usize>(candles: &Candles<'_>, out: &[&mut [f64]; N]) -> usize {
     out.iter().map(|column| column.len()).min().unwrap_or(0).min(candles.len())
 }

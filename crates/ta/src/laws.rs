@@ -51,6 +51,7 @@ fn make(name: &str, seeds: &[(u32, bool)]) -> Spec {
             let arg = match param.kind {
                 ParamKind::Period(_) => Arg::Number(f64::from(number) + 1.0),
                 ParamKind::Optional if other => Arg::Number(f64::from(number) + 1.0),
+                ParamKind::Offset => Arg::Number(f64::from(number)),
                 ParamKind::Optional => return None,
                 ParamKind::Real(default) => Arg::Number(default * f64::from(number + 1)),
                 ParamKind::Choice(words) => Arg::Text(words[usize::from(other)]),
@@ -307,7 +308,7 @@ fn what_is_wrong_is_named() {
         &[("length", number(3.0))],
         "rsi has no parameter \"length\"; known: period, parity",
     );
-    check("obv", &[("n", number(3.0))], "obv takes no parameters, not \"n\"");
+    check("adl", &[("n", number(3.0))], "adl takes no parameters, not \"n\"");
     check("macd", &[("fast", number(26.0))], "fast must be below slow, but 26 is not below 26");
     check("bollinger", &[("stdev", number(f64::NAN))], "stdev must be a number above 0, not NaN");
     check("bollinger", &[("stdev", number(-1.0))], "stdev must be a number above 0, not -1");
@@ -317,6 +318,16 @@ fn what_is_wrong_is_named() {
         "session must be one of day, continuous, not \"week\"",
     );
     check("psar", &[("step", number(0.5))], "step must not be above max_step");
+    check(
+        "keltner",
+        &[("parity", Arg::Text("talib"))],
+        "bands must be atr with parity talib: TA-Lib has no others",
+    );
+    check(
+        "donchian",
+        &[("offset", number(-1.0))],
+        "offset must be a whole number from 0 to 10000, not -1",
+    );
     for (name, window) in [("stochRsi", "rsi"), ("cci", "period"), ("stc", "cycle")] {
         let message = format!("{window} must be at least 2: one value has no range");
         check(name, &[(window, number(1.0))], &message);

@@ -28,6 +28,7 @@ pub mod block;
 mod candle;
 mod error;
 mod indicator;
+mod late;
 mod machine;
 pub mod momentum;
 pub mod returns;

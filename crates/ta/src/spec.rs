@@ -45,6 +45,8 @@ pub enum ParamKind {
     Period(usize),
     /// A number of candles that may be left out.
     Optional,
+    /// A number of candles by which values come late, none unless given.
+    Offset,
     /// A finite number.
     Real(f64),
     /// One of some words, the first unless said otherwise.
@@ -58,6 +60,10 @@ impl Param {
 
     pub(crate) const fn optional(name: &'static str) -> Param {
         Param { name, kind: ParamKind::Optional }
+    }
+
+    pub(crate) const fn offset(name: &'static str) -> Param {
+        Param { name, kind: ParamKind::Offset }
     }
 
     pub(crate) const fn real(name: &'static str, default: f64) -> Param {
@@ -76,17 +82,19 @@ impl Param {
         match self.kind {
             ParamKind::Period(default) => default as f64,
             ParamKind::Real(default) => default,
-            ParamKind::Optional | ParamKind::Choice(_) => 0.0,
+            ParamKind::Optional | ParamKind::Offset | ParamKind::Choice(_) => 0.0,
         }
     }
 
     fn read(&self, arg: Arg<'_>) -> Result<f64, Error> {
         match (self.kind, arg) {
-            (ParamKind::Period(_) | ParamKind::Optional, Arg::Number(n)) => {
-                if n.fract() == 0.0 && n >= 1.0 && n <= PERIOD_MAX as f64 {
+            (ParamKind::Period(_) | ParamKind::Optional | ParamKind::Offset, Arg::Number(n)) => {
+                let least = if self.kind == ParamKind::Offset { 0.0 } else { 1.0 };
+                if n.fract() == 0.0 && n >= least && n <= PERIOD_MAX as f64 {
                     return Ok(n);
                 }
-                let problem = format!("must be a whole number from 1 to {PERIOD_MAX}, not {n}");
+                let problem =
+                    format!("must be a whole number from {least} to {PERIOD_MAX}, not {n}");
                 Err(Error::parameter(self.name, problem))
             }
             (ParamKind::Real(_), Arg::Number(n)) => Ok(n),
@@ -248,7 +256,9 @@ impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}(", self.entry.name)?;
         let given = self.entry.params.iter().zip(&self.values);
-        let given = given.filter(|(p, value)| p.kind != ParamKind::Optional || **value > 0.0);
+        let given = given.filter(|(p, value)| {
+            !matches!(p.kind, ParamKind::Optional | ParamKind::Offset) || **value > 0.0
+        });
         for (index, (param, value)) in given.enumerate() {
             let comma = if index == 0 { "" } else { "," };
             match param.kind {

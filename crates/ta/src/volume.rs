@@ -8,6 +8,7 @@ pub(crate) mod force;
 pub(crate) mod mfi;
 pub(crate) mod nvi;
 pub(crate) mod obv;
+mod running;
 pub(crate) mod vpt;
 pub(crate) mod vwap;
 
@@ -18,6 +19,7 @@ pub use eom::Eom;
 pub use force::Force;
 pub use mfi::Mfi;
 pub use nvi::Nvi;
-pub use obv::Obv;
-pub use vpt::Vpt;
+pub use obv::{Obv, StrictObv};
+pub use running::Running;
+pub use vpt::{SmoothVpt, Vpt};
 pub use vwap::{RollingVwap, Session, Vwap};

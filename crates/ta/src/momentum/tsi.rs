@@ -1,5 +1,7 @@
 //! True strength index: 100 E(E(d)) / E(E(|d|)), where d is the change of the close and E(E()) an
 //! exponential average over `slow` candles averaged again over `fast`.
+//!
+//! `ta` starts averages at their first value, TA-Lib at the mean of their first window.
 
 use crate::block::{Block, Ewm, Of, check_period};
 use crate::indicator::erase;
@@ -8,9 +10,9 @@ use crate::{Candle, Error, Indicator, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "tsi",
-    params: &[Param::period("slow", 25), Param::period("fast", 13)],
+    params: &[Param::period("slow", 25), Param::period("fast", 13), Param::parity()],
     outputs: &["tsi"],
-    build: |v| Ok(erase(Tsi::new(v.period(0), v.period(1))?)),
+    build: |v| Ok(erase(Tsi::new(v.period(0), v.period(1), v.parity(2))?)),
 };
 
 #[derive(Clone, Debug)]
@@ -24,14 +26,14 @@ pub struct Tsi {
 }
 
 impl Tsi {
-    pub fn new(slow: usize, fast: usize) -> Result<Tsi, Error> {
+    pub fn new(slow: usize, fast: usize, parity: Parity) -> Result<Tsi, Error> {
         check_period("slow", slow)?;
         check_period("fast", fast)?;
         Ok(Tsi {
-            change: Ewm::span(slow, Parity::Ta),
-            change_again: Ewm::span(fast, Parity::Ta),
-            size: Ewm::span(slow, Parity::Ta),
-            size_again: Ewm::span(fast, Parity::Ta),
+            change: Ewm::span(slow, parity),
+            change_again: Ewm::span(fast, parity),
+            size: Ewm::span(slow, parity),
+            size_again: Ewm::span(fast, parity),
             close: f64::NAN,
             warmup: slow + fast - 1,
         })

@@ -1,17 +1,27 @@
 //! Ichimoku: conversion and base lines are the middles between highest high and lowest low over
 //! `conversion` and `base` candles; span A is the middle of the two lines, span B the middle over
-//! `span` candles. Spans stand at the candle they were computed at; charts draw them `base` ahead.
+//! `span` candles. Spans stand at the candle they were computed at, or, with `spans=ahead`, `base`
+//! candles later, where charts draw them.
 
 use crate::block::{Block, Highest, Lowest, Of, check_period};
 use crate::indicator::erase;
+use crate::late::Late;
 use crate::spec::{Entry, Param};
 use crate::{Candle, Error, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "ichimoku",
-    params: &[Param::period("conversion", 9), Param::period("base", 26), Param::period("span", 52)],
+    params: &[
+        Param::period("conversion", 9),
+        Param::period("base", 26),
+        Param::period("span", 52),
+        Param::choice("spans", &["here", "ahead"]),
+    ],
     outputs: &["ichimoku_conv", "ichimoku_base", "ichimoku_a", "ichimoku_b"],
-    build: |v| Ok(erase(Ichimoku::new(v.period(0), v.period(1), v.period(2))?)),
+    build: |v| match (Ichimoku::new(v.period(0), v.period(1), v.period(2))?, v.chosen(3)) {
+        (ichimoku, false) => Ok(erase(ichimoku)),
+        (ichimoku, true) => Ok(erase(Late::new(ichimoku, v.period(1), [false, false, true, true]))),
+    },
 };
 
 #[derive(Clone, Debug)]

@@ -1,5 +1,7 @@
 //! Mass index: the sum over `slow` candles of E(r) / E(E(r)), where r is H - L and E an exponential
 //! average over `fast` candles.
+//!
+//! `ta` starts averages at their first value, TA-Lib at the mean of their first window.
 
 use crate::block::{Block, Ewm, Of, Sum, check_period};
 use crate::indicator::erase;
@@ -8,9 +10,9 @@ use crate::{Candle, Error, Indicator, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "massIndex",
-    params: &[Param::period("fast", 9), Param::period("slow", 25)],
+    params: &[Param::period("fast", 9), Param::period("slow", 25), Param::parity()],
     outputs: &["mass_index"],
-    build: |v| Ok(erase(MassIndex::new(v.period(0), v.period(1))?)),
+    build: |v| Ok(erase(MassIndex::new(v.period(0), v.period(1), v.parity(2))?)),
 };
 
 #[derive(Clone, Debug)]
@@ -22,12 +24,12 @@ pub struct MassIndex {
 }
 
 impl MassIndex {
-    pub fn new(fast: usize, slow: usize) -> Result<MassIndex, Error> {
+    pub fn new(fast: usize, slow: usize, parity: Parity) -> Result<MassIndex, Error> {
         check_period("fast", fast)?;
         check_period("slow", slow)?;
         Ok(MassIndex {
-            once: Ewm::span(fast, Parity::Ta),
-            twice: Ewm::span(fast, Parity::Ta),
+            once: Ewm::span(fast, parity),
+            twice: Ewm::span(fast, parity),
             sum: Sum::new(slow),
             warmup: 2 * (fast - 1) + slow - 1,
         })

@@ -21,18 +21,22 @@ pub(crate) const ENTRY: Entry = Entry {
 pub struct Atr {
     range: Ewm,
     close: f64,
-    /// Whether the next candle is the first, and is to be left out.
-    skips: bool,
+    /// How many candles are still to be left out.
+    skips: usize,
     warmup: usize,
 }
 
 impl Atr {
     pub fn new(period: usize, parity: Parity) -> Result<Atr, Error> {
         let n = check_period("period", period)?;
-        let skips = parity == Parity::TaLib;
+        Ok(Atr::after(usize::from(parity == Parity::TaLib), n))
+    }
+
+    /// The range of a checked period, of which the first candles only give a close.
+    pub(super) fn after(skips: usize, period: usize) -> Atr {
         // Both libraries start with a mean, whatever they do with other averages.
-        let range = Ewm::wilder(n, Parity::TaLib);
-        Ok(Atr { range, close: f64::NAN, skips, warmup: n - 1 + usize::from(skips) })
+        let range = Ewm::wilder(period, Parity::TaLib);
+        Atr { range, close: f64::NAN, skips, warmup: period - 1 + skips }
     }
 }
 
@@ -54,7 +58,7 @@ impl Indicator<1> for Atr {
 
     #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
-        let range = if self.skips { f64::NAN } else { candle.true_range(self.close) };
+        let range = if self.skips > 0 { f64::NAN } else { candle.true_range(self.close) };
         let (value, next) = self.range.step(range);
         ([value], (next, candle.c))
     }
@@ -63,7 +67,7 @@ impl Indicator<1> for Atr {
     fn commit(&mut self, (range, close): Self::Next) {
         self.range.commit(range);
         self.close = close;
-        self.skips = false;
+        self.skips = self.skips.saturating_sub(1);
     }
 
     #[inline(always)]
@@ -95,15 +99,12 @@ impl Indicator<1> for Atr {
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
         let mut ranges = [0.0; CHUNK];
-        let mut from = 0;
-        // The first candle of all has a rule of its own.
-        if self.skips
-            && let Some(close) = candles.closes().first()
-        {
-            from = 1;
-            let [out] = out.next(1);
+        // The first candles of all have a rule of their own.
+        let from = self.skips.min(candles.len());
+        if let Some(close) = candles.closes()[..from].last() {
+            let [out] = out.next(from);
             out.fill(f64::NAN);
-            self.skips = false;
+            self.skips -= from;
             self.close = *close;
         }
         for from in (from..candles.len()).step_by(CHUNK) {

@@ -1,17 +1,22 @@
 //! Donchian channel: the highest high and lowest low of `period` candles and the middle between
 //! them; the width in percent of the mean close; where the close lies between low (0) and high (1).
+//! With `offset`, all of them stand so many candles later.
 
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Highest, Lowest, Of, Sum, check_period};
 use crate::indicator::{available, erase};
+use crate::late::Late;
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "donchian",
-    params: &[Param::period("period", 20)],
+    params: &[Param::period("period", 20), Param::offset("offset")],
     outputs: &["dc_hband", "dc_lband", "dc_mband", "dc_wband", "dc_pband"],
-    build: |v| Ok(erase(Donchian::new(v.period(0))?)),
+    build: |v| match (Donchian::new(v.period(0))?, v.period(1)) {
+        (donchian, 0) => Ok(erase(donchian)),
+        (donchian, offset) => Ok(erase(Late::new(donchian, offset, [true; 5]))),
+    },
 };
 
 #[derive(Clone, Debug)]

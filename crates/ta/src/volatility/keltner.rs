@@ -1,11 +1,15 @@
 //! Keltner channel. The first form (`original`) has the plain mean of the typical price in the
 //! middle and that of the range H - L around it; the second (`atr`) has the exponential average
-//! of the close and `multiplier` average true ranges around it. The width is
-//! in percent of the middle; the last output is where the close lies, from low (0) to high (1).
+//! of the close and `multiplier` average true ranges around it. The width is in percent of the
+//! middle; then come where the close lies, from low (0) to high (1), and whether it is above the
+//! high band and below the low one (1 or 0).
+//!
+//! TA-Lib has the second form alone, with the typical price for the close. Both of its averages
+//! start with means, the shorter one so late that they end at the same candle.
 
 use super::Atr;
 use crate::block::{Block, Ewm, Of, Sum, check_period, positive};
-use crate::indicator::erase;
+use crate::indicator::{beyond, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Error, Indicator, Parity};
 
@@ -16,17 +20,24 @@ pub(crate) const ENTRY: Entry = Entry {
         Param::period("atr", 10),
         Param::real("multiplier", 2.0),
         Param::choice("bands", &["original", "atr"]),
+        Param::parity(),
     ],
-    outputs: &["kc_mband", "kc_hband", "kc_lband", "kc_wband", "kc_pband"],
-    build: |v| match v.chosen(3) {
-        false => Ok(erase(Keltner::new(v.period(0))?)),
-        true => Ok(erase(KeltnerAtr::new(v.period(0), v.period(1), v.real(2))?)),
+    outputs: &["kc_mband", "kc_hband", "kc_lband", "kc_wband", "kc_pband", "kc_hind", "kc_lind"],
+    build: |v| match (v.chosen(3), v.parity(4)) {
+        (false, Parity::Ta) => Ok(erase(Keltner::new(v.period(0))?)),
+        (false, Parity::TaLib) => {
+            Err(Error::parameter("bands", "must be atr with parity talib: TA-Lib has no others"))
+        }
+        (true, parity) => Ok(erase(KeltnerAtr::new(v.period(0), v.period(1), v.real(2), parity)?)),
     },
 };
 
-fn bands(middle: f64, half: f64, close: f64) -> [f64; 5] {
-    let (low, width) = (middle - half, 2.0 * half);
-    [middle, middle + half, low, width / middle * 100.0, (close - low) / width]
+#[inline(always)]
+fn bands(middle: f64, half: f64, close: f64) -> [f64; 7] {
+    let (high, low, width) = (middle + half, middle - half, 2.0 * half);
+    let place = (close - low) / width;
+    let (above, below) = (beyond(close - high, high), beyond(low - close, low));
+    [middle, high, low, width / middle * 100.0, place, above, below]
 }
 
 /// The first form.
@@ -44,11 +55,11 @@ impl Keltner {
     }
 }
 
-impl Indicator<5> for Keltner {
+impl Indicator<7> for Keltner {
     type Next = (Of<Sum>, Of<Sum>);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 5], Self::Next) {
+    fn step(&self, candle: &Candle) -> ([f64; 7], Self::Next) {
         let (middle, middle_next) = self.middle.mean(candle.typical());
         // `ta` averages (4H - 2L + C) / 3 and (4L - 2H + C) / 3, which are the typical price and
         // the range above and below it; kept apart, the width of a flat stretch is exactly 0.
@@ -73,28 +84,54 @@ pub struct KeltnerAtr {
     middle: Ewm,
     range: Atr,
     multiplier: f64,
+    parity: Parity,
+    /// How many candles the middle still passes over.
+    skip: usize,
     warmup: usize,
 }
 
 impl KeltnerAtr {
-    pub fn new(period: usize, atr: usize, multiplier: f64) -> Result<KeltnerAtr, Error> {
+    pub fn new(
+        period: usize,
+        atr: usize,
+        multiplier: f64,
+        parity: Parity,
+    ) -> Result<KeltnerAtr, Error> {
         check_period("period", period)?;
         check_period("atr", atr)?;
+        let (warmup, skip, skips) = match parity {
+            Parity::Ta => (period.max(atr) - 1, 0, 0),
+            Parity::TaLib => {
+                let warmup = (period - 1).max(atr);
+                (warmup, warmup + 1 - period, warmup + 1 - atr)
+            }
+        };
         Ok(KeltnerAtr {
-            middle: Ewm::span(period, Parity::Ta),
-            range: Atr::new(atr, Parity::Ta)?,
+            middle: Ewm::span(period, parity),
+            range: Atr::after(skips, atr),
             multiplier: positive("multiplier", multiplier)?,
-            warmup: period.max(atr) - 1,
+            parity,
+            skip,
+            warmup,
         })
+    }
+
+    #[inline(always)]
+    fn price(&self, candle: &Candle) -> f64 {
+        match self.parity {
+            Parity::Ta => candle.c,
+            Parity::TaLib if self.skip > 0 => f64::NAN,
+            Parity::TaLib => candle.typical(),
+        }
     }
 }
 
-impl Indicator<5> for KeltnerAtr {
+impl Indicator<7> for KeltnerAtr {
     type Next = (Of<Ewm>, <Atr as Indicator<1>>::Next);
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 5], Self::Next) {
-        let (middle, middle_next) = self.middle.step(candle.c);
+    fn step(&self, candle: &Candle) -> ([f64; 7], Self::Next) {
+        let (middle, middle_next) = self.middle.step(self.price(candle));
         let ([range], range_next) = self.range.step(candle);
         let half = self.multiplier * range;
         (bands(middle, half, candle.c), (middle_next, range_next))
@@ -104,6 +141,7 @@ impl Indicator<5> for KeltnerAtr {
     fn commit(&mut self, (middle, range): Self::Next) {
         self.middle.commit(middle);
         self.range.commit(range);
+        self.skip = self.skip.saturating_sub(1);
     }
 
     fn warmup(&self) -> usize {

@@ -1,4 +1,6 @@
 //! Force index: an exponential average of the change of the close times the volume.
+//!
+//! `ta` starts at the first product, TA-Lib at the mean of the first `period` products.
 
 use crate::block::{Block, Ewm, Of, check_period};
 use crate::indicator::erase;
@@ -7,9 +9,9 @@ use crate::{Candle, Error, Indicator, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "force",
-    params: &[Param::period("period", 13)],
+    params: &[Param::period("period", 13), Param::parity()],
     outputs: &["fi"],
-    build: |v| Ok(erase(Force::new(v.period(0))?)),
+    build: |v| Ok(erase(Force::new(v.period(0), v.parity(1))?)),
 };
 
 #[derive(Clone, Debug)]
@@ -20,9 +22,9 @@ pub struct Force {
 }
 
 impl Force {
-    pub fn new(period: usize) -> Result<Force, Error> {
+    pub fn new(period: usize, parity: Parity) -> Result<Force, Error> {
         check_period("period", period)?;
-        Ok(Force { average: Ewm::span(period, Parity::Ta), close: f64::NAN, warmup: period })
+        Ok(Force { average: Ewm::span(period, parity), close: f64::NAN, warmup: period })
     }
 }
 

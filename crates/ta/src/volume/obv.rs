@@ -1,64 +1,42 @@
-//! On-balance volume: the running sum of the volume, taken negative where the close fell. As in
-//! `ta`, a close that did not move counts as a rise.
+//! On-balance volume: the running sum of the volume, taken negative where the close fell.
+//!
+//! In `ta` a close that did not move counts as a rise, in TA-Lib it counts for nothing. Both count
+//! the first candle.
 
-use crate::block::{Block, CHUNK, Of, Total};
-use crate::indicator::{Room, erase};
-use crate::spec::Entry;
-use crate::{Candle, Candles, Indicator};
+use super::running::{Flow, Running};
+use crate::Parity;
+use crate::indicator::erase;
+use crate::spec::{Entry, Param};
 
-pub(crate) const ENTRY: Entry =
-    Entry { name: "obv", params: &[], outputs: &["obv"], build: |_| Ok(erase(Obv::default())) };
+pub(crate) const ENTRY: Entry = Entry {
+    name: "obv",
+    params: &[Param::parity()],
+    outputs: &["obv"],
+    build: |v| match v.parity(0) {
+        Parity::Ta => Ok(erase(Obv::default())),
+        Parity::TaLib => Ok(erase(StrictObv::default())),
+    },
+};
 
+/// As in `ta`.
+pub type Obv = Running<Volume<true>>;
+
+/// As in TA-Lib.
+pub type StrictObv = Running<Volume<false>>;
+
+/// The volume, and whether it counts where the close stands still.
 #[derive(Clone, Debug)]
-pub struct Obv {
-    sum: Total,
-    close: f64,
-}
+pub struct Volume<const STILL: bool>;
 
-impl Default for Obv {
-    fn default() -> Obv {
-        Obv { sum: Total::default(), close: f64::NAN }
-    }
-}
-
-impl Indicator<1> for Obv {
-    type Next = (Of<Total>, f64);
+impl<const STILL: bool> Flow for Volume<STILL> {
+    const WARMUP: usize = 0;
 
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
-        let (obv, sum_next) = self.sum.step(change(candle.c, candle.v, self.close));
-        let close_next = candle.c;
-        ([obv], (sum_next, close_next))
-    }
-
-    #[inline(always)]
-    fn commit(&mut self, (sum, close): Self::Next) {
-        self.sum.commit(sum);
-        self.close = close;
-    }
-
-    fn warmup(&self) -> usize {
-        0
-    }
-
-    const POURS: bool = true;
-
-    #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
-        let mut changes = [0.0; CHUNK];
-        for (c, v) in candles.closes().chunks(CHUNK).zip(candles.volumes().chunks(CHUNK)) {
-            let ([out], changes) = (out.next(c.len()), &mut changes[..c.len()]);
-            changes[0] = change(c[0], v[0], self.close);
-            for (slot, (pair, v)) in changes[1..].iter_mut().zip(c.windows(2).zip(&v[1..])) {
-                *slot = change(pair[1], *v, pair[0]);
-            }
-            self.close = c[c.len() - 1];
-            self.sum.scan(changes, out);
+    fn change(close: f64, volume: f64, before: f64) -> f64 {
+        if close < before {
+            return -volume;
         }
+        // Times zero, so that a volume that is not known leaves the sum unknown.
+        if !STILL && close == before { volume * 0.0 } else { volume }
     }
-}
-
-#[inline(always)]
-fn change(c: f64, v: f64, before: f64) -> f64 {
-    if c < before { -v } else { v }
 }

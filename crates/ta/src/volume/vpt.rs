@@ -1,63 +1,69 @@
-//! Volume-price trend: the running sum of the volume times the relative change of the close.
+//! Volume-price trend: the running sum of the volume times the relative change of the close; with
+//! `smoothing`, the plain mean of so many sums.
 
-use crate::block::{Block, CHUNK, Of, Total};
-use crate::indicator::{Room, erase};
-use crate::spec::Entry;
-use crate::{Candle, Candles, Indicator};
+use super::running::{Flow, Running};
+use crate::block::{Block, Of, Sum, check_period};
+use crate::indicator::erase;
+use crate::spec::{Entry, Param};
+use crate::{Candle, Error, Indicator};
 
-pub(crate) const ENTRY: Entry =
-    Entry { name: "vpt", params: &[], outputs: &["vpt"], build: |_| Ok(erase(Vpt::default())) };
+pub(crate) const ENTRY: Entry = Entry {
+    name: "vpt",
+    params: &[Param::optional("smoothing")],
+    outputs: &["vpt"],
+    build: |v| match v.optional(0) {
+        None => Ok(erase(Vpt::default())),
+        Some(smoothing) => Ok(erase(SmoothVpt::new(smoothing)?)),
+    },
+};
 
+pub type Vpt = Running<Trend>;
+
+/// The volume times the relative change of the close.
 #[derive(Clone, Debug)]
-pub struct Vpt {
-    sum: Total,
-    close: f64,
-}
+pub struct Trend;
 
-impl Default for Vpt {
-    fn default() -> Vpt {
-        Vpt { sum: Total::default(), close: f64::NAN }
+impl Flow for Trend {
+    const WARMUP: usize = 1;
+
+    #[inline(always)]
+    fn change(close: f64, volume: f64, before: f64) -> f64 {
+        (close / before - 1.0) * volume
     }
 }
 
-impl Indicator<1> for Vpt {
-    type Next = (Of<Total>, f64);
+/// Its mean over the last candles.
+#[derive(Clone, Debug)]
+pub struct SmoothVpt {
+    vpt: Vpt,
+    mean: Sum,
+    warmup: usize,
+}
+
+impl SmoothVpt {
+    pub fn new(smoothing: usize) -> Result<SmoothVpt, Error> {
+        let n = check_period("smoothing", smoothing)?;
+        Ok(SmoothVpt { vpt: Vpt::default(), mean: Sum::new(n), warmup: n })
+    }
+}
+
+impl Indicator<1> for SmoothVpt {
+    type Next = (<Vpt as Indicator<1>>::Next, Of<Sum>);
 
     #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
-        let (vpt, sum_next) = self.sum.step(change(candle.c, candle.v, self.close));
-        let close_next = candle.c;
-        ([vpt], (sum_next, close_next))
+        let ([sum], vpt_next) = self.vpt.step(candle);
+        let (mean, mean_next) = self.mean.mean(sum);
+        ([mean], (vpt_next, mean_next))
     }
 
     #[inline(always)]
-    fn commit(&mut self, (sum, close): Self::Next) {
-        self.sum.commit(sum);
-        self.close = close;
+    fn commit(&mut self, (vpt, mean): Self::Next) {
+        self.vpt.commit(vpt);
+        self.mean.commit(mean);
     }
 
     fn warmup(&self) -> usize {
-        1
+        self.warmup
     }
-
-    const POURS: bool = true;
-
-    #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
-        let mut changes = [0.0; CHUNK];
-        for (c, v) in candles.closes().chunks(CHUNK).zip(candles.volumes().chunks(CHUNK)) {
-            let ([out], changes) = (out.next(c.len()), &mut changes[..c.len()]);
-            changes[0] = change(c[0], v[0], self.close);
-            for (slot, (pair, v)) in changes[1..].iter_mut().zip(c.windows(2).zip(&v[1..])) {
-                *slot = change(pair[1], *v, pair[0]);
-            }
-            self.close = c[c.len() - 1];
-            self.sum.scan(changes, out);
-        }
-    }
-}
-
-#[inline(always)]
-fn change(c: f64, v: f64, before: f64) -> f64 {
-    (c / before - 1.0) * v
 }

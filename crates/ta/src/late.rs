@@ -1,0 +1,53 @@
+//! An indicator some of whose outputs stand later than the candles that they are made of. What
+//! would stand earlier is not known yet, so there is no such thing.
+
+use std::array;
+
+use crate::block::{Block, Delay};
+use crate::indicator::available;
+use crate::{Candle, Indicator};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Late<I, const N: usize> {
+    inner: I,
+    delays: [Option<Delay>; N],
+    by: usize,
+}
+
+impl<I: Indicator<N>, const N: usize> Late<I, N> {
+    /// `by` is at least one candle.
+    pub(crate) fn new(inner: I, by: usize, late: [bool; N]) -> Late<I, N> {
+        Late { inner, delays: late.map(|late| late.then(|| Delay::new(by))), by }
+    }
+}
+
+impl<I: Indicator<N>, const N: usize> Indicator<N> for Late<I, N> {
+    type Next = (I::Next, [f64; N]);
+
+    #[inline(always)]
+    fn step(&self, candle: &Candle) -> ([f64; N], Self::Next) {
+        let (values, next) = self.inner.step(candle);
+        let values = values.map(available);
+        let shown = array::from_fn(|index| match &self.delays[index] {
+            Some(delay) => delay.step(values[index]).0,
+            None => values[index],
+        });
+        (shown, (next, values))
+    }
+
+    #[inline(always)]
+    fn commit(&mut self, (next, values): Self::Next) {
+        self.inner.commit(next);
+        for (delay, value) in self.delays.iter_mut().zip(values) {
+            if let Some(delay) = delay {
+                delay.commit(value);
+            }
+        }
+    }
+
+    /// Exact where the slowest output is among those that are late, as it is wherever this is
+    /// used.
+    fn warmup(&self) -> usize {
+        self.inner.warmup() + self.by
+    }
+}

@@ -1,0 +1,66 @@
+//! The running sum of what a candle adds, which depends on its close, its volume and the close
+//! before: what on-balance volume and the volume-price trend have in common.
+
+use std::marker::PhantomData;
+
+use crate::block::{Block, CHUNK, Of, Total};
+use crate::indicator::Room;
+use crate::{Candle, Candles, Indicator};
+
+/// What a candle adds.
+pub trait Flow: Clone {
+    /// Candles before the first sum.
+    const WARMUP: usize;
+
+    /// At the first candle the close before is `NaN`.
+    fn change(close: f64, volume: f64, before: f64) -> f64;
+}
+
+#[derive(Clone, Debug)]
+pub struct Running<F> {
+    sum: Total,
+    close: f64,
+    flow: PhantomData<F>,
+}
+
+impl<F> Default for Running<F> {
+    fn default() -> Running<F> {
+        Running { sum: Total::default(), close: f64::NAN, flow: PhantomData }
+    }
+}
+
+impl<F: Flow> Indicator<1> for Running<F> {
+    type Next = (Of<Total>, f64);
+
+    #[inline(always)]
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+        let (value, sum_next) = self.sum.step(F::change(candle.c, candle.v, self.close));
+        ([value], (sum_next, candle.c))
+    }
+
+    #[inline(always)]
+    fn commit(&mut self, (sum, close): Self::Next) {
+        self.sum.commit(sum);
+        self.close = close;
+    }
+
+    fn warmup(&self) -> usize {
+        F::WARMUP
+    }
+
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+        let mut changes = [0.0; CHUNK];
+        for (c, v) in candles.closes().chunks(CHUNK).zip(candles.volumes().chunks(CHUNK)) {
+            let ([out], changes) = (out.next(c.len()), &mut changes[..c.len()]);
+            changes[0] = F::change(c[0], v[0], self.close);
+            for (slot, (pair, v)) in changes[1..].iter_mut().zip(c.windows(2).zip(&v[1..])) {
+                *slot = F::change(pair[1], *v, pair[0]);
+            }
+            self.close = c[c.len() - 1];
+            self.sum.scan(changes, out);
+        }
+    }
+}
