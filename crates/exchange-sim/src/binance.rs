@@ -3,6 +3,7 @@
 //!
 //! The market comes from `price_tree`; the endpoints under here only select and spell.
 
+mod damage;
 mod errors;
 mod exchange_info;
 mod klines;
@@ -25,15 +26,15 @@ use axum::response::Response;
 use axum::routing::get;
 use market::Millis;
 
-pub(crate) use self::klines::Row;
 pub(crate) use self::limits::Limits;
 pub use self::streams::StreamRules;
 pub(crate) use self::streams::Streams;
 
+use self::damage::RowFault;
 use self::errors::ApiError;
 use self::params::Params;
 use crate::dice::{Dice, key};
-use crate::faults::{Fault, FaultKind, RowFault};
+use crate::faults::{Fault, FaultKind};
 use crate::sim::Shared;
 
 /// What can be asked for.

@@ -1,11 +1,12 @@
-//! Misbehaviour on request: each fault strikes a given number of requests and is then gone.
+//! Misbehaviour on request: each fault strikes a given number of times and is then gone. Which
+//! requests it strikes is in `requests`, which connections, subscriptions and frames in `streams`.
+
+mod requests;
+mod streams;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use market::Millis;
 use serde::{Deserialize, Serialize};
-
-use crate::binance::{Endpoint, Row};
 
 /// What can go wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,12 +66,19 @@ pub enum FaultKind {
     /// A klines answer lacks what closed in the last `delay_ms` of the exchange's time, and the
     /// candle that is forming.
     RestLag,
+    /// A klines answer lacks the last trades of what closed in the last `delay_ms` of the
+    /// exchange's time.
+    UnsettledRows,
     /// A WebSocket connection ends without a close frame.
     WsDrop,
     /// A WebSocket connection stays open, and nothing comes or is answered any more.
     WsStall,
     /// A stream is subscribed to and never sends on this connection.
     WsMute,
+    /// A subscription is neither fulfilled nor answered.
+    WsUnanswered,
+    /// A subscription is refused.
+    WsRefused,
     /// `serverShutdown` is announced; the connection ends a little later.
     WsShutdown,
     /// A closing frame comes `delay_ms` of the exchange's time late.
@@ -84,41 +92,8 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// What goes wrong with a whole connection or with any frame of it.
-    pub(crate) const fn strikes_frames(self) -> bool {
-        use FaultKind::{WsDrop, WsDuplicate, WsReorder, WsShutdown, WsStall};
-        matches!(self, WsDrop | WsStall | WsShutdown | WsDuplicate | WsReorder)
-    }
-
-    /// What goes wrong with closing frames only.
-    pub(crate) const fn strikes_closings(self) -> bool {
-        matches!(self, Self::WsLateClose | Self::WsMissingClose)
-    }
-
-    /// What goes wrong with further pages only.
-    const fn strikes_pages(self) -> bool {
-        matches!(self, Self::RepeatedPage | Self::MissingPage)
-    }
-
-    fn strikes_requests(self, path: &str) -> bool {
-        match self {
-            Self::EmptyBlocks
-            | Self::EmptyMarketdata
-            | Self::ReorderedColumns
-            | Self::AddedColumns
-            | Self::DroppedColumns
-            | Self::ErrorRows
-            | Self::RepeatedPage
-            | Self::MissingPage => path.starts_with("/iss/"),
-            // Other endpoints have nothing to be late with.
-            Self::RestLag => path == Endpoint::Klines.path(),
-            Self::WsMute => false,
-            kind => !kind.strikes_frames() && !kind.strikes_closings(),
-        }
-    }
-
     const fn takes_delay(self) -> bool {
-        matches!(self, Self::Slow | Self::RestLag | Self::WsLateClose)
+        matches!(self, Self::Slow | Self::RestLag | Self::UnsettledRows | Self::WsLateClose)
     }
 }
 
@@ -141,7 +116,8 @@ pub struct Fault {
     /// For 429 and 418. Without it the header is left out, as some proxies do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<u64>,
-    /// For `slow`, in real time; for `rest_lag` and `ws_late_close`, in the exchange's.
+    /// For `slow`, in real time; for `rest_lag`, `unsettled_rows` and `ws_late_close`, in the
+    /// exchange's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,
 }
@@ -185,8 +161,8 @@ impl Fault {
             return Err("retry_after_s is at most three days".to_owned());
         }
         if self.delay_ms.is_some() != self.kind.takes_delay() {
-            let only = "delay_ms goes with slow, rest_lag and ws_late_close, which need it, and \
-                        with nothing else";
+            let only = "delay_ms goes with slow, rest_lag, unsettled_rows and ws_late_close, which \
+                        need it, and with nothing else";
             return Err(only.to_owned());
         }
         if self.delay_ms.is_some_and(|delay| delay > 600_000) {
@@ -230,32 +206,6 @@ impl Faults {
         self.waiting().clone()
     }
 
-    /// Takes one strike of the first fault meant for this path.
-    pub(crate) fn strike(&self, path: &str) -> Option<Fault> {
-        self.strike_page(path, false)
-    }
-
-    /// The same for a request that may ask for a further page.
-    pub(crate) fn strike_page(&self, path: &str, further: bool) -> Option<Fault> {
-        self.take(|fault| {
-            fault.kind.strikes_requests(path)
-                && (further || !fault.kind.strikes_pages())
-                && fault.path.as_deref().is_none_or(|wanted| matches(wanted, path))
-        })
-    }
-
-    /// Takes one strike of the first fault of these kinds meant for this stream.
-    pub(crate) fn strike_stream(
-        &self,
-        stream: &str,
-        kinds: impl Fn(FaultKind) -> bool,
-    ) -> Option<Fault> {
-        self.take(|fault| {
-            let wanted = fault.path.as_deref().map(|path| path.strip_prefix("/ws/"));
-            kinds(fault.kind) && wanted.is_none_or(|wanted| wanted == Some(stream))
-        })
-    }
-
     fn take(&self, meant: impl Fn(&Fault) -> bool) -> Option<Fault> {
         let mut waiting = self.waiting();
         let at = waiting.iter().position(meant)?;
@@ -265,74 +215,6 @@ impl Faults {
             waiting.remove(at);
         }
         Some(fault)
-    }
-}
-
-/// Whether a path is the one wanted, in which `*` stands for anything.
-fn matches(wanted: &str, path: &str) -> bool {
-    let mut parts = wanted.split('*');
-    let Some(mut rest) = parts.next().and_then(|start| path.strip_prefix(start)) else {
-        return false;
-    };
-    let Some(end) = parts.next_back() else { return rest.is_empty() };
-    for part in parts {
-        let Some((_, after)) = rest.split_once(part) else { return false };
-        rest = after;
-    }
-    rest.ends_with(end)
-}
-
-/// Damage to the rows of a klines answer.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum RowFault {
-    Missing,
-    Duplicate,
-    Shuffled,
-    Malformed,
-    Lag { delay_ms: i64 },
-}
-
-impl RowFault {
-    pub(crate) fn of(fault: &Fault) -> Option<Self> {
-        match fault.kind {
-            FaultKind::MissingRows => Some(Self::Missing),
-            FaultKind::DuplicateRows => Some(Self::Duplicate),
-            FaultKind::ShuffledRows => Some(Self::Shuffled),
-            FaultKind::MalformedRows => Some(Self::Malformed),
-            FaultKind::RestLag => {
-                let delay_ms = fault.delay_ms.unwrap_or_default().cast_signed();
-                Some(Self::Lag { delay_ms })
-            }
-            _ => None,
-        }
-    }
-
-    pub(crate) fn apply(
-        self,
-        rows: &mut Vec<Row>,
-        next_open: impl Fn(Millis) -> Millis,
-        now: Millis,
-    ) {
-        match self {
-            Self::Missing => {
-                let (from, to) = (rows.len() / 3, rows.len() / 3 + rows.len().div_ceil(10));
-                rows.drain(from..to.min(rows.len()));
-            }
-            Self::Duplicate => {
-                let repeat = |(at, row)| std::iter::repeat_n(row, if at % 3 == 0 { 2 } else { 1 });
-                *rows = rows.drain(..).enumerate().flat_map(repeat).collect();
-            }
-            Self::Shuffled => rows.reverse(),
-            Self::Lag { delay_ms } => {
-                rows.retain(|(open, _)| next_open(*open).0 + delay_ms <= now.0);
-            }
-            Self::Malformed => {
-                let middle = rows.len() / 2;
-                if let Some((_, candle)) = rows.get_mut(middle) {
-                    candle.bar.high = candle.bar.low - 1;
-                }
-            }
-        }
     }
 }
 
@@ -362,61 +244,6 @@ mod tests {
         check_refused(r#"{"kind":"ws_drop","delay_ms":5}"#, "delay_ms goes with slow");
         check_refused(r#"{"kind":"slow","delay_ms":9999999}"#, "at most ten minutes");
         check_refused(r#"{"kind":"html","path":"klines"}"#, "path starts with /");
-    }
-
-    #[test]
-    fn a_fault_strikes_its_path_as_often_as_it_says() {
-        let faults = Faults::default();
-        faults.add(Fault::new(FaultKind::Html, 2).on("/a")).unwrap();
-        faults.add(Fault::new(FaultKind::Stall, 1)).unwrap();
-        let kinds = |path| faults.strike(path).map(|fault| fault.kind);
-        assert_eq!(kinds("/b"), Some(FaultKind::Stall));
-        assert_eq!(kinds("/b"), None);
-        assert_eq!(
-            (kinds("/a"), kinds("/a"), kinds("/a")),
-            (Some(FaultKind::Html), Some(FaultKind::Html), None)
-        );
-        assert!(faults.list().is_empty());
-    }
-
-    #[test]
-    fn a_star_in_a_path_stands_for_anything() {
-        for (wanted, path, expected) in [
-            ("/a", "/a", true),
-            ("/a", "/ab", false),
-            ("/iss/*", "/iss/engines.json", true),
-            ("/iss/*", "/api", false),
-            ("/iss/*/candles.json", "/iss/securities/SBER/candles.json", true),
-            ("/iss/*/candles.json", "/iss/candles.json", false),
-            ("/iss/*/SBER/*.json", "/iss/x/SBER/candles.json", true),
-            ("/iss/*/SBER/*.json", "/iss/x/GAZP/candles.json", false),
-        ] {
-            assert_eq!(matches(wanted, path), expected, "{wanted} {path}");
-        }
-    }
-
-    #[test]
-    fn faults_of_pages_wait_for_a_further_page_of_iss() {
-        let faults = Faults::default();
-        faults.add(Fault::new(FaultKind::MissingPage, 1)).unwrap();
-        assert_eq!(faults.strike_page("/iss/securities.json", false), None);
-        assert_eq!(faults.strike_page("/api/v3/klines", true), None);
-        assert!(faults.strike_page("/iss/securities.json", true).is_some());
-    }
-
-    #[test]
-    fn requests_and_streams_have_their_own_faults() {
-        let faults = Faults::default();
-        faults.add(Fault::new(FaultKind::WsDrop, 1)).unwrap();
-        faults.add(Fault::new(FaultKind::WsMissingClose, 1).on("/ws/a@kline_1m")).unwrap();
-        faults.add(Fault::new(FaultKind::RestLag, 1).delay_ms(5)).unwrap();
-        assert_eq!(faults.strike("/api/v3/time"), None);
-        let closing = |stream| faults.strike_stream(stream, FaultKind::strikes_closings);
-        assert_eq!(closing("b@kline_1m"), None);
-        assert_eq!(closing("a@kline_1m").unwrap().kind, FaultKind::WsMissingClose);
-        let frame = faults.strike_stream("b@kline_1m", FaultKind::strikes_frames);
-        assert_eq!(frame.unwrap().kind, FaultKind::WsDrop);
-        assert_eq!(faults.strike(Endpoint::Klines.path()).unwrap().kind, FaultKind::RestLag);
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use market::{Interval, Millis, Span};
 
+use super::damage::RowFault;
 use super::errors::ApiError;
 use super::params::{Params, legal_symbol};
 use super::text::{push_i64, push_scaled};
 use crate::dice::{key, unit};
-use crate::faults::RowFault;
 use crate::instruments::{Instrument, Instruments};
 use crate::price_tree::{Candle, Walker};
 

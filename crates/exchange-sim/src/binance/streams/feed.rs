@@ -51,10 +51,10 @@ impl Feed {
     /// When something is to be sent.
     pub(crate) fn due(&self) -> Millis {
         let closing = self.closing_at();
-        let push = self.push_at.max(Millis(i64::MIN));
         let late = self.late.front().map_or(closing, |(until, _)| *until);
         // Between the end of a candle and its closing frame nothing is sent.
-        let push = if push >= self.interval.next_open(self.open) { closing } else { push };
+        let over = self.push_at >= self.interval.next_open(self.open);
+        let push = if over { closing } else { self.push_at };
         push.min(closing).min(late)
     }
 

@@ -133,10 +133,10 @@ impl Session {
             return self.close(close_code::POLICY, "Too many requests").await;
         }
         match message {
-            Message::Text(text) => {
-                let answer = self.obey(text.as_str());
-                self.send(Message::Text(answer.into())).await
-            }
+            Message::Text(text) => match self.obey(text.as_str()) {
+                Some(answer) => self.send(Message::Text(answer.into())).await,
+                None => Ok(()),
+            },
             // A pong that nobody asked for proves nothing.
             Message::Pong(payload) => {
                 self.owed.take_if(|(_, owed)| **owed == *payload);
@@ -151,16 +151,23 @@ impl Session {
         }
     }
 
-    fn obey(&mut self, text: &str) -> String {
+    /// The answer; only a fault makes that there is none.
+    fn obey(&mut self, text: &str) -> Option<String> {
         let (order, id) = match requests::read(text) {
             Ok(read) => read,
-            Err(refusal) => return refusal,
+            Err(refusal) => return Some(refusal),
         };
+        let refuse = |reason: &str| Some(requests::refusal(2, reason, &id));
         match order {
             Order::Subscribe(streams) => {
+                match self.subscription_fault(&streams) {
+                    Some(FaultKind::WsUnanswered) => return None,
+                    Some(_) => return refuse("Invalid request: refused"),
+                    None => {}
+                }
                 let new = streams.iter().filter(|name| !self.feeds.contains_key(*name)).count();
                 if self.feeds.len() + new > self.shared.streams.rules.streams_max {
-                    return requests::refusal(2, "Invalid request: too many streams", &id);
+                    return refuse("Invalid request: too many streams");
                 }
                 self.subscribe(streams);
             }
@@ -173,10 +180,17 @@ impl Session {
             }
             Order::List => {
                 let names: Vec<&String> = self.feeds.keys().collect();
-                return requests::answer(&json!(names), &id);
+                return Some(requests::answer(&json!(names), &id));
             }
         }
-        requests::answer(&Value::Null, &id)
+        Some(requests::answer(&Value::Null, &id))
+    }
+
+    /// One request is struck once, however many streams it names.
+    fn subscription_fault(&self, streams: &[String]) -> Option<FaultKind> {
+        let strike =
+            |name| self.shared.faults.strike_stream(name, FaultKind::strikes_subscriptions);
+        streams.iter().find_map(|name| strike(name)).map(|fault| fault.kind)
     }
 
     fn subscribe(&mut self, streams: Vec<String>) {

@@ -179,6 +179,24 @@ async fn streams_are_subscribed_to_listed_and_given_up() {
 }
 
 #[tokio::test]
+async fn subscriptions_can_be_refused_and_passed_over() {
+    let world = world(|_| {}).await;
+    let mut socket = world.connect("/ws").await;
+    let order =
+        |id: u64| json!({"method": "SUBSCRIBE", "params": ["a@kline_1m", "b@kline_1m"], "id": id});
+    for kind in [FaultKind::WsUnanswered, FaultKind::WsRefused] {
+        world.sim.faults().add(Fault::new(kind, 1).on("/ws/b@kline_1m")).unwrap();
+    }
+    // The next answer is that to the second request.
+    socket.send(Message::text(order(1).to_string())).await.unwrap();
+    let refused = tell(&mut socket, &order(2)).await;
+    assert_eq!((&refused["code"], &refused["id"]), (&json!(2), &json!(2)));
+    assert_eq!(world.sim.streams().streams, 0);
+    assert_eq!(tell(&mut socket, &order(3)).await, json!({"result": null, "id": 3}));
+    assert_eq!(world.sim.streams().streams, 2);
+}
+
+#[tokio::test]
 async fn too_many_messages_end_the_connection() {
     let world = world(|_| {}).await;
     let mut socket = world.connect("/ws").await;

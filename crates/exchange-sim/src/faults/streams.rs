@@ -1,0 +1,56 @@
+//! Faults of WebSocket streams: which kinds there are, and which streams they are meant for.
+
+use super::{Fault, FaultKind, Faults};
+
+impl FaultKind {
+    /// What goes wrong with a whole connection or with any frame of it.
+    pub(crate) const fn strikes_frames(self) -> bool {
+        use FaultKind::{WsDrop, WsDuplicate, WsReorder, WsShutdown, WsStall};
+        matches!(self, WsDrop | WsStall | WsShutdown | WsDuplicate | WsReorder)
+    }
+
+    /// What goes wrong with subscriptions.
+    pub(crate) const fn strikes_subscriptions(self) -> bool {
+        matches!(self, Self::WsUnanswered | Self::WsRefused)
+    }
+
+    /// What goes wrong with closing frames only.
+    pub(crate) const fn strikes_closings(self) -> bool {
+        matches!(self, Self::WsLateClose | Self::WsMissingClose)
+    }
+}
+
+impl Faults {
+    /// Takes one strike of the first fault of these kinds meant for this stream.
+    pub(crate) fn strike_stream(
+        &self,
+        stream: &str,
+        kinds: impl Fn(FaultKind) -> bool,
+    ) -> Option<Fault> {
+        self.take(|fault| {
+            let wanted = fault.path.as_deref().map(|path| path.strip_prefix("/ws/"));
+            kinds(fault.kind) && wanted.is_none_or(|wanted| wanted == Some(stream))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::binance::Endpoint;
+
+    #[test]
+    fn requests_and_streams_have_their_own_faults() {
+        let faults = Faults::default();
+        faults.add(Fault::new(FaultKind::WsDrop, 1)).unwrap();
+        faults.add(Fault::new(FaultKind::WsMissingClose, 1).on("/ws/a@kline_1m")).unwrap();
+        faults.add(Fault::new(FaultKind::RestLag, 1).delay_ms(5)).unwrap();
+        assert_eq!(faults.strike("/api/v3/time"), None);
+        let closing = |stream| faults.strike_stream(stream, FaultKind::strikes_closings);
+        assert_eq!(closing("b@kline_1m"), None);
+        assert_eq!(closing("a@kline_1m").unwrap().kind, FaultKind::WsMissingClose);
+        let frame = faults.strike_stream("b@kline_1m", FaultKind::strikes_frames);
+        assert_eq!(frame.unwrap().kind, FaultKind::WsDrop);
+        assert_eq!(faults.strike(Endpoint::Klines.path()).unwrap().kind, FaultKind::RestLag);
+    }
+}
