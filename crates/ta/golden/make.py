@@ -147,19 +147,39 @@ def trend():
     write("kst", "kst roc1=10 roc2=15 roc3=20 roc4=30 window1=10 window2=10 window3=10 window4=15 signal=9", {"kst": k.kst(), "kst_sig": k.kst_sig(), "kst_diff": k.kst_diff()}, {"kst": 44, "kst_sig": 52, "kst_diff": 52})
     a = ta.trend.AroonIndicator(H, L, 25)
     write("aroon", "aroon period=25", {"aroon_up": a.aroon_up(), "aroon_down": a.aroon_down(), "aroon_ind": a.aroon_indicator()})
+    for n in [25, 4]:
+        file = "" if n == 25 else f"_{n}"
+        down, up = talib.AROON(H, L, n)
+        write(f"aroon{file}_talib", f"aroon period={n} parity=talib", {"aroon_up": up, "aroon_down": down, "aroon_ind": talib.AROONOSC(H, L, n)})
     v = ta.trend.VortexIndicator(H, L, C, 14)
     write("vortex", "vortex period=14", {"vip": v.vortex_indicator_pos(), "vin": v.vortex_indicator_neg(), "vid": v.vortex_indicator_diff()})
     p = ta.trend.PSARIndicator(H, L, C, 0.02, 0.2)
     write("psar", "psar step=0.02 max_step=0.2", {"psar": p.psar(), "psar_up": p.psar_up(), "psar_down": p.psar_down(), "psar_up_indicator": p.psar_up_indicator(), "psar_down_indicator": p.psar_down_indicator()}, 2)
+    for step, most in [(0.02, 0.2), (0.11, 0.3)]:
+        stop = pd.Series(talib.SAR(H, L, step, most))
+        # The stop of a falling trend is negative in TA-Lib's longer form, which is otherwise the same.
+        signed = pd.Series(talib.SAREXT(H, L, 0, 0, step, step, most, step, step, most))
+        assert (signed.abs() - stop).abs().max() == 0
+        up, down = signed > 0, signed < 0
+        first = stop.index == 1
+        starts = [(1.0 * (x & (first | ~x.shift(fill_value=False)))).where(stop.notna()) for x in (up, down)]
+        file = "" if step == 0.02 else "_wide"
+        write(f"psar{file}_talib", f"psar step={step} max_step={most} parity=talib", {"psar": stop, "psar_up": stop.where(up), "psar_down": stop.where(down), "psar_up_indicator": starts[0], "psar_down_indicator": starts[1]})
     # The last row of +DI and -DI is left at 0 by `ta`, so it is made with one candle more.
     more = [pd.concat([x, x.iloc[-1:]], ignore_index=True) for x in (H, L, C)]
     a = ta.trend.ADXIndicator(*more, 14)
     write("adx", "adx period=14", {"adx": a.adx()[:ROWS], "adx_pos": a.adx_pos()[:ROWS], "adx_neg": a.adx_neg()[:ROWS]}, {"adx": 27, "adx_pos": 15, "adx_neg": 15})
+    for n in [14, 3]:
+        file = "" if n == 14 else f"_{n}"
+        write(f"adx{file}_talib", f"adx period={n} parity=talib", {"adx": talib.ADX(H, L, C, n), "adx_pos": talib.PLUS_DI(H, L, C, n), "adx_neg": talib.MINUS_DI(H, L, C, n)})
     write("cci", "cci period=20 constant=0.015", {"cci": ta.trend.cci(H, L, C, 20, 0.015).mask(flat(20))})
 
 
 def momentum():
     write("kama", "kama period=10 fast=2 slow=30", {"kama": ta.momentum.kama(C, 10, 2, 30)})
+    for n in [10, 3]:
+        file = "" if n == 10 else f"_{n}"
+        write(f"kama{file}_talib", f"kama period={n} fast=2 slow=30 parity=talib", {"kama": talib.KAMA(C, n)})
     write("roc", "roc period=12", {"roc": ta.momentum.roc(C, 12)})
     for slow, fast in [(25, 13), (7, 4)]:
         file = "" if slow == 25 else "_short"

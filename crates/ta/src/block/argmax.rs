@@ -1,10 +1,11 @@
-//! How many steps ago the highest (or lowest) of the last n numbers was; the oldest of equals.
+//! How many steps ago the highest (or lowest) of the last n numbers was; of equals the oldest, or
+//! the newest.
 
 use super::Block;
 use super::slide::{Pair, Work, fits};
 
 #[derive(Clone, Debug)]
-pub struct Age<const HIGH: bool> {
+pub struct Age<const HIGH: bool, const NEWEST: bool = false> {
     /// Those that may yet be the extreme, best first, with the steps at which they came.
     queue: Box<[(u64, f64)]>,
     head: usize,
@@ -13,8 +14,8 @@ pub struct Age<const HIGH: bool> {
     run: usize,
 }
 
-impl<const HIGH: bool> Age<HIGH> {
-    pub(crate) fn new(period: usize) -> Age<HIGH> {
+impl<const HIGH: bool, const NEWEST: bool> Age<HIGH, NEWEST> {
+    pub(crate) fn new(period: usize) -> Age<HIGH, NEWEST> {
         Age { queue: vec![(0, 0.0); period].into(), head: 0, len: 0, now: 0, run: 0 }
     }
 
@@ -85,9 +86,11 @@ impl<const HIGH: bool> Age<HIGH> {
         if Self::beats(newer[0], older[0]) { newer } else { older }
     }
 
+    /// Whether the newer number takes the older one's place.
     #[inline(always)]
-    fn beats(a: f64, b: f64) -> bool {
-        if HIGH { a > b } else { a < b }
+    fn beats(newer: f64, older: f64) -> bool {
+        let better = if HIGH { newer > older } else { newer < older };
+        better || NEWEST && newer == older
     }
 
     /// The slot that is `offset` behind the head.
@@ -104,7 +107,7 @@ impl<const HIGH: bool> Age<HIGH> {
     }
 }
 
-impl<const HIGH: bool> Block for Age<HIGH> {
+impl<const HIGH: bool, const NEWEST: bool> Block for Age<HIGH, NEWEST> {
     type Next = f64;
 
     #[inline(always)]

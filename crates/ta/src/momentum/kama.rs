@@ -1,6 +1,9 @@
 //! Kaufman's adaptive moving average: K = K' + s (C - K'), where s is the square of a constant
 //! between 2 / (slow + 1) and 2 / (fast + 1), chosen by how straight the last `period` changes were:
 //! the distance covered over the way gone.
+//!
+//! Both libraries start at a close. `ta` shows it, TA-Lib begins with the average after it. Where
+//! nothing moved, the way is as crooked as can be in `ta` and straight in TA-Lib.
 
 use std::array;
 
@@ -8,13 +11,18 @@ use crate::block::slide::Work;
 use crate::block::{Block, Delay, Of, Sum, check_period};
 use crate::indicator::{Room, available, erase, finite};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "kama",
-    params: &[Param::period("period", 10), Param::period("fast", 2), Param::period("slow", 30)],
+    params: &[
+        Param::period("period", 10),
+        Param::period("fast", 2),
+        Param::period("slow", 30),
+        Param::parity(),
+    ],
     outputs: &["kama"],
-    build: |v| Ok(erase(Kama::new(v.period(0), v.period(1), v.period(2))?)),
+    build: |v| Ok(erase(Kama::new(v.period(0), v.period(1), v.period(2), v.parity(3))?)),
 };
 
 #[derive(Clone, Debug)]
@@ -23,15 +31,17 @@ pub struct Kama {
     start: Delay,
     close: f64,
     average: f64,
-    /// Candles seen, no further than the first value.
+    /// Candles seen, no further than the start.
     seen: usize,
+    /// How many candles pass before the average starts.
+    start_after: usize,
+    parity: Parity,
     fastest: f64,
     slowest: f64,
-    warmup: usize,
 }
 
 impl Kama {
-    pub fn new(period: usize, fast: usize, slow: usize) -> Result<Kama, Error> {
+    pub fn new(period: usize, fast: usize, slow: usize, parity: Parity) -> Result<Kama, Error> {
         check_period("period", period)?;
         check_period("fast", fast)?;
         check_period("slow", slow)?;
@@ -41,19 +51,30 @@ impl Kama {
             close: f64::NAN,
             average: f64::NAN,
             seen: 0,
+            start_after: period - 1,
+            parity,
             fastest: 2.0 / (fast as f64 + 1.0),
             slowest: 2.0 / (slow as f64 + 1.0),
-            warmup: period - 1,
         })
     }
-}
 
-impl Kama {
+    /// What is shown at a close and what the average becomes, which it starts at once there were
+    /// enough.
+    #[inline(always)]
+    fn begin(&self, close: f64, seen: usize) -> (f64, f64) {
+        match self.parity {
+            _ if seen <= self.start_after => (f64::NAN, f64::NAN),
+            Parity::Ta => (close, close),
+            Parity::TaLib => (f64::NAN, close),
+        }
+    }
+
     /// How much of the way to the close the average goes.
     #[inline(always)]
     fn share(&self, distance: f64, way: f64) -> f64 {
         // A way too long for a number is not known.
-        let straight = if way == 0.0 { 0.0 } else { distance / available(way) };
+        let still = if self.parity == Parity::TaLib { 1.0 } else { 0.0 };
+        let straight = if way == 0.0 { still } else { distance / available(way) };
         let speed = straight * (self.fastest - self.slowest) + self.slowest;
         speed * speed
     }
@@ -154,7 +175,7 @@ impl Kama {
         self.way.restart(&steps);
         self.start.restart(&closes[1..]);
         self.close = closes[closes.len() - 1];
-        self.seen = self.warmup + 1;
+        self.seen = self.start_after + 1;
     }
 
     /// The averages at closes that are no more than a chunk, whatever they are.
@@ -188,14 +209,17 @@ impl Kama {
             return;
         }
         for ((slot, c), share) in out.iter_mut().zip(closes).zip(&*shares) {
-            self.seen = (self.seen + 1).min(self.warmup + 1);
-            *slot = match self.average.is_nan() {
-                true if self.seen > self.warmup => available(*c),
-                true => f64::NAN,
-                false => available(self.average + share * (c - self.average)),
+            self.seen = (self.seen + 1).min(self.start_after + 1);
+            let next = if self.average.is_nan() {
+                let (shown, next) = self.begin(*c, self.seen);
+                *slot = available(shown);
+                next
+            } else {
+                *slot = available(self.average + share * (c - self.average));
+                *slot
             };
-            if finite(*slot) {
-                self.average = *slot;
+            if finite(next) {
+                self.average = next;
             }
         }
     }
@@ -208,19 +232,16 @@ impl Indicator<1> for Kama {
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let (start, start_next) = self.start.step(candle.c);
         let (way, way_next) = self.way.step((candle.c - self.close).abs());
-        let seen_next = (self.seen + 1).min(self.warmup + 1);
+        let seen_next = (self.seen + 1).min(self.start_after + 1);
         let close_next = candle.c;
-        let mut kama = f64::NAN;
-        if self.average.is_nan() {
-            // The average starts at the close.
-            if seen_next > self.warmup {
-                kama = candle.c;
-            }
+        let (kama, next) = if self.average.is_nan() {
+            self.begin(candle.c, seen_next)
         } else {
             let share = self.share((candle.c - start).abs(), way);
-            kama = self.average + share * (candle.c - self.average);
-        }
-        let average_next = if kama.is_finite() { kama } else { self.average };
+            let kama = self.average + share * (candle.c - self.average);
+            (kama, kama)
+        };
+        let average_next = if next.is_finite() { next } else { self.average };
         ([kama], (way_next, start_next, close_next, average_next, seen_next))
     }
 
@@ -234,7 +255,7 @@ impl Indicator<1> for Kama {
     }
 
     fn warmup(&self) -> usize {
-        self.warmup
+        self.start_after + usize::from(self.parity == Parity::TaLib)
     }
 
     const POURS: bool = true;
@@ -283,9 +304,9 @@ mod tests {
         let candle = |c: f64| Candle { t: 0, o: c, h: c, l: c, c, v: 1.0 };
         let candles: Vec<_> = (0..700).map(|i| candle(close(i))).collect();
         let mut batch = vec![0.0; candles.len()];
-        let mut kama = Kama::new(10, 2, 30).unwrap();
+        let mut kama = Kama::new(10, 2, 30, Parity::Ta).unwrap();
         kama.extend(&Owned::new(&candles).candles(), [&mut batch]);
-        let mut kama = Kama::new(10, 2, 30).unwrap();
+        let mut kama = Kama::new(10, 2, 30, Parity::Ta).unwrap();
         for (row, (candle, b)) in candles.iter().zip(batch).enumerate() {
             let [a] = kama.update(candle);
             let near = (a - b).abs() <= 1e-9 * a || (a.is_nan() && b.is_nan());

@@ -5,6 +5,9 @@
 //!
 //! The first candle only gives the prices that the second is compared with; the sums start with
 //! `period` movements, and as in `ta` +DI and -DI are shown from the movement after those.
+//!
+//! TA-Lib's sums start with one movement less, which is the same as with a first one of 0, and are
+//! shown one earlier. Where there is no direction its ADX stays as it was.
 
 use crate::block::{Block, Ewm, Of, check_period};
 use crate::indicator::erase;
@@ -13,9 +16,9 @@ use crate::{Candle, Error, Indicator, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "adx",
-    params: &[Param::period("period", 14)],
+    params: &[Param::period("period", 14), Param::parity()],
     outputs: &["adx", "adx_pos", "adx_neg"],
-    build: |v| Ok(erase(Adx::new(v.period(0))?)),
+    build: |v| Ok(erase(Adx::new(v.period(0), v.parity(1))?)),
 };
 
 #[derive(Clone, Debug)]
@@ -29,31 +32,45 @@ pub struct Adx {
     /// Movements seen, no further than one more than the period.
     seen: usize,
     period: usize,
+    parity: Parity,
 }
+
+/// What TA-Lib takes for nothing.
+const NOTHING: f64 = 1e-14;
 
 #[derive(Clone, Copy)]
 pub struct Next {
     range: Of<Ewm>,
     up: Of<Ewm>,
     down: Of<Ewm>,
-    average: Of<Ewm>,
+    /// None where it stays as it is.
+    average: Option<Of<Ewm>>,
     before: Option<Candle>,
     seen: usize,
 }
 
 impl Adx {
-    pub fn new(period: usize) -> Result<Adx, Error> {
+    pub fn new(period: usize, parity: Parity) -> Result<Adx, Error> {
         let n = check_period("period", period)?;
         let average = Ewm::wilder(n, Parity::TaLib);
-        Ok(Adx {
-            range: average.clone(),
-            up: average.clone(),
-            down: average.clone(),
-            average,
-            before: None,
-            seen: 0,
-            period: n,
-        })
+        let mut sum = average.clone();
+        if parity == Parity::TaLib {
+            sum.push(0.0);
+        }
+        let (range, up, down) = (sum.clone(), sum.clone(), sum);
+        Ok(Adx { range, up, down, average, before: None, seen: 0, period: n, parity })
+    }
+
+    /// ADX where the sums of this size gave this DX, and what becomes of it.
+    #[inline(always)]
+    fn average(&self, dx: f64, size: f64, seen: usize) -> (f64, Option<Of<Ewm>>) {
+        let still = self.parity == Parity::TaLib && size.abs() < NOTHING;
+        if still && self.average.is_steady() {
+            return (self.average.mean(), None);
+        }
+        let early = self.parity == Parity::TaLib && seen < self.period;
+        let (value, next) = self.average.step(if early { f64::NAN } else { dx });
+        (value, Some(next))
     }
 
     /// Range, upward and downward movement since the candle before.
@@ -84,8 +101,8 @@ impl Indicator<3> for Adx {
         let ratio = |part: f64, whole: f64| if whole == 0.0 { 0.0 } else { 100.0 * part / whole };
         let (up, down) = (ratio(up, range), ratio(down, range));
         let dx = ratio((up - down).abs(), up + down);
-        let (adx, average_next) = self.average.step(if moved { dx } else { f64::NAN });
         let seen = (self.seen + usize::from(moved)).min(self.period + 1);
+        let (adx, average_next) = self.average(if moved { dx } else { f64::NAN }, up + down, seen);
         let next = Next {
             range: range_next,
             up: up_next,
@@ -94,7 +111,8 @@ impl Indicator<3> for Adx {
             before: Some(*candle),
             seen,
         };
-        let shown = |value: f64| if seen > self.period { value } else { f64::NAN };
+        let unshown = self.period - usize::from(self.parity == Parity::TaLib);
+        let shown = |value: f64| if seen > unshown { value } else { f64::NAN };
         ([adx, shown(up), shown(down)], next)
     }
 
@@ -103,12 +121,15 @@ impl Indicator<3> for Adx {
         self.range.commit(next.range);
         self.up.commit(next.up);
         self.down.commit(next.down);
-        self.average.commit(next.average);
+        if let Some(average) = next.average {
+            self.average.commit(average);
+        }
         self.before = next.before;
         self.seen = next.seen;
     }
 
     fn warmup(&self) -> usize {
-        (2 * self.period - 1).max(self.period + 1)
+        let least = self.period + usize::from(self.parity == Parity::Ta);
+        (2 * self.period - 1).max(least)
     }
 }

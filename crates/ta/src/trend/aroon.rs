@@ -1,29 +1,34 @@
 //! Aroon: how recent the highest high (up) and lowest low (down) of the last `period` + 1 candles
-//! are, from 0 (the oldest) to 100 (now); the oldest of equals counts. The indicator is up - down.
+//! are, from 0 (the oldest) to 100 (now). The indicator is up - down.
+//!
+//! Of equal highs or lows the oldest counts in `ta`, the newest in TA-Lib.
 
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Age, Block, Of, check_period};
 use crate::indicator::erase;
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Room};
+use crate::{Candle, Candles, Error, Indicator, Parity, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "aroon",
-    params: &[Param::period("period", 25)],
+    params: &[Param::period("period", 25), Param::parity()],
     outputs: &["aroon_up", "aroon_down", "aroon_ind"],
-    build: |v| Ok(erase(Aroon::new(v.period(0))?)),
+    build: |v| match v.parity(1) {
+        Parity::Ta => Ok(erase(Aroon::<false>::new(v.period(0))?)),
+        Parity::TaLib => Ok(erase(Aroon::<true>::new(v.period(0))?)),
+    },
 };
 
 #[derive(Clone, Debug)]
-pub struct Aroon {
-    high: Age<true>,
-    low: Age<false>,
+pub struct Aroon<const NEWEST: bool = false> {
+    high: Age<true, NEWEST>,
+    low: Age<false, NEWEST>,
     period: f64,
     warmup: usize,
 }
 
-impl Aroon {
-    pub fn new(period: usize) -> Result<Aroon, Error> {
+impl<const NEWEST: bool> Aroon<NEWEST> {
+    pub fn new(period: usize) -> Result<Aroon<NEWEST>, Error> {
         check_period("period", period)?;
         Ok(Aroon {
             high: Age::new(period + 1),
@@ -34,8 +39,8 @@ impl Aroon {
     }
 }
 
-impl Indicator<3> for Aroon {
-    type Next = (Of<Age<true>>, Of<Age<false>>);
+impl<const NEWEST: bool> Indicator<3> for Aroon<NEWEST> {
+    type Next = (Of<Age<true, NEWEST>>, Of<Age<false, NEWEST>>);
 
     #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 3], Self::Next) {

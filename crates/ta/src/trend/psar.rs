@@ -3,18 +3,23 @@
 //! candles before; a candle that crosses it turns the trend, and the stop jumps to X.
 //!
 //! As in `ta`, the stop starts at the second close in a rising trend. `psar_up` and `psar_down`
-//! hold the stop of the trend that runs; the indicators are 1 where a trend begins.
+//! hold the stop of the trend that runs; the indicators are 1 where a trend begins. TA-Lib's way
+//! is in `sar`.
 
+use super::Sar;
 use crate::block::positive;
 use crate::indicator::{Room, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "psar",
-    params: &[Param::real("step", 0.02), Param::real("max_step", 0.2)],
+    params: &[Param::real("step", 0.02), Param::real("max_step", 0.2), Param::parity()],
     outputs: &["psar", "psar_up", "psar_down", "psar_up_indicator", "psar_down_indicator"],
-    build: |v| Ok(erase(Psar::new(v.real(0), v.real(1))?)),
+    build: |v| match v.parity(2) {
+        Parity::Ta => Ok(erase(Psar::new(v.real(0), v.real(1))?)),
+        Parity::TaLib => Ok(erase(Sar::new(v.real(0), v.real(1))?)),
+    },
 };
 
 /// Candles taken at a time. Few, because five outputs are made room for, which goes on in memory
@@ -45,13 +50,18 @@ pub struct State {
     lows: [f64; 2],
 }
 
+pub(super) fn check_steps(step: f64, max_step: f64) -> Result<(), Error> {
+    positive("step", step)?;
+    positive("max_step", max_step)?;
+    if step > max_step {
+        return Err(Error::parameter("step", "must not be above max_step"));
+    }
+    Ok(())
+}
+
 impl Psar {
     pub fn new(step: f64, max_step: f64) -> Result<Psar, Error> {
-        positive("step", step)?;
-        positive("max_step", max_step)?;
-        if step > max_step {
-            return Err(Error::parameter("step", "must not be above max_step"));
-        }
+        check_steps(step, max_step)?;
         let state = State {
             seen: 0,
             rising: true,
