@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError};
 
 use fault::{Fault, Kind};
 use market::{Bar, BarBatch, Decimal, Interval, Kline, Millis, Span};
+use upstream::Backoff;
 
-use crate::backoff::Backoff;
 use crate::client::{Client, Endpoint};
 use crate::record::Doubt;
 use crate::wire::{KlineRow, TIME_MAX_MS, is_plausible};

@@ -6,7 +6,6 @@
 //! exchange that fails is left alone. What it says is checked before it is believed.
 
 mod answer;
-mod backoff;
 mod budget;
 mod client;
 mod config;

@@ -9,13 +9,14 @@
 //! | `sequence` | the order of candles, and what is missing |
 //! | `backfill` | what the record says about it |
 //! | `shard` | the task that runs all of these for its series |
-//! | `hub`, `feed` | followers, and what each reads |
+//! | `feed` | what a follower missed before it began |
+//!
+//! The followers of a series, and what each of them reads, are the same for every venue: `upstream`.
 
 mod backfill;
 mod cadence;
 mod connection;
 mod feed;
-mod hub;
 mod lines;
 mod sequence;
 mod shard;
@@ -31,9 +32,9 @@ use fault::Fault;
 use market::{Follow, Interval, KlineFeed, LiveKlines, Millis, Span};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
+use upstream::{Hub, Seat};
 
 use self::feed::{Feed, Replay};
-use self::hub::{Hub, Seat};
 use self::shard::{Joining, Shard};
 use crate::{Binance, Inner, StreamConfig};
 

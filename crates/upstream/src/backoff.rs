@@ -48,6 +48,8 @@ mod tests {
             let wait = backoff.next().as_millis();
             assert!((bound / 2..=bound).contains(&wait), "{wait} of {bound}");
         }
+        let waits: Vec<_> = (0..50).map(|_| backoff.next()).collect();
+        assert!(waits.iter().any(|wait| *wait != waits[0]), "waits are all the same");
         backoff.reset();
         assert!(backoff.next() <= Duration::from_millis(100));
         for _ in 0..100 {

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use fault::Fault;
 use market::{Interval, Millis};
+use upstream::Backoff;
 
 use crate::Inner;
-use crate::backoff::Backoff;
 use crate::record::{Doubt, Filled, judge};
 
 /// One page of the record from `from` on, over the hole that is believed.

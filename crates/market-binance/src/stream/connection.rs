@@ -14,12 +14,12 @@ use tokio_tungstenite::tungstenite::Message as Frame;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
 use tokio_util::sync::CancellationToken;
+use upstream::chance;
 
 use super::cadence::Cadence;
 use super::sequence::Update;
 use super::wire::{self, Message};
 use crate::StreamConfig;
-use crate::backoff::chance;
 
 /// How many streams one request names.
 const BATCH_MAX: usize = 100;

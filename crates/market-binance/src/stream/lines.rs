@@ -9,10 +9,10 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
+use upstream::Backoff;
 
 use super::connection::{self, Heard, Link, Order};
 use super::trial::{Trial, Verdict};
-use crate::backoff::Backoff;
 use crate::{Inner, StreamConfig};
 
 /// What connections say and have not been asked about yet.

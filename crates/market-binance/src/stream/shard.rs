@@ -10,14 +10,13 @@ use market::{Interval, KlineEvent, Millis};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, sleep_until};
+use upstream::{Backoff, Hub};
 
 use super::backfill;
 use super::cadence::Cadence;
 use super::connection::{Heard, Order};
-use super::hub::Hub;
 use super::lines::{Change, Lines};
 use super::sequence::{Sequence, Update};
-use crate::backoff::Backoff;
 use crate::record::{Doubt, Filled};
 use crate::{Inner, StreamConfig};
 

@@ -1,3 +1,0 @@
-//! Everybody who follows one series; shared with other venues.
-
-pub(crate) use upstream::{Hub, Seat};
