@@ -6,7 +6,8 @@
 
 The candles are made here, from a generator written out below, so every machine makes the same.
 A table's first line names the indicator and its parameters as `ta::Spec` reads them; the second
-names the outputs. A value that is not available is empty. Four things differ from what the
+names the outputs. A value that is not available is empty; a question mark stands where a library
+shows no value yet and we do. Four things differ from what the
 libraries print: their infinities are empty; values that a library shows during warm-up, made of
 zeros or of the mean of the whole series, are empty; where a price range is zero, values that are
 rounding errors divided by each other are empty; and a close that has not moved lies on the bands
@@ -71,8 +72,18 @@ def write(file, header, columns, warmup=0):
         data[name] = values
     for i in range(ROWS):
         row = [data[name][i] for name in names]
-        lines.append(",".join("" if np.isnan(x) else f"{x:.14g}" for x in row))
+        lines.append(",".join("" if np.isnan(x) else "?" if x == EARLY else f"{x:.14g}" for x in row))
     (HERE / f"{file}.csv").write_text("\n".join(lines) + "\n")
+
+
+# Stands for a question mark.
+EARLY = -1e300
+
+
+def like(ours, theirs):
+    """TA-Lib's values where there is one by `ours`. TA-Lib has 0 where a range is zero."""
+    ours, theirs = pd.Series(np.array(ours)), pd.Series(np.array(theirs))
+    return theirs.fillna(EARLY).where(np.isfinite(ours))
 
 
 def flat(n):
@@ -92,8 +103,10 @@ def nine():
         write(f"pvo{file}", f"pvo {args}", {"pvo": p.pvo(), "pvo_signal": p.pvo_signal(), "pvo_hist": p.pvo_hist()})
         m = talib.MACD(C, fast, slow, signal)
         write(f"macd{file}_talib", f"macd {args} parity=talib", dict(zip(["macd", "signal", "hist"], m)))
-        write(f"ppo{file}_talib", f"ppo {args} parity=talib", {"ppo": talib.PPO(C, fast, slow, 1)})
-        write(f"pvo{file}_talib", f"pvo {args} parity=talib", {"pvo": talib.PPO(V, fast, slow, 1)})
+        # TA-Lib has the lines alone; its own average makes the signals.
+        for name, line in [("ppo", talib.PPO(C, fast, slow, 1)), ("pvo", talib.PVO(V, fast, slow, 1))]:
+            mean = talib.EMA(line, signal)
+            write(f"{name}{file}_talib", f"{name} {args} parity=talib", {name: line, f"{name}_signal": mean, f"{name}_hist": line - mean})
     for n in [14, 5]:
         file = "" if n == 14 else f"_{n}"
         write(f"rsi{file}", f"rsi period={n}", {"rsi": ta.momentum.rsi(C, n)})
@@ -102,17 +115,24 @@ def nine():
         write(f"atr{file}_talib", f"atr period={n} parity=talib", {"atr": talib.ATR(H, L, C, n)})
         s = ta.momentum.StochasticOscillator(H, L, C, n, 3)
         write(f"stoch{file}", f"stoch k={n} smooth=3", {"stoch_k": s.stoch(), "stoch_d": s.stoch_signal()})
+        k, d = talib.STOCHF(H, L, C, n, 3)
+        write(f"stoch{file}_talib", f"stoch k={n} d=3", {"stoch_k": like(s.stoch(), k), "stoch_d": like(s.stoch_signal(), d)})
+        # The slow form, which Python `ta` has not; where values are is told by means of its values.
+        slow = s.stoch().rolling(4).mean()
+        k, d = talib.STOCH(H, L, C, n, 4, 0, 3, 0)
+        write(f"stoch{file}_slow", f"stoch k={n} d=3 smooth=4", {"stoch_k": like(slow, k), "stoch_d": like(slow.rolling(3).mean(), d)})
         s = ta.momentum.StochRSIIndicator(C, n, 3, 4)
         # Over a flat stretch the RSI stays the same but for rounding, whose range means nothing.
         still = C.rolling(n).max() == C.rolling(n).min()
         raw = s.stochrsi().mask(still)
         k = raw.rolling(3).mean()
         write(f"stochRsi{file}", f"stochRsi rsi={n} k=3 d=4", {"stochrsi": raw, "stochrsi_k": k, "stochrsi_d": k.rolling(4).mean()})
-        # TA-Lib shows no value before all of them are there, so its RSI is taken and worked on.
+        # TA-Lib has no third series, which is the mean of its second.
         r = pd.Series(talib.RSI(C, n))
-        raw = ((r - r.rolling(n).min()) / (r.rolling(n).max() - r.rolling(n).min())).mask(still)
-        k = raw.rolling(3).mean()
-        write(f"stochRsi{file}_talib", f"stochRsi rsi={n} k=3 d=4 parity=talib", {"stochrsi": raw, "stochrsi_k": k, "stochrsi_d": k.rolling(4).mean()})
+        raw = (r - r.rolling(n).min()).where(r.rolling(n).max() > r.rolling(n).min()).mask(still)
+        first, second = (like(x, y / 100) for x, y in zip((raw, raw.rolling(3).mean()), talib.STOCHRSI(C, n, n, 3)))
+        third = second.where(second != EARLY).rolling(4).mean().where(raw.rolling(3).mean().rolling(4).mean().notna())
+        write(f"stochRsi{file}_talib", f"stochRsi rsi={n} k=3 d=4 parity=talib", {"stochrsi": first, "stochrsi_k": second, "stochrsi_d": third})
         write(f"vwap_rolling{file}", f"vwap period={n}", {"vwap": ta.volume.volume_weighted_average_price(H, L, C, V, n)})
     for n, dev in [(20, 2), (7, 1.5)]:
         b = ta.volatility.BollingerBands(C, n, dev)
@@ -120,6 +140,11 @@ def nine():
         mean, still = b.bollinger_mavg(), C.rolling(n).max() == C.rolling(n).min()
         high, low = (x.mask(still, C) for x in (b.bollinger_hband(), b.bollinger_lband()))
         write(f"bollinger_{n}", f"bollinger period={n} stdev={dev}", {"bb_mavg": mean, "bb_hband": high, "bb_lband": low})
+        width, place = b.bollinger_wband().mask(still, 0), b.bollinger_pband().mask(still)
+        above, below = (x.mask(still, 0) for x in (b.bollinger_hband_indicator(), b.bollinger_lband_indicator()))
+        write(f"bollingerBandwidth_{n}", f"bollingerBandwidth period={n} stdev={dev}", {"bb_wband": width, "bb_pband": place, "bb_hind": above, "bb_lind": below}, n - 1)
+        high, mean, low = talib.BBANDS(C, n, dev, dev)
+        write(f"bollinger_{n}_talib", f"bollinger period={n} stdev={dev}", {"bb_mavg": mean, "bb_hband": high, "bb_lband": low})
     traded = (TP * V).cumsum() / V.cumsum()
     write("vwap_continuous", "vwap session=continuous", {"vwap": traded})
     day = T // 86_400_000
@@ -186,6 +211,7 @@ def momentum():
         write(f"tsi{file}", f"tsi slow={slow} fast={fast}", {"tsi": ta.momentum.tsi(C, slow, fast)})
         write(f"tsi{file}_talib", f"tsi slow={slow} fast={fast} parity=talib", {"tsi": talib.TSI(C, slow, fast)})
     write("ultimate", "ultimate short=7 middle=14 long=28", {"uo": ta.momentum.ultimate_oscillator(H, L, C, 7, 14, 28)})
+    write("ultimate_weights", "ultimate short=3 middle=9 long=11 weight1=1 weight2=2.5 weight3=3", {"uo": ta.momentum.ultimate_oscillator(H, L, C, 3, 9, 11, 1, 2.5, 3)})
     write("williamsR", "williamsR period=14", {"wr": ta.momentum.williams_r(H, L, C, 14)})
     write("awesome", "awesome fast=5 slow=34", {"ao": ta.momentum.awesome_oscillator(H, L, 5, 34)})
 
@@ -233,6 +259,30 @@ def returns():
     write("cumulativeReturn", "cumulativeReturn", {"cum_ret": ta.others.cumulative_return(C)})
 
 
-for part in (nine, trend, momentum, volatility, volume, returns):
+def agree():
+    """What TA-Lib gives where it has the same as Python `ta`, but for where the first value is."""
+    write("sma_talib", "sma period=12", {"sma": talib.SMA(C, 12)})
+    write("wma_talib", "wma period=9", {"wma": talib.WMA(C, 9)})
+    write("dpo_talib", "dpo period=20", {"dpo": talib.DPO(C, 20)})
+    v = ta.trend.VortexIndicator(H, L, C, 14)
+    up, down = (like(x, y) for x, y in zip((v.vortex_indicator_pos(), v.vortex_indicator_neg()), talib.VORTEX(H, L, C, 14)))
+    write("vortex_talib", "vortex period=14", {"vip": up, "vin": down, "vid": up - down})
+    write("cci_talib", "cci period=20", {"cci": like(ta.trend.cci(H, L, C, 20).mask(flat(20)), talib.CCI(H, L, C, 20))})
+    write("roc_talib", "roc period=12", {"roc": talib.ROC(C, 12)})
+    write("ultimate_talib", "ultimate", {"uo": like(ta.momentum.ultimate_oscillator(H, L, C), talib.ULTOSC(H, L, C))})
+    write("williamsR_talib", "williamsR period=14", {"wr": like(ta.momentum.williams_r(H, L, C, 14), talib.WILLR(H, L, C, 14))})
+    write("awesome_talib", "awesome", {"ao": talib.AO(H, L)})
+    high, middle, low = talib.DONCHIAN(H, L, 20)
+    write("donchian_talib", "donchian period=20", {"dc_hband": high, "dc_lband": low, "dc_mband": middle})
+    write("adl_talib", "adl", {"adl": talib.AD(H, L, C, V)})
+    write("cmf_talib", "cmf period=20", {"cmf": like(ta.volume.chaikin_money_flow(H, L, C, V, 20), talib.CMF(H, L, C, V, 20))})
+    # TA-Lib has 0 at the first candle, before there is a change.
+    write("vpt_talib", "vpt", {"vpt": talib.PVT(C, V)}, 1)
+    write("mfi_talib", "mfi period=14", {"mfi": like(ta.volume.money_flow_index(H, L, C, V, 14), talib.MFI(H, L, C, V, 14))})
+    write("nvi_talib", "nvi", {"nvi": talib.NVI(C, V)})
+    write("vwap_talib", "vwap session=continuous", {"vwap": talib.VWAP(H, L, C, V)})
+
+
+for part in (nine, trend, momentum, volatility, volume, returns, agree):
     part()
 D.to_csv(HERE / "candles.csv", index=False)

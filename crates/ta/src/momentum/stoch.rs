@@ -1,5 +1,8 @@
 //! Stochastic oscillator: %K = 100 (C - L) / (H - L) with the highest high and lowest low of `k`
-//! candles; %D is the plain mean of `smooth` values of %K. `d` is another name for `smooth`.
+//! candles; %D is the plain mean of `d` values of %K.
+//!
+//! With `smooth` beside `d` it is the slow form: %K is the plain mean of `smooth` values first, as
+//! in 14/3/3. `smooth` alone is what `ta` calls so, another name for `d`.
 
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Highest, Lowest, Of, Sum, check_period};
@@ -12,8 +15,12 @@ pub(crate) const ENTRY: Entry = Entry {
     params: &[Param::period("k", 14), Param::optional("d"), Param::optional("smooth")],
     outputs: &["stoch_k", "stoch_d"],
     build: |v| {
-        let smooth = v.optional(2).or(v.optional(1)).unwrap_or(3);
-        Ok(erase(Stoch::new(v.period(0), smooth)?))
+        let (smooth, d) = match (v.optional(1), v.optional(2)) {
+            (Some(d), Some(smooth)) => (smooth, d),
+            (Some(d), None) | (None, Some(d)) => (1, d),
+            (None, None) => (1, 3),
+        };
+        Ok(erase(Stoch::new(v.period(0), smooth, d)?))
     },
 };
 
@@ -21,40 +28,53 @@ pub(crate) const ENTRY: Entry = Entry {
 pub struct Stoch {
     high: Highest,
     low: Lowest,
-    smooth: Sum,
+    /// Nothing where %K is shown as it is.
+    slow: Option<Sum>,
+    mean: Sum,
     warmup: usize,
 }
 
 impl Stoch {
-    pub fn new(k: usize, smooth: usize) -> Result<Stoch, Error> {
+    /// %K over `k` candles, smoothed over `smooth` (1 leaves it as it is), and %D over `d`.
+    pub fn new(k: usize, smooth: usize, d: usize) -> Result<Stoch, Error> {
         check_period("k", k)?;
         check_period("smooth", smooth)?;
+        check_period("d", d)?;
         Ok(Stoch {
             high: Highest::new(k),
             low: Lowest::new(k),
-            smooth: Sum::new(smooth),
-            warmup: k + smooth - 2,
+            slow: (smooth > 1).then(|| Sum::new(smooth)),
+            mean: Sum::new(d),
+            warmup: k + smooth + d - 3,
         })
     }
 }
 
 impl Indicator<2> for Stoch {
-    type Next = (Of<Highest>, Of<Lowest>, Of<Sum>);
+    type Next = (Of<Highest>, Of<Lowest>, Option<Of<Sum>>, Of<Sum>);
 
     #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 2], Self::Next) {
         let (high, high_next) = self.high.step(candle.h);
         let (low, low_next) = self.low.step(candle.l);
-        let k = 100.0 * (candle.c - low) / (high - low);
-        let (d, smooth_next) = self.smooth.mean(k);
-        ([k, d], (high_next, low_next, smooth_next))
+        let mut k = 100.0 * (candle.c - low) / (high - low);
+        let mut slow_next = None;
+        if let Some(slow) = &self.slow {
+            let (mean, next) = slow.mean(k);
+            (k, slow_next) = (mean, Some(next));
+        }
+        let (d, mean_next) = self.mean.mean(k);
+        ([k, d], (high_next, low_next, slow_next, mean_next))
     }
 
     #[inline(always)]
-    fn commit(&mut self, (high, low, smooth): Self::Next) {
+    fn commit(&mut self, (high, low, slow, mean): Self::Next) {
         self.high.commit(high);
         self.low.commit(low);
-        self.smooth.commit(smooth);
+        if let (Some(sum), Some(next)) = (&mut self.slow, slow) {
+            sum.commit(next);
+        }
+        self.mean.commit(mean);
     }
 
     fn warmup(&self) -> usize {
@@ -75,7 +95,11 @@ impl Indicator<2> for Stoch {
             for (((k, close), high), low) in ks.iter_mut().zip(part.closes()).zip(high).zip(low) {
                 *k = available(100.0 * (close - *low) / (*high - *low));
             }
-            self.smooth.scan_means(ks, ds, &mut work);
+            if let Some(slow) = &mut self.slow {
+                ds.copy_from_slice(ks);
+                slow.scan_means(ds, ks, &mut work);
+            }
+            self.mean.scan_means(ks, ds, &mut work);
         }
     }
 }

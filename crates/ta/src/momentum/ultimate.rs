@@ -1,34 +1,52 @@
 //! Ultimate oscillator: the mean of three ratios of buying pressure to true range, over `short`,
-//! `middle` and `long` candles, weighing 4, 2 and 1, times 100. Buying pressure is the close less
-//! the lower of the low and the close before.
+//! `middle` and `long` candles, weighing 4, 2 and 1 unless given, times 100. Buying pressure is the
+//! close less the lower of the low and the close before.
 
 use crate::block::slide::CHUNK;
-use crate::block::{RatioWork, Ratios, RatiosNext, check_period};
+use crate::block::{RatioWork, Ratios, RatiosNext, check_period, positive};
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "ultimate",
-    params: &[Param::period("short", 7), Param::period("middle", 14), Param::period("long", 28)],
+    params: &[
+        Param::period("short", 7),
+        Param::period("middle", 14),
+        Param::period("long", 28),
+        Param::real("weight1", 4.0),
+        Param::real("weight2", 2.0),
+        Param::real("weight3", 1.0),
+    ],
     outputs: &["uo"],
-    build: |v| Ok(erase(Ultimate::new(v.period(0), v.period(1), v.period(2))?)),
+    build: |v| {
+        let periods = [v.period(0), v.period(1), v.period(2)];
+        Ok(erase(Ultimate::new(periods, [v.real(3), v.real(4), v.real(5)])?))
+    },
 };
 
 #[derive(Clone, Debug)]
 pub struct Ultimate {
     /// Pressure over range.
     ratios: Ratios<3>,
+    /// What a ratio of 1 adds to the oscillator; 100 in all.
+    weights: [f64; 3],
     close: f64,
     warmup: usize,
 }
 
 impl Ultimate {
-    pub fn new(short: usize, middle: usize, long: usize) -> Result<Ultimate, Error> {
+    /// Over a short, a middle and a long period, with their weights.
+    pub fn new([short, middle, long]: [usize; 3], weights: [f64; 3]) -> Result<Ultimate, Error> {
         check_period("short", short)?;
         check_period("middle", middle)?;
         check_period("long", long)?;
+        for (name, weight) in ["weight1", "weight2", "weight3"].into_iter().zip(weights) {
+            positive(name, weight)?;
+        }
+        let all: f64 = weights.iter().sum();
         Ok(Ultimate {
+            weights: weights.map(|weight| weight / all * 100.0),
             ratios: Ratios::new([short, middle, long]),
             close: f64::NAN,
             warmup: short.max(middle).max(long),
@@ -43,8 +61,8 @@ fn pressure(low: f64, close: f64, before: f64) -> f64 {
 }
 
 #[inline(always)]
-fn mean([short, middle, long]: [f64; 3]) -> f64 {
-    100.0 * (4.0 * short + 2.0 * middle + long) / 7.0
+fn mean(weights: [f64; 3], ratios: [f64; 3]) -> f64 {
+    weights[0] * ratios[0] + weights[1] * ratios[1] + weights[2] * ratios[2]
 }
 
 impl Indicator<1> for Ultimate {
@@ -54,7 +72,7 @@ impl Indicator<1> for Ultimate {
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let pressure = pressure(candle.l, candle.c, self.close);
         let (ratios, next) = self.ratios.step(pressure, candle.true_range(self.close));
-        ([mean(ratios)], (next, candle.c))
+        ([mean(self.weights, ratios)], (next, candle.c))
     }
 
     #[inline(always)]
@@ -71,7 +89,7 @@ impl Indicator<1> for Ultimate {
 
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
-        let mut work = RatioWork::new();
+        let (mut work, weights) = (RatioWork::new(), self.weights);
         let mut before = [0.0; CHUNK + 1];
         let (mut pressures, mut ranges) = ([0.0; CHUNK], [0.0; CHUNK]);
         for from in (0..candles.len()).step_by(CHUNK) {
@@ -89,7 +107,7 @@ impl Indicator<1> for Ultimate {
                 ranges[index] = Candle { t: 0, o: c, h, l, c, v: 0.0 }.true_range(before);
             }
             let [out] = out.next(n);
-            let show = |ratios| available(mean(ratios));
+            let show = |ratios| available(mean(weights, ratios));
             self.ratios.scan((pressures, ranges), out, &mut work, show);
         }
     }

@@ -1,8 +1,8 @@
 //! Return in percent: 100 (C / C' - 1), C' being the close before.
 
+use super::since::{Measure, Since};
 use crate::indicator::erase;
 use crate::spec::Entry;
-use crate::{Candle, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "dailyReturn",
@@ -11,32 +11,19 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |_| Ok(erase(DailyReturn::default())),
 };
 
+pub type DailyReturn = Since<Ratio>;
+
 #[derive(Clone, Debug)]
-pub struct DailyReturn {
-    close: f64,
-}
+pub struct Ratio;
 
-impl Default for DailyReturn {
-    fn default() -> DailyReturn {
-        DailyReturn { close: f64::NAN }
-    }
-}
-
-impl Indicator<1> for DailyReturn {
-    type Next = f64;
-
+impl Measure for Ratio {
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
-        let close_next = candle.c;
-        ([(candle.c / self.close - 1.0) * 100.0], close_next)
+    fn of(close: f64) -> f64 {
+        close
     }
 
     #[inline(always)]
-    fn commit(&mut self, close: Self::Next) {
-        self.close = close;
-    }
-
-    fn warmup(&self) -> usize {
-        1
+    fn change(now: f64, before: f64) -> f64 {
+        (now / before - 1.0) * 100.0
     }
 }

@@ -1,8 +1,8 @@
 //! Logarithmic return in percent: 100 (ln C - ln C'), C' being the close before.
 
+use super::since::{Measure, Since};
 use crate::indicator::erase;
 use crate::spec::Entry;
-use crate::{Candle, Indicator};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "logReturn",
@@ -11,32 +11,19 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |_| Ok(erase(LogReturn::default())),
 };
 
+pub type LogReturn = Since<Logarithm>;
+
 #[derive(Clone, Debug)]
-pub struct LogReturn {
-    log: f64,
-}
+pub struct Logarithm;
 
-impl Default for LogReturn {
-    fn default() -> LogReturn {
-        LogReturn { log: f64::NAN }
-    }
-}
-
-impl Indicator<1> for LogReturn {
-    type Next = f64;
-
+impl Measure for Logarithm {
     #[inline(always)]
-    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
-        let log_next = candle.c.ln();
-        ([(log_next - self.log) * 100.0], log_next)
+    fn of(close: f64) -> f64 {
+        close.ln()
     }
 
     #[inline(always)]
-    fn commit(&mut self, log: Self::Next) {
-        self.log = log;
-    }
-
-    fn warmup(&self) -> usize {
-        1
+    fn change(now: f64, before: f64) -> f64 {
+        (now - before) * 100.0
     }
 }

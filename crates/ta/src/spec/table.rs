@@ -33,6 +33,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
     momentum::tsi::ENTRY,
     momentum::ultimate::ENTRY,
     momentum::williams::ENTRY,
+    volatility::bandwidth::ENTRY,
     volatility::donchian::ENTRY,
     volatility::keltner::ENTRY,
     volatility::ulcer::ENTRY,

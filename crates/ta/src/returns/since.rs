@@ -1,0 +1,45 @@
+//! What a close is beside the close before: what plain and logarithmic returns have in common.
+
+use std::marker::PhantomData;
+
+use crate::{Candle, Indicator};
+
+/// How two closes are compared.
+pub trait Measure: Clone {
+    /// What is kept of a close for the next.
+    fn of(close: f64) -> f64;
+
+    /// The return from one to the next, of what was kept of both.
+    fn change(now: f64, before: f64) -> f64;
+}
+
+#[derive(Clone, Debug)]
+pub struct Since<M> {
+    before: f64,
+    measure: PhantomData<M>,
+}
+
+impl<M> Default for Since<M> {
+    fn default() -> Since<M> {
+        Since { before: f64::NAN, measure: PhantomData }
+    }
+}
+
+impl<M: Measure> Indicator<1> for Since<M> {
+    type Next = f64;
+
+    #[inline(always)]
+    fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
+        let now = M::of(candle.c);
+        ([M::change(now, self.before)], now)
+    }
+
+    #[inline(always)]
+    fn commit(&mut self, before: Self::Next) {
+        self.before = before;
+    }
+
+    fn warmup(&self) -> usize {
+        1
+    }
+}

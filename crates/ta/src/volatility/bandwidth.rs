@@ -1,0 +1,52 @@
+//! What lies in the Bollinger bands: their width in percent of the middle, where the close is from
+//! the low (0) to the high band (1), and whether it is above the high and below the low one (1 or
+//! 0). Apart from the bands, because most ask for those alone.
+
+use crate::block::{Spread, SpreadNext, check_window, positive};
+use crate::indicator::{beyond, erase};
+use crate::spec::{Entry, Param};
+use crate::{Candle, Error, Indicator};
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: "bollingerBandwidth",
+    params: &[Param::period("period", 20), Param::real("stdev", 2.0)],
+    outputs: &["bb_wband", "bb_pband", "bb_hind", "bb_lind"],
+    build: |v| Ok(erase(Bandwidth::new(v.period(0), v.real(1))?)),
+};
+
+#[derive(Clone, Debug)]
+pub struct Bandwidth {
+    spread: Spread,
+    stdev: f64,
+    warmup: usize,
+}
+
+impl Bandwidth {
+    pub fn new(period: usize, stdev: f64) -> Result<Bandwidth, Error> {
+        let n = check_window("period", period)?;
+        let stdev = positive("stdev", stdev)?;
+        Ok(Bandwidth { spread: Spread::new(n), stdev, warmup: n - 1 })
+    }
+}
+
+impl Indicator<4> for Bandwidth {
+    type Next = SpreadNext;
+
+    #[inline(always)]
+    fn step(&self, candle: &Candle) -> ([f64; 4], Self::Next) {
+        let ((mean, deviation), next) = self.spread.step(candle.c);
+        let half = self.stdev * deviation;
+        let (high, low, width) = (mean + half, mean - half, 2.0 * half);
+        let (above, below) = (beyond(candle.c - high, high), beyond(low - candle.c, low));
+        ([width / mean * 100.0, (candle.c - low) / width, above, below], next)
+    }
+
+    #[inline(always)]
+    fn commit(&mut self, next: Self::Next) {
+        self.spread.commit(next);
+    }
+
+    fn warmup(&self) -> usize {
+        self.warmup
+    }
+}
