@@ -4,7 +4,8 @@
 //! | module | what it does |
 //! |---|---|
 //! | `ask` | what a subscriber may ask for |
-//! | `channel` | follows the venue, computes and serializes each event once |
+//! | `channel` | who reads one series, what it remembers, each event serialized once |
+//! | `follower` | follows the venue for a channel, again and again |
 //! | `calculators` | the indicators' state, warm before the first event |
 //! | `event` | events in the contract's shape |
 //! | `marks` | the states of what adds up, for those who resume |
@@ -16,6 +17,7 @@ mod batch;
 mod calculators;
 mod channel;
 mod event;
+mod follower;
 mod marks;
 mod missed;
 mod reader;

@@ -6,15 +6,13 @@ use std::time::Duration;
 
 use fanout::{Fan, Seat, Worth};
 use fault::Fault;
-use market::{
-    Bar, Clock, EndCause, Follow, Interval, Kline, KlineEvent, KlineFeed, LiveKlines, Millis, Span,
-};
+use market::{Bar, Clock, Follow, Interval, Millis, Span};
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 use super::ask::Ask;
 use super::calculators::{Calculators, Mark};
-use super::event::{Status, Subject, Told};
+use super::event::{Ended, Status, Subject, Told};
+use super::follower::Follower;
 use super::marks::Marks;
 use super::{Live, REPLAY_MAX};
 use crate::warm;
@@ -29,7 +27,7 @@ const FOLLOWED_MAX: u64 = 500;
 pub(crate) struct Channel {
     pub(crate) subject: Subject,
     pub(crate) clock: Arc<dyn Clock>,
-    fan: Arc<Fan<Told>>,
+    pub(super) fan: Arc<Fan<Told>>,
     state: Mutex<State>,
 }
 
@@ -42,7 +40,8 @@ struct State {
     marks: Marks,
     /// What newcomers are told first, once the venue was heard of.
     status: Option<Status>,
-    over: bool,
+    /// Why nothing more comes, once that is so.
+    over: Option<Ended>,
 }
 
 /// A place in a channel, with what the newcomer missed.
@@ -62,17 +61,6 @@ pub(crate) struct Missed {
     pub(crate) to: Millis,
     /// The state of what adds up, from before them.
     pub(crate) mark: Option<Arc<Mark>>,
-}
-
-/// What the task of a channel works with.
-struct Follower {
-    channel: Arc<Channel>,
-    port: Arc<dyn LiveKlines>,
-    code: String,
-    feed: Box<dyn KlineFeed>,
-    calculators: Calculators,
-    /// The last closed candle that was handed out.
-    last: Millis,
 }
 
 impl Channel {
@@ -107,17 +95,23 @@ impl Channel {
                 floor,
                 marks,
                 status: None,
-                over: false,
+                over: None,
             }),
         });
-        let follower =
-            Follower { channel: Arc::clone(&channel), port, code, feed, calculators, last: floor };
+        let follower = Follower {
+            channel: Arc::clone(&channel),
+            port,
+            code,
+            feed,
+            calculators,
+            last: floor,
+            unread_since: None,
+        };
         let (house, key) = (Arc::clone(live), ask.key.clone());
         let stop = live.tasks.stop.clone();
         live.tasks.tracker.spawn(async move {
             let channel = Arc::clone(&follower.channel);
-            follower.run(stop).await;
-            channel.close();
+            channel.close(follower.run(stop).await);
             house.forget(&key, &channel);
         });
         Ok(channel)
@@ -130,7 +124,7 @@ impl Channel {
     /// A place, unless the channel is over.
     pub(crate) fn join(&self, ask: &Ask) -> Option<Joined> {
         let state = self.state();
-        if state.over {
+        if state.over.is_some() {
             return None;
         }
         let seat = self.fan.join(Follow::QUEUE_MAX, !ask.closed_only);
@@ -156,7 +150,12 @@ impl Channel {
         })
     }
 
-    fn publish(&self, told: Told) {
+    /// Why it is over; asked by those who were told that it is.
+    pub(crate) fn over(&self) -> Ended {
+        self.state().over.unwrap_or(Ended::Stopping)
+    }
+
+    pub(super) fn publish(&self, told: Told) {
         let worth = match told.candle {
             None => Worth::Status,
             Some(_) if told.closed => Worth::Lasting,
@@ -175,7 +174,12 @@ impl Channel {
         self.fan.publish(&told, worth);
     }
 
-    fn say(&self, status: Status) {
+    /// What adds up is remembered now and then.
+    pub(super) fn mark(&self, calculators: &Calculators, last: Millis) {
+        self.state().marks.closed(calculators, last);
+    }
+
+    pub(super) fn say(&self, status: Status) {
         if !matches!(status, Status::GapFilled(_)) {
             self.state().status = Some(status);
         }
@@ -184,14 +188,17 @@ impl Channel {
     }
 
     /// Ends the channel if nobody reads it.
-    fn retire(&self) -> bool {
+    pub(super) fn retire(&self) -> bool {
         let mut state = self.state();
-        state.over = self.fan.is_empty();
-        state.over
+        let empty = self.fan.is_empty();
+        if empty {
+            state.over = Some(Ended::Unread);
+        }
+        empty
     }
 
-    fn close(&self) {
-        self.state().over = true;
+    fn close(&self, cause: Ended) {
+        self.state().over.get_or_insert(cause);
         self.fan.end();
     }
 }
@@ -214,78 +221,5 @@ fn anchor(interval: Interval, history: &[Bar], now: Millis) -> (Millis, Option<M
     match interval.count_in(Span::new(last, now)) > FOLLOWED_MAX {
         true => (forming, None),
         false => (last, Some(last)),
-    }
-}
-
-impl Follower {
-    async fn run(mut self, stop: CancellationToken) {
-        let mut look = tokio::time::interval(LOOK);
-        let mut idle = false;
-        loop {
-            tokio::select! {
-                event = self.feed.next() => {
-                    let Some(event) = event else { return };
-                    if !self.take(&event).await {
-                        return;
-                    }
-                }
-                _ = look.tick() => {
-                    let empty = self.channel.fan.is_empty();
-                    if empty && idle && self.channel.retire() {
-                        return;
-                    }
-                    idle = empty;
-                }
-                () = stop.cancelled() => return,
-            }
-        }
-    }
-
-    /// Whether there is more to come.
-    async fn take(&mut self, event: &KlineEvent) -> bool {
-        match event {
-            KlineEvent::Candle { kline, .. } => self.candle(kline),
-            KlineEvent::Connected => self.channel.say(Status::Connected),
-            KlineEvent::Reconnecting => self.channel.say(Status::Reconnecting),
-            KlineEvent::GapFilled(span) => self.channel.say(Status::GapFilled(*span)),
-            KlineEvent::Ended(end) => {
-                return end.cause == EndCause::TooSlow && self.follow_again().await;
-            }
-        }
-        true
-    }
-
-    fn candle(&mut self, kline: &Kline) {
-        let channel = &self.channel;
-        if kline.bar.open_time <= self.last {
-            return;
-        }
-        let deltas = match kline.closed {
-            true => self.calculators.close(&kline.bar),
-            false if !channel.fan.wants_fleeting() => return,
-            false => self.calculators.preview(&kline.bar),
-        };
-        if kline.closed {
-            self.last = kline.bar.open_time;
-            channel.state().marks.closed(&self.calculators, self.last);
-        }
-        let now = channel.clock.now();
-        channel.publish(channel.subject.kline(&kline.bar, kline.closed, &deltas, now));
-    }
-
-    /// A machine that slept has too much waiting for it; what it missed is told again.
-    async fn follow_again(&mut self) -> bool {
-        let follow = Follow { after: Some(self.last), ..Follow::default() };
-        match self.port.follow(&self.code, self.channel.subject.interval, follow).await {
-            Ok(feed) => self.feed = feed,
-            Err(fault) => {
-                tracing::warn!(
-                    symbol = &*self.channel.subject.symbol,
-                    "not followed again: {fault}"
-                );
-                return false;
-            }
-        }
-        true
     }
 }

@@ -78,7 +78,46 @@ pub(crate) enum Status {
     Connected,
     Reconnecting,
     GapFilled(Span),
-    Ended { reason: &'static str, resume_after: Option<Millis> },
+    Ended { cause: Ended, resume_after: Millis },
+}
+
+/// Why nothing more comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// The reader could not even take closed candles.
+    TooSlow,
+    /// The house closes.
+    Stopping,
+    /// Nobody read it, so nobody is told.
+    Unread,
+    /// More was missed than a venue tells again.
+    TooFarBehind,
+    /// The venue does not go on with it.
+    Refused,
+}
+
+impl Ended {
+    /// What it is called where one word must do.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::TooSlow => "too_slow",
+            Self::Stopping | Self::Unread => "closed",
+            Self::TooFarBehind | Self::Refused => "refused",
+        }
+    }
+
+    /// That word, and what it means here.
+    fn reason(self) -> &'static str {
+        match self {
+            Self::TooSlow => "too_slow: closed candles were not read in time",
+            Self::Stopping => "closed: the server is stopping",
+            Self::Unread => "closed: nobody read it",
+            Self::TooFarBehind => {
+                "refused: more candles were missed than the venue tells again; read them as history"
+            }
+            Self::Refused => "refused: the venue does not follow this symbol any more",
+        }
+    }
 }
 
 impl Subject {
@@ -105,10 +144,10 @@ impl Subject {
                 to: Some(span.to.0),
                 ..Default::default()
             },
-            Status::Ended { reason, resume_after } => WireStatus {
+            Status::Ended { cause, resume_after } => WireStatus {
                 status: Some("ended"),
-                reason: Some(reason),
-                resume_after: resume_after.map(|at| at.0),
+                reason: Some(cause.reason()),
+                resume_after: Some(resume_after.0),
                 ..Default::default()
             },
         };
@@ -187,8 +226,19 @@ mod tests {
             (&said["status"], &said["from"], &said["to"]),
             (&json!("gap_filled"), &json!(1), &json!(5))
         );
-        let end = Status::Ended { reason: "too_slow", resume_after: Some(Millis(3)) };
+        let end = Status::Ended { cause: Ended::TooSlow, resume_after: Millis(3) };
         let said = parsed(&subject().status(end, Millis(9)));
-        assert_eq!((&said["reason"], &said["resumeAfter"]), (&json!("too_slow"), &json!(3)));
+        assert_eq!((&said["status"], &said["resumeAfter"]), (&json!("ended"), &json!(3)));
+    }
+
+    #[test]
+    fn a_reason_begins_with_its_word_and_no_two_are_the_same() {
+        use Ended::{Refused, Stopping, TooFarBehind, TooSlow, Unread};
+        let all = [TooSlow, Stopping, Unread, TooFarBehind, Refused];
+        let reasons: std::collections::BTreeSet<_> = all.iter().map(|it| it.reason()).collect();
+        assert_eq!(reasons.len(), all.len());
+        for cause in all {
+            assert!(cause.reason().starts_with(&format!("{}: ", cause.word())), "{cause:?}");
+        }
     }
 }

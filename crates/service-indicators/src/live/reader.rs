@@ -12,7 +12,7 @@ use tokio::time::{Interval, MissedTickBehavior};
 use super::Counted;
 use super::ask::Ask;
 use super::channel::{Channel, Joined};
-use super::event::{Status, Told};
+use super::event::{Ended, Status, Told};
 use super::missed::Replay;
 
 pub(crate) struct Reader {
@@ -26,7 +26,7 @@ pub(crate) struct Reader {
     /// The last closed candle that was read or is not wanted.
     after: Millis,
     /// Why it is over, once it is.
-    ended: Option<End>,
+    ended: Option<Ended>,
     _counted: Counted,
 }
 
@@ -37,7 +37,7 @@ pub(crate) const TOO_SLOW: &str = "reader_too_slow";
 pub(crate) enum Read {
     Candle { event: Arc<Event>, closed: bool },
     Other(Arc<Event>),
-    Ended { event: Arc<Event>, cause: End },
+    Ended { event: Arc<Event>, cause: Ended },
 }
 
 impl Reader {
@@ -71,7 +71,7 @@ impl Reader {
     }
 
     pub(crate) fn is_too_slow(&self) -> bool {
-        self.ended == Some(End::TooSlow)
+        self.ended == Some(Ended::TooSlow)
     }
 
     pub(crate) fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<Option<Read>> {
@@ -127,13 +127,13 @@ impl Reader {
         Some(Read::Candle { event, closed: told.closed })
     }
 
-    fn end(&mut self, cause: End) -> Read {
-        self.ended = Some(cause);
-        let reason = match cause {
-            End::TooSlow => "too_slow: closed candles were not read in time",
-            End::Closed => "closed: the server is stopping",
+    fn end(&mut self, end: End) -> Read {
+        let cause = match end {
+            End::TooSlow => Ended::TooSlow,
+            End::Closed => self.channel.over(),
         };
-        let status = Status::Ended { reason, resume_after: Some(self.after) };
+        self.ended = Some(cause);
+        let status = Status::Ended { cause, resume_after: self.after };
         let event = self.channel.subject.status(status, self.channel.clock.now());
         Read::Ended { event, cause }
     }

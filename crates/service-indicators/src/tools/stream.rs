@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::{Cx, Event, Progress, Reply, Subscription};
-use fanout::End;
 use fault::Fault;
 use futures_util::future::try_join_all;
 use market::{Interval, Millis, Ticker};
@@ -102,8 +101,7 @@ async fn follow(
         progress.report(reports, None, &event.json);
         match read {
             Some(Read::Candle { event, .. }) => candles.push(event),
-            Some(Read::Ended { cause: End::TooSlow, .. }) => return (candles, "too_slow"),
-            Some(Read::Ended { cause: End::Closed, .. }) => return (candles, "closed"),
+            Some(Read::Ended { cause, .. }) => return (candles, cause.word()),
             _ => {}
         }
     }

@@ -1,6 +1,6 @@
 //! A venue whose candles follow from their time, and which closes them when it is told to.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -10,8 +10,9 @@ use bars::BarStore;
 use fault::Fault;
 use history::History;
 use market::{
-    Bar, BarArchive, BarBatch, BarSource, Calendar, DAY_MS, Decimal, Follow, Interval, Kline,
-    KlineEvent, KlineFeed, Listing, LiveKlines, Millis, Span, SymbolSource, Venue, VenueHealth,
+    Bar, BarArchive, BarBatch, BarSource, Calendar, DAY_MS, Decimal, EndCause, FeedEnd, Follow,
+    Interval, Kline, KlineEvent, KlineFeed, Listing, LiveKlines, Millis, Span, SymbolSource, Venue,
+    VenueHealth,
 };
 use store::{Db, StoreConfig};
 use testkit::{FakeClock, TempFolder};
@@ -48,6 +49,8 @@ struct Scripted {
     /// Where the candle that is forming opens.
     forming: AtomicI64,
     followed: AtomicUsize,
+    /// What it answers with to those who would follow, oldest first; then it lets them.
+    refusals: Mutex<VecDeque<Fault>>,
     feeds: Mutex<Vec<UnboundedSender<Arc<KlineEvent>>>>,
 }
 
@@ -99,6 +102,9 @@ impl BarSource for Scripted {
 #[async_trait]
 impl LiveKlines for Scripted {
     async fn follow(&self, _: &str, _: Interval, how: Follow) -> Result<Box<dyn KlineFeed>, Fault> {
+        if let Some(refusal) = self.refusals.lock().unwrap().pop_front() {
+            return Err(refusal);
+        }
         self.followed.fetch_add(1, Ordering::SeqCst);
         let (sender, receiver) = unbounded_channel();
         let mut at = how.after.map_or(self.forming(), |after| Interval::M1.next_open(after));
@@ -178,6 +184,19 @@ impl House {
     pub(crate) async fn say(&self, event: KlineEvent) {
         self.venue.tell(event);
         settle().await;
+    }
+
+    /// Whoever would follow next is refused, once for each of these.
+    pub(crate) fn refuse(&self, faults: impl IntoIterator<Item = Fault>) {
+        self.venue.refusals.lock().unwrap().extend(faults);
+    }
+
+    /// Ends all that is followed, the way a venue does whose reader slept.
+    pub(crate) async fn cut(&self) {
+        let cause = EndCause::TooSlow;
+        let resume_after = Millis(self.venue.forming().0 - MINUTE);
+        self.say(KlineEvent::Ended(FeedEnd { cause, resume_after })).await;
+        self.venue.feeds.lock().unwrap().clear();
     }
 
     pub(crate) fn live_at(&self, now: i64) {
