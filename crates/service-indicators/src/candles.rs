@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use fault::Fault;
 use market::{Bar, Interval, LiveKlines, Millis, Span, SymbolSource, Ticker, Venue};
-use ta::Spec;
+
+use crate::windows::Window;
 use tokio::time::Instant;
 
 pub(crate) use columns::Candles;
@@ -66,7 +67,7 @@ impl Candlestand {
         ticker: Ticker,
         interval: Interval,
         range: Range,
-        warmed: &[Spec],
+        warmed: &[Window],
         deadline: Instant,
     ) -> Result<Found, Fault> {
         range.check(interval)?;
@@ -201,7 +202,7 @@ impl Range {
 struct Wanted<'a> {
     tails: &'a Tails,
     request: Request<'a>,
-    warmed: &'a [Spec],
+    warmed: &'a [Window],
 }
 
 impl Wanted<'_> {

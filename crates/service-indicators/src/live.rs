@@ -126,7 +126,7 @@ impl Live {
         }
         // Beginnings that everybody has given up on.
         channels.retain(|_, it| it.slot.initialized() || Arc::strong_count(&it.slot) > 1);
-        let remembers = ask.specs.iter().map(|spec| spec.warmup() + 1).sum();
+        let remembers = ask.windows.iter().map(|it| it.warmup() + 1).sum();
         let remembered: usize = channels.values().map(|it| it.remembers).sum();
         if channels.len() >= CHANNELS_MAX || remembered + remembers > REMEMBERED_MAX {
             return Err(too_many("too many different streams are followed; ask for one that is"));

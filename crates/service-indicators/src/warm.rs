@@ -1,6 +1,8 @@
 //! How much history an indicator needs before its first value is the one that any longer history
 //! would give. Fetching it is done elsewhere.
 
+use std::borrow::Borrow;
+
 use market::{DAY_MS, Interval, Millis, Span};
 use ta::Spec;
 
@@ -56,8 +58,12 @@ pub(crate) fn base(interval: Interval, now: Millis, candles: u64) -> Millis {
 }
 
 /// How many candles before the one that opens at `first` settle all of these.
-pub(crate) fn candles_before(specs: &[Spec], interval: Interval, first: Millis) -> usize {
-    specs.iter().map(|spec| lead(spec, interval, first)).max().unwrap_or(0)
+pub(crate) fn candles_before<S: Borrow<Spec>>(
+    specs: &[S],
+    interval: Interval,
+    first: Millis,
+) -> usize {
+    specs.iter().map(|spec| lead(spec.borrow(), interval, first)).max().unwrap_or(0)
 }
 
 /// The same for one of them.
@@ -198,7 +204,7 @@ mod tests {
         assert_eq!(candles_before(&[obv], Interval::M1, noon), 0);
         assert_eq!(candles_before(std::slice::from_ref(&vwap), Interval::M1, noon), 720);
         assert_eq!(candles_before(&[vwap], Interval::D1, noon), 1);
-        assert_eq!(candles_before(&[], Interval::M1, noon), 0);
+        assert_eq!(candles_before::<Spec>(&[], Interval::M1, noon), 0);
         let longest = Spec::parse("sma", &[("period", Arg::Number(10_000.0))]).unwrap();
         assert!(candles_before(&[longest], Interval::M1, noon) <= LEAD_MAX);
     }

@@ -1,31 +1,107 @@
 //! `windows` as indicators: each name with its parameters, checked by `ta` itself.
+//!
+//! A name may carry a label, as `sma:50`, so that an indicator can be asked for more than once; its
+//! series carry it too.
+
+use std::borrow::Borrow;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use fault::Fault;
 use serde_json::{Map, Value};
 use ta::{Arg, Spec};
 
+/// The longest label.
+const LABEL_MAX: usize = 32;
+
+/// An indicator that was asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Window {
+    spec: Spec,
+    /// Under which its series are told, in the order of its outputs.
+    keys: Vec<Arc<str>>,
+}
+
+impl Window {
+    fn new(spec: Spec, label: Option<&str>) -> Self {
+        let key = |output: &&str| match label {
+            Some(label) => Arc::from(format!("{output}:{label}")),
+            None => Arc::from(*output),
+        };
+        Self { keys: spec.outputs().iter().map(key).collect(), spec }
+    }
+
+    pub(crate) fn keys(&self) -> &[Arc<str>] {
+        &self.keys
+    }
+
+    /// What makes two of them the same: what they compute and how it is called.
+    pub(crate) fn identity(&self) -> String {
+        format!("{}={}", self.keys.first().map_or("", |key| key), self.spec)
+    }
+}
+
+impl Deref for Window {
+    type Target = Spec;
+
+    fn deref(&self) -> &Spec {
+        &self.spec
+    }
+}
+
+impl Borrow<Spec> for Window {
+    fn borrow(&self) -> &Spec {
+        &self.spec
+    }
+}
+
+impl From<Spec> for Window {
+    fn from(spec: Spec) -> Self {
+        Self::new(spec, None)
+    }
+}
+
 /// The indicators asked for, in the order they were written.
 /// `at` is the field they stand in.
-pub(crate) fn parse(at: &str, windows: &Map<String, Value>) -> Result<Vec<Spec>, Fault> {
-    let mut specs: Vec<Spec> = Vec::with_capacity(windows.len());
+pub(crate) fn parse(at: &str, windows: &Map<String, Value>) -> Result<Vec<Window>, Fault> {
+    let mut all: Vec<Window> = Vec::with_capacity(windows.len());
     for (name, settings) in windows {
-        let spec = one(at, name, settings)?;
+        let window = one(at, name, settings)?;
         // Names are read in any case, and the series of the second would stand in the first's place.
-        if specs.iter().any(|it| it.name() == spec.name()) {
-            return Err(twice(at, name, spec.name()));
+        if all.iter().any(|it| it.keys == window.keys) {
+            return Err(twice(at, name, window.name()));
         }
-        specs.push(spec);
+        all.push(window);
     }
-    Ok(specs)
+    Ok(all)
 }
 
 fn twice(at: &str, name: &str, indicator: &str) -> Fault {
     let field = format!("{at}.{name}");
-    let message = format!("{field}: {indicator} is there twice");
-    Fault::invalid("invalid_window", message).problem(field, "each indicator once")
+    let message =
+        format!("{field}: {indicator} is there twice; give one a label, as {indicator}:2");
+    Fault::invalid("invalid_window", message).problem(field, "each indicator once, or with a label")
 }
 
-fn one(at: &str, name: &str, settings: &Value) -> Result<Spec, Fault> {
+fn one(at: &str, name: &str, settings: &Value) -> Result<Window, Fault> {
+    let refuse = |parameter: Option<&str>, expected: String| {
+        let field = match parameter {
+            Some(parameter) => format!("{at}.{name}.{parameter}"),
+            None => format!("{at}.{name}"),
+        };
+        let message = format!("{field}: {expected}");
+        Fault::invalid("invalid_window", message).problem(field, expected)
+    };
+    let (indicator, label) = match name.split_once(':') {
+        Some((indicator, label)) => (indicator, Some(label)),
+        None => (name, None),
+    };
+    if label.is_some_and(|label| !is_label(label)) {
+        let expected = format!(
+            "a label is 1 to {LABEL_MAX} letters, digits or any of . _ - behind the colon, as sma:50"
+        );
+        return Err(refuse(None, expected));
+    }
     let settings = settings.as_object();
     // The schema lets numbers and words through, nothing else.
     let mut args: Vec<(&str, Arg<'_>)> = Vec::new();
@@ -35,14 +111,31 @@ fn one(at: &str, name: &str, settings: &Value) -> Result<Spec, Fault> {
             other => args.extend(other.as_f64().map(|number| (key.as_str(), Arg::Number(number)))),
         }
     }
-    Spec::parse(name, &args).map_err(|error| {
-        let field = match error.name() {
-            Some(parameter) => format!("{at}.{name}.{parameter}"),
-            None => format!("{at}.{name}"),
-        };
-        let message = format!("{field}: {error}");
-        Fault::invalid("invalid_window", message).problem(field, error.to_string())
-    })
+    // Who writes sma:50 means fifty candles.
+    if let Some(period) = label.and_then(|label| period_of(indicator, label)) {
+        match settings.and_then(|it| it.get("period")).map(Value::as_f64) {
+            None => args.push(("period", Arg::Number(period))),
+            Some(given) if given == Some(period) => {}
+            Some(_) => {
+                return Err(refuse(Some("period"), format!("{name} has a period of {period}")));
+            }
+        }
+    }
+    let spec = Spec::parse(indicator, &args);
+    let spec = spec.map_err(|error| refuse(error.name(), error.to_string()))?;
+    Ok(Window::new(spec, label))
+}
+
+fn is_label(text: &str) -> bool {
+    let allowed = |it: u8| it.is_ascii_alphanumeric() || b"._-".contains(&it);
+    (1..=LABEL_MAX).contains(&text.len()) && text.bytes().all(allowed)
+}
+
+/// The period that a label names, where the indicator has one.
+fn period_of(indicator: &str, label: &str) -> Option<f64> {
+    let period: u32 = label.parse().ok()?;
+    let plain = Spec::parse(indicator, &[]).ok()?;
+    plain.params().iter().any(|it| it.name == "period").then(|| f64::from(period))
 }
 
 #[cfg(test)]
@@ -95,6 +188,41 @@ mod tests {
     }
 
     #[track_caller]
+    fn asked(windows: Value, expected: &[(&str, &[&str])]) {
+        let windows = parse("windows", windows.as_object().unwrap()).unwrap();
+        let found: Vec<(String, Vec<&str>)> = windows
+            .iter()
+            .map(|it| (it.to_string(), it.keys().iter().map(|key| &**key).collect()))
+            .collect();
+        let expected: Vec<(String, Vec<&str>)> =
+            expected.iter().map(|(spec, keys)| ((*spec).to_owned(), keys.to_vec())).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn an_indicator_is_asked_for_more_than_once_by_labels() {
+        let plain = ("sma(period=12)", ["sma"].as_slice());
+        asked(json!({ "sma": {} }), &[plain]);
+        asked(
+            json!({ "sma": {}, "sma:50": {}, "SMA:long": { "period": 200 } }),
+            &[plain, ("sma(period=50)", &["sma:50"]), ("sma(period=200)", &["sma:long"])],
+        );
+        asked(
+            json!({ "rsi:7": { "period": 7 } }),
+            &[(
+                &Spec::parse("rsi", &[("period", Arg::Number(7.0))]).unwrap().to_string(),
+                &["rsi:7"],
+            )],
+        );
+        asked(
+            json!({ "obv:1": {} }),
+            &[(&Spec::parse("obv", &[]).unwrap().to_string(), &["obv:1"])],
+        );
+        let macd = parse("windows", json!({ "macd:a": {} }).as_object().unwrap()).unwrap();
+        assert_eq!(macd[0].keys(), ["macd:a", "signal:a", "hist:a"].map(Arc::from));
+    }
+
+    #[track_caller]
     fn check(windows: &Value, field: &str) {
         let fault = parse("windows", windows.as_object().unwrap()).unwrap_err();
         assert_eq!(fault.problems()[0].field, field);
@@ -108,5 +236,11 @@ mod tests {
         check(&json!({ "sma": { "period": 1e9 } }), "windows.sma.period");
         check(&json!({ "tea": {} }), "windows.tea");
         check(&json!({ "rsi": { "period": 3 }, "RSI": {} }), "windows.RSI");
+        check(&json!({ "rsi:a": {}, "RSI:a": {} }), "windows.RSI:a");
+        check(&json!({ "sma:": {} }), "windows.sma:");
+        check(&json!({ "sma:a b": {} }), "windows.sma:a b");
+        check(&json!({ "sma:0": {} }), "windows.sma:0.period");
+        check(&json!({ "sma:50": { "period": 20 } }), "windows.sma:50.period");
+        check(&json!({ "tea:50": {} }), "windows.tea:50");
     }
 }

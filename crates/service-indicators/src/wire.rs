@@ -8,7 +8,8 @@ use fault::Fault;
 use market::{Interval, Millis};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use ta::Spec;
+
+use crate::windows::Window;
 
 use crate::candles::{Found, Range};
 use crate::envelope;
@@ -77,15 +78,17 @@ pub(crate) struct Computed {
 
 /// One indicator with its series, in the order of its outputs.
 pub(crate) struct Computation {
-    pub(crate) spec: Spec,
+    pub(crate) window: Window,
     pub(crate) series: Vec<Vec<f64>>,
     /// How many of its first values are not there yet.
     pub(crate) warmup: usize,
 }
 
 impl Computed {
-    fn series(&self) -> impl Iterator<Item = (&'static str, &Vec<f64>)> {
-        self.indicators.iter().flat_map(|it| it.spec.outputs().iter().copied().zip(&it.series))
+    fn series(&self) -> impl Iterator<Item = (&str, &Vec<f64>)> {
+        self.indicators
+            .iter()
+            .flat_map(|it| it.window.keys().iter().map(|key| &**key).zip(&it.series))
     }
 }
 

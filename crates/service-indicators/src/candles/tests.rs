@@ -13,6 +13,8 @@ use market::{
     Listing, Millis, PageRequest, Series, Span, SymbolSource, Venue, VenueHealth,
 };
 use ta::{Arg, Spec};
+
+use crate::windows::Window;
 use testkit::FakeClock;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -160,10 +162,10 @@ impl House {
         Self { stand, world, clock }
     }
 
-    async fn find(&self, range: Range, specs: &[Spec]) -> Result<Found, Fault> {
+    async fn find(&self, range: Range, warmed: &[Window]) -> Result<Found, Fault> {
         let deadline = Instant::now() + Duration::from_secs(20);
         let ticker = self.stand.ticker("X")?;
-        self.stand.find(ticker, Interval::M1, range, specs, deadline).await
+        self.stand.find(ticker, Interval::M1, range, warmed, deadline).await
     }
 
     /// The times asked for, and whether the archive was read for them.
@@ -212,27 +214,29 @@ async fn a_late_venue_is_asked_again() {
     assert_eq!((times.last(), read), (Some(&(NOON - MINUTE)), true));
 }
 
-fn specs() -> Vec<Spec> {
+fn windows() -> Vec<Window> {
     let period = |n| vec![("period", Arg::Number(n))];
     [("rsi", period(14.0)), ("macd", vec![]), ("sma", period(300.0)), ("vwap", vec![])]
         .iter()
         .chain(&[("obv", vec![]), ("bollinger", vec![]), ("stochRsi", vec![])])
-        .map(|(name, args)| Spec::parse(name, args).unwrap())
+        .map(|(name, args)| Spec::parse(name, args).unwrap().into())
         .collect()
 }
 
 /// Each key with the values at the candles asked for.
-async fn series(house: &House, range: Range, warm: bool) -> BTreeMap<&'static str, Vec<f64>> {
-    let warmed = if warm { specs() } else { Vec::new() };
+async fn series(house: &House, range: Range, warm: bool) -> BTreeMap<Arc<str>, Vec<f64>> {
+    let warmed = if warm { windows() } else { Vec::new() };
     let found = house.find(range, &warmed).await.unwrap();
-    let computed = compute(specs(), &found, Interval::M1).unwrap();
-    let columns = computed.into_iter().flat_map(|it| it.spec.outputs().iter().zip(it.series));
-    columns.map(|(key, column)| (*key, column)).collect()
+    let computed = compute(windows(), &found, Interval::M1).unwrap();
+    computed
+        .into_iter()
+        .flat_map(|it| it.window.keys().to_vec().into_iter().zip(it.series))
+        .collect()
 }
 
 #[track_caller]
-fn same(warm: &BTreeMap<&str, Vec<f64>>, long: &BTreeMap<&str, Vec<f64>>) {
-    for (key, warm) in warm.iter().filter(|(key, _)| **key != "obv") {
+fn same(warm: &BTreeMap<Arc<str>, Vec<f64>>, long: &BTreeMap<Arc<str>, Vec<f64>>) {
+    for (key, warm) in warm.iter().filter(|(key, _)| &***key != "obv") {
         let long = &long[key][long[key].len() - warm.len()..];
         for (at, (warm, long)) in warm.iter().zip(long).enumerate() {
             let near = (warm - long).abs() <= 1e-9 * long.abs().max(1e-3);

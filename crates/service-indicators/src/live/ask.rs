@@ -6,11 +6,10 @@ use fault::Fault;
 use market::{Interval, Millis, Ticker};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use ta::Spec;
 
 use crate::candles::Candlestand;
 use crate::tools::compute::interval;
-use crate::windows;
+use crate::windows::{self, Window};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -52,7 +51,7 @@ enum Asked {
 pub(crate) struct Ask {
     pub(crate) ticker: Ticker,
     pub(crate) interval: Interval,
-    pub(crate) specs: Vec<Spec>,
+    pub(crate) windows: Vec<Window>,
     pub(crate) closed_only: bool,
     /// How often a sign of life comes.
     pub(crate) heartbeat: Duration,
@@ -107,16 +106,16 @@ impl How {
     ) -> Result<Ask, Fault> {
         let ticker = candles.ticker(symbol)?;
         let interval = interval(&self.interval)?;
-        let specs = match &self.indicators {
+        let windows = match &self.indicators {
             None => Vec::new(),
             Some(Asked::Object(windows)) => windows::parse("indicators", windows)?,
             Some(Asked::Text(text)) => windows::parse("indicators", &named(text)?)?,
         };
-        let key = key(&ticker, interval, &specs);
+        let key = key(&ticker, interval, &windows);
         Ok(Ask {
             ticker,
             interval,
-            specs,
+            windows,
             closed_only: self.closed_only,
             heartbeat: Duration::from_millis(self.heartbeat_ms),
             after,
@@ -126,8 +125,8 @@ impl How {
 }
 
 /// The order in which indicators are named does not matter.
-fn key(ticker: &Ticker, interval: Interval, specs: &[Spec]) -> String {
-    let mut names: Vec<String> = specs.iter().map(ToString::to_string).collect();
+fn key(ticker: &Ticker, interval: Interval, windows: &[Window]) -> String {
+    let mut names: Vec<String> = windows.iter().map(Window::identity).collect();
     names.sort_unstable();
     format!("{}@{}:{}", ticker.name, interval.as_str(), names.join("+"))
 }

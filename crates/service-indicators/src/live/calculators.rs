@@ -7,18 +7,19 @@
 use std::sync::Arc;
 
 use market::{Bar, Decimal, Millis};
-use ta::{Candle, Spec, Stream};
+use ta::{Candle, Stream};
 
 use crate::warm;
+use crate::windows::Window;
 
 /// Each output's name with its latest value; `NaN` where there is none.
-pub(crate) type Deltas = Vec<(&'static str, f64)>;
+pub(crate) type Deltas = Vec<(Arc<str>, f64)>;
 
 pub(crate) struct Calculators(Vec<Calculator>);
 
 struct Calculator {
     stream: Box<dyn Stream>,
-    outputs: &'static [&'static str],
+    keys: Vec<Arc<str>>,
     /// Earlier candles are not its own.
     from: Millis,
     /// What it is, where it adds up.
@@ -33,22 +34,22 @@ pub(crate) struct Mark {
 
 impl Calculators {
     /// What adds up begins at `base`, or where it was marked.
-    pub(crate) fn new(specs: &[Spec], base: Millis, mark: Option<&Mark>) -> Self {
-        let calculator = |spec: &Spec| {
-            let outputs = spec.outputs();
-            let adds_up = warm::adds_up(spec).then(|| Arc::from(spec.to_string()));
+    pub(crate) fn new(windows: &[Window], base: Millis, mark: Option<&Mark>) -> Self {
+        let calculator = |window: &Window| {
+            let keys = window.keys().to_vec();
+            let adds_up = warm::adds_up(window).then(|| Arc::from(window.to_string()));
             let Some(name) = adds_up else {
-                let (stream, from) = (spec.stream(), Millis(i64::MIN));
-                return Calculator { stream, outputs, from, adds_up: None };
+                let (stream, from) = (window.stream(), Millis(i64::MIN));
+                return Calculator { stream, keys, from, adds_up: None };
             };
             let kept = mark.and_then(|mark| {
                 let (_, stream) = mark.streams.iter().find(|(known, _)| *known == name)?;
                 Some((stream.fork(), Millis(mark.after.0 + 1)))
             });
-            let (stream, from) = kept.unwrap_or_else(|| (spec.stream(), base));
-            Calculator { stream, outputs, from, adds_up: Some(name) }
+            let (stream, from) = kept.unwrap_or_else(|| (window.stream(), base));
+            Calculator { stream, keys, from, adds_up: Some(name) }
         };
-        Self(specs.iter().map(calculator).collect())
+        Self(windows.iter().map(calculator).collect())
     }
 
     /// The state of what adds up; `None` where nothing does.
@@ -73,16 +74,16 @@ impl Calculators {
         bar: &Bar,
         mut step: impl FnMut(&mut dyn Stream, &Candle, &mut [f64]),
     ) -> Deltas {
-        let mut deltas = Vec::with_capacity(self.0.iter().map(|it| it.outputs.len()).sum());
+        let mut deltas = Vec::with_capacity(self.0.iter().map(|it| it.keys.len()).sum());
         let candle = candle(bar);
         // More than any indicator has outputs.
         let mut row = [f64::NAN; 16];
-        for Calculator { stream, outputs, from, .. } in &mut self.0 {
+        for Calculator { stream, keys, from, .. } in &mut self.0 {
             row.fill(f64::NAN);
             if bar.open_time >= *from {
                 step(stream.as_mut(), &candle, &mut row);
             }
-            deltas.extend(outputs.iter().copied().zip(row));
+            deltas.extend(keys.iter().cloned().zip(row));
         }
         deltas
     }

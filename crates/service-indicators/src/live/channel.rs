@@ -76,7 +76,7 @@ impl Channel {
         let base = warm::base(ask.interval, now, REPLAY_MAX);
         let before = lead(ask, first, base);
         let history = live.candles.last(&ask.ticker, ask.interval, before, deadline).await?;
-        let mut calculators = Calculators::new(&ask.specs, base, None);
+        let mut calculators = Calculators::new(&ask.windows, base, None);
         let mut marks = Marks::new(&calculators, base);
         for bar in &history {
             calculators.close(bar);
@@ -206,8 +206,8 @@ impl Channel {
 /// How many candles are read before the first: what settles the indicators, and all there are since
 /// what adds up begins.
 fn lead(ask: &Ask, first: Millis, base: Millis) -> usize {
-    let settles = warm::candles_before(&ask.specs, ask.interval, first).max(1);
-    if !ask.specs.iter().any(warm::adds_up) {
+    let settles = warm::candles_before(&ask.windows, ask.interval, first).max(1);
+    if !ask.windows.iter().any(|it| warm::adds_up(it)) {
         return settles;
     }
     let since = ask.interval.count_in(Span::new(base, first));

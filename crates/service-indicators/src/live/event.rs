@@ -201,7 +201,7 @@ mod tests {
             close: price("1.75"),
             volume: Some(price("10")),
         };
-        let deltas = vec![("rsi", 48.5), ("atr", f64::NAN)];
+        let deltas = vec![(Arc::from("rsi"), 48.5), (Arc::from("atr"), f64::NAN)];
         let told = subject().kline(&bar, true, &deltas, Millis(7));
         assert_eq!(
             parsed(&told.event),

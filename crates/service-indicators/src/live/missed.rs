@@ -45,9 +45,9 @@ pub(crate) async fn replay(
     // What adds up goes on from where it was marked.
     let first = mark.as_ref().map_or(after, |mark| mark.after);
     let span = Span::new(Millis(first.0 + 1), Millis(to.0 + 1));
-    let before = warm::candles_before(&ask.specs, ask.interval, span.from);
+    let before = warm::candles_before(&ask.windows, ask.interval, span.from);
     let mut bars = live.candles.within(&ask.ticker, ask.interval, span, before, deadline).await?;
-    let mut calculators = Calculators::new(&ask.specs, span.from, mark.as_deref());
+    let mut calculators = Calculators::new(&ask.windows, span.from, mark.as_deref());
     let told_from = bars.partition_point(|bar| bar.open_time <= after);
     for bar in &bars[..told_from] {
         calculators.close(bar);

@@ -67,11 +67,11 @@ async fn the_first_event_is_warm_and_equals_a_computation_over_history() {
     assert_eq!(times(&events), (0..30).map(|at| NOON + at * MINUTE).collect::<Vec<_>>());
     let ask = args(&house, json!({"indicators": ALL}));
     let history = house.bars(NOON - 3_000 * MINUTE, NOON + 30 * MINUTE);
-    let mut calculators = super::calculators::Calculators::new(&ask.specs, Millis(0), None);
+    let mut calculators = super::calculators::Calculators::new(&ask.windows, Millis(0), None);
     let computed: Vec<_> = history.iter().map(|bar| calculators.close(bar)).collect();
     for (event, expected) in events.iter().zip(&computed[3_000..]) {
         for (name, expected) in expected {
-            let told = event["deltas"][name].as_f64().unwrap();
+            let told = event["deltas"][&**name].as_f64().unwrap();
             assert!((told - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{name}: {event}");
         }
     }

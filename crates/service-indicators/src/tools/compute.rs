@@ -3,21 +3,21 @@
 use contract::Cx;
 use fault::Fault;
 use market::Interval;
-use ta::Spec;
 
 use crate::candles::Found;
+use crate::windows::Window;
 use crate::wire::{Computation, ComputeArgs, Computed};
 use crate::{Indicators, warm, windows};
 
 pub(crate) async fn call(cx: Cx<Indicators>, args: ComputeArgs) -> Result<Computed, Fault> {
-    let specs = windows::parse("windows", &args.windows)?;
+    let asked = windows::parse("windows", &args.windows)?;
     let interval = interval(&args.klines.interval)?;
     let stand = &cx.service.candles;
     let ticker = stand.ticker(&args.klines.symbol)?;
-    let warmed = if args.warm { specs.as_slice() } else { &[] };
+    let warmed = if args.warm { asked.as_slice() } else { &[] };
     let found = stand.find(ticker, interval, args.klines.range(), warmed, cx.deadline).await?;
     Ok(Computed {
-        indicators: compute(specs, &found, interval)?,
+        indicators: compute(asked, &found, interval)?,
         found,
         interval,
         include_candles: args.include_candles,
@@ -28,22 +28,22 @@ pub(crate) async fn call(cx: Cx<Indicators>, args: ComputeArgs) -> Result<Comput
 /// Each indicator over the candles asked for and as many before them as it needs itself, so that
 /// what it gives does not depend on which others are asked for.
 pub(crate) fn compute(
-    specs: Vec<Spec>,
+    windows: Vec<Window>,
     found: &Found,
     interval: Interval,
 ) -> Result<Vec<Computation>, Fault> {
     let candles = found.candles.view()?;
     let first = found.asked().first().unwrap_or_default();
-    let one = |spec: Spec| {
-        let lead = warm::lead(&spec, interval, first).min(found.ahead);
-        let mut series = spec.batch(&candles.slice(found.ahead - lead, candles.len()));
+    let one = |window: Window| {
+        let lead = warm::lead(&window, interval, first).min(found.ahead);
+        let mut series = window.batch(&candles.slice(found.ahead - lead, candles.len()));
         for column in &mut series {
             column.drain(..lead);
         }
-        let warmup = spec.warmup().saturating_sub(lead);
-        Computation { spec, series, warmup }
+        let warmup = window.warmup().saturating_sub(lead);
+        Computation { window, series, warmup }
     };
-    Ok(specs.into_iter().map(one).collect())
+    Ok(windows.into_iter().map(one).collect())
 }
 
 pub(crate) fn interval(text: &str) -> Result<Interval, Fault> {
