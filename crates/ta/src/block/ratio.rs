@@ -105,6 +105,12 @@ impl<const R: usize> Ratios<R> {
         }
     }
 
+    /// Goes on from windows that are known, all of the same width.
+    pub(crate) fn restart(&mut self, [above, below]: [&[f64]; 2]) {
+        self.above.iter_mut().for_each(|sum| sum.restart(above));
+        self.below.iter_mut().for_each(|sum| sum.restart(below));
+    }
+
     #[inline(never)]
     fn push(&mut self, above: f64, below: f64) -> [f64; R] {
         let (ratios, next) = self.step(above, below);

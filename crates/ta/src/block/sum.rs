@@ -41,7 +41,7 @@ impl Sum {
         (sum / self.ring.len() as f64, next)
     }
 
-    pub(super) fn period(&self) -> usize {
+    pub(crate) fn period(&self) -> usize {
         self.ring.len()
     }
 

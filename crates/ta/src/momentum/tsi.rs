@@ -3,10 +3,12 @@
 //!
 //! `ta` starts averages at their first value, TA-Lib at the mean of their first window.
 
-use crate::block::{Block, Ewm, Of, check_period};
-use crate::indicator::erase;
+use std::array;
+
+use crate::block::{Block, CHUNK, Ewm, Of, check_period};
+use crate::indicator::{available, erase, finite};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator, Parity};
+use crate::{Candle, Candles, Error, Indicator, Parity, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "tsi",
@@ -68,5 +70,98 @@ impl Indicator<1> for Tsi {
 
     fn warmup(&self) -> usize {
         self.warmup
+    }
+
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+        let mut row = [0.0; 2 * CHUNK];
+        for closes in candles.closes().chunks(CHUNK) {
+            let row = &mut row[..2 * closes.len()];
+            let pairs = row.as_chunks_mut::<2>().0;
+            pairs[0] = change(closes[0], self.close);
+            for (slot, close) in pairs[1..].iter_mut().zip(closes.windows(2)) {
+                *slot = change(close[1], close[0]);
+            }
+            if self.scan(row) {
+                self.close = closes[closes.len() - 1];
+                let [out] = out.next(closes.len());
+                for (slot, [change, size]) in out.iter_mut().zip(row.as_chunks::<2>().0) {
+                    *slot = available(100.0 * change / size);
+                }
+                continue;
+            }
+            for close in closes {
+                let candle = Candle { t: 0, o: 0.0, h: 0.0, l: 0.0, c: *close, v: 0.0 };
+                let values = self.update(&candle);
+                out.next(1).into_iter().zip(values).for_each(|(slot, value)| slot.fill(value));
+            }
+        }
+    }
+}
+
+/// The change and its size.
+#[inline(always)]
+fn change(close: f64, before: f64) -> [f64; 2] {
+    [close - before, (close - before).abs()]
+}
+
+impl Tsi {
+    /// Averages pairs of change and size twice, in their place. Otherwise, where averages are not
+    /// steady or something is not finite, says so, and the state has not changed.
+    ///
+    /// Two pairs are in a register and both averages in one loop, so that a step of two candles
+    /// waits for one multiplication and one addition.
+    #[inline(always)]
+    fn scan(&mut self, row: &mut [f64]) -> bool {
+        let all = [&self.change, &self.size, &self.change_again, &self.size_again];
+        if !all.iter().all(|average| average.is_steady()) || row.len() % 4 != 0 {
+            return false;
+        }
+        let (first, second) = (Step::new(&self.change), Step::new(&self.change_again));
+        let [change, size, change_again, size_again] = all.map(Ewm::mean);
+        // Before the row stands a pair that alone gives the means that are known.
+        let mut before = [change / first.a, size / first.a];
+        let mut between = [change_again / second.a, size_again / second.a];
+        let mut once = [0.0, 0.0, change, size];
+        let mut twice = [0.0, 0.0, change_again, size_again];
+        for pairs in row.as_chunks_mut::<4>().0 {
+            let now = *pairs;
+            once = first.next(now, [before[0], before[1], now[0], now[1]], once);
+            before = [now[2], now[3]];
+            twice = second.next(once, [between[0], between[1], once[0], once[1]], twice);
+            between = [once[2], once[3]];
+            *pairs = twice;
+        }
+        if !finite(twice.iter().chain(&once).sum()) {
+            return false;
+        }
+        self.change.set(once[2]);
+        self.size.set(once[3]);
+        self.change_again.set(twice[2]);
+        self.size_again.set(twice[3]);
+        true
+    }
+}
+
+/// An average that goes two steps at a time: m = b (b m + a y) + a x, of two pairs.
+#[derive(Clone, Copy)]
+struct Step {
+    a: f64,
+    ab: f64,
+    b2: f64,
+}
+
+impl Step {
+    #[inline(always)]
+    fn new(average: &Ewm) -> Step {
+        let (a, b) = (average.alpha(), average.beta());
+        Step { a, ab: a * b, b2: b * b }
+    }
+
+    #[inline(always)]
+    fn next(self, x: [f64; 4], y: [f64; 4], means: [f64; 4]) -> [f64; 4] {
+        array::from_fn(|j| (self.a * x[j] + self.ab * y[j]) + self.b2 * means[j])
     }
 }

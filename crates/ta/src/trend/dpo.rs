@@ -1,10 +1,11 @@
 //! Detrended price oscillator: the close of `period` / 2 + 1 candles before less the plain mean of
 //! the last `period` closes.
 
+use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Delay, Of, Sum, check_period};
-use crate::indicator::erase;
+use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "dpo",
@@ -49,5 +50,29 @@ impl Indicator<1> for Dpo {
 
     fn warmup(&self) -> usize {
         self.warmup
+    }
+
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+        let (closes, ago) = (candles.closes(), self.before.period());
+        let (mut work, mut row) = (Work::new(), [0.0; CHUNK]);
+        for (part, from) in closes.chunks(CHUNK).zip((0..).step_by(CHUNK)) {
+            let [out] = out.next(part.len());
+            self.sum.scan_means(part, out, &mut work);
+            let before = if from >= ago {
+                &closes[from - ago..]
+            } else {
+                row.iter_mut().zip(part).for_each(|(slot, x)| *slot = self.before.push(*x));
+                &row[..]
+            };
+            for (slot, before) in out.iter_mut().zip(before) {
+                *slot = available(before - *slot);
+            }
+        }
+        if let Some(last) = closes.len().checked_sub(ago) {
+            self.before.restart(&closes[last..]);
+        }
     }
 }

@@ -3,10 +3,11 @@
 //!
 //! `ta` starts averages at their first value, TA-Lib at the mean of their first window.
 
-use crate::block::{Block, Ewm, Of, Sum, check_period};
+use crate::block::slide::Work;
+use crate::block::{Block, CHUNK, Ewm, Of, Rolling, Sum, check_period};
 use crate::indicator::erase;
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator, Parity};
+use crate::{Candle, Candles, Error, Indicator, Parity, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "massIndex",
@@ -56,5 +57,51 @@ impl Indicator<1> for MassIndex {
 
     fn warmup(&self) -> usize {
         self.warmup
+    }
+
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+        let [mut ranges, mut onces] = [[0.0; CHUNK]; 2];
+        let period = self.sum.period();
+        let (mut rolling, mut work) = (Rolling::new([period]), Work::new());
+        // Whether the sum knows the last window.
+        let mut known = true;
+        for (h, l) in candles.highs().chunks(CHUNK).zip(candles.lows().chunks(CHUNK)) {
+            let (ranges, onces) = (&mut ranges[..h.len()], &mut onces[..h.len()]);
+            for (slot, (h, l)) in ranges.iter_mut().zip(h.iter().zip(l)) {
+                *slot = h - l;
+            }
+            self.once.scan(ranges, onces);
+            self.twice.scan(onces, ranges);
+            let [ratios] = rolling.next(h.len());
+            for (slot, (once, twice)) in ratios.iter_mut().zip(onces.iter().zip(&*ranges)) {
+                *slot = once / twice;
+            }
+            let [out] = out.next(h.len());
+            if rolling.show([&mut *out], |sums| sums) {
+                known = false;
+                continue;
+            }
+            if !known {
+                self.restart(rolling.windows());
+            }
+            known = true;
+            let [ratios] = rolling.part();
+            self.sum.scan_means(ratios, out, &mut work);
+            out.iter_mut().for_each(|slot| *slot *= period as f64);
+        }
+        if !known {
+            rolling.next(0);
+            self.restart(rolling.windows());
+        }
+    }
+}
+
+impl MassIndex {
+    /// Goes on from a window that is known.
+    fn restart(&mut self, [window]: [&[f64]; 1]) {
+        self.sum.restart(window);
     }
 }

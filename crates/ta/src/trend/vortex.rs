@@ -1,10 +1,11 @@
 //! Vortex: over `period` candles, the sums of |H - L'| and of |L - H'|, each over the sum of true
 //! ranges; L' and H' are those of the candle before.
 
-use crate::block::{Block, Of, Sum, check_period};
-use crate::indicator::erase;
+use crate::block::slide::Work;
+use crate::block::{Block, CHUNK, Of, Rolling, Sum, check_period};
+use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator};
+use crate::{Candle, Candles, Error, Indicator, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "vortex",
@@ -48,10 +49,7 @@ impl Indicator<3> for Vortex {
         let (down, down_next) = self.down.step((candle.l - self.high).abs());
         let (range, range_next) = self.range.step(candle.true_range(self.close));
         let (high_next, low_next, close_next) = (candle.h, candle.l, candle.c);
-        (
-            [up / range, down / range, up / range - down / range],
-            (up_next, down_next, range_next, high_next, low_next, close_next),
-        )
+        (show([up, down, range]), (up_next, down_next, range_next, high_next, low_next, close_next))
     }
 
     #[inline(always)]
@@ -67,4 +65,101 @@ impl Indicator<3> for Vortex {
     fn warmup(&self) -> usize {
         self.warmup
     }
+
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<3>) {
+        let (mut rolling, mut work) = (Rolling::new([self.warmup; 3]), Work::new());
+        // Whether the sums know the last window.
+        let mut known = true;
+        for from in (0..candles.len()).step_by(CHUNK) {
+            let part = candles.slice(from, from + CHUNK);
+            self.moves(candles, from, rolling.next(part.len()));
+            let mut out = out.next(part.len());
+            // One division does for both.
+            let sound = rolling.show(out.each_mut().map(|row| &mut **row), |[up, down, range]| {
+                let share = 1.0 / range;
+                [up * share, down * share, up * share - down * share]
+            });
+            if sound {
+                known = false;
+                continue;
+            }
+            if !known {
+                self.restart(rolling.windows());
+            }
+            known = true;
+            self.scan(rolling.part(), out, &mut work);
+        }
+        if !known {
+            rolling.next(0);
+            self.restart(rolling.windows());
+        }
+    }
+}
+
+#[inline(always)]
+fn show([up, down, range]: [f64; 3]) -> [f64; 3] {
+    [up / range, down / range, up / range - down / range]
+}
+
+impl Vortex {
+    /// |H - L'|, |L - H'| and the true ranges of the candles from `from` on, as many as there is
+    /// room for.
+    #[inline(always)]
+    fn moves(&mut self, candles: &Candles<'_>, from: usize, out: [&mut [f64]; 3]) {
+        let [ups, downs, ranges] = out;
+        let len = ups.len();
+        let now = candles.slice(from, from + len);
+        let (h, l) = (&now.highs()[..len], &now.lows()[..len]);
+        let mut first = [[f64::NAN; CHUNK]; 3];
+        let before = match from.checked_sub(1) {
+            Some(from) => {
+                let before = candles.slice(from, from + len);
+                [before.highs(), before.lows(), before.closes()]
+            }
+            None => {
+                let columns = [h, l, now.closes()];
+                let last = [self.high, self.low, self.close];
+                for (row, (column, last)) in first.iter_mut().zip(columns.into_iter().zip(last)) {
+                    row[0] = last;
+                    row[1..len].copy_from_slice(&column[..len - 1]);
+                }
+                first.each_ref().map(|row| &row[..])
+            }
+        };
+        let [high, low, close] = before.map(|column| &column[..len]);
+        for i in 0..len {
+            ups[i] = (h[i] - low[i]).abs();
+            downs[i] = (l[i] - high[i]).abs();
+            ranges[i] = range(h[i], l[i], close[i]);
+        }
+        (self.high, self.low, self.close) = (h[len - 1], l[len - 1], now.closes()[len - 1]);
+    }
+
+    /// What `show` makes of the sums, which are taken as means: the ratios are the same.
+    #[inline(never)]
+    fn scan(&mut self, moves: [&[f64]; 3], out: [&mut [f64]; 3], work: &mut Work) {
+        let [ups, downs, ranges] = moves;
+        let [plus, minus, apart] = out;
+        self.up.scan_means(ups, plus, work);
+        self.down.scan_means(downs, minus, work);
+        self.range.scan_means(ranges, apart, work);
+        for ((plus, minus), apart) in plus.iter_mut().zip(minus).zip(apart) {
+            [*plus, *minus, *apart] = show([*plus, *minus, *apart]).map(available);
+        }
+    }
+
+    /// Goes on from windows that are known.
+    fn restart(&mut self, [ups, downs, ranges]: [&[f64]; 3]) {
+        self.up.restart(ups);
+        self.down.restart(downs);
+        self.range.restart(ranges);
+    }
+}
+
+#[inline(always)]
+fn range(h: f64, l: f64, close_before: f64) -> f64 {
+    Candle { t: 0, o: 0.0, h, l, c: 0.0, v: 0.0 }.true_range(close_before)
 }

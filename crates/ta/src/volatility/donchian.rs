@@ -70,20 +70,34 @@ impl Indicator<5> for Donchian {
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<5>) {
         let (mut work, mut mean) = (Work::new(), [0.0; CHUNK]);
+        let (wide, placed) = (out.wants(3), out.wants(4));
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);
             let [high, low, middle, width, place] = out.next(part.len());
             self.high.scan(part.highs(), high, &mut work);
             self.low.scan(part.lows(), low, &mut work);
-            let (mean, close) = (&mut mean[..part.len()], part.closes());
-            self.sum.scan_means(close, mean, &mut work);
             for index in 0..part.len() {
                 let (high, low) = (high[index], low[index]);
-                let range = high - low;
-                middle[index] = available(range / 2.0 + low);
-                width[index] = available(range / mean[index] * 100.0);
-                place[index] = available((close[index] - low) / range);
+                middle[index] = available((high - low) / 2.0 + low);
             }
+            if wide {
+                let mean = &mut mean[..part.len()];
+                self.sum.scan_means(part.closes(), mean, &mut work);
+                for index in 0..part.len() {
+                    width[index] = available((high[index] - low[index]) / mean[index] * 100.0);
+                }
+            }
+            if placed {
+                for (index, close) in part.closes().iter().enumerate() {
+                    let (high, low) = (high[index], low[index]);
+                    place[index] = available((close - low) / (high - low));
+                }
+            }
+        }
+        if !wide {
+            // The mean was not asked for, but what comes next may be.
+            let last = candles.len().saturating_sub(self.sum.period());
+            candles.closes()[last..].iter().for_each(|close| _ = self.sum.push(*close));
         }
     }
 }

@@ -8,10 +8,11 @@
 //! start with means, the shorter one so late that they end at the same candle.
 
 use super::Atr;
+use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Ewm, Of, Sum, check_period, positive};
-use crate::indicator::{beyond, erase};
+use crate::indicator::{Slices, available, beyond, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator, Parity};
+use crate::{Candle, Candles, Error, Indicator, Parity, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "keltner",
@@ -38,6 +39,33 @@ fn bands(middle: f64, half: f64, close: f64) -> [f64; 7] {
     let place = (close - low) / width;
     let (above, below) = (beyond(close - high, high), beyond(low - close, low));
     [middle, high, low, width / middle * 100.0, place, above, below]
+}
+
+/// What `bands` makes of rows as long as the outputs; of the last four only what is wanted.
+#[inline(always)]
+fn show(rows: [&[f64]; 3], out: [&mut [f64]; 7], wanted: [bool; 4]) {
+    let [middles, halves, closes] = rows;
+    let len = middles.len().min(halves.len()).min(closes.len());
+    let (middles, halves, closes) = (&middles[..len], &halves[..len], &closes[..len]);
+    let [middle, high, low, rest @ ..] = out.map(|row| &mut row[..len]);
+    for index in 0..len {
+        let (mean, half) = (middles[index], halves[index]);
+        middle[index] = available(mean);
+        high[index] = available(mean + half);
+        low[index] = available(mean - half);
+    }
+    for (which, (slots, wanted)) in rest.into_iter().zip(wanted).enumerate() {
+        for index in if wanted { 0..len } else { 0..0 } {
+            let values = bands(middles[index], halves[index], closes[index]);
+            slots[index] = available(values[3 + which]);
+        }
+    }
+}
+
+/// Which of the last four are.
+#[inline(always)]
+fn wanted(out: &impl Room<7>) -> [bool; 4] {
+    [3, 4, 5, 6].map(|output| out.wants(output))
 }
 
 /// The first form.
@@ -75,6 +103,27 @@ impl Indicator<7> for Keltner {
 
     fn warmup(&self) -> usize {
         self.warmup
+    }
+
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<7>) {
+        let (mut work, wanted) = (Work::new(), wanted(out));
+        let [mut row, mut middles, mut ranges] = [[0.0; CHUNK]; 3];
+        for from in (0..candles.len()).step_by(CHUNK) {
+            let part = candles.slice(from, from + CHUNK);
+            let len = part.len();
+            let [row, middles, ranges] =
+                [&mut row, &mut middles, &mut ranges].map(|row| &mut row[..len]);
+            typical(&part, row);
+            self.middle.scan_means(row, middles, &mut work);
+            for (slot, (h, l)) in row.iter_mut().zip(part.highs().iter().zip(part.lows())) {
+                *slot = h - l;
+            }
+            self.range.scan_means(row, ranges, &mut work);
+            show([middles, ranges, part.closes()], out.next(len), wanted);
+        }
     }
 }
 
@@ -146,5 +195,40 @@ impl Indicator<7> for KeltnerAtr {
 
     fn warmup(&self) -> usize {
         self.warmup
+    }
+
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<7>) {
+        let wanted = wanted(out);
+        let [mut row, mut middles, mut halves] = [[0.0; CHUNK]; 3];
+        for from in (0..candles.len()).step_by(CHUNK) {
+            let part = candles.slice(from, from + CHUNK);
+            let len = part.len();
+            let [row, middles, halves] =
+                [&mut row, &mut middles, &mut halves].map(|row| &mut row[..len]);
+            match self.parity {
+                Parity::Ta => self.middle.scan(part.closes(), middles),
+                Parity::TaLib => {
+                    typical(&part, row);
+                    row.iter_mut().take(self.skip).for_each(|price| *price = f64::NAN);
+                    self.skip = self.skip.saturating_sub(len);
+                    self.middle.scan(row, middles);
+                }
+            }
+            self.range.pour(&part, &mut Slices([&mut *halves]));
+            halves.iter_mut().for_each(|half| *half *= self.multiplier);
+            show([middles, halves, part.closes()], out.next(len), wanted);
+        }
+    }
+}
+
+/// The typical prices, for as many candles as there is room.
+#[inline(always)]
+fn typical(candles: &Candles<'_>, out: &mut [f64]) {
+    let columns = candles.highs().iter().zip(candles.lows()).zip(candles.closes());
+    for (slot, ((h, l), c)) in out.iter_mut().zip(columns) {
+        *slot = (h + l + c) / 3.0;
     }
 }

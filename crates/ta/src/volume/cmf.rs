@@ -1,8 +1,7 @@
 //! Chaikin money flow: over `period` candles, the sum of the volume times where the close lies in
 //! its range, over the sum of the volume.
 
-use crate::block::slide::CHUNK;
-use crate::block::{RatioWork, Ratios, RatiosNext, check_period};
+use crate::block::{CHUNK, RatioWork, Ratios, RatiosNext, Rolling, check_period};
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Room};
@@ -48,16 +47,29 @@ impl Indicator<1> for Cmf {
 
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
-        let (mut work, mut flow) = (RatioWork::new(), [0.0; CHUNK]);
+        let (mut rolling, mut work) = (Rolling::new([self.warmup + 1; 2]), RatioWork::new());
+        // Whether the sums know the last window.
+        let mut known = true;
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);
-            let flow = &mut flow[..part.len()];
-            for (slot, candle) in flow.iter_mut().zip(part.iter()) {
-                *slot = candle.location() * candle.v;
-            }
+            let [flows, volumes] = rolling.next(part.len());
+            part.flows(flows);
+            volumes.copy_from_slice(part.volumes());
             let [out] = out.next(part.len());
-            let show = |[ratio]: [f64; 1]| available(ratio);
-            self.flow.scan((flow, part.volumes()), out, &mut work, show);
+            if rolling.show([&mut *out], |[flow, volume]| [flow / volume]) {
+                known = false;
+                continue;
+            }
+            if !known {
+                self.flow.restart(rolling.windows());
+            }
+            known = true;
+            let ([flows, volumes], show) = (rolling.part(), |[ratio]: [f64; 1]| available(ratio));
+            self.flow.scan((flows, volumes), out, &mut work, show);
+        }
+        if !known {
+            rolling.next(0);
+            self.flow.restart(rolling.windows());
         }
     }
 }

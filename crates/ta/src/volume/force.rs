@@ -2,10 +2,10 @@
 //!
 //! `ta` starts at the first product, TA-Lib at the mean of the first `period` products.
 
-use crate::block::{Block, Ewm, Of, check_period};
+use crate::block::{Block, CHUNK, Ewm, Of, check_period};
 use crate::indicator::erase;
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator, Parity};
+use crate::{Candle, Candles, Error, Indicator, Parity, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "force",
@@ -33,7 +33,7 @@ impl Indicator<1> for Force {
 
     #[inline(always)]
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
-        let (fi, average_next) = self.average.step((candle.c - self.close) * candle.v);
+        let (fi, average_next) = self.average.step(force(candle.c, candle.v, self.close));
         let close_next = candle.c;
         ([fi], (average_next, close_next))
     }
@@ -47,4 +47,25 @@ impl Indicator<1> for Force {
     fn warmup(&self) -> usize {
         self.warmup
     }
+
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+        let mut forces = [0.0; CHUNK];
+        for (c, v) in candles.closes().chunks(CHUNK).zip(candles.volumes().chunks(CHUNK)) {
+            let ([out], forces) = (out.next(c.len()), &mut forces[..c.len()]);
+            forces[0] = force(c[0], v[0], self.close);
+            for (slot, (pair, v)) in forces[1..].iter_mut().zip(c.windows(2).zip(&v[1..])) {
+                *slot = force(pair[1], *v, pair[0]);
+            }
+            self.close = c[c.len() - 1];
+            self.average.scan(forces, out);
+        }
+    }
+}
+
+#[inline(always)]
+fn force(c: f64, v: f64, before: f64) -> f64 {
+    (c - before) * v
 }

@@ -1,9 +1,10 @@
 //! Negative volume index: from 1000, multiplied by the relative close on candles whose volume is
 //! below that of the candle before.
 
-use crate::indicator::erase;
+use crate::block::CHUNK;
+use crate::indicator::{Room, available, erase};
 use crate::spec::Entry;
-use crate::{Candle, Indicator};
+use crate::{Candle, Candles, Indicator};
 
 pub(crate) const ENTRY: Entry =
     Entry { name: "nvi", params: &[], outputs: &["nvi"], build: |_| Ok(erase(Nvi::default())) };
@@ -43,4 +44,67 @@ impl Indicator<1> for Nvi {
     fn warmup(&self) -> usize {
         0
     }
+
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+        let mut factors = [1.0; CHUNK];
+        for from in (0..candles.len()).step_by(CHUNK) {
+            let part = candles.slice(from, from + CHUNK);
+            let (c, v) = (part.closes(), part.volumes());
+            let ([out], factors) = (out.next(part.len()), &mut factors[..part.len()]);
+            factors[0] = factor(v[0], self.volume, c[0], self.close);
+            let pairs = v.windows(2).zip(c.windows(2));
+            for (slot, (v, c)) in factors[1..].iter_mut().zip(pairs) {
+                *slot = factor(v[1], v[0], c[1], c[0]);
+            }
+            if !(ORDINARY.contains(&self.index) && moderate(factors)) {
+                for (slot, candle) in out.iter_mut().zip(part.iter()) {
+                    let [index] = self.update(&candle);
+                    *slot = available(index);
+                }
+                continue;
+            }
+            self.index = products(self.index, factors, out);
+            (self.close, self.volume) = (c[c.len() - 1], v[v.len() - 1]);
+        }
+    }
+}
+
+/// An index that a chunk of moderate factors keeps far from what cannot be told.
+const ORDINARY: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
+
+/// What the index is multiplied by; where it is not a number that the index can be multiplied by,
+/// it is not moderate either.
+#[inline(always)]
+fn factor(v: f64, v_before: f64, c: f64, c_before: f64) -> f64 {
+    if v_before > v { c / c_before } else { 1.0 }
+}
+
+/// Whether no factor is below one half or above two.
+#[inline(always)]
+fn moderate(factors: &[f64]) -> bool {
+    let odd: u64 = factors.iter().map(|x| u64::from(!(0.5..=2.0).contains(x))).sum();
+    odd == 0
+}
+
+/// Running products of `factors` from `start` into `out`, which is as long, four steps folded into
+/// one; gives the last of them.
+#[inline(always)]
+fn products(start: f64, factors: &[f64], out: &mut [f64]) -> f64 {
+    let mut index = start;
+    let (factors_four, factors_rest) = factors.as_chunks::<4>();
+    let (out_four, out_rest) = out.as_chunks_mut::<4>();
+    for (f, slot) in factors_four.iter().zip(out_four) {
+        let two = f[0] * f[1];
+        let (three, four) = (two * f[2], two * (f[2] * f[3]));
+        *slot = [index * f[0], index * two, index * three, index * four];
+        index = slot[3];
+    }
+    for (f, slot) in factors_rest.iter().zip(out_rest) {
+        index *= f;
+        *slot = index;
+    }
+    index
 }
