@@ -74,7 +74,7 @@ fn scales(columns: &[Vec<f64>]) -> Vec<f64> {
     columns.iter().map(largest).collect()
 }
 
-fn one_by_one(spec: &Spec, candles: &[Candle]) -> Vec<Vec<f64>> {
+pub(crate) fn one_by_one(spec: &Spec, candles: &[Candle]) -> Vec<Vec<f64>> {
     let mut stream = spec.stream();
     let mut row = vec![0.0; spec.outputs().len()];
     let mut out = vec![Vec::new(); row.len()];
