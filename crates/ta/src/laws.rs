@@ -232,6 +232,89 @@ fn long_series_agree_with_single_candles_whatever_is_among_them() {
     }
 }
 
+/// Long windows, and candles enough that every way of the batch forms is gone many times: a walk
+/// with flat stretches, stretches without volume, and two candles with something missing.
+#[test]
+fn long_windows_over_long_series_agree_however_the_series_is_cut() {
+    let candles = walk(5000);
+    let owned = Owned::new(&candles);
+    for spec in known().flat_map(|name| [1, 64, 300].into_iter().flat_map(|n| wide(name, n))) {
+        let single = one_by_one(&spec, &candles);
+        let scales = scales(&single);
+        for chunk in [5000, 777] {
+            let other = in_chunks(&spec, &owned.candles(), chunk);
+            for ((a, b), scale) in single.iter().zip(&other).zip(&scales) {
+                assert_eq!(a.len(), b.len());
+                for (row, (a, b)) in a.iter().zip(b).enumerate() {
+                    assert!(close(*a, *b, *scale), "{spec} by {chunk}, row {row}: {a}, {b}");
+                }
+            }
+        }
+    }
+}
+
+fn walk(len: u32) -> Vec<Candle> {
+    let (mut dice, mut last) = (7_u64, 100.0_f64);
+    let mut roll = move || {
+        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (dice >> 33) as f64 / f64::from(u32::MAX >> 1)
+    };
+    let one = |i: u32| {
+        let (t, still) = (i64::from(i) * 3_600_000, i % 900 > 880 || (2000..2400).contains(&i));
+        let (o, v) = (last, if i % 700 > 650 { 0.0 } else { 1.0 + 1e3 * roll() });
+        if still {
+            return Candle { t, o, h: o, l: o, c: o, v };
+        }
+        last = 50.0 + (o - 50.0) * 0.999 + roll() - 0.5;
+        let mut candle =
+            Candle { t, o, h: o.max(last) + roll(), l: o.min(last) - roll(), c: last, v };
+        match i {
+            1500 => candle.c = f64::NAN,
+            3100 => (candle.h, candle.v) = (f64::INFINITY, f64::NAN),
+            _ => {}
+        }
+        candle
+    };
+    (0..len).map(one).collect()
+}
+
+/// An indicator with windows of about this length, in both parities and with every other choice.
+fn wide(name: &str, period: i32) -> Vec<Spec> {
+    let params = Spec::parse(name, &[]).unwrap().params();
+    // One of 1 may be refused; where windows must differ, they grow or shrink from one to the next.
+    let tries = [(period, 0), (period + 1, 0), (period, 1), (period + 9, -1)];
+    let numbers = |from: i32, step: i32, optional: bool| {
+        let all = params.iter().zip(0..);
+        all.filter(move |(param, _)| match param.kind {
+            ParamKind::Period(_) => true,
+            ParamKind::Optional | ParamKind::Offset => optional,
+            _ => false,
+        })
+        .map(move |(param, at)| (param.name, Arg::Number(f64::from(from + step * at))))
+        .collect::<Vec<_>>()
+    };
+    let found = tries
+        .into_iter()
+        .find(|(from, step)| Spec::parse(name, &numbers(*from, *step, true)).is_ok());
+    let (from, step) = found.unwrap();
+    let choices = params.iter().filter_map(|param| match param.kind {
+        ParamKind::Choice(words) => Some((param.name, Arg::Text(words[1]))),
+        _ => None,
+    });
+    let choices: Vec<_> = choices.collect();
+    let mut specs = Vec::new();
+    for optional in [false, true] {
+        let numbers = numbers(from, step, optional);
+        specs.extend(Spec::parse(name, &numbers));
+        // Each other choice alone, and all of them at once.
+        for other in choices.chunks(1).chain([choices.as_slice()]) {
+            specs.extend(Spec::parse(name, &[numbers.as_slice(), other].concat()));
+        }
+    }
+    specs.dedup();
+    specs
+}
+
 /// Numbers so large that the distance between two of them is infinite, among many that are not.
 #[test]
 fn what_is_too_large_to_be_told_is_not_available() {
