@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::ledger::Ledger;
+
 /// What a caller must be allowed to do before a tool runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
@@ -193,12 +195,14 @@ pub struct Cx<S> {
     pub deadline: Instant,
     pub cancel: CancellationToken,
     pub progress: Progress,
+    /// For those who follow a stream while they work.
+    pub ledger: Ledger,
 }
 
 impl Cx<()> {
     /// The same for the handlers of a service.
     pub(crate) fn of<S>(self, service: Arc<S>) -> Cx<S> {
-        let Self { caller, request_id, deadline, cancel, progress, .. } = self;
-        Cx { service, caller, request_id, deadline, cancel, progress }
+        let Self { caller, request_id, deadline, cancel, progress, ledger, .. } = self;
+        Cx { service, caller, request_id, deadline, cancel, progress, ledger }
     }
 }

@@ -21,6 +21,7 @@ use tokio::time::Instant;
 use crate::call::{Call, Caller, Credential, Cx, Scope};
 use crate::catalog::Catalog;
 use crate::envelope::{Failure, FailureContext};
+use crate::ledger::Ledger;
 use crate::reply::Reply;
 use crate::schema::Schema;
 use crate::spec::TIMEOUT;
@@ -313,6 +314,11 @@ impl Pipeline {
             deadline,
             cancel: call.cancel,
             progress: call.progress,
+            ledger: Ledger {
+                meter: Arc::clone(&self.meter),
+                service: Arc::clone(&asks.service.name),
+                transport: call.transport,
+            },
         };
         let work = async {
             let _turn = self.turn(asks).await?;

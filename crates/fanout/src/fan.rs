@@ -26,6 +26,22 @@ pub struct Fan<T> {
     readers: Mutex<Readers<T>>,
 }
 
+/// How much waits to be read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Depth {
+    pub all: usize,
+    /// For the one that most waits for.
+    pub longest: usize,
+}
+
+impl Depth {
+    /// The same of both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { all: self.all + other.all, longest: self.longest.max(other.longest) }
+    }
+}
+
 /// A reader's place; given up when it is dropped.
 #[derive(Debug)]
 pub struct Seat<T> {
@@ -85,6 +101,13 @@ impl<T> Fan<T> {
     /// Whether some reader has hardly room for more of what is never left out.
     pub fn is_crowded(&self) -> bool {
         self.readers().all.values().any(|reader| reader.queue.is_crowded())
+    }
+
+    /// What waits for its readers, all together and at most for one.
+    pub fn depth(&self) -> Depth {
+        let readers = self.readers();
+        let waiting = readers.all.values().map(|reader| reader.queue.len());
+        waiting.fold(Depth::default(), |depth, one| depth.and(Depth { all: one, longest: one }))
     }
 
     /// Nothing more will come.
@@ -150,7 +173,9 @@ mod tests {
         let both = fan.join(10, true);
         assert!(fan.wants_fleeting());
         [-2, 2].into_iter().for_each(|it| publish(&fan, it));
+        assert_eq!(fan.depth(), Depth { all: 4, longest: 2 });
         assert_eq!(read(&lasting), [1, 2]);
+        assert_eq!(fan.depth(), Depth { all: 2, longest: 2 });
         assert_eq!(read(&both), [-2, 2]);
         drop(both);
         assert!(!fan.wants_fleeting() && fan.len() == 1);

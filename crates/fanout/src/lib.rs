@@ -6,7 +6,7 @@
 mod fan;
 mod queue;
 
-pub use fan::{Fan, Seat};
+pub use fan::{Depth, Fan, Seat};
 pub use queue::{End, Next, Queue};
 
 /// How much an event matters, least first.

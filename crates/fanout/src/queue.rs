@@ -113,6 +113,15 @@ impl<T> Queue<T> {
         Poll::Pending
     }
 
+    /// How many events wait.
+    pub fn len(&self) -> usize {
+        self.state().events.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Whether more than half of the room is taken by what cannot be left out.
     pub fn is_crowded(&self) -> bool {
         let state = self.state();

@@ -9,6 +9,7 @@ use contract::{Catalog, Pipeline, Service, View};
 use history::History;
 use jobs::{Jobs, Limits};
 use market::{BarArchive, Clock, SystemClock};
+use service_indicators::{LiveSetup, Queues};
 use service_quotes::{LocalApi, RemoteApi};
 use store::{Db, StoreConfig};
 use telemetry::{BuildInfo, Metrics};
@@ -186,7 +187,20 @@ fn indicators(parts: &Parts<'_>, venues: &Venues) -> Result<Service, Failure> {
     };
     let tasks =
         service_indicators::Tasks { tracker: parts.tasks.clone(), stop: parts.stop.clone() };
-    Ok(service_indicators::service(market, Arc::clone(&parts.clock), VERSION, tasks)?)
+    let queues = Queues::default();
+    watch(&parts.metrics, &queues);
+    let setup = LiveSetup { tasks, queues };
+    Ok(service_indicators::service(market, Arc::clone(&parts.clock), VERSION, setup)?)
+}
+
+/// What waits for those who read streams, all together and at most for one of them.
+fn watch(metrics: &Metrics, queues: &Queues) {
+    let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+    let all = queues.clone();
+    metrics.watch(metrics.queue_depth("subscriptions"), move || number(all.depth().all));
+    let longest = queues.clone();
+    let level = metrics.queue_depth("subscriptions:longest");
+    metrics.watch(level, move || number(longest.depth().longest));
 }
 
 fn moex(parts: &Parts<'_>, venues: &Venues) -> Result<Service, Failure> {

@@ -178,6 +178,10 @@ impl Observer for Watch {
     fn used_weight(&self, used: u32, _limit: u32) {
         self.weight.set(i64::from(used));
     }
+
+    fn stream(&self, what: &'static str) {
+        self.metrics.upstream_stream("binance", what);
+    }
 }
 
 struct MoexWatch(Arc<Metrics>);

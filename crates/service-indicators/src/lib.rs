@@ -18,7 +18,7 @@ use std::sync::Arc;
 use contract::{Contract, ContractError, ErrorTable, Scope, Service, Tools};
 use market::Clock;
 
-pub use live::Tasks;
+pub use live::{LiveSetup, Queues, Tasks};
 pub use ports::{Market, VenueCandles};
 
 use candles::Candlestand;
@@ -40,13 +40,13 @@ pub fn service(
     market: Market,
     clock: Arc<dyn Clock>,
     version: &'static str,
-    tasks: Tasks,
+    setup: impl Into<LiveSetup>,
 ) -> Result<Service, ContractError> {
     let contract = Contract::load("indicators")?;
     let errors = Arc::clone(&contract.errors);
     let started = clock.now();
     let candles = Arc::new(Candlestand::new(market));
-    let live = Live::new(Arc::clone(&candles), Arc::clone(&clock), tasks);
+    let live = Live::new(Arc::clone(&candles), Arc::clone(&clock), setup.into());
     let indicators = Arc::new(Indicators { candles, live, clock, version, started, errors });
     Tools::of(indicators)
         .tool("compute_indicators", Scope::Read, tools::compute::call)

@@ -26,8 +26,9 @@ mod tests;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
+use fanout::Depth;
 use fault::Fault;
 use market::{Clock, Millis};
 use tokio::sync::{OnceCell, Semaphore};
@@ -63,6 +64,29 @@ pub struct Tasks {
     pub stop: CancellationToken,
 }
 
+/// What live streams are given to work with.
+#[derive(Clone)]
+pub struct LiveSetup {
+    pub tasks: Tasks,
+    pub queues: Queues,
+}
+
+impl From<Tasks> for LiveSetup {
+    fn from(tasks: Tasks) -> Self {
+        Self { tasks, queues: Queues::default() }
+    }
+}
+
+/// A view of what waits for subscribers, for those who measure. Empty until a service is made.
+#[derive(Clone, Default)]
+pub struct Queues(Arc<OnceLock<Weak<Live>>>);
+
+impl Queues {
+    pub fn depth(&self) -> Depth {
+        self.0.get().and_then(Weak::upgrade).map_or_else(Depth::default, |live| live.depth())
+    }
+}
+
 pub(crate) struct Live {
     pub(crate) candles: Arc<Candlestand>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -83,15 +107,29 @@ struct Entry {
 }
 
 impl Live {
-    pub(crate) fn new(candles: Arc<Candlestand>, clock: Arc<dyn Clock>, tasks: Tasks) -> Arc<Self> {
-        Arc::new(Self {
+    pub(crate) fn new(
+        candles: Arc<Candlestand>,
+        clock: Arc<dyn Clock>,
+        setup: LiveSetup,
+    ) -> Arc<Self> {
+        let LiveSetup { tasks, queues } = setup;
+        let live = Arc::new(Self {
             candles,
             clock,
             tasks,
             channels: Mutex::default(),
             readers: Arc::default(),
             replays: Semaphore::new(REPLAYS_MAX),
-        })
+        });
+        // One view shows one service; there is no second to show.
+        _ = queues.0.set(Arc::downgrade(&live));
+        live
+    }
+
+    fn depth(&self) -> Depth {
+        let slots: Vec<Slot> = self.channels().values().map(|it| Arc::clone(&it.slot)).collect();
+        let channels = slots.iter().filter_map(|slot| slot.get());
+        channels.fold(Depth::default(), |depth, channel| depth.and(channel.fan.depth()))
     }
 
     fn channels(&self) -> MutexGuard<'_, HashMap<String, Entry>> {

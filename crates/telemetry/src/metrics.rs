@@ -35,6 +35,8 @@ const ROUTES_MAX: usize = 128;
 /// Tools with meters that are remembered.
 const TOOLS_MAX: usize = 256;
 
+type Reading = dyn Fn() -> i64 + Send + Sync;
+
 #[derive(Debug, Clone)]
 pub struct BuildInfo {
     pub version: String,
@@ -52,11 +54,14 @@ pub struct Metrics {
     upstream_requests: Bounded<3, Counter>,
     upstream_seconds: Bounded<2, Histogram, Buckets>,
     upstream_weight: Bounded<1, Gauge>,
+    upstream_streams: Bounded<2, Counter>,
     queue_depth: Bounded<1, Gauge>,
     streams_open: Bounded<2, Gauge>,
     streams_opened: Bounded<2, Counter>,
     streams_closed: Bounded<2, Counter>,
     connections: Gauge,
+    /// Levels that nobody keeps, and how each is found out when it is asked for.
+    watched: RwLock<Vec<(Level, Box<Reading>)>>,
     /// Meters by tool; a tool has one for each service and transport.
     tools: RwLock<HashMap<String, Vec<ToolMeter>>>,
     /// Meters by route and then by method, so that a request costs one lookup by its route.
@@ -79,11 +84,13 @@ impl Metrics {
             upstream_requests: Bounded::new(["venue", "endpoint", "outcome"], 512),
             upstream_seconds: Bounded::histograms(["venue", "endpoint"], &BUCKETS, 128),
             upstream_weight: Bounded::new(["venue"], 32),
+            upstream_streams: Bounded::new(["venue", "what"], 64),
             queue_depth: Bounded::new(["queue"], 256),
             streams_open: Bounded::new(["stream", "transport"], 64),
             streams_opened: Bounded::new(["stream", "transport"], 64),
             streams_closed: Bounded::new(["stream", "transport"], 64),
             connections: Gauge::default(),
+            watched: RwLock::default(),
             tools: RwLock::default(),
             routes: RwLock::default(),
             registry: Registry::default(),
@@ -115,6 +122,8 @@ impl Metrics {
         to.register("upstream_requests", about, self.upstream_requests.family());
         let about = "Time a venue took to answer";
         to.register_with_unit("upstream_request", about, seconds(), self.upstream_seconds.family());
+        let about = "What happened to the live streams of venues";
+        to.register("upstream_stream_events", about, self.upstream_streams.family());
     }
 
     fn register_levels(&self, to: &mut Registry) {
@@ -193,6 +202,11 @@ impl Metrics {
         Level(self.upstream_weight.get([venue]))
     }
 
+    /// Something happened to what a venue tells live.
+    pub fn upstream_stream(&self, venue: &str, what: &str) {
+        self.upstream_streams.get([venue, what]).inc();
+    }
+
     pub fn queue_depth(&self, queue: &str) -> Level {
         Level(self.queue_depth.get([queue]))
     }
@@ -207,12 +221,21 @@ impl Metrics {
         }
     }
 
+    /// Sets a level each time the metrics are asked for, where counting along would cost more.
+    pub fn watch(&self, level: Level, reading: impl Fn() -> i64 + Send + Sync + 'static) {
+        let mut watched = self.watched.write().unwrap_or_else(PoisonError::into_inner);
+        watched.push((level, Box::new(reading)));
+    }
+
     pub fn connections(&self) -> Level {
         Level(self.connections.clone())
     }
 
     /// Everything, in the text form of [`METRICS_CONTENT_TYPE`].
     pub fn render(&self) -> String {
+        for (level, reading) in &*self.watched.read().unwrap_or_else(PoisonError::into_inner) {
+            level.set(reading());
+        }
         let mut text = String::new();
         if encode(&mut text, &self.registry).is_err() {
             tracing::error!("the metrics could not be written whole");

@@ -19,6 +19,7 @@ mod durability;
 mod http_api;
 mod language_model;
 mod mcp;
+mod metrics;
 mod operations;
 mod pricing_access;
 mod pricing_faults;

@@ -21,14 +21,14 @@ use crate::process::{Folder, Server, http};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server whose exchange is another process that can be told to misbehave.
-struct House {
-    server: Server,
+pub(crate) struct House {
+    pub(crate) server: Server,
     exchange: Server,
     folder: Folder,
 }
 
 impl House {
-    fn new(more: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(more: &[(&str, &str)]) -> Self {
         let folder = Folder::new();
         let exchange = Server::start_sim(folder.path());
         let live = exchange.base.replace("http://", "ws://");
@@ -42,13 +42,13 @@ impl House {
         Self { server, exchange, folder }
     }
 
-    async fn fault(&self, fault: Value) {
+    pub(crate) async fn fault(&self, fault: Value) {
         let request = http().post(self.exchange.url("/sim/faults")).json(&fault);
         let response = request.send().await.unwrap();
         assert!(response.status().is_success(), "{}", response.text().await.unwrap());
     }
 
-    async fn events(&self, query: &str, after: Option<i64>) -> Events {
+    pub(crate) async fn events(&self, query: &str, after: Option<i64>) -> Events {
         let mut request = http().get(self.server.url(&format!("/stream/klines?{query}")));
         if let Some(after) = after {
             request = request.header("last-event-id", after.to_string());
@@ -59,7 +59,7 @@ impl House {
         Events { response, text: String::new() }
     }
 
-    async fn socket(&self) -> Socket {
+    pub(crate) async fn socket(&self) -> Socket {
         let url = format!("ws://{}/ws", self.server.address());
         let (socket, _) = tokio_tungstenite::connect_async(url).await.unwrap();
         Socket(socket)
@@ -67,7 +67,7 @@ impl House {
 }
 
 /// Server-sent events, one at a time.
-struct Events {
+pub(crate) struct Events {
     response: Response,
     text: String,
 }
@@ -90,7 +90,7 @@ impl Events {
     }
 
     /// The opening times of so many closed candles, and the statuses between them.
-    async fn closed(&mut self, count: usize) -> (Vec<i64>, Vec<String>) {
+    pub(crate) async fn closed(&mut self, count: usize) -> (Vec<i64>, Vec<String>) {
         let (mut times, mut statuses) = (Vec::new(), Vec::new());
         while times.len() < count {
             let (id, event) = self.next().await.unwrap();
@@ -107,10 +107,10 @@ impl Events {
     }
 }
 
-struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
+pub(crate) struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 impl Socket {
-    async fn say(&mut self, text: impl ToString) {
+    pub(crate) async fn say(&mut self, text: impl ToString) {
         self.0.send(Message::text(text.to_string())).await.unwrap();
     }
 
@@ -129,7 +129,7 @@ impl Socket {
     }
 
     /// The next message of a type.
-    async fn next_of(&mut self, kind: &str) -> Value {
+    pub(crate) async fn next_of(&mut self, kind: &str) -> Value {
         loop {
             let message = self.next().await.unwrap();
             if message["type"] == kind {

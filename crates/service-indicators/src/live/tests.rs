@@ -211,6 +211,20 @@ async fn those_who_ask_for_the_same_share_it() {
 }
 
 #[tokio::test]
+async fn what_waits_for_readers_is_seen() {
+    let house = House::new().await;
+    let mut slow = subscribe(&house, json!({})).await;
+    let mut slower = subscribe(&house, json!({"indicators": {"rsi": {}}})).await;
+    house.close(2).await;
+    waiting(&mut slow);
+    house.close(3).await;
+    assert_eq!(house.live.depth(), fanout::Depth { all: 8, longest: 5 });
+    waiting(&mut slower);
+    drop(slow);
+    assert_eq!(house.live.depth(), fanout::Depth::default());
+}
+
+#[tokio::test]
 async fn forming_candles_come_to_those_who_want_them_and_change_nothing() {
     let house = House::new().await;
     let mut closed = subscribe(&house, json!({"indicators": {"rsi": {}}})).await;

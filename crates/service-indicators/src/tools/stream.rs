@@ -1,10 +1,11 @@
 //! `stream_klines` and the streams behind SSE and WebSocket: live candles with indicators.
 
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Cx, Event, Progress, Reply, Subscription};
+use contract::{Cx, Event, EventFeed as _, Progress, Reply, Subscription};
 use fault::Fault;
 use futures_util::future::try_join_all;
 use market::{Interval, Millis, Ticker};
@@ -12,9 +13,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
+use super::until::Until;
 use crate::Indicators;
 use crate::live::{Batch, BatchArgs, Read, Reader, StreamArgs};
 
+/// The stream that a call follows.
+const STREAM: &str = "klines";
 /// The longest a call may follow.
 const SECONDS_MAX: u64 = 3_600;
 /// How long it follows for a client that hears nothing meanwhile: most give up after a minute.
@@ -31,6 +35,7 @@ pub(crate) struct CallArgs {
     stream: StreamArgs,
     max_events: usize,
     max_seconds: Option<u64>,
+    until: Option<Until>,
     /// The deadline is made of it before we are called; here it says that the caller chose one.
     timeout_ms: Option<u64>,
 }
@@ -49,17 +54,26 @@ pub(crate) async fn open_batch(cx: Cx<Indicators>, args: BatchArgs) -> Result<Su
 
 pub(crate) async fn call(cx: Cx<Indicators>, args: CallArgs) -> Result<Followed, Fault> {
     let ask = args.stream.ask(&cx.service.candles)?;
+    if let Some(until) = &args.until {
+        until.check(&ask.windows)?;
+    }
     let patient = cx.progress.is_heard() || args.timeout_ms.is_some();
     let unless_said = if patient { SECONDS_MAX } else { SECONDS_UNHEARD };
     let seconds = args.max_seconds.unwrap_or(unless_said).min(SECONDS_MAX);
     let now = Instant::now();
-    let until = now + Duration::from_secs(seconds);
+    let latest_asked = now + Duration::from_secs(seconds);
     let answering = ANSWERING.min(cx.deadline.saturating_duration_since(now) / 4);
     let latest = cx.deadline.checked_sub(answering).unwrap_or(cx.deadline);
-    let ends = if args.timeout_ms.is_some() && latest < until { "timeoutMs" } else { "maxSeconds" };
+    let ends =
+        if args.timeout_ms.is_some() && latest < latest_asked { "timeoutMs" } else { "maxSeconds" };
     let mut reader = cx.service.live.subscribe(&ask, cx.deadline).await?;
-    let bounds = Bounds { events: args.max_events, until: until.min(latest), ends };
+    let _open = cx.ledger.opened(STREAM);
+    let at_latest = latest_asked.min(latest);
+    let bounds = Bounds { events: args.max_events, until: args.until, at_latest, ends };
     let (events, ended) = follow(&mut reader, &bounds, &cx.progress).await;
+    if let Some(code) = reader.cut_off() {
+        cx.ledger.lost(code);
+    }
     Ok(Followed {
         ticker: ask.ticker,
         interval: ask.interval,
@@ -73,22 +87,24 @@ pub(crate) async fn call(cx: Cx<Indicators>, args: CallArgs) -> Result<Followed,
 
 struct Bounds {
     events: usize,
-    until: Instant,
+    until: Option<Until>,
+    at_latest: Instant,
     /// What that is called.
     ends: &'static str,
 }
 
-/// Reads until there are enough candles or no more time. Everything is reported as it comes, signs
+/// Reads until there are enough candles, what is waited for, or no more time. Who waits for something
+/// is told the last candles only. Everything is reported as it comes, signs
 /// of life included.
 async fn follow(
     reader: &mut Reader,
     bounds: &Bounds,
     progress: &Progress,
-) -> (Vec<Arc<Event>>, &'static str) {
-    let mut candles = Vec::new();
+) -> (VecDeque<Arc<Event>>, &'static str) {
+    let mut candles = VecDeque::new();
     let mut reports = 0.0;
-    while candles.len() < bounds.events {
-        let Ok(read) = timeout_at(bounds.until, reader.read_next()).await else {
+    while bounds.until.is_some() || candles.len() < bounds.events {
+        let Ok(read) = timeout_at(bounds.at_latest, reader.read_next()).await else {
             return (candles, bounds.ends);
         };
         let event = match &read {
@@ -100,7 +116,16 @@ async fn follow(
         reports += 1.0;
         progress.report(reports, None, &event.json);
         match read {
-            Some(Read::Candle { event, .. }) => candles.push(event),
+            Some(Read::Candle { event, .. }) => {
+                let met = bounds.until.as_ref().is_some_and(|until| until.is_met(&event.json));
+                if candles.len() == bounds.events {
+                    candles.pop_front();
+                }
+                candles.push_back(event);
+                if met {
+                    return (candles, "until");
+                }
+            }
             Some(Read::Ended { cause, .. }) => return (candles, cause.word()),
             _ => {}
         }
@@ -111,7 +136,7 @@ async fn follow(
 pub(crate) struct Followed {
     ticker: Ticker,
     interval: Interval,
-    events: Vec<Arc<Event>>,
+    events: VecDeque<Arc<Event>>,
     ended: &'static str,
     resume_after: Millis,
     source: String,

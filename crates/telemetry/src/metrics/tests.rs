@@ -35,6 +35,8 @@ fn each_family_is_recorded_and_rendered() {
     metrics.upstream("binance", "klines").record("ok", milli);
     metrics.upstream_weight_used("binance").set(42);
     metrics.queue_depth("jobs").set(7);
+    metrics.upstream_stream("binance", "reconnecting");
+    metrics.watch(metrics.queue_depth("readers"), || 5);
     let held = metrics.stream("klines", "sse");
     let _more = (metrics.stream("klines", "sse"), metrics.connections().hold());
     drop(held);
@@ -56,6 +58,8 @@ fn each_family_is_recorded_and_rendered() {
             r#"stoa_upstream_request_seconds_count{venue="binance",endpoint="klines"} 1"#,
             r#"stoa_upstream_weight_used{venue="binance"} 42"#,
             r#"stoa_queue_depth{queue="jobs"} 7"#,
+            r#"stoa_queue_depth{queue="readers"} 5"#,
+            r#"stoa_upstream_stream_events_total{venue="binance",what="reconnecting"} 1"#,
             r#"stoa_streams_open{stream="klines",transport="sse"} 1"#,
             r#"stoa_streams_opened_total{stream="klines",transport="sse"} 2"#,
             r#"stoa_streams_closed_total{stream="klines",transport="sse"} 1"#,

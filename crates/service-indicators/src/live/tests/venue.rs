@@ -157,7 +157,7 @@ impl House {
             health: Box::new(|| Box::pin(std::future::ready(VenueHealth::Up))),
         }));
         let shared = Arc::<FakeClock>::clone(&clock);
-        let live = Live::new(Arc::clone(&candles), shared, Tasks { tracker, stop });
+        let live = Live::new(Arc::clone(&candles), shared, Tasks { tracker, stop }.into());
         Self { live, candles, venue, clock, _folder: folder }
     }
 
