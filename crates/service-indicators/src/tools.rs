@@ -1,4 +1,4 @@
-//! One file per tool; each has one `call`.
+//! One file per tool; each has one `call`. `until` is what one of them waits for.
 
 pub(crate) mod compute;
 pub(crate) mod get_klines;
@@ -6,3 +6,4 @@ pub(crate) mod get_klines_batch;
 pub(crate) mod health;
 pub(crate) mod list_symbols;
 pub(crate) mod stream;
+mod until;
