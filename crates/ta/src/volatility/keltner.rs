@@ -8,8 +8,8 @@
 //! start with means, the shorter one so late that they end at the same candle.
 
 use super::Atr;
-use crate::block::slide::{CHUNK, Work};
-use crate::block::{Block, Ewm, Of, Sum, check_period, positive};
+use crate::block::slide::Work;
+use crate::block::{Block, CHUNK, Ewm, Of, Sum, check_period, positive};
 use crate::indicator::{Slices, available, beyond, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity, Room};
