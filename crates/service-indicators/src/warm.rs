@@ -17,10 +17,11 @@ const SETTLED: usize = 25;
 
 /// Those that look at one window and nothing else. Windows over windows, as of the ulcer index, are
 /// left to the rule for averages, which is generous.
-const WINDOWED: [&str; 20] = [
+const WINDOWED: [&str; 21] = [
     "aroon",
     "awesome",
     "bollinger",
+    "bollingerBandwidth",
     "cci",
     "cmf",
     "dailyReturn",
@@ -161,6 +162,11 @@ mod tests {
         let walk = Walk::new(2 * AHEAD_MAX + SHOWN);
         for name in ta::known() {
             check(&walk, &Spec::parse(name, &[]).unwrap());
+            // In TA-Lib's way too, where there is one; Keltner's needs the form that TA-Lib has.
+            let way = [("parity", Arg::Text("talib")), ("bands", Arg::Text("atr"))];
+            for way in [&way[..1], &way] {
+                Spec::parse(name, way).iter().for_each(|spec| check(&walk, spec));
+            }
         }
         for (name, args) in [
             ("rsi", vec![("period", Arg::Number(200.0))]),
@@ -169,6 +175,9 @@ mod tests {
             ("bollinger", vec![("period", Arg::Number(1_000.0))]),
             ("keltner", vec![("bands", Arg::Text("atr"))]),
             ("vwap", vec![("period", Arg::Number(30.0))]),
+            ("donchian", vec![("offset", Arg::Number(300.0))]),
+            ("ichimoku", vec![("spans", Arg::Text("ahead"))]),
+            ("stoch", vec![("d", Arg::Number(40.0)), ("smooth", Arg::Number(30.0))]),
         ] {
             check(&walk, &Spec::parse(name, &args).unwrap());
         }

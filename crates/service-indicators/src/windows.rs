@@ -144,6 +144,7 @@ mod tests {
 
     use super::*;
     use serde_json::json;
+    use ta::ParamKind;
 
     fn rule() -> Value {
         let text = contract::text("indicators/schemas.json").unwrap();
@@ -175,6 +176,42 @@ mod tests {
                 assert!(parsed.is_ok(), "{name}.{parameter}: {:?}", parsed.err());
             }
         }
+    }
+
+    /// What the manual says of an indicator, but for what TA-Lib does otherwise.
+    fn manual_row(spec: &Spec) -> String {
+        let others = spec.params().iter().filter(|param| param.name != "parity");
+        let params = others.map(|param| match param.kind {
+            ParamKind::Period(default) => format!("{} {default}", param.name),
+            ParamKind::Real(default) => format!("{} {default}", param.name),
+            ParamKind::Offset => format!("{} 0", param.name),
+            ParamKind::Optional => format!("{} (none)", param.name),
+            ParamKind::Choice(words) => format!("{} {}", param.name, words.join(" or ")),
+        });
+        let params = params.collect::<Vec<_>>().join(", ");
+        let keys = spec.outputs().iter().map(|key| format!("`{key}`")).collect::<Vec<_>>();
+        format!("| {} | {params} | {} | {} |", spec.name(), keys.join(", "), spec.warmup())
+    }
+
+    #[test]
+    fn the_manual_tells_every_indicator_as_it_is() {
+        let manual = include_str!("../../../docs/indicators.md");
+        let mut missing = Vec::new();
+        for name in ta::known() {
+            let spec = Spec::parse(name, &[]).unwrap();
+            let row = manual_row(&spec);
+            // The last cell tells what parity changes, and is empty where there is no parity.
+            let rest = manual.lines().find_map(|line| line.strip_prefix(&row));
+            let other = spec.params().iter().any(|param| param.name == "parity");
+            match rest.map(|rest| rest.trim_matches([' ', '|']).is_empty()) {
+                Some(empty) if empty != other => {}
+                Some(_) => {
+                    missing.push(format!("{row} parity told where there is none, or not told"))
+                }
+                None => missing.push(row),
+            }
+        }
+        assert!(missing.is_empty(), "not in the manual:\n{}", missing.join("\n"));
     }
 
     #[test]
