@@ -189,7 +189,7 @@ fn indicators(parts: &Parts<'_>, venues: &Venues) -> Result<Service, Failure> {
         service_indicators::Tasks { tracker: parts.tasks.clone(), stop: parts.stop.clone() };
     let queues = Queues::default();
     watch(&parts.metrics, &queues);
-    let setup = LiveSetup { tasks, queues };
+    let setup = LiveSetup { tasks, limits: parts.config.stream_limits, queues };
     Ok(service_indicators::service(market, Arc::clone(&parts.clock), VERSION, setup)?)
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use auth::{RateLimit, Secret};
 use contract::{Concurrency, View};
 use market_binance::{ApiKey, BinanceConfig, StreamConfig};
+use service_indicators::StreamLimits;
 use telemetry::{LogConfig, LogFormat};
 use transport_http::ClientLimits;
 
@@ -56,6 +57,7 @@ pub(crate) struct Config {
     pub(crate) body_bytes_max: usize,
     pub(crate) connections_max: usize,
     pub(crate) client_streams: ClientLimits,
+    pub(crate) stream_limits: StreamLimits,
     pub(crate) arche_api_url: Option<String>,
     pub(crate) arche_api_token: Option<Secret>,
     /// The caller's own token, for stdio and `call`.
@@ -176,6 +178,7 @@ impl Config {
                 settings.streams_per_client_max,
                 settings.streams_per_client_minute,
             ),
+            stream_limits: stream_limits(settings.stream_queue_max, settings.stream_replay_max)?,
             arche_api_url: settings.arche_api_url,
             arche_api_token: settings.arche_api_token.map(Secret::new),
             token: settings.token.map(Secret::new),
@@ -195,6 +198,25 @@ fn client_streams(open_max: Option<usize>, per_minute: Option<u32>) -> ClientLim
         open_max: open_max.unwrap_or(usual.open_max),
         per_minute: per_minute.unwrap_or(usual.per_minute),
     }
+}
+
+fn stream_limits(queue: Option<usize>, replay: Option<u64>) -> Result<StreamLimits, Failure> {
+    let usual = StreamLimits::default();
+    let limits = StreamLimits {
+        queue_max: queue.unwrap_or(usual.queue_max),
+        replay_max: replay.unwrap_or(usual.replay_max),
+    };
+    if limits.are_sound() {
+        return Ok(limits);
+    }
+    let (queue, replay) = (StreamLimits::QUEUE, StreamLimits::REPLAY);
+    Err(Failure::usage(format!(
+        "stream_queue_max must be from {} to {}, and stream_replay_max from {} to {}",
+        queue.start(),
+        queue.end(),
+        replay.start(),
+        replay.end()
+    )))
 }
 
 fn provider(name: Option<&str>, binance: BinanceSite) -> Result<Provider, Failure> {
@@ -307,6 +329,25 @@ mod tests {
         assert_eq!(calls(None, None), Some(Concurrency::default()));
         assert_eq!(calls(Some(1), Some(0)), Some(Concurrency { max: 1, queue: 0 }));
         assert_eq!(calls(Some(0), None), None);
+    }
+
+    #[test]
+    fn streams_are_as_long_as_they_are_set_and_a_venue_can_bear() {
+        let limits = |queue, replay| {
+            let settings =
+                Settings { stream_queue_max: queue, stream_replay_max: replay, ..settings() };
+            Config::resolve(settings).map(|config| config.stream_limits).ok()
+        };
+        assert_eq!(limits(None, None), Some(StreamLimits::default()));
+        let set = StreamLimits { queue_max: 50, replay_max: 20 };
+        assert_eq!(limits(Some(50), Some(20)), Some(set));
+        for (queue, replay) in [(Some(0), None), (Some(1 << 30), None), (None, Some(0))] {
+            assert_eq!(limits(queue, replay), None);
+        }
+        let venue = StreamConfig::new("ws://127.0.0.1:9");
+        assert!(venue.followers_max >= service_indicators::CHANNELS_MAX);
+        assert!(venue.series_max >= service_indicators::CHANNELS_MAX);
+        assert!(venue.replay_max >= *StreamLimits::REPLAY.end());
     }
 
     #[test]

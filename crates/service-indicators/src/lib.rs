@@ -18,7 +18,7 @@ use std::sync::Arc;
 use contract::{Contract, ContractError, ErrorTable, Scope, Service, Tools};
 use market::Clock;
 
-pub use live::{LiveSetup, Queues, Tasks};
+pub use live::{CHANNELS_MAX, LiveSetup, Queues, StreamLimits, Tasks};
 pub use ports::{Market, VenueCandles};
 
 use candles::Candlestand;

@@ -8,6 +8,7 @@
 //! | `follower` | follows the venue for a channel, again and again |
 //! | `calculators` | the indicators' state, warm before the first event |
 //! | `event` | events in the contract's shape |
+//! | `limits` | every bound, and how they fit together |
 //! | `marks` | the states of what adds up, for those who resume |
 //! | `missed` | closed candles from before the channel, for those who resume |
 //! | `reader`, `batch` | what one subscriber reads, of one symbol and of several |
@@ -18,6 +19,7 @@ mod calculators;
 mod channel;
 mod event;
 mod follower;
+mod limits;
 mod marks;
 mod missed;
 mod reader;
@@ -38,24 +40,15 @@ use tokio_util::task::TaskTracker;
 
 pub(crate) use ask::{Ask, BatchArgs, StreamArgs};
 pub(crate) use batch::Batch;
+pub use limits::{CHANNELS_MAX, StreamLimits};
 pub(crate) use reader::{Read, Reader};
 
 use crate::candles::Candlestand;
 use channel::Channel;
+use limits::{READERS_MAX, REMEMBERED_MAX, REPLAYS_MAX};
 
-/// How many different series with indicators are followed at a time.
-const CHANNELS_MAX: usize = 2_048;
-/// How many subscriptions there are at a time.
-const READERS_MAX: usize = 100_000;
-/// How many candles the indicators of all channels remember together; bounds their memory.
-const REMEMBERED_MAX: usize = 4_000_000;
 /// How far our clock may be behind a venue's.
 const CLOCKS_APART_MS: i64 = 2_000;
-/// How many of those who resume are read for at a time: warming indicators may take a day of
-/// seconds, which is held for a moment.
-const REPLAYS_MAX: usize = 4;
-/// The most closed candles that are told again to one who resumes.
-pub(crate) const REPLAY_MAX: u64 = 5_000;
 
 /// Where background work runs.
 #[derive(Debug, Clone)]
@@ -68,12 +61,13 @@ pub struct Tasks {
 #[derive(Clone)]
 pub struct LiveSetup {
     pub tasks: Tasks,
+    pub limits: StreamLimits,
     pub queues: Queues,
 }
 
 impl From<Tasks> for LiveSetup {
     fn from(tasks: Tasks) -> Self {
-        Self { tasks, queues: Queues::default() }
+        Self { tasks, limits: StreamLimits::default(), queues: Queues::default() }
     }
 }
 
@@ -91,6 +85,7 @@ pub(crate) struct Live {
     pub(crate) candles: Arc<Candlestand>,
     pub(crate) clock: Arc<dyn Clock>,
     tasks: Tasks,
+    pub(crate) limits: StreamLimits,
     channels: Mutex<HashMap<String, Entry>>,
     readers: Arc<AtomicUsize>,
     /// Turns at reading what somebody missed.
@@ -112,11 +107,12 @@ impl Live {
         clock: Arc<dyn Clock>,
         setup: LiveSetup,
     ) -> Arc<Self> {
-        let LiveSetup { tasks, queues } = setup;
+        let LiveSetup { tasks, limits, queues } = setup;
         let live = Arc::new(Self {
             candles,
             clock,
             tasks,
+            limits,
             channels: Mutex::default(),
             readers: Arc::default(),
             replays: Semaphore::new(REPLAYS_MAX),
@@ -192,12 +188,12 @@ impl Live {
             return Err(Fault::invalid("resume_ahead", message).problem("after", "a time past"));
         }
         let missed = ask.interval.count_in(market::Span::new(Millis(after.0 + 1), now));
-        if missed > REPLAY_MAX {
-            let message = format!(
-                "after: expected at most {REPLAY_MAX} candles ago; read older ones as history"
-            );
+        let most = self.limits.replay_max;
+        if missed > most {
+            let message =
+                format!("after: expected at most {most} candles ago; read older ones as history");
             return Err(Fault::invalid("resume_too_far", message)
-                .problem("after", format!("at most {REPLAY_MAX} candles ago")));
+                .problem("after", format!("at most {most} candles ago")));
         }
         Ok(())
     }

@@ -48,6 +48,7 @@ async fn look(config: &Config) -> Vec<Finding> {
     findings.extend(exposure::check(config));
     findings.push(exposure::surfaces(config.surfaces));
     findings.push(limits::check(config.connections_max));
+    findings.push(limits::streams(config.stream_limits));
     findings.extend(venue);
     findings.extend(model);
     findings.extend(tools);

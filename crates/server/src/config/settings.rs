@@ -52,6 +52,8 @@ pub(crate) struct Settings {
     pub(crate) client_timeout_s: Option<f64>,
     pub(crate) body_bytes_max: Option<usize>,
     pub(crate) connections_max: Option<usize>,
+    pub(crate) stream_queue_max: Option<usize>,
+    pub(crate) stream_replay_max: Option<u64>,
     pub(crate) streams_per_client_max: Option<usize>,
     pub(crate) streams_per_client_minute: Option<u32>,
     pub(crate) arche_api_url: Option<String>,
@@ -67,7 +69,7 @@ pub(crate) struct Settings {
 }
 
 /// Every variable that is read. `stoa doctor` and the tests walk this list.
-const VARIABLES: [&str; 45] = [
+const VARIABLES: [&str; 47] = [
     "STOA_LISTEN",
     "PORT",
     "STOA_DATA",
@@ -105,6 +107,8 @@ const VARIABLES: [&str; 45] = [
     "STOA_CLIENT_TIMEOUT_S",
     "STOA_BODY_BYTES_MAX",
     "STOA_CONNECTIONS_MAX",
+    "STOA_STREAM_QUEUE_MAX",
+    "STOA_STREAM_REPLAY_MAX",
     "STOA_STREAMS_PER_CLIENT_MAX",
     "STOA_STREAMS_PER_CLIENT_MINUTE",
     "ARCHE_API_URL",
@@ -174,6 +178,8 @@ impl Settings {
             client_timeout_s,
             body_bytes_max,
             connections_max,
+            stream_queue_max,
+            stream_replay_max,
             streams_per_client_max,
             streams_per_client_minute,
             arche_api_url,
@@ -255,6 +261,8 @@ impl Settings {
             client_timeout_s: from.value("STOA_CLIENT_TIMEOUT_S", "a number of seconds")?,
             body_bytes_max: from.value("STOA_BODY_BYTES_MAX", "a number of bytes")?,
             connections_max: from.value("STOA_CONNECTIONS_MAX", "a whole number")?,
+            stream_queue_max: from.value("STOA_STREAM_QUEUE_MAX", "a whole number")?,
+            stream_replay_max: from.value("STOA_STREAM_REPLAY_MAX", "a whole number")?,
             streams_per_client_max: from.value("STOA_STREAMS_PER_CLIENT_MAX", "a whole number")?,
             streams_per_client_minute: from
                 .value("STOA_STREAMS_PER_CLIENT_MINUTE", "a whole number")?,
@@ -345,8 +353,11 @@ mod tests {
 
     #[test]
     fn every_variable_of_ours_is_known() {
+        let page = include_str!("../../../../docs/configuration.md");
         for name in VARIABLES {
             assert!(environment(&[(name, "1")]).refuse_unknown().is_ok(), "{name}");
+            let told = page.contains(&format!("| `{name}` |")) || name == "STOA_CONFIG";
+            assert!(told, "docs/configuration.md does not list {name}");
         }
     }
 }

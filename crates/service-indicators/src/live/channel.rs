@@ -9,24 +9,22 @@ use fault::Fault;
 use market::{Bar, Clock, Follow, Interval, Millis, Span};
 use tokio::time::Instant;
 
+use super::Live;
 use super::ask::Ask;
 use super::calculators::{Calculators, Mark};
 use super::event::{Ended, Status, Subject, Told};
 use super::follower::Follower;
+use super::limits::{FOLLOWED_MAX, StreamLimits};
 use super::marks::Marks;
-use super::{Live, REPLAY_MAX};
 use crate::warm;
 
-/// Closed candles kept ready for those who come back soon.
-const KEPT_MAX: usize = 512;
 /// How often a channel looks whether anybody reads it; one that nobody reads twice is over.
 pub(super) const LOOK: Duration = Duration::from_secs(10);
-/// A venue tells candles again only so far back; a symbol that stopped trading is followed anew.
-const FOLLOWED_MAX: u64 = 500;
 
 pub(crate) struct Channel {
     pub(crate) subject: Subject,
     pub(crate) clock: Arc<dyn Clock>,
+    limits: StreamLimits,
     pub(super) fan: Arc<Fan<Told>>,
     state: Mutex<State>,
 }
@@ -73,11 +71,11 @@ impl Channel {
         let port = live.candles.live(&ask.ticker)?;
         let now = live.clock.now();
         let first = ask.interval.open_of(now);
-        let base = warm::base(ask.interval, now, REPLAY_MAX);
+        let base = warm::base(ask.interval, now, live.limits.block());
         let before = lead(ask, first, base);
         let history = live.candles.last(&ask.ticker, ask.interval, before, deadline).await?;
         let mut calculators = Calculators::new(&ask.windows, base, None);
-        let mut marks = Marks::new(&calculators, base);
+        let mut marks = Marks::new(&calculators, base, live.limits.marks());
         for bar in &history {
             calculators.close(bar);
             marks.closed(&calculators, bar.open_time);
@@ -89,6 +87,7 @@ impl Channel {
         let channel = Arc::new(Self {
             subject: Subject { symbol: Arc::from(&*ask.ticker.name), interval: ask.interval },
             clock: Arc::clone(&live.clock),
+            limits: live.limits,
             fan: Arc::default(),
             state: Mutex::new(State {
                 kept: VecDeque::new(),
@@ -127,7 +126,7 @@ impl Channel {
         if state.over.is_some() {
             return None;
         }
-        let seat = self.fan.join(Follow::QUEUE_MAX, !ask.closed_only);
+        let seat = self.fan.join(self.limits.queue_max, !ask.closed_only);
         if let Some(status) = state.status {
             let event = self.subject.status(status, self.clock.now());
             seat.tell(&Arc::new(Told { event, candle: None, closed: false }), Worth::Status);
@@ -165,7 +164,7 @@ impl Channel {
         // Held while everybody is told, so that newcomers find what they are not told here.
         let mut state = self.state();
         if told.closed {
-            if state.kept.len() >= KEPT_MAX {
+            if state.kept.len() >= self.limits.kept() {
                 let oldest = state.kept.pop_front().and_then(|oldest| oldest.candle);
                 state.floor = oldest.unwrap_or(state.floor);
             }

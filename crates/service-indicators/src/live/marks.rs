@@ -5,27 +5,23 @@ use std::sync::Arc;
 
 use market::Millis;
 
-use super::REPLAY_MAX;
 use super::calculators::{Calculators, Mark};
+use super::limits::MARKED_EVERY;
 
-/// Candles between two marks: as many are computed again for one who resumes.
-const EVERY: usize = 512;
-/// One more than reach over all that can be told again, on either side.
-const MARKS_MAX: usize = REPLAY_MAX as usize / EVERY + 3;
-
-#[derive(Default)]
 pub(crate) struct Marks {
     /// Oldest first.
     kept: VecDeque<Arc<Mark>>,
     /// Candles since the last one.
     since: usize,
+    /// How many are kept.
+    max: usize,
 }
 
 impl Marks {
     /// The first mark is where everything begins.
-    pub(crate) fn new(calculators: &Calculators, base: Millis) -> Self {
+    pub(crate) fn new(calculators: &Calculators, base: Millis, max: usize) -> Self {
         let first = calculators.mark(Millis(base.0 - 1));
-        Self { kept: first.map(Arc::new).into_iter().collect(), since: 0 }
+        Self { kept: first.map(Arc::new).into_iter().collect(), since: 0, max }
     }
 
     /// Told of every closed candle, once it was taken.
@@ -35,11 +31,11 @@ impl Marks {
             return;
         }
         self.since += 1;
-        if self.since < EVERY {
+        if self.since < MARKED_EVERY {
             return;
         }
         self.since = 0;
-        if self.kept.len() >= MARKS_MAX {
+        if self.kept.len() >= self.max {
             self.kept.pop_front();
         }
         self.kept.extend(calculators.mark(at).map(Arc::new));

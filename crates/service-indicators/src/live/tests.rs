@@ -10,7 +10,7 @@ use market::Millis;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Batch, BatchArgs, Read, Reader, StreamArgs};
+use super::{Batch, BatchArgs, Read, Reader, StreamArgs, StreamLimits};
 use contract::EventFeed;
 use venue::{House, MINUTE, NOON};
 
@@ -259,6 +259,26 @@ async fn a_reader_that_does_not_read_is_cut_off_with_a_point_to_resume() {
     let mut all = times(&events);
     all.extend(times(&waiting(&mut next)));
     assert_eq!(all, (0..1_300).map(|at| NOON + at * MINUTE).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_queue_and_a_replay_are_as_long_as_they_are_set() {
+    let house = House::with(StreamLimits { queue_max: 20, replay_max: 100 }).await;
+    let mut reader = subscribe(&house, json!({"indicators": ADDING})).await;
+    let mut quick = subscribe(&house, json!({"indicators": ADDING})).await;
+    let mut whole = std::collections::BTreeMap::new();
+    for _ in 0..12 {
+        house.close(19).await;
+        whole.extend(values(&waiting(&mut quick)));
+    }
+    let told = waiting(&mut reader);
+    assert_eq!((times(&told).len(), told.len()), (20, 21), "twenty, and the end");
+    let newest = NOON + (12 * 19 - 1) * MINUTE;
+    let after = |back: i64| json!({"indicators": ADDING, "after": newest - back * MINUTE});
+    let resumed = values(&waiting(&mut subscribe(&house, after(99)).await));
+    let expected = whole.range(newest - 98 * MINUTE..);
+    assert!(resumed.len() == 99 && resumed.iter().eq(expected), "{resumed:?}");
+    check_refused(&house, args(&house, after(101)), "resume_too_far");
 }
 
 #[tokio::test]

@@ -1,4 +1,7 @@
-//! How many files the system lets us open, against how many connections we would take.
+//! How many files the system lets us open, against how many connections we would take; and what
+//! streams are held to.
+
+use service_indicators::StreamLimits;
 
 use super::Finding;
 use crate::open_files::{self, OURS};
@@ -7,6 +10,16 @@ const WHAT: &str = "open files";
 
 pub(super) fn check(connections_max: usize) -> Finding {
     judge(open_files::limit(), connections_max as u64)
+}
+
+/// What a reader of live streams can count on.
+pub(super) fn streams(limits: StreamLimits) -> Finding {
+    let StreamLimits { queue_max, replay_max } = limits;
+    let detail = format!(
+        "{queue_max} events wait for a slow reader (stream_queue_max), {replay_max} candles are \
+         told again to one who resumes (stream_replay_max)"
+    );
+    Finding::ok("streams", detail)
 }
 
 fn judge(limit: Option<u64>, connections_max: u64) -> Finding {
@@ -34,6 +47,13 @@ mod tests {
     #[track_caller]
     fn check(limit: Option<u64>, connections_max: u64, expected: Level) {
         assert_eq!(judge(limit, connections_max).level, expected, "{limit:?}");
+    }
+
+    #[test]
+    fn what_streams_are_held_to_is_told_with_its_settings() {
+        let told = streams(StreamLimits { queue_max: 7, replay_max: 8 }).detail;
+        assert!(told.contains("7 events wait for a slow reader (stream_queue_max)"), "{told}");
+        assert!(told.contains("8 candles are told again"), "{told}");
     }
 
     #[test]

@@ -20,7 +20,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::super::{Live, Tasks};
+use super::super::{Live, LiveSetup, StreamLimits, Tasks};
 use crate::candles::Candlestand;
 use crate::{Market, VenueCandles};
 
@@ -135,6 +135,10 @@ pub(crate) struct House {
 
 impl House {
     pub(crate) async fn new() -> Self {
+        Self::with(StreamLimits::default()).await
+    }
+
+    pub(crate) async fn with(limits: StreamLimits) -> Self {
         let folder = TempFolder::new();
         let db = Db::open(&StoreConfig::sqlite(folder.path())).await.unwrap();
         db.migrate(&[bars::MIGRATIONS]).await.unwrap();
@@ -157,7 +161,8 @@ impl House {
             health: Box::new(|| Box::pin(std::future::ready(VenueHealth::Up))),
         }));
         let shared = Arc::<FakeClock>::clone(&clock);
-        let live = Live::new(Arc::clone(&candles), shared, Tasks { tracker, stop }.into());
+        let setup = LiveSetup { limits, ..Tasks { tracker, stop }.into() };
+        let live = Live::new(Arc::clone(&candles), shared, setup);
         Self { live, candles, venue, clock, _folder: folder }
     }
 
