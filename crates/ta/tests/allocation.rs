@@ -15,8 +15,7 @@ fn candle(i: u32) -> Candle {
 }
 
 /// The indicator as it comes, and with each of its parameters set to something else.
-fn forms(name: &str) -> Vec<Spec> {
-    let plain = Spec::parse(name, &[]).unwrap();
+fn forms(plain: Spec) -> Vec<Spec> {
     let others = plain.params().iter().filter_map(|param| {
         let arg = match param.kind {
             ParamKind::Choice(words) => Arg::Text(words[1]),
@@ -28,14 +27,14 @@ fn forms(name: &str) -> Vec<Spec> {
     let others: Vec<_> = others.collect();
     let alone = others.chunks(1).chain([others.as_slice()]);
     // Some choices need another beside them and are refused alone.
-    let other = alone.filter_map(|args| Spec::parse(name, args).ok()).collect::<Vec<_>>();
+    let other = alone.filter_map(|args| Spec::parse(plain.name(), args).ok()).collect::<Vec<_>>();
     [vec![plain], other].concat()
 }
 
 #[test]
 fn a_warm_indicator_allocates_nothing() {
     assert_eq!(measure(|| drop(std::hint::black_box(vec![1]))).count_total, 1);
-    for spec in known().flat_map(forms) {
+    for spec in known().flat_map(|name| forms(Spec::parse(name, &[]).unwrap())) {
         let (mut stream, mut row) = (spec.stream(), [0.0; 8]);
         let warm = u32::try_from(spec.warmup()).unwrap() + 2;
         (0..warm).for_each(|i| stream.update(&candle(i), &mut row));
