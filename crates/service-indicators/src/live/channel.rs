@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use contract::Event;
 use fanout::{Fan, Seat, Worth};
 use fault::Fault;
 use market::{Bar, Clock, Follow, Interval, Millis, Span};
@@ -18,6 +19,8 @@ use super::limits::{FOLLOWED_MAX, StreamLimits};
 use super::marks::Marks;
 use crate::warm;
 
+/// How long a sign of life is as good as a new one; less than anybody may ask for them to come.
+const SIGN_MS: i64 = 100;
 /// How often a channel looks whether anybody reads it; one that nobody reads twice is over.
 pub(super) const LOOK: Duration = Duration::from_secs(10);
 
@@ -38,6 +41,8 @@ struct State {
     marks: Marks,
     /// What newcomers are told first, once the venue was heard of.
     status: Option<Status>,
+    /// The last sign of life and when it was made, if nothing was told since.
+    sign: Option<(Millis, Arc<Event>)>,
     /// Why nothing more comes, once that is so.
     over: Option<Ended>,
 }
@@ -94,6 +99,7 @@ impl Channel {
                 floor,
                 marks,
                 status: None,
+                sign: None,
                 over: None,
             }),
         });
@@ -163,6 +169,7 @@ impl Channel {
         let told = Arc::new(told);
         // Held while everybody is told, so that newcomers find what they are not told here.
         let mut state = self.state();
+        state.sign = None;
         if told.closed {
             if state.kept.len() >= self.limits.kept() {
                 let oldest = state.kept.pop_front().and_then(|oldest| oldest.candle);
@@ -171,6 +178,21 @@ impl Channel {
             state.kept.push_back(Arc::clone(&told));
         }
         self.fan.publish(&told, worth);
+    }
+
+    /// A sign of life: one for everybody whose turn it is in the same while. It is never older than
+    /// the last event, so that times do not go back.
+    pub(crate) fn heartbeat(&self) -> Arc<Event> {
+        let now = self.clock.now();
+        let mut state = self.state();
+        if let Some((at, sign)) = &state.sign
+            && (0..SIGN_MS).contains(&(now.0 - at.0))
+        {
+            return Arc::clone(sign);
+        }
+        let sign = self.subject.heartbeat(now);
+        state.sign = Some((now, Arc::clone(&sign)));
+        sign
     }
 
     /// What adds up is remembered now and then.

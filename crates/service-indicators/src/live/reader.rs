@@ -93,8 +93,7 @@ impl Reader {
             }
         }
         ready!(self.heartbeat.poll_tick(context));
-        let now = self.channel.clock.now();
-        Poll::Ready(Some(Read::Other(self.channel.subject.heartbeat(now))))
+        Poll::Ready(Some(Read::Other(self.channel.heartbeat())))
     }
 
     pub(crate) async fn read_next(&mut self) -> Option<Read> {

@@ -306,6 +306,62 @@ async fn heartbeats_come_while_nothing_happens() {
     }
 }
 
+/// The texts of what comes until there is nothing more to read.
+fn texts(reader: &mut Reader) -> Vec<Arc<str>> {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    let mut all = Vec::new();
+    while let std::task::Poll::Ready(Some(event)) = reader.poll_next(&mut context) {
+        all.push(Arc::clone(&event.json));
+    }
+    all
+}
+
+#[tokio::test]
+async fn an_event_is_one_text_in_memory_however_many_read_it() {
+    let house = House::new().await;
+    let mut readers = Vec::new();
+    for heartbeat in [15_000, 15_000, 5_000] {
+        let asked = json!({"indicators": {"rsi": {}}, "closedOnly": false,
+            "heartbeatMs": heartbeat});
+        readers.push(subscribe(&house, asked).await);
+    }
+    tokio::time::pause();
+    house.form(1).await;
+    house.close(2).await;
+    house.say(market::KlineEvent::Reconnecting).await;
+    let mut check = |count: usize, what: &str| {
+        let told: Vec<_> = readers.iter_mut().map(texts).collect();
+        assert_eq!(told[0].len(), count, "{what}");
+        for other in &told[1..] {
+            let same = told[0].iter().zip(other).all(|(one, two)| Arc::ptr_eq(one, two));
+            assert!(same && other.len() == count, "{what}: {told:?}");
+        }
+        told[0].last().cloned()
+    };
+    check(4, "candles and a status");
+    tokio::time::advance(Duration::from_millis(15_500)).await;
+    let first = check(1, "a heartbeat").unwrap();
+    assert!(first.contains(r#""type":"heartbeat""#), "{first}");
+    tokio::time::advance(Duration::from_millis(15_500)).await;
+    house.live_at(NOON + 10 * MINUTE);
+    let second = check(1, "the next heartbeat").unwrap();
+    assert_ne!(first, second, "each has its own time");
+}
+
+#[tokio::test]
+async fn a_sign_of_life_is_never_older_than_the_last_event() {
+    let house = House::new().await;
+    let mut reader = subscribe(&house, json!({"heartbeatMs": 1_000})).await;
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_millis(1_100)).await;
+    let before = texts(&mut reader);
+    house.say(market::KlineEvent::Reconnecting).await;
+    tokio::time::advance(Duration::from_millis(1_100)).await;
+    let after = texts(&mut reader);
+    assert_eq!((before.len(), after.len()), (1, 2));
+    assert!(!Arc::ptr_eq(&before[0], &after[1]));
+}
+
 #[tokio::test]
 async fn a_channel_that_nobody_reads_ends_and_the_next_one_begins_anew() {
     let house = House::new().await;
