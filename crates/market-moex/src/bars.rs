@@ -54,17 +54,26 @@ fn made_from(interval: Interval) -> Option<CandleStep> {
     })
 }
 
+/// The same, refusing what cannot be done.
+pub(crate) fn step_of(interval: Interval) -> Result<CandleStep, Fault> {
+    made_from(interval).ok_or_else(|| {
+        let message = format!("the Moscow Exchange has no bars of {interval}");
+        let problem = "1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, 3d, 1w or 1M";
+        Fault::invalid("interval_not_served", message).problem("interval", problem)
+    })
+}
+
 fn of_days(step: CandleStep) -> bool {
     matches!(step, CandleStep::Day | CandleStep::Week | CandleStep::Month)
 }
 
 /// The time of a candle on the house's clocks.
-fn opening(candle: &Candle, step: CandleStep) -> Millis {
+pub(crate) fn opening(candle: &Candle, step: CandleStep) -> Millis {
     if of_days(step) { Millis::start_of(candle.begins.date()) } else { candle.opens_at() }
 }
 
 /// What the house's clocks for these candles show at an instant.
-fn shown(at: Millis, step: CandleStep) -> Millis {
+pub(crate) fn shown(at: Millis, step: CandleStep) -> Millis {
     if of_days(step) {
         Millis(at.0.saturating_add(i64::from(zone::offset_min(at)) * 60_000))
     } else {
@@ -79,11 +88,7 @@ impl Inner {
         interval: Interval,
         span: Span,
     ) -> Result<Arc<BarBatch>, Fault> {
-        let step = made_from(interval).ok_or_else(|| {
-            let message = format!("the Moscow Exchange has no bars of {interval}");
-            let problem = "1m, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, 3d, 1w or 1M";
-            Fault::invalid("interval_not_served", message).problem("interval", problem)
-        })?;
+        let step = step_of(interval)?;
         if interval.count_in(span.overlap(Span::new(FIRST, LAST))) > BARS_MAX {
             let message = format!("a span of more than {BARS_MAX} bars was asked for at once");
             return Err(Fault::invalid("span_too_long", message));
@@ -190,7 +195,7 @@ impl Inner {
 }
 
 /// The span on Moscow's clocks. The exchange's end is inclusive, ours is not.
-fn stretch(step: CandleStep, wanted: Span) -> Stretch {
+pub(crate) fn stretch(step: CandleStep, wanted: Span) -> Stretch {
     let last = Millis(wanted.to.0 - 1_000);
     if of_days(step) {
         let till = last.date().to_datetime(Time::constant(23, 59, 59, 0));
@@ -201,7 +206,7 @@ fn stretch(step: CandleStep, wanted: Span) -> Stretch {
 
 /// What is known now. A candle that is forming ends it; so does the newest time of which nothing
 /// was said, for as long as the exchange may be late with it.
-fn told(
+pub(crate) fn told(
     span: Span,
     interval: Interval,
     step: CandleStep,
@@ -221,7 +226,7 @@ fn told(
 }
 
 /// Where the candle after this one opens, on the house's clocks.
-fn next_of(at: Millis, step: CandleStep) -> Millis {
+pub(crate) fn next_of(at: Millis, step: CandleStep) -> Millis {
     match step {
         CandleStep::Minute => Millis(at.0 + 60_000),
         CandleStep::TenMinutes => Millis(at.0 + 600_000),
@@ -232,19 +237,28 @@ fn next_of(at: Millis, step: CandleStep) -> Millis {
     }
 }
 
-/// One bar from the candles of its time; `None` where sums do not fit.
+/// The bars of what is known, from the candles that have closed; `None` where sums do not fit.
 fn gather(
     interval: Interval,
     step: CandleStep,
     candles: &[Candle],
     covered: Span,
 ) -> Option<Vec<Bar>> {
-    let mut bars: Vec<Bar> = Vec::with_capacity(candles.len());
+    let known = |candle: &&Candle| {
+        candle.closed && covered.contains(interval.open_of(opening(candle, step)))
+    };
+    fold(interval, step, candles.iter().filter(known))
+}
+
+/// One bar from all candles of its time; `None` where sums do not fit.
+pub(crate) fn fold<'a>(
+    interval: Interval,
+    step: CandleStep,
+    candles: impl Iterator<Item = &'a Candle>,
+) -> Option<Vec<Bar>> {
+    let mut bars: Vec<Bar> = Vec::with_capacity(candles.size_hint().1.unwrap_or(0));
     for candle in candles {
         let open_time = interval.open_of(opening(candle, step));
-        if !covered.contains(open_time) || !candle.closed {
-            continue;
-        }
         match bars.last_mut().filter(|bar| bar.open_time == open_time) {
             Some(bar) => {
                 bar.high = bar.high.max(candle.high);

@@ -27,6 +27,9 @@ const ROUND: usize = 50;
 const ROWS_MAX: usize = 1_000_000;
 /// A candle that is over for this long, on top of the delay, is not added to any more.
 pub(crate) const LAG_MAX_MS: i64 = 5 * 60_000;
+/// A candle that ends where it should may end there because of its last trade so far. The exchange
+/// keeps answers for five seconds, so one that is older than this has all of its trades.
+const SETTLE_MS: i64 = 10_000;
 const DELAY_MS: i64 = 15 * 60_000;
 /// Nothing was traded before.
 const FIRST: Date = Date::constant(1992, 1, 1);
@@ -64,6 +67,16 @@ pub(crate) struct Fetched {
     /// Ascending, without duplicates.
     pub(crate) candles: Vec<Candle>,
     pub(crate) delay: Delay,
+}
+
+/// One answer with candles.
+#[derive(Debug)]
+pub(crate) struct Page {
+    /// Ascending, without duplicates.
+    pub(crate) candles: Vec<Candle>,
+    delay: Delay,
+    /// What the exchange's delayed clock showed.
+    pub(crate) seen: Millis,
 }
 
 impl Inner {
@@ -158,27 +171,11 @@ impl Inner {
 
     /// `None` where a page does not follow the one before it.
     async fn walk(&self, listed: &Listed, stretch: Stretch) -> Result<Option<Fetched>, Fault> {
-        let code = &listed.security.code;
-        let path = format!("{}/securities/{code}/candles", listed.place.path());
-        let question = Question::new("candles", path, "candles")
-            .with("interval", code_of(stretch.step))
-            .with("from", written(stretch.from))
-            .with("till", written(stretch.till));
         let mut candles: Vec<Candle> = Vec::new();
         let mut ended_before = false;
         loop {
             let start = candles.len();
-            let answer = self.client.ask(&question.clone().with("start", start)).await?;
-            let now = self.clock.now();
-            let delay = if listed.place.is_index() { Delay::RealTime } else { answer.delay };
-            let table =
-                answer.tables.need("candles", &["begin", "open", "close", "high", "low"])?;
-            let mut page = Vec::with_capacity(table.len());
-            for row in table.rows() {
-                let read = read_candle(row, listed.security.decimals, stretch.step, delay, now);
-                page.push(read.map_err(|what| wrong(code, &what))?);
-            }
-            let page = in_order(page).map_err(|what| wrong(code, &what))?;
+            let Page { candles: page, delay, .. } = self.page(listed, stretch, start).await?;
             if page
                 .first()
                 .zip(candles.last())
@@ -194,12 +191,45 @@ impl Inner {
             }
             // An empty page after full ones is the end if it is empty twice.
             let ended = rows == 0 && (start == 0 || ended_before);
-            if ended || (rows > 0 && rows < PAGE && !rows.is_multiple_of(ROUND)) {
+            if ended || (rows > 0 && !is_full(rows)) {
                 return Ok(Some(Fetched { candles: kept(candles, stretch), delay }));
             }
             ended_before = rows == 0;
         }
     }
+
+    /// The page that begins after so many rows, as it came.
+    pub(crate) async fn page(
+        &self,
+        listed: &Listed,
+        stretch: Stretch,
+        start: usize,
+    ) -> Result<Page, Fault> {
+        let code = &listed.security.code;
+        let path = format!("{}/securities/{code}/candles", listed.place.path());
+        let question = Question::new("candles", path, "candles")
+            .with("interval", code_of(stretch.step))
+            .with("from", written(stretch.from))
+            .with("till", written(stretch.till))
+            .with("start", start);
+        // Read before the rows: an answer is never younger than its question.
+        let now = self.clock.now();
+        let answer = self.client.ask(&question).await?;
+        let delay = if listed.place.is_index() { Delay::RealTime } else { answer.delay };
+        let table = answer.tables.need("candles", &["begin", "open", "close", "high", "low"])?;
+        let mut candles = Vec::with_capacity(table.len());
+        for row in table.rows() {
+            let read = read_candle(row, listed.security.decimals, stretch.step, delay, now);
+            candles.push(read.map_err(|what| wrong(code, &what))?);
+        }
+        let candles = in_order(candles).map_err(|what| wrong(code, &what))?;
+        Ok(Page { candles, delay, seen: Millis(now.0 - delay_ms(delay)) })
+    }
+}
+
+/// Whether a page of so many rows may have another one after it.
+pub(crate) const fn is_full(rows: usize) -> bool {
+    rows >= PAGE || (rows > 0 && rows.is_multiple_of(ROUND))
 }
 
 fn wrong(code: &str, what: &str) -> Fault {
@@ -236,7 +266,7 @@ fn in_order(mut candles: Vec<Candle>) -> Result<Vec<Candle>, String> {
 }
 
 /// What was asked for and has been traded.
-fn kept(mut candles: Vec<Candle>, stretch: Stretch) -> Vec<Candle> {
+pub(crate) fn kept(mut candles: Vec<Candle>, stretch: Stretch) -> Vec<Candle> {
     let traded = |candle: &Candle| candle.high > Decimal::ZERO || candle.low < Decimal::ZERO;
     let asked = |candle: &Candle| stretch.from <= candle.begins && candle.begins <= stretch.till;
     candles.retain(|candle| asked(candle) && traded(candle));
@@ -289,8 +319,8 @@ fn read_candle(
     Ok(Candle { closed: is_closed(&candle, row.datetime("end"), step, delay, now), ..candle })
 }
 
-/// A candle is closed when its time is over on the exchange's delayed clock and it says that it
-/// ends where it should. The one that is forming ends with its last trade instead; where that is
+/// A candle is closed when its time has been over for a moment on the exchange's delayed clock and
+/// it says that it ends where it should. The one that is forming ends with its last trade instead; where that is
 /// all there ever will be, only time tells.
 fn is_closed(
     candle: &Candle,
@@ -302,7 +332,8 @@ fn is_closed(
     let over = ends_at(candle, step);
     let seen = Millis(now.0 - delay_ms(delay));
     let full = end.is_some_and(|end| zone::instant(end).0.0 + 1_000 >= over.0);
-    over <= seen && (full || over.0 + LAG_MAX_MS <= seen.0)
+    let settles_ms = if full { SETTLE_MS } else { LAG_MAX_MS };
+    over.0.saturating_add(settles_ms) <= seen.0
 }
 
 /// The first moment after a candle.

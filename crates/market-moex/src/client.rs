@@ -44,7 +44,7 @@ pub(crate) struct Client {
     /// How long a request may be held back by the pace.
     patience: Duration,
     clock: Arc<dyn Clock>,
-    observer: Arc<dyn Observer>,
+    pub(crate) observer: Arc<dyn Observer>,
 }
 
 impl Client {

@@ -49,6 +49,43 @@ pub struct MoexConfig {
     /// For searches, and for what is told of the last two days.
     pub search_age: Duration,
     pub health_age: Duration,
+    pub live: LiveConfig,
+}
+
+/// How live candles are asked for, and how much of it there is.
+#[derive(Debug, Clone)]
+pub struct LiveConfig {
+    /// Between two looks at candles of a minute; longer ones are looked at more rarely, up to twelve
+    /// times as rarely.
+    pub every: Duration,
+    /// After how long without a change a series is looked at as rarely as the longest candles.
+    pub quiet_after: Duration,
+    /// Before an answer with holes is asked for again. The exchange's caches hold answers for five
+    /// seconds.
+    pub second_look: Duration,
+    /// How long a series without followers is kept.
+    pub linger: Duration,
+    /// How long a fill of many pages waits for readers with full queues.
+    pub room_wait: Duration,
+    pub series_max: usize,
+    pub followers_max: usize,
+    /// The most candles a follower may ask to be brought up to date with.
+    pub replay_max: u64,
+}
+
+impl Default for LiveConfig {
+    fn default() -> Self {
+        Self {
+            every: Duration::from_secs(5),
+            quiet_after: Duration::from_mins(10),
+            second_look: Duration::from_secs(5),
+            linger: Duration::from_secs(10),
+            room_wait: Duration::from_secs(1),
+            series_max: 500,
+            followers_max: 50_000,
+            replay_max: 100_000,
+        }
+    }
 }
 
 impl MoexConfig {
@@ -79,6 +116,7 @@ impl MoexConfig {
             reference_age_stale: Duration::from_hours(72),
             search_age: Duration::from_mins(10),
             health_age: Duration::from_secs(5),
+            live: LiveConfig::default(),
         }
     }
 

@@ -1,5 +1,5 @@
-//! Moscow Exchange over its ISS interface: snapshots, quotes, candles, bars, baskets of indices,
-//! search, dividends, splits and the calendar, through the ports of `market`.
+//! Moscow Exchange over its ISS interface: snapshots, quotes, candles, bars, candles as they form,
+//! baskets of indices, search, dividends, splits and the calendar, through the ports of `market`.
 //!
 //! The exchange publishes no limits, so it is asked at a pace of our own, and as little as
 //! possible: answers are kept for as long as they are true, identical questions are asked once,
@@ -14,6 +14,7 @@ mod client;
 mod config;
 mod days;
 mod listing;
+mod live;
 mod number;
 mod observer;
 mod pace;
@@ -41,7 +42,7 @@ use market::{
 use tokio_util::task::TaskTracker;
 use upstream::{Abandoned, Flights, is_young};
 
-pub use self::config::MoexConfig;
+pub use self::config::{LiveConfig, MoexConfig};
 pub use self::observer::{Observer, Unobserved};
 
 use self::bars::Borders;
@@ -49,6 +50,7 @@ use self::calendar::Timetable;
 use self::client::{Client, Question};
 use self::days::Closes;
 use self::listing::{Board, Description};
+use self::live::Live;
 use self::place::Place;
 use self::search::Finds;
 use self::sessions::Sessions;
@@ -74,6 +76,7 @@ pub(crate) struct Inner {
     flights: AllFlights,
     /// The last answer to a ping, so that health checks do not become load.
     pinged: Mutex<Option<(Millis, bool)>>,
+    live: Live,
     tasks: TaskTracker,
 }
 
@@ -155,6 +158,7 @@ impl Moex {
             client,
             flights,
             pinged: Mutex::new(None),
+            live: Live::default(),
             tasks,
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -177,8 +181,10 @@ impl Moex {
         }
     }
 
-    /// Waits for what is still under way. Called once, when the house closes.
+    /// Ends what is followed and waits for what is still under way. Called once, when the house
+    /// closes.
     pub async fn drain(&self) {
+        self.inner.live.stop.cancel();
         self.inner.tasks.close();
         self.inner.tasks.wait().await;
     }

@@ -5,6 +5,9 @@ use std::time::Duration;
 pub trait Observer: Send + Sync {
     /// After each attempt. `outcome` is `ok` or the code of the fault.
     fn upstream(&self, endpoint: &'static str, outcome: &'static str, elapsed: Duration);
+
+    /// Something happened to live candles: `reconnecting` or `gap_filled`.
+    fn stream(&self, _what: &'static str) {}
 }
 
 /// Nobody counts.

@@ -5,6 +5,7 @@ mod faults;
 mod prices;
 mod reference;
 mod series;
+mod streams;
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;

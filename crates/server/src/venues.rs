@@ -99,7 +99,7 @@ impl Venues {
             source: self.moex_source.clone(),
             symbols: Arc::clone(&self.moex) as _,
             bars: Some(Arc::clone(&self.moex) as _),
-            live: None,
+            live: Some(Arc::clone(&self.moex) as _),
         };
         BTreeMap::from([(Venue::Binance, binance), (Venue::Moex, moex), (Venue::File, files)])
     }

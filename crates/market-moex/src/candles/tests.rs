@@ -46,32 +46,33 @@ fn a_forming_candle_is_never_taken_as_closed() {
     let (ten, full, odd) = ("2024-02-15 10:00:00", "2024-02-15 10:59:59", "2024-02-15 10:43:12");
     for (now, end, delay, closed) in [
         ("2024-02-15T10:59:59", full, RealTime, false),
-        ("2024-02-15T11:00:00", full, RealTime, true),
+        ("2024-02-15T11:00:09", full, RealTime, false),
+        ("2024-02-15T11:00:10", full, RealTime, true),
         ("2024-02-15T11:00:00", odd, RealTime, false),
         ("2024-02-15T11:04:59", odd, RealTime, false),
         ("2024-02-15T11:05:00", odd, RealTime, true),
-        ("2024-02-15T11:14:59", full, Delayed15m, false),
-        ("2024-02-15T11:15:00", full, Delayed15m, true),
+        ("2024-02-15T11:15:09", full, Delayed15m, false),
+        ("2024-02-15T11:15:10", full, Delayed15m, true),
         ("2024-02-15T11:15:00", odd, Delayed15m, false),
         ("2024-02-15T11:20:00", odd, Delayed15m, true),
     ] {
         check_closed(Hour, delay, ten, end, now, closed);
     }
     let day = "2024-02-15 00:00:00";
-    let (early, late) = ("2024-02-15T23:59:59", "2024-02-16T00:00:00");
+    let (early, late) = ("2024-02-15T23:59:59", "2024-02-16T00:00:10");
     let last = "2024-02-15 23:59:59";
     check_closed(Day, RealTime, day, last, early, false);
     check_closed(Day, RealTime, day, last, late, true);
     check_closed(Day, RealTime, day, "2024-02-15 23:49:53", late, false);
-    check_closed(Minute, RealTime, ten, "2024-02-15 10:00:59", "2024-02-15T10:01:00", true);
+    check_closed(Minute, RealTime, ten, "2024-02-15 10:00:59", "2024-02-15T10:01:10", true);
     // The week of that Thursday, whichever of its days is named.
     for begin in ["2024-02-12 00:00:00", "2024-02-13 00:00:00"] {
         check_closed(Week, RealTime, begin, "2024-02-18 23:59:59", "2024-02-18T23:00:00", false);
-        check_closed(Week, RealTime, begin, "2024-02-18 23:59:59", "2024-02-19T00:00:00", true);
+        check_closed(Week, RealTime, begin, "2024-02-18 23:59:59", "2024-02-19T00:00:10", true);
     }
     let month = "2024-02-01 00:00:00";
     check_closed(Month, RealTime, month, "2024-02-29 23:59:59", "2024-02-29T23:00:00", false);
-    check_closed(Month, RealTime, month, "2024-02-29 23:59:59", "2024-03-01T00:00:00", true);
+    check_closed(Month, RealTime, month, "2024-02-29 23:59:59", "2024-03-01T00:00:10", true);
 }
 
 #[test]

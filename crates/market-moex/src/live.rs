@@ -1,0 +1,168 @@
+//! Live candles. The exchange has no open stream, so its candles are asked for again and again: one
+//! poller for each series, however many follow it, and only while somebody does.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `look` | one look at the exchange's candles: what has closed, what is forming |
+//! | `poller` | the task that looks, and tells whoever follows |
+//! | `replay` | what one follower missed before it came |
+
+mod look;
+mod poller;
+mod replay;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use fault::Fault;
+use market::{CandleStep, Delay, Follow, Interval, KlineFeed, LiveKlines, Millis, Span};
+use tokio_util::sync::CancellationToken;
+use upstream::{Feed, Hub, Seat};
+
+use self::poller::Poller;
+use self::replay::Missed;
+use crate::bars::{shown, step_of};
+use crate::candles::delay_ms;
+use crate::listing::Listed;
+use crate::{Inner, LiveConfig, Moex};
+
+/// The name of a series here.
+type Key = (String, Interval);
+
+/// A series that is followed.
+pub(crate) struct Series {
+    listed: Arc<Listed>,
+    interval: Interval,
+    /// What its candles are made from.
+    step: CandleStep,
+}
+
+impl Series {
+    fn key(&self) -> Key {
+        (self.listed.security.code.clone(), self.interval)
+    }
+}
+
+/// All series that are followed.
+#[derive(Debug, Default)]
+pub(crate) struct Live {
+    hubs: Mutex<HashMap<Key, Arc<Hub>>>,
+    followers: Arc<AtomicUsize>,
+    pub(crate) stop: CancellationToken,
+}
+
+impl Live {
+    fn hubs(&self) -> MutexGuard<'_, HashMap<Key, Arc<Hub>>> {
+        self.hubs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many series are followed.
+    pub(crate) fn len(&self) -> usize {
+        self.hubs().len()
+    }
+
+    /// Strikes a series, unless somebody follows it after all.
+    fn forget(&self, key: &Key) -> bool {
+        let mut hubs = self.hubs();
+        let idle = hubs.get(key).is_none_or(|hub| hub.idle_since().is_some());
+        if idle {
+            hubs.remove(key);
+        }
+        idle
+    }
+}
+
+impl Inner {
+    async fn follow(
+        self: &Arc<Self>,
+        code: &str,
+        interval: Interval,
+        how: Follow,
+    ) -> Result<Feed<Missed>, Fault> {
+        let step = step_of(interval)?;
+        let listed = self.listed(code, None).await?;
+        let delay = match listed.place.is_index() {
+            true => Delay::RealTime,
+            false => self.names().await?.value.delay,
+        };
+        let seen = Millis(self.clock.now().0 - delay_ms(delay));
+        let forming = interval.open_of(shown(seen, step));
+        let first = match how.after {
+            Some(after) => {
+                check_resume(&self.config.live, interval, after, forming)?;
+                interval.open_at_or_after(Millis(after.0.saturating_add(1)))
+            }
+            None => forming,
+        };
+        let series = Arc::new(Series { listed, interval, step });
+        let seat = self.seat(&series, first.min(forming), how.queue_max)?;
+        let begins_at = seat.begins_at;
+        let after = how.after.unwrap_or(Millis(begins_at.max(forming).0 - 1));
+        let missed = Span::new(first, begins_at);
+        let replay =
+            (how.after.is_some() && !missed.is_empty()).then(|| Missed::new(self, &series, missed));
+        Ok(Feed { replay, seat, after, over: false })
+    }
+
+    /// A place among the followers of a series, which begins with its first candle to come where
+    /// nobody follows it yet.
+    fn seat(
+        self: &Arc<Self>,
+        series: &Arc<Series>,
+        first: Millis,
+        queue_max: usize,
+    ) -> Result<Seat, Fault> {
+        let config = &self.config.live;
+        let busy = |what: &str| {
+            Err(Fault::unavailable("too_many_streams", format!("too many {what} are followed")))
+        };
+        if self.live.stop.is_cancelled() {
+            return Err(Fault::unavailable("closing", "live candles are closing down"));
+        }
+        if self.live.followers.load(Ordering::Relaxed) >= config.followers_max {
+            return busy("subscriptions");
+        }
+        let mut hubs = self.live.hubs();
+        if let Some(hub) = hubs.get(&series.key()) {
+            return Ok(hub.join(queue_max));
+        }
+        if hubs.len() >= config.series_max {
+            return busy("series");
+        }
+        let hub = Arc::new(Hub::new(first, Arc::clone(&self.live.followers)).remembering());
+        let seat = hub.join(queue_max);
+        hubs.insert(series.key(), Arc::clone(&hub));
+        drop(hubs);
+        self.tasks.spawn(Poller::new(self, series, hub, first).run());
+        Ok(seat)
+    }
+}
+
+fn check_resume(
+    config: &LiveConfig,
+    interval: Interval,
+    after: Millis,
+    forming: Millis,
+) -> Result<(), Fault> {
+    let missed = Span::new(Millis(after.0.max(0)), forming.max(Millis(0)));
+    if after.0 < 0 || interval.count_in(missed) > config.replay_max {
+        let message = format!("candles after {after} are too many to be told again");
+        let fault = Fault::invalid("resume_too_far", message);
+        return Err(fault.problem("after", format!("at most {} candles ago", config.replay_max)));
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl LiveKlines for Moex {
+    async fn follow(
+        &self,
+        code: &str,
+        interval: Interval,
+        how: Follow,
+    ) -> Result<Box<dyn KlineFeed>, Fault> {
+        Ok(Box::new(self.inner.follow(code, interval, how).await?))
+    }
+}

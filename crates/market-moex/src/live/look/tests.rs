@@ -1,0 +1,147 @@
+//! What a look says of candles that came.
+
+use market::Decimal;
+use proptest::prelude::*;
+
+use super::*;
+use crate::zone;
+
+/// Candles of so many minutes after ten in the morning; those in brackets have closed.
+fn candles(text: &str) -> Vec<Candle> {
+    let candle = |word: &str| {
+        let minute: i8 = word.trim_matches(['[', ']']).parse().unwrap();
+        let begins = jiff::civil::date(2026, 11, 11).at(10, minute, 0, 0);
+        let price = Decimal::from_parts(i128::from(minute), 0).unwrap();
+        Candle {
+            begins,
+            offset_min: zone::instant(begins).1,
+            open: price,
+            high: price,
+            low: price,
+            close: price,
+            volume: Some(price),
+            value: None,
+            closed: word.starts_with('['),
+        }
+    };
+    text.split_whitespace().map(candle).collect()
+}
+
+/// So many minutes and seconds after ten.
+fn at(minute: i8, second: i8) -> Millis {
+    zone::instant(jiff::civil::date(2026, 11, 11).at(10, minute, second, 0)).0
+}
+
+fn minute_of(at: Millis) -> i64 {
+    (at.0 - self::at(0, 0).0) / 60_000
+}
+
+/// Closed candles in brackets, then the one that is forming, then how far everything is known.
+fn shown_as(look: &Look) -> String {
+    let mut words: Vec<String> =
+        look.rows.iter().map(|row| format!("[{}]", minute_of(row.bar.open_time))).collect();
+    words.extend(look.forming.map(|it| minute_of(it.bar.open_time).to_string()));
+    words.push(format!("<{}", minute_of(look.known_to)));
+    words.extend(look.holes.then(|| "holes".to_owned()));
+    words.join(" ")
+}
+
+fn answer(text: &str, seen: Millis, full: bool) -> Answer {
+    Answer { candles: candles(text), full, cut: full, seen }
+}
+
+#[track_caller]
+fn check(interval: Interval, text: &str, seen: Millis, full: bool, expected: &str) {
+    let step = CandleStep::Minute;
+    let look = judge(interval, step, at(0, 0), &answer(text, seen, full)).unwrap();
+    assert_eq!(shown_as(&look), expected, "{interval} {text}");
+    assert!(look.rows.iter().all(|row| row.closed) && look.forming.is_none_or(|it| !it.closed));
+}
+
+#[test]
+fn a_later_candle_or_time_closes_and_the_end_of_rows_does_not() {
+    use Interval::M1;
+    check(M1, "", at(30, 0), false, "<0");
+    check(M1, "0", at(0, 30), false, "0 <0");
+    check(M1, "[0] 1", at(1, 30), false, "[0] 1 <1");
+    // A candle that never ends where it should is closed by the one after it.
+    check(M1, "0 1", at(1, 30), false, "[0] 1 <1");
+    check(M1, "0", at(5, 59), false, "0 <0");
+    check(M1, "[0]", at(6, 0), false, "[0] <1");
+    check(M1, "[0] [1]", at(30, 0), false, "[0] [1] <2");
+    // The last one of a full page waits for the next page.
+    check(M1, "[0] [1] [2]", at(30, 0), true, "[0] [1] <2");
+}
+
+#[test]
+fn what_may_be_missing_is_noticed_before_it_is_passed() {
+    use Interval::{M1, M5};
+    check(M1, "[1] 2", at(2, 30), false, "[1] 2 <2 holes");
+    check(M1, "[0] 2", at(2, 30), false, "[0] 2 <2 holes");
+    check(M1, "2", at(2, 30), false, "2 <2 holes");
+    check(M1, "[0] [1] 2", at(2, 30), false, "[0] [1] 2 <2");
+    // What is missing in a candle that is forming does no harm yet.
+    check(M5, "[1] [2] 4", at(4, 30), false, "0 <0");
+    check(M5, "[1] [2] [4]", at(5, 30), false, "[0] <5 holes");
+    check(M5, "[0] [1] [2] [3] [4] 6", at(6, 30), false, "[0] 5 <5");
+    check(M5, "[0] [1] [2] [3] 6", at(6, 30), false, "[0] 5 <5 holes");
+    // The last minutes of a candle may be late; then they are not.
+    check(M5, "[0] [1] [2] [3]", at(9, 0), false, "0 <0");
+    check(M5, "[0] [1] [2] [3]", at(10, 0), false, "[0] <5");
+}
+
+#[test]
+fn two_answers_give_what_either_has_as_far_as_both_reach() {
+    for (first, second, both) in [
+        (("[0] 2", false), ("[0] [1] [2] 3", false), "0 1 2 3"),
+        (("[0] [1] 2", false), ("[0] [2] 3", false), "0 1 2 3"),
+        // One that was forming when it was seen must be seen again.
+        (("[0] 2", false), ("[0] [1] [3] 4", false), "0 1"),
+        (("[0] [2] [3]", true), ("[0] [1] [2]", true), "0 1 2"),
+        (("[0] [2] [3]", true), ("[0] [1] [2] 3 4", false), "0 1 2 3"),
+        // What nobody missed before is looked for again.
+        (("[0] 2", false), ("[0] [1] [2] [4] 5", false), "0 1 2"),
+        (("", false), ("0", false), ""),
+    ] {
+        let (one, two) = (answer(first.0, at(5, 0), first.1), answer(second.0, at(6, 0), second.1));
+        let joined = joined(one, two, CandleStep::Minute);
+        let minutes: Vec<String> =
+            joined.candles.iter().map(|it| it.begins.minute().to_string()).collect();
+        assert_eq!(minutes.join(" "), both, "{first:?} {second:?}");
+        assert_eq!((joined.full, joined.seen), (first.1 || second.1, at(6, 0)));
+        assert_eq!(joined.cut, joined.full || ["", "0 1", "0 1 2"].contains(&both));
+    }
+    // The newer state of a candle counts.
+    let joined =
+        joined(answer("0", at(0, 30), false), answer("[0]", at(1, 30), false), CandleStep::Minute);
+    assert!(joined.candles[0].closed);
+}
+
+proptest! {
+    /// However the rows are cut into looks, the closed candles are the same, in order and once.
+    #[test]
+    fn looks_one_after_another_come_to_the_whole(
+        traded in prop::collection::btree_set(0_i8..59, 1..50),
+        looks in prop::collection::btree_set(0_i8..59, 0..8),
+        five in any::<bool>(),
+    ) {
+        let interval = if five { Interval::M5 } else { Interval::M1 };
+        let step = CandleStep::Minute;
+        let mut told: Vec<Kline> = Vec::new();
+        let mut from = at(0, 0);
+        for seen in looks.into_iter().map(|minute| at(minute, 30)).chain([Millis(at(0, 0).0 + 7_200_000)]) {
+            let rows = traded.iter().filter(|it| at(**it, 0) <= seen && at(**it, 0) >= from);
+            let text: Vec<String> = rows
+                .map(|it| if at(*it, 0).0 + 60_000 <= seen.0 { format!("[{it}]") } else { it.to_string() })
+                .collect();
+            let look = judge(interval, step, from, &answer(&text.join(" "), seen, false)).unwrap();
+            prop_assert!(look.known_to >= from);
+            prop_assert!(look.forming.is_none_or(|it| it.bar.open_time == look.known_to));
+            from = look.known_to;
+            told.extend(look.rows);
+        }
+        let all: Vec<String> = traded.iter().map(|it| format!("[{it}]")).collect();
+        let whole = fold(interval, step, candles(&all.join(" ")).iter()).unwrap();
+        prop_assert_eq!(told.iter().map(|it| it.bar).collect::<Vec<_>>(), whole);
+    }
+}

@@ -1,0 +1,277 @@
+//! Live candles against the simulated exchange, on a clock that is set by hand and moves on by
+//! itself whenever nothing comes.
+
+mod faults;
+mod readers;
+
+use market::{Bar, BarSource, EndCause, FeedEnd, Follow, KlineEvent, KlineFeed, LiveKlines, Span};
+use tokio::time::Instant;
+
+use super::*;
+
+/// Longer than anything here takes; a test that reaches it has failed.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// After how long the clock moves on.
+const STEP: Duration = Duration::from_millis(5);
+const CANDLES: &str = "/iss/*/candles.json";
+
+/// An exchange and an adapter that looks at it without rest.
+async fn live() -> World {
+    live_at(NOON, |_| {}).await
+}
+
+async fn live_at(now: &str, change: impl FnOnce(&mut MoexConfig)) -> World {
+    let world = world_at(now, |config| {
+        config.live.every = Duration::from_millis(2);
+        config.live.second_look = Duration::from_millis(1);
+        config.live.linger = Duration::from_millis(40);
+        config.live.room_wait = Duration::from_millis(100);
+        change(config);
+    })
+    .await;
+    world.sim.set_iss_limit(1_000_000);
+    world
+}
+
+impl World {
+    async fn follow(&self, code: &str, interval: Interval) -> Reader {
+        self.follow_with(code, interval, Follow::default()).await
+    }
+
+    async fn follow_with(&self, code: &str, interval: Interval, how: Follow) -> Reader {
+        let feed = self.moex.follow(code, interval, how).await.unwrap();
+        let (code, clock) = (code.to_owned(), Arc::clone(&self.clock));
+        Reader { code, interval, feed, clock, closed: Vec::new(), statuses: Vec::new() }
+    }
+
+    /// What the reader saw closed is exactly what the record holds from its first candle to its
+    /// last, in the same order.
+    async fn check(&self, reader: &Reader) {
+        let (first, last) = (reader.closed.first().unwrap(), reader.closed.last().unwrap());
+        let span = Span::new(first.open_time, reader.interval.next_open(last.open_time));
+        let record = loop {
+            let record = self.moex.bars(&reader.code, reader.interval, span).await.unwrap();
+            if record.covered == span {
+                break record;
+            }
+            // History does not know of what comes after a span, so it takes longer to be sure.
+            self.clock.advance(Duration::from_mins(1));
+        };
+        assert_eq!(opens(&reader.closed), opens(&record.bars), "{}", reader.code);
+        for (told, kept) in reader.closed.iter().zip(&record.bars) {
+            assert_eq!(told, kept, "{}", reader.code);
+        }
+    }
+
+    fn series(&self) -> usize {
+        self.moex.inner.live.len()
+    }
+}
+
+fn opens(bars: &[Bar]) -> Vec<String> {
+    bars.iter().map(|bar| bar.open_time.to_rfc3339()).collect()
+}
+
+/// Somebody who follows a series and remembers what came.
+struct Reader {
+    code: String,
+    interval: Interval,
+    feed: Box<dyn KlineFeed>,
+    clock: Arc<FakeClock>,
+    closed: Vec<Bar>,
+    statuses: Vec<KlineEvent>,
+}
+
+impl Reader {
+    async fn next(&mut self) -> Option<Arc<KlineEvent>> {
+        let patience = Instant::now() + PATIENCE;
+        let event = loop {
+            if let Ok(next) = tokio::time::timeout(STEP, self.feed.next()).await {
+                break next?;
+            }
+            assert!(Instant::now() < patience, "{}: nothing came", self.code);
+            self.clock.advance(Duration::from_secs(2));
+        };
+        self.note(&event);
+        Some(event)
+    }
+
+    /// Takes what is there and what comes in a moment.
+    async fn drain(&mut self) {
+        while let Ok(Some(event)) = tokio::time::timeout(STEP, self.feed.next()).await {
+            self.note(&event);
+        }
+    }
+
+    fn note(&mut self, event: &KlineEvent) {
+        match event {
+            KlineEvent::Candle { kline, .. } => {
+                if let Some(last) = self.closed.last() {
+                    assert!(kline.bar.open_time > last.open_time, "a closed candle comes again");
+                }
+                if kline.closed {
+                    self.closed.push(kline.bar);
+                }
+            }
+            status => self.statuses.push(status.clone()),
+        }
+    }
+
+    /// Reads until so many more candles have closed.
+    async fn read(&mut self, closed: usize) {
+        let wanted = self.closed.len() + closed;
+        while self.closed.len() < wanted {
+            assert!(self.next().await.is_some(), "{}: the feed ended", self.code);
+        }
+    }
+
+    /// Reads until this was said.
+    async fn read_until(&mut self, wanted: impl Fn(&KlineEvent) -> bool) -> Arc<KlineEvent> {
+        loop {
+            let event = self.next().await.expect("the feed ended");
+            if wanted(&event) {
+                return event;
+            }
+        }
+    }
+
+    /// Reads until this candle is forming, or a later one.
+    async fn read_to(&mut self, open: Millis) {
+        let there = |event: &KlineEvent| matches!(event, KlineEvent::Candle { kline, .. } if kline.bar.open_time >= open);
+        self.read_until(there).await;
+    }
+
+    fn count(&self, wanted: impl Fn(&KlineEvent) -> bool) -> usize {
+        self.statuses.iter().filter(|status| wanted(status)).count()
+    }
+
+    /// Everything up to the end, which is told.
+    async fn end(&mut self) -> FeedEnd {
+        while let Some(event) = self.next().await {
+            if let KlineEvent::Ended(end) = &*event {
+                assert!(self.next().await.is_none(), "something came after the end");
+                return *end;
+            }
+        }
+        panic!("the end was not told");
+    }
+}
+
+fn is_forming(event: &KlineEvent) -> bool {
+    matches!(event, KlineEvent::Candle { kline, .. } if !kline.closed)
+}
+
+fn is_gap(event: &KlineEvent) -> bool {
+    matches!(event, KlineEvent::GapFilled(_))
+}
+
+fn is_down(event: &KlineEvent) -> bool {
+    *event == KlineEvent::Reconnecting
+}
+
+#[tokio::test]
+async fn candles_form_and_close_as_the_record_says() {
+    let world = live().await;
+    let mut reader = world.follow("SBER", Interval::M1).await;
+    assert_eq!(*reader.next().await.unwrap(), KlineEvent::Connected);
+    // It is 12:20:31, and the exchange shows 12:05:31.
+    let event = reader.next().await.unwrap();
+    let KlineEvent::Candle { kline, as_of } = *event else { panic!("{event:?}") };
+    assert_eq!((kline.bar.open_time, kline.closed), (moscow("2026-11-11T12:05:00"), false));
+    assert!((0..20_000).contains(&(as_of.0 - moscow("2026-11-11T12:05:31").0)), "{as_of}");
+    let mut grew = 0;
+    while reader.closed.len() < 10 {
+        grew += usize::from(is_forming(&reader.next().await.unwrap()));
+    }
+    assert_eq!(reader.closed[0].open_time, moscow("2026-11-11T12:05:00"));
+    assert!(grew >= 20, "{grew} states of forming candles");
+    world.check(&reader).await;
+    assert_eq!(reader.count(is_down), 0);
+}
+
+#[tokio::test]
+async fn every_interval_that_has_bars_can_be_followed() {
+    for (interval, minutes, count) in [
+        (Interval::M3, 1, 8),
+        (Interval::M5, 1, 6),
+        (Interval::M15, 5, 4),
+        (Interval::M30, 5, 3),
+        (Interval::H1, 15, 3),
+        (Interval::H4, 60, 3),
+        (Interval::D1, 360, 4),
+        (Interval::D3, 360, 2),
+        (Interval::W1, 1_440, 2),
+        (Interval::Month, 10_000, 2),
+    ] {
+        let world = live().await;
+        let mut reader = world.follow("GAZP", interval).await;
+        reader.read_until(is_forming).await;
+        let first =
+            reader.interval.open_of(bars::shown(seen(&world), bars::step_of(interval).unwrap()));
+        while reader.closed.len() < count {
+            world.clock.advance(Duration::from_mins(minutes));
+            reader.drain().await;
+        }
+        assert_eq!(reader.closed[0].open_time, first, "{interval}");
+        world.check(&reader).await;
+    }
+}
+
+/// The exchange's delayed clock.
+fn seen(world: &World) -> Millis {
+    Millis(world.clock.now().0 - 15 * 60_000)
+}
+
+#[tokio::test]
+async fn indices_are_not_late() {
+    let world = live().await;
+    let mut reader = world.follow("IMOEX", Interval::M1).await;
+    reader.read_to(moscow("2026-11-11T12:20:00")).await;
+    world.clock.advance(Duration::from_mins(3));
+    reader.read_to(moscow("2026-11-11T12:23:00")).await;
+    world.check(&reader).await;
+}
+
+#[tokio::test]
+async fn a_sleeping_exchange_is_connected_and_says_nothing() {
+    // An hour after the end of the evening.
+    let world = live_at("2026-11-12T01:00:00", |_| {}).await;
+    let after = Some(moscow("2026-11-11T23:45:00"));
+    let how = Follow { after, ..Follow::default() };
+    let mut reader = world.follow_with("SBER", Interval::M1, how).await;
+    let mut late = world.follow("SBER", Interval::M1).await;
+    assert_eq!(*late.next().await.unwrap(), KlineEvent::Connected);
+    reader.drain().await;
+    let asked = world.asked("candles");
+    while world.asked("candles") < asked + 5 {
+        let nothing = tokio::time::timeout(STEP, reader.feed.next()).await;
+        assert!(nothing.is_err(), "{nothing:?}");
+    }
+    world.clock.advance(Duration::from_hours(10));
+    reader.read_to(moscow("2026-11-12T10:45:00")).await;
+    late.read_to(moscow("2026-11-12T10:45:00")).await;
+    // The night has no candles, and the morning all of them.
+    assert!(reader.closed[0].open_time < moscow("2026-11-11T23:50:00"), "{:?}", reader.closed[0]);
+    world.check(&reader).await;
+    assert!(late.closed[0].open_time >= moscow("2026-11-12T06:50:00"), "{:?}", late.closed[0]);
+    world.check(&late).await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_followed_is_refused_before_anything_is_asked() {
+    let world = live().await;
+    for (code, interval, kind, word) in [
+        ("SBRE", Interval::M1, fault::Kind::NotFound, "unknown_symbol"),
+        ("QQQQQQQQ", Interval::M1, fault::Kind::NotFound, "unknown_symbol"),
+        ("SBER", Interval::S1, fault::Kind::Invalid, "interval_not_served"),
+    ] {
+        let fault = world.moex.follow(code, interval, Follow::default()).await.err().unwrap();
+        assert_eq!((fault.kind(), fault.code()), (kind, word), "{code} {fault}");
+    }
+    for after in [Millis(-1), Millis(0), Millis(i64::MIN)] {
+        let how = Follow { after: Some(after), ..Follow::default() };
+        let fault = world.moex.follow("SBER", Interval::M1, how).await.err().unwrap();
+        assert_eq!(fault.code(), "resume_too_far");
+    }
+    assert_eq!((world.series(), world.asked("candles")), (0, 0));
+}

@@ -1,0 +1,155 @@
+//! Readers that share, readers that are slow, and readers that come back.
+
+use super::*;
+
+#[tokio::test]
+async fn followers_of_a_series_share_one_poller() {
+    let world = live().await;
+    let mut readers = Vec::new();
+    for _ in 0..20 {
+        readers.push(world.follow("SBER", Interval::M1).await);
+        readers.push(world.follow("sber", Interval::M5).await);
+    }
+    assert_eq!(world.series(), 2);
+    for reader in &mut readers {
+        reader.read_until(is_forming).await;
+    }
+    world.clock.advance(Duration::from_mins(5));
+    for reader in &mut readers {
+        reader.read(1).await;
+    }
+    // An event is built once: everybody holds the same one.
+    world.clock.advance(Duration::from_mins(1));
+    let minute = moscow("2026-11-11T12:10:00");
+    let is_it = |event: &KlineEvent| {
+        matches!(event, KlineEvent::Candle { kline, .. }
+            if kline.closed && kline.bar.open_time == minute)
+    };
+    let (one, two) = (readers[0].read_until(is_it).await, readers[2].read_until(is_it).await);
+    assert!(Arc::ptr_eq(&one, &two));
+    // Who comes later does not wait for a change to see what is forming.
+    let mut late = world.follow("SBER", Interval::M1).await;
+    assert_eq!(*late.next().await.unwrap(), KlineEvent::Connected);
+    assert!(is_forming(&late.next().await.unwrap()));
+}
+
+#[tokio::test]
+async fn nothing_is_asked_once_nobody_follows() {
+    let world = live().await;
+    let mut reader = world.follow("SBER", Interval::M1).await;
+    reader.read_until(is_forming).await;
+    drop(reader);
+    while world.series() > 0 {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    let asked = world.asked("candles");
+    tokio::time::sleep(Duration::from_millis(30)).await;
+    assert_eq!(world.asked("candles"), asked);
+    // And again as if for the first time.
+    let mut again = world.follow("SBER", Interval::M1).await;
+    again.read_until(is_forming).await;
+    assert_eq!(again.statuses, [KlineEvent::Connected]);
+}
+
+#[tokio::test]
+async fn a_reader_that_is_too_slow_is_cut_off_and_resumes_without_loss() {
+    let world = live().await;
+    let how = Follow { after: None, queue_max: 3 };
+    let mut slow = world.follow_with("SBER", Interval::M1, how).await;
+    let mut quick = world.follow("SBER", Interval::M1).await;
+    quick.read_until(is_forming).await;
+    for _ in 0..8 {
+        world.clock.advance(Duration::from_mins(1));
+        quick.read(1).await;
+    }
+    let end = slow.end().await;
+    assert_eq!(end.cause, EndCause::TooSlow);
+    assert_eq!(slow.closed.len(), 3);
+    assert_eq!(end.resume_after, slow.closed[2].open_time);
+    let how = Follow { after: Some(end.resume_after), ..Follow::default() };
+    let mut again = world.follow_with("SBER", Interval::M1, how).await;
+    again.read(5).await;
+    slow.closed.append(&mut again.closed);
+    assert_eq!(slow.closed, quick.closed);
+    world.check(&slow).await;
+}
+
+#[tokio::test]
+async fn what_was_missed_comes_first_over_as_many_pages_as_it_takes() {
+    let world = live().await;
+    let after = moscow("2026-11-09T10:00:00");
+    let how = Follow { after: Some(after), ..Follow::default() };
+    // The first one begins the series, the second one finds it further on.
+    let mut first = world.follow_with("SBER", Interval::M1, how).await;
+    first.read_until(is_forming).await;
+    let mut second = world.follow_with("SBER", Interval::M1, how).await;
+    second.read_until(is_forming).await;
+    assert!(first.closed.len() > 1_500, "{}", first.closed.len());
+    assert_eq!(first.closed, second.closed);
+    assert_eq!(first.closed[0].open_time, moscow("2026-11-09T10:01:00"));
+    assert_eq!(first.count(is_gap), 0, "nothing was heard before, so nothing was missed");
+    world.check(&first).await;
+    // One without a point to resume from begins with what is forming.
+    let mut third = world.follow("SBER", Interval::M1).await;
+    let event = third.read_until(|event| matches!(event, KlineEvent::Candle { .. })).await;
+    assert!(is_forming(&event), "{event:?}");
+}
+
+#[tokio::test]
+async fn a_replay_waits_for_an_exchange_that_fails() {
+    let world = live().await;
+    let mut first = world.follow("SBER", Interval::M1).await;
+    first.read_until(is_forming).await;
+    let how = Follow { after: Some(moscow("2026-11-11T11:00:00")), ..Follow::default() };
+    world.trouble(Trouble::new(FaultKind::ErrorRows, 9).on(CANDLES));
+    let mut reader = world.follow_with("SBER", Interval::M1, how).await;
+    // The exchange is left alone for a while after so many failures.
+    first.read_until(is_down).await;
+    world.clock.advance(Duration::from_mins(1));
+    reader.read(64).await;
+    assert_eq!(reader.closed[0].open_time, moscow("2026-11-11T11:01:00"));
+    world.check(&reader).await;
+}
+
+#[tokio::test]
+async fn a_reader_who_is_ahead_gets_nothing_twice() {
+    let world = live().await;
+    let how = Follow { after: Some(moscow("2026-11-11T12:06:00")), ..Follow::default() };
+    let mut reader = world.follow_with("SBER", Interval::M1, how).await;
+    world.clock.advance(Duration::from_mins(4));
+    reader.read(2).await;
+    assert_eq!(reader.closed[0].open_time, moscow("2026-11-11T12:07:00"));
+}
+
+#[tokio::test]
+async fn there_are_only_so_many_series_and_followers() {
+    let change = |config: &mut MoexConfig| {
+        config.live.series_max = 2;
+        config.live.followers_max = 3;
+    };
+    let world = live_at(NOON, change).await;
+    let _one = world.follow("SBER", Interval::M1).await;
+    let two = world.follow("GAZP", Interval::M1).await;
+    let full = world.moex.follow("LKOH", Interval::M1, Follow::default()).await;
+    assert_eq!(full.err().unwrap().code(), "too_many_streams");
+    let _three = world.follow("GAZP", Interval::M1).await;
+    let full = world.moex.follow("GAZP", Interval::M1, Follow::default()).await;
+    assert_eq!(full.err().unwrap().code(), "too_many_streams");
+    drop(two);
+    world.follow("GAZP", Interval::M1).await.read_until(is_forming).await;
+}
+
+#[tokio::test]
+async fn followers_are_told_when_the_house_closes() {
+    let world = live().await;
+    let mut reader = world.follow("SBER", Interval::M1).await;
+    reader.read_until(is_forming).await;
+    world.clock.advance(Duration::from_mins(2));
+    reader.read(2).await;
+    world.moex.drain().await;
+    let end = reader.end().await;
+    assert_eq!(end.cause, EndCause::Closed);
+    assert_eq!(end.resume_after, reader.closed[1].open_time);
+    let fault = world.moex.follow("SBER", Interval::M1, Follow::default()).await.err().unwrap();
+    assert_eq!(fault.code(), "closing");
+}
