@@ -1,7 +1,8 @@
 """Times TA-Lib (C, through its Python package) and Python `ta` over candles in a file.
 
 Each line `round NAME [INDICATOR...]` on standard input is answered with one line `indicator<TAB>ns per candle`
-per indicator and a line `end`. Outputs are allocated in the call, as both packages do.
+per measurement and a line `end`. The name is `talib`, `ta` or `ta-slow`: what `ta` does in a loop of Python, over
+the first 100,000 candles, its lines marked with a star. Outputs are allocated in the call, as both packages do.
 """
 
 import sys
@@ -11,6 +12,10 @@ import numpy as np
 
 path, rows = sys.argv[1], int(sys.argv[2])
 O, H, L, C, V = np.fromfile(path, dtype="<f8").reshape(5, rows)
+
+# Of `ta`, those that would take minutes over all candles.
+SLOW = {"atr", "adx", "aroon", "cci", "kama", "keltner", "mfi", "nvi", "psar", "ulcer", "wma"}
+SLOW_ROWS = 100_000
 
 
 def talib_calls():
@@ -62,57 +67,108 @@ def talib_calls():
     }
 
 
-def ta_calls():
+def ta_calls(rows):
     import pandas as pd
     import ta
 
-    h, l, c, v = (pd.Series(x) for x in (H, L, C, V))
+    h, l, c, v = (pd.Series(x[:rows]) for x in (H, L, C, V))
+    m, tr, vl, vol, oth = ta.momentum, ta.trend, ta.volatility, ta.volume, ta.others
 
-    def macd():
-        m = ta.trend.MACD(c)
-        return m.macd(), m.macd_signal(), m.macd_diff()
+    def of(make, *names):
+        """The series of those names, which is how the classes are used."""
 
-    def oscillator(make, *names):
         def call():
             it = make()
             return [getattr(it, name)() for name in names]
 
         return call
 
-    m, vol = ta.momentum, ta.volume
+    def keltner(original):
+        make = lambda: vl.KeltnerChannel(h, l, c, original_version=original)
+        names = ["channel_mband", "channel_hband", "channel_lband"]
+        if original:
+            names += ["channel_wband", "channel_pband", "channel_hband_indicator", "channel_lband_indicator"]
+        return of(make, *("keltner_" + name for name in names))
+
+    ichimoku = ("conversion_line", "base_line", "a", "b")
     return {
-        "sma": lambda: ta.trend.sma_indicator(c, 12),
-        "ema": lambda: ta.trend.ema_indicator(c, 14),
-        "macd": macd,
-        "ppo": oscillator(lambda: m.PercentagePriceOscillator(c), "ppo", "ppo_signal", "ppo_hist"),
-        "pvo": oscillator(lambda: m.PercentageVolumeOscillator(v), "pvo", "pvo_signal", "pvo_hist"),
-        "rsi": lambda: m.rsi(c, 14),
-        "stoch": oscillator(lambda: m.StochasticOscillator(h, l, c), "stoch", "stoch_signal"),
-        "stochRsi": oscillator(lambda: m.StochRSIIndicator(c), "stochrsi", "stochrsi_k", "stochrsi_d"),
-        "bollinger": oscillator(
-            lambda: ta.volatility.BollingerBands(c),
-            "bollinger_mavg", "bollinger_hband", "bollinger_lband",
+        "macd": of(lambda: tr.MACD(c), "macd", "macd_signal", "macd_diff"),
+        "rsi": of(lambda: m.RSIIndicator(c), "rsi"),
+        "atr": of(lambda: vl.AverageTrueRange(h, l, c), "average_true_range"),
+        "stoch": of(lambda: m.StochasticOscillator(h, l, c), "stoch", "stoch_signal"),
+        "stochRsi": of(lambda: m.StochRSIIndicator(c), "stochrsi", "stochrsi_k"),
+        "bollinger": of(
+            lambda: vl.BollingerBands(c), "bollinger_mavg", "bollinger_hband", "bollinger_lband"
         ),
-        "williamsR": lambda: m.williams_r(h, l, c),
-        "obv": lambda: vol.on_balance_volume(c, v),
-        "cmf": lambda: vol.chaikin_money_flow(h, l, c, v),
+        "ppo": of(lambda: m.PercentagePriceOscillator(c), "ppo"),
+        "pvo": of(lambda: m.PercentageVolumeOscillator(v), "pvo"),
+        "adx": of(lambda: tr.ADXIndicator(h, l, c), "adx", "adx_pos", "adx_neg"),
+        "aroon": of(lambda: tr.AroonIndicator(h, l), "aroon_up", "aroon_down"),
+        "cci": of(lambda: tr.CCIIndicator(h, l, c), "cci"),
+        "dpo": of(lambda: tr.DPOIndicator(c), "dpo"),
+        "ema": of(lambda: tr.EMAIndicator(c), "ema_indicator"),
+        "ichimoku": of(lambda: tr.IchimokuIndicator(h, l), *("ichimoku_" + x for x in ichimoku)),
+        "kst": of(lambda: tr.KSTIndicator(c), "kst", "kst_sig", "kst_diff"),
+        "massIndex": of(lambda: tr.MassIndex(h, l), "mass_index"),
+        "psar": of(lambda: tr.PSARIndicator(h, l, c), "psar"),
+        "sma": of(lambda: tr.SMAIndicator(c, 12), "sma_indicator"),
+        "stc": of(lambda: tr.STCIndicator(c), "stc"),
+        "trix": of(lambda: tr.TRIXIndicator(c), "trix"),
+        "vortex": of(lambda: tr.VortexIndicator(h, l, c), "vortex_indicator_pos", "vortex_indicator_neg"),
+        "wma": of(lambda: tr.WMAIndicator(c), "wma"),
+        "awesome": of(lambda: m.AwesomeOscillatorIndicator(h, l), "awesome_oscillator"),
+        "kama": of(lambda: m.KAMAIndicator(c), "kama"),
+        "roc": of(lambda: m.ROCIndicator(c), "roc"),
+        "tsi": of(lambda: m.TSIIndicator(c), "tsi"),
+        "ultimate": of(lambda: m.UltimateOscillator(h, l, c), "ultimate_oscillator"),
+        "williamsR": of(lambda: m.WilliamsRIndicator(h, l, c), "williams_r"),
+        "donchian": of(
+            lambda: vl.DonchianChannel(h, l, c),
+            "donchian_channel_hband", "donchian_channel_lband", "donchian_channel_mband",
+        ),
+        "keltner": keltner(False),
+        "keltner, bands=original": keltner(True),
+        "ulcer": of(lambda: vl.UlcerIndex(c), "ulcer_index"),
+        "adl": of(lambda: vol.AccDistIndexIndicator(h, l, c, v), "acc_dist_index"),
+        "cmf": of(lambda: vol.ChaikinMoneyFlowIndicator(h, l, c, v), "chaikin_money_flow"),
+        "eom": of(lambda: vol.EaseOfMovementIndicator(h, l, v), "ease_of_movement", "sma_ease_of_movement"),
+        "force": of(lambda: vol.ForceIndexIndicator(c, v), "force_index"),
+        "mfi": of(lambda: vol.MFIIndicator(h, l, c, v), "money_flow_index"),
+        "nvi": of(lambda: vol.NegativeVolumeIndexIndicator(c, v), "negative_volume_index"),
+        "obv": of(lambda: vol.OnBalanceVolumeIndicator(c, v), "on_balance_volume"),
+        "vpt": of(lambda: vol.VolumePriceTrendIndicator(c, v), "volume_price_trend"),
+        "cumulativeReturn": of(lambda: oth.CumulativeReturnIndicator(c), "cumulative_return"),
+        "dailyReturn": of(lambda: oth.DailyReturnIndicator(c), "daily_return"),
+        "logReturn": of(lambda: oth.DailyLogReturnIndicator(c), "daily_log_return"),
     }
 
 
-calls = {"talib": talib_calls, "ta": ta_calls}
+def measure(call, rows):
+    start = time.thread_time_ns()
+    result = call()
+    spent = time.thread_time_ns() - start
+    del result
+    return spent / rows
+
+
+def contenders(name):
+    """Label, call, candles and times in a row of each measurement."""
+    if name == "talib":
+        # Five times: the first call finds the caches as the one before it left them, which differs by the order.
+        return [(label, call, rows, 5) for label, call in talib_calls().items() if call]
+    if name == "ta":
+        return [(label, call, rows, 1) for label, call in ta_calls(rows).items() if label not in SLOW]
+    return [(label + "*", call, SLOW_ROWS, 1) for label, call in ta_calls(SLOW_ROWS).items() if label in SLOW]
+
+
 ready = {}
 for line in sys.stdin:
     _, name, *only = line.split()
     if name not in ready:
-        ready[name] = {k: f for k, f in calls[name]().items() if f}
-    for indicator, call in ready[name].items():
-        if only and indicator not in only:
+        ready[name] = contenders(name)
+    for label, call, candles, times in ready[name]:
+        if only and label.split(",")[0].rstrip("*") not in only:
             continue
-        # Five times: the first call finds the caches as the one before it left them, which differs by the order.
-        for _ in range(5 if name == "talib" else 1):
-            start = time.thread_time_ns()
-            result = call()
-            spent = time.thread_time_ns() - start
-            del result
-            print(f"{indicator}\t{spent / rows:.4f}")
+        for _ in range(times):
+            print(f"{label}\t{measure(call, candles):.4f}")
     print("end", flush=True)

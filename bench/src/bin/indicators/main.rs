@@ -17,6 +17,9 @@ pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const ROWS: usize = 1_000_000;
 
+const TALIB: &str = "TA-Lib C";
+const PYTHON: &str = "Python ta";
+
 /// What is promised against TA-Lib in batch: at least as fast, and these twice.
 const TWICE: [&str; 3] = ["bollinger", "stoch", "macd"];
 
@@ -69,34 +72,42 @@ fn run() -> Outcome<bool> {
     // In turns, so that whatever else the machine does falls on all of them alike.
     for round in 0..rounds {
         ours::batch(&data, &only, &mut batch)?;
-        python.round("talib", &only, |name, ns| batch.add("TA-Lib C", name, ns))?;
+        python.round("talib", &only, |name, ns| batch.add(TALIB, name, ns))?;
         ours::stream(&data, &only, &mut stream)?;
-        crates.round("all", &only, |name, ns| {
-            let (peer, indicator) = name.split_once('\t').unwrap_or(("?", name));
-            stream.add(peer, indicator, ns);
-        })?;
-        // Slow, and not close to anything: twice will do.
+        crates.round("stream", &only, |name, ns| add(&mut stream, name, ns))?;
+        // These decide nothing and are slower: a few rounds will do.
+        if round < 3 {
+            crates.round("batch", &only, |name, ns| add(&mut batch, name, ns))?;
+        }
         if round < 2 {
-            python.round("ta", &only, |name, ns| batch.add("Python ta", name, ns))?;
+            python.round("ta", &only, |name, ns| batch.add_starred(PYTHON, name, ns))?;
+        }
+        if round < 1 {
+            python.round("ta-slow", &only, |name, ns| batch.add_starred(PYTHON, name, ns))?;
         }
     }
-    println!(
-        "Batch, ns per candle, {ROWS} candles, outputs allocated, smallest of {rounds} rounds\n"
-    );
-    println!("{}", batch.show(&["ours", "all series", "TA-Lib C", "Python ta"], &["TA-Lib C"]));
+    println!("Batch, ns per candle, {ROWS} candles, outputs allocated, {rounds} rounds\n");
+    let columns = ["ours", "all series", TALIB, "ta-lib", "kand", "wickra", "ta", "yata", PYTHON];
+    println!("{}", batch.show(&columns, &[TALIB], "TA-Lib / ours"));
     println!("One candle at a time, ns per update\n");
-    let peers = ["ta", "ta-lib", "wickra", "kand", "yata"];
     let columns = ["ours", "ta", "ta-lib", "wickra", "kand", "yata"];
-    println!("{}", stream.show(&columns, &peers));
+    let peers = &columns[1..];
+    println!("{}", stream.show(&columns, peers, "best / ours"));
     let mut met = true;
-    for (indicator, ratio) in batch.ratios(&["TA-Lib C"]) {
+    for (indicator, ratio) in batch.ratios(&[TALIB]) {
         let wanted = if TWICE.contains(&indicator.as_str()) { 2.0 } else { 1.0 };
         met &= verdict("batch", &indicator, ratio, wanted);
     }
-    for (indicator, ratio) in stream.ratios(&peers) {
+    for (indicator, ratio) in stream.ratios(peers) {
         met &= verdict("stream", &indicator, ratio, 1.0);
     }
     Ok(met)
+}
+
+/// A line of the crates, which says whose it is.
+fn add(table: &mut Table, name: &str, ns: f64) {
+    let (peer, indicator) = name.split_once('\t').unwrap_or(("?", name));
+    table.add(peer, indicator, ns);
 }
 
 /// The indicators that were asked for; none means all.

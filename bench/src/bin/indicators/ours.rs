@@ -141,8 +141,9 @@ pub(crate) fn stream(data: &Data, only: &Only, table: &mut Table) -> Outcome<()>
     run.one("macd", Macd::new(12, 26, 9, Parity::Ta)?);
     run.one("rsi", Rsi::new(14, Parity::Ta)?);
     run.one("atr", Atr::new(14, Parity::Ta)?);
-    run.one("stoch", Stoch::new(14, 3)?);
+    run.one("stoch", Stoch::new(14, 1, 3)?);
     run.one("vwap", Vwap::new(Session::Continuous));
+    run.one("vwap, session=day", Vwap::new(Session::Day));
     run.one("ppo", Ppo::new(12, 26, 9, Parity::Ta)?);
     run.one("pvo", Pvo::new(12, 26, 9, Parity::Ta)?);
     Ok(())
@@ -156,7 +157,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn one<I: Indicator<N>, const N: usize>(&mut self, name: &str, it: I) {
-        if !self.only.has(name) {
+        if !self.only.has(name.split(',').next().unwrap_or(name)) {
             return;
         }
         let mut it = it;

@@ -1,6 +1,6 @@
 //! The smallest time of each indicator for each contender, and how it is shown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 #[derive(Default)]
@@ -8,6 +8,8 @@ pub(crate) struct Table {
     /// In the order in which they were first seen.
     indicators: Vec<String>,
     smallest: BTreeMap<(String, String), f64>,
+    /// What was measured over fewer candles.
+    short: BTreeSet<(String, String)>,
 }
 
 impl Table {
@@ -17,6 +19,15 @@ impl Table {
         }
         let slot = self.smallest.entry((who.to_owned(), indicator.to_owned())).or_insert(ns);
         *slot = slot.min(ns);
+    }
+
+    /// The same of a name that may have a star, which is kept: it was measured over fewer candles.
+    pub(crate) fn add_starred(&mut self, who: &str, name: &str, ns: f64) {
+        let indicator = name.trim_end_matches('*');
+        if indicator != name {
+            self.short.insert((who.to_owned(), indicator.to_owned()));
+        }
+        self.add(who, indicator, ns);
     }
 
     fn get(&self, who: &str, indicator: &str) -> Option<f64> {
@@ -34,18 +45,15 @@ impl Table {
     }
 
     /// A table in Markdown, with the ratio to the best of `peers` at the end.
-    pub(crate) fn show(&self, columns: &[&str], peers: &[&str]) -> String {
+    pub(crate) fn show(&self, columns: &[&str], peers: &[&str], last: &str) -> String {
         let ratios: BTreeMap<_, _> = self.ratios(peers).into_iter().collect();
-        let mut text = format!("| | {} | best / ours |\n|-|", columns.join(" | "));
+        let mut text = format!("| | {} | {last} |\n|-|", columns.join(" | "));
         text += &"-:|".repeat(columns.len() + 1);
         text.push('\n');
         for indicator in &self.indicators {
             _ = write!(text, "| {indicator} |");
             for who in columns {
-                match self.get(who, indicator) {
-                    Some(ns) => _ = write!(text, " {ns:.2} |"),
-                    None => text += " |",
-                }
+                text += &self.cell(who, indicator);
             }
             match ratios.get(indicator) {
                 Some(ratio) => _ = writeln!(text, " {ratio:.2} |"),
@@ -53,5 +61,16 @@ impl Table {
             }
         }
         text
+    }
+
+    fn cell(&self, who: &str, indicator: &str) -> String {
+        let star =
+            if self.short.contains(&(who.to_owned(), indicator.to_owned())) { "*" } else { "" };
+        match self.get(who, indicator) {
+            Some(ns) if ns >= 1000.0 => format!(" {ns:.0}{star} |"),
+            Some(ns) if ns >= 100.0 => format!(" {ns:.1}{star} |"),
+            Some(ns) => format!(" {ns:.2}{star} |"),
+            None => " |".to_owned(),
+        }
     }
 }
