@@ -230,9 +230,9 @@ impl<'a> Talk<'a> {
         }
         let text = match frame {
             Frame::Text(text) => text,
-            // The pong is queued by the library and must be pushed out.
-            Frame::Ping(_) => return self.flush().await,
             Frame::Close(_) => return Err(Some("it was closed")),
+            // The library has queued the pong to a ping, and sends it when it is read from next,
+            // which is at once: nothing here waits for long between two reads.
             _ => return Ok(()),
         };
         match wire::read(text.as_str()) {
@@ -281,14 +281,6 @@ impl<'a> Talk<'a> {
 
     async fn say(&mut self, frame: Frame) -> Result<(), Over> {
         match timeout(self.link.config.ack_within, self.socket.send(frame)).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(Some("it broke")),
-            Err(_) => Err(Some("it takes nothing")),
-        }
-    }
-
-    async fn flush(&mut self) -> Result<(), Over> {
-        match timeout(self.link.config.ack_within, self.socket.flush()).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(Some("it broke")),
             Err(_) => Err(Some("it takes nothing")),

@@ -191,6 +191,22 @@ async fn an_old_listing_and_an_old_offset_serve_when_new_ones_cannot_be_had() {
 }
 
 #[tokio::test]
+async fn an_exchange_that_never_answered_has_no_listing() {
+    let world = world_with(|config| config.retries = 0).await;
+    for (kind, code) in [
+        (FaultKind::Status500, "upstream_failed"),
+        (FaultKind::Drop, "upstream_unreachable"),
+        (FaultKind::Html, "upstream_malformed"),
+    ] {
+        world.trouble(Trouble::new(kind, 1).on(Served::ExchangeInfo.path()));
+        let fault = world.binance.listing().await.unwrap_err();
+        assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, code), "{kind:?}");
+    }
+    // What is listed is what the exchange lists, and nothing is kept of the failures.
+    assert!(world.binance.listing().await.unwrap().quote_assets.len() > 40);
+}
+
+#[tokio::test]
 async fn health_is_asked_for_rarely() {
     let world = world().await;
     for _ in 0..10 {

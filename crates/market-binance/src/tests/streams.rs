@@ -3,6 +3,7 @@
 
 mod faults;
 mod readers;
+mod renewal;
 mod soak;
 
 use exchange_sim::StreamRules;
@@ -18,17 +19,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 struct FastClock {
     began: Instant,
     start: Millis,
-}
-
-impl FastClock {
-    fn from(start: Millis) -> Arc<Self> {
-        Arc::new(Self { began: Instant::now(), start })
-    }
+    scale: i64,
 }
 
 impl Clock for FastClock {
     fn now(&self) -> Millis {
-        Millis(self.start.0 + self.began.elapsed().as_micros() as i64 * SCALE / 1_000)
+        Millis(self.start.0 + self.began.elapsed().as_micros() as i64 * self.scale / 1_000)
     }
 }
 
@@ -75,10 +71,19 @@ async fn live_with(
     rules: impl FnOnce(&mut StreamRules),
     change: impl FnOnce(&mut BinanceConfig),
 ) -> Live {
-    let clock = FastClock::from(start);
+    live_scaled(SCALE, start, rules, change).await
+}
+
+async fn live_scaled(
+    scale: i64,
+    start: Millis,
+    rules: impl FnOnce(&mut StreamRules),
+    change: impl FnOnce(&mut BinanceConfig),
+) -> Live {
+    let clock = Arc::new(FastClock { began: Instant::now(), start, scale });
     let mut sim_config = SimConfig::new(7, Arc::clone(&clock) as Arc<dyn Clock>);
     sim_config.streams = StreamRules {
-        time_scale: SCALE as f64,
+        time_scale: scale as f64,
         ping_every: Duration::from_millis(50),
         shutdown_notice: Duration::from_secs(1),
         messages_per_second: 100_000,
@@ -116,13 +121,20 @@ impl Live {
         self.stop = open_exchange(&self.sim, listener);
     }
 
+    /// Reads on until this is true of the exchange.
+    async fn until(&self, reader: &mut Reader, wanted: impl Fn(&Sim) -> bool) {
+        let patience = Instant::now() + PATIENCE;
+        while !wanted(&self.sim) {
+            assert!(Instant::now() < patience, "{:?}", self.sim.streams());
+            let next = tokio::time::timeout(Duration::from_millis(5), reader.next()).await;
+            assert!(!matches!(next, Ok(None)), "the feed ended");
+        }
+    }
+
     /// Reads on until the exchange has no connection but one, with so many streams.
     async fn settle(&self, reader: &mut Reader, streams: u64) {
-        let patience = Instant::now() + PATIENCE;
-        while (self.sim.streams().connections, self.sim.streams().streams) != (1, streams) {
-            assert!(Instant::now() < patience, "{:?}", self.sim.streams());
-            assert!(reader.next().await.is_some(), "the feed ended");
-        }
+        let one = |sim: &Sim| (sim.streams().connections, sim.streams().streams) == (1, streams);
+        self.until(reader, one).await;
     }
 
     async fn follow(&self, code: &str, interval: Interval) -> Reader {
@@ -130,8 +142,12 @@ impl Live {
     }
 
     async fn follow_with(&self, code: &str, interval: Interval, how: Follow) -> Reader {
+        // What was missed before comes from the record, too, and is no gap; and who has hardly room
+        // for candles is not told of gaps.
+        let gaps = (how.after.is_none() && how.queue_max >= 100).then(Vec::new);
         let feed = self.binance.follow(code, interval, how).await.unwrap();
-        Reader { code: code.to_owned(), interval, feed, closed: Vec::new(), statuses: Vec::new() }
+        let (code, closed, statuses) = (code.to_owned(), Vec::new(), Vec::new());
+        Reader { code, interval, feed, closed, gaps, statuses }
     }
 
     /// What the reader saw closed is exactly what the record holds from its first candle to its
@@ -164,6 +180,8 @@ struct Reader {
     interval: Interval,
     feed: Box<dyn KlineFeed>,
     closed: Vec<Bar>,
+    /// What came from the record since a gap was last said to be filled.
+    gaps: Option<Vec<Millis>>,
     statuses: Vec<KlineEvent>,
 }
 
@@ -172,13 +190,26 @@ impl Reader {
         let next = tokio::time::timeout(PATIENCE, self.feed.next()).await;
         let event = next.unwrap_or_else(|_| panic!("{}: nothing came", self.code))?;
         match &*event {
-            KlineEvent::Candle { kline, .. } if kline.closed => self.closed.push(kline.bar),
+            KlineEvent::Candle { kline, as_of } if kline.closed => {
+                self.closed.push(kline.bar);
+                // Live, a candle is said to be closed after its end.
+                if let Some(gap) = self.gaps.as_mut().filter(|_| *as_of == kline.close_time) {
+                    gap.push(kline.bar.open_time);
+                }
+            }
             KlineEvent::Candle { kline, .. } => {
                 if let Some(last) = self.closed.last() {
                     assert!(kline.bar.open_time > last.open_time, "a closed candle forms again");
                 }
             }
-            status => self.statuses.push(status.clone()),
+            status => {
+                if let (KlineEvent::GapFilled(span), Some(gap)) = (status, &mut self.gaps) {
+                    let (first, last) = (gap.first().unwrap(), gap.last().unwrap());
+                    assert_eq!(*span, Span::new(*first, self.interval.next_open(*last)), "{gap:?}");
+                    gap.clear();
+                }
+                self.statuses.push(status.clone());
+            }
         }
         Some(event)
     }
@@ -193,7 +224,10 @@ impl Reader {
 
     /// Reads until this was said.
     async fn read_until(&mut self, wanted: impl Fn(&KlineEvent) -> bool) {
-        while !wanted(&self.next().await.expect("the feed ended")) {}
+        let patience = Instant::now() + PATIENCE;
+        while !wanted(&self.next().await.expect("the feed ended")) {
+            assert!(Instant::now() < patience, "{}: {:?}", self.code, self.statuses);
+        }
     }
 
     fn count(&self, wanted: impl Fn(&KlineEvent) -> bool) -> usize {

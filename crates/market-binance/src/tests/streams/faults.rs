@@ -4,7 +4,15 @@ use super::*;
 
 /// Follows a minute series through this trouble.
 async fn through(troubles: &[Trouble], closed: usize) -> (Live, Reader) {
-    let live = live().await;
+    through_with(troubles, closed, |_| {}).await
+}
+
+async fn through_with(
+    troubles: &[Trouble],
+    closed: usize,
+    change: impl FnOnce(&mut BinanceConfig),
+) -> (Live, Reader) {
+    let live = live_with(start(), |_| {}, change).await;
     let mut reader = live.follow("BTCUSDT", Interval::M1).await;
     reader.read(2).await;
     for trouble in troubles {
@@ -18,8 +26,10 @@ async fn through(troubles: &[Trouble], closed: usize) -> (Live, Reader) {
 
 #[tokio::test]
 async fn dropped_connections_are_opened_again_and_gaps_filled() {
-    let (live, reader) = through(&[Trouble::new(FaultKind::WsDrop, 20)], 12).await;
+    let (live, mut reader) = through(&[Trouble::new(FaultKind::WsDrop, 20)], 12).await;
     assert!(live.sim.streams().opened >= 21, "{:?}", live.sim.streams());
+    // An error and an end are one loss, after which there is one connection.
+    live.settle(&mut reader, 1).await;
     assert!(reader.count(is_down) >= 1);
     let up = reader.count(|event| *event == KlineEvent::Connected);
     assert_eq!(up, reader.count(is_down) + 1, "{:?}", reader.statuses);
@@ -45,6 +55,38 @@ async fn closing_frames_that_come_late_or_never_are_made_up_for() {
         assert!(reader.count(is_gap) >= 4, "{trouble:?}: {:?}", reader.statuses);
         assert_eq!(reader.count(is_down), 0, "{trouble:?}");
     }
+}
+
+/// What is said of a gap is the candles whose closing frames were lost; each reader compares it
+/// with what came from the record.
+#[tokio::test]
+async fn a_gap_is_told_from_its_first_candle_to_its_last() {
+    let change = |config: &mut BinanceConfig| {
+        config.streams.gap_wait = Duration::from_millis(150);
+        config.streams.close_grace = Duration::from_mins(2);
+    };
+    let troubles = [Trouble::new(FaultKind::WsMissingClose, 4)];
+    let (_, mut reader) = through_with(&troubles, 9, change).await;
+    let filled = |status: &KlineEvent| match status {
+        KlineEvent::GapFilled(span) => Interval::M1.count_in(*span),
+        _ => 0,
+    };
+    while reader.statuses.iter().map(filled).sum::<u64>() < 4 {
+        reader.read(1).await;
+    }
+    // Several candles that are lost together are one gap.
+    assert!(reader.statuses.iter().any(|status| filled(status) > 1), "{:?}", reader.statuses);
+}
+
+#[tokio::test]
+async fn a_row_that_may_still_change_is_not_told() {
+    let change = |config: &mut BinanceConfig| config.streams.rest_settle = Duration::from_mins(1);
+    let troubles = [
+        Trouble::new(FaultKind::WsMissingClose, 5),
+        Trouble::new(FaultKind::UnsettledRows, 1_000_000).delay_ms(58_000),
+    ];
+    let (_, reader) = through_with(&troubles, 9, change).await;
+    assert!(reader.count(is_gap) >= 1, "{:?}", reader.statuses);
 }
 
 #[tokio::test]
@@ -118,7 +160,8 @@ async fn rows_that_answers_lose_again_and_again_are_not_taken_for_an_outage() {
 
 #[tokio::test]
 async fn an_announced_end_is_anticipated() {
-    let (live, reader) = through(&[Trouble::new(FaultKind::WsShutdown, 1)], 8).await;
+    let (live, mut reader) = through(&[Trouble::new(FaultKind::WsShutdown, 1)], 8).await;
+    live.settle(&mut reader, 1).await;
     // The new connection was there before the old one went.
     assert_eq!((live.sim.streams().opened, reader.count(is_down)), (2, 0));
 }
@@ -137,56 +180,7 @@ async fn connections_are_replaced_before_they_get_too_old() {
         assert_eq!(reader.count(is_down), 0, "{:?}", reader.statuses);
     }
     assert!(live.sim.streams().opened >= 5, "{:?}", live.sim.streams());
-}
-
-/// A world in which nothing is asked of the record unless frames stay away for long.
-async fn renewing(troubles: &[Trouble]) -> (Live, [Reader; 3]) {
-    let change = |config: &mut BinanceConfig| {
-        config.streams.life = Duration::from_millis(150);
-        config.streams.standby_within = Duration::from_millis(60);
-        config.streams.gap_wait = Duration::from_millis(500);
-        config.streams.close_grace = Duration::from_mins(5);
-    };
-    let live = live_with(start(), |_| {}, change).await;
-    let mut readers = [
-        live.follow("BTCUSDT", Interval::M1).await,
-        live.follow("ETHUSDT", Interval::M1).await,
-        live.follow("SOLUSDT", Interval::M1).await,
-    ];
-    for reader in &mut readers {
-        reader.read(1).await;
-    }
-    for trouble in troubles {
-        live.trouble(trouble.clone());
-    }
-    // Until the last of it has struck, and a connection has taken over that it did not strike.
-    while !live.sim.faults().list().is_empty() {
-        readers[0].read(1).await;
-    }
-    let opened = live.sim.streams().opened;
-    while live.sim.streams().opened <= opened + 1 {
-        readers[0].read(1).await;
-    }
-    (live, readers)
-}
-
-/// The old connection lives on for as long as the new one is not heard, and nothing is lost.
-#[tokio::test]
-async fn a_new_connection_that_is_confirmed_and_mute_does_not_take_over() {
-    for troubles in [
-        // Three connections on which nothing comes.
-        vec![Trouble::new(FaultKind::WsMute, 9)],
-        // Three on which one stream of three is mute.
-        vec![Trouble::new(FaultKind::WsMute, 3).on("/ws/ethusdt@kline_1m")],
-    ] {
-        let (live, mut readers) = renewing(&troubles).await;
-        for reader in &mut readers {
-            reader.read(8).await;
-            live.check(reader).await;
-            assert_eq!(reader.statuses, [KlineEvent::Connected], "{}", reader.code);
-        }
-        live.settle(&mut readers[0], 3).await;
-    }
+    live.settle(&mut reader, 2).await;
 }
 
 #[tokio::test]
@@ -270,31 +264,6 @@ async fn a_halted_symbol_is_healthy_however_closely_it_is_watched() {
     assert_eq!(live.sim.streams().opened, 1);
     let asked = live.sim.requests(Served::Klines) - asked;
     assert!((2..=100).contains(&asked), "the record was asked {asked} times");
-}
-
-#[tokio::test]
-async fn many_subscriptions_at_once_keep_to_the_exchange_s_limit() {
-    let rules = |rules: &mut StreamRules| rules.messages_per_second = 5;
-    let change = |config: &mut BinanceConfig| {
-        config.streams.message_gap = Duration::from_millis(250);
-    };
-    let live = live_with(start(), rules, change).await;
-    let listing = live.binance.listing().await.unwrap();
-    let mut readers = Vec::new();
-    for code in listing.quote_assets.keys() {
-        readers.push(live.follow(code, Interval::M1).await);
-    }
-    for reader in &mut readers {
-        reader.read_until(|event| *event == KlineEvent::Connected).await;
-    }
-    // Everything goes into a few requests, on one connection that is not closed for flooding.
-    let counts = live.sim.streams();
-    assert_eq!((counts.opened, counts.streams), (1, readers.len() as u64));
-    readers.truncate(3);
-    for reader in &mut readers {
-        reader.read(2).await;
-        live.check(reader).await;
-    }
 }
 
 #[tokio::test]
