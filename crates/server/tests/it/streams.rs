@@ -1,6 +1,7 @@
 //! Live candles as clients read them: server-sent events and WebSocket, over an exchange that
 //! breaks.
 
+mod moscow;
 mod stuck;
 mod tokens;
 
