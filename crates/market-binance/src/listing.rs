@@ -33,7 +33,7 @@ pub(crate) struct Book {
 
 impl Book {
     fn new(info: ExchangeInfo, received_at: Millis) -> Self {
-        let mut listing = Listing::default();
+        let mut listing = Listing { received_at: Some(received_at), ..Listing::default() };
         let mut pairs = HashMap::with_capacity(info.symbols.len());
         for pair in info.symbols {
             let halted = (pair.status != TRADING).then_some(pair.status);

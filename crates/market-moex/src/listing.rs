@@ -71,7 +71,7 @@ impl Inner {
         let traded: HashMap<&str, _> =
             traded.rows().filter_map(|row| Some((row.text("secid")?, row))).collect();
         let (mut securities, mut shots) = (Vec::new(), HashMap::new());
-        let mut listing = Listing::default();
+        let mut listing = Listing { received_at: Some(received_at), ..Listing::default() };
         for listed in listed.rows() {
             let Some(security) = read_security(listed).map(Arc::new) else { continue };
             let traded = traded.get(security.code.as_str()).copied();

@@ -57,6 +57,8 @@ pub struct Listing {
     pub quote_assets: HashMap<String, String>,
     /// Codes that are listed and not traded at present; they have a past.
     pub halted: HashSet<String>,
+    /// When the venue said so; `None` where nobody has to be asked and it is so right now.
+    pub received_at: Option<Millis>,
 }
 
 impl Listing {

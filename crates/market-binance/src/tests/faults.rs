@@ -186,8 +186,13 @@ async fn an_old_listing_and_an_old_offset_serve_when_new_ones_cannot_be_had() {
     for path in [Served::ExchangeInfo.path(), Served::Time.path()] {
         world.trouble(Trouble::new(FaultKind::Status500, 1).on(path));
     }
-    assert!(!world.binance.listing().await.unwrap().quote_assets.is_empty());
+    let old = world.binance.listing().await.unwrap();
+    assert!(!old.quote_assets.is_empty());
     assert!(ask(&world).await.is_ok());
+    // It says how old it is, and so does the new one.
+    assert_eq!(old.received_at, Some(Millis(now())));
+    let new = world.binance.listing().await.unwrap();
+    assert_eq!(new.received_at, Some(Millis(now() + 2 * 3_600_000)));
 }
 
 #[tokio::test]

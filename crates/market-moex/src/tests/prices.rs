@@ -152,6 +152,9 @@ async fn a_listing_that_lacks_a_board_is_made_again_soon() {
     assert!(world.moex.listing().await.unwrap().knows("IMOEX"));
     let asked = world.asked("board");
     world.clock.advance(Duration::from_mins(50));
-    world.moex.listing().await.unwrap();
+    let kept = world.moex.listing().await.unwrap();
     assert_eq!(world.asked("board"), asked);
+    // What the main board lists was said before the one that was missing.
+    assert_eq!(kept.received_at, listing.received_at);
+    assert!(kept.received_at.is_some());
 }

@@ -1,6 +1,6 @@
 //! A venue whose candles follow from their time, and which closes them when it is told to.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -69,7 +69,7 @@ impl Scripted {
 impl SymbolSource for Scripted {
     async fn listing(&self) -> Result<Arc<Listing>, Fault> {
         let listed = ["BTCUSDT", "ETHUSDT"].map(|code| (code.to_owned(), "USDT".to_owned()));
-        Ok(Arc::new(Listing { quote_assets: HashMap::from(listed), halted: HashSet::new() }))
+        Ok(Arc::new(Listing { quote_assets: HashMap::from(listed), ..Listing::default() }))
     }
 }
 
