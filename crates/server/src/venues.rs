@@ -190,4 +190,8 @@ impl market_moex::Observer for MoexWatch {
     fn upstream(&self, endpoint: &'static str, outcome: &'static str, elapsed: Duration) {
         self.0.upstream("moex", endpoint).record(outcome, elapsed);
     }
+
+    fn stream(&self, what: &'static str) {
+        self.0.upstream_stream("moex", what);
+    }
 }
