@@ -10,7 +10,7 @@ mod tests;
 use std::sync::Arc;
 
 use fault::Fault;
-use market::{Bar, Interval, LiveKlines, Millis, Span, SymbolSource, Ticker, Venue};
+use market::{Bar, Calendar, Interval, LiveKlines, Millis, Span, SymbolSource, Ticker, Venue};
 
 use crate::windows::Window;
 use tokio::time::Instant;
@@ -104,6 +104,11 @@ impl Candlestand {
             let expected = "a symbol of an exchange, such as BTCUSDT";
             Fault::not_found("no_live_candles", message).problem("symbol", expected)
         })
+    }
+
+    /// When the venue of a symbol trades.
+    pub(crate) fn calendar(&self, ticker: &Ticker) -> Result<Calendar, Fault> {
+        Ok(self.venue(ticker)?.bars.as_ref().map_or(Calendar::Unknown, |bars| bars.calendar()))
     }
 
     /// The newest closed candles, however many; for our own use, so there is no limit to hold.

@@ -15,7 +15,7 @@ use super::ask::Ask;
 use super::calculators::{Calculators, Mark};
 use super::event::{Ended, Status, Subject, Told};
 use super::follower::Follower;
-use super::limits::{FOLLOWED_MAX, StreamLimits};
+use super::limits::{StreamLimits, followed_max};
 use super::marks::Marks;
 use crate::warm;
 
@@ -85,7 +85,8 @@ impl Channel {
             calculators.close(bar);
             marks.closed(&calculators, bar.open_time);
         }
-        let (floor, after) = anchor(ask.interval, &history, now);
+        let most = followed_max(live.candles.calendar(&ask.ticker)?);
+        let (floor, after) = anchor(ask.interval, &history, now, most);
         let code = ask.ticker.symbol.code.clone();
         let follow = Follow { after, ..Follow::default() };
         let feed = port.follow(&code, ask.interval, follow).await?;
@@ -236,11 +237,45 @@ fn lead(ask: &Ask, first: Millis, base: Millis) -> usize {
 }
 
 /// The last candle of history, and where to follow from.
-fn anchor(interval: Interval, history: &[Bar], now: Millis) -> (Millis, Option<Millis>) {
+fn anchor(interval: Interval, history: &[Bar], now: Millis, most: u64) -> (Millis, Option<Millis>) {
     let forming = Millis(interval.open_of(now).0 - 1);
     let Some(last) = history.last().map(|bar| bar.open_time) else { return (forming, None) };
-    match interval.count_in(Span::new(last, now)) > FOLLOWED_MAX {
+    match interval.count_in(Span::new(last, now)) > most {
         true => (forming, None),
         false => (last, Some(last)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use market::{Calendar, Decimal};
+
+    const MINUTE: i64 = 60_000;
+
+    /// `ago` is how many minutes ago the last candle of history opened.
+    #[track_caller]
+    fn check(calendar: Calendar, ago: i64, follows_history: bool) {
+        let now = Millis(20_000 * market::DAY_MS + 30_000);
+        let open_time = Millis(now.0 - 30_000 - ago * MINUTE);
+        let one = Decimal::ZERO;
+        let bar = Bar { open_time, open: one, high: one, low: one, close: one, volume: None };
+        let most = followed_max(calendar);
+        let (floor, after) = anchor(Interval::M1, &[bar], now, most);
+        let expected = match follows_history {
+            true => (open_time, Some(open_time)),
+            false => (Millis(now.0 - 30_001), None),
+        };
+        assert_eq!((floor, after), expected, "{calendar:?} {ago}");
+    }
+
+    #[test]
+    fn a_night_is_no_reason_to_pass_over_the_first_candles_of_the_morning() {
+        check(Calendar::AlwaysOpen, 1, true);
+        check(Calendar::AlwaysOpen, 499, true);
+        check(Calendar::AlwaysOpen, 600, false);
+        check(Calendar::Unknown, 600, true);
+        check(Calendar::Unknown, 10 * 1_440, true);
+        check(Calendar::Unknown, 30 * 1_440, false);
     }
 }

@@ -8,6 +8,7 @@
 //! | `KEPT_MAX` | those of them that a channel keeps as events | who comes back soon needs no database; older ones are read from history |
 //! | `MARKED_EVERY` | candles between two states of what adds up | no more are computed again for one who resumes |
 //! | `FOLLOWED_MAX` | candles that a new channel asks the venue to tell again | from where history ends; a symbol that stopped trading is followed from now |
+//! | `FOLLOWED_MAX_SLEEPING` | the same where the venue sleeps | a night of minutes is longer than `FOLLOWED_MAX` and has no candles |
 //! | [`CHANNELS_MAX`] | different series with indicators | each is one follower at a venue |
 //! | `READERS_MAX` | subscribers of all channels | each has a queue |
 //! | `REMEMBERED_MAX` | candles that all indicators remember together | 32 MB of numbers |
@@ -19,7 +20,7 @@
 //! why a venue may tell many more than any subscriber can ask for. What subscribers resume from comes
 //! from a channel's memory and from history, never from the venue's replay.
 
-use market::Follow;
+use market::{Calendar, Follow};
 
 /// How many different series with indicators are followed at a time.
 pub const CHANNELS_MAX: usize = 2_048;
@@ -35,7 +36,18 @@ pub(super) const KEPT_MAX: usize = 512;
 /// Candles between two marks: as many are computed again for one who resumes.
 pub(super) const MARKED_EVERY: usize = 512;
 /// A venue tells candles again only so far back; a symbol that stopped trading is followed anew.
-pub(super) const FOLLOWED_MAX: u64 = 500;
+const FOLLOWED_MAX: u64 = 500;
+/// The same where the venue has nights and holidays: most of that time has no candles.
+const FOLLOWED_MAX_SLEEPING: u64 = 20_000;
+
+/// How many candles' time may lie between the end of history and now for a venue to be followed from
+/// there.
+pub(super) const fn followed_max(calendar: Calendar) -> u64 {
+    match calendar {
+        Calendar::AlwaysOpen => FOLLOWED_MAX,
+        Calendar::Unknown => FOLLOWED_MAX_SLEEPING,
+    }
+}
 
 /// The bounds of streams that can be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
