@@ -14,8 +14,8 @@ pub(crate) struct Rolling<const K: usize> {
     periods: [usize; K],
     /// The numbers before the part, and the part.
     rows: [[f64; NEAR + CHUNK]; K],
-    /// How a sum changes at each number of the part.
-    changes: [f64; LANES + CHUNK],
+    /// How the sums change at each number of the part.
+    changes: [[f64; LANES + CHUNK]; K],
     sums: [[f64; CHUNK]; K],
     /// How many numbers are known before the part, no further than there is room.
     known: usize,
@@ -33,7 +33,7 @@ impl<const K: usize> Rolling<K> {
         Rolling {
             periods,
             rows: [[0.0; NEAR + CHUNK]; K],
-            changes: [0.0; LANES + CHUNK],
+            changes: [[0.0; LANES + CHUNK]; K],
             sums: [[0.0; CHUNK]; K],
             known: 0,
             len: 0,
@@ -79,23 +79,24 @@ impl<const K: usize> Rolling<K> {
         if self.len != CHUNK || self.periods.iter().any(|period| *period > self.known) {
             return false;
         }
-        let mut first = 0.0;
+        let mut lanes = [[0.0; LANES]; K];
         for k in 0..K {
             let (row, period) = (&self.rows[k], self.periods[k]);
-            let (changes, sums) = (&mut self.changes, &mut self.sums[k]);
+            lanes[k] = [total(&row[NEAR - period..NEAR]); LANES];
             let (new, old) = (&row[NEAR..], &row[NEAR - period..][..CHUNK]);
-            for (slot, (new, old)) in changes[LANES..].iter_mut().zip(new.iter().zip(old)) {
+            for (slot, (new, old)) in self.changes[k][LANES..].iter_mut().zip(new.iter().zip(old)) {
                 *slot = new - old;
             }
-            first = total(&row[NEAR - period..NEAR]);
-            let mut lanes = [first; LANES];
-            let changes = changes[1..].windows(2 * LANES - 1).step_by(LANES);
-            for (slots, it) in sums.as_chunks_mut::<LANES>().0.iter_mut().zip(changes) {
+        }
+        let first = lanes[K - 1][0];
+        for from in (0..CHUNK).step_by(LANES) {
+            for k in 0..K {
+                let it = &self.changes[k][from + 1..from + 2 * LANES];
                 for j in 0..LANES {
                     // Each lane goes on from what it was four windows ago.
-                    lanes[j] += (it[j] + it[j + 1]) + (it[j + 2] + it[j + 3]);
+                    lanes[k][j] += (it[j] + it[j + 1]) + (it[j + 2] + it[j + 3]);
                 }
-                *slots = lanes;
+                self.sums[k][from..from + LANES].copy_from_slice(&lanes[k]);
             }
         }
         let limit = first * FAR;
@@ -129,4 +130,56 @@ fn total(xs: &[f64]) -> f64 {
         sums.iter_mut().zip(four).for_each(|(sum, x)| *sum += x);
     }
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest.iter().sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `show` gives for a chunk after a window before it, and the sums of each window by
+    /// adding them up.
+    fn both(period: usize, xs: &[f64]) -> (bool, Vec<f64>, Vec<f64>) {
+        let (window, part) = xs.split_at(xs.len() - CHUNK);
+        let mut rolling = Rolling::new([period]);
+        for part in window.chunks(CHUNK).chain([part]) {
+            rolling.next(part.len())[0].copy_from_slice(part);
+        }
+        let mut out = vec![0.0; CHUNK];
+        let sound = rolling.show([&mut out], |sums| sums);
+        let ends = xs.len() - CHUNK..xs.len();
+        let sums = ends.map(|end| xs[(end + 1).saturating_sub(period)..=end].iter().sum());
+        (sound, out, sums.collect())
+    }
+
+    fn waves(len: usize) -> Vec<f64> {
+        (0..len).map(|i| 100.0 + (i * 7919 % 1013) as f64 / 50.0).collect()
+    }
+
+    #[test]
+    fn sums_are_those_of_the_windows() {
+        for period in [1, 2, 3, 5, 20, 34, 127, NEAR] {
+            let (sound, out, sums) = both(period, &waves(NEAR + CHUNK));
+            assert!(sound, "{period}");
+            for (a, b) in out.iter().zip(&sums) {
+                assert!((a - b).abs() <= b * 1e-13, "{period}: {a} and {b}");
+            }
+        }
+    }
+
+    /// What is not a plain run of similar numbers is left to others.
+    #[test]
+    fn says_where_it_cannot_be_relied_on() {
+        let len = NEAR + CHUNK;
+        for at in [len - CHUNK - 3, len - CHUNK, len - 1] {
+            for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e308, 1e9, -1e9] {
+                let mut xs = waves(len);
+                xs[at] = odd;
+                assert!(!both(20, &xs).0, "{odd} at {at}");
+            }
+        }
+        assert!(!both(NEAR + 1, &waves(3 * len)).0, "too long a window");
+        assert!(!both(20, &waves(CHUNK + 19)).0, "not yet full");
+        assert!(!both(20, &vec![0.0; len]).0, "nothing to divide by");
+        assert!(!both(20, &vec![1e-305; len]).0, "next to nothing");
+    }
 }
