@@ -3,6 +3,10 @@
 use super::slide::{CHUNK, Pair, Work, fits, modest};
 use super::{Block, Sum, after};
 
+/// Where numbers deviate by less than this part of themselves, the rounding of their running sum
+/// begins to show in their deviation.
+const NEAR: f64 = 1e-5;
+
 #[derive(Clone, Debug)]
 pub struct Deviation {
     ring: Box<[f64]>,
@@ -51,7 +55,23 @@ impl Deviation {
         let rest: f64 = rest.iter().map(|x| (x - mean).abs()).sum();
         let all = (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest;
         let all = all - (old - mean).abs() + (x - mean).abs();
-        ((mean, all / period as f64), next)
+        let deviation = all / period as f64;
+        if deviation < x.abs() * NEAR {
+            return (self.near(x), next);
+        }
+        ((mean, deviation), next)
+    }
+
+    /// The same from distances to `x`, which take longer and are exact where all are near to it.
+    #[cold]
+    #[inline(never)]
+    fn near(&self, x: f64) -> (f64, f64) {
+        let (newer, older) = self.ring.split_at(self.at);
+        let older = older.get(1..).unwrap_or_default();
+        let (others, share) = (|| newer.iter().chain(older), 1.0 / self.ring.len() as f64);
+        let offset = others().map(|other| other - x).sum::<f64>() * share;
+        let all = others().map(|other| (other - x - offset).abs()).sum::<f64>() + offset.abs();
+        (x + offset, all * share)
     }
 
     #[inline(always)]

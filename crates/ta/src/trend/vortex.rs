@@ -49,7 +49,11 @@ impl Indicator<3> for Vortex {
         let (down, down_next) = self.down.step((candle.l - self.high).abs());
         let (range, range_next) = self.range.step(candle.true_range(self.close));
         let (high_next, low_next, close_next) = (candle.h, candle.l, candle.c);
-        (show([up, down, range]), (up_next, down_next, range_next, high_next, low_next, close_next))
+        // A sum too large for a number is not known, and nothing is nothing of it.
+        (
+            show([up, down, available(range)]),
+            (up_next, down_next, range_next, high_next, low_next, close_next),
+        )
     }
 
     #[inline(always)]
