@@ -151,7 +151,8 @@ pub struct StreamConfig {
     pub gap_wait: Duration,
     /// How long after its end a candle is waited for, in the exchange's time.
     pub close_grace: Duration,
-    /// How long a row of the record may still change after its end, in the exchange's time.
+    /// How long a row of the record may still change after its end, in the exchange's time; for
+    /// history as well.
     pub rest_settle: Duration,
     /// Between two questions to a record that lags behind, growing to the maximum.
     pub lag_wait: Duration,

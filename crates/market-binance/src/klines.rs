@@ -65,7 +65,9 @@ impl Inner {
     ) -> Result<BarBatch, Fault> {
         // Read before the rows: what closes in between is left for the next call.
         let server_now = self.server_now().await?;
-        let closed = Span::new(span.from, span.to.min(interval.open_of(server_now)));
+        // Whoever asks for bars keeps them for good, so those that may still change are not given.
+        let certain_at = Millis(server_now.0.saturating_sub(self.settle_ms()));
+        let closed = Span::new(span.from, span.to.min(interval.open_of(certain_at)));
         let mut bars = Vec::new();
         // The exchange does not take times before 1970, and has no bars there.
         let mut known_to = closed.from.max(Millis(0));
@@ -78,7 +80,7 @@ impl Inner {
             // Without an end, so that a later row can prove that the record went on.
             let ask = Ask { code, interval, start: Some(opens), end: None, limit };
             let page = self.page(ask).await?;
-            let filled = doubt.read(&page, (interval, opens), server_now);
+            let filled = doubt.read(&page, (interval, opens), certain_at);
             let within = filled.rows.iter().filter(|row| row.bar.open_time < closed.to);
             bars.extend(within.map(|row| row.bar));
             let young = interval.next_open(opens).0 + LAG_MAX_MS > server_now.0;
@@ -106,6 +108,11 @@ impl Inner {
         let to = if whole { closed.to } else { known_to.max(closed.from) };
         let covered = Span::new(closed.from, to);
         Ok(BarBatch { bars, covered, received_at: self.clock.now() })
+    }
+
+    /// How long a row may still change after its end.
+    pub(crate) fn settle_ms(&self) -> i64 {
+        i64::try_from(self.config.streams.rest_settle.as_millis()).unwrap_or(i64::MAX)
     }
 
     /// Until when it is known that a symbol was not traded; `None` for one that is.

@@ -23,8 +23,8 @@ pub(crate) async fn look(
     // Read before the rows: what closes in between is left for the next look.
     let server_now = inner.server_now().await?;
     let page = inner.rows_from(code, interval, from).await?;
-    let settle = inner.config.streams.rest_settle.as_millis() as i64;
-    Ok(judge(&page, (interval, from), Millis(server_now.0 - settle), believed))
+    let certain_at = Millis(server_now.0.saturating_sub(inner.settle_ms()));
+    Ok(judge(&page, (interval, from), certain_at, believed))
 }
 
 /// Looks until the record says something new. Only for candles that are known to be over. Where

@@ -191,6 +191,21 @@ async fn rows_that_the_record_is_late_with_are_not_taken_for_missing() {
     assert_eq!((batch.bars.len(), batch.covered.to.0), (10, minute));
 }
 
+#[tokio::test]
+async fn a_row_that_may_still_change_is_left_for_later() {
+    let minute = Interval::M1.open_of(Millis(now())).0;
+    let world = world_at(minute + 500, |_| {}).await;
+    let whole = async || world.bars(Interval::M1, minute - 120_000, minute).await.unwrap();
+    world.trouble(Trouble::new(FaultKind::UnsettledRows, 1_000).delay_ms(900));
+    let early = whole().await;
+    assert_eq!((opens(&early), early.covered.to.0), (vec![minute - 120_000], minute - 60_000));
+    world.clock.advance(Duration::from_millis(600));
+    let late = whole().await;
+    world.sim.faults().clear();
+    assert_eq!((late.bars.len(), late.covered.to.0), (2, minute));
+    assert_eq!(late.bars, whole().await.bars);
+}
+
 /// The first of two rows is lost by so many answers in a row.
 #[tokio::test]
 async fn a_row_is_taken_for_missing_after_four_answers_without_it() {
