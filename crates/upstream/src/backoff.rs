@@ -24,10 +24,15 @@ impl Backoff {
     /// The next wait: between half of the bound and all of it.
     #[expect(clippy::should_implement_trait, reason = "waits have no end, so nobody iterates them")]
     pub fn next(&mut self) -> Duration {
-        let bound = self.first.saturating_mul(1 << self.failures.min(20)).min(self.max);
+        let bound = bound(self.failures, self.first, self.max);
         self.failures = self.failures.saturating_add(1);
         bound.mul_f64(0.5 + 0.5 * chance())
     }
+}
+
+/// The longest wait after so many failures: each is twice the one before, up to a bound.
+pub(crate) fn bound(failures: u32, first: Duration, longest: Duration) -> Duration {
+    first.saturating_mul(1 << failures.min(20)).min(longest)
 }
 
 /// From 0 up to, but without, 1.

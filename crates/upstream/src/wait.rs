@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use market::Millis;
 
-use crate::backoff::chance;
+use crate::backoff::{bound, chance};
 
 /// Anything up to a bound that doubles with each attempt, so that callers who failed together do
 /// not return together.
 pub fn jitter(attempt: u32, first: Duration, longest: Duration) -> Duration {
-    let bound = first.saturating_mul(1 << attempt.min(16)).min(longest);
-    bound.mul_f64(chance())
+    bound(attempt, first, longest).mul_f64(chance())
 }
 
 /// Whether something learnt at `then` may still be used. A clock that was set back makes
