@@ -80,9 +80,9 @@ impl<const K: usize> Rolling<K> {
             return false;
         }
         let mut lanes = [[0.0; LANES]; K];
-        for k in 0..K {
+        for (k, lanes) in lanes.iter_mut().enumerate() {
             let (row, period) = (&self.rows[k], self.periods[k]);
-            lanes[k] = [total(&row[NEAR - period..NEAR]); LANES];
+            *lanes = [total(&row[NEAR - period..NEAR]); LANES];
             let (new, old) = (&row[NEAR..], &row[NEAR - period..][..CHUNK]);
             for (slot, (new, old)) in self.changes[k][LANES..].iter_mut().zip(new.iter().zip(old)) {
                 *slot = new - old;
@@ -90,13 +90,13 @@ impl<const K: usize> Rolling<K> {
         }
         let first = lanes[K - 1][0];
         for from in (0..CHUNK).step_by(LANES) {
-            for k in 0..K {
+            for (k, lanes) in lanes.iter_mut().enumerate() {
                 let it = &self.changes[k][from + 1..from + 2 * LANES];
                 for j in 0..LANES {
                     // Each lane goes on from what it was four windows ago.
-                    lanes[k][j] += (it[j] + it[j + 1]) + (it[j + 2] + it[j + 3]);
+                    lanes[j] += (it[j] + it[j + 1]) + (it[j + 2] + it[j + 3]);
                 }
-                self.sums[k][from..from + LANES].copy_from_slice(&lanes[k]);
+                self.sums[k][from..from + LANES].copy_from_slice(lanes);
             }
         }
         let limit = first * FAR;

@@ -116,7 +116,7 @@ impl Tsi {
     #[inline(always)]
     fn scan(&mut self, row: &mut [f64]) -> bool {
         let all = [&self.change, &self.size, &self.change_again, &self.size_again];
-        if !all.iter().all(|average| average.is_steady()) || row.len() % 4 != 0 {
+        if !all.iter().all(|average| average.is_steady()) || !row.len().is_multiple_of(4) {
             return false;
         }
         let (first, second) = (Step::new(&self.change), Step::new(&self.change_again));
