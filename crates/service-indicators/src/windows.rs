@@ -178,6 +178,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_the_contract_spells_out_it_spells_out_whole() {
+        for (name, window) in rule()["properties"].as_object().unwrap() {
+            let (spec, told) = (Spec::parse(name, &[]).unwrap(), &window["properties"]);
+            for param in spec.params() {
+                assert!(told[param.name].is_object(), "{name}.{} is not told", param.name);
+                let default = told[param.name]["default"].as_f64();
+                let given = default.map(|number| (param.name, Arg::Number(number)));
+                let given = Spec::parse(name, given.as_slice()).unwrap();
+                assert_eq!(given, spec, "the default of {name}.{}", param.name);
+            }
+            let keys = window["description"].as_str().unwrap();
+            assert!(spec.outputs().iter().all(|key| keys.contains(key)), "the series of {name}");
+        }
+    }
+
     /// What the manual says of an indicator, but for what TA-Lib does otherwise.
     fn manual_row(spec: &Spec) -> String {
         let others = spec.params().iter().filter(|param| param.name != "parity");
