@@ -14,10 +14,13 @@ mod replay;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 
 use async_trait::async_trait;
 use fault::Fault;
-use market::{CandleStep, Delay, Follow, Interval, KlineFeed, LiveKlines, Millis, Span};
+use market::{
+    CandleStep, Delay, Follow, Interval, KlineEvent, KlineFeed, LiveKlines, Millis, Span,
+};
 use tokio_util::sync::CancellationToken;
 use upstream::{Feed, Hub, Seat};
 
@@ -80,7 +83,7 @@ impl Inner {
         code: &str,
         interval: Interval,
         how: Follow,
-    ) -> Result<Feed<Missed>, Fault> {
+    ) -> Result<Late, Fault> {
         let step = step_of(interval)?;
         let listed = self.listed(code, None).await?;
         let delay = match listed.place.is_index() {
@@ -103,7 +106,7 @@ impl Inner {
         let missed = Span::new(first, begins_at);
         let replay =
             (how.after.is_some() && !missed.is_empty()).then(|| Missed::new(self, &series, missed));
-        Ok(Feed { replay, seat, after, over: false })
+        Ok(Late { feed: Feed { replay, seat, after, over: false }, delay })
     }
 
     /// A place among the followers of a series, which begins with its first candle to come where
@@ -164,5 +167,21 @@ impl LiveKlines for Moex {
         how: Follow,
     ) -> Result<Box<dyn KlineFeed>, Fault> {
         Ok(Box::new(self.inner.follow(code, interval, how).await?))
+    }
+}
+
+/// A subscription, with what is known of its delay.
+struct Late {
+    feed: Feed<Missed>,
+    delay: Delay,
+}
+
+impl KlineFeed for Late {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<KlineEvent>>> {
+        self.feed.poll_next(context)
+    }
+
+    fn delay(&self) -> Delay {
+        self.delay
     }
 }

@@ -11,6 +11,7 @@ use fault::Fault;
 
 use crate::bar::{Bar, BarBatch, Series};
 use crate::calendar::Calendar;
+use crate::freshness::Delay;
 use crate::interval::Interval;
 use crate::quote::Quote;
 use crate::symbol::{Symbol, Ticker, closest};
@@ -170,6 +171,11 @@ impl Default for Follow {
 pub trait KlineFeed: Send + Unpin {
     /// The next event; `None` after [`KlineEvent::Ended`].
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<KlineEvent>>>;
+
+    /// How far behind the market its candles run.
+    fn delay(&self) -> Delay {
+        Delay::RealTime
+    }
 }
 
 impl dyn KlineFeed {

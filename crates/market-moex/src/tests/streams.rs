@@ -225,7 +225,9 @@ fn seen(world: &World) -> Millis {
 #[tokio::test]
 async fn indices_are_not_late() {
     let world = live().await;
+    let share = world.follow("SBER", Interval::M1).await;
     let mut reader = world.follow("IMOEX", Interval::M1).await;
+    assert_eq!((share.feed.delay(), reader.feed.delay()), (Delay::Delayed15m, Delay::RealTime));
     reader.read_to(moscow("2026-11-11T12:20:00")).await;
     world.clock.advance(Duration::from_mins(3));
     reader.read_to(moscow("2026-11-11T12:23:00")).await;

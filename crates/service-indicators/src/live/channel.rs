@@ -91,7 +91,11 @@ impl Channel {
         let follow = Follow { after, ..Follow::default() };
         let feed = port.follow(&code, ask.interval, follow).await?;
         let channel = Arc::new(Self {
-            subject: Subject { symbol: Arc::from(&*ask.ticker.name), interval: ask.interval },
+            subject: Subject {
+                symbol: Arc::from(&*ask.ticker.name),
+                interval: ask.interval,
+                delay: feed.delay(),
+            },
             clock: Arc::clone(&live.clock),
             limits: live.limits,
             fan: Arc::default(),

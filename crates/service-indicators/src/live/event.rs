@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contract::Event;
-use market::{Bar, Interval, Millis, Span};
+use market::{Bar, Delay, Interval, Millis, Span};
 use serde::{Serialize, Serializer};
 
 use super::calculators::{Deltas, candle};
@@ -22,6 +22,8 @@ pub(crate) struct Told {
 pub(crate) struct Subject {
     pub(crate) symbol: Arc<str>,
     pub(crate) interval: Interval,
+    /// How far behind the market its candles run.
+    pub(crate) delay: Delay,
 }
 
 #[derive(Serialize)]
@@ -55,6 +57,8 @@ struct WireCandle {
 struct WireStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,7 +138,11 @@ impl Subject {
 
     pub(crate) fn status(&self, status: Status, now: Millis) -> Arc<Event> {
         let said = match status {
-            Status::Connected => WireStatus { status: Some("connected"), ..Default::default() },
+            Status::Connected => WireStatus {
+                status: Some("connected"),
+                delay: (self.delay != Delay::RealTime).then(|| self.delay.word()),
+                ..Default::default()
+            },
             Status::Reconnecting => {
                 WireStatus { status: Some("reconnecting"), ..Default::default() }
             }
@@ -183,7 +191,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn subject() -> Subject {
-        Subject { symbol: Arc::from("BTCUSDT"), interval: Interval::M1 }
+        Subject { symbol: Arc::from("BTCUSDT"), interval: Interval::M1, delay: Delay::RealTime }
     }
 
     fn parsed(event: &Event) -> Value {
@@ -220,6 +228,9 @@ mod tests {
 
     #[test]
     fn statuses_say_what_happened() {
+        assert!(parsed(&subject().status(Status::Connected, Millis(9))).get("delay").is_none());
+        let late = Subject { delay: Delay::Delayed15m, ..subject() };
+        assert_eq!(parsed(&late.status(Status::Connected, Millis(9)))["delay"], "delayed_15m");
         let gap = Status::GapFilled(Span::new(Millis(1), Millis(5)));
         let said = parsed(&subject().status(gap, Millis(9)));
         assert_eq!(

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use fault::Fault;
-use market::{Bar, Clock, Millis, Span};
+use market::{Bar, Clock, Delay, Millis, Span};
 use tokio::time::Instant;
 
 use super::Live;
@@ -53,7 +53,9 @@ pub(crate) async fn replay(
         calculators.close(bar);
     }
     let bars = bars.split_off(told_from).into_iter();
-    let subject = Subject { symbol: Arc::from(&*ask.ticker.name), interval: ask.interval };
+    let symbol = Arc::from(&*ask.ticker.name);
+    // What is over is as true as it will be, however late it came.
+    let subject = Subject { symbol, interval: ask.interval, delay: Delay::RealTime };
     let clock = Arc::clone(&live.clock);
     Ok(Some(Box::new(Replay { bars, calculators, subject, clock })))
 }

@@ -56,6 +56,7 @@ async fn events_are_warm_resumable_and_tell_what_is_forming() {
     let mut events = house.events(query, None).await;
     let (_, first) = events.next().await.unwrap();
     assert_eq!((&first["type"], &first["status"]), (&json!("status"), &json!("connected")));
+    assert_eq!(first["delay"], "delayed_15m", "{first}");
     // On the first of a month, before it is traded, there is nothing to hear of.
     let Some(month) = month else { return };
     let (id, event) = events.next().await.unwrap();
