@@ -237,8 +237,8 @@ async fn a_stream_that_falls_mute_is_told_and_replaced_ever_more_rarely() {
     live.trouble(Trouble::new(FaultKind::WsMute, 1_000).on("/ws/ethusdt@kline_1m"));
     let mut mute = live.follow("ETHUSDT", Interval::M1).await;
     mute.read_until(is_down).await;
-    mute.read(30).await;
-    // Three seconds of trying every tenth of a second would be thirty connections.
+    mute.read(14).await;
+    // Trying every twentieth of a second would be about thirty connections.
     let opened = live.sim.streams().opened;
     assert!((2..=10).contains(&opened), "{opened}");
     live.check(&mute).await;

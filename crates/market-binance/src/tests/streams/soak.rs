@@ -64,7 +64,9 @@ async fn soak(series: &[(&str, Interval)], per_connection: usize, opened: u64) {
             live.trouble(dice.trouble());
         }
         // The others wait for closings and gaps; drops need not.
-        live.trouble(Trouble::new(FaultKind::WsDrop, connections.div_ceil(2)));
+        if live.sim.faults().list().len() < 50 {
+            live.trouble(Trouble::new(FaultKind::WsDrop, connections.div_ceil(2)));
+        }
         tokio::time::sleep(Duration::from_millis(15)).await;
     }
     live.sim.faults().clear();
