@@ -56,6 +56,8 @@ pub(crate) struct Config {
     pub(crate) client_patience: Duration,
     pub(crate) body_bytes_max: usize,
     pub(crate) connections_max: usize,
+    /// Of those, from one address; 0 is no limit, and it depends where nobody says.
+    pub(crate) connections_per_client_max: Option<usize>,
     pub(crate) client_streams: ClientLimits,
     pub(crate) stream_limits: StreamLimits,
     pub(crate) arche_api_url: Option<String>,
@@ -174,6 +176,7 @@ impl Config {
             },
             body_bytes_max: settings.body_bytes_max.unwrap_or(4 * 1024 * 1024),
             connections_max: settings.connections_max.unwrap_or(4096),
+            connections_per_client_max: settings.connections_per_client_max,
             client_streams: client_streams(
                 settings.streams_per_client_max,
                 settings.streams_per_client_minute,

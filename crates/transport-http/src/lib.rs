@@ -26,6 +26,7 @@ mod router;
 mod serve;
 mod stream;
 mod system;
+mod turned_away;
 mod upload;
 
 pub use hosts::AllowedHosts;

@@ -1,8 +1,12 @@
-//! A connection's place among those that may be open at once. Whoever goes on with the connection
-//! after an upgrade keeps it, so that it goes on counting and is waited for at shutdown.
+//! A connection's place among those that may be open at once, in all and from one address. Whoever
+//! goes on with the connection after an upgrade keeps it, so that it goes on counting and is waited
+//! for at shutdown.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use auth::Client;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -15,13 +19,28 @@ pub(crate) type Watch = Arc<dyn Fn(usize) + Send + Sync>;
 pub(crate) struct Places {
     free: Arc<Semaphore>,
     max: usize,
+    /// How many one client may have; 0 is no limit.
+    per_client: usize,
+    /// How many each has, of those that have any. Not kept where there is no limit.
+    taken: Arc<Mutex<HashMap<Client, usize>>>,
     watch: Watch,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
 
+/// Why there is no place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Full {
+    /// All are taken.
+    House,
+    /// This client has as many as it may.
+    Client,
+}
+
 pub(crate) struct Place {
     all: Places,
+    /// Whose it is, where that is counted.
+    client: Option<Client>,
     /// Given back before the number is told.
     permit: Option<OwnedSemaphorePermit>,
     /// Where to go on after an upgrade: the server waits for what runs here.
@@ -31,21 +50,41 @@ pub(crate) struct Place {
 }
 
 impl Places {
-    pub(crate) fn new(max: usize, watch: Watch, stop: CancellationToken) -> Self {
+    pub(crate) fn new(
+        max: usize,
+        per_client: usize,
+        watch: Watch,
+        stop: CancellationToken,
+    ) -> Self {
         let free = Arc::new(Semaphore::new(max));
-        Self { free, max, watch, tasks: TaskTracker::new(), stop }
+        let (taken, tasks) = (Arc::default(), TaskTracker::new());
+        Self { free, max, per_client, taken, watch, tasks, stop }
     }
 
     pub(crate) fn tasks(&self) -> &TaskTracker {
         &self.tasks
     }
 
-    /// A place, if one is free.
-    pub(crate) fn take(&self) -> Option<Arc<Place>> {
-        let permit = Arc::clone(&self.free).try_acquire_owned().ok()?;
+    fn taken(&self) -> MutexGuard<'_, HashMap<Client, usize>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A place for whoever calls from there, if one is free.
+    pub(crate) fn take(&self, from: IpAddr) -> Result<Arc<Place>, Full> {
+        let permit = Arc::clone(&self.free).try_acquire_owned().map_err(|_| Full::House)?;
+        let client = (self.per_client > 0).then(|| Client::from(from));
+        if let Some(client) = &client {
+            let mut taken = self.taken();
+            let count = taken.entry(client.clone()).or_default();
+            if *count >= self.per_client {
+                return Err(Full::Client);
+            }
+            *count += 1;
+        }
         self.tell();
-        Some(Arc::new(Place {
+        Ok(Arc::new(Place {
             all: self.clone(),
+            client,
             permit: Some(permit),
             tasks: self.tasks.clone(),
             stop: self.stop.clone(),
@@ -60,6 +99,58 @@ impl Places {
 impl Drop for Place {
     fn drop(&mut self) {
         self.permit = None;
+        if let Some(client) = self.client.take() {
+            let mut taken = self.all.taken();
+            if let Some(count) = taken.get_mut(&client) {
+                *count -= 1;
+                if *count == 0 {
+                    taken.remove(&client);
+                }
+            }
+        }
         self.all.tell();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(max: usize, per_client: usize) -> Places {
+        Places::new(max, per_client, Arc::new(|_| {}), CancellationToken::new())
+    }
+
+    fn take(places: &Places, from: &str) -> Result<Arc<Place>, Full> {
+        places.take(from.parse().unwrap())
+    }
+
+    #[test]
+    fn nobody_can_take_all_places() {
+        let places = places(3, 2);
+        let mut held = vec![take(&places, "10.0.0.1").unwrap(), take(&places, "10.0.0.1").unwrap()];
+        assert_eq!(take(&places, "10.0.0.1").err(), Some(Full::Client));
+        let other = take(&places, "10.0.0.2").unwrap();
+        assert_eq!(take(&places, "10.0.0.3").err(), Some(Full::House));
+        held.pop();
+        held.push(take(&places, "::ffff:10.0.0.1").unwrap());
+        drop((held, other));
+        assert!(places.taken().is_empty(), "what is gone is forgotten");
+        assert_eq!(places.free.available_permits(), 3);
+    }
+
+    #[test]
+    fn addresses_behind_one_subscriber_are_one_client() {
+        let places = places(9, 1);
+        let _one = take(&places, "2001:db8:0:1::1").unwrap();
+        assert_eq!(take(&places, "2001:db8:0:1::2").err(), Some(Full::Client));
+        assert!(take(&places, "2001:db8:0:2::1").is_ok());
+    }
+
+    #[test]
+    fn zero_is_no_limit() {
+        let places = places(3, 0);
+        let held: Vec<_> = (0..3).map(|_| take(&places, "10.0.0.1").unwrap()).collect();
+        assert!(places.taken().is_empty() && held.len() == 3);
+        assert_eq!(take(&places, "10.0.0.1").err(), Some(Full::House));
     }
 }

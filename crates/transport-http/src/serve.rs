@@ -19,14 +19,17 @@ use tower::ServiceExt as _;
 use crate::outflow::{self, Handover, Outflow};
 use crate::patient::Patient;
 use crate::place::{Place, Places};
+use crate::turned_away::TurnedAway;
 
 /// How long a client may take nothing of what is written to it.
 const WRITE_PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Further connections are closed at once.
+    /// Further connections are told to come back and closed.
     pub connections_max: usize,
+    /// How many of them one address may have; 0 is no limit.
+    pub connections_per_client_max: usize,
     /// How long a client may take to send its request's head, and to think between requests.
     pub header_patience: Duration,
     /// How long open connections may go on once the server has been told to stop.
@@ -42,7 +45,9 @@ pub async fn serve(
     stop: CancellationToken,
     watch: impl Fn(usize) + Send + Sync + 'static,
 ) {
-    let places = Places::new(limits.connections_max, Arc::new(watch), stop.clone());
+    let per_client = limits.connections_per_client_max;
+    let places = Places::new(limits.connections_max, per_client, Arc::new(watch), stop.clone());
+    let turned_away = TurnedAway::default();
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(limits.header_patience);
     builder
@@ -65,9 +70,12 @@ pub async fn serve(
                 continue;
             }
         };
-        let Some(place) = places.take() else {
-            drop(stream);
-            continue;
+        let place = match places.take(peer.ip()) {
+            Ok(place) => place,
+            Err(full) => {
+                turned_away.tell(stream, full, places.tasks());
+                continue;
+            }
         };
         let connection =
             Connection { stream, peer, router: router.clone(), builder: Arc::clone(&builder) };

@@ -176,6 +176,7 @@ async fn serve(
     );
     let limits = Limits {
         connections_max: 1_000,
+        connections_per_client_max: 0,
         header_patience: Duration::from_secs(10),
         shutdown_patience: Duration::from_secs(1),
     };

@@ -34,6 +34,7 @@ pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), Failure> 
     banner(&config, address);
     let limits = Limits {
         connections_max: connections_max(&config),
+        connections_per_client_max: connections_per_client_max(&config),
         header_patience: config.client_patience,
         shutdown_patience: SHUTDOWN_PATIENCE,
     };
@@ -156,6 +157,16 @@ fn connections_max(config: &Config) -> usize {
     config.connections_max.min(usize::try_from(files).unwrap_or(usize::MAX))
 }
 
+/// Half of them, if nobody says: one address cannot shut all others out. On loopback everybody is
+/// this machine, or a proxy on it that speaks for many.
+fn connections_per_client_max(config: &Config) -> usize {
+    let usual = match config.listen.ip().is_loopback() {
+        true => 0,
+        false => connections_max(config).div_ceil(2),
+    };
+    config.connections_per_client_max.unwrap_or(usual)
+}
+
 /// Everybody on the network could read, and a later setting could let them write.
 fn refuse_exposure(args: &ServeArgs, config: &Config) -> Result<(), Failure> {
     if config.listen.ip().is_loopback() || config.http_token.is_some() || args.insecure {
@@ -260,6 +271,24 @@ mod tests {
     fn check(settings: Settings, expected: &str) {
         let settings = Settings { data: Some("/data".into()), ..settings };
         assert_eq!(markets(&Config::resolve(settings).unwrap()), expected);
+    }
+
+    #[test]
+    fn one_address_has_half_of_the_connections_unless_it_is_this_machine() {
+        let set = |listen: &str, of_one: Option<usize>| {
+            let settings = Settings {
+                data: Some("/data".into()),
+                listen: Some(listen.to_owned()),
+                connections_max: Some(16),
+                connections_per_client_max: of_one,
+                ..Settings::default()
+            };
+            connections_per_client_max(&Config::resolve(settings).unwrap())
+        };
+        assert_eq!(set("0.0.0.0:80", None), 8);
+        assert_eq!(set("127.0.0.1:80", None), 0);
+        assert_eq!(set("127.0.0.1:80", Some(3)), 3);
+        assert_eq!(set("0.0.0.0:80", Some(0)), 0);
     }
 
     #[test]

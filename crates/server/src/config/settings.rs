@@ -52,6 +52,7 @@ pub(crate) struct Settings {
     pub(crate) client_timeout_s: Option<f64>,
     pub(crate) body_bytes_max: Option<usize>,
     pub(crate) connections_max: Option<usize>,
+    pub(crate) connections_per_client_max: Option<usize>,
     pub(crate) stream_queue_max: Option<usize>,
     pub(crate) stream_replay_max: Option<u64>,
     pub(crate) streams_per_client_max: Option<usize>,
@@ -69,7 +70,7 @@ pub(crate) struct Settings {
 }
 
 /// Every variable that is read. `stoa doctor` and the tests walk this list.
-const VARIABLES: [&str; 47] = [
+const VARIABLES: [&str; 48] = [
     "STOA_LISTEN",
     "PORT",
     "STOA_DATA",
@@ -107,6 +108,7 @@ const VARIABLES: [&str; 47] = [
     "STOA_CLIENT_TIMEOUT_S",
     "STOA_BODY_BYTES_MAX",
     "STOA_CONNECTIONS_MAX",
+    "STOA_CONNECTIONS_PER_CLIENT_MAX",
     "STOA_STREAM_QUEUE_MAX",
     "STOA_STREAM_REPLAY_MAX",
     "STOA_STREAMS_PER_CLIENT_MAX",
@@ -178,6 +180,7 @@ impl Settings {
             client_timeout_s,
             body_bytes_max,
             connections_max,
+            connections_per_client_max,
             stream_queue_max,
             stream_replay_max,
             streams_per_client_max,
@@ -261,6 +264,8 @@ impl Settings {
             client_timeout_s: from.value("STOA_CLIENT_TIMEOUT_S", "a number of seconds")?,
             body_bytes_max: from.value("STOA_BODY_BYTES_MAX", "a number of bytes")?,
             connections_max: from.value("STOA_CONNECTIONS_MAX", "a whole number")?,
+            connections_per_client_max: from
+                .value("STOA_CONNECTIONS_PER_CLIENT_MAX", "a whole number")?,
             stream_queue_max: from.value("STOA_STREAM_QUEUE_MAX", "a whole number")?,
             stream_replay_max: from.value("STOA_STREAM_REPLAY_MAX", "a whole number")?,
             streams_per_client_max: from.value("STOA_STREAMS_PER_CLIENT_MAX", "a whole number")?,

@@ -24,6 +24,42 @@ async fn a_polite_stop_ends_well_and_soon() {
 }
 
 #[tokio::test]
+async fn the_port_is_the_environment_s() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let folder = Folder::new();
+    let server = Server::start_by_settings(folder.path(), &[("PORT", &free.to_string())]);
+    assert_eq!(server.base, format!("http://127.0.0.1:{free}"));
+    assert_eq!(http().get(server.url("/health")).send().await.unwrap().status(), 200);
+}
+
+/// The answer to a connection for which there is no place.
+async fn check_turned_away(settings: &[(&str, &str)], status: u16, word: &str) {
+    let folder = Folder::new();
+    let server = Server::start(folder.path(), settings);
+    let held = tokio::net::TcpStream::connect(server.address()).await.unwrap();
+    // The first may not have been taken in yet; then it is the first that hears of it.
+    let refused = loop {
+        let answer = http().get(server.url("/health")).send().await.unwrap();
+        if answer.status() != 200 {
+            break answer;
+        }
+    };
+    assert_eq!(refused.status().as_u16(), status);
+    assert_eq!(refused.headers()["retry-after"], "5");
+    let body: Value = refused.json().await.unwrap();
+    assert_eq!(body["error"]["type"], word, "{body}");
+    drop(held);
+    // It is given back a moment after its end.
+    while http().get(server.url("/health")).send().await.unwrap().status() != 200 {}
+}
+
+#[tokio::test]
+async fn one_address_has_only_so_many_connections_and_all_have_only_so_many() {
+    check_turned_away(&[("STOA_CONNECTIONS_PER_CLIENT_MAX", "1")], 429, "RATE_LIMITED").await;
+    check_turned_away(&[("STOA_CONNECTIONS_MAX", "1")], 503, "OVERLOADED").await;
+}
+
+#[tokio::test]
 async fn several_copies_share_one_postgres() {
     let Some(url) = testkit::postgres::database() else { return };
     let folders = [Folder::new(), Folder::new()];

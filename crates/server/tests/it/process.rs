@@ -66,6 +66,14 @@ impl Server {
         Self::spawn(command, "MCP      ")
     }
 
+    /// `stoa serve` that is told nothing but these settings.
+    pub(crate) fn start_by_settings(data: &Path, settings: &[(&str, &str)]) -> Self {
+        let mut command = stoa(data);
+        command.arg("serve").envs(settings.iter().copied());
+        command.stderr(Stdio::piped()).stdin(Stdio::null());
+        Self::spawn(command, "MCP      ")
+    }
+
     /// `stoa sim` on a port of its own.
     pub(crate) fn start_sim(data: &Path) -> Self {
         let mut command = stoa(data);

@@ -175,15 +175,23 @@ async fn no_closed_candle_is_lost_when_the_exchange_drops_stalls_and_repeats() {
     let mut events = house.events("symbol=ETHUSDT&interval=1s", None).await;
     let (mut times, _) = events.closed(2).await;
     let mut told = Vec::new();
-    for kind in ["ws_drop", "ws_duplicate", "ws_missing_close", "ws_shutdown", "ws_drop"] {
+    for kind in ["ws_drop", "ws_duplicate", "ws_missing_close", "ws_shutdown"] {
         house.fault(json!({ "kind": kind, "times": 3 })).await;
         let (more, statuses) = events.closed(3).await;
         times.extend(more);
         told.extend(statuses);
     }
-    check_consecutive(&times);
     assert!(told.contains(&"reconnecting".to_owned()), "{told:?}");
     assert!(told.contains(&"connected".to_owned()), "{told:?}");
+    // Nothing says that a line has gone silent; it has to be noticed.
+    house.fault(json!({ "kind": "ws_stall", "times": 1 })).await;
+    let mut told = Vec::new();
+    while !told.ends_with(&["reconnecting".to_owned(), "connected".to_owned()]) {
+        let (more, statuses) = events.closed(1).await;
+        times.extend(more);
+        told.extend(statuses.into_iter().filter(|it| it != "gap_filled"));
+    }
+    check_consecutive(&times);
 }
 
 #[tokio::test]

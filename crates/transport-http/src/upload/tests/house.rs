@@ -271,6 +271,7 @@ impl House {
         };
         let limits = Limits {
             connections_max: 64,
+            connections_per_client_max: 0,
             header_patience: Duration::from_secs(5),
             shutdown_patience: Duration::from_secs(5),
         };

@@ -56,7 +56,9 @@ async fn an_upgraded_connection_keeps_its_place() {
     let mut house = House::with(Rooms { connections_max: 1, ..Rooms::default() }).await;
     let client = Client::enter(&house, "/ws").await;
     let mut second = TcpStream::connect(house.address).await.unwrap();
-    assert_eq!(second.read(&mut [0; 16]).await.unwrap_or(0), 0);
+    let mut told = String::new();
+    second.read_to_string(&mut told).await.unwrap();
+    assert!(told.starts_with("HTTP/1.1 503 "), "{told}");
     assert_eq!(*house.connections.borrow_and_update(), 1);
     client.leave().await;
     house.connections.wait_for(|open| *open == 0).await.unwrap();
