@@ -117,19 +117,15 @@ impl Vortex {
         let len = ups.len();
         let now = candles.slice(from, from + len);
         let (h, l) = (&now.highs()[..len], &now.lows()[..len]);
-        let mut first = [[f64::NAN; CHUNK]; 3];
+        let first: [[f64; CHUNK]; 3];
         let before = match from.checked_sub(1) {
             Some(from) => {
                 let before = candles.slice(from, from + len);
                 [before.highs(), before.lows(), before.closes()]
             }
             None => {
-                let columns = [h, l, now.closes()];
-                let last = [self.high, self.low, self.close];
-                for (row, (column, last)) in first.iter_mut().zip(columns.into_iter().zip(last)) {
-                    row[0] = last;
-                    row[1..len].copy_from_slice(&column[..len - 1]);
-                }
+                first =
+                    [behind(self.high, h), behind(self.low, l), behind(self.close, now.closes())];
                 first.each_ref().map(|row| &row[..])
             }
         };
@@ -166,4 +162,11 @@ impl Vortex {
 #[inline(always)]
 fn range(h: f64, l: f64, close_before: f64) -> f64 {
     Candle { t: 0, o: 0.0, h, l, c: 0.0, v: 0.0 }.true_range(close_before)
+}
+
+/// A column one candle later, after what came before it; no more than a chunk of it.
+fn behind(before: f64, column: &[f64]) -> [f64; CHUNK] {
+    let mut row = [before; CHUNK];
+    row[1..].iter_mut().zip(column).for_each(|(slot, x)| *slot = *x);
+    row
 }
