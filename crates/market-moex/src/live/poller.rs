@@ -15,6 +15,8 @@ use crate::{Inner, LiveConfig};
 
 /// How many times as long the longest wait between two looks is as the shortest.
 const SLOWEST: u32 = 12;
+/// The same for looks that failed; an exchange that fails is left alone by the line to it as well.
+const SLOWEST_RETRY: u32 = 6;
 /// A silence of our own that is longer than this, beside the pace, is an interruption.
 const PAUSE_MIN: Duration = Duration::from_mins(1);
 
@@ -55,7 +57,7 @@ impl Poller {
             missed: false,
             changed_at: Instant::now(),
             due: None,
-            waits: Backoff::new(every, every * SLOWEST),
+            waits: Backoff::new(every, every * SLOWEST_RETRY),
         }
     }
 
