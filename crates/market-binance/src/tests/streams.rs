@@ -115,7 +115,13 @@ impl Live {
     /// The exchange closes and stays away for a while.
     async fn leave(&mut self, reader: &mut Reader, away: Duration) {
         drop(std::mem::replace(&mut self.stop, CancellationToken::new().drop_guard()));
-        reader.read_until(is_down).await;
+        // A connection that was lost before, and told of, says nothing more.
+        let quiet = Duration::from_millis(500);
+        while let Ok(event) = tokio::time::timeout(quiet, reader.next()).await {
+            if is_down(&event.expect("the feed ended")) {
+                break;
+            }
+        }
         tokio::time::sleep(away).await;
         let listener = TcpListener::bind(&self.address).await.unwrap();
         self.stop = open_exchange(&self.sim, listener);
