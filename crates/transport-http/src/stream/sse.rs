@@ -31,10 +31,11 @@ use crate::{encode, query, rest};
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Asks a proxy not to gather what should arrive at once.
 const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
-/// How long a client waits before it comes back, in milliseconds.
-const BEGINNING: &str = "retry: 1000\n\n";
+/// How long a client waits before it comes back, in milliseconds. No empty line ends it, nor the
+/// sign of life: some clients take any empty line for the end of an event, and make one of nothing.
+const BEGINNING: &str = "retry: 1000\n";
 /// A comment, so that neither a proxy nor we keep a connection that nobody is at the end of.
-const SIGN_OF_LIFE: &str = ":\n\n";
+const SIGN_OF_LIFE: &str = ":\n";
 const SIGN_EVERY: Duration = Duration::from_secs(20);
 const CHUNK_EVENTS_MAX: usize = 64;
 /// How long a feed may take to say its last word once the server stops.

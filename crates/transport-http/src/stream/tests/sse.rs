@@ -61,7 +61,7 @@ async fn a_stream_begins_goes_on_and_ends() {
         "content-type: text/event-stream",
         "cache-control: no-store",
         "x-accel-buffering: no",
-        "retry: 1000\n\n",
+        "retry: 1000\n",
     ] {
         assert!(head.contains(line), "{line} in {head}");
     }
