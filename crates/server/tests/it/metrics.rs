@@ -50,8 +50,7 @@ fn every_metric_that_is_registered_is_listed() {
         // Units and the ending of counters are put behind the name that is registered.
         let endings = ["", "_total", "_seconds", "_seconds_total", "_bytes", "_info"];
         let full = |ending: &&str| format!("stoa_{name}{ending}");
-        let found =
-            endings.iter().map(|it| full(it)).any(|it| listed.iter().any(|(n, _)| *n == it));
+        let found = endings.iter().map(full).any(|it| listed.iter().any(|(n, _)| *n == it));
         assert!(found, "docs/metrics.md does not list {name}");
     }
     assert_eq!(listed.len(), registered.len(), "{listed:?}\n{registered:?}");
