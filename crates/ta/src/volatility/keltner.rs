@@ -208,6 +208,7 @@ impl Indicator<7> for KeltnerAtr {
             let len = part.len();
             let [row, middles, halves] =
                 [&mut row, &mut middles, &mut halves].map(|row| &mut row[..len]);
+            let before = self.clone();
             match self.parity {
                 Parity::Ta => self.middle.scan(part.closes(), middles),
                 Parity::TaLib => {
@@ -219,9 +220,35 @@ impl Indicator<7> for KeltnerAtr {
             }
             self.range.pour(&part, &mut Slices([&mut *halves]));
             halves.iter_mut().for_each(|half| *half *= self.multiplier);
-            show([middles, halves, part.closes()], out.next(len), wanted);
+            let out = out.next(len);
+            if narrow(middles, halves) {
+                *self = before;
+                self.each(&part, out);
+            } else {
+                show([middles, halves, part.closes()], out, wanted);
+            }
         }
     }
+}
+
+impl KeltnerAtr {
+    #[inline(never)]
+    fn each(&mut self, candles: &Candles<'_>, mut out: [&mut [f64]; 7]) {
+        for (index, candle) in candles.iter().enumerate() {
+            for (slots, value) in out.iter_mut().zip(self.update(&candle)) {
+                slots[index] = value;
+            }
+        }
+    }
+}
+
+/// Whether there are bands so near to the middle that rounding decides where the close lies between
+/// them, or none at all. Counted, because that is what is done to many at once.
+#[inline(always)]
+fn narrow(middles: &[f64], halves: &[f64]) -> bool {
+    let pairs = middles.iter().zip(halves);
+    let wide = |(middle, half): (&f64, &f64)| *half >= 1e-5 * middle.abs();
+    pairs.map(|pair| u64::from(!wide(pair))).sum::<u64>() > 0
 }
 
 /// The typical prices, for as many candles as there is room.
