@@ -156,19 +156,20 @@ async fn many_idle_connections_cost_little_and_end() {
     let before = server.memory_mb();
     let mut held = Vec::new();
     for _ in 0..600 {
-        // Beyond the limit the server closes at once; connecting itself still works.
+        // Beyond the limit the server tells some and closes all; connecting itself still works.
         if let Ok(mut stream) = TcpStream::connect(server.address()).await {
             drop(stream.write_all(b"GET /health HTTP/1.1\r\nhost: lo").await);
             held.push(stream);
         }
     }
-    let mut closed = 0;
+    let mut refused = 0;
     for stream in &mut held {
         let mut byte = [0_u8; 1];
         let read = tokio::time::timeout(Duration::from_millis(5), stream.read(&mut byte)).await;
-        closed += usize::from(matches!(read, Ok(Ok(0) | Err(_))));
+        // Half a question is answered only where there is no place.
+        refused += usize::from(read.is_ok());
     }
-    assert!(closed >= 250, "only {closed} of 600 were refused");
+    assert!(refused >= 250, "only {refused} of 600 were refused");
     let grown = server.memory_mb().saturating_sub(before);
     assert!(grown < 64, "memory grew by {grown} MB");
     drop(held);
