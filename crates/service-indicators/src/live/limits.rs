@@ -18,7 +18,8 @@
 //! venue's bound on its followers has to be above [`CHANNELS_MAX`] and no more. It asks the venue
 //! for little: `FOLLOWED_MAX` when it begins, and what it missed where the machine slept, which is
 //! why a venue may tell many more than any subscriber can ask for. What subscribers resume from comes
-//! from a channel's memory and from history, never from the venue's replay.
+//! from a channel's memory and from history, never from the venue's replay. A venue that has to be
+//! asked for every candle may bear fewer series than there are channels, and says so itself.
 
 use market::{Calendar, Follow};
 
