@@ -2,7 +2,9 @@
 
 use std::marker::PhantomData;
 
-use crate::{Candle, Indicator};
+use crate::block::CHUNK;
+use crate::indicator::available;
+use crate::{Candle, Candles, Indicator, Room};
 
 /// How two closes are compared.
 pub trait Measure: Clone {
@@ -41,5 +43,24 @@ impl<M: Measure> Indicator<1> for Since<M> {
 
     fn warmup(&self) -> usize {
         1
+    }
+
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+        let mut kept = [0.0; 1 + CHUNK];
+        for closes in candles.closes().chunks(CHUNK) {
+            let kept = &mut kept[..=closes.len()];
+            kept[0] = self.before;
+            for (slot, close) in kept[1..].iter_mut().zip(closes) {
+                *slot = M::of(*close);
+            }
+            let [out] = out.next(closes.len());
+            for (slot, pair) in out.iter_mut().zip(kept.windows(2)) {
+                *slot = available(M::change(pair[1], pair[0]));
+            }
+            self.before = kept[closes.len()];
+        }
     }
 }
