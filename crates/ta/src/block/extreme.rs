@@ -80,6 +80,23 @@ impl<const HIGH: bool> Extreme<HIGH> {
         }
     }
 
+    /// Whether there is a value, and one after every further number.
+    #[inline(always)]
+    pub(crate) fn is_full(&self) -> bool {
+        self.run >= self.shown
+    }
+
+    /// The same as `push` with a finite number, once it is full.
+    #[inline(always)]
+    pub(crate) fn roll(&mut self, x: f64) -> f64 {
+        self.best = Self::pick(self.best, x);
+        let value = Self::pick(self.block[self.at + 1], self.best);
+        self.block[self.at] = x;
+        self.at += 1;
+        self.turn();
+        value
+    }
+
     /// Begins the next block when this one is full.
     #[inline(always)]
     fn turn(&mut self) {

@@ -17,6 +17,8 @@ pub struct Sum {
     run: usize,
     /// Steps until the sum is made anew.
     left: usize,
+    /// The largest that has left the window since.
+    largest: f64,
 }
 
 #[derive(Clone, Copy)]
@@ -25,13 +27,14 @@ pub struct Next {
     sum: f64,
     run: usize,
     left: usize,
+    largest: f64,
 }
 
 impl Sum {
     pub(crate) fn new(period: usize) -> Sum {
         let ring = vec![0.0; period].into_boxed_slice();
         let left = REFRESH.max(period);
-        Sum { ring, at: 0, sum: 0.0, run: 0, left }
+        Sum { ring, at: 0, sum: 0.0, run: 0, left, largest: 0.0 }
     }
 
     /// The sum divided by n.
@@ -59,7 +62,7 @@ impl Sum {
         // What is missing of the first window comes one by one.
         let head = if steady { self.missing().min(len) } else { len };
         for (x, slot) in xs[..head].iter().zip(&mut out[..head]) {
-            *slot = available(self.push_mean(*x));
+            *slot = available(self.push_mean_apart(*x));
         }
         let (xs, out) = (&xs[head..len], &mut out[head..len]);
         if xs.is_empty() {
@@ -78,7 +81,12 @@ impl Sum {
     }
 
     #[inline(never)]
-    fn push_mean(&mut self, x: f64) -> f64 {
+    fn push_mean_apart(&mut self, x: f64) -> f64 {
+        self.push_mean(x)
+    }
+
+    #[inline(always)]
+    pub(crate) fn push_mean(&mut self, x: f64) -> f64 {
         let (mean, next) = self.mean(x);
         self.commit(next);
         mean
@@ -130,15 +138,17 @@ impl Block for Sum {
         let old = self.ring[self.at];
         let mut sum = self.sum + (x - old);
         let mut left = self.left.wrapping_sub(1);
-        // What left the window was so much larger than what stays that its rounding is all that
+        // What left the window, now or earlier, was so much larger than what stays that its rounding
         // can be seen; this also keeps a sum of zeros at zero. A sum that is not finite is never
         // above anything, and so is not sound.
-        let sound = old.abs() <= available(sum).abs() * 1024.0;
+        let mut largest = if old.abs() > self.largest { old.abs() } else { self.largest };
+        let sound = largest <= available(sum).abs() * 1024.0;
         if left == 0 || !sound {
             sum = self.anew(x);
+            largest = 0.0;
             left = REFRESH.max(period);
         }
-        (if run >= period { sum } else { f64::NAN }, Next { x, sum, run, left })
+        (if run >= period { sum } else { f64::NAN }, Next { x, sum, run, left, largest })
     }
 
     #[inline(always)]
@@ -148,5 +158,6 @@ impl Block for Sum {
         self.sum = next.sum;
         self.run = next.run;
         self.left = next.left;
+        self.largest = next.largest;
     }
 }

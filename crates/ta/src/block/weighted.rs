@@ -21,6 +21,8 @@ pub struct Weighted {
     weighted: f64,
     run: usize,
     left: usize,
+    /// The largest that has left the window since it was.
+    largest: f64,
 }
 
 #[derive(Clone, Copy)]
@@ -30,13 +32,14 @@ pub struct Next {
     weighted: f64,
     run: usize,
     left: usize,
+    largest: f64,
 }
 
 impl Weighted {
     pub(crate) fn new(period: usize) -> Weighted {
         let ring = vec![0.0; period].into_boxed_slice();
         let left = REFRESH.max(period);
-        Weighted { ring, at: 0, sum: 0.0, weighted: 0.0, run: 0, left }
+        Weighted { ring, at: 0, sum: 0.0, weighted: 0.0, run: 0, left, largest: 0.0 }
     }
 
     /// Weighted means at each of `xs` into `out`, which is as long; the values are those of `step`
@@ -130,13 +133,16 @@ impl Block for Weighted {
         let mut sum = self.sum + (x - old);
         let mut weighted = self.weighted + (n * x - self.sum);
         let mut left = self.left.wrapping_sub(1);
-        let sound = old.abs() <= available(sum).abs() * 1024.0;
+        let mut largest = if old.abs() > self.largest { old.abs() } else { self.largest };
+        // Narrower than for a plain sum: what that is wrong by is added here at every step.
+        let sound = largest <= available(sum).abs() * 32.0;
         if left == 0 || !sound {
             (sum, weighted) = self.anew(x);
+            largest = 0.0;
             left = REFRESH.max(period);
         }
         let value = if run >= period { weighted / (n * (n + 1.0) * 0.5) } else { f64::NAN };
-        (value, Next { x, sum, weighted, run, left })
+        (value, Next { x, sum, weighted, run, left, largest })
     }
 
     #[inline(always)]
@@ -147,5 +153,6 @@ impl Block for Weighted {
         self.weighted = next.weighted;
         self.run = next.run;
         self.left = next.left;
+        self.largest = next.largest;
     }
 }

@@ -161,3 +161,27 @@ fn a_large_number_that_left_leaves_nothing_behind() {
         }
     }
 }
+
+/// What left the window long ago leaves no rounding behind, though no step was large.
+#[test]
+fn numbers_that_fall_by_stages_keep_their_digits() {
+    let stages = [1e7, 2e4, 50.0, 0.1];
+    let wave = |at: usize| 1.0 + (at * at % 17) as f64 / 19.0;
+    let xs: Vec<f64> =
+        stages.iter().flat_map(|scale| (0..40).map(move |at| scale * wave(at))).collect();
+    for period in [2, 3, 14, 30] {
+        let weights = (period * (period + 1) / 2) as f64;
+        let sums = steps(&xs, Sum::new(period));
+        let means = steps(&xs, Weighted::new(period));
+        for (row, window) in xs.windows(period).enumerate() {
+            let sum: f64 = window.iter().sum();
+            let mean = window.iter().zip(1..).map(|(x, weight)| x * f64::from(weight)).sum::<f64>();
+            for (found, exact) in
+                [(sums[row + period - 1], sum), (means[row + period - 1], mean / weights)]
+            {
+                let near = (found - exact).abs() <= 1e-10 * exact;
+                assert!(near, "over {period}, row {row}: {found} is not {exact}");
+            }
+        }
+    }
+}

@@ -4,9 +4,11 @@
 //! With `smooth` beside `d` it is the slow form: %K is the plain mean of `smooth` values first, as
 //! in 14/3/3. `smooth` alone is what `ta` calls so, another name for `d`.
 
+use std::hint::cold_path;
+
 use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Highest, Lowest, Of, Sum, check_period};
-use crate::indicator::{available, erase};
+use crate::indicator::{available, erase, finite};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Room};
 
@@ -75,6 +77,23 @@ impl Indicator<2> for Stoch {
             sum.commit(next);
         }
         self.mean.commit(mean);
+    }
+
+    #[inline(always)]
+    fn update(&mut self, candle: &Candle) -> [f64; 2] {
+        let Candle { h, l, c, .. } = *candle;
+        if !(finite(h - l) && self.high.is_full() && self.low.is_full()) {
+            cold_path();
+            let (values, next) = self.step(candle);
+            self.commit(next);
+            return values.map(available);
+        }
+        let (high, low) = (self.high.roll(h), self.low.roll(l));
+        let mut k = 100.0 * (c - low) / (high - low);
+        if let Some(slow) = &mut self.slow {
+            k = slow.push_mean(k);
+        }
+        [k, self.mean.push_mean(k)].map(available)
     }
 
     fn warmup(&self) -> usize {
