@@ -95,14 +95,16 @@ fn every_tool_has_an_example_and_a_failure_example() {
 
 /// Whoever is told so comes back, and a proxy counts it as load and not as a broken server.
 #[test]
-fn a_busy_database_is_worth_coming_back_for_in_every_contract() {
+fn a_database_in_trouble_is_worth_coming_back_for_in_every_contract() {
     for service in services() {
         let errors = contract_file(&format!("{service}/errors.json"));
-        let row = errors["codes"].get("store_busy").unwrap_or(&errors["kinds"]["unavailable"]);
-        // One contract has a word of its own for databases, with a status of its own.
-        let status = if row["type"] == "DATABASE_ERROR" { 500 } else { 503 };
-        let told = (&row["http_status"], &row["retryable"]);
-        assert_eq!(told, (&json!(status), &json!(true)), "{service}");
+        for code in ["store_busy", "store_full", "store_unavailable"] {
+            let row = errors["codes"].get(code).unwrap_or(&errors["kinds"]["unavailable"]);
+            // One contract has a word of its own for databases, with a status of its own.
+            let status = if row["type"] == "DATABASE_ERROR" { 500 } else { 503 };
+            let told = (&row["http_status"], &row["retryable"]);
+            assert_eq!(told, (&json!(status), &json!(true)), "{service}: {code}");
+        }
     }
 }
 
