@@ -19,6 +19,8 @@ struct Readers<T> {
     all: HashMap<u64, Reader<T>>,
     next_id: u64,
     fleeting: usize,
+    /// Nothing more will come.
+    ended: bool,
 }
 
 #[derive(Debug)]
@@ -52,7 +54,8 @@ pub struct Seat<T> {
 
 impl<T> Default for Fan<T> {
     fn default() -> Self {
-        Self { readers: Mutex::new(Readers { all: HashMap::new(), next_id: 0, fleeting: 0 }) }
+        let readers = Readers { all: HashMap::new(), next_id: 0, fleeting: 0, ended: false };
+        Self { readers: Mutex::new(readers) }
     }
 }
 
@@ -76,13 +79,16 @@ impl<T> Fan<T> {
 }
 
 impl<T> Fan<T> {
-    /// A place with a queue of at most `queue_max` events.
+    /// A place with a queue of at most `queue_max` events. Whoever comes after the end is told of it.
     pub fn join(self: &Arc<Self>, queue_max: usize, fleeting: bool) -> Seat<T> {
         let queue = Arc::new(Queue::new(queue_max));
         let mut readers = self.readers();
         let id = readers.next_id;
         readers.next_id += 1;
         readers.fleeting += usize::from(fleeting);
+        if readers.ended {
+            queue.end(End::Closed);
+        }
         readers.all.insert(id, Reader { queue: Arc::clone(&queue), fleeting });
         drop(readers);
         Seat { fan: Arc::clone(self), id, queue }
@@ -112,7 +118,9 @@ impl<T> Fan<T> {
 
     /// Nothing more will come.
     pub fn end(&self) {
-        for reader in self.readers().all.values() {
+        let mut readers = self.readers();
+        readers.ended = true;
+        for reader in readers.all.values() {
             reader.queue.end(End::Closed);
         }
     }
@@ -193,5 +201,7 @@ mod tests {
         assert!(seat.poll_closed(&mut context).is_ready());
         assert_eq!(read(&seat), [1]);
         assert!(matches!(seat.poll_next(&mut context), Poll::Ready(Next::Ended(End::Closed))));
+        let late = fan.join(10, false);
+        assert!(matches!(late.poll_next(&mut context), Poll::Ready(Next::Ended(End::Closed))));
     }
 }

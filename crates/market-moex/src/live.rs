@@ -104,8 +104,8 @@ impl Inner {
         let begins_at = seat.begins_at;
         let after = how.after.unwrap_or(Millis(begins_at.max(forming).0 - 1));
         let missed = Span::new(first, begins_at);
-        let replay =
-            (how.after.is_some() && !missed.is_empty()).then(|| Missed::new(self, &series, missed));
+        let replay = (how.after.is_some() && !missed.is_empty())
+            .then(|| Missed::new(self, &series, missed, seat.moved));
         Ok(Late { feed: Feed { replay, seat, after, over: false }, delay })
     }
 

@@ -30,6 +30,8 @@ pub struct Hub {
     total: Arc<AtomicUsize>,
     /// Whether newcomers are told of the candle that is forming.
     remembers: bool,
+    /// The first candle that was expected.
+    began_at: Millis,
 }
 
 /// A place in a hub; given up when it is dropped.
@@ -39,6 +41,8 @@ pub struct Seat {
     pub place: fanout::Seat<KlineEvent>,
     /// The first closed candle that will come through the queue.
     pub begins_at: Millis,
+    /// Candles were told before it came, so that the one before its first is known to exist.
+    pub moved: bool,
 }
 
 impl Hub {
@@ -50,7 +54,8 @@ impl Hub {
             forming: None,
             idle_since: Some(Instant::now()),
         };
-        Self { state: Mutex::new(state), fan: Arc::default(), total, remembers: false }
+        let (state, fan) = (Mutex::new(state), Arc::default());
+        Self { state, fan, total, remembers: false, began_at: expected }
     }
 
     /// Newcomers are told of the forming candle at once; for venues that seldom tell of it.
@@ -79,7 +84,8 @@ impl Hub {
         self.total.fetch_add(1, Ordering::Relaxed);
         let begins_at = state.expected;
         drop(state);
-        Seat { hub: Arc::clone(self), place, begins_at }
+        let moved = begins_at > self.began_at;
+        Seat { hub: Arc::clone(self), place, begins_at, moved }
     }
 
     /// Hands events to everybody; `expected` is the next candle to be closed after them.
@@ -174,12 +180,14 @@ mod tests {
             hub.publish(vec![KlineEvent::Connected, open.clone()], Millis(60_000));
             let seat = hub.join(10);
             assert_eq!((read(&seat), seat.begins_at), (forming, Millis(60_000)));
+            assert!(!seat.moved);
             hub.publish(vec![closed.clone()], Millis(120_000));
             let late = hub.join(10);
             assert_eq!(
                 (read(&late), late.begins_at),
                 (vec![KlineEvent::Connected], Millis(120_000))
             );
+            assert!(late.moved);
             assert_eq!(read(&seat), vec![closed.clone()]);
             assert!(hub.idle_since().is_none());
             drop((seat, late));

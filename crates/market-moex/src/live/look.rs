@@ -124,7 +124,7 @@ fn judge(interval: Interval, step: CandleStep, from: Millis, answer: &Answer) ->
         rows: Vec::with_capacity(bars.len()),
         forming: None,
         known_to: from,
-        more: answer.full,
+        more: false,
         as_of: answer.seen,
         holes: false,
     };
@@ -148,6 +148,8 @@ fn judge(interval: Interval, step: CandleStep, from: Millis, answer: &Answer) ->
         look.holes |= next < look.known_to && at > next;
         next = next_of(at, step);
     }
+    // A full page that leads nowhere would lead nowhere again at once.
+    look.more = answer.full && look.known_to > from;
     Some(look)
 }
 

@@ -15,6 +15,8 @@ use crate::Inner;
 
 /// So many looks that end too early say that there is nothing more.
 const LOOKS_MAX: u32 = 3;
+/// The same where others were told of more, minutes later: the exchange has struck it.
+const LOOKS_MAX_TOLD: u32 = 20;
 
 /// What a look gave, and how far it is known.
 type Found = (Vec<Kline>, Millis);
@@ -25,17 +27,20 @@ pub(crate) struct Missed {
     next: Millis,
     /// The first candle that will come live.
     until: Millis,
+    looks_max: u32,
     rows: VecDeque<Kline>,
     looking: Option<Pin<Box<dyn Future<Output = Found> + Send>>>,
 }
 
 impl Missed {
-    pub(crate) fn new(inner: &Arc<Inner>, series: &Arc<Series>, missed: Span) -> Self {
+    /// `told` says that others were told of candles up to the end of what was missed.
+    pub(crate) fn new(inner: &Arc<Inner>, series: &Arc<Series>, missed: Span, told: bool) -> Self {
         Self {
             inner: Arc::clone(inner),
             series: Arc::clone(series),
             next: missed.from,
             until: missed.to,
+            looks_max: if told { LOOKS_MAX_TOLD } else { LOOKS_MAX },
             rows: VecDeque::new(),
             looking: None,
         }
@@ -53,7 +58,7 @@ impl Replay for Missed {
             }
             let looking = self.looking.get_or_insert_with(|| {
                 let (inner, series) = (Arc::clone(&self.inner), Arc::clone(&self.series));
-                Box::pin(find(inner, series, Span::new(self.next, self.until)))
+                Box::pin(find(inner, series, Span::new(self.next, self.until), self.looks_max))
             });
             let (rows, known_to) = ready!(looking.as_mut().poll(context));
             self.looking = None;
@@ -66,7 +71,7 @@ impl Replay for Missed {
 
 /// The next page of what was missed. All of it has closed, so an answer that does not reach the end
 /// is older than what was told to others.
-async fn find(inner: Arc<Inner>, series: Arc<Series>, missed: Span) -> Found {
+async fn find(inner: Arc<Inner>, series: Arc<Series>, missed: Span, looks_max: u32) -> Found {
     let every = inner.config.live.every;
     let mut waits = Backoff::new(every / 2, every * 4);
     let mut looks = 0;
@@ -77,7 +82,7 @@ async fn find(inner: Arc<Inner>, series: Arc<Series>, missed: Span) -> Found {
             }
             Ok(look) => {
                 looks += 1;
-                if looks >= LOOKS_MAX {
+                if looks >= looks_max {
                     return (look.rows, missed.to);
                 }
             }

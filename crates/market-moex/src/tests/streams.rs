@@ -204,10 +204,10 @@ async fn every_interval_that_has_bars_can_be_followed() {
         (Interval::Month, 10_000, 2),
     ] {
         let world = live().await;
+        // The clock moves on while the first candle is waited for.
+        let first = interval.open_of(bars::shown(seen(&world), bars::step_of(interval).unwrap()));
         let mut reader = world.follow("GAZP", interval).await;
         reader.read_until(is_forming).await;
-        let first =
-            reader.interval.open_of(bars::shown(seen(&world), bars::step_of(interval).unwrap()));
         while reader.closed.len() < count {
             world.clock.advance(Duration::from_mins(minutes));
             reader.drain().await;

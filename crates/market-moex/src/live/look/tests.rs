@@ -74,6 +74,16 @@ fn a_later_candle_or_time_closes_and_the_end_of_rows_does_not() {
 }
 
 #[test]
+fn a_full_page_that_leads_nowhere_is_not_followed_by_another_at_once() {
+    let more = |text| {
+        let answer = answer(text, at(30, 0), true);
+        judge(Interval::M15, CandleStep::Minute, at(0, 0), &answer).unwrap().more
+    };
+    assert!(more("[0] [1] [15]"));
+    assert!(!more("[0] [1]") && !more(""));
+}
+
+#[test]
 fn what_may_be_missing_is_noticed_before_it_is_passed() {
     use Interval::{M1, M5};
     check(M1, "[1] 2", at(2, 30), false, "[1] 2 <2 holes");

@@ -111,6 +111,27 @@ async fn a_replay_waits_for_an_exchange_that_fails() {
     world.check(&reader).await;
 }
 
+/// What others were told exists, however often an answer does not have it.
+#[tokio::test]
+async fn a_replay_does_not_take_empty_answers_for_the_end() {
+    let world = live().await;
+    let mut first = world.follow("SBER", Interval::M1).await;
+    first.read_until(is_forming).await;
+    world.clock.advance(Duration::from_mins(6));
+    first.read(6).await;
+    world.trouble(Trouble::new(FaultKind::EmptyBlocks, 1_000).on(CANDLES));
+    let how = Follow { after: Some(first.closed[0].open_time), ..Follow::default() };
+    let mut second = world.follow_with("SBER", Interval::M1, how).await;
+    let asked = world.asked("candles");
+    while world.asked("candles") < asked + 16 {
+        second.drain().await;
+    }
+    world.sim.faults().clear();
+    second.read(6).await;
+    assert_eq!(second.closed[0], first.closed[1]);
+    world.check(&second).await;
+}
+
 #[tokio::test]
 async fn a_reader_who_is_ahead_gets_nothing_twice() {
     let world = live().await;
