@@ -105,15 +105,26 @@ impl Follower {
                 self.channel.say(Status::Reconnecting);
             }
             let wait = WAIT + upstream::jitter(attempt, WAIT, WAIT_MAX);
+            self.wait(wait.max(fault.retry_wait().unwrap_or_default()), stop).await?;
+            attempt += 1;
+        }
+    }
+
+    /// An exchange may say that it wants to be left alone for days; whether anybody still reads is
+    /// looked at meanwhile.
+    async fn wait(&mut self, mut wait: Duration, stop: &CancellationToken) -> Result<(), Ended> {
+        while !wait.is_zero() {
+            let part = wait.min(LOOK);
+            wait -= part;
             tokio::select! {
-                () = tokio::time::sleep(wait.max(fault.retry_wait().unwrap_or_default())) => {}
+                () = tokio::time::sleep(part) => {}
                 () = stop.cancelled() => return Err(Ended::Stopping),
             }
             if self.is_unread() {
                 return Err(Ended::Unread);
             }
-            attempt += 1;
         }
+        Ok(())
     }
 
     /// Whether nobody has read for a while, in which case nobody will.

@@ -57,13 +57,20 @@ async fn an_end_says_why() {
 
 #[tokio::test]
 async fn nobody_waits_for_an_exchange_when_nobody_reads() {
-    let house = House::new().await;
-    let reader = subscribe(&house, json!({})).await;
     let down = || Fault::unavailable("upstream_unreachable", "the exchange is down");
-    house.refuse(std::iter::repeat_with(down).take(100_000));
-    tokio::time::pause();
-    house.cut().await;
-    drop(reader);
-    tokio::time::sleep(Duration::from_secs(120)).await;
-    assert_eq!(house.live.channels().len(), 0);
+    for wait in [None, Some(Duration::from_hours(72))] {
+        let refusal = || match wait {
+            Some(wait) => down().retry_after(wait),
+            None => down(),
+        };
+        let house = House::new().await;
+        let reader = subscribe(&house, json!({})).await;
+        house.refuse(std::iter::repeat_with(refusal).take(100_000));
+        tokio::time::pause();
+        house.cut().await;
+        drop(reader);
+        tokio::time::sleep(Duration::from_secs(120)).await;
+        assert_eq!(house.live.channels().len(), 0);
+        tokio::time::resume();
+    }
 }
