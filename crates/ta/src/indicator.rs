@@ -177,11 +177,19 @@ pub(crate) fn finite(value: f64) -> bool {
     value * 0.0 == 0.0
 }
 
+/// An average by which is divided. Where nothing has moved for thousands of candles, so little is left
+/// of it that its digits are gone, and nothing is known of what it is a part of.
+#[inline(always)]
+pub(crate) fn divisor(average: f64) -> f64 {
+    if average.abs() < 1e-290 { f64::NAN } else { average }
+}
+
 /// 1 where something is past a line by more than rounding, 0 where it is not, and `NaN` where it
-/// is not known. Of a price that stands still, the mean differs by as much as that.
+/// is not known. Of a price that stands still, the mean differs by as much as that, most where the
+/// price was thousands of times as high before.
 #[inline(always)]
 pub(crate) fn beyond(by: f64, line: f64) -> f64 {
-    let flag = if by > 1e-12 * line.abs() { 1.0 } else { 0.0 };
+    let flag = if by > 1e-11 * line.abs() { 1.0 } else { 0.0 };
     flag + by * 0.0
 }
 

@@ -315,6 +315,29 @@ fn wide(name: &str, period: i32) -> Vec<Spec> {
     specs
 }
 
+/// What fades away where nothing moves any more fades in both forms alike, to nothing.
+#[test]
+fn what_has_faded_away_is_not_available() {
+    let mut candles = walk(300);
+    let c = candles[299].c;
+    let still = |t: i64| Candle { t: t * 3_600_000, o: c, h: c, l: c, c, v: 0.0 };
+    candles.extend((300..5000).map(still));
+    let owned = Owned::new(&candles);
+    let number = Arg::Number;
+    for spec in [
+        Spec::parse("massIndex", &[]),
+        Spec::parse("tsi", &[("slow", number(2.0)), ("fast", number(4.0))]),
+        Spec::parse("tsi", &[("slow", number(4.0)), ("fast", number(2.0))]),
+    ] {
+        let spec = spec.unwrap();
+        let (single, batch) = (one_by_one(&spec, &candles), spec.batch(&owned.candles()));
+        for (row, (a, b)) in single[0].iter().zip(&batch[0]).enumerate() {
+            assert!(close(*a, *b, 1.0), "{spec} row {row}: {a} and {b}");
+        }
+        assert!(single[0][4999].is_nan(), "{spec}");
+    }
+}
+
 /// Numbers so large that the distance between two of them is infinite, among many that are not.
 #[test]
 fn what_is_too_large_to_be_told_is_not_available() {

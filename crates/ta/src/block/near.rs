@@ -50,7 +50,8 @@ impl Near {
     ) -> bool {
         let (anchor, share) = (self.anchor, 1.0 / period as f64);
         let [mut first, mut second] = self.sums.map(|sum| [sum; LANES]);
-        let (mut least, mut most) = ([f64::INFINITY; LANES], [0.0; LANES]);
+        // The window before the block counts too: what leaves it at once leaves its rounding.
+        let (mut least, mut most) = ([f64::INFINITY; LANES], [self.sums[1] * share; LANES]);
         let mut out = out.map(|row| row.as_chunks_mut::<LANES>().0.iter_mut());
         let [firsts, seconds] = self.changes.each_ref().map(|row| row[1..].windows(2 * LANES - 1));
         for (a, b) in firsts.step_by(LANES).zip(seconds.step_by(LANES)) {

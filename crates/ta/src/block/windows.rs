@@ -1,5 +1,6 @@
 //! What holds for every block with a window, however wide: its scan gives what its steps give.
 
+use super::near::BLOCK;
 use super::slide::{CHUNK, Work};
 use crate::indicator::Slices;
 
@@ -147,9 +148,15 @@ fn what_stands_still_has_no_deviation_at_all() {
 
 #[test]
 fn a_large_number_that_left_leaves_nothing_behind() {
-    let mut xs: Vec<_> = numbers().iter().take(700).map(|x| 100.0 + x / 1e5).collect();
-    (xs[200], xs[333], xs[450]) = (1e6, -1e9, 1e3);
-    for period in [2, 3, 5, 14, 20, 28, 100] {
+    let mut near: Vec<_> = numbers().iter().take(700).map(|x| 100.0 + x / 1e5).collect();
+    (near[200], near[333], near[450]) = (1e6, -1e9, 1e3);
+    let cases = [2, 3, 5, 14, 20, 28, 100].into_iter().flat_map(|period| {
+        // Or it leaves just where a block begins.
+        let mut apart = numbers()[..700].to_vec();
+        apart[5 * BLOCK - period] = 1e6;
+        [(period, near.clone()), (period, apart)]
+    });
+    for (period, xs) in cases {
         let mut poured = vec![0.0; xs.len()];
         let room = &mut Slices([&mut poured[..]]);
         Spread::new(period).pour(&xs, room, |_, deviation| [deviation]);

@@ -6,7 +6,7 @@
 use std::array;
 
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
-use crate::indicator::{available, erase, finite};
+use crate::indicator::{available, divisor, erase, finite};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity, Room};
 
@@ -54,7 +54,7 @@ impl Indicator<1> for Tsi {
         let (size, size_again_next) = self.size_again.step(size);
         let close_next = candle.c;
         (
-            [100.0 * change / size],
+            [100.0 * change / divisor(size)],
             (change_next, change_again_next, size_next, size_again_next, close_next),
         )
     }
@@ -88,7 +88,7 @@ impl Indicator<1> for Tsi {
                 self.close = closes[closes.len() - 1];
                 let [out] = out.next(closes.len());
                 for (slot, [change, size]) in out.iter_mut().zip(row.as_chunks::<2>().0) {
-                    *slot = available(100.0 * change / size);
+                    *slot = available(100.0 * change / divisor(*size));
                 }
                 continue;
             }

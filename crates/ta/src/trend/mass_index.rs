@@ -5,7 +5,7 @@
 
 use crate::block::slide::Work;
 use crate::block::{Block, CHUNK, Ewm, Of, Rolling, Sum, check_period};
-use crate::indicator::erase;
+use crate::indicator::{divisor, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity, Room};
 
@@ -44,7 +44,7 @@ impl Indicator<1> for MassIndex {
     fn step(&self, candle: &Candle) -> ([f64; 1], Self::Next) {
         let (once, once_next) = self.once.step(candle.h - candle.l);
         let (twice, twice_next) = self.twice.step(once);
-        let (mass_index, sum_next) = self.sum.step(once / twice);
+        let (mass_index, sum_next) = self.sum.step(once / divisor(twice));
         ([mass_index], (once_next, twice_next, sum_next))
     }
 
@@ -77,7 +77,7 @@ impl Indicator<1> for MassIndex {
             self.twice.scan(onces, ranges);
             let [ratios] = rolling.next(h.len());
             for (slot, (once, twice)) in ratios.iter_mut().zip(onces.iter().zip(&*ranges)) {
-                *slot = once / twice;
+                *slot = once / divisor(*twice);
             }
             let [out] = out.next(h.len());
             if rolling.show([&mut *out], |sums| sums) {

@@ -259,3 +259,23 @@ fn typical(candles: &Candles<'_>, out: &mut [f64]) {
         *slot = (h + l + c) / 3.0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What prices thousands of times as high left behind in the sums is no place above or below.
+    #[test]
+    fn a_price_that_stands_still_is_within_its_bands() {
+        for still in [86.03, 860.3, 6624.31] {
+            let mut keltner = Keltner::new(20).unwrap();
+            for i in 0..120 {
+                let c = if i < 60 { 1e6 + f64::from(i * i % 17) * 1e3 / 7.0 } else { still };
+                let values = keltner.update(&Candle { t: 0, o: c, h: c, l: c, c, v: 1.0 });
+                if i >= 80 {
+                    assert_eq!(values[5..], [0.0, 0.0], "candle {i} at {still}: {values:?}");
+                }
+            }
+        }
+    }
+}
