@@ -79,7 +79,7 @@ pub(crate) fn parse(at: &str, windows: &Map<String, Value>) -> Result<Vec<Window
 fn twice(at: &str, name: &str, indicator: &str) -> Fault {
     let field = format!("{at}.{name}");
     let message =
-        format!("{field}: {indicator} is there twice; give one a label, as {indicator}:2");
+        format!("{field}: {indicator} is there twice; give one a label, as {indicator}:slow");
     Fault::invalid("invalid_window", message).problem(field, "each indicator once, or with a label")
 }
 
@@ -111,18 +111,21 @@ fn one(at: &str, name: &str, settings: &Value) -> Result<Window, Fault> {
             other => args.extend(other.as_f64().map(|number| (key.as_str(), Arg::Number(number)))),
         }
     }
+    let read = |args: &[(&str, Arg<'_>)]| {
+        Spec::parse(indicator, args).map_err(|error| refuse(error.name(), error.to_string()))
+    };
     // Who writes sma:50 means fifty candles.
-    if let Some(period) = label.and_then(|label| period_of(indicator, label)) {
-        match settings.and_then(|it| it.get("period")).map(Value::as_f64) {
-            None => args.push(("period", Arg::Number(period))),
-            Some(given) if given == Some(period) => {}
-            Some(_) => {
-                return Err(refuse(Some("period"), format!("{name} has a period of {period}")));
-            }
-        }
+    let Some(period) = label.and_then(|label| period_of(indicator, label)) else {
+        return Ok(Window::new(read(&args)?, label));
+    };
+    // Of two periods the last is taken, however they are spelt, so that the order must not matter.
+    args.insert(0, ("period", Arg::Number(period)));
+    let given = read(&args)?;
+    args.rotate_left(1);
+    let spec = read(&args)?;
+    if spec != given {
+        return Err(refuse(Some("period"), format!("{name} has a period of {period}")));
     }
-    let spec = Spec::parse(indicator, &args);
-    let spec = spec.map_err(|error| refuse(error.name(), error.to_string()))?;
     Ok(Window::new(spec, label))
 }
 
@@ -275,6 +278,18 @@ mod tests {
         assert_eq!(macd[0].keys(), ["macd:a", "signal:a", "hist:a"].map(Arc::from));
     }
 
+    /// What is proposed to one who asked for something twice can be asked for, with any period.
+    #[test]
+    fn the_label_that_is_proposed_is_taken() {
+        let windows = json!({ "rsi": {}, "RSI": { "period": 7 } });
+        let fault = parse("windows", windows.as_object().unwrap()).unwrap_err();
+        let proposed = fault.message().rsplit(' ').next().unwrap().to_owned();
+        asked(
+            json!({ "rsi": {}, proposed.clone(): { "period": 7 } }),
+            &[("rsi(period=14,parity=ta)", &["rsi"]), ("rsi(period=7,parity=ta)", &[&proposed])],
+        );
+    }
+
     #[track_caller]
     fn check(windows: &Value, field: &str) {
         let fault = parse("windows", windows.as_object().unwrap()).unwrap_err();
@@ -294,6 +309,8 @@ mod tests {
         check(&json!({ "sma:a b": {} }), "windows.sma:a b");
         check(&json!({ "sma:0": {} }), "windows.sma:0.period");
         check(&json!({ "sma:50": { "period": 20 } }), "windows.sma:50.period");
+        check(&json!({ "sma:50": { "Period": 20 } }), "windows.sma:50.period");
+        check(&json!({ "sma:50": { "period": "long" } }), "windows.sma:50.period");
         check(&json!({ "tea:50": {} }), "windows.tea:50");
     }
 }
