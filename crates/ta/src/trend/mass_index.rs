@@ -73,11 +73,12 @@ impl Indicator<1> for MassIndex {
             for (slot, (h, l)) in ranges.iter_mut().zip(h.iter().zip(l)) {
                 *slot = h - l;
             }
+            let fades = self.twice.fades();
             self.once.scan(ranges, onces);
             self.twice.scan(onces, ranges);
             let [ratios] = rolling.next(h.len());
             for (slot, (once, twice)) in ratios.iter_mut().zip(onces.iter().zip(&*ranges)) {
-                *slot = once / divisor(*twice);
+                *slot = once / if fades { divisor(*twice) } else { *twice };
             }
             let [out] = out.next(h.len());
             if rolling.show([&mut *out], |sums| sums) {
