@@ -320,8 +320,8 @@ fn read_candle(
 }
 
 /// A candle is closed when its time has been over for a moment on the exchange's delayed clock and
-/// it says that it ends where it should. The one that is forming ends with its last trade instead; where that is
-/// all there ever will be, only time tells.
+/// it says that it ends where it should. The one that is forming ends with its last trade instead;
+/// where that is all there ever will be, only time tells.
 fn is_closed(
     candle: &Candle,
     end: Option<DateTime>,
