@@ -79,7 +79,7 @@ impl<T> Fan<T> {
 }
 
 impl<T> Fan<T> {
-    /// A place with a queue of at most `queue_max` events. Whoever comes after the end is told of it.
+    /// A place with a queue of at most `queue_max` events. Who comes after the end is told of it.
     pub fn join(self: &Arc<Self>, queue_max: usize, fleeting: bool) -> Seat<T> {
         let queue = Arc::new(Queue::new(queue_max));
         let mut readers = self.readers();
