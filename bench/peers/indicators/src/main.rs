@@ -86,7 +86,7 @@ fn main() {
         let only = words.get(2..).unwrap_or_default();
         match words.get(1) {
             Some(&"batch") => batch::all(&data, &Clock { rows, only, calls: 2 }),
-            _ => stream::all(&data, &Clock { rows, only, calls: 1 }),
+            _ => stream::all(&data, &Clock { rows, only, calls: 2 }),
         }
         println!("end");
     }

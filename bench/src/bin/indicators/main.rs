@@ -75,7 +75,7 @@ fn run() -> Outcome<bool> {
         python.round("talib", &only, |name, ns| batch.add(TALIB, name, ns))?;
         ours::stream(&data, &only, &mut stream)?;
         crates.round("stream", &only, |name, ns| add(&mut stream, name, ns))?;
-        // These decide nothing and are slower: a few rounds will do.
+        // These decide nothing: a few rounds will do.
         if round < 3 {
             crates.round("batch", &only, |name, ns| add(&mut batch, name, ns))?;
         }

@@ -161,7 +161,8 @@ impl Run<'_> {
             return;
         }
         // Whole and number by number: how an answer of three numbers is put away can take a tenth of
-        // what it takes to make it, and the better of the two counts, for the others as well.
+        // what it takes to make it, and the better of the two counts, as for `ta`; the others are
+        // called twice.
         self.time(name, it.clone(), |values| _ = black_box(values));
         self.time(name, it, |values| values.into_iter().for_each(|value| _ = black_box(value)));
     }
