@@ -32,11 +32,11 @@ use fault::Fault;
 use market::{Follow, Interval, KlineFeed, LiveKlines, Millis, Span};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
-use upstream::{Hub, Seat};
+use upstream::{Hub, Seat, check_resume};
 
 use self::feed::{Feed, Replay};
 use self::shard::{Joining, Shard};
-use crate::{Binance, Inner, StreamConfig};
+use crate::{Binance, Inner};
 
 /// How many series ask the record at the same time.
 const LOOKS_MAX: usize = 8;
@@ -122,7 +122,7 @@ impl Inner {
         let server_now = self.server_now().await?;
         let expected = interval.open_of(server_now);
         if let Some(after) = how.after {
-            check_resume(&self.config.streams, interval, after, server_now)?;
+            check_resume(interval, after, server_now, self.config.streams.replay_max)?;
         }
         let seat = self.seat(code, interval, expected, how.queue_max)?;
         let begins_at = seat.begins_at;
@@ -215,21 +215,6 @@ impl Inner {
 
 fn closing() -> Fault {
     Fault::unavailable("closing", "live candles are closing down")
-}
-
-fn check_resume(
-    config: &StreamConfig,
-    interval: Interval,
-    after: Millis,
-    server_now: Millis,
-) -> Result<(), Fault> {
-    let missed = Span::new(Millis(after.0.max(0)), server_now.max(Millis(0)));
-    if after.0 < 0 || interval.count_in(missed) > config.replay_max {
-        let message = format!("candles after {after} are too many to be told again");
-        let fault = Fault::invalid("resume_too_far", message);
-        return Err(fault.problem("after", format!("at most {} candles ago", config.replay_max)));
-    }
-    Ok(())
 }
 
 #[async_trait]

@@ -22,14 +22,14 @@ use market::{
     CandleStep, Delay, Follow, Interval, KlineEvent, KlineFeed, LiveKlines, Millis, Span,
 };
 use tokio_util::sync::CancellationToken;
-use upstream::{Feed, Hub, Seat};
+use upstream::{Feed, Hub, Seat, check_resume};
 
 use self::poller::Poller;
 use self::replay::Missed;
 use crate::bars::{shown, step_of};
 use crate::candles::delay_ms;
 use crate::listing::Listed;
-use crate::{Inner, LiveConfig, Moex};
+use crate::{Inner, Moex};
 
 /// The name of a series here.
 type Key = (String, Interval);
@@ -94,7 +94,7 @@ impl Inner {
         let forming = interval.open_of(shown(seen, step));
         let first = match how.after {
             Some(after) => {
-                check_resume(&self.config.live, interval, after, forming)?;
+                check_resume(interval, after, forming, self.config.live.replay_max)?;
                 interval.open_at_or_after(Millis(after.0.saturating_add(1)))
             }
             None => forming,
@@ -141,21 +141,6 @@ impl Inner {
         self.tasks.spawn(Poller::new(self, series, hub, first).run());
         Ok(seat)
     }
-}
-
-fn check_resume(
-    config: &LiveConfig,
-    interval: Interval,
-    after: Millis,
-    forming: Millis,
-) -> Result<(), Fault> {
-    let missed = Span::new(Millis(after.0.max(0)), forming.max(Millis(0)));
-    if after.0 < 0 || interval.count_in(missed) > config.replay_max {
-        let message = format!("candles after {after} are too many to be told again");
-        let fault = Fault::invalid("resume_too_far", message);
-        return Err(fault.problem("after", format!("at most {} candles ago", config.replay_max)));
-    }
-    Ok(())
 }
 
 #[async_trait]

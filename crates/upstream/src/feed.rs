@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use fanout::{End, Next};
-use market::{EndCause, FeedEnd, Kline, KlineEvent, KlineFeed, Millis};
+use fault::Fault;
+use market::{EndCause, FeedEnd, Interval, Kline, KlineEvent, KlineFeed, Millis, Span};
 
 use crate::hub::Seat;
 
@@ -12,6 +13,22 @@ use crate::hub::Seat;
 pub trait Replay: Send + Unpin {
     /// `None` when everything before the live part was told.
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Kline>>;
+}
+
+/// Refuses a reader who was away for more than `most` candles.
+pub fn check_resume(
+    interval: Interval,
+    after: Millis,
+    now: Millis,
+    most: u64,
+) -> Result<(), Fault> {
+    let missed = Span::new(Millis(after.0.max(0)), now.max(Millis(0)));
+    if after.0 < 0 || interval.count_in(missed) > most {
+        let message = format!("candles after {after} are too many to be told again");
+        let fault = Fault::invalid("resume_too_far", message);
+        return Err(fault.problem("after", format!("at most {most} candles ago")));
+    }
+    Ok(())
 }
 
 /// What one reader reads.

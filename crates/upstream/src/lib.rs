@@ -19,7 +19,7 @@ mod wait;
 pub use backoff::{Backoff, chance};
 pub use breaker::{Breaker, Permit, Resting};
 pub use failure::{Failure, Retry};
-pub use feed::{Feed, Replay};
+pub use feed::{Feed, Replay, check_resume};
 pub use flight::{Abandoned, Flights};
 pub use hub::{Hub, Seat};
 pub use line::{Line, Manners, Response, address};
