@@ -68,9 +68,10 @@ fn close(a: f64, b: f64, scale: f64) -> bool {
     (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * scale.max(a.abs()).max(b.abs())
 }
 
-/// Each output's largest value, on whose scale rounding is judged.
+/// Each output's largest value, on whose scale rounding is judged. No less than what the rounding of
+/// prices near 100 leaves where they cancel out, as those of a flat stretch do.
 fn scales(columns: &[Vec<f64>]) -> Vec<f64> {
-    let largest = |column: &Vec<f64>| column.iter().fold(1e-6_f64, |m, x| m.max(x.abs()));
+    let largest = |column: &Vec<f64>| column.iter().fold(1e-3_f64, |m, x| m.max(x.abs()));
     columns.iter().map(largest).collect()
 }
 
