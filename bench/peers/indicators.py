@@ -154,8 +154,8 @@ def measure(call, rows):
 def contenders(name):
     """Label, call, candles and times in a row of each measurement."""
     if name == "talib":
-        # Five times: the first call finds the caches as the one before it left them, which differs by the order.
-        return [(label, call, rows, 5) for label, call in talib_calls().items() if call]
+        # Ten times: the first calls find the caches as others left them, which differs by the order.
+        return [(label, call, rows, 10) for label, call in talib_calls().items() if call]
     if name == "ta":
         return [(label, call, rows, 1) for label, call in ta_calls(rows).items() if label not in SLOW]
     return [(label + "*", call, SLOW_ROWS, 1) for label, call in ta_calls(SLOW_ROWS).items() if label in SLOW]

@@ -107,6 +107,7 @@ impl<'a> Candles<'a> {
     }
 
     /// The candles from `from` up to but not including `to`, cut to what is there.
+    #[inline]
     pub fn slice(&self, from: usize, to: usize) -> Candles<'a> {
         let to = to.min(self.len());
         let from = from.min(to);

@@ -64,12 +64,7 @@ pub trait Indicator<const N: usize>: Clone {
         for from in (0..candles.len()).step_by(BUFFER) {
             let part = candles.slice(from, from + BUFFER);
             self.extend(&part, buffer.each_mut().map(|column| column.as_mut_slice()));
-            for from in (0..part.len()).step_by(PIECE) {
-                let to = (from + PIECE).min(part.len());
-                for (slots, values) in out.next(to - from).into_iter().zip(&buffer) {
-                    slots.copy_from_slice(&values[from..to]);
-                }
-            }
+            out.append(buffer.each_ref().map(|column| &column[..part.len()]));
         }
     }
 }
@@ -78,6 +73,10 @@ pub trait Indicator<const N: usize>: Clone {
 pub trait Room<const N: usize> {
     /// The next `len` slots of each; fewer where there are no more.
     fn next(&mut self, len: usize) -> [&mut [f64]; N];
+
+    /// The next values of each, as many of one as of another. Takes less than making room first:
+    /// what grows is written once, and not at all where it is not kept.
+    fn append(&mut self, values: [&[f64]; N]);
 
     /// The outputs themselves, where they grow, to append the same number of values to each. Those
     /// that are kept have room for all, the others for 2,048.
@@ -104,6 +103,15 @@ impl<const N: usize> Room<N> for Slices<'_, N> {
             now
         })
     }
+
+    #[inline(always)]
+    fn append(&mut self, values: [&[f64]; N]) {
+        for (rest, values) in self.0.iter_mut().zip(values) {
+            let (now, later) = take(rest).split_at_mut_checked(values.len()).unwrap_or_default();
+            now.copy_from_slice(&values[..now.len()]);
+            *rest = later;
+        }
+    }
 }
 
 struct Columns<'a, const N: usize> {
@@ -117,10 +125,9 @@ impl<const N: usize> Room<N> for Columns<'_, N> {
     fn next(&mut self, len: usize) -> [&mut [f64]; N] {
         // Apart from one another, because what is mapped must be short to be inlined.
         for (column, wanted) in self.columns.iter_mut().zip(self.wanted) {
-            if !wanted {
-                column.clear();
-            }
-            let to = column.len() + len;
+            let to = if wanted { column.len() + len } else { len };
+            // What is not wanted need not be filled again.
+            column.truncate(to);
             while column.len() < to {
                 column.resize((column.len() + PIECE).min(to), 0.0);
             }
@@ -129,6 +136,16 @@ impl<const N: usize> Room<N> for Columns<'_, N> {
             let from = column.len().saturating_sub(len);
             &mut column[from..]
         })
+    }
+
+    #[inline(always)]
+    fn append(&mut self, values: [&[f64]; N]) {
+        let kept = self.columns.iter_mut().zip(self.wanted).zip(values);
+        for ((column, _), values) in kept.filter(|((_, wanted), _)| *wanted) {
+            for piece in values.chunks(PIECE) {
+                column.extend_from_slice(piece);
+            }
+        }
     }
 
     #[inline(always)]

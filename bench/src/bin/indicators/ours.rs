@@ -103,10 +103,11 @@ impl Row {
         Row { label: name, name, args: &[], only }
     }
 
-    /// Five times, as TA-Lib: the first call finds the caches as the one before it left them, which
-    /// depends on the order in which either side names its indicators.
+    /// Ten times, as TA-Lib: the first calls find the caches as others left them, which depends on
+    /// the order in which either side names its indicators. What comes first in a round has the
+    /// caches of another process and needs about five.
     fn time<T>(&self, who: &str, rows: usize, table: &mut Table, run: impl Fn() -> T) {
-        for _ in 0..5 {
+        for _ in 0..10 {
             let start = ThreadTime::now();
             let series = run();
             let spent = start.elapsed();

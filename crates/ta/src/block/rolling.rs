@@ -2,20 +2,21 @@
 //! in lanes that do not wait for one another. Says whether they can be relied on; what to do where they
 //! cannot is decided elsewhere.
 
+use std::array;
+
 use super::CHUNK;
 use super::slide::NEAR;
-use crate::indicator::finite;
+use crate::Candles;
+use crate::indicator::{Room, finite};
 
 /// How many sums run beside one another.
 const LANES: usize = 4;
 
 /// The last numbers of `K` series, each with a window of its own.
-pub(crate) struct Rolling<const K: usize> {
+struct Rolling<const K: usize> {
     periods: [usize; K],
     /// The numbers before the part, and the part.
     rows: [[f64; NEAR + CHUNK]; K],
-    /// How the sums change at each number of the part.
-    changes: [[f64; LANES + CHUNK]; K],
     sums: [[f64; CHUNK]; K],
     /// How many numbers are known before the part, no further than there is room.
     known: usize,
@@ -29,11 +30,10 @@ const FAR: f64 = 16.0;
 const LEAST: f64 = 1e-200;
 
 impl<const K: usize> Rolling<K> {
-    pub(crate) fn new(periods: [usize; K]) -> Rolling<K> {
+    fn new(periods: [usize; K]) -> Rolling<K> {
         Rolling {
             periods,
             rows: [[0.0; NEAR + CHUNK]; K],
-            changes: [[0.0; LANES + CHUNK]; K],
             sums: [[0.0; CHUNK]; K],
             known: 0,
             len: 0,
@@ -42,7 +42,7 @@ impl<const K: usize> Rolling<K> {
 
     /// Room for the numbers of the next part, which is no longer than a chunk.
     #[inline(always)]
-    pub(crate) fn next(&mut self, len: usize) -> [&mut [f64]; K] {
+    fn next(&mut self, len: usize) -> [&mut [f64]; K] {
         let (before, len) = (self.len, len.min(CHUNK));
         for (row, period) in self.rows.iter_mut().zip(self.periods) {
             let from = NEAR - period.min(NEAR);
@@ -54,49 +54,46 @@ impl<const K: usize> Rolling<K> {
 
     /// The numbers of the part.
     #[inline(always)]
-    pub(crate) fn part(&self) -> [&[f64]; K] {
+    fn part(&self) -> [&[f64]; K] {
         self.rows.each_ref().map(|row| &row[NEAR..NEAR + self.len])
     }
 
     /// The windows before the part; shorter where not as much is known.
-    pub(crate) fn windows(&self) -> [&[f64]; K] {
+    fn windows(&self) -> [&[f64]; K] {
         let mut periods = self.periods.iter().map(|period| (*period).min(self.known));
         self.rows.each_ref().map(|row| &row[NEAR - periods.next().unwrap_or(0)..NEAR])
     }
 
-    /// What `show` makes of the sums at each number of a whole chunk, into `out`, which is as long.
-    /// False where the values may be wrong: something is missing, windows are too long or not yet
-    /// full, or rounding is not small. The last series is the measure of that: its sums are above
-    /// zero, and like one another and no less than the others in size.
-    ///
-    /// Several short loops: in one, the compiler does not keep the lanes together.
+    /// The sums at each number of a whole chunk. False where they may be wrong: something is
+    /// missing, windows are too long or not yet full, or rounding is not small. The last series is
+    /// the measure of that: its sums are above zero, and like one another and no less than the
+    /// others in size.
     #[inline(always)]
-    pub(crate) fn show<const M: usize>(
-        &mut self,
-        out: [&mut [f64]; M],
-        show: impl Fn([f64; K]) -> [f64; M],
-    ) -> bool {
+    fn add_up(&mut self) -> bool {
         if self.len != CHUNK || self.periods.iter().any(|period| *period > self.known) {
             return false;
         }
-        let mut lanes = [[0.0; LANES]; K];
-        for (k, lanes) in lanes.iter_mut().enumerate() {
+        let mut first = 0.0;
+        for (k, sums) in self.sums.iter_mut().enumerate() {
             let (row, period) = (&self.rows[k], self.periods[k]);
-            *lanes = [total(&row[NEAR - period..NEAR]); LANES];
+            first = total(&row[NEAR - period..NEAR]);
+            let mut lanes = [first; LANES];
             let (new, old) = (&row[NEAR..], &row[NEAR - period..][..CHUNK]);
-            for (slot, (new, old)) in self.changes[k][LANES..].iter_mut().zip(new.iter().zip(old)) {
-                *slot = new - old;
-            }
-        }
-        let first = lanes[K - 1][0];
-        for from in (0..CHUNK).step_by(LANES) {
-            for (k, lanes) in lanes.iter_mut().enumerate() {
-                let it = &self.changes[k][from + 1..from + 2 * LANES];
+            let (mut change_before, mut pairs_before) = ([0.0; LANES], [0.0; LANES]);
+            let steps = new.as_chunks::<LANES>().0.iter().zip(old.as_chunks::<LANES>().0);
+            for (slot, (new, old)) in sums.as_chunks_mut::<LANES>().0.iter_mut().zip(steps) {
+                let change: [f64; LANES] = array::from_fn(|j| new[j] - old[j]);
+                let [a, b, c, _] = change;
+                let behind = [change_before[3], a, b, c];
+                let pairs: [f64; LANES] = array::from_fn(|j| change[j] + behind[j]);
+                let [a, b, ..] = pairs;
+                let behind = [pairs_before[2], pairs_before[3], a, b];
+                // Each lane goes on from what it was four windows ago.
                 for j in 0..LANES {
-                    // Each lane goes on from what it was four windows ago.
-                    lanes[j] += (it[j] + it[j + 1]) + (it[j + 2] + it[j + 3]);
+                    lanes[j] += pairs[j] + behind[j];
                 }
-                self.sums[k][from..from + LANES].copy_from_slice(lanes);
+                (change_before, pairs_before) = (change, pairs);
+                *slot = lanes;
             }
         }
         let limit = first * FAR;
@@ -104,15 +101,7 @@ impl<const K: usize> Rolling<K> {
             .map(|k| outside(&self.sums[k], if k + 1 < K { -limit } else { first / FAR }, limit))
             .sum();
         // What was missing or infinite is outside of everything.
-        if odd > 0 || !finite(limit) || first < LEAST {
-            return false;
-        }
-        let out = out.map(|row| &mut row[..CHUNK]);
-        for index in 0..CHUNK {
-            let values = show(self.sums.each_ref().map(|row| row[index]));
-            (0..M).for_each(|m| out[m][index] = values[m]);
-        }
-        true
+        odd == 0 && finite(limit) && first >= LEAST
     }
 }
 
@@ -120,6 +109,74 @@ impl<const K: usize> Rolling<K> {
 #[inline(always)]
 fn outside(xs: &[f64; CHUNK], least: f64, most: f64) -> u64 {
     xs.iter().map(|x| u64::from(!(*x >= least && *x <= most))).sum()
+}
+
+/// An indicator that is made of sums.
+pub(crate) trait Rolls<const K: usize, const N: usize> {
+    /// Room for what is only needed on the way.
+    type Spare;
+
+    fn spare(&self) -> Self::Spare;
+
+    fn periods(&self) -> [usize; K];
+
+    /// Writes the numbers of the candles from `from` on, as many as there is room for, into `rows`.
+    fn fill(
+        &mut self,
+        candles: &Candles<'_>,
+        from: usize,
+        rows: [&mut [f64]; K],
+        spare: &mut Self::Spare,
+    );
+
+    /// What is made of sums.
+    fn show(&self) -> impl Fn([f64; K]) -> [f64; N];
+
+    /// Goes on from windows that are known.
+    fn restart(&mut self, windows: [&[f64]; K]);
+
+    /// Writes what steps would give at the numbers of `part` into `out`.
+    fn scan(&mut self, part: [&[f64]; K], out: [&mut [f64]; N], spare: &mut Self::Spare);
+}
+
+/// The batch form of an indicator that is made of sums: rolling sums where they can be relied on,
+/// and what the indicator has for the other parts.
+#[inline(always)]
+pub(crate) fn pour<const K: usize, const N: usize>(
+    it: &mut impl Rolls<K, N>,
+    candles: &Candles<'_>,
+    out: &mut impl Room<N>,
+) {
+    let mut rolling = Rolling::new(it.periods());
+    let mut spare = it.spare();
+    // Whether the indicator knows the last window.
+    let mut known = true;
+    for from in (0..candles.len()).step_by(CHUNK) {
+        let len = CHUNK.min(candles.len() - from);
+        it.fill(candles, from, rolling.next(len), &mut spare);
+        // Before there is room for the outputs: what is written here would wait until memory has
+        // taken that.
+        let sound = rolling.add_up();
+        let out = out.next(len);
+        if sound {
+            known = false;
+            let (out, show) = (out.map(|row| &mut row[..CHUNK]), it.show());
+            for index in 0..CHUNK {
+                let values = show(rolling.sums.each_ref().map(|row| row[index]));
+                (0..N).for_each(|n| out[n][index] = values[n]);
+            }
+            continue;
+        }
+        if !known {
+            it.restart(rolling.windows());
+        }
+        known = true;
+        it.scan(rolling.part(), out, &mut spare);
+    }
+    if !known {
+        rolling.next(0);
+        it.restart(rolling.windows());
+    }
 }
 
 #[inline(always)]
@@ -136,7 +193,7 @@ fn total(xs: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// What `show` gives for a chunk after a window before it, and the sums of each window by
+    /// What is added up for a chunk after a window before it, and the sums of each window by
     /// adding them up.
     fn both(period: usize, xs: &[f64]) -> (bool, Vec<f64>, Vec<f64>) {
         let (window, part) = xs.split_at(xs.len() - CHUNK);
@@ -144,8 +201,8 @@ mod tests {
         for part in window.chunks(CHUNK).chain([part]) {
             rolling.next(part.len())[0].copy_from_slice(part);
         }
-        let mut out = vec![0.0; CHUNK];
-        let sound = rolling.show([&mut out], |sums| sums);
+        let sound = rolling.add_up();
+        let out = rolling.sums[0].to_vec();
         let ends = xs.len() - CHUNK..xs.len();
         let sums = ends.map(|end| xs[(end + 1).saturating_sub(period)..=end].iter().sum());
         (sound, out, sums.collect())

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 /// How many numbers are worked on at a time, so that the passes stay in cache.
-pub(crate) const CHUNK: usize = 256;
+pub(crate) const CHUNK: usize = 192;
 
 /// The longest window that is made this way: longer ones would be mostly repetition.
 pub(crate) const NEAR: usize = 128;

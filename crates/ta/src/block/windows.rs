@@ -34,10 +34,12 @@ fn check(name: &str, period: usize, steps: &[f64], scan: &[f64]) {
     assert_eq!(steps.len(), scan.len());
 }
 
-/// Scans in chunks of a length that does not divide anything.
+/// A length of chunks that does not divide anything.
+const ODD: usize = CHUNK - 5;
+
 fn chunks(xs: &[f64], mut scan: impl FnMut(&[f64], &mut [f64])) -> Vec<f64> {
     let mut out = vec![0.0; xs.len()];
-    xs.chunks(251).zip(out.chunks_mut(251)).for_each(|(xs, out)| scan(xs, out));
+    xs.chunks(ODD).zip(out.chunks_mut(ODD)).for_each(|(xs, out)| scan(xs, out));
     out
 }
 

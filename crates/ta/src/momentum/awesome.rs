@@ -1,7 +1,8 @@
 //! Awesome oscillator: the plain mean of (H + L) / 2 over `fast` candles less that over `slow`.
 
+use crate::block::rolling::{Rolls, pour};
 use crate::block::slide::Work;
-use crate::block::{Block, CHUNK, Of, Rolling, Sum, fast_slow};
+use crate::block::{Block, CHUNK, Of, Sum, fast_slow};
 use crate::indicator::erase;
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Room};
@@ -52,48 +53,62 @@ impl Indicator<1> for Awesome {
 
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
-        let (mut work, mut fasts) = (Work::new(), [0.0; CHUNK]);
-        let periods = [self.fast.period(), self.slow.period()];
-        let mut rolling = Rolling::new(periods);
-        let [fast_share, slow_share] = periods.map(|period| 1.0 / period as f64);
-        // Whether the sums know the last window.
-        let mut known = true;
-        for (h, l) in candles.highs().chunks(CHUNK).zip(candles.lows().chunks(CHUNK)) {
-            let [firsts, seconds] = rolling.next(h.len());
-            for ((first, second), (h, l)) in firsts.iter_mut().zip(seconds).zip(h.iter().zip(l)) {
-                let middle = middle(*h, *l);
-                (*first, *second) = (middle, middle);
-            }
-            let [out] = out.next(h.len());
-            let sound =
-                rolling.show([&mut *out], |[fast, slow]| [fast * fast_share - slow * slow_share]);
-            if sound {
-                known = false;
-                continue;
-            }
-            if !known {
-                self.restart(rolling.windows());
-            }
-            known = true;
-            let ([middles, _], fasts) = (rolling.part(), &mut fasts[..h.len()]);
-            self.fast.scan_means(middles, fasts, &mut work);
-            self.slow.scan_means(middles, out, &mut work);
-            for (slot, fast) in out.iter_mut().zip(fasts) {
-                *slot = *fast - *slot;
-            }
-        }
-        if !known {
-            rolling.next(0);
-            self.restart(rolling.windows());
-        }
+        pour(self, candles, out);
     }
 }
 
-impl Awesome {
-    /// Goes on from windows that are known.
+impl Rolls<2, 1> for Awesome {
+    type Spare = ([f64; CHUNK], Work);
+
+    fn spare(&self) -> Self::Spare {
+        ([0.0; CHUNK], Work::new())
+    }
+
+    fn periods(&self) -> [usize; 2] {
+        [self.fast.period(), self.slow.period()]
+    }
+
+    /// The middles, twice.
+    #[inline(always)]
+    fn fill(
+        &mut self,
+        candles: &Candles<'_>,
+        from: usize,
+        rows: [&mut [f64]; 2],
+        _: &mut Self::Spare,
+    ) {
+        let [firsts, seconds] = rows;
+        let prices = candles.highs()[from..].iter().zip(&candles.lows()[from..]);
+        for ((first, second), (h, l)) in firsts.iter_mut().zip(seconds).zip(prices) {
+            let middle = middle(*h, *l);
+            (*first, *second) = (middle, middle);
+        }
+    }
+
+    #[inline(always)]
+    fn show(&self) -> impl Fn([f64; 2]) -> [f64; 1] {
+        let [fast_share, slow_share] = self.periods().map(|period| 1.0 / period as f64);
+        move |[fast, slow]| [fast * fast_share - slow * slow_share]
+    }
+
     fn restart(&mut self, [fast, slow]: [&[f64]; 2]) {
         self.fast.restart(fast);
         self.slow.restart(slow);
+    }
+
+    #[inline(always)]
+    fn scan(
+        &mut self,
+        [middles, _]: [&[f64]; 2],
+        [out]: [&mut [f64]; 1],
+        (fasts, work): &mut Self::Spare,
+    ) {
+        let fasts = &mut fasts[..middles.len()];
+        self.fast.scan_means(middles, fasts, work);
+        self.slow.scan_means(middles, out, work);
+        for (slot, fast) in out.iter_mut().zip(fasts) {
+            *slot = *fast - *slot;
+        }
     }
 }
 

@@ -107,10 +107,10 @@ impl Indicator<2> for Stoch {
         let (mut work, mut high, mut low) = (Work::new(), [0.0; CHUNK], [0.0; CHUNK]);
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);
-            let [ks, ds] = out.next(part.len());
             let (high, low) = (&mut high[..part.len()], &mut low[..part.len()]);
             self.high.scan(part.highs(), high, &mut work);
             self.low.scan(part.lows(), low, &mut work);
+            let [ks, ds] = out.next(part.len());
             for (((k, close), high), low) in ks.iter_mut().zip(part.closes()).zip(high).zip(low) {
                 *k = available(100.0 * (close - *low) / (*high - *low));
             }

@@ -3,8 +3,9 @@
 //!
 //! `ta` starts averages at their first value, TA-Lib at the mean of their first window.
 
+use crate::block::rolling::{Rolls, pour};
 use crate::block::slide::Work;
-use crate::block::{Block, CHUNK, Ewm, Of, Rolling, Sum, check_period};
+use crate::block::{Block, CHUNK, Ewm, Of, Sum, check_period};
 use crate::indicator::{divisor, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity, Room};
@@ -63,46 +64,59 @@ impl Indicator<1> for MassIndex {
 
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
-        let [mut ranges, mut onces] = [[0.0; CHUNK]; 2];
-        let period = self.sum.period();
-        let (mut rolling, mut work) = (Rolling::new([period]), Work::new());
-        // Whether the sum knows the last window.
-        let mut known = true;
-        for (h, l) in candles.highs().chunks(CHUNK).zip(candles.lows().chunks(CHUNK)) {
-            let (ranges, onces) = (&mut ranges[..h.len()], &mut onces[..h.len()]);
-            for (slot, (h, l)) in ranges.iter_mut().zip(h.iter().zip(l)) {
-                *slot = h - l;
-            }
-            let fades = self.twice.fades();
-            self.once.scan(ranges, onces);
-            self.twice.scan(onces, ranges);
-            let [ratios] = rolling.next(h.len());
-            for (slot, (once, twice)) in ratios.iter_mut().zip(onces.iter().zip(&*ranges)) {
-                *slot = once / if fades { divisor(*twice) } else { *twice };
-            }
-            let [out] = out.next(h.len());
-            if rolling.show([&mut *out], |sums| sums) {
-                known = false;
-                continue;
-            }
-            if !known {
-                self.restart(rolling.windows());
-            }
-            known = true;
-            let [ratios] = rolling.part();
-            self.sum.scan_means(ratios, out, &mut work);
-            out.iter_mut().for_each(|slot| *slot *= period as f64);
-        }
-        if !known {
-            rolling.next(0);
-            self.restart(rolling.windows());
-        }
+        pour(self, candles, out);
     }
 }
 
-impl MassIndex {
-    /// Goes on from a window that is known.
+impl Rolls<1, 1> for MassIndex {
+    type Spare = ([f64; CHUNK], Work);
+
+    fn spare(&self) -> Self::Spare {
+        ([0.0; CHUNK], Work::new())
+    }
+
+    fn periods(&self) -> [usize; 1] {
+        [self.sum.period()]
+    }
+
+    /// E(r) / E(E(r)).
+    #[inline(always)]
+    fn fill(
+        &mut self,
+        candles: &Candles<'_>,
+        from: usize,
+        [ratios]: [&mut [f64]; 1],
+        (onces, _): &mut Self::Spare,
+    ) {
+        let (len, onces) = (ratios.len(), &mut onces[..ratios.len()]);
+        let (h, l) = (&candles.highs()[from..from + len], &candles.lows()[from..from + len]);
+        for (slot, (h, l)) in ratios.iter_mut().zip(h.iter().zip(l)) {
+            *slot = h - l;
+        }
+        let fades = self.twice.fades();
+        self.once.scan(ratios, onces);
+        self.twice.scan(onces, ratios);
+        if fades {
+            ratios.iter_mut().for_each(|twice| *twice = divisor(*twice));
+        }
+        for (slot, once) in ratios.iter_mut().zip(onces) {
+            *slot = *once / *slot;
+        }
+    }
+
+    #[inline(always)]
+    fn show(&self) -> impl Fn([f64; 1]) -> [f64; 1] {
+        |sums| sums
+    }
+
     fn restart(&mut self, [window]: [&[f64]; 1]) {
         self.sum.restart(window);
+    }
+
+    #[inline(always)]
+    fn scan(&mut self, [ratios]: [&[f64]; 1], [out]: [&mut [f64]; 1], (_, work): &mut Self::Spare) {
+        self.sum.scan_means(ratios, out, work);
+        let period = self.sum.period() as f64;
+        out.iter_mut().for_each(|slot| *slot *= period);
     }
 }

@@ -1,8 +1,9 @@
 //! Vortex: over `period` candles, the sums of |H - L'| and of |L - H'|, each over the sum of true
 //! ranges; L' and H' are those of the candle before.
 
+use crate::block::rolling::{Rolls, pour};
 use crate::block::slide::Work;
-use crate::block::{Block, CHUNK, Of, Rolling, Sum, check_period};
+use crate::block::{Block, CHUNK, Of, Sum, check_period};
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Room};
@@ -74,32 +75,7 @@ impl Indicator<3> for Vortex {
 
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<3>) {
-        let (mut rolling, mut work) = (Rolling::new([self.warmup; 3]), Work::new());
-        // Whether the sums know the last window.
-        let mut known = true;
-        for from in (0..candles.len()).step_by(CHUNK) {
-            let part = candles.slice(from, from + CHUNK);
-            self.moves(candles, from, rolling.next(part.len()));
-            let mut out = out.next(part.len());
-            // One division does for both.
-            let sound = rolling.show(out.each_mut().map(|row| &mut **row), |[up, down, range]| {
-                let share = 1.0 / range;
-                [up * share, down * share, up * share - down * share]
-            });
-            if sound {
-                known = false;
-                continue;
-            }
-            if !known {
-                self.restart(rolling.windows());
-            }
-            known = true;
-            self.scan(rolling.part(), out, &mut work);
-        }
-        if !known {
-            rolling.next(0);
-            self.restart(rolling.windows());
-        }
+        pour(self, candles, out);
     }
 }
 
@@ -108,40 +84,61 @@ fn show([up, down, range]: [f64; 3]) -> [f64; 3] {
     [up / range, down / range, up / range - down / range]
 }
 
-impl Vortex {
-    /// |H - L'|, |L - H'| and the true ranges of the candles from `from` on, as many as there is
-    /// room for.
+impl Rolls<3, 3> for Vortex {
+    type Spare = Work;
+
+    fn spare(&self) -> Work {
+        Work::new()
+    }
+
+    fn periods(&self) -> [usize; 3] {
+        [self.warmup; 3]
+    }
+
+    /// |H - L'|, |L - H'| and the true ranges.
     #[inline(always)]
-    fn moves(&mut self, candles: &Candles<'_>, from: usize, out: [&mut [f64]; 3]) {
-        let [ups, downs, ranges] = out;
+    fn fill(&mut self, candles: &Candles<'_>, from: usize, rows: [&mut [f64]; 3], _: &mut Work) {
+        let [ups, downs, ranges] = rows;
         let len = ups.len();
-        let now = candles.slice(from, from + len);
-        let (h, l) = (&now.highs()[..len], &now.lows()[..len]);
+        let now = [candles.highs(), candles.lows(), candles.closes()];
+        let [h, l, c] = now.map(|column| &column[from..from + len]);
         let first: [[f64; CHUNK]; 3];
         let before = match from.checked_sub(1) {
-            Some(from) => {
-                let before = candles.slice(from, from + len);
-                [before.highs(), before.lows(), before.closes()]
-            }
+            Some(from) => now.map(|column| &column[from..from + len]),
             None => {
-                first =
-                    [behind(self.high, h), behind(self.low, l), behind(self.close, now.closes())];
-                first.each_ref().map(|row| &row[..])
+                first = [behind(self.high, h), behind(self.low, l), behind(self.close, c)];
+                first.each_ref().map(|row| &row[..len])
             }
         };
-        let [high, low, close] = before.map(|column| &column[..len]);
+        let [high, low, close] = before;
+        let (downs, ranges) = (&mut downs[..len], &mut ranges[..len]);
         for i in 0..len {
             ups[i] = (h[i] - low[i]).abs();
             downs[i] = (l[i] - high[i]).abs();
             ranges[i] = range(h[i], l[i], close[i]);
         }
-        (self.high, self.low, self.close) = (h[len - 1], l[len - 1], now.closes()[len - 1]);
+        (self.high, self.low, self.close) = (h[len - 1], l[len - 1], c[len - 1]);
     }
 
-    /// What `show` makes of the sums, which are taken as means: the ratios are the same.
+    /// One division does for both.
+    #[inline(always)]
+    fn show(&self) -> impl Fn([f64; 3]) -> [f64; 3] {
+        |[up, down, range]| {
+            let share = 1.0 / range;
+            [up * share, down * share, up * share - down * share]
+        }
+    }
+
+    fn restart(&mut self, [ups, downs, ranges]: [&[f64]; 3]) {
+        self.up.restart(ups);
+        self.down.restart(downs);
+        self.range.restart(ranges);
+    }
+
+    /// Of means in the place of sums: the ratios are the same.
     #[inline(never)]
-    fn scan(&mut self, moves: [&[f64]; 3], out: [&mut [f64]; 3], work: &mut Work) {
-        let [ups, downs, ranges] = moves;
+    fn scan(&mut self, part: [&[f64]; 3], out: [&mut [f64]; 3], work: &mut Work) {
+        let [ups, downs, ranges] = part;
         let [plus, minus, apart] = out;
         self.up.scan_means(ups, plus, work);
         self.down.scan_means(downs, minus, work);
@@ -149,13 +146,6 @@ impl Vortex {
         for ((plus, minus), apart) in plus.iter_mut().zip(minus).zip(apart) {
             [*plus, *minus, *apart] = show([*plus, *minus, *apart]).map(available);
         }
-    }
-
-    /// Goes on from windows that are known.
-    fn restart(&mut self, [ups, downs, ranges]: [&[f64]; 3]) {
-        self.up.restart(ups);
-        self.down.restart(downs);
-        self.range.restart(ranges);
     }
 }
 

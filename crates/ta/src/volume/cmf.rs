@@ -1,7 +1,8 @@
 //! Chaikin money flow: over `period` candles, the sum of the volume times where the close lies in
 //! its range, over the sum of the volume.
 
-use crate::block::{CHUNK, RatioWork, Ratios, RatiosNext, Rolling, check_period};
+use crate::block::rolling::{Rolls, pour};
+use crate::block::{RatioWork, Ratios, RatiosNext, check_period};
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Room};
@@ -47,29 +48,46 @@ impl Indicator<1> for Cmf {
 
     #[inline(always)]
     fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
-        let (mut rolling, mut work) = (Rolling::new([self.warmup + 1; 2]), RatioWork::new());
-        // Whether the sums know the last window.
-        let mut known = true;
-        for from in (0..candles.len()).step_by(CHUNK) {
-            let part = candles.slice(from, from + CHUNK);
-            let [flows, volumes] = rolling.next(part.len());
-            part.flows(flows);
-            volumes.copy_from_slice(part.volumes());
-            let [out] = out.next(part.len());
-            if rolling.show([&mut *out], |[flow, volume]| [flow / volume]) {
-                known = false;
-                continue;
-            }
-            if !known {
-                self.flow.restart(rolling.windows());
-            }
-            known = true;
-            let ([flows, volumes], show) = (rolling.part(), |[ratio]: [f64; 1]| available(ratio));
-            self.flow.scan((flows, volumes), out, &mut work, show);
-        }
-        if !known {
-            rolling.next(0);
-            self.flow.restart(rolling.windows());
-        }
+        pour(self, candles, out);
+    }
+}
+
+impl Rolls<2, 1> for Cmf {
+    type Spare = RatioWork<1>;
+
+    fn spare(&self) -> RatioWork<1> {
+        RatioWork::new()
+    }
+
+    fn periods(&self) -> [usize; 2] {
+        [self.warmup + 1; 2]
+    }
+
+    /// Flows and volumes.
+    #[inline(always)]
+    fn fill(
+        &mut self,
+        candles: &Candles<'_>,
+        from: usize,
+        [flows, volumes]: [&mut [f64]; 2],
+        _: &mut RatioWork<1>,
+    ) {
+        let part = candles.slice(from, from + flows.len());
+        part.flows(flows);
+        volumes.copy_from_slice(part.volumes());
+    }
+
+    #[inline(always)]
+    fn show(&self) -> impl Fn([f64; 2]) -> [f64; 1] {
+        |[flow, volume]| [flow / volume]
+    }
+
+    fn restart(&mut self, windows: [&[f64]; 2]) {
+        self.flow.restart(windows);
+    }
+
+    #[inline(always)]
+    fn scan(&mut self, part: [&[f64]; 2], [out]: [&mut [f64]; 1], work: &mut RatioWork<1>) {
+        self.flow.scan(part.into(), out, work, |[ratio]| available(ratio));
     }
 }
