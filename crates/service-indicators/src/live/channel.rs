@@ -166,14 +166,18 @@ impl Channel {
     }
 
     pub(super) fn publish(&self, told: Told) {
+        self.hand_out(&mut self.state(), told);
+    }
+
+    /// The state is held while everybody is told, so that newcomers find there what they are not
+    /// told.
+    fn hand_out(&self, state: &mut State, told: Told) {
         let worth = match told.candle {
             None => Worth::Status,
             Some(_) if told.closed => Worth::Lasting,
             Some(_) => Worth::Fleeting,
         };
         let told = Arc::new(told);
-        // Held while everybody is told, so that newcomers find what they are not told here.
-        let mut state = self.state();
         state.sign = None;
         if told.closed {
             if state.kept.len() >= self.limits.kept() {
@@ -206,11 +210,13 @@ impl Channel {
     }
 
     pub(super) fn say(&self, status: Status) {
-        if !matches!(status, Status::GapFilled(_)) {
-            self.state().status = Some(status);
-        }
         let event = self.subject.status(status, self.clock.now());
-        self.publish(Told { event, candle: None, closed: false });
+        // What newcomers are told changes together with what the others are told.
+        let mut state = self.state();
+        if !matches!(status, Status::GapFilled(_)) {
+            state.status = Some(status);
+        }
+        self.hand_out(&mut state, Told { event, candle: None, closed: false });
     }
 
     /// Ends the channel if nobody reads it.
@@ -252,10 +258,89 @@ fn anchor(interval: Interval, history: &[Bar], now: Millis, most: u64) -> (Milli
 
 #[cfg(test)]
 mod tests {
+    use std::task::{Context, Poll, Waker};
+
     use super::*;
-    use market::{Calendar, Decimal};
+    use fanout::Next;
+    use market::{Calendar, Decimal, Delay, Ticker, Venue};
 
     const MINUTE: i64 = 60_000;
+
+    /// A clock that does something else the next time it is read.
+    #[derive(Default)]
+    struct Meddler(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+
+    impl Clock for Meddler {
+        fn now(&self) -> Millis {
+            let meddle = self.0.lock().unwrap().take();
+            meddle.into_iter().for_each(|it| it());
+            Millis(0)
+        }
+    }
+
+    fn ask() -> Ask {
+        Ask {
+            ticker: Ticker::parse("BTCUSDT", Venue::Binance).unwrap(),
+            interval: Interval::M1,
+            windows: Vec::new(),
+            closed_only: true,
+            heartbeat: LOOK,
+            after: None,
+            key: String::new(),
+        }
+    }
+
+    fn channel(clock: &Arc<Meddler>) -> Arc<Channel> {
+        let base = Millis(0);
+        let calculators = Calculators::new(&[], base, None);
+        let state = State {
+            kept: VecDeque::new(),
+            floor: base,
+            marks: Marks::new(&calculators, base, 1),
+            status: None,
+            sign: None,
+            over: None,
+        };
+        let (symbol, interval) = (Arc::from("BTCUSDT"), Interval::M1);
+        Arc::new(Channel {
+            subject: Subject { symbol, interval, delay: Delay::RealTime },
+            clock: Arc::<Meddler>::clone(clock),
+            limits: StreamLimits::default(),
+            fan: Arc::default(),
+            state: Mutex::new(state),
+        })
+    }
+
+    /// The statuses that somebody was told.
+    fn statuses(joined: &Joined) -> Vec<String> {
+        let mut context = Context::from_waker(Waker::noop());
+        let mut all = Vec::new();
+        while let Poll::Ready(Next::Event(told)) = joined.seat.poll_next(&mut context) {
+            let event: serde_json::Value = serde_json::from_str(&told.event.json).unwrap();
+            all.push(event["status"].as_str().unwrap().to_owned());
+        }
+        all
+    }
+
+    #[test]
+    fn who_comes_while_something_is_said_is_told_it_once() {
+        let clock = Arc::new(Meddler::default());
+        let channel = channel(&clock);
+        for (status, said) in
+            [(Status::Connected, "connected"), (Status::Reconnecting, "reconnecting")]
+        {
+            let newcomer = Arc::new(Mutex::new(None));
+            let (house, seat) = (Arc::clone(&channel), Arc::clone(&newcomer));
+            let come = move || *seat.lock().unwrap() = house.join(&ask());
+            *clock.0.lock().unwrap() = Some(Box::new(come));
+            channel.say(status);
+            let told = statuses(newcomer.lock().unwrap().as_ref().unwrap());
+            assert_eq!(told.iter().filter(|it| *it == said).count(), 1, "{told:?}");
+            assert_eq!(told.last().map(String::as_str), Some(said), "{told:?}");
+            // Who comes later is told how it is, and nothing of how it was.
+            assert_eq!(statuses(&channel.join(&ask()).unwrap()), [said]);
+        }
+    }
 
     /// `ago` is how many minutes ago the last candle of history opened.
     #[track_caller]
