@@ -16,7 +16,6 @@
 mod backfill;
 mod cadence;
 mod connection;
-mod feed;
 mod lines;
 mod sequence;
 mod shard;
@@ -32,9 +31,9 @@ use fault::Fault;
 use market::{Follow, Interval, KlineFeed, LiveKlines, Millis, Span};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
-use upstream::{Hub, Seat, check_resume};
+use upstream::{Feed, Hub, Seat, check_resume};
 
-use self::feed::{Feed, Replay};
+use self::backfill::replay;
 use self::shard::{Joining, Shard};
 use crate::{Binance, Inner};
 
@@ -129,7 +128,7 @@ impl Inner {
         let (after, replay) = match how.after {
             Some(after) if after < begins_at => {
                 let missed = Span::new(Millis(after.0 + 1), begins_at);
-                (after, Some(Replay::new(self, (code, interval), missed, halted)))
+                (after, Some(replay(self, (code, interval), missed, halted)))
             }
             Some(after) => (after, None),
             None => (Millis(begins_at.0 - 1), None),

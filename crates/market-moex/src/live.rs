@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use upstream::{Feed, Hub, Seat, check_resume};
 
 use self::poller::Poller;
-use self::replay::Missed;
+use self::replay::replay;
 use crate::bars::{shown, step_of};
 use crate::candles::delay_ms;
 use crate::listing::Listed;
@@ -105,7 +105,7 @@ impl Inner {
         let after = how.after.unwrap_or(Millis(begins_at.max(forming).0 - 1));
         let missed = Span::new(first, begins_at);
         let replay = (how.after.is_some() && !missed.is_empty())
-            .then(|| Missed::new(self, &series, missed, seat.moved));
+            .then(|| replay(self, &series, missed, seat.moved));
         Ok(Late { feed: Feed { replay, seat, after, over: false }, delay })
     }
 
@@ -157,7 +157,7 @@ impl LiveKlines for Moex {
 
 /// A subscription, with what is known of its delay.
 struct Late {
-    feed: Feed<Missed>,
+    feed: Feed,
     delay: Delay,
 }
 

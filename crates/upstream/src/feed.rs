@@ -5,15 +5,10 @@ use std::task::{Context, Poll, ready};
 
 use fanout::{End, Next};
 use fault::Fault;
-use market::{EndCause, FeedEnd, Interval, Kline, KlineEvent, KlineFeed, Millis, Span};
+use market::{EndCause, FeedEnd, Interval, KlineEvent, KlineFeed, Millis, Span};
 
 use crate::hub::Seat;
-
-/// Closed candles from before a subscription began, fetched as they are read.
-pub trait Replay: Send + Unpin {
-    /// `None` when everything before the live part was told.
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Kline>>;
-}
+use crate::replay::Replay;
 
 /// Refuses a reader who was away for more than `most` candles.
 pub fn check_resume(
@@ -32,9 +27,9 @@ pub fn check_resume(
 }
 
 /// What one reader reads.
-pub struct Feed<R> {
+pub struct Feed {
     /// What came before the first candle of the seat.
-    pub replay: Option<R>,
+    pub replay: Option<Replay>,
     pub seat: Seat,
     /// The last closed candle the reader has.
     pub after: Millis,
@@ -42,7 +37,7 @@ pub struct Feed<R> {
     pub over: bool,
 }
 
-impl<R> Feed<R> {
+impl Feed {
     fn end(&mut self, cause: EndCause) -> Poll<Option<Arc<KlineEvent>>> {
         self.over = true;
         let end = FeedEnd { cause, resume_after: self.after };
@@ -50,7 +45,7 @@ impl<R> Feed<R> {
     }
 }
 
-impl<R: Replay> KlineFeed for Feed<R> {
+impl KlineFeed for Feed {
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<KlineEvent>>> {
         if self.over {
             return Poll::Ready(None);

@@ -14,14 +14,16 @@ mod flight;
 mod hub;
 mod line;
 mod public;
+mod replay;
 mod wait;
 
 pub use backoff::{Backoff, chance};
 pub use breaker::{Breaker, Permit, Resting};
 pub use failure::{Failure, Retry};
-pub use feed::{Feed, Replay, check_resume};
+pub use feed::{Feed, check_resume};
 pub use flight::{Abandoned, Flights};
 pub use hub::{Hub, Seat};
 pub use line::{Line, Manners, Response, address};
 pub use public::{PublicOnly, address_problem, url_problem};
+pub use replay::{Page, Replay};
 pub use wait::{is_young, jitter};

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use fault::Fault;
-use market::{Interval, Millis};
-use upstream::Backoff;
+use market::{Interval, Millis, Span};
+use upstream::{Backoff, Page, Replay};
 
 use crate::Inner;
 use crate::record::{Doubt, Filled, judge};
@@ -27,27 +27,42 @@ pub(crate) async fn look(
     Ok(judge(&page, (interval, from), certain_at, believed))
 }
 
+/// What was missed of a series. Where the symbol is halted, the record has an end.
+pub(crate) fn replay(
+    inner: &Arc<Inner>,
+    (code, interval): (&str, Interval),
+    missed: Span,
+    halted: bool,
+) -> Replay {
+    let (inner, code) = (Arc::clone(inner), Arc::<str>::from(code));
+    Replay::new(missed, move |missed| {
+        let (inner, code) = (Arc::clone(&inner), Arc::clone(&code));
+        let ends_at = halted.then_some(missed.to);
+        look_until_known(inner, code, interval, missed.from, ends_at)
+    })
+}
+
 /// Looks until the record says something new. Only for candles that are known to be over. Where
 /// the symbol is not traded any more, nothing new is as good as knowing everything up to `ends_at`.
-pub(crate) async fn look_until_known(
+async fn look_until_known(
     inner: Arc<Inner>,
     code: Arc<str>,
     interval: Interval,
     from: Millis,
     ends_at: Option<Millis>,
-) -> Filled {
+) -> Page {
     let config = &inner.config.streams;
     let mut waits = Backoff::new(config.lag_wait, config.lag_wait_max);
     let mut doubt = Doubt::default();
     loop {
         match look(&inner, &code, interval, from, doubt.believed()).await {
-            Ok(filled) if filled.known_to > from => return filled,
+            Ok(Filled { rows, known_to, .. }) if known_to > from => return Page { rows, known_to },
             Ok(filled) => {
                 // Where there is an end, rows that are not there are a hole without a later row.
                 doubt.see(filled.hole.or(ends_at.map(|_| from)));
                 let over = filled.hole.is_none() && doubt.believed() == Some(from);
                 if let Some(known_to) = ends_at.filter(|_| over) {
-                    return Filled { known_to, ..filled };
+                    return Page { rows: filled.rows, known_to };
                 }
             }
             Err(fault) => tracing::debug!(code = &*code, %interval, %fault, "a replay waits"),
