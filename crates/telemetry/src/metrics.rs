@@ -60,6 +60,7 @@ pub struct Metrics {
     streams_opened: Bounded<2, Counter>,
     streams_closed: Bounded<2, Counter>,
     connections: Gauge,
+    turned_away: Bounded<1, Counter>,
     /// Levels that nobody keeps, and how each is found out when it is asked for.
     watched: RwLock<Vec<(Level, Box<Reading>)>>,
     /// Meters by tool; a tool has one for each service and transport.
@@ -90,6 +91,7 @@ impl Metrics {
             streams_opened: Bounded::new(["stream", "transport"], 64),
             streams_closed: Bounded::new(["stream", "transport"], 64),
             connections: Gauge::default(),
+            turned_away: Bounded::new(["limit"], 8),
             watched: RwLock::default(),
             tools: RwLock::default(),
             routes: RwLock::default(),
@@ -116,6 +118,8 @@ impl Metrics {
         to.register("errors", "Faults sent to callers", self.errors.family());
         let about = "Requests refused by a rate limit";
         to.register("rate_limited", about, self.rate_limited.clone());
+        let about = "Connections turned away for want of a place";
+        to.register("connections_turned_away", about, self.turned_away.family());
         to.register("streams_opened", "Streams opened", self.streams_opened.family());
         to.register("streams_closed", "Streams that ended", self.streams_closed.family());
         let about = "Requests sent to venues";
@@ -229,6 +233,11 @@ impl Metrics {
 
     pub fn connections(&self) -> Level {
         Level(self.connections.clone())
+    }
+
+    /// A connection found no place because of this limit.
+    pub fn turned_away(&self, limit: &str) {
+        self.turned_away.get([limit]).inc();
     }
 
     /// Everything, in the text form of [`METRICS_CONTENT_TYPE`].

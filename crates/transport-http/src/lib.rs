@@ -31,6 +31,7 @@ mod upload;
 
 pub use hosts::AllowedHosts;
 pub use off::switched_off;
+pub use place::Connections;
 pub use router::{Edge, EdgeConfig, router, with_edge};
 pub use serve::{Limits, serve};
 pub use stream::{ClientLimits, StreamOptions, WsLimits};

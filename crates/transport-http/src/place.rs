@@ -11,8 +11,16 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Is told the number of open connections.
-pub(crate) type Watch = Arc<dyn Fn(usize) + Send + Sync>;
+/// What is told of connections to whoever counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Connections {
+    /// So many are open, those that were upgraded included.
+    Open(usize),
+    /// One more found no place because of this limit, by the name of its setting.
+    TurnedAway(&'static str),
+}
+
+pub(crate) type Watch = Arc<dyn Fn(Connections) + Send + Sync>;
 
 /// All places, shared by the connections that have one.
 #[derive(Clone)]
@@ -35,6 +43,15 @@ pub(crate) enum Full {
     House,
     /// This client has as many as it may.
     Client,
+}
+
+impl Full {
+    const fn limit(self) -> &'static str {
+        match self {
+            Self::House => "connections_max",
+            Self::Client => "connections_per_client_max",
+        }
+    }
 }
 
 pub(crate) struct Place {
@@ -71,6 +88,12 @@ impl Places {
 
     /// A place for whoever calls from there, if one is free.
     pub(crate) fn take(&self, from: IpAddr) -> Result<Arc<Place>, Full> {
+        self.find(from)
+            .inspect(|_| self.tell())
+            .inspect_err(|full| (self.watch)(Connections::TurnedAway(full.limit())))
+    }
+
+    fn find(&self, from: IpAddr) -> Result<Arc<Place>, Full> {
         let permit = Arc::clone(&self.free).try_acquire_owned().map_err(|_| Full::House)?;
         let client = (self.per_client > 0).then(|| Client::from(from));
         if let Some(client) = &client {
@@ -81,7 +104,6 @@ impl Places {
             }
             *count += 1;
         }
-        self.tell();
         Ok(Arc::new(Place {
             all: self.clone(),
             client,
@@ -92,7 +114,7 @@ impl Places {
     }
 
     fn tell(&self) {
-        (self.watch)(self.max - self.free.available_permits());
+        (self.watch)(Connections::Open(self.max - self.free.available_permits()));
     }
 }
 
@@ -136,6 +158,24 @@ mod tests {
         drop((held, other));
         assert!(places.taken().is_empty(), "what is gone is forgotten");
         assert_eq!(places.free.available_permits(), 3);
+    }
+
+    #[test]
+    fn whoever_finds_no_place_is_counted_by_the_limit() {
+        use Connections::{Open, TurnedAway};
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&told);
+        let watch = Arc::new(move |it| log.lock().unwrap().push(it));
+        let places = Places::new(2, 1, watch, CancellationToken::new());
+        let one = take(&places, "10.0.0.1").unwrap();
+        assert!(take(&places, "10.0.0.1").is_err());
+        let other = take(&places, "10.0.0.2").unwrap();
+        assert!(take(&places, "10.0.0.3").is_err());
+        drop(one);
+        drop(other);
+        let (house, client) =
+            (TurnedAway("connections_max"), TurnedAway("connections_per_client_max"));
+        assert_eq!(*told.lock().unwrap(), [Open(1), client, Open(2), house, Open(1), Open(0)]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use tower::ServiceExt as _;
 
 use crate::outflow::{self, Handover, Outflow};
 use crate::patient::Patient;
-use crate::place::{Place, Places};
+use crate::place::{Connections, Place, Places};
 use crate::turned_away::TurnedAway;
 
 /// How long a client may take nothing of what is written to it.
@@ -36,14 +36,14 @@ pub struct Limits {
     pub shutdown_patience: Duration,
 }
 
-/// Serves until told to stop, then lets the requests under way end. `watch` is told the number of
-/// open connections, those that were upgraded included.
+/// Serves until told to stop, then lets the requests under way end. `watch` is told of connections
+/// as they come and go.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
     limits: Limits,
     stop: CancellationToken,
-    watch: impl Fn(usize) + Send + Sync + 'static,
+    watch: impl Fn(Connections) + Send + Sync + 'static,
 ) {
     let per_client = limits.connections_per_client_max;
     let places = Places::new(limits.connections_max, per_client, Arc::new(watch), stop.clone());

@@ -9,7 +9,7 @@ use axum::Router;
 use contract::View;
 use http::HeaderValue;
 use tokio::net::TcpListener;
-use transport_http::{AllowedHosts, EdgeConfig, Limits, StreamOptions, SystemPages};
+use transport_http::{AllowedHosts, Connections, EdgeConfig, Limits, StreamOptions, SystemPages};
 use transport_mcp::{HttpOptions, ServerOptions};
 
 use crate::agents;
@@ -39,10 +39,12 @@ pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), Failure> 
         shutdown_patience: SHUTDOWN_PATIENCE,
     };
     let stop = app.stop.clone();
-    let connections = app.metrics.connections();
-    let served = transport_http::serve(listener, router, limits, stop.clone(), move |open| {
-        connections.set(i64::try_from(open).unwrap_or(i64::MAX));
-    });
+    let (metrics, open_now) = (Arc::clone(&app.metrics), app.metrics.connections());
+    let count = move |it| match it {
+        Connections::Open(open) => open_now.set(i64::try_from(open).unwrap_or(i64::MAX)),
+        Connections::TurnedAway(limit) => metrics.turned_away(limit),
+    };
+    let served = transport_http::serve(listener, router, limits, stop.clone(), count);
     tokio::pin!(served);
     tokio::select! {
         () = &mut served => {}

@@ -32,10 +32,11 @@ async fn the_port_is_the_environment_s() {
     assert_eq!(http().get(server.url("/health")).send().await.unwrap().status(), 200);
 }
 
-/// The answer to a connection for which there is no place.
-async fn check_turned_away(settings: &[(&str, &str)], status: u16, word: &str) {
+/// The answer to a connection for which there is no place, and its place in the metrics.
+async fn check_turned_away(limit: &str, status: u16, word: &str) {
     let folder = Folder::new();
-    let server = Server::start(folder.path(), settings);
+    let setting = format!("STOA_{}", limit.to_uppercase());
+    let server = Server::start(folder.path(), &[(&setting, "1")]);
     let held = tokio::net::TcpStream::connect(server.address()).await.unwrap();
     // The first may not have been taken in yet; then it is the first that hears of it.
     let refused = loop {
@@ -50,13 +51,20 @@ async fn check_turned_away(settings: &[(&str, &str)], status: u16, word: &str) {
     assert_eq!(body["error"]["type"], word, "{body}");
     drop(held);
     // It is given back a moment after its end.
-    while http().get(server.url("/health")).send().await.unwrap().status() != 200 {}
+    let metrics = loop {
+        let answer = http().get(server.url("/metrics")).send().await.unwrap();
+        if answer.status() == 200 {
+            break answer.text().await.unwrap();
+        }
+    };
+    let counted = format!("stoa_connections_turned_away_total{{limit=\"{limit}\"}} ");
+    assert!(metrics.lines().any(|it| it.starts_with(&counted)), "{counted} in\n{metrics}");
 }
 
 #[tokio::test]
 async fn one_address_has_only_so_many_connections_and_all_have_only_so_many() {
-    check_turned_away(&[("STOA_CONNECTIONS_PER_CLIENT_MAX", "1")], 429, "RATE_LIMITED").await;
-    check_turned_away(&[("STOA_CONNECTIONS_MAX", "1")], 503, "OVERLOADED").await;
+    check_turned_away("connections_per_client_max", 429, "RATE_LIMITED").await;
+    check_turned_away("connections_max", 503, "OVERLOADED").await;
 }
 
 #[tokio::test]

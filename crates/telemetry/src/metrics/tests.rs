@@ -32,6 +32,7 @@ fn each_family_is_recorded_and_rendered() {
     metrics.route("other", "BREW").record(404, milli);
     metrics.error("quotes", "invalid_ticker");
     metrics.rate_limited();
+    metrics.turned_away("connections_max");
     metrics.upstream("binance", "klines").record("ok", milli);
     metrics.upstream_weight_used("binance").set(42);
     metrics.queue_depth("jobs").set(7);
@@ -54,6 +55,7 @@ fn each_family_is_recorded_and_rendered() {
             r#"stoa_http_request_seconds_count{route="/v1/quotes"} 3"#,
             r#"stoa_errors_total{service="quotes",code="invalid_ticker"} 1"#,
             "stoa_rate_limited_total 1",
+            r#"stoa_connections_turned_away_total{limit="connections_max"} 1"#,
             r#"stoa_upstream_requests_total{venue="binance",endpoint="klines",outcome="ok"} 1"#,
             r#"stoa_upstream_request_seconds_count{venue="binance",endpoint="klines"} 1"#,
             r#"stoa_upstream_weight_used{venue="binance"} 42"#,

@@ -22,8 +22,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AllowedHosts, Condition, EdgeConfig, Limits, StreamOptions, SystemPages, router, serve,
-    with_edge,
+    AllowedHosts, Condition, Connections, EdgeConfig, Limits, StreamOptions, SystemPages, router,
+    serve, with_edge,
 };
 
 /// What a subscriber of `ticks` says.
@@ -312,8 +312,10 @@ impl House {
         let stop = CancellationToken::new();
         let (tell, connections) = watch::channel(0);
         let mut served = JoinSet::new();
-        served.spawn(serve(listener, with_edge(routes, edge), limits, stop.clone(), move |open| {
-            tell.send_replace(open);
+        served.spawn(serve(listener, with_edge(routes, edge), limits, stop.clone(), move |it| {
+            if let Connections::Open(open) = it {
+                tell.send_replace(open);
+            }
         }));
         Self { address, book, stop, served, connections }
     }
