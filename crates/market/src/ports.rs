@@ -79,6 +79,9 @@ impl Listing {
         let near = closest(code, traded, SUGGESTIONS_MAX);
         let mut message = format!("{what} {:?} is not known", ticker.name);
         if !near.is_empty() {
+            // As they would have to be written where this one was.
+            let venue = ticker.name.rfind(':').and_then(|at| ticker.name.get(..=at)).unwrap_or("");
+            let near: Vec<_> = near.iter().map(|code| format!("{venue}{code}")).collect();
             message.push_str(&format!("; did you mean {}?", near.join(", ")));
         }
         Err(Fault::not_found("unknown_symbol", message))
@@ -246,4 +249,26 @@ pub struct ArchivePage {
     pub total: u64,
     /// How many of `total` each series holds, in the order asked.
     pub totals: Vec<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Venue;
+
+    #[test]
+    fn what_may_have_been_meant_is_written_like_what_was_asked_for() {
+        let listing = Listing {
+            quote_assets: HashMap::from([("SBER".into(), "RUB".into())]),
+            ..Listing::default()
+        };
+        for (asked, told) in [
+            ("MOEX:SBRE", "symbol \"MOEX:SBRE\" is not known; did you mean MOEX:SBER?"),
+            ("sbre", "symbol \"SBRE\" is not known; did you mean SBER?"),
+            ("MOEX:GOLD", "symbol \"MOEX:GOLD\" is not known"),
+        ] {
+            let ticker = Ticker::parse(asked, Venue::Moex).unwrap();
+            assert_eq!(listing.require(&ticker, "symbol").unwrap_err().to_string(), told);
+        }
+    }
 }
