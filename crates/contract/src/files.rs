@@ -1,6 +1,6 @@
 //! The contract files as they are embedded in the binary, and references between them.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
@@ -31,11 +31,85 @@ pub(crate) fn json(path: &str) -> Result<Value, ContractError> {
     serde_json::from_str(text).map_err(|e| ContractError(format!("contracts/{path}: {e}")))
 }
 
-/// Follows `file.json#/pointer` inside a service's folder.
+/// How deep references may lead from one another: what goes further leads to itself.
+const DEPTH_MAX: u8 = 8;
+
+/// Follows `file.json#/pointer` inside a service's folder, and every `$ref` of that form in what is
+/// found, so that a schema is whole wherever it is shown.
 pub(crate) fn follow(service: &str, reference: &str) -> Result<Value, ContractError> {
+    whole(service, find(service, reference)?, DEPTH_MAX)
+}
+
+fn find(service: &str, reference: &str) -> Result<Value, ContractError> {
     let (file, pointer) = reference.split_once('#').unwrap_or((reference, ""));
     let document = json(&format!("{service}/{file}"))?;
     document.pointer(pointer).cloned().ok_or_else(|| {
         ContractError(format!("contracts/{service}/{file} has nothing at {pointer:?}"))
     })
+}
+
+/// Puts what is referred to in the place of the reference; what stands beside the reference stays.
+fn whole(service: &str, value: Value, depth: u8) -> Result<Value, ContractError> {
+    let part = |value| whole(service, value, depth);
+    let mut object = match value {
+        Value::Array(items) => return items.into_iter().map(part).collect(),
+        Value::Object(object) => object,
+        plain => return Ok(plain),
+    };
+    let mut target = None;
+    if let Some(Value::String(reference)) = object.get("$ref") {
+        let deeper = depth.checked_sub(1).ok_or_else(|| {
+            ContractError(format!("contracts/{service}: {reference:?} leads to itself"))
+        })?;
+        target = Some(whole(service, find(service, reference)?, deeper)?);
+        object.remove("$ref");
+    }
+    let object = object.into_iter().map(|(name, value)| Ok((name, part(value)?)));
+    let object: Map<String, Value> = object.collect::<Result<_, ContractError>>()?;
+    Ok(match target {
+        Some(Value::Object(mut target)) => {
+            target.extend(object);
+            Value::Object(target)
+        }
+        Some(other) => other,
+        None => Value::Object(object),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(value: Value, expected: Result<Value, &str>) {
+        let found = whole("indicators", value, DEPTH_MAX);
+        assert_eq!(found.map_err(|error| error.to_string()), expected.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn references_are_replaced_by_what_they_refer_to() {
+        let period = json!({ "minimum": 1 });
+        let least = "windows.json#/properties/rsi/properties/period/minimum";
+        check(json!({ "minimum": { "$ref": least } }), Ok(period.clone()));
+        check(json!([{ "minimum": { "$ref": least } }]), Ok(json!([period])));
+        let windows = find("indicators", "windows.json").unwrap();
+        let mut described = windows.clone();
+        described["description"] = json!("mine");
+        let given = json!({ "$ref": "windows.json", "description": "mine" });
+        check(
+            json!({ "properties": { "windows": given } }),
+            Ok(json!({ "properties": { "windows": described } })),
+        );
+        let missing = Err("contracts/indicators/nothing.json is missing");
+        check(json!({ "a": [{ "$ref": "nothing.json" }] }), missing);
+        assert!(whole("indicators", json!({ "$ref": "schemas.json" }), 0).is_err());
+    }
+
+    #[test]
+    fn no_schema_is_left_with_a_reference() {
+        let schemas = follow("indicators", "schemas.json").unwrap();
+        assert!(!schemas.to_string().contains("$ref"));
+    }
 }

@@ -150,9 +150,12 @@ mod tests {
     use ta::ParamKind;
 
     fn rule() -> Value {
-        let text = contract::text("indicators/schemas.json").unwrap();
-        let schemas: Value = text.parse().unwrap();
-        schemas.pointer("/compute/input/properties/windows").unwrap().clone()
+        let file = |path| contract::text(path).unwrap().parse::<Value>().unwrap();
+        let (mut rule, schemas) =
+            (file("indicators/windows.json"), file("indicators/schemas.json"));
+        let shown = schemas.pointer("/compute/input/properties/windows/description");
+        rule["description"] = shown.unwrap().clone();
+        rule
     }
 
     #[test]
