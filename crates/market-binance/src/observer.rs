@@ -9,7 +9,7 @@ pub trait Observer: Send + Sync {
     /// The weight used this minute as the exchange counts it, and its limit.
     fn used_weight(&self, used: u32, limit: u32);
 
-    /// Something happened to live candles: `reconnecting`, `gap_filled` or `mute`.
+    /// Something happened to live candles: `reconnecting`, `gap_filled`, `mute` or `refused`.
     fn stream(&self, _what: &'static str) {}
 }
 

@@ -3,13 +3,13 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `connection`, `wire` | one WebSocket: subscribing, pings, its death; what its frames say |
+//! | `connection`, `wire` | one WebSocket: pings, its death; what its frames say |
+//! | `requests` | what it asks for, and what becomes of what is refused |
 //! | `lines`, `trial` | which connection is in use, when to replace it, when to try again |
 //! | `cadence` | after how long a silence means something |
 //! | `sequence` | the order of candles, and what is missing |
-//! | `backfill` | what the record says about it |
+//! | `backfill` | what the record says about it, and about what came before a follower |
 //! | `shard` | the task that runs all of these for its series |
-//! | `feed` | what a follower missed before it began |
 //!
 //! The followers of a series, and what each of them reads, are the same for every venue: `upstream`.
 
@@ -17,6 +17,7 @@ mod backfill;
 mod cadence;
 mod connection;
 mod lines;
+mod requests;
 mod sequence;
 mod shard;
 mod trial;

@@ -1,12 +1,10 @@
 //! One connection to the exchange's streams: subscribes at a bearable pace, answers pings, notices
 //! when it is dead, and says what it hears. Whether to connect again is not decided here.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
-use serde_json::json;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -14,15 +12,14 @@ use tokio_tungstenite::tungstenite::Message as Frame;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
 use tokio_util::sync::CancellationToken;
-use upstream::chance;
+use upstream::{Backoff, chance};
 
 use super::cadence::Cadence;
+use super::requests::{Order, Requests};
 use super::sequence::Update;
 use super::wire::{self, Message};
 use crate::StreamConfig;
 
-/// How many streams one request names.
-const BATCH_MAX: usize = 100;
 const MESSAGE_BYTES_MAX: usize = 1 << 20;
 const FAREWELL: Duration = Duration::from_secs(1);
 /// How soon candles are expected on a new connection.
@@ -37,36 +34,13 @@ pub(crate) enum Heard {
     },
     /// The exchange has confirmed these streams.
     Subscribed(Vec<String>),
-    /// All streams it began with are confirmed.
+    /// The exchange has refused a stream, which is asked for again.
+    Refused,
+    /// All streams it began with are confirmed, but for those that are refused.
     Ready,
     /// It will end soon; a new one should take its place.
     Retiring,
     Gone(&'static str),
-}
-
-/// What a connection is asked to do.
-#[derive(Debug)]
-pub(crate) enum Order {
-    Subscribe(Vec<String>),
-    Unsubscribe(Vec<String>),
-}
-
-impl Order {
-    fn batches(self) -> Vec<Self> {
-        let (make, names): (fn(Vec<String>) -> Self, _) = match self {
-            Self::Subscribe(names) => (Self::Subscribe, names),
-            Self::Unsubscribe(names) => (Self::Unsubscribe, names),
-        };
-        names.chunks(BATCH_MAX).map(|names| make(names.to_vec())).collect()
-    }
-
-    fn text(&self, id: u64) -> String {
-        let (method, names) = match self {
-            Self::Subscribe(names) => ("SUBSCRIBE", names),
-            Self::Unsubscribe(names) => ("UNSUBSCRIBE", names),
-        };
-        json!({"method": method, "params": names, "id": id}).to_string()
-    }
 }
 
 /// What a connection needs.
@@ -127,11 +101,7 @@ async fn connect(config: &StreamConfig) -> Result<Socket, &'static str> {
 struct Talk<'a> {
     socket: Socket,
     link: &'a mut Link,
-    /// Requests that wait for their turn.
-    waiting: VecDeque<Order>,
-    /// Requests that were not answered yet, and since when.
-    unanswered: HashMap<u64, (Instant, Order)>,
-    next_id: u64,
+    requests: Requests,
     may_say_at: Instant,
     heard_at: Instant,
     /// How often candles come.
@@ -146,12 +116,11 @@ impl<'a> Talk<'a> {
         let now = Instant::now();
         // Connections that were opened together are not replaced together.
         let life = link.config.life.mul_f64(0.95 + 0.05 * chance());
+        let retry_waits = Backoff::new(link.config.backoff, link.config.backoff_max);
         Self {
             socket,
-            waiting: Order::Subscribe(std::mem::take(&mut link.streams)).batches().into(),
+            requests: Requests::new(std::mem::take(&mut link.streams), retry_waits),
             link,
-            unanswered: HashMap::new(),
-            next_id: 1,
             may_say_at: now,
             heard_at: now,
             cadence: Cadence::new(FIRST_CANDLES),
@@ -164,7 +133,8 @@ impl<'a> Talk<'a> {
     async fn run(&mut self) -> Result<(), Over> {
         loop {
             let config = Arc::clone(&self.link.config);
-            let first = self.unanswered.values().map(|(since, _)| *since).min();
+            let first = self.requests.unanswered_since();
+            let retry_at = self.requests.retry_at();
             let dead_at = self.doubted_at(&config);
             let far = dead_at + Duration::from_hours(1);
             // What has come is heard before anything is called late: after a pause of our own, the
@@ -173,11 +143,14 @@ impl<'a> Talk<'a> {
                 biased;
                 () = self.link.stop.cancelled() => return Err(None),
                 order = self.link.orders.recv() => match order {
-                    Some(order) => self.enqueue(order),
+                    Some(order) => self.requests.enqueue(order),
                     None => return Err(None),
                 },
-                () = sleep_until(self.may_say_at), if !self.waiting.is_empty() => {
+                () = sleep_until(self.may_say_at), if self.requests.is_waiting() => {
                     self.request().await?;
+                }
+                () = sleep_until(retry_at.unwrap_or(far)), if retry_at.is_some() => {
+                    self.requests.retry();
                 }
                 () = sleep_until(self.retire_at.unwrap_or(far)), if self.retire_at.is_some() => {
                     self.retire_at = None;
@@ -210,19 +183,6 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Orders that come one by one while others wait are sent as one.
-    fn enqueue(&mut self, order: Order) {
-        match (self.waiting.back_mut(), order) {
-            (Some(Order::Subscribe(waiting)), Order::Subscribe(mut names))
-            | (Some(Order::Unsubscribe(waiting)), Order::Unsubscribe(mut names))
-                if waiting.len() + names.len() <= BATCH_MAX =>
-            {
-                waiting.append(&mut names);
-            }
-            (_, order) => self.waiting.extend(order.batches()),
-        }
-    }
-
     async fn hear(&mut self, frame: Frame) -> Result<(), Over> {
         self.heard_at = Instant::now();
         if self.asked_for_life_at.take().is_some() {
@@ -245,10 +205,7 @@ impl<'a> Talk<'a> {
                 self.retire_at = None;
                 self.tell(Heard::Retiring).await
             }
-            Ok(Message::Refused { id, reason }) => {
-                tracing::warn!(id, reason, "the exchange refused a subscription");
-                Err(Some("a subscription was refused"))
-            }
+            Ok(Message::Refused { id, reason }) => self.refused(id, &reason).await,
             Ok(Message::Other) => Ok(()),
             Err(error) => {
                 // One bad frame is no reason to lose the others; what it held comes again.
@@ -259,10 +216,26 @@ impl<'a> Talk<'a> {
     }
 
     async fn confirmed(&mut self, id: u64) -> Result<(), Over> {
-        if let Some((_, Order::Subscribe(names))) = self.unanswered.remove(&id) {
+        let names = self.requests.confirmed(id);
+        if !names.is_empty() {
             self.tell(Heard::Subscribed(names)).await?;
         }
-        if !self.ready && self.waiting.is_empty() && self.unanswered.is_empty() {
+        self.settle().await
+    }
+
+    async fn refused(&mut self, id: Option<u64>, reason: &str) -> Result<(), Over> {
+        if let Some(stream) = self.requests.refused(id, self.heard_at) {
+            tracing::warn!(stream, reason, "the exchange refused a subscription");
+            self.tell(Heard::Refused).await?;
+        }
+        match self.requests.is_hopeless() {
+            true => Err(Some("every subscription was refused")),
+            false => self.settle().await,
+        }
+    }
+
+    async fn settle(&mut self) -> Result<(), Over> {
+        if !self.ready && self.requests.is_settled() {
             self.ready = true;
             self.tell(Heard::Ready).await?;
         }
@@ -270,12 +243,9 @@ impl<'a> Talk<'a> {
     }
 
     async fn request(&mut self) -> Result<(), Over> {
-        let Some(order) = self.waiting.pop_front() else { return Ok(()) };
-        let id = self.next_id;
-        self.next_id += 1;
-        self.may_say_at = Instant::now() + self.link.config.message_gap;
-        let text = order.text(id);
-        self.unanswered.insert(id, (Instant::now(), order));
+        let now = Instant::now();
+        let Some(text) = self.requests.next(now) else { return Ok(()) };
+        self.may_say_at = now + self.link.config.message_gap;
         self.say(Frame::text(text)).await
     }
 

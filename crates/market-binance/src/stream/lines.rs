@@ -11,7 +11,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 use upstream::Backoff;
 
-use super::connection::{self, Heard, Link, Order};
+use super::connection::{self, Heard, Link};
+use super::requests::Order;
 use super::trial::{Trial, Verdict};
 use crate::{Inner, StreamConfig};
 
@@ -50,6 +51,8 @@ pub(crate) enum Change {
     Nothing,
     /// These are heard live.
     Live(Vec<String>),
+    /// A new connection has taken over, and carries these.
+    Moved(HashSet<String>),
     /// The connection is gone. Another one carries these already.
     Broken(HashSet<String>),
 }
@@ -225,8 +228,10 @@ impl Lines {
     /// Notes on which connection a candle came, while there are two.
     pub(crate) fn candle(&mut self, id: u64, stream: &str) -> Change {
         let Some(standby) = &mut self.standby else { return Change::Nothing };
-        if standby.id != id {
+        if self.current.as_ref().is_some_and(|current| current.id == id) {
             standby.trial.heard_old(stream, Instant::now());
+        }
+        if standby.id != id {
             return Change::Nothing;
         }
         standby.trial.heard_new(stream);
@@ -238,16 +243,17 @@ impl Lines {
     pub(crate) fn judge(&mut self) -> Change {
         let within = self.config.standby_within;
         let Some(standby) = self.standby.take() else { return Change::Nothing };
-        match standby.trial.verdict(&standby.confirmed, Instant::now(), within) {
+        let old = self.current.as_ref().map_or(&standby.confirmed, |line| &line.confirmed);
+        match standby.trial.verdict([&standby.confirmed, old], Instant::now(), within) {
             Verdict::Open => {
                 self.standby = Some(standby);
                 Change::Nothing
             }
             Verdict::Passed => {
-                let names = standby.confirmed.iter().cloned().collect();
+                let carried = standby.confirmed.clone();
                 self.retry_at = standby.retiring.then(Instant::now);
                 self.current = Some(standby);
-                Change::Live(names)
+                Change::Moved(carried)
             }
             Verdict::Failed => {
                 tracing::info!("a new connection to the exchange's streams stays mute");

@@ -1,7 +1,7 @@
 //! The task behind one connection: it keeps the order of its series, has gaps filled from the
 //! record, and tells whoever follows. Which connection carries them is decided in `lines`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,8 +14,9 @@ use upstream::{Backoff, Hub};
 
 use super::backfill;
 use super::cadence::Cadence;
-use super::connection::{Heard, Order};
+use super::connection::Heard;
 use super::lines::{Change, Lines};
+use super::requests::Order;
 use super::sequence::{Sequence, Update};
 use crate::record::{Doubt, Filled};
 use crate::{Inner, StreamConfig};
@@ -74,6 +75,12 @@ impl Series {
             let word = if live { KlineEvent::Connected } else { KlineEvent::Reconnecting };
             self.publish(Vec::new(), Some(word));
         }
+    }
+
+    /// No connection carries it.
+    fn drop_out(&mut self) {
+        self.say(false);
+        self.mute = false;
     }
 
     /// Its connection works, and yet nothing comes for longer than usual.
@@ -194,44 +201,74 @@ impl Shard {
     }
 
     fn hear(&mut self, line: u64, heard: Heard) {
-        if let Heard::Candle { stream, update } = heard {
-            let wait = self.inner.config.streams.gap_wait;
-            if let Some(series) = self.series.get_mut(&stream) {
-                let mut told = Vec::new();
-                if series.heard() {
-                    self.lines.regained();
-                }
-                series.sequence.hear(*update, &mut told);
-                // Once it is planned or under way, more frames change nothing about it.
-                if series.sequence.gap().is_some() && !series.looking {
-                    series.look_at.get_or_insert_with(|| Instant::now() + wait);
-                }
-                if !told.is_empty() {
-                    series.publish(told, None);
-                }
+        let change = match heard {
+            // One that was on its way when the last follower left. That its connection is alive was
+            // noted there; of the streams that a new one must be heard on it says nothing.
+            Heard::Candle { stream, .. } if !self.series.contains_key(&stream) => return,
+            Heard::Candle { stream, update } => {
+                self.candle(&stream, *update);
+                self.lines.candle(line, &stream)
             }
-            let change = self.lines.candle(line, &stream);
-            return self.apply(change);
-        }
-        let change = self.lines.heard(line, heard, self.series.keys());
+            // The same of a confirmation: nothing will be heard of what is not followed.
+            Heard::Subscribed(mut names) => {
+                names.retain(|name| self.series.contains_key(name));
+                self.lines.heard(line, Heard::Subscribed(names), self.series.keys())
+            }
+            Heard::Refused => {
+                self.inner.client.observer.stream("refused");
+                return;
+            }
+            heard => self.lines.heard(line, heard, self.series.keys()),
+        };
         self.apply(change);
+    }
+
+    fn candle(&mut self, stream: &str, update: Update) {
+        let Some(series) = self.series.get_mut(stream) else { return };
+        let mut told = Vec::new();
+        if series.heard() {
+            self.lines.regained();
+        }
+        series.sequence.hear(update, &mut told);
+        // Once it is planned or under way, more frames change nothing about it.
+        if series.sequence.gap().is_some() && !series.looking {
+            let wait = self.inner.config.streams.gap_wait;
+            series.look_at.get_or_insert_with(|| Instant::now() + wait);
+        }
+        if !told.is_empty() {
+            series.publish(told, None);
+        }
     }
 
     fn apply(&mut self, change: Change) {
         match change {
             Change::Nothing => {}
             Change::Live(names) => self.live(&names),
+            Change::Moved(carried) => {
+                self.drop_all_but(&carried);
+                self.live(&carried);
+            }
             Change::Broken(kept) => {
-                for (name, series) in &mut self.series {
-                    let live = series.live && kept.contains(name);
-                    series.say(live);
-                }
+                self.drop_all_but(&kept);
+                // Those that are mute have yet to be heard on it.
+                let mute = |name: &&String| self.series.get(*name).is_some_and(|it| it.mute);
+                let heard: Vec<String> = kept.iter().filter(|it| !mute(it)).cloned().collect();
+                self.live(&heard);
                 self.inner.client.observer.stream("reconnecting");
             }
         }
     }
 
-    fn live(&mut self, names: &[String]) {
+    /// Says of all series but these that nothing is heard of them.
+    fn drop_all_but(&mut self, carried: &HashSet<String>) {
+        for (name, series) in &mut self.series {
+            if !carried.contains(name) {
+                series.drop_out();
+            }
+        }
+    }
+
+    fn live<'a>(&mut self, names: impl IntoIterator<Item = &'a String>) {
         let now = self.inner.server_now_about();
         for name in names {
             if let Some(series) = self.series.get_mut(name) {
@@ -363,3 +400,6 @@ fn start(inner: &Arc<Inner>, looks: &mut JoinSet<Looked>, stream: &str, series: 
         (stream, looked)
     });
 }
+
+#[cfg(test)]
+mod tests;

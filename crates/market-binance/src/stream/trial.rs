@@ -19,7 +19,7 @@ pub(crate) enum Verdict {
 
 #[derive(Debug, Default)]
 pub(crate) struct Trial {
-    /// Since when all streams are confirmed.
+    /// Since when all streams are confirmed or refused.
     since: Option<Instant>,
     /// The streams on which the new connection was heard.
     heard: HashSet<String>,
@@ -51,17 +51,18 @@ impl Trial {
         self.owed.remove(stream);
     }
 
-    /// Streams on which nothing comes are not waited for longer than `within`: where the old
-    /// connection is silent as well, nothing is traded, or nothing can be lost.
+    /// `carried` are the streams that either connection has confirmed. Those on which nothing comes
+    /// are not waited for longer than `within`: where the old connection is silent as well, nothing
+    /// is traded, or nothing can be lost.
     pub(crate) fn verdict(
         &self,
-        confirmed: &HashSet<String>,
+        carried: [&HashSet<String>; 2],
         now: Instant,
         within: Duration,
     ) -> Verdict {
         let over = |since: &Instant| now.saturating_duration_since(*since) >= within;
         let Some(since) = self.since else { return Verdict::Open };
-        if self.heard.len() >= confirmed.len() && confirmed.is_subset(&self.heard) {
+        if carried.iter().all(|names| names.is_subset(&self.heard)) {
             return Verdict::Passed;
         }
         match (self.owed.values().any(over), self.owed.is_empty() && over(&since)) {
@@ -78,11 +79,13 @@ mod tests {
 
     const WITHIN: Duration = Duration::from_secs(5);
 
-    /// Streams `a` and `b` are confirmed. `r` is that they are, `oa` a frame of stream `a` on the
-    /// old connection, `na` on the new one, `-a` that it is given up, `3` three seconds.
+    /// The new connection has confirmed stream `a`, the old one `a` and `b`. `r` is that the new one
+    /// is ready, `oa` a frame of stream `a` on the old one, `na` on the new one, `-a` that it is
+    /// given up, `3` three seconds.
     #[track_caller]
     fn check(story: &str, expected: Verdict) {
-        let mut confirmed: HashSet<String> = ["a", "b"].map(str::to_owned).into();
+        let mut new: HashSet<String> = ["a"].map(str::to_owned).into();
+        let mut old: HashSet<String> = ["a", "b"].map(str::to_owned).into();
         let (mut trial, mut now) = (Trial::default(), Instant::now());
         for word in story.split(' ') {
             match word.split_at(1) {
@@ -90,13 +93,14 @@ mod tests {
                 ("o", stream) => trial.heard_old(stream, now),
                 ("n", stream) => trial.heard_new(stream),
                 ("-", stream) => {
-                    confirmed.remove(stream);
+                    new.remove(stream);
+                    old.remove(stream);
                     trial.forget(stream);
                 }
                 _ => now += Duration::from_secs(word.parse().unwrap()),
             }
         }
-        assert_eq!(trial.verdict(&confirmed, now, WITHIN), expected, "{story}");
+        assert_eq!(trial.verdict([&new, &old], now, WITHIN), expected, "{story}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod faults;
 mod readers;
+mod refusals;
 mod renewal;
 mod soak;
 

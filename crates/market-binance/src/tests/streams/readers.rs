@@ -84,8 +84,19 @@ async fn too_old_a_resume_point_is_refused() {
         let refused = live.binance.follow("BTCUSDT", Interval::M1, how).await;
         assert_eq!(refused.err().unwrap().code(), "resume_too_far", "{after:?}");
     }
-    let how = Follow { after: Some(Millis(i64::MAX)), ..Follow::default() };
-    assert!(live.binance.follow("BTCUSDT", Interval::M1, how).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_resume_point_beyond_all_time_is_one_that_is_ahead() {
+    let live = live().await;
+    for interval in Interval::ALL {
+        for after in [i64::MAX, i64::MAX - 1, i64::MAX - 40 * DAY_MS] {
+            let how = Follow { after: Some(Millis(after)), ..Follow::default() };
+            let mut reader = live.follow_with("BTCUSDT", interval, how).await;
+            let event = reader.next().await.unwrap();
+            assert_eq!(*event, KlineEvent::Connected, "{interval} after {after}");
+        }
+    }
 }
 
 #[tokio::test]

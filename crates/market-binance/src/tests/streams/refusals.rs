@@ -1,0 +1,74 @@
+//! Subscriptions that the exchange refuses: whoever asked for something else does not notice.
+
+use super::*;
+
+fn is_up(event: &KlineEvent) -> bool {
+    *event == KlineEvent::Connected
+}
+
+#[tokio::test]
+async fn a_stream_that_is_always_refused_disturbs_no_other() {
+    // Connections are counted here, so none is to be replaced because the machine is slow.
+    let change = |config: &mut BinanceConfig| {
+        config.streams.silence_max = Duration::from_secs(20);
+        config.streams.stream_silence = Duration::from_secs(20);
+        config.streams.standby_within = Duration::from_secs(10);
+    };
+    let live = live_with(start(), |_| {}, change).await;
+    live.trouble(Trouble::new(FaultKind::WsRefused, 1_000_000).on("/ws/ethusdt@kline_1m"));
+    let mut before = live.follow("BTCUSDT", Interval::M1).await;
+    before.read_until(is_up).await;
+    let mut refused = live.follow("ETHUSDT", Interval::M1).await;
+    let mut after = live.follow("SOLUSDT", Interval::M1).await;
+    after.read_until(is_up).await;
+    // What is refused comes from the record.
+    refused.read(6).await;
+    assert_eq!(refused.count(is_up), 0);
+    for reader in [&mut before, &mut after] {
+        reader.read(6).await;
+        assert_eq!(reader.count(is_down), 0, "{}", reader.code);
+    }
+    assert_eq!(live.sim.streams().opened, 1);
+    // A new connection asks for all of them at once, and is as good as the old one.
+    live.trouble(Trouble::new(FaultKind::WsDrop, 1));
+    for reader in [&mut before, &mut after] {
+        reader.read_until(is_down).await;
+        reader.read_until(is_up).await;
+    }
+    refused.read(2).await;
+    assert_eq!((live.sim.streams().opened, refused.count(is_up)), (2, 0));
+    // One that is to replace it takes over without what neither of them has.
+    live.trouble(Trouble::new(FaultKind::WsShutdown, 1));
+    live.until(&mut before, |sim| sim.streams().opened > 2).await;
+    live.settle(&mut before, 2).await;
+    // And as soon as it is not refused any more, it is live on the connection that there is.
+    live.sim.faults().clear();
+    refused.read_until(is_up).await;
+    refused
+        .read_until(|event| matches!(event, KlineEvent::Candle { kline, .. } if !kline.closed))
+        .await;
+    for reader in [&mut before, &mut after, &mut refused] {
+        reader.read(2).await;
+        live.check(reader).await;
+    }
+    assert_eq!((before.count(is_down), after.count(is_down), refused.count(is_down)), (1, 1, 0));
+    assert_eq!(live.sim.streams().opened, 3);
+}
+
+#[tokio::test]
+async fn where_everything_is_refused_another_connection_is_tried() {
+    let live = live().await;
+    live.trouble(Trouble::new(FaultKind::WsRefused, 1_000_000));
+    let mut readers = Vec::new();
+    for code in ["BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "ADAUSDT"] {
+        readers.push(live.follow(code, Interval::M1).await);
+    }
+    live.until(&mut readers[0], |sim| sim.streams().opened > 1).await;
+    live.sim.faults().clear();
+    for reader in &mut readers {
+        reader.read_until(is_up).await;
+        reader.read(2).await;
+        live.check(reader).await;
+    }
+    live.settle(&mut readers[0], 5).await;
+}
