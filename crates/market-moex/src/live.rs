@@ -92,20 +92,22 @@ impl Inner {
         };
         let seen = Millis(self.clock.now().0 - delay_ms(delay));
         let forming = interval.open_of(shown(seen, step));
-        let first = match how.after {
-            Some(after) => {
-                check_resume(interval, after, forming, self.config.live.replay_max)?;
-                interval.open_at_or_after(Millis(after.0.saturating_add(1)))
-            }
-            None => forming,
+        if let Some(after) = how.after {
+            check_resume(interval, after, forming, self.config.live.replay_max)?;
+        }
+        // A reader may be ahead by any number, to which nothing can be added.
+        let missed_before = |end: Millis| {
+            let after = how.after.filter(|after| *after < end)?;
+            let first = interval.open_at_or_after(Millis(after.0.saturating_add(1)));
+            Some(Span::new(first, end)).filter(|missed| !missed.is_empty())
         };
+        let first = missed_before(forming).map_or(forming, |missed| missed.from);
         let series = Arc::new(Series { listed, interval, step });
-        let seat = self.seat(&series, first.min(forming), how.queue_max)?;
+        let seat = self.seat(&series, first, how.queue_max)?;
         let begins_at = seat.begins_at;
         let after = how.after.unwrap_or(Millis(begins_at.max(forming).0 - 1));
-        let missed = Span::new(first, begins_at);
-        let replay = (how.after.is_some() && !missed.is_empty())
-            .then(|| replay(self, &series, missed, seat.moved));
+        let missed = missed_before(begins_at);
+        let replay = missed.map(|missed| replay(self, &series, missed, seat.moved));
         Ok(Late { feed: Feed { replay, seat, after, over: false }, delay })
     }
 
