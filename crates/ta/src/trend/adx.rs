@@ -9,10 +9,10 @@
 //! TA-Lib's sums start with one movement less, which is the same as with a first one of 0, and are
 //! shown one earlier. Where there is no direction its ADX stays as it was.
 
-use crate::block::{Block, Ewm, Of, check_period};
-use crate::indicator::erase;
+use crate::block::{Block, CHUNK, Ewm, Of, check_period};
+use crate::indicator::{erase, finite};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Error, Indicator, Parity};
+use crate::{Candle, Candles, Error, Indicator, Parity, Room};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "adx",
@@ -38,6 +38,9 @@ pub struct Adx {
 /// What TA-Lib takes for nothing.
 const NOTHING: f64 = 1e-14;
 
+/// Sums that are smaller are fading away and are left to single steps.
+const LEAST: f64 = 1e-200;
+
 #[derive(Clone, Copy)]
 pub struct Next {
     range: Of<Ewm>,
@@ -59,6 +62,42 @@ impl Adx {
         }
         let (range, up, down) = (sum.clone(), sum.clone(), sum);
         Ok(Adx { range, up, down, average, before: None, seen: 0, period: n, parity })
+    }
+
+    /// Whether the next movement is one like any other.
+    fn is_steady(&self) -> bool {
+        let sums = [&self.range, &self.up, &self.down, &self.average];
+        self.seen > self.period && sums.iter().all(|sum| sum.is_steady())
+    }
+
+    /// The same over many movements, whose rows are then worth nothing. False where a movement is
+    /// not like the others: then nothing has changed but the rows and the outputs.
+    #[inline(always)]
+    fn scan(&mut self, rows: [&mut [f64]; 3], out: [&mut [f64]; 3]) -> bool {
+        let ([ranges, ups, downs], [adx, pos, neg]) = (rows, out);
+        let before = [&self.range, &self.up, &self.down].map(Ewm::mean);
+        let mut sound = self.range.scan_steady(ranges, adx)
+            && self.up.scan_steady(ups, pos)
+            && self.down.scan_steady(downs, neg);
+        if sound {
+            let (dx, mut wrong) = (&mut *ranges, 0);
+            for ((dx, range), (pos, neg)) in
+                dx.iter_mut().zip(&*adx).zip(pos.iter_mut().zip(neg.iter_mut()))
+            {
+                let (size, share) = (*pos + *neg, 100.0 / range);
+                *dx = 100.0 * (*pos - *neg).abs() / size;
+                (*pos, *neg) = (*pos * share, *neg * share);
+                wrong += u64::from(!(*range > LEAST && size > LEAST && size * share > NOTHING));
+            }
+            sound = wrong == 0 && self.average.scan_steady(dx, adx);
+        }
+        if !sound {
+            let [range, up, down] = before;
+            self.range.set(range);
+            self.up.set(up);
+            self.down.set(down);
+        }
+        sound
     }
 
     /// ADX where the sums of this size gave this DX, and what becomes of it.
@@ -132,4 +171,49 @@ impl Indicator<3> for Adx {
         let least = self.period + usize::from(self.parity == Parity::Ta);
         (2 * self.period - 1).max(least)
     }
+
+    const POURS: bool = true;
+
+    #[inline(always)]
+    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<3>) {
+        let (mut ranges, mut ups, mut downs) = ([0.0; CHUNK], [0.0; CHUNK], [0.0; CHUNK]);
+        for from in (0..candles.len()).step_by(CHUNK) {
+            let part = candles.slice(from, from + CHUNK);
+            let len = part.len();
+            let rows = [&mut ranges[..len], &mut ups[..len], &mut downs[..len]];
+            let moved = from > 0 && self.is_steady() && movements(candles, from, rows);
+            let [adx, pos, neg] = out.next(len);
+            let rows = [&mut ranges[..len], &mut ups[..len], &mut downs[..len]];
+            if moved && self.scan(rows, [&mut *adx, &mut *pos, &mut *neg]) {
+                self.before = part.slice(len - 1, len).iter().next();
+                continue;
+            }
+            // The start, what is missing and what has no direction have rules of their own.
+            for (index, candle) in part.iter().enumerate() {
+                [adx[index], pos[index], neg[index]] = self.update(&candle);
+            }
+        }
+    }
+}
+
+/// The movements of the candles from `from` on, which is not the first, as many as there is room
+/// for; false where something is missing.
+#[inline(always)]
+fn movements(candles: &Candles<'_>, from: usize, rows: [&mut [f64]; 3]) -> bool {
+    let [ranges, ups, downs] = rows;
+    let len = ranges.len();
+    let now = [candles.highs(), candles.lows()].map(|column| &column[from..from + len]);
+    let before = [candles.highs(), candles.lows(), candles.closes()];
+    let ([h, l], [high, low, close]) = (now, before.map(|column| &column[from - 1..][..len]));
+    let (ups, downs) = (&mut ups[..len], &mut downs[..len]);
+    let mut wrong = 0;
+    for i in 0..len {
+        let candle = Candle { t: 0, o: 0.0, h: h[i], l: l[i], c: 0.0, v: 0.0 };
+        let (range, up, down) = (candle.true_range(close[i]), h[i] - high[i], low[i] - l[i]);
+        wrong += u64::from(!finite(range + up + down));
+        ranges[i] = range;
+        ups[i] = if up > down && up > 0.0 { up } else { 0.0 };
+        downs[i] = if down > up && down > 0.0 { down } else { 0.0 };
+    }
+    wrong == 0
 }
