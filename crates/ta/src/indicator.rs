@@ -71,12 +71,17 @@ pub trait Indicator<const N: usize>: Clone {
 
 /// Outputs that are filled from their beginning to their end.
 pub trait Room<const N: usize> {
-    /// The next `len` slots of each; fewer where there are no more.
+    /// The next `len` slots of each, whatever is in them; none where fewer are left.
     fn next(&mut self, len: usize) -> [&mut [f64]; N];
 
-    /// The next values of each, as many of one as of another. Takes less than making room first:
-    /// what grows is written once, and not at all where it is not kept.
-    fn append(&mut self, values: [&[f64]; N]);
+    /// Takes the next values of each, as many of one as of another.
+    #[inline(always)]
+    fn append(&mut self, values: [&[f64]; N]) {
+        let len = values.iter().map(|column| column.len()).min().unwrap_or(0);
+        for (slots, values) in self.next(len).into_iter().zip(values) {
+            slots.iter_mut().zip(values).for_each(|(slot, value)| *slot = *value);
+        }
+    }
 
     /// The outputs themselves, where they grow, to append the same number of values to each. Those
     /// that are kept have room for all, the others for 2,048.
@@ -102,15 +107,6 @@ impl<const N: usize> Room<N> for Slices<'_, N> {
             *rest = later;
             now
         })
-    }
-
-    #[inline(always)]
-    fn append(&mut self, values: [&[f64]; N]) {
-        for (rest, values) in self.0.iter_mut().zip(values) {
-            let (now, later) = take(rest).split_at_mut_checked(values.len()).unwrap_or_default();
-            now.copy_from_slice(&values[..now.len()]);
-            *rest = later;
-        }
     }
 }
 
@@ -138,6 +134,7 @@ impl<const N: usize> Room<N> for Columns<'_, N> {
         })
     }
 
+    /// Without making room first: what is kept is written once, the rest not at all.
     #[inline(always)]
     fn append(&mut self, values: [&[f64]; N]) {
         let kept = self.columns.iter_mut().zip(self.wanted).zip(values);

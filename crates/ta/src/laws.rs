@@ -362,6 +362,28 @@ fn what_is_too_large_to_be_told_is_not_available() {
     }
 }
 
+/// Windows forget: one candle that is far away from all others is gone once it has left them, wherever
+/// in a chunk of the batch forms that is. Its close may be an ordinary one or not.
+#[test]
+fn what_left_every_window_leaves_nothing_behind() {
+    let names = "vortex cmf awesome massIndex kama cci dpo sma wma mfi ultimate bollinger stoch";
+    for at in 300..300 + 128 {
+        let mut candles = walk(700);
+        candles[at].h = 1e15;
+        let far = &mut candles[at + 200];
+        (far.h, far.l, far.c) = (1e15, 1e15, 1e15);
+        let owned = Owned::new(&candles);
+        for spec in names.split(' ').map(|name| Spec::parse(name, &[]).unwrap()) {
+            let (single, batch) = (one_by_one(&spec, &candles), spec.batch(&owned.candles()));
+            for (a, b) in single.iter().zip(&batch) {
+                for (row, (a, b)) in a.iter().zip(b).enumerate() {
+                    assert!(close(*a, *b, 1.0), "{spec}, {at}, row {row}: {a} and {b}");
+                }
+            }
+        }
+    }
+}
+
 /// Every period at its shortest, one at a time: a window without room to move in is refused.
 #[test]
 fn the_shortest_windows_have_values_or_are_refused() {

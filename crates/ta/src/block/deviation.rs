@@ -54,9 +54,11 @@ impl Deviation {
         }
         let rest: f64 = rest.iter().map(|x| (x - mean).abs()).sum();
         let all = (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest;
-        let all = all - (old - mean).abs() + (x - mean).abs();
+        let gone = (old - mean).abs();
+        let all = all - gone + (x - mean).abs();
         let deviation = all / period as f64;
-        if deviation < x.abs() * NEAR {
+        // What was so much further away that its rounding can be seen is not taken away either.
+        if deviation < x.abs() * NEAR || gone > all * 1024.0 {
             return (self.near(x), next);
         }
         ((mean, deviation), next)

@@ -1,6 +1,6 @@
-//! Sums over the windows that end in a part, kept by adding what comes and taking away what goes,
-//! in lanes that do not wait for one another. Says whether they can be relied on; what to do where they
-//! cannot is decided elsewhere.
+//! The batch form of indicators that are made of sums: the sums of the windows that end in a part go
+//! on from one window to the next, in lanes that do not wait for one another. Says where that cannot
+//! be relied on; those parts are left to the indicators.
 
 use std::array;
 
@@ -66,18 +66,18 @@ impl<const K: usize> Rolling<K> {
 
     /// The sums at each number of a whole chunk. False where they may be wrong: something is
     /// missing, windows are too long or not yet full, or rounding is not small. The last series is
-    /// the measure of that: its sums are above zero, and like one another and no less than the
-    /// others in size.
+    /// the measure of that: its sums are above zero and like one another, and those of the others
+    /// are not much larger.
     #[inline(always)]
     fn add_up(&mut self) -> bool {
         if self.len != CHUNK || self.periods.iter().any(|period| *period > self.known) {
             return false;
         }
-        let mut first = 0.0;
+        let mut firsts = [0.0; K];
         for (k, sums) in self.sums.iter_mut().enumerate() {
             let (row, period) = (&self.rows[k], self.periods[k]);
-            first = total(&row[NEAR - period..NEAR]);
-            let mut lanes = [first; LANES];
+            firsts[k] = total(&row[NEAR - period..NEAR]);
+            let mut lanes = [firsts[k]; LANES];
             let (new, old) = (&row[NEAR..], &row[NEAR - period..][..CHUNK]);
             let (mut change_before, mut pairs_before) = ([0.0; LANES], [0.0; LANES]);
             let steps = new.as_chunks::<LANES>().0.iter().zip(old.as_chunks::<LANES>().0);
@@ -96,12 +96,15 @@ impl<const K: usize> Rolling<K> {
                 *slot = lanes;
             }
         }
+        let first = firsts[K - 1];
         let limit = first * FAR;
         let odd: u64 = (0..K)
             .map(|k| outside(&self.sums[k], if k + 1 < K { -limit } else { first / FAR }, limit))
             .sum();
+        // The windows before the part count too: what leaves them at once leaves its rounding.
+        let near = firsts.iter().all(|sum| sum.abs() <= limit);
         // What was missing or infinite is outside of everything.
-        odd == 0 && finite(limit) && first >= LEAST
+        odd == 0 && near && finite(limit) && first >= LEAST
     }
 }
 
@@ -120,7 +123,8 @@ pub(crate) trait Rolls<const K: usize, const N: usize> {
 
     fn periods(&self) -> [usize; K];
 
-    /// Writes the numbers of the candles from `from` on, as many as there is room for, into `rows`.
+    /// Writes the numbers that are summed up for the candles from `from` on into `rows`, as many as
+    /// there is room for, and takes from the candles what is not a window.
     fn fill(
         &mut self,
         candles: &Candles<'_>,
@@ -129,18 +133,18 @@ pub(crate) trait Rolls<const K: usize, const N: usize> {
         spare: &mut Self::Spare,
     );
 
-    /// What is made of sums.
+    /// What is made of sums that can be relied on.
     fn show(&self) -> impl Fn([f64; K]) -> [f64; N];
 
     /// Goes on from windows that are known.
     fn restart(&mut self, windows: [&[f64]; K]);
 
-    /// Writes what steps would give at the numbers of `part` into `out`.
+    /// Writes what steps would give at the numbers of `part`, which `fill` gave, into `out`.
     fn scan(&mut self, part: [&[f64]; K], out: [&mut [f64]; N], spare: &mut Self::Spare);
 }
 
-/// The batch form of an indicator that is made of sums: rolling sums where they can be relied on,
-/// and what the indicator has for the other parts.
+/// Goes through the candles part by part: sums that go on where they can be relied on, and what
+/// steps would give elsewhere.
 #[inline(always)]
 pub(crate) fn pour<const K: usize, const N: usize>(
     it: &mut impl Rolls<K, N>,

@@ -9,7 +9,7 @@ use super::{Age, Block, Deviation, Highest, Lowest, Ratios, Spread, Sum, Weighte
 /// Numbers that move, stand still for longer than most windows, and are missing now and then.
 fn numbers() -> Vec<f64> {
     let mut state = 7_u64;
-    (0..6 * CHUNK)
+    (0..1600)
         .map(|index| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let wave = 100.0 + (state >> 40) as f64 / 1e6;

@@ -139,7 +139,8 @@ impl Scratch {
             *slot = step(new) - step(old);
         }
         let mut way = [row[..=period].windows(2).map(step).sum(); LANES];
-        let (mut least, mut most) = ([f64::INFINITY; LANES], [0.0; LANES]);
+        // The way before the block counts too: what leaves it at once leaves its rounding.
+        let (mut least, mut most) = ([f64::INFINITY; LANES], way);
         let range = kama.fastest - kama.slowest;
         let windows = self.changes[1..].windows(2 * LANES - 1).step_by(LANES);
         let distances = new[1..].as_chunks::<LANES>().0.iter().zip(old[1..].as_chunks().0);
