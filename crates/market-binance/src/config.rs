@@ -136,7 +136,8 @@ pub struct StreamConfig {
     pub life: Duration,
     /// How long a new connection may be mute where the old one is heard.
     pub standby_within: Duration,
-    /// Between two messages of ours; the exchange allows five a second.
+    /// Between two messages of ours; the exchange allows five a second, answers to its pings
+    /// included.
     pub message_gap: Duration,
     /// The first wait before connecting again; each further one is twice as long.
     pub backoff: Duration,
@@ -181,7 +182,7 @@ impl StreamConfig {
             mute_wait_max: Duration::from_mins(5),
             life: Duration::from_hours(23),
             standby_within: Duration::from_secs(5),
-            message_gap: Duration::from_millis(250),
+            message_gap: Duration::from_millis(300),
             backoff: Duration::from_millis(250),
             backoff_max: Duration::from_secs(30),
             stable_after: Duration::from_mins(1),

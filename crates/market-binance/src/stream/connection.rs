@@ -243,13 +243,13 @@ impl<'a> Talk<'a> {
     }
 
     async fn request(&mut self) -> Result<(), Over> {
-        let now = Instant::now();
-        let Some(text) = self.requests.next(now) else { return Ok(()) };
-        self.may_say_at = now + self.link.config.message_gap;
+        let Some(text) = self.requests.next(Instant::now()) else { return Ok(()) };
         self.say(Frame::text(text)).await
     }
 
     async fn say(&mut self, frame: Frame) -> Result<(), Over> {
+        // The exchange counts whatever is sent.
+        self.may_say_at = Instant::now() + self.link.config.message_gap;
         match timeout(self.link.config.ack_within, self.socket.send(frame)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(Some("it broke")),

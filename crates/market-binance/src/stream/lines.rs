@@ -270,6 +270,7 @@ impl Lines {
         }
         if current && let Some(standby) = self.standby.take() {
             let kept = standby.confirmed.clone();
+            self.retry_at = standby.retiring.then(Instant::now);
             self.current = Some(standby);
             return Change::Broken(kept);
         }

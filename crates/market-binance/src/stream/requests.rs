@@ -1,6 +1,7 @@
 //! What a connection asks of the exchange: requests wait for their turn, and then for their answer.
 //! One that is refused is made again in halves until it is known which stream was meant, and that
-//! stream is asked for again ever more rarely, so that its neighbours keep theirs.
+//! stream is asked for again ever more rarely, so that its neighbours keep theirs and nobody else
+//! waits for it.
 //!
 //! Pure: it is told the time and the answers. Sending is for `connection`.
 
@@ -12,8 +13,7 @@ use upstream::Backoff;
 
 /// How many streams one request names.
 const BATCH_MAX: usize = 100;
-/// After so many refusals and no confirmation it is not the streams that are refused: enough to
-/// find out about every stream of a request.
+/// Where nothing was ever confirmed, after so many refusals it is not the streams that are refused.
 const REFUSALS_MAX: usize = 2 * BATCH_MAX;
 
 /// What a connection is asked to do.
@@ -45,6 +45,8 @@ impl Order {
 pub(crate) struct Requests {
     /// Those that wait for their turn.
     waiting: VecDeque<Order>,
+    /// Streams that were refused together, to be asked for when nothing else waits.
+    suspects: VecDeque<Vec<String>>,
     /// Those that were not answered yet, and since when.
     unanswered: BTreeMap<u64, (Instant, Order)>,
     next_id: u64,
@@ -62,6 +64,7 @@ impl Requests {
     pub(crate) fn new(streams: Vec<String>, retry_waits: Backoff) -> Self {
         Self {
             waiting: Order::Subscribe(streams).batches().into(),
+            suspects: VecDeque::new(),
             unanswered: BTreeMap::new(),
             next_id: 1,
             refused: Vec::new(),
@@ -88,24 +91,28 @@ impl Requests {
         }
     }
 
-    /// What is not wanted any more must not be asked for again because it was refused.
+    /// What is not wanted any more must not be asked for after it was given up.
     fn give_up(&mut self, names: &[String]) {
-        let wanted = |name: &String| !names.contains(name);
-        self.refused.retain(wanted);
-        for (_, order) in self.unanswered.values_mut() {
-            if let Order::Subscribe(asked) = order {
-                asked.retain(wanted);
-            }
+        let unanswered = self.unanswered.values_mut().map(|(_, order)| order);
+        let asked = self.waiting.iter_mut().chain(unanswered).filter_map(|order| match order {
+            Order::Subscribe(names) => Some(names),
+            Order::Unsubscribe(_) => None,
+        });
+        for asked in asked.chain(&mut self.suspects).chain([&mut self.refused]) {
+            asked.retain(|name| !names.contains(name));
         }
+        self.waiting.retain(|order| *order != Order::Subscribe(Vec::new()));
+        self.suspects.retain(|names| !names.is_empty());
     }
 
     pub(crate) fn is_waiting(&self) -> bool {
-        !self.waiting.is_empty()
+        !(self.waiting.is_empty() && self.suspects.is_empty())
     }
 
     /// The text of the next request, which is sent now.
     pub(crate) fn next(&mut self, now: Instant) -> Option<String> {
-        let order = self.waiting.pop_front()?;
+        let suspects = || self.suspects.pop_front().map(Order::Subscribe);
+        let order = self.waiting.pop_front().or_else(suspects)?;
         let id = self.next_id;
         self.next_id += 1;
         let text = order.text(id);
@@ -120,7 +127,7 @@ impl Requests {
 
     /// Every request was answered, in whichever way.
     pub(crate) fn is_settled(&self) -> bool {
-        self.waiting.is_empty() && self.unanswered.is_empty()
+        !self.is_waiting() && self.unanswered.is_empty()
     }
 
     /// The streams that are confirmed by this.
@@ -144,7 +151,7 @@ impl Requests {
         self.refusals += 1;
         if names.len() > 1 {
             let rest = names.split_off(names.len() / 2);
-            self.waiting.extend([Order::Subscribe(names), Order::Subscribe(rest)]);
+            self.suspects.extend([names, rest]);
             return None;
         }
         let name = names.pop()?;
@@ -153,21 +160,22 @@ impl Requests {
         Some(name)
     }
 
-    /// When to ask again for what was refused.
+    /// When to ask again for what was refused: not before everything was asked for once, however
+    /// long it takes.
     pub(crate) fn retry_at(&self) -> Option<Instant> {
-        self.retry_at
+        self.retry_at.filter(|_| self.is_settled())
     }
 
     /// Asks again for what was refused: together, for it may all be over.
     pub(crate) fn retry(&mut self) {
         self.retry_at = None;
         let refused = std::mem::take(&mut self.refused);
-        self.waiting.extend(Order::Subscribe(refused).batches());
+        self.suspects.extend(refused.chunks(BATCH_MAX).map(<[String]>::to_vec));
     }
 
-    /// So much was refused and nothing confirmed that nobody would miss the connection.
+    /// So much was refused, and every stream by itself, that nobody would miss the connection.
     pub(crate) fn is_hopeless(&self) -> bool {
-        !self.confirmed && self.refusals >= REFUSALS_MAX
+        !self.confirmed && self.refusals >= REFUSALS_MAX && self.is_settled()
     }
 }
 
@@ -196,15 +204,17 @@ mod tests {
         (request["id"].as_u64().unwrap(), names)
     }
 
-    /// Asks until all is answered by an exchange that refuses what names any of these; what was
-    /// confirmed, what was refused, and how many requests it took.
+    /// Asks until all is answered by an exchange that refuses what names any of these, or until it
+    /// is hopeless; what was confirmed, what was refused, and how many requests it took.
     fn settle(
         requests: &mut Requests,
         refuses: impl Fn(usize) -> bool,
         now: Instant,
     ) -> (BTreeSet<usize>, BTreeSet<usize>, usize) {
         let (mut confirmed, mut refused, mut count) = (BTreeSet::new(), BTreeSet::new(), 0);
-        while let Some(text) = requests.next(now) {
+        while !requests.is_hopeless()
+            && let Some(text) = requests.next(now)
+        {
             count += 1;
             let (id, names) = named(&text);
             if names.iter().any(|it| refuses(*it)) {
@@ -241,6 +251,28 @@ mod tests {
         check(100, &[17], 15);
         check(1_000, &[170], 24);
         check(100, &(0..100).step_by(2).collect::<Vec<_>>(), 199);
+        // One good stream among many is found, too.
+        check(1_000, &(0..999).collect::<Vec<_>>(), 1_990);
+    }
+
+    #[test]
+    fn what_is_refused_is_asked_for_again_when_all_others_were_and_behind_what_is_new() {
+        let (now, mut requests) = (Instant::now(), requests([0, 1]));
+        for expected in [vec![0, 1], vec![0]] {
+            let (id, names) = named(&requests.next(now).unwrap());
+            assert_eq!((names, requests.retry_at()), (expected, None));
+            requests.refused(Some(id), now);
+        }
+        assert_eq!((requests.refused.len(), requests.retry_at()), (1, None));
+        requests.enqueue(Order::Subscribe(vec!["2".to_owned()]));
+        for expected in [2, 1] {
+            let (id, names) = named(&requests.next(now).unwrap());
+            assert_eq!(
+                (names, requests.confirmed(id)),
+                (vec![expected], vec![expected.to_string()])
+            );
+        }
+        assert!(requests.retry_at().is_some());
     }
 
     #[test]
@@ -254,7 +286,7 @@ mod tests {
             assert!((bound / 2..=bound).contains(&wait), "{wait} of {bound}");
             now = at;
             requests.retry();
-            assert_eq!((requests.retry_at(), requests.waiting.len()), (None, 1));
+            assert_eq!((requests.retry_at(), requests.suspects.len()), (None, 1));
         }
         // Once it is not refused any more, the next refusal is a new one.
         assert_eq!(settle(&mut requests, |_| false, now).0, BTreeSet::from([0, 1]));
@@ -266,10 +298,10 @@ mod tests {
     #[test]
     fn where_everything_is_refused_the_connection_is_hopeless() {
         let (now, mut requests) = (Instant::now(), requests(0..10));
-        let mut refusals = 0;
+        let mut refusals = settle(&mut requests, |_| true, now).2;
         while !requests.is_hopeless() {
-            refusals += settle(&mut requests, |_| true, now).2;
             requests.retry();
+            refusals += settle(&mut requests, |_| true, now).2;
             assert!(refusals < 1_000);
         }
         assert!(refusals >= REFUSALS_MAX);
@@ -298,6 +330,21 @@ mod tests {
         let (id, _) = named(&late.next(now).unwrap());
         give_up(&mut late, "7");
         assert_eq!(late.confirmed(id), ["8"]);
+        // Before it was asked for, alone and with another.
+        let mut soon = requests([7]);
+        give_up(&mut soon, "7");
+        assert!(soon.is_settled());
+        let mut soon = requests([7, 8]);
+        soon.enqueue(Order::Unsubscribe(vec!["7".to_owned()]));
+        assert_eq!(named(&soon.next(now).unwrap()).1, [8]);
+        // Between the refusal of several and that of one.
+        let mut split = requests([7, 8, 9]);
+        let (id, _) = named(&split.next(now).unwrap());
+        assert_eq!(split.refused(Some(id), now), None);
+        give_up(&mut split, "7");
+        give_up(&mut split, "9");
+        assert_eq!(named(&split.next(now).unwrap()).1, [8]);
+        assert!(!split.is_waiting());
     }
 
     #[test]
@@ -305,11 +352,11 @@ mod tests {
         let (now, mut requests) = (Instant::now(), requests(0..200));
         let ids: Vec<u64> = (0..2).map(|_| named(&requests.next(now).unwrap()).0).collect();
         assert_eq!(requests.refused(None, now), None);
-        assert_eq!(requests.waiting.len(), 2);
+        assert_eq!(requests.suspects.len(), 2);
         assert_eq!(requests.confirmed(ids[0]), [""; 0]);
         assert_eq!(requests.confirmed(ids[1]).len(), 100);
         // What was never asked changes nothing.
         assert_eq!((requests.refused(Some(99), now), requests.refused(None, now)), (None, None));
-        assert_eq!((requests.waiting.len(), requests.refusals), (2, 1));
+        assert_eq!((requests.suspects.len(), requests.refusals), (2, 1));
     }
 }

@@ -33,8 +33,9 @@ pub(crate) enum Message {
     Other,
 }
 
-/// `{"stream":"btcusdt@kline_1m","data":{..}}`, `{"result":null,"id":1}` or
-/// `{"code":2,"msg":"Invalid request: ..","id":1}`
+/// `{"stream":"btcusdt@kline_1m","data":{..}}` or `{"result":null,"id":1}`. A refusal is documented
+/// as `{"code":2,"msg":"Invalid request: .."}`, and comes as
+/// `{"error":{"code":2,"msg":"Invalid request: .."},"id":1}`.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow)]
@@ -42,8 +43,10 @@ struct Envelope<'a> {
     #[serde(borrow)]
     data: Option<&'a RawValue>,
     id: Option<u64>,
-    code: Option<i64>,
-    msg: Option<String>,
+    #[serde(borrow)]
+    code: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -84,8 +87,8 @@ struct Candle<'a> {
 /// The error says what cannot be true.
 pub(crate) fn read(text: &str) -> Result<Message, String> {
     let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    if envelope.code.is_some() {
-        let reason = envelope.msg.unwrap_or_default().chars().take(200).collect();
+    if envelope.code.or(envelope.error).is_some() {
+        let reason = text.chars().take(200).collect();
         return Ok(Message::Refused { id: envelope.id, reason });
     }
     let (Some(stream), Some(data)) = (envelope.stream, envelope.data) else {
@@ -181,20 +184,36 @@ mod tests {
     fn answers_and_strangers_are_told_apart() {
         for (text, message) in [
             (r#"{"result":null,"id":3}"#, Message::Done { id: 3 }),
-            (
-                r#"{"code":2,"msg":"no","id":3}"#,
-                Message::Refused { id: Some(3), reason: "no".to_owned() },
-            ),
-            (r#"{"code":3,"msg":"no"}"#, Message::Refused { id: None, reason: "no".to_owned() }),
+            (r#"{"result":null,"id":3,"error":null,"code":null}"#, Message::Done { id: 3 }),
             (
                 r#"{"stream":"!serverShutdown","data":{"e":"serverShutdown","E":1}}"#,
                 Message::Shutdown,
             ),
             (r#"{"stream":"x","data":{"e":"dance","E":1}}"#, Message::Other),
             (r#"{"stream":"x","data":{"new":1}}"#, Message::Other),
+            (r#"{"result":null,"id":null}"#, Message::Other),
             ("{}", Message::Other),
         ] {
             assert_eq!(read(text).unwrap(), message, "{text}");
         }
+    }
+
+    #[test]
+    fn refusals_are_known_in_every_form() {
+        for (text, id) in [
+            (r#"{"code":2,"msg":"no","id":3}"#, Some(3)),
+            (r#"{"code":3,"msg":"no"}"#, None),
+            (r#"{"code":"2","id":3}"#, Some(3)),
+            (r#"{"error":{"code":2,"msg":"no","data":"a@kline_1m"},"id":3}"#, Some(3)),
+            (r#"{"error":{"code":2,"msg":"no"},"id":null}"#, None),
+            (r#"{"id":3,"result":null,"error":{}}"#, Some(3)),
+            (r#"{"error":"no","id":3}"#, Some(3)),
+        ] {
+            let expected = Message::Refused { id, reason: text.to_owned() };
+            assert_eq!(read(text).unwrap(), expected, "{text}");
+        }
+        let long = format!(r#"{{"error":"{}"}}"#, "é".repeat(500));
+        let Message::Refused { reason, .. } = read(&long).unwrap() else { panic!("not refused") };
+        assert_eq!(reason.chars().count(), 200);
     }
 }

@@ -60,13 +60,9 @@ pub(crate) fn answer(result: &Value, id: &Value) -> String {
     json!({"result": result, "id": id}).to_string()
 }
 
-/// The id is left out where none was understood.
+/// Not as it is documented, without `error` around it, but as it comes.
 pub(crate) fn refusal(code: u8, reason: &str, id: &Value) -> String {
-    if id.is_null() {
-        json!({"code": code, "msg": reason}).to_string()
-    } else {
-        json!({"code": code, "msg": reason, "id": id}).to_string()
-    }
+    json!({"error": {"code": code, "msg": reason}, "id": id}).to_string()
 }
 
 #[cfg(test)]
@@ -81,17 +77,29 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_refused_by_code() {
-        check_refused("{", r#"{"code":3,"msg":"Invalid JSON: "#);
-        check_refused("", r#"{"code":3,"msg":"Invalid JSON: "#);
-        check_refused("[]", r#"{"code":2,"msg":"Invalid request: "#);
-        check_refused(r#"{"id":7}"#, r#"{"code":2,"msg":"Invalid request: missing field `method`"#);
+        check_refused("{", r#"{"error":{"code":3,"msg":"Invalid JSON: "#);
+        check_refused("", r#"{"error":{"code":3,"msg":"Invalid JSON: "#);
+        check_refused("[]", r#"{"error":{"code":2,"msg":"Invalid request: "#);
+        check_refused(
+            r#"{"id":7}"#,
+            r#"{"error":{"code":2,"msg":"Invalid request: missing field `method`"#,
+        );
         check_refused(
             r#"{"method":"DANCE","id":1}"#,
-            r#"{"code":2,"msg":"Invalid request: unknown variant `DANCE`"#,
+            r#"{"error":{"code":2,"msg":"Invalid request: unknown variant `DANCE`"#,
         );
-        check_refused(r#"{"method":"SUBSCRIBE","params":[]}"#, r#"{"code":2,"msg":"Invalid"#);
-        check_refused(r#"{"method":"SUBSCRIBE","params":[1]}"#, r#"{"code":2,"msg":"Invalid"#);
-        check_refused(r#"{"method":"LIST_SUBSCRIPTIONS","id":[1]}"#, r#"{"code":2,"msg":"Inv"#);
+        check_refused(
+            r#"{"method":"SUBSCRIBE","params":[]}"#,
+            r#"{"error":{"code":2,"msg":"Invalid"#,
+        );
+        check_refused(
+            r#"{"method":"SUBSCRIBE","params":[1]}"#,
+            r#"{"error":{"code":2,"msg":"Invalid"#,
+        );
+        check_refused(
+            r#"{"method":"LIST_SUBSCRIPTIONS","id":[1]}"#,
+            r#"{"error":{"code":2,"msg":"Inv"#,
+        );
         assert!(read(r#"{"method":"DANCE","id":1}"#).unwrap_err().ends_with(r#","id":1}"#));
     }
 

@@ -96,7 +96,7 @@ async fn tell(socket: &mut Socket, request: &Value) -> Value {
     socket.send(Message::text(request.to_string())).await.unwrap();
     loop {
         let answer = json(socket).await;
-        if answer.get("id").is_some() || answer.get("code").is_some() {
+        if answer.get("id").is_some() || answer.get("error").is_some() {
             return answer;
         }
     }
@@ -175,7 +175,7 @@ async fn streams_are_subscribed_to_listed_and_given_up() {
     let order = json!({"method": "UNSUBSCRIBE", "params": ["btcusdt@kline_1m"], "id": "x"});
     assert_eq!(tell(&mut socket, &order).await, json!({"result": null, "id": "x"}));
     assert_eq!(world.sim.streams().streams, 2);
-    assert_eq!(tell(&mut socket, &json!({"method": "DANCE"})).await["code"], 2);
+    assert_eq!(tell(&mut socket, &json!({"method": "DANCE"})).await["error"]["code"], 2);
 }
 
 #[tokio::test]
@@ -190,7 +190,7 @@ async fn subscriptions_can_be_refused_and_passed_over() {
     // The next answer is that to the second request.
     socket.send(Message::text(order(1).to_string())).await.unwrap();
     let refused = tell(&mut socket, &order(2)).await;
-    assert_eq!((&refused["code"], &refused["id"]), (&json!(2), &json!(2)));
+    assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(2), &json!(2)));
     assert_eq!(world.sim.streams().streams, 0);
     assert_eq!(tell(&mut socket, &order(3)).await, json!({"result": null, "id": 3}));
     assert_eq!(world.sim.streams().streams, 2);
@@ -222,7 +222,7 @@ async fn streams_and_life_are_limited() {
     let mut socket = world.connect("/ws/btcusdt@kline_1m").await;
     let names = json!(["a@kline_1m", "b@kline_1m"]);
     let order = json!({"method": "SUBSCRIBE", "params": names, "id": 1});
-    assert_eq!(tell(&mut socket, &order).await["code"], 2);
+    assert_eq!(tell(&mut socket, &order).await["error"]["code"], 2);
     while !matches!(message(&mut socket).await, None | Some(Message::Close(_))) {}
 }
 

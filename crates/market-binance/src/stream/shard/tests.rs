@@ -166,3 +166,15 @@ async fn what_only_the_remaining_connection_carries_is_live_when_the_other_is_lo
         assert_eq!(renewal.told(stream), [KlineEvent::Connected], "{stream}");
     }
 }
+
+/// It was announced that it will end, before it had a chance to take over.
+#[tokio::test(start_paused = true)]
+async fn a_remaining_connection_that_is_to_end_is_replaced_in_time() {
+    let mut renewal = Renewal::of(&["a"]);
+    renewal.hear(1, Heard::Subscribed(names(&["a"])));
+    renewal.hear(1, Heard::Retiring);
+    assert_eq!(renewal.shard.lines.retry_at(), None);
+    assert!(!renewal.has_moved());
+    assert_eq!(renewal.shard.lines.retry_at(), Some(Instant::now()));
+    assert_eq!(renewal.told("a"), [KlineEvent::Connected]);
+}

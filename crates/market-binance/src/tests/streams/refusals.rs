@@ -72,3 +72,99 @@ async fn where_everything_is_refused_another_connection_is_tried() {
     }
     live.settle(&mut readers[0], 5).await;
 }
+
+/// What is given up while it waits for its turn must not come back with the halves of a request.
+#[tokio::test]
+async fn what_is_given_up_while_others_are_refused_is_not_subscribed_to() {
+    let change = |config: &mut BinanceConfig| {
+        config.streams.message_gap = Duration::from_millis(100);
+        config.streams.linger = Duration::from_millis(1);
+        config.streams.silence_max = Duration::from_secs(20);
+    };
+    let live = live_with(start(), |_| {}, change).await;
+    live.trouble(Trouble::new(FaultKind::WsRefused, 1_000_000).on("/ws/ethusdt@kline_1m"));
+    let mut first = live.follow("BTCUSDT", Interval::M1).await;
+    first.read_until(is_up).await;
+    let _refused = live.follow("ETHUSDT", Interval::M1).await;
+    let given_up = live.follow("SOLUSDT", Interval::M1).await;
+    let mut last = live.follow("XRPUSDT", Interval::M1).await;
+    drop(given_up);
+    last.read_until(is_up).await;
+    live.settle(&mut first, 2).await;
+    last.read(3).await;
+    assert_eq!((live.sim.streams().streams, live.sim.streams().opened), (2, 1));
+    live.check(&last).await;
+}
+
+/// However much has to be asked for in halves, the exchange's limit of messages is kept, with the
+/// answers to its pings.
+#[tokio::test]
+async fn no_more_is_asked_than_the_exchange_allows() {
+    let rules = |rules: &mut StreamRules| {
+        rules.messages_per_second = 5;
+        rules.ping_every = Duration::from_millis(1_100);
+    };
+    let change = |config: &mut BinanceConfig| {
+        config.streams.message_gap = BinanceConfig::new("http://x", "x").streams.message_gap;
+        config.streams.silence_max = Duration::from_secs(20);
+        config.streams.stream_silence = Duration::from_secs(20);
+    };
+    let live = live_with(start(), rules, change).await;
+    let refused = Trouble::new(FaultKind::WsRefused, 15).on("/ws/ethusdt@kline_1m");
+    live.trouble(refused);
+    let mut readers = Vec::new();
+    for code in ["BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "ADAUSDT"] {
+        readers.push(live.follow(code, Interval::M1).await);
+    }
+    for reader in &mut readers {
+        reader.read_until(is_up).await;
+    }
+    for reader in &mut readers {
+        assert_eq!(reader.count(is_down), 0, "{}", reader.code);
+        reader.read(1).await;
+        live.check(reader).await;
+    }
+    assert_eq!(live.sim.streams().opened, 1);
+}
+
+/// One of many, on every connection that is opened to replace the first, and when there is none.
+#[tokio::test]
+async fn a_stream_that_only_new_connections_are_refused_is_neither_lost_nor_doubled() {
+    let change = |config: &mut BinanceConfig| {
+        config.streams.life = Duration::from_millis(300);
+        config.streams.standby_within = Duration::from_millis(60);
+    };
+    let live = live_with(start(), |_| {}, change).await;
+    let listing = live.binance.listing().await.unwrap();
+    let mut codes: Vec<&String> = listing.quote_assets.keys().collect();
+    codes.sort_unstable();
+    let mut readers = Vec::new();
+    for code in codes.iter().filter(|code| code.ends_with("USDT")).take(30) {
+        readers.push(live.follow(code, Interval::M1).await);
+    }
+    for reader in &mut readers {
+        reader.read_until(is_up).await;
+    }
+    let stream = format!("/ws/{}@kline_1m", readers[17].code.to_lowercase());
+    live.trouble(Trouble::new(FaultKind::WsRefused, 1_000_000).on(&stream));
+    for drops in [0, 1] {
+        let opened = live.sim.streams().opened;
+        if drops > 0 {
+            live.trouble(Trouble::new(FaultKind::WsDrop, drops));
+        }
+        live.until(&mut readers[17], |sim| sim.streams().opened >= opened + 3).await;
+        for reader in &mut readers {
+            reader.read(3).await;
+            live.check(reader).await;
+        }
+    }
+    live.sim.faults().clear();
+    let ups = readers[17].count(is_up);
+    while readers[17].count(is_up) == ups {
+        readers[17].next().await.unwrap();
+    }
+    for reader in &mut readers {
+        reader.read(3).await;
+        live.check(reader).await;
+    }
+}
