@@ -57,8 +57,10 @@ impl Deviation {
         let gone = (old - mean).abs();
         let all = all - gone + (x - mean).abs();
         let deviation = all / period as f64;
-        // What was so much further away that its rounding can be seen is not taken away either.
-        if deviation < x.abs() * NEAR || gone > all * 1024.0 {
+        // Distances show more of the rounding than the sum itself: that of what was much larger, or
+        // much further away, and has left. Nor can what was missing be taken away.
+        let sound = sum.largest() <= x.abs() * 4.0 && gone <= all * 1024.0;
+        if !sound || deviation < x.abs() * NEAR {
             return (self.near(x), next);
         }
         ((mean, deviation), next)

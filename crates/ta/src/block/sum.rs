@@ -30,6 +30,14 @@ pub struct Next {
     largest: f64,
 }
 
+impl Next {
+    /// The largest that has left the window since the sum was made.
+    #[inline(always)]
+    pub(super) fn largest(&self) -> f64 {
+        self.largest
+    }
+}
+
 impl Sum {
     pub(crate) fn new(period: usize) -> Sum {
         let ring = vec![0.0; period].into_boxed_slice();

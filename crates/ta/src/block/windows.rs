@@ -194,3 +194,41 @@ fn numbers_that_fall_by_stages_keep_their_digits() {
         }
     }
 }
+
+/// Nor does it in what is made of distances to a mean, which are small beside the numbers.
+#[test]
+fn a_mean_deviation_keeps_its_digits_where_numbers_fall() {
+    let wave = |at: usize| 1.0 + (at * at % 17) as f64 / 19e3;
+    let xs: Vec<_> = (0..200).map(|at| wave(at) * if at < 60 { 100.0 } else { 0.1 }).collect();
+    for period in [2, 3, 14, 28] {
+        let mut block = Deviation::new(period);
+        for (row, x) in xs.iter().enumerate() {
+            let ((mean, deviation), next) = block.step(*x);
+            block.commit(next);
+            let Some(from) = (row + 1).checked_sub(period).filter(|from| *from >= 60) else {
+                continue;
+            };
+            let (window, share) = (&xs[from..=row], 1.0 / period as f64);
+            let offset = window.iter().map(|other| other - x).sum::<f64>() * share;
+            let apart = |other: &f64| (other - x - offset).abs();
+            let exact = window.iter().map(apart).sum::<f64>() * share;
+            for (found, exact) in [(deviation, exact), (x - mean, -offset)] {
+                let near = (found - exact).abs() <= 1e-10 * deviation;
+                assert!(near, "over {period}, row {row}: {found} is not {exact}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_mean_deviation_is_back_as_soon_as_what_was_missing_has_left() {
+    let mut block = Deviation::new(3);
+    let mut push = |x: f64| {
+        let ((_, deviation), next) = block.step(x);
+        block.commit(next);
+        deviation
+    };
+    let found = [1.0, f64::NAN, 2.0, 3.0, 4.0, 5.0].map(&mut push);
+    assert!(found[..4].iter().all(|deviation| deviation.is_nan()), "{found:?}");
+    assert!(found[4..].iter().all(|deviation| (deviation * 3.0 - 2.0).abs() < 1e-12), "{found:?}");
+}
