@@ -14,7 +14,7 @@ impl Dice {
 
     fn trouble(&mut self) -> Trouble {
         let klines = Served::Klines.path();
-        match self.roll(25) {
+        match self.roll(27) {
             0..=13 => Trouble::new(FaultKind::WsDrop, 1 + self.roll(8) as u32),
             14 => Trouble::new(FaultKind::WsShutdown, 1),
             15 => Trouble::new(FaultKind::WsStall, 1),
@@ -29,7 +29,8 @@ impl Dice {
             21 => Trouble::new(FaultKind::Status500, 1 + self.roll(3) as u32).on(klines),
             22 => Trouble::new(FaultKind::ShuffledRows, 1).on(klines),
             23 => Trouble::new(FaultKind::MissingRows, 1 + self.roll(2) as u32).on(klines),
-            _ => Trouble::new(FaultKind::Truncated, 1).on(klines),
+            24 => Trouble::new(FaultKind::Truncated, 1).on(klines),
+            _ => Trouble::new(FaultKind::WsRefused, 1 + self.roll(10) as u32),
         }
     }
 }
