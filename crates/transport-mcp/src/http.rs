@@ -9,8 +9,8 @@ use axum::extract::{Path, Request};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any};
 use contract::{Pipeline, View};
-use http::StatusCode;
 use http::header::CONTENT_TYPE;
+use http::{Method, StatusCode};
 use rmcp::ServerHandler;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
@@ -104,12 +104,14 @@ where
         }
         // The library's state for one request is large.
         let answering = Box::pin(async move {
-            let json = is_json(&request);
+            let (json, ending) = (is_json(&request), request.method() == Method::DELETE);
             let response = service.handle(request).await.into_response();
-            // The library calls a JSON body it cannot read an unsupported type.
-            match json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
-                true => unreadable(),
-                false => response,
+            match response.status() {
+                // The library calls a JSON body it cannot read an unsupported type.
+                StatusCode::UNSUPPORTED_MEDIA_TYPE if json => unreadable(),
+                // The session is over. To Python's client this answer alone, or 200, says so.
+                StatusCode::ACCEPTED if ending => StatusCode::NO_CONTENT.into_response(),
+                _ => response,
             }
         });
         slow::answered(answering, quiet_max)

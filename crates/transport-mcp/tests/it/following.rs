@@ -115,7 +115,7 @@ async fn the_end_of_a_session_ends_its_calls_and_watches() {
     house.ear.steps.add_permits(1);
     let mut events = session.follow_in_session("tools/call", call("FOLLOW")).await;
     assert_eq!(done(&events.next().await.unwrap()), 1.0);
-    assert_eq!(session.send("DELETE", b"").await.status, 202);
+    assert_eq!(session.send("DELETE", b"").await.status, 204);
     assert_eq!(house.ear.heard.recv().await, Some(Heard::Cancelled));
     feed.left().await;
 }
