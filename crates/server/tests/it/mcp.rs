@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::process::{Folder, Pipes, Server, http, mcp_call, mcp_post};
+use crate::process::{Folder, Pipes, Server, mcp_call, mcp_post};
 
 #[tokio::test]
 async fn both_spellings_work_everywhere_and_answers_are_useful_twice() {
@@ -51,29 +51,6 @@ async fn a_misused_protocol_is_told_so() {
     assert_eq!((status, body["error"]["code"].as_i64()), (404, Some(-32601)));
     let (status, body) = mcp_post(&server.url("/mcp/nothing"), "tools/list", json!({})).await;
     assert_eq!(status, 404, "{body}");
-}
-
-/// Some clients take every other answer for a failure, and say so to their users.
-#[tokio::test]
-async fn a_session_that_was_ended_is_gone() {
-    let folder = Folder::new();
-    let server = Server::start(folder.path(), &[]);
-    let url = server.url("/mcp");
-    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25", "capabilities": {},
-        "clientInfo": { "name": "it", "version": "1" } } });
-    let accept = ("accept", "application/json, text/event-stream");
-    let greeted = http().post(&url).header(accept.0, accept.1).json(&hello).send().await.unwrap();
-    let session = greeted.headers()["mcp-session-id"].to_str().unwrap().to_owned();
-    let end = || async {
-        let request = http().delete(&url).header("mcp-session-id", &session);
-        request.send().await.unwrap().status().as_u16()
-    };
-    assert_eq!(end().await, 204);
-    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
-    let late = http().post(&url).header(accept.0, accept.1).header("mcp-session-id", &session);
-    assert_eq!(late.json(&list).send().await.unwrap().status(), 404);
-    assert_eq!(http().delete(&url).send().await.unwrap().status(), 400);
 }
 
 #[test]

@@ -373,7 +373,7 @@ async fn a_session_has_a_stream_of_its_own_until_it_is_deleted() {
     let mut start = [0_u8; 12];
     stream.read_exact(&mut start).await.unwrap();
     assert_eq!(&start, b"HTTP/1.1 200");
-    assert_eq!(session.send("DELETE", b"").await.status, 202);
+    assert_eq!(session.send("DELETE", b"").await.status, 204);
     assert_eq!(session.in_session("tools/list", json!({})).await.status, 404);
     assert_eq!(
         house.at("/mcp").with("mcp-protocol-version", "2026-07-28").send("GET", b"").await.status,

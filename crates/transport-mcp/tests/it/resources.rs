@@ -169,7 +169,7 @@ async fn the_end_of_a_session_ends_what_it_watches() {
     let (session, _) = house.at("/mcp").legacy().await;
     subscribe(&session, URI).await;
     let feed = opened(&mut house).await;
-    assert_eq!(session.send("DELETE", b"").await.status, 202);
+    assert_eq!(session.send("DELETE", b"").await.status, 204);
     feed.left().await;
 }
 
