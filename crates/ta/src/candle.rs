@@ -26,7 +26,7 @@ impl Candle {
     /// is not known does not count, so the first candle has its own range.
     #[inline(always)]
     pub(crate) fn true_range(&self, close_before: f64) -> f64 {
-        (self.h - self.l).max((self.h - close_before).abs()).max((self.l - close_before).abs())
+        true_range(self.h, self.l, close_before)
     }
 
     /// Where the close lies in the range, from -1 (low) to 1 (high); 0 where there is no range.
@@ -34,6 +34,12 @@ impl Candle {
     pub(crate) fn location(&self) -> f64 {
         location(self.h, self.l, self.c)
     }
+}
+
+/// That of columns, which have no candles.
+#[inline(always)]
+pub(crate) fn true_range(h: f64, l: f64, close_before: f64) -> f64 {
+    (h - l).max((h - close_before).abs()).max((l - close_before).abs())
 }
 
 #[inline(always)]

@@ -4,6 +4,7 @@
 
 use crate::block::slide::CHUNK;
 use crate::block::{RatioWork, Ratios, RatiosNext, check_period, positive};
+use crate::candle::true_range;
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Room};
@@ -104,7 +105,7 @@ impl Indicator<1> for Ultimate {
             for index in 0..n {
                 let (h, l, c, before) = (h[index], l[index], c[index], before[index]);
                 pressures[index] = pressure(l, c, before);
-                ranges[index] = Candle { t: 0, o: c, h, l, c, v: 0.0 }.true_range(before);
+                ranges[index] = true_range(h, l, before);
             }
             let [out] = out.next(n);
             let show = |ratios| available(mean(weights, ratios));

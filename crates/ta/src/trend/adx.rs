@@ -10,6 +10,7 @@
 //! shown one earlier. Where there is no direction its ADX stays as it was.
 
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
+use crate::candle::true_range;
 use crate::indicator::{erase, finite};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity, Room};
@@ -208,8 +209,8 @@ fn movements(candles: &Candles<'_>, from: usize, rows: [&mut [f64]; 3]) -> bool 
     let (ups, downs) = (&mut ups[..len], &mut downs[..len]);
     let mut wrong = 0;
     for i in 0..len {
-        let candle = Candle { t: 0, o: 0.0, h: h[i], l: l[i], c: 0.0, v: 0.0 };
-        let (range, up, down) = (candle.true_range(close[i]), h[i] - high[i], low[i] - l[i]);
+        let range = true_range(h[i], l[i], close[i]);
+        let (up, down) = (h[i] - high[i], low[i] - l[i]);
         wrong += u64::from(!finite(range + up + down));
         ranges[i] = range;
         ups[i] = if up > down && up > 0.0 { up } else { 0.0 };

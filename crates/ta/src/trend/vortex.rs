@@ -4,6 +4,7 @@
 use crate::block::rolling::{Rolls, pour};
 use crate::block::slide::Work;
 use crate::block::{Block, CHUNK, Of, Sum, check_period};
+use crate::candle::true_range;
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Room};
@@ -115,7 +116,7 @@ impl Rolls<3, 3> for Vortex {
         for i in 0..len {
             ups[i] = (h[i] - low[i]).abs();
             downs[i] = (l[i] - high[i]).abs();
-            ranges[i] = range(h[i], l[i], close[i]);
+            ranges[i] = true_range(h[i], l[i], close[i]);
         }
         (self.high, self.low, self.close) = (h[len - 1], l[len - 1], c[len - 1]);
     }
@@ -147,11 +148,6 @@ impl Rolls<3, 3> for Vortex {
             [*plus, *minus, *apart] = show([*plus, *minus, *apart]).map(available);
         }
     }
-}
-
-#[inline(always)]
-fn range(h: f64, l: f64, close_before: f64) -> f64 {
-    Candle { t: 0, o: 0.0, h, l, c: 0.0, v: 0.0 }.true_range(close_before)
 }
 
 /// A column one candle later, after what came before it; no more than a chunk of it.

@@ -6,6 +6,7 @@
 use std::hint::cold_path;
 
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
+use crate::candle::true_range;
 use crate::indicator::{Room, available, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
@@ -111,19 +112,14 @@ impl Indicator<1> for Atr {
             let part = candles.slice(from, from + CHUNK);
             let (h, l, c) = (part.highs(), part.lows(), part.closes());
             let ([out], ranges) = (out.next(part.len()), &mut ranges[..part.len()]);
-            ranges[0] = range(h[0], l[0], self.close);
+            ranges[0] = true_range(h[0], l[0], self.close);
             for (slot, ((&h, &l), &close)) in
                 ranges[1..].iter_mut().zip(h[1..].iter().zip(&l[1..]).zip(c))
             {
-                *slot = range(h, l, close);
+                *slot = true_range(h, l, close);
             }
             self.close = c[c.len() - 1];
             self.range.scan(ranges, out);
         }
     }
-}
-
-#[inline]
-fn range(h: f64, l: f64, close_before: f64) -> f64 {
-    Candle { t: 0, o: 0.0, h, l, c: 0.0, v: 0.0 }.true_range(close_before)
 }
