@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use bars::{BarStore, MIGRATIONS};
+use clock::{Millis, TimeRange};
 use fault::Fault;
-use market::{BarArchive as _, Interval, Millis, PageRequest, Series, Span, Symbol, Venue};
+use market::{BarArchive as _, Interval, PageRequest, Series, Symbol, Venue};
+use market_bars::{BarStore, MIGRATIONS};
 use market_files::{Format, ImportOptions, OnBad, import_bars};
 use store::{Db, StoreConfig, placeholders, sql, sql_built};
 use testkit::TempFolder;
@@ -239,7 +240,7 @@ async fn pages(name: &str, db: &Db, per_ticker: usize) -> Outcome<(Duration, Dur
     let series: Vec<Series> = (0..TICKERS)
         .map(|at| Series { source: "file".to_owned(), symbol: symbol(at), interval: Interval::M1 })
         .collect();
-    let span = Span::new(Millis(0), Millis(i64::MAX));
+    let span = TimeRange::new(Millis(0), Millis(i64::MAX));
     let total = (per_ticker * TICKERS) as u64;
     let ends = [0, total - PAGE as u64];
     let read = async |store: &BarStore, offset: u64| -> Result<Duration, Fault> {

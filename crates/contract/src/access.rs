@@ -11,7 +11,7 @@ use crate::files::ContractError;
 use crate::schema::Schema;
 
 /// What stands in for a credential while the arguments are checked: the schema asks for a text, and
-/// the real one goes no further than the gate.
+/// the real one goes no further than the authenticator.
 const TAKEN: &str = "taken";
 
 /// The `access` section of a contract.
@@ -30,7 +30,7 @@ pub struct AccessRules {
 }
 
 impl AccessRules {
-    /// Takes the credential out of the arguments, so that nothing after the gate can repeat it. One
+    /// Takes the credential out of the arguments, so that nothing after the authenticator can repeat it. One
     /// that is no text is a credential all the same, and a bad one.
     pub(crate) fn take(&self, args: &mut Map<String, Value>) -> Option<Credential> {
         let given = args.get_mut(self.argument.as_deref()?)?;

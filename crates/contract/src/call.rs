@@ -64,12 +64,12 @@ pub struct Caller {
     pub subject: Arc<str>,
     pub scopes: Arc<[String]>,
     /// Absent where the credential reaches everything.
-    pub reach: Option<Arc<dyn Reach>>,
+    pub reach: Option<Arc<dyn GrantLimits>>,
 }
 
 /// How far a credential reaches, for the contracts that have goods and markets. Refusals say what
 /// lies outside.
-pub trait Reach: std::fmt::Debug + Send + Sync {
+pub trait GrantLimits: std::fmt::Debug + Send + Sync {
     fn sku(&self, sku: &str) -> Result<(), Fault>;
     fn market(&self, market: &str) -> Result<(), Fault>;
 
@@ -102,7 +102,7 @@ impl Caller {
 
     /// What the SKUs within reach begin with; `None` where every SKU is.
     pub fn sku_prefixes(&self) -> Option<&[String]> {
-        self.reach.as_deref().and_then(Reach::sku_prefixes)
+        self.reach.as_deref().and_then(GrantLimits::sku_prefixes)
     }
 
     /// Fails where the credential does not reach this market.
@@ -143,10 +143,10 @@ impl std::fmt::Debug for Progress {
 /// What the edge of a transport learnt about a request before anything decoded it. HTTP puts it
 /// into the request's extensions, where every protocol on top finds it.
 #[derive(Debug, Clone)]
-pub struct Arrival {
+pub struct RequestMeta {
     pub request_id: Arc<str>,
     /// Set when the client has used up its rate; says when to come back.
-    pub refused_for: Option<Duration>,
+    pub retry_after_rate: Option<Duration>,
     pub credential: Credential,
 }
 
@@ -163,7 +163,7 @@ pub struct Call {
     pub transport: &'static str,
     pub request_id: Arc<str>,
     /// Set when the client has used up its rate; says when to come back.
-    pub refused_for: Option<Duration>,
+    pub retry_after_rate: Option<Duration>,
     pub cancel: CancellationToken,
     pub progress: Progress,
 }
@@ -178,7 +178,7 @@ impl Call {
             credential: Credential::None,
             transport: "local",
             request_id: Arc::from("local"),
-            refused_for: None,
+            retry_after_rate: None,
             cancel: CancellationToken::new(),
             progress: Progress::default(),
         }

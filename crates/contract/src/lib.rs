@@ -30,13 +30,13 @@ mod upload;
 pub use access::AccessRules;
 pub use address::path_parameters;
 pub use agent::{AgentSkill, AgentSpec};
-pub use call::{Arrival, Call, Caller, Credential, Cx, Progress, Reach, Scope};
+pub use call::{Call, Caller, Credential, Cx, GrantLimits, Progress, RequestMeta, Scope};
 pub use catalog::{Catalog, Listed, View, host_safe};
 pub use download::Download;
 pub use envelope::{Envelope, Failure, FailureContext};
 pub use files::{ContractError, paths, text};
 pub use ledger::Ledger;
-pub use pipeline::{CallRecord, Gate, Meter, Opened, Outcome, Pipeline, StreamInput};
+pub use pipeline::{Authenticator, CallRecord, Meter, Opened, Outcome, Pipeline, StreamInput};
 pub use reply::{HttpReply, Reply};
 pub use schema::Schema;
 pub use spec::{

@@ -35,28 +35,28 @@ mod transfer;
 
 /// Turns a credential into a caller; the server implements it over `auth`.
 #[async_trait]
-pub trait Gate: Send + Sync {
-    async fn admit(&self, credential: &Credential, service: &str) -> Result<Caller, Fault>;
+pub trait Authenticator: Send + Sync {
+    async fn authenticate(&self, credential: &Credential, service: &str) -> Result<Caller, Fault>;
 
     /// The same for a call that needs this scope, so that a refusal can say which.
-    async fn admit_for(
+    async fn authenticate_for(
         &self,
         credential: &Credential,
         service: &str,
         _scope: Scope,
     ) -> Result<Caller, Fault> {
-        self.admit(credential, service).await
+        self.authenticate(credential, service).await
     }
 
     /// Who shows this credential, where nothing depends on it: what is wrong with it is nobody's
     /// concern, and is not counted.
-    async fn recognise(&self, credential: &Credential, service: &str) -> Option<Caller> {
-        self.admit(credential, service).await.ok()
+    async fn identify(&self, credential: &Credential, service: &str) -> Option<Caller> {
+        self.authenticate(credential, service).await.ok()
     }
 
     /// Whether the callers of a service may show their credential in the call itself, so that the
     /// edge must let them come that far.
-    fn asks_later(&self, _service: &str) -> bool {
+    fn accepts_in_call_credentials(&self, _service: &str) -> bool {
         false
     }
 
@@ -66,7 +66,7 @@ pub trait Gate: Send + Sync {
     }
 
     /// Told of every scope that was asked for, for those who count.
-    fn decided(&self, _service: &str, _scope: Scope, _denied: Option<&Fault>) {}
+    fn on_authorization(&self, _service: &str, _scope: Scope, _denied: Option<&Fault>) {}
 }
 
 /// What one call came to, for the metrics.
@@ -104,7 +104,7 @@ const LONG: Duration = Duration::from_mins(1);
 
 pub struct Pipeline {
     catalog: Catalog,
-    gate: Arc<dyn Gate>,
+    authenticator: Arc<dyn Authenticator>,
     meter: Arc<dyn Meter>,
     /// Those who have something open, and whether they still may.
     standings: Arc<Standings>,
@@ -141,18 +141,27 @@ struct Asks<'a> {
 impl Pipeline {
     pub fn new(
         catalog: Catalog,
-        gate: Arc<dyn Gate>,
+        authenticator: Arc<dyn Authenticator>,
         meter: Arc<dyn Meter>,
         patience: Duration,
     ) -> Self {
-        let standings = Standings::new(Arc::clone(&gate), Arc::clone(&meter), standing::EVERY);
-        Self { catalog, gate, meter, standings, patience, check_replies: cfg!(debug_assertions) }
+        let standings =
+            Standings::new(Arc::clone(&authenticator), Arc::clone(&meter), standing::EVERY);
+        Self {
+            catalog,
+            authenticator,
+            meter,
+            standings,
+            patience,
+            check_replies: cfg!(debug_assertions),
+        }
     }
 
     /// How often the credentials of what is open are looked at again.
     #[must_use]
     pub fn rechecked(mut self, every: Duration) -> Self {
-        self.standings = Standings::new(Arc::clone(&self.gate), Arc::clone(&self.meter), every);
+        self.standings =
+            Standings::new(Arc::clone(&self.authenticator), Arc::clone(&self.meter), every);
         self
     }
 
@@ -284,7 +293,7 @@ impl Pipeline {
             call.credential = given;
         }
         let caller = self.caller(asks, &call.credential).await?;
-        if let Some(wait) = call.refused_for {
+        if let Some(wait) = call.retry_after_rate {
             return Err(rate_limited(wait));
         }
         if asks.service.envelope.repeats_request() {
@@ -341,11 +350,11 @@ impl Pipeline {
             return Ok(known.clone());
         }
         if asks.scope != Scope::Open {
-            return self.gate.admit_for(credential, name, asks.scope).await;
+            return self.authenticator.authenticate_for(credential, name, asks.scope).await;
         }
         let known = match credential {
             Credential::Bearer(_) if asks.service.access.recognise => {
-                self.gate.recognise(credential, name).await
+                self.authenticator.identify(credential, name).await
             }
             _ => None,
         };
@@ -368,7 +377,7 @@ impl Pipeline {
             return Ok(());
         }
         let denied = (!caller.may(asks.scope)).then(|| scope_missing(asks));
-        self.gate.decided(&asks.service.name, asks.scope, denied.as_ref());
+        self.authenticator.on_authorization(&asks.service.name, asks.scope, denied.as_ref());
         denied.map_or(Ok(()), Err)
     }
 

@@ -14,16 +14,16 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::call::{Credential, Scope};
-use crate::pipeline::{Gate, Meter};
+use crate::pipeline::{Authenticator, Meter};
 
-/// How long a credential that was taken back may go on at most, beside what the gate remembers.
+/// How long a credential that was taken back may go on at most, beside what the authenticator remembers.
 pub(crate) const EVERY: Duration = Duration::from_secs(5);
 /// A clock that is a little behind ours must not have us ask without a pause.
 const PAUSE_MIN: Duration = Duration::from_millis(20);
 
 /// The credentials that have something open.
 pub(crate) struct Standings {
-    gate: Arc<dyn Gate>,
+    authenticator: Arc<dyn Authenticator>,
     meter: Arc<dyn Meter>,
     every: Duration,
     tasks: TaskTracker,
@@ -75,9 +75,13 @@ impl Drop for Standing {
 }
 
 impl Standings {
-    pub(crate) fn new(gate: Arc<dyn Gate>, meter: Arc<dyn Meter>, every: Duration) -> Arc<Self> {
+    pub(crate) fn new(
+        authenticator: Arc<dyn Authenticator>,
+        meter: Arc<dyn Meter>,
+        every: Duration,
+    ) -> Arc<Self> {
         let (tasks, watched) = (TaskTracker::new(), Mutex::default());
-        Arc::new(Self { gate, meter, every, tasks, watched })
+        Arc::new(Self { authenticator, meter, every, tasks, watched })
     }
 
     fn watched(&self) -> MutexGuard<'_, HashMap<Key, Weak<Standing>>> {
@@ -119,9 +123,9 @@ impl Standings {
         loop {
             // Those that came together do not ask together.
             let pause = self.every.mul_f64(0.5 + 0.5 * chance());
-            let expires = self.gate.expires_in(&credential).unwrap_or(pause);
+            let expires = self.authenticator.expires_in(&credential).unwrap_or(pause);
             tokio::time::sleep(pause.min(expires).max(PAUSE_MIN)).await;
-            let fault = match self.gate.admit(&credential, &key.service).await {
+            let fault = match self.authenticator.authenticate(&credential, &key.service).await {
                 Ok(caller) if caller.may(key.scope) => continue,
                 Ok(_) => {
                     let message = "the credential does not reach this far any more";
@@ -129,7 +133,7 @@ impl Standings {
                 }
                 Err(fault) => fault,
             };
-            // That the gate itself cannot answer says nothing about the credential.
+            // That the authenticator itself cannot answer says nothing about the credential.
             if !matches!(fault.kind(), Kind::Unauthenticated | Kind::Forbidden) {
                 tracing::debug!(service = &*key.service, %fault, "a credential was not looked at");
                 continue;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-use crate::Worth;
+use crate::Priority;
 use crate::queue::{End, Next, Queue};
 
 #[derive(Debug)]
@@ -24,7 +24,7 @@ struct Readers<T> {
 }
 
 #[derive(Debug)]
-pub struct Fan<T> {
+pub struct Broadcast<T> {
     readers: Mutex<Readers<T>>,
 }
 
@@ -46,20 +46,20 @@ impl Depth {
 
 /// A reader's place; given up when it is dropped.
 #[derive(Debug)]
-pub struct Seat<T> {
-    fan: Arc<Fan<T>>,
+pub struct Subscriber<T> {
+    fan: Arc<Broadcast<T>>,
     id: u64,
     queue: Arc<Queue<T>>,
 }
 
-impl<T> Default for Fan<T> {
+impl<T> Default for Broadcast<T> {
     fn default() -> Self {
         let readers = Readers { all: HashMap::new(), next_id: 0, fleeting: 0, ended: false };
         Self { readers: Mutex::new(readers) }
     }
 }
 
-impl<T> Fan<T> {
+impl<T> Broadcast<T> {
     fn readers(&self) -> MutexGuard<'_, Readers<T>> {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -78,9 +78,9 @@ impl<T> Fan<T> {
     }
 }
 
-impl<T> Fan<T> {
+impl<T> Broadcast<T> {
     /// A place with a queue of at most `queue_max` events. Who comes after the end is told of it.
-    pub fn join(self: &Arc<Self>, queue_max: usize, fleeting: bool) -> Seat<T> {
+    pub fn join(self: &Arc<Self>, queue_max: usize, fleeting: bool) -> Subscriber<T> {
         let queue = Arc::new(Queue::new(queue_max));
         let mut readers = self.readers();
         let id = readers.next_id;
@@ -91,14 +91,14 @@ impl<T> Fan<T> {
         }
         readers.all.insert(id, Reader { queue: Arc::clone(&queue), fleeting });
         drop(readers);
-        Seat { fan: Arc::clone(self), id, queue }
+        Subscriber { fan: Arc::clone(self), id, queue }
     }
 
     /// Hands an event to everybody. Those that were cut off keep their seat until they have read
     /// how it ended.
-    pub fn publish(&self, event: &Arc<T>, worth: Worth) {
+    pub fn publish(&self, event: &Arc<T>, worth: Priority) {
         for reader in self.readers().all.values() {
-            if reader.fleeting || worth > Worth::Fleeting {
+            if reader.fleeting || worth > Priority::Droppable {
                 reader.queue.push(event, worth);
             }
         }
@@ -126,7 +126,7 @@ impl<T> Fan<T> {
     }
 }
 
-impl<T> Seat<T> {
+impl<T> Subscriber<T> {
     pub fn poll_next(&self, context: &mut Context<'_>) -> Poll<Next<T>> {
         self.queue.poll_pop(context)
     }
@@ -137,12 +137,12 @@ impl<T> Seat<T> {
     }
 
     /// Puts an event before this reader alone.
-    pub fn tell(&self, event: &Arc<T>, worth: Worth) {
+    pub fn tell(&self, event: &Arc<T>, worth: Priority) {
         self.queue.push(event, worth);
     }
 }
 
-impl<T> Drop for Seat<T> {
+impl<T> Drop for Subscriber<T> {
     fn drop(&mut self) {
         let mut readers = self.fan.readers();
         if let Some(reader) = readers.all.remove(&self.id) {
@@ -158,12 +158,12 @@ mod tests {
     use super::*;
 
     /// Negative numbers are fleeting.
-    fn publish(fan: &Fan<i32>, number: i32) {
-        let worth = if number < 0 { Worth::Fleeting } else { Worth::Lasting };
+    fn publish(fan: &Broadcast<i32>, number: i32) {
+        let worth = if number < 0 { Priority::Droppable } else { Priority::MustDeliver };
         fan.publish(&Arc::new(number), worth);
     }
 
-    fn read(seat: &Seat<i32>) -> Vec<i32> {
+    fn read(seat: &Subscriber<i32>) -> Vec<i32> {
         let mut context = Context::from_waker(Waker::noop());
         let mut all = Vec::new();
         while let Poll::Ready(Next::Event(event)) = seat.poll_next(&mut context) {
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn each_reader_gets_what_it_asked_for_from_when_it_came() {
-        let fan = Arc::new(Fan::default());
+        let fan = Arc::new(Broadcast::default());
         let lasting = fan.join(10, false);
         assert!(!fan.wants_fleeting());
         [-1, 1].into_iter().for_each(|it| publish(&fan, it));
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn readers_are_told_of_the_end_after_what_was_waiting() {
-        let fan = Arc::new(Fan::default());
+        let fan = Arc::new(Broadcast::default());
         let seat = fan.join(10, false);
         publish(&fan, 1);
         fan.end();

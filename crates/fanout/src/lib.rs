@@ -6,16 +6,16 @@
 mod fan;
 mod queue;
 
-pub use fan::{Depth, Fan, Seat};
+pub use fan::{Broadcast, Depth, Subscriber};
 pub use queue::{End, Next, Queue};
 
 /// How much an event matters, least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Worth {
+pub enum Priority {
     /// The next one of its kind says more: a forming candle.
-    Fleeting,
+    Droppable,
     /// Good to know, about the stream itself.
     Status,
     /// Never left out: a closed candle.
-    Lasting,
+    MustDeliver,
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use crate::Worth;
+use crate::Priority;
 
 /// An emptied queue that once held more than this gives its memory back.
 const KEPT: usize = 32;
@@ -20,7 +20,7 @@ pub enum End {
 
 #[derive(Debug)]
 struct State<T> {
-    events: VecDeque<(Worth, Arc<T>)>,
+    events: VecDeque<(Priority, Arc<T>)>,
     /// How many of the events are of each worth.
     counts: [usize; 3],
     reader: Option<Waker>,
@@ -53,13 +53,13 @@ impl<T> Queue<T> {
 
     /// Whether the reader is still served. One that cannot take a closed candle is not: it gets
     /// what waits for it, and then the end.
-    pub fn push(&self, event: &Arc<T>, arriving: Worth) -> bool {
+    pub fn push(&self, event: &Arc<T>, arriving: Priority) -> bool {
         let mut state = self.state();
         if state.ended.is_some() {
             return false;
         }
         if state.events.len() >= self.max && !state.make_room(arriving) {
-            if arriving != Worth::Lasting {
+            if arriving != Priority::MustDeliver {
                 return true;
             }
             state.ended = Some(End::TooSlow);
@@ -125,15 +125,15 @@ impl<T> Queue<T> {
     /// Whether more than half of the room is taken by what cannot be left out.
     pub fn is_crowded(&self) -> bool {
         let state = self.state();
-        state.ended.is_none() && state.counts[Worth::Lasting as usize] * 2 > self.max
+        state.ended.is_none() && state.counts[Priority::MustDeliver as usize] * 2 > self.max
     }
 }
 
 impl<T> State<T> {
     /// Leaves out the oldest of what matters least, unless all of it matters more than what
     /// arrives.
-    fn make_room(&mut self, arriving: Worth) -> bool {
-        let least = [Worth::Fleeting, Worth::Status]
+    fn make_room(&mut self, arriving: Priority) -> bool {
+        let least = [Priority::Droppable, Priority::Status]
             .into_iter()
             .find(|worth| *worth <= arriving && self.counts[*worth as usize] > 0);
         let Some(least) = least else { return false };
@@ -151,11 +151,11 @@ mod tests {
     use super::*;
 
     /// `[1]` is lasting, letters are a status, and a number is fleeting.
-    fn worth(word: &str) -> Worth {
+    fn worth(word: &str) -> Priority {
         match word.as_bytes().first() {
-            Some(b'[') => Worth::Lasting,
-            Some(b'a'..=b'z') => Worth::Status,
-            _ => Worth::Fleeting,
+            Some(b'[') => Priority::MustDeliver,
+            Some(b'a'..=b'z') => Priority::Status,
+            _ => Priority::Droppable,
         }
     }
 

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use clock::{Clock, Millis};
 use fault::Fault;
-use market::{Clock, Millis};
 use serde::de::DeserializeOwned;
 use store::Db;
 use tokio_util::sync::CancellationToken;

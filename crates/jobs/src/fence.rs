@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use clock::Clock;
 use fault::{Fault, Kind};
-use market::Clock;
 use serde::Serialize;
 use store::{Db, Tx};
 

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use clock::Millis;
 use fault::Fault;
-use market::Millis;
 
 /// Ids of one millisecond before the next one is borrowed.
 const PER_MILLI: u16 = 0x0fff;

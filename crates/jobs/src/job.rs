@@ -1,7 +1,7 @@
 //! What a job is to whoever asks about it.
 
+use clock::Millis;
 use fault::Fault;
-use market::Millis;
 use serde::de::DeserializeOwned;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

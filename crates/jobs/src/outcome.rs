@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use clock::Millis;
 use fault::{Fault, Kind};
-use market::Millis;
 use serde::Serialize;
 
 use crate::context::Stop;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use clock::{Clock, Millis};
 use fault::{Fault, Kind};
-use market::{Clock, Millis};
 use store::{Db, Tx};
 
 use crate::context::Stop;

@@ -3,8 +3,8 @@
 //! Rows to be changed are picked first and locked, skipping those that somebody else holds; SQLite
 //! has one writer, so it needs no lock and takes the same text without it.
 
+use clock::Millis;
 use fault::Fault;
-use market::Millis;
 use store::{Db, Row, Sql, Tx, Value, placeholders, sql, sql_built};
 
 use crate::job::{Count, Filter, Job, JobError, Page, Progress, State};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use market::{Clock as _, Millis};
+use clock::{Clock as _, Millis};
 use serde_json::json;
 use store::Db;
 use testkit::FakeClock;

@@ -14,11 +14,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use clock::SystemClock;
 use fault::Fault;
 use jobs::{
     Handler, JobContext, Jobs, Limits, MIGRATIONS, NewJob, Outcome, State, Worker, WorkerConfig,
 };
-use market::SystemClock;
 use store::{Db, Migrations, StoreConfig, sql};
 use testkit::{TempFolder, postgres};
 use tokio_util::sync::CancellationToken;

@@ -137,7 +137,7 @@ impl Shared {
         if !failure.again || attempt >= self.config.retries {
             return Err(failure.fault);
         }
-        let own = upstream::jitter(attempt, self.config.retry_wait, self.config.retry_wait_max);
+        let own = http_client::jitter(attempt, self.config.retry_wait, self.config.retry_wait_max);
         // A little more than told, so that those who were told the same do not return together.
         let wait = failure.fault.retry_wait().map_or(own, |told| told + own.min(told / 4));
         let longest = self.config.retry_wait_max.max(Duration::from_millis(1));

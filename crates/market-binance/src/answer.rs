@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
+use clock::Millis;
 use fault::{Fault, Kind};
-use market::Millis;
+use http_client::{Failure, Response, Retry};
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
-use upstream::{Failure, Response, Retry};
 
 use crate::wire::ErrorBody;
 

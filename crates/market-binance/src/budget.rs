@@ -4,7 +4,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use market::Millis;
+use clock::Millis;
 
 const MINUTE_MS: i64 = 60_000;
 /// What Binance allowed when this was written; the true figure comes with the listing.

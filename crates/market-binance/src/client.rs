@@ -4,11 +4,11 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use clock::Clock;
 use fault::{Fault, Kind};
-use market::Clock;
+use http_client::{Failure, HttpTransport, Retry, address};
 use serde::Deserialize;
 use tokio::time::Instant;
-use upstream::{Failure, Line, Retry, address};
 
 use crate::answer::RawAnswer;
 use crate::budget::{Budget, Reservation};
@@ -50,7 +50,7 @@ impl Endpoint {
 pub(crate) type Query = Vec<(&'static str, String)>;
 
 pub(crate) struct Client {
-    pub(crate) line: Line,
+    pub(crate) line: HttpTransport,
     clock: Arc<dyn Clock>,
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) budget: Budget,
@@ -66,7 +66,7 @@ impl Client {
     ) -> Result<Self, Fault> {
         let headers = config.api_key.as_ref().map(ApiKey::headers).unwrap_or_default();
         let base = address("rest_url", &config.rest_url)?;
-        let line = Line::new(base, config.manners(), headers, Arc::clone(&clock))?;
+        let line = HttpTransport::new(base, config.manners(), headers, Arc::clone(&clock))?;
         Ok(Self { line, clock, observer, budget: Budget::new(), patience: config.patience })
     }
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use fault::Fault;
+use http_client::ClientPolicy;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use upstream::Manners;
 
 #[derive(Debug, Clone)]
 pub struct BinanceConfig {
@@ -94,8 +94,8 @@ impl BinanceConfig {
         }
     }
 
-    pub(crate) fn manners(&self) -> Manners {
-        Manners {
+    pub(crate) fn manners(&self) -> ClientPolicy {
+        ClientPolicy {
             connect_timeout: self.connect_timeout,
             request_timeout: self.request_timeout,
             retries: self.retries,

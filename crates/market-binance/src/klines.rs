@@ -3,9 +3,10 @@
 
 use std::sync::{Arc, PoisonError};
 
+use clock::{Millis, TimeRange};
 use fault::{Fault, Kind};
-use market::{Bar, BarBatch, Decimal, Interval, Kline, Millis, Span};
-use upstream::Backoff;
+use http_client::Backoff;
+use market::{Bar, BarBatch, Decimal, Interval, Kline};
 
 use crate::client::{Client, Endpoint};
 use crate::record::Doubt;
@@ -43,9 +44,9 @@ impl Inner {
         self: &Arc<Self>,
         code: &str,
         interval: Interval,
-        span: Span,
+        span: TimeRange,
     ) -> Result<Arc<BarBatch>, Fault> {
-        let thinkable = Span::new(Millis(0), Millis(TIME_MAX_MS));
+        let thinkable = TimeRange::new(Millis(0), Millis(TIME_MAX_MS));
         if interval.count_in(span.overlap(thinkable)) > BARS_MAX {
             let message = format!("a span of more than {BARS_MAX} bars was asked for at once");
             return Err(Fault::invalid("span_too_long", message));
@@ -61,13 +62,13 @@ impl Inner {
         self: &Arc<Self>,
         code: &str,
         interval: Interval,
-        span: Span,
+        span: TimeRange,
     ) -> Result<BarBatch, Fault> {
         // Read before the rows: what closes in between is left for the next call.
         let server_now = self.server_now().await?;
         // Whoever asks for bars keeps them for good, so those that may still change are not given.
         let certain_at = Millis(server_now.0.saturating_sub(self.settle_ms()));
-        let closed = Span::new(span.from, span.to.min(interval.open_of(certain_at)));
+        let closed = TimeRange::new(span.from, span.to.min(interval.open_of(certain_at)));
         let mut bars = Vec::new();
         // The exchange does not take times before 1970, and has no bars there.
         let mut known_to = closed.from.max(Millis(0));
@@ -75,7 +76,7 @@ impl Inner {
         let mut waits = Waits::new(&self.config);
         while !closed.is_empty() && interval.open_at_or_after(known_to) < closed.to {
             let opens = interval.open_at_or_after(known_to);
-            let left = interval.count_in(Span::new(opens, closed.to));
+            let left = interval.count_in(TimeRange::new(opens, closed.to));
             let limit = usize::try_from(left).map_or(PAGE_MAX, |left| left.min(PAGE_MAX));
             // Without an end, so that a later row can prove that the record went on.
             let ask = Ask { code, interval, start: Some(opens), end: None, limit };
@@ -106,7 +107,7 @@ impl Inner {
         }
         let whole = closed.is_empty() || interval.open_at_or_after(known_to) >= closed.to;
         let to = if whole { closed.to } else { known_to.max(closed.from) };
-        let covered = Span::new(closed.from, to);
+        let covered = TimeRange::new(closed.from, to);
         Ok(BarBatch { bars, covered, received_at: self.clock.now() })
     }
 

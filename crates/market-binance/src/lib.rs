@@ -23,13 +23,14 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use clock::{Clock, Millis, TimeRange};
 use fault::Fault;
+use http_client::{Abandoned, SingleFlight, is_young};
 use market::{
-    BarBatch, BarSource, Calendar, Clock, Interval, Kline, KlineSource, Listing, Millis, Quote,
-    QuoteSource, Span, Symbol, SymbolSource, VenueHealth,
+    BarBatch, BarSource, Calendar, Interval, Kline, KlineSource, Listing, Quote, QuoteSource,
+    Symbol, SymbolSource, VenueHealth,
 };
 use tokio_util::task::TaskTracker;
-use upstream::{Abandoned, Flights, is_young};
 
 pub use self::config::{ApiKey, BinanceConfig, StreamConfig};
 pub use self::observer::{Observer, Unobserved};
@@ -61,7 +62,7 @@ pub(crate) struct Inner {
     first_opens: Mutex<HashMap<SeriesKey, Millis>>,
     /// The last answer to a ping, so that health checks do not become load.
     pinged: Mutex<Option<(Millis, bool)>>,
-    flights: AllFlights,
+    flights: AllSingleFlights,
     streams: Streams,
     tasks: TaskTracker,
 }
@@ -71,14 +72,14 @@ type SeriesKey = (String, Interval);
 type Quotes = Arc<Vec<Arc<Quote>>>;
 
 /// Everything that can be under way at the exchange.
-struct AllFlights {
-    book: Flights<(), Arc<Book>>,
-    time: Flights<(), Offset>,
-    ping: Flights<(), ()>,
-    tickers: Flights<Vec<String>, Quotes>,
-    bars: Flights<(SeriesKey, Millis, Millis), Arc<BarBatch>>,
-    recent: Flights<(SeriesKey, usize), Arc<Vec<Kline>>>,
-    first_open: Flights<SeriesKey, Option<Millis>>,
+struct AllSingleFlights {
+    book: SingleFlight<(), Arc<Book>>,
+    time: SingleFlight<(), Offset>,
+    ping: SingleFlight<(), ()>,
+    tickers: SingleFlight<Vec<String>, Quotes>,
+    bars: SingleFlight<(SeriesKey, Millis, Millis), Arc<BarBatch>>,
+    recent: SingleFlight<(SeriesKey, usize), Arc<Vec<Kline>>>,
+    first_open: SingleFlight<SeriesKey, Option<Millis>>,
 }
 
 impl Binance {
@@ -95,14 +96,14 @@ impl Binance {
         config.streams.check()?;
         let client = Client::new(&config, Arc::clone(&clock), observer)?;
         let tasks = TaskTracker::new();
-        let flights = AllFlights {
-            book: Flights::new(&tasks, Abandoned::RunsOn),
-            time: Flights::new(&tasks, Abandoned::RunsOn),
-            ping: Flights::new(&tasks, Abandoned::RunsOn),
-            tickers: Flights::new(&tasks, Abandoned::RunsOn),
-            bars: Flights::new(&tasks, Abandoned::Stops),
-            recent: Flights::new(&tasks, Abandoned::Stops),
-            first_open: Flights::new(&tasks, Abandoned::RunsOn),
+        let flights = AllSingleFlights {
+            book: SingleFlight::new(&tasks, Abandoned::RunsOn),
+            time: SingleFlight::new(&tasks, Abandoned::RunsOn),
+            ping: SingleFlight::new(&tasks, Abandoned::RunsOn),
+            tickers: SingleFlight::new(&tasks, Abandoned::RunsOn),
+            bars: SingleFlight::new(&tasks, Abandoned::Stops),
+            recent: SingleFlight::new(&tasks, Abandoned::Stops),
+            first_open: SingleFlight::new(&tasks, Abandoned::RunsOn),
         };
         let inner = Inner {
             quotes: QuoteCache::new(config.quotes_max),
@@ -186,7 +187,12 @@ impl BarSource for Binance {
         Duration::from_hours(12)
     }
 
-    async fn bars(&self, code: &str, interval: Interval, span: Span) -> Result<BarBatch, Fault> {
+    async fn bars(
+        &self,
+        code: &str,
+        interval: Interval,
+        span: TimeRange,
+    ) -> Result<BarBatch, Fault> {
         self.inner.bars(code, interval, span).await.map(Arc::unwrap_or_clone)
     }
 

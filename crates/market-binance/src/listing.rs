@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
+use clock::Millis;
 use fault::Fault;
-use market::{Listing, Millis, closest};
-use upstream::is_young;
+use http_client::is_young;
+use market::{Listing, closest};
 
 use crate::Inner;
 use crate::client::{Client, Endpoint};

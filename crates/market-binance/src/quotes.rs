@@ -5,10 +5,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use clock::Millis;
 use fault::{Fault, Kind};
 use futures_util::future::join_all;
-use market::{Decimal, Delay, Freshness, Millis, Quote, Symbol, Venue};
-use upstream::is_young;
+use http_client::is_young;
+use market::{Decimal, Delay, Freshness, Quote, Symbol, Venue};
 
 use crate::client::{Client, Endpoint};
 use crate::listing::Book;

@@ -5,7 +5,8 @@
 //! record went on, and when so many looks in a row, with waits between them, missed the same row.
 //! Live streams and history go by this one rule; the end of the rows is never a hole.
 
-use market::{Interval, Kline, Millis};
+use clock::Millis;
+use market::{Interval, Kline};
 
 /// How many looks must miss the same row before it is taken for one that does not exist.
 const HOLE_LOOKS: u32 = 4;

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, PoisonError};
 
+use clock::Millis;
 use fault::Fault;
-use market::Millis;
-use upstream::is_young;
+use http_client::is_young;
 
 use crate::Inner;
 use crate::client::{Client, Endpoint};

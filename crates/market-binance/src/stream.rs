@@ -28,11 +28,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use clock::{Millis, TimeRange};
 use fault::Fault;
-use market::{Follow, Interval, KlineFeed, LiveKlines, Millis, Span};
+use market::{Follow, Interval, KlineFeed, LiveKlines};
+use market_live::{Feed, SeriesBroadcast, SeriesSubscriber, check_resume};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
-use upstream::{Feed, Hub, Seat, check_resume};
 
 use self::backfill::replay;
 use self::shard::{Joining, Shard};
@@ -54,7 +55,7 @@ pub(crate) struct Streams {
 /// Which series are followed, and which shard runs each.
 #[derive(Debug, Default)]
 struct Directory {
-    series: HashMap<String, (u64, Arc<Hub>)>,
+    series: HashMap<String, (u64, Arc<SeriesBroadcast>)>,
     shards: HashMap<u64, ShardEntry>,
     next_shard: u64,
 }
@@ -128,7 +129,7 @@ impl Inner {
         let begins_at = seat.begins_at;
         let (after, replay) = match how.after {
             Some(after) if after < begins_at => {
-                let missed = Span::new(Millis(after.0 + 1), begins_at);
+                let missed = TimeRange::new(Millis(after.0 + 1), begins_at);
                 (after, Some(replay(self, (code, interval), missed, halted)))
             }
             Some(after) => (after, None),
@@ -155,7 +156,7 @@ impl Inner {
         interval: Interval,
         expected: Millis,
         queue_max: usize,
-    ) -> Result<Seat, Fault> {
+    ) -> Result<SeriesSubscriber, Fault> {
         let config = &self.config.streams;
         let busy = |what: &str| {
             Err(Fault::unavailable("too_many_streams", format!("too many {what} are followed")))
@@ -174,7 +175,7 @@ impl Inner {
         if directory.series.len() >= config.series_max {
             return busy("series");
         }
-        let hub = Arc::new(Hub::new(expected, Arc::clone(&self.streams.followers)));
+        let hub = Arc::new(SeriesBroadcast::new(expected, Arc::clone(&self.streams.followers)));
         let seat = hub.join(queue_max);
         let shard = self.shard_with_room(&mut directory);
         let joining = Joining {

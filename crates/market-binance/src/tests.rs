@@ -8,8 +8,9 @@ mod streams;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use exchange_sim::{Endpoint as Served, Fault as Trouble, FaultKind, Sim, SimConfig};
-use market::{DAY_MS, Venue, parse_date};
+use clock::{DAY_MS, parse_date};
+use market::Venue;
+use market_sim::{Endpoint as Served, Fault as Trouble, FaultKind, Sim, SimConfig};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -128,7 +129,7 @@ impl World {
     }
 
     async fn bars(&self, interval: Interval, from: i64, to: i64) -> Result<BarBatch, Fault> {
-        self.binance.bars("BTCUSDT", interval, Span::new(Millis(from), Millis(to))).await
+        self.binance.bars("BTCUSDT", interval, TimeRange::new(Millis(from), Millis(to))).await
     }
 }
 

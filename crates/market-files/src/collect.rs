@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 
-use bars::{Columns, Narrow};
+use clock::{Millis, TimeRange};
 use fault::Fault;
-use market::{Bar, Interval, Millis, Series, Span, Ticker, Venue};
+use market::{Bar, Interval, Series, Ticker, Venue};
+use market_bars::{Columns, Narrow};
 use tokio::sync::mpsc;
 
 use crate::SOURCE;
@@ -22,7 +23,7 @@ const SERIES_MAX: usize = 100_000;
 pub(crate) struct Load {
     pub(crate) series: Series,
     pub(crate) columns: Columns,
-    pub(crate) covered: Span,
+    pub(crate) covered: TimeRange,
 }
 
 struct Slot {
@@ -192,7 +193,7 @@ impl Collector {
             let mut columns = std::mem::replace(&mut slot.columns, rest);
             columns.truncate(take);
             self.held -= take;
-            let covered = Span::new(slot.first, self.interval.next_open(slot.last));
+            let covered = TimeRange::new(slot.first, self.interval.next_open(slot.last));
             load.push(Load { series: slot.series.clone(), columns, covered });
         }
         if load.is_empty() {

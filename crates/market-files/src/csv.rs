@@ -7,9 +7,10 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bars::Narrow;
+use clock::Millis;
 use fault::Fault;
-use market::{Bar, Decimal, Millis};
+use market::{Bar, Decimal};
+use market_bars::Narrow;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::collect::{Collector, End, check_bar, plainly_sound};

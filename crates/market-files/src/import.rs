@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bars::{BarStore, Bulk};
+use clock::Millis;
 use fault::Fault;
-use market::{Interval, Millis};
+use market::Interval;
+use market_bars::{BarStore, Bulk};
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking};
 

@@ -1,7 +1,7 @@
 //! Points in time as files write them: Unix time in any unit, ISO 8601, plain dates. A time
 //! without a zone is UTC.
 
-use market::{DAY_MS, Millis};
+use clock::{DAY_MS, Millis};
 
 pub(crate) fn parse(text: &[u8]) -> Option<Millis> {
     if text.len() >= 10 && text[4] == b'-' && text[7] == b'-' {

@@ -1,8 +1,8 @@
 //! Decimals as files write them. The short ones, nearly all, are read in one pass; the rest takes
 //! its time, and an exponent is worked out exactly.
 
-use bars::Narrow;
 use market::{Decimal, DecimalError};
+use market_bars::Narrow;
 
 /// A plain decimal of at most 18 digits; `None` sends the text to [`careful`].
 #[inline]

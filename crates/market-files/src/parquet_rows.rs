@@ -7,8 +7,9 @@ use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use clock::{DAY_MS, Millis};
 use fault::Fault;
-use market::{Bar, DAY_MS, Decimal, Millis};
+use market::{Bar, Decimal};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::{Field, Row};

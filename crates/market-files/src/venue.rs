@@ -5,12 +5,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use bars::BarStore;
+use clock::{Millis, TimeRange};
 use fault::Fault;
 use market::{
-    BarArchive, BarBatch, BarSource, Calendar, Delay, Freshness, Interval, Listing, Millis,
-    PageRequest, Quote, QuoteSource, Series, Span, Symbol, SymbolSource,
+    BarArchive, BarBatch, BarSource, Calendar, Delay, Freshness, Interval, Listing, PageRequest,
+    Quote, QuoteSource, Series, Symbol, SymbolSource,
 };
+use market_bars::BarStore;
 
 use crate::SOURCE;
 
@@ -20,7 +21,7 @@ pub struct FileVenue {
 
 /// For series that were imported without saying what their prices are counted in.
 const CURRENCY: &str = "USD";
-const ALWAYS: Span = Span { from: Millis(i64::MIN), to: Millis(i64::MAX) };
+const ALWAYS: TimeRange = TimeRange { from: Millis(i64::MIN), to: Millis(i64::MAX) };
 
 impl FileVenue {
     pub fn new(store: Arc<BarStore>) -> Self {
@@ -95,8 +96,13 @@ impl BarSource for FileVenue {
     }
 
     /// Nothing, and nothing of it known: what was imported is in the archive already.
-    async fn bars(&self, _code: &str, _interval: Interval, span: Span) -> Result<BarBatch, Fault> {
-        let covered = Span::new(span.from, span.from);
+    async fn bars(
+        &self,
+        _code: &str,
+        _interval: Interval,
+        span: TimeRange,
+    ) -> Result<BarBatch, Fault> {
+        let covered = TimeRange::new(span.from, span.from);
         Ok(BarBatch { bars: Vec::new(), covered, received_at: Millis(0) })
     }
 

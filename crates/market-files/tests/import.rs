@@ -4,11 +4,12 @@
 
 use std::sync::Mutex;
 
-use bars::{BarStore, MIGRATIONS};
+use clock::{Millis, TimeRange};
 use market::{
-    ArchivePage, BarArchive as _, BarSource as _, Interval, Millis, PageRequest, QuoteSource as _,
-    Series, Span, Symbol, SymbolSource as _, Venue,
+    ArchivePage, BarArchive as _, BarSource as _, Interval, PageRequest, QuoteSource as _, Series,
+    Symbol, SymbolSource as _, Venue,
 };
+use market_bars::{BarStore, MIGRATIONS};
 use market_files::{FileVenue, Format, ImportOptions, ImportReport, OnBad, Progress, import_bars};
 use store::{Db, StoreConfig};
 use testkit::TempFolder;
@@ -37,7 +38,7 @@ impl Bench {
     }
 
     async fn page(&self, code: &str, interval: Interval) -> ArchivePage {
-        let span = Span::new(Millis(i64::MIN), Millis(i64::MAX));
+        let span = TimeRange::new(Millis(i64::MIN), Millis(i64::MAX));
         let request =
             PageRequest { series: &[series(code, interval)], span, offset: 0, limit: 5000 };
         self.store.page(&request).await.unwrap()
@@ -209,7 +210,8 @@ async fn a_large_shuffled_file_of_many_tickers_comes_in_whole_and_twice_is_once(
             assert_eq!(bar.open.to_string(), format!("{at}.5"));
             assert_eq!(bar.volume.map(|it| it.to_string()).as_deref(), Some("1"));
         }
-        let all = Span::new(Millis(28_401_120 * 60_000), Millis((28_401_120 + 20_000) * 60_000));
+        let all =
+            TimeRange::new(Millis(28_401_120 * 60_000), Millis((28_401_120 + 20_000) * 60_000));
         assert_eq!(
             bench.store.missing(&series(&format!("T{ticker}"), Interval::M1), all).await.unwrap(),
             []
@@ -301,6 +303,6 @@ async fn the_file_venue_serves_what_was_imported() {
     assert_eq!(venue.listing().await.unwrap().quote_assets["A"], "EUR");
     assert_eq!(venue.first_open("A", Interval::M1).await.unwrap(), Some(Millis(1_704_067_200_000)));
     assert_eq!(venue.first_open("B", Interval::M1).await.unwrap(), None);
-    let batch = venue.bars("A", Interval::M1, Span::new(Millis(0), Millis(9))).await.unwrap();
+    let batch = venue.bars("A", Interval::M1, TimeRange::new(Millis(0), Millis(9))).await.unwrap();
     assert!(batch.bars.is_empty() && batch.covered.is_empty());
 }

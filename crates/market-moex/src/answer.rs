@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use fault::{Fault, Kind};
+use http_client::{Failure, Response, Retry};
 use market::Delay;
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
-use upstream::{Failure, Response, Retry};
 
 use crate::tables::{Tables, Unreadable};
 

@@ -6,9 +6,10 @@
 
 use std::sync::Arc;
 
+use clock::{DAY_MS, Millis, TimeRange};
 use fault::Fault;
 use jiff::civil::{Date, Time};
-use market::{Bar, BarBatch, Candle, CandleRequest, CandleStep, DAY_MS, Interval, Millis, Span};
+use market::{Bar, BarBatch, Candle, CandleRequest, CandleStep, Interval};
 
 use crate::Inner;
 use crate::candles::{LAG_MAX_MS, Stretch, code_of, delay_ms};
@@ -86,10 +87,10 @@ impl Inner {
         self: &Arc<Self>,
         code: &str,
         interval: Interval,
-        span: Span,
+        span: TimeRange,
     ) -> Result<Arc<BarBatch>, Fault> {
         let step = step_of(interval)?;
-        if interval.count_in(span.overlap(Span::new(FIRST, LAST))) > BARS_MAX {
+        if interval.count_in(span.overlap(TimeRange::new(FIRST, LAST))) > BARS_MAX {
             let message = format!("a span of more than {BARS_MAX} bars was asked for at once");
             return Err(Fault::invalid("span_too_long", message));
         }
@@ -106,23 +107,23 @@ impl Inner {
         code: &str,
         interval: Interval,
         step: CandleStep,
-        span: Span,
+        span: TimeRange,
     ) -> Result<BarBatch, Fault> {
         let listed = self.listed(code, None).await?;
-        let known = span.overlap(Span::new(FIRST, LAST));
-        let opens = Span::new(interval.open_at_or_after(known.from), known.to);
+        let known = span.overlap(TimeRange::new(FIRST, LAST));
+        let opens = TimeRange::new(interval.open_at_or_after(known.from), known.to);
         // Read before the rows: what closes in between is left for the next call.
         let now = self.clock.now();
-        let nothing = |covered: Span| BarBatch { bars: Vec::new(), covered, received_at: now };
+        let nothing = |covered: TimeRange| BarBatch { bars: Vec::new(), covered, received_at: now };
         if opens.is_empty() {
             let to = span.to.min(shown(now, step));
-            return Ok(nothing(Span::new(span.from, to)));
+            return Ok(nothing(TimeRange::new(span.from, to)));
         }
         if opens.from > shown(now, step) {
-            return Ok(nothing(Span::new(span.from, span.from)));
+            return Ok(nothing(TimeRange::new(span.from, span.from)));
         }
         let last_open = interval.open_of(Millis(opens.to.0 - 1));
-        let wanted = Span::new(opens.from, interval.next_open(last_open));
+        let wanted = TimeRange::new(opens.from, interval.next_open(last_open));
         let stretch = stretch(step, wanted);
         let mut fetched = self.fetch_candles(&listed, stretch).await?;
         if step == CandleStep::Day {
@@ -195,7 +196,7 @@ impl Inner {
 }
 
 /// The span on Moscow's clocks. The exchange's end is inclusive, ours is not.
-pub(crate) fn stretch(step: CandleStep, wanted: Span) -> Stretch {
+pub(crate) fn stretch(step: CandleStep, wanted: TimeRange) -> Stretch {
     let last = Millis(wanted.to.0 - 1_000);
     if of_days(step) {
         let till = last.date().to_datetime(Time::constant(23, 59, 59, 0));
@@ -207,12 +208,12 @@ pub(crate) fn stretch(step: CandleStep, wanted: Span) -> Stretch {
 /// What is known now. A candle that is forming ends it; so does the newest time of which nothing
 /// was said, for as long as the exchange may be late with it.
 pub(crate) fn told(
-    span: Span,
+    span: TimeRange,
     interval: Interval,
     step: CandleStep,
     candles: &[Candle],
     seen: Millis,
-) -> Span {
+) -> TimeRange {
     let forming = interval.open_of(shown(seen, step));
     let open = candles.iter().find(|candle| !candle.closed).map(|it| opening(it, step));
     let closed = candles.iter().rev().find(|candle| candle.closed).map(|it| opening(it, step));
@@ -222,7 +223,7 @@ pub(crate) fn told(
     if let Some(open) = open {
         end = end.min(interval.open_of(open));
     }
-    Span::new(span.from, end)
+    TimeRange::new(span.from, end)
 }
 
 /// Where the candle after this one opens, on the house's clocks.
@@ -242,7 +243,7 @@ fn gather(
     interval: Interval,
     step: CandleStep,
     candles: &[Candle],
-    covered: Span,
+    covered: TimeRange,
 ) -> Option<Vec<Bar>> {
     let known = |candle: &&Candle| {
         candle.closed && covered.contains(interval.open_of(opening(candle, step)))

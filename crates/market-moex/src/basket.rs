@@ -7,7 +7,7 @@ use std::sync::Arc;
 use fault::{Fault, Kind};
 use futures_util::future::join_all;
 use jiff::civil::Date;
-use market::{Basket, Constituent, Decimal, Delay, Split, Told};
+use market::{Basket, Constituent, Decimal, Delay, Split, WithFreshness};
 
 use crate::Inner;
 use crate::number;
@@ -51,7 +51,7 @@ impl Inner {
         self: &Arc<Self>,
         index: &str,
         date: Date,
-    ) -> Result<Told<Arc<Basket>>, Fault> {
+    ) -> Result<WithFreshness<Arc<Basket>>, Fault> {
         let held = self.weights(index, date).await?;
         let weights = Arc::clone(&held.value);
         let mut missing = Vec::new();
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn splits_between_two_days_are_taken_out() {
-        let day = |text: &str| market::parse_date(text).unwrap();
+        let day = |text: &str| clock::parse_date(text).unwrap();
         let split = |code: &str, date: &str, before, after| Split {
             code: code.to_owned(),
             date: day(date),

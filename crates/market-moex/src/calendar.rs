@@ -4,10 +4,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use clock::{DAY_MS, Millis};
 use fault::Fault;
 use jiff::ToSpan;
 use jiff::civil::{Date, Time, Weekday};
-use market::{DAY_MS, DayBasis, Delay, Millis, Session, Told, TradingDay};
+use market::{DayBasis, Delay, Session, TradingDay, WithFreshness};
 
 use crate::Inner;
 use crate::client::Question;
@@ -45,7 +46,7 @@ impl Inner {
         self: &Arc<Self>,
         from: Date,
         to: Date,
-    ) -> Result<Told<Vec<TradingDay>>, Fault> {
+    ) -> Result<WithFreshness<Vec<TradingDay>>, Fault> {
         let days = (to - from).get_days();
         if !(0..DAYS_MAX).contains(&days) {
             let message = format!("the days from {from} to {to} cannot be told at once");
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
 
     fn date(text: &str) -> Date {
-        market::parse_date(text).unwrap()
+        clock::parse_date(text).unwrap()
     }
 
     fn works(works: bool) -> Rule {

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
+use clock::Millis;
 use fault::{Fault, Kind};
 use jiff::ToSpan;
 use jiff::civil::{Date, DateTime, Time};
-use market::{Candle, CandleRequest, CandleStep, Candles, Decimal, Delay, Millis, Told};
+use market::{Candle, CandleRequest, CandleStep, Candles, Decimal, Delay, WithFreshness};
 
 use crate::Inner;
 use crate::client::Question;
@@ -83,7 +84,7 @@ impl Inner {
     pub(crate) async fn candles(
         self: &Arc<Self>,
         request: &CandleRequest,
-    ) -> Result<Told<Arc<Candles>>, Fault> {
+    ) -> Result<WithFreshness<Arc<Candles>>, Fault> {
         if request.from > request.to {
             let message =
                 format!("the first day, {}, is after the last, {}", request.from, request.to);

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use clock::Clock;
 use fault::Fault;
-use market::Clock;
+use http_client::{Failure, HttpTransport};
 use reqwest::header::HeaderMap;
 use tokio::time::Instant;
-use upstream::{Failure, Line};
 
 use crate::MoexConfig;
 use crate::answer::{self, Answer};
@@ -39,7 +39,7 @@ impl Question {
 }
 
 pub(crate) struct Client {
-    pub(crate) line: Line,
+    pub(crate) line: HttpTransport,
     pub(crate) pace: Pace,
     /// How long a request may be held back by the pace.
     patience: Duration,
@@ -53,9 +53,9 @@ impl Client {
         clock: Arc<dyn Clock>,
         observer: Arc<dyn Observer>,
     ) -> Result<Self, Fault> {
-        let base = upstream::address("iss_url", &config.iss_url)?;
+        let base = http_client::address("iss_url", &config.iss_url)?;
         Ok(Self {
-            line: Line::new(base, config.manners(), HeaderMap::new(), Arc::clone(&clock))?,
+            line: HttpTransport::new(base, config.manners(), HeaderMap::new(), Arc::clone(&clock))?,
             pace: Pace::new(config.requests_per_second, config.burst),
             patience: config.patience,
             clock,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use upstream::Manners;
+use http_client::ClientPolicy;
 
 #[derive(Debug, Clone)]
 pub struct MoexConfig {
@@ -120,8 +120,8 @@ impl MoexConfig {
         }
     }
 
-    pub(crate) fn manners(&self) -> Manners {
-        Manners {
+    pub(crate) fn manners(&self) -> ClientPolicy {
+        ClientPolicy {
             connect_timeout: self.connect_timeout,
             request_timeout: self.request_timeout,
             retries: self.retries,

@@ -34,13 +34,12 @@ mod zone;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use clock::{Clock, Millis};
 use fault::Fault;
+use http_client::{Abandoned, SingleFlight, is_young};
 use jiff::civil::Date;
-use market::{
-    BarBatch, CandleRequest, Candles, Clock, Delay, Dividend, Interval, Millis, Split, VenueHealth,
-};
+use market::{BarBatch, CandleRequest, Candles, Delay, Dividend, Interval, Split, VenueHealth};
 use tokio_util::task::TaskTracker;
-use upstream::{Abandoned, Flights, is_young};
 
 pub use self::config::{LiveConfig, MoexConfig};
 pub use self::observer::{Observer, Unobserved};
@@ -73,7 +72,7 @@ pub(crate) struct Inner {
     clock: Arc<dyn Clock>,
     client: Client,
     shelves: Shelves,
-    flights: AllFlights,
+    flights: AllSingleFlights,
     /// The last answer to a ping, so that health checks do not become load.
     pinged: Mutex<Option<(Millis, bool)>>,
     live: Live,
@@ -103,9 +102,9 @@ struct Shelves {
 }
 
 /// What is under way and not kept.
-struct AllFlights {
-    bars: Flights<(String, Interval, Millis, Millis), Arc<BarBatch>>,
-    ping: Flights<(), ()>,
+struct AllSingleFlights {
+    bars: SingleFlight<(String, Interval, Millis, Millis), Arc<BarBatch>>,
+    ping: SingleFlight<(), ()>,
 }
 
 impl Shelves {
@@ -146,9 +145,9 @@ impl Moex {
     ) -> Result<Self, Fault> {
         let client = Client::new(&config, Arc::clone(&clock), observer)?;
         let tasks = TaskTracker::new();
-        let flights = AllFlights {
-            bars: Flights::new(&tasks, Abandoned::Stops),
-            ping: Flights::new(&tasks, Abandoned::RunsOn),
+        let flights = AllSingleFlights {
+            bars: SingleFlight::new(&tasks, Abandoned::Stops),
+            ping: SingleFlight::new(&tasks, Abandoned::RunsOn),
         };
         let inner = Inner {
             said_by: config.source.split(':').next().unwrap_or_default().to_owned(),

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use clock::Millis;
 use fault::{Fault, Kind};
-use market::{Delay, Freshness, Listing, Millis, Security, Snapshot, Told};
+use market::{Delay, Freshness, Listing, Security, Snapshot, WithFreshness};
 
 use crate::Inner;
 use crate::client::Question;
@@ -169,7 +170,7 @@ impl Inner {
         self: &Arc<Self>,
         code: &str,
         board: Option<&str>,
-    ) -> Result<Told<Arc<Snapshot>>, Fault> {
+    ) -> Result<WithFreshness<Arc<Snapshot>>, Fault> {
         let held = self.shot(code, board).await?;
         let freshness = held.value.freshness(&self.said_by, held.received_at);
         let snapshot = Arc::clone(&held.value.snapshot);
@@ -224,7 +225,7 @@ impl Inner {
 
     pub(crate) async fn securities(
         self: &Arc<Self>,
-    ) -> Result<Told<Arc<Vec<Arc<Security>>>>, Fault> {
+    ) -> Result<WithFreshness<Arc<Vec<Arc<Security>>>>, Fault> {
         let held = self.names().await?;
         let securities = Arc::clone(&held.value.securities);
         let freshness = self.freshness(held.received_at, held.received_at, Delay::EndOfDay);

@@ -17,12 +17,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use async_trait::async_trait;
+use clock::{Millis, TimeRange};
 use fault::Fault;
-use market::{
-    CandleStep, Delay, Follow, Interval, KlineEvent, KlineFeed, LiveKlines, Millis, Span,
-};
+use market::{CandleStep, Delay, Follow, Interval, KlineEvent, KlineFeed, LiveKlines};
+use market_live::{Feed, SeriesBroadcast, SeriesSubscriber, check_resume};
 use tokio_util::sync::CancellationToken;
-use upstream::{Feed, Hub, Seat, check_resume};
 
 use self::poller::Poller;
 use self::replay::replay;
@@ -51,13 +50,13 @@ impl Series {
 /// All series that are followed.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
-    hubs: Mutex<HashMap<Key, Arc<Hub>>>,
+    hubs: Mutex<HashMap<Key, Arc<SeriesBroadcast>>>,
     followers: Arc<AtomicUsize>,
     pub(crate) stop: CancellationToken,
 }
 
 impl Live {
-    fn hubs(&self) -> MutexGuard<'_, HashMap<Key, Arc<Hub>>> {
+    fn hubs(&self) -> MutexGuard<'_, HashMap<Key, Arc<SeriesBroadcast>>> {
         self.hubs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -99,7 +98,7 @@ impl Inner {
         let missed_before = |end: Millis| {
             let after = how.after.filter(|after| *after < end)?;
             let first = interval.open_at_or_after(Millis(after.0.saturating_add(1)));
-            Some(Span::new(first, end)).filter(|missed| !missed.is_empty())
+            Some(TimeRange::new(first, end)).filter(|missed| !missed.is_empty())
         };
         let first = missed_before(forming).map_or(forming, |missed| missed.from);
         let series = Arc::new(Series { listed, interval, step });
@@ -118,7 +117,7 @@ impl Inner {
         series: &Arc<Series>,
         first: Millis,
         queue_max: usize,
-    ) -> Result<Seat, Fault> {
+    ) -> Result<SeriesSubscriber, Fault> {
         let config = &self.config.live;
         let busy = |what: &str| {
             Err(Fault::unavailable("too_many_streams", format!("too many {what} are followed")))
@@ -136,7 +135,8 @@ impl Inner {
         if hubs.len() >= config.series_max {
             return busy("series");
         }
-        let hub = Arc::new(Hub::new(first, Arc::clone(&self.live.followers)).remembering());
+        let hub =
+            Arc::new(SeriesBroadcast::new(first, Arc::clone(&self.live.followers)).remembering());
         let seat = hub.join(queue_max);
         hubs.insert(series.key(), Arc::clone(&hub));
         drop(hubs);

@@ -4,7 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use market::Millis;
+use clock::Millis;
 
 /// Longer than any sensible wait.
 const BLOCK_MAX_MS: i64 = 24 * 3_600_000;

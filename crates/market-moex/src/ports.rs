@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use clock::{Millis, TimeRange};
 use fault::Fault;
 use jiff::civil::Date;
 use market::{
     BarBatch, BarSource, Basket, Calendar, CandleRequest, CandleSource, Candles, Dividend,
-    DividendSource, Found, IndexSource, Interval, Listing, Millis, Quote, QuoteSource, Security,
-    SecuritySearch, SecuritySource, Snapshot, Span, Split, SplitSource, Symbol, SymbolSource, Told,
-    TradingCalendar, TradingDay,
+    DividendSource, IndexSource, Interval, Listing, Quote, QuoteSource, Security, SecurityMatch,
+    SecuritySearch, SecuritySource, Snapshot, Split, SplitSource, Symbol, SymbolSource,
+    TradingCalendar, TradingDay, WithFreshness,
 };
 
 use crate::Moex;
@@ -37,7 +38,12 @@ impl BarSource for Moex {
         Duration::from_mins(30)
     }
 
-    async fn bars(&self, code: &str, interval: Interval, span: Span) -> Result<BarBatch, Fault> {
+    async fn bars(
+        &self,
+        code: &str,
+        interval: Interval,
+        span: TimeRange,
+    ) -> Result<BarBatch, Fault> {
         self.inner.bars(code, interval, span).await.map(Arc::unwrap_or_clone)
     }
 
@@ -59,57 +65,65 @@ impl SecuritySource for Moex {
         &self,
         code: &str,
         board: Option<&str>,
-    ) -> Result<Told<Arc<Snapshot>>, Fault> {
+    ) -> Result<WithFreshness<Arc<Snapshot>>, Fault> {
         self.inner.snapshot(code, board).await
     }
 
-    async fn securities(&self) -> Result<Told<Arc<Vec<Arc<Security>>>>, Fault> {
+    async fn securities(&self) -> Result<WithFreshness<Arc<Vec<Arc<Security>>>>, Fault> {
         self.inner.securities().await
     }
 }
 
 #[async_trait]
 impl CandleSource for Moex {
-    async fn candles(&self, request: &CandleRequest) -> Result<Told<Arc<Candles>>, Fault> {
+    async fn candles(&self, request: &CandleRequest) -> Result<WithFreshness<Arc<Candles>>, Fault> {
         self.inner.candles(request).await
     }
 }
 
 #[async_trait]
 impl IndexSource for Moex {
-    async fn basket(&self, index: &str, date: Date) -> Result<Told<Arc<Basket>>, Fault> {
+    async fn basket(&self, index: &str, date: Date) -> Result<WithFreshness<Arc<Basket>>, Fault> {
         self.inner.basket(index, date).await
     }
 
-    async fn indices(&self) -> Result<Told<Vec<(String, Option<String>)>>, Fault> {
+    async fn indices(&self) -> Result<WithFreshness<Vec<(String, Option<String>)>>, Fault> {
         self.inner.indices().await
     }
 }
 
 #[async_trait]
 impl SecuritySearch for Moex {
-    async fn search(&self, text: &str, limit: usize) -> Result<Told<Vec<Found>>, Fault> {
+    async fn search(
+        &self,
+        text: &str,
+        limit: usize,
+    ) -> Result<WithFreshness<Vec<SecurityMatch>>, Fault> {
         self.inner.search(text, limit).await
     }
 }
 
 #[async_trait]
 impl DividendSource for Moex {
-    async fn dividends(&self, code: &str) -> Result<Told<Arc<Vec<Dividend>>>, Fault> {
+    async fn dividends(&self, code: &str) -> Result<WithFreshness<Arc<Vec<Dividend>>>, Fault> {
         self.inner.dividends(code).await
     }
 }
 
 #[async_trait]
 impl TradingCalendar for Moex {
-    async fn trading_days(&self, from: Date, to: Date) -> Result<Told<Vec<TradingDay>>, Fault> {
+    async fn trading_days(
+        &self,
+        from: Date,
+        to: Date,
+    ) -> Result<WithFreshness<Vec<TradingDay>>, Fault> {
         self.inner.trading_days(from, to).await
     }
 }
 
 #[async_trait]
 impl SplitSource for Moex {
-    async fn splits(&self, code: Option<&str>) -> Result<Told<Vec<Split>>, Fault> {
+    async fn splits(&self, code: Option<&str>) -> Result<WithFreshness<Vec<Split>>, Fault> {
         self.inner.splits(code).await
     }
 }

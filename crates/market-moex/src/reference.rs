@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fault::{Fault, Kind};
-use market::{Delay, Dividend, Split, Told};
+use market::{Delay, Dividend, Split, WithFreshness};
 
 use crate::Inner;
 use crate::client::Question;
@@ -20,7 +20,7 @@ impl Inner {
     pub(crate) async fn dividends(
         self: &Arc<Self>,
         code: &str,
-    ) -> Result<Told<Arc<Vec<Dividend>>>, Fault> {
+    ) -> Result<WithFreshness<Arc<Vec<Dividend>>>, Fault> {
         // Of what it does not know, the exchange says that it paid nothing.
         let code = self.listed(code, None).await?.security.code.clone();
         let (inner, asked) = (Arc::clone(self), code.clone());
@@ -44,7 +44,7 @@ impl Inner {
     pub(crate) async fn splits(
         self: &Arc<Self>,
         code: Option<&str>,
-    ) -> Result<Told<Vec<Split>>, Fault> {
+    ) -> Result<WithFreshness<Vec<Split>>, Fault> {
         let code = match code {
             Some(code) => Some(self.listed(code, None).await?.security.code.clone()),
             None => None,

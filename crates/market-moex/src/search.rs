@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use fault::Fault;
-use market::{Delay, Found, Security, Told};
+use market::{Delay, Security, SecurityMatch, WithFreshness};
 
 use crate::Inner;
 use crate::client::Question;
@@ -18,14 +18,14 @@ const LIMIT_MAX: usize = 100;
 const WORD_MIN: usize = 3;
 
 /// What is found, and why the exchange's own search is missing from it.
-pub(crate) type Finds = Arc<(Vec<Found>, Option<String>)>;
+pub(crate) type Finds = Arc<(Vec<SecurityMatch>, Option<String>)>;
 
 impl Inner {
     pub(crate) async fn search(
         self: &Arc<Self>,
         text: &str,
         limit: usize,
-    ) -> Result<Told<Vec<Found>>, Fault> {
+    ) -> Result<WithFreshness<Vec<SecurityMatch>>, Fault> {
         let query = text.trim().to_lowercase();
         if query.is_empty() || query.chars().count() > QUERY_MAX {
             let message = "a search needs something to look for";
@@ -42,9 +42,12 @@ impl Inner {
         Ok(told(held, found, freshness))
     }
 
-    async fn find(self: &Arc<Self>, query: &str) -> Result<(Vec<Found>, Option<String>), Fault> {
+    async fn find(
+        self: &Arc<Self>,
+        query: &str,
+    ) -> Result<(Vec<SecurityMatch>, Option<String>), Fault> {
         let names = self.names().await;
-        let mut found: Vec<Found> = match &names {
+        let mut found: Vec<SecurityMatch> = match &names {
             Ok(held) => held.value.securities.iter().map(|it| of_board(it)).collect(),
             Err(_) => Vec::new(),
         };
@@ -67,7 +70,7 @@ impl Inner {
         Ok((found, without))
     }
 
-    async fn find_elsewhere(self: &Arc<Self>, query: &str) -> Result<Vec<Found>, Fault> {
+    async fn find_elsewhere(self: &Arc<Self>, query: &str) -> Result<Vec<SecurityMatch>, Fault> {
         let question = Question::new("search", "securities", "securities")
             .with("q", query)
             .with("limit", LIMIT_MAX);
@@ -77,8 +80,8 @@ impl Inner {
     }
 }
 
-fn of_board(security: &Security) -> Found {
-    Found {
+fn of_board(security: &Security) -> SecurityMatch {
+    SecurityMatch {
         code: security.code.clone(),
         short_name: Some(security.short_name.clone()),
         name: security.name.clone(),
@@ -91,8 +94,8 @@ fn of_board(security: &Security) -> Found {
     }
 }
 
-fn read_found(row: Row<'_>) -> Option<Found> {
-    Some(Found {
+fn read_found(row: Row<'_>) -> Option<SecurityMatch> {
+    Some(SecurityMatch {
         code: row.owned("secid")?,
         short_name: row.owned("shortname"),
         name: row.owned("name"),
@@ -106,7 +109,7 @@ fn read_found(row: Row<'_>) -> Option<Found> {
 }
 
 /// Adds what is new, or what is new about what is there.
-fn merge(found: &mut Vec<Found>, more: Found) {
+fn merge(found: &mut Vec<SecurityMatch>, more: SecurityMatch) {
     match found.iter_mut().find(|it| it.code == more.code) {
         None => found.push(more),
         Some(it) => {
@@ -118,7 +121,7 @@ fn merge(found: &mut Vec<Found>, more: Found) {
 }
 
 /// How well it fits, 0 being best; `None` where it does not. The query is in lower case.
-fn rank(found: &Found, query: &str) -> Option<u8> {
+fn rank(found: &SecurityMatch, query: &str) -> Option<u8> {
     let lower = |text: &Option<String>| text.as_deref().unwrap_or_default().to_lowercase();
     let code = found.code.to_lowercase();
     if code == query || lower(&found.isin) == query {
@@ -149,9 +152,9 @@ fn rank(found: &Found, query: &str) -> Option<u8> {
 mod tests {
     use super::*;
 
-    fn found(code: &str, short: &str, latin: &str, isin: &str) -> Found {
+    fn found(code: &str, short: &str, latin: &str, isin: &str) -> SecurityMatch {
         let some = |text: &str| Some(text.to_owned());
-        Found {
+        SecurityMatch {
             code: code.to_owned(),
             short_name: some(short),
             name: None,

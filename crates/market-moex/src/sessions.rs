@@ -8,7 +8,7 @@ use fault::Fault;
 use futures_util::future::{BoxFuture, try_join_all};
 use jiff::ToSpan;
 use jiff::civil::{Date, Time, Weekday};
-use market::{Candle, CandleRequest, CandleStep, Candles, Decimal, Interval, Told};
+use market::{Candle, CandleRequest, CandleStep, Candles, Decimal, Interval, WithFreshness};
 
 use crate::Inner;
 use crate::candles::Stretch;
@@ -86,7 +86,7 @@ impl Inner {
     fn boxed_candles<'a>(
         self: &'a Arc<Self>,
         request: &'a CandleRequest,
-    ) -> BoxFuture<'a, Result<Told<Arc<Candles>>, Fault>> {
+    ) -> BoxFuture<'a, Result<WithFreshness<Arc<Candles>>, Fault>> {
         Box::pin(self.candles(request))
     }
 
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     fn date(text: &str) -> Date {
-        market::parse_date(text).unwrap()
+        clock::parse_date(text).unwrap()
     }
 
     fn candle(begins: &str, volume: Option<i128>) -> Candle {

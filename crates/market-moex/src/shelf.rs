@@ -6,10 +6,10 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use clock::{Clock, Millis};
 use fault::{Fault, Kind};
-use market::{Clock, Millis};
+use http_client::{Abandoned, SingleFlight, is_young};
 use tokio_util::task::TaskTracker;
-use upstream::{Abandoned, Flights, is_young};
 
 /// How long an answer is fresh, and how long it may stand in.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +31,7 @@ type Kept<K, V> = Arc<Mutex<HashMap<K, (Millis, V)>>>;
 
 pub(crate) struct Shelf<K, V> {
     kept: Kept<K, V>,
-    flights: Flights<K, V>,
+    flights: SingleFlight<K, V>,
     entries_max: usize,
     clock: Arc<dyn Clock>,
 }
@@ -47,7 +47,7 @@ where
         clock: &Arc<dyn Clock>,
         tasks: &TaskTracker,
     ) -> Self {
-        let flights = Flights::new(tasks, abandoned);
+        let flights = SingleFlight::new(tasks, abandoned);
         Self { kept: Kept::default(), flights, entries_max, clock: Arc::clone(clock) }
     }
 

@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
+use clock::{DAY_MS, Millis};
 use jiff::ToSpan;
 use jiff::civil::{Date, Time};
 use market::{
-    DAY_MS, Decimal, Delay, Freshness, Millis, PriceBasis, Security, Snapshot, Told, TradingStatus,
+    Decimal, Delay, Freshness, PriceBasis, Security, Snapshot, TradingStatus, WithFreshness,
 };
 
 use crate::number;
@@ -45,7 +46,7 @@ impl Shot {
 }
 
 /// Marks an answer that stands in for a newer one.
-pub(crate) fn told<V, T>(held: Held<V>, value: T, mut freshness: Freshness) -> Told<T> {
+pub(crate) fn told<V, T>(held: Held<V>, value: T, mut freshness: Freshness) -> WithFreshness<T> {
     if let Some(instead) = held.instead {
         freshness.stale = true;
         freshness.fallback = Some(match freshness.fallback {
@@ -53,7 +54,7 @@ pub(crate) fn told<V, T>(held: Held<V>, value: T, mut freshness: Freshness) -> T
             Some(before) => format!("{before}; {instead}"),
         });
     }
-    Told { value, freshness }
+    WithFreshness { value, freshness }
 }
 
 /// The roubles of before 1998 live on in the exchange's codes.

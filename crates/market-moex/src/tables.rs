@@ -10,9 +10,10 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use clock::parse_date;
 use fault::Fault;
 use jiff::civil::{Date, DateTime, Time};
-use market::{Decimal, parse_date};
+use market::Decimal;
 use serde::Deserialize;
 use serde::de::{self, Deserializer};
 use serde_json::value::RawValue;

@@ -10,11 +10,12 @@ mod streams;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use exchange_sim::{Fault as Trouble, FaultKind, Sim, SimConfig};
+use clock::parse_date;
 use market::{
-    Basket, CandleSource, CandleStep, IndexSource, SecuritySource, Snapshot, Symbol, Told, Venue,
-    parse_date,
+    Basket, CandleSource, CandleStep, IndexSource, SecuritySource, Snapshot, Symbol, Venue,
+    WithFreshness,
 };
+use market_sim::{Fault as Trouble, FaultKind, Sim, SimConfig};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -107,7 +108,7 @@ impl World {
         self.seen.0.lock().unwrap().iter().filter(|(endpoint, _)| *endpoint == kind).count()
     }
 
-    async fn snapshot(&self, code: &str) -> Result<Told<Arc<Snapshot>>, Fault> {
+    async fn snapshot(&self, code: &str) -> Result<WithFreshness<Arc<Snapshot>>, Fault> {
         self.moex.snapshot(code, None).await
     }
 
@@ -117,13 +118,13 @@ impl World {
         step: CandleStep,
         from: &str,
         to: &str,
-    ) -> Result<Told<Arc<Candles>>, Fault> {
+    ) -> Result<WithFreshness<Arc<Candles>>, Fault> {
         let (from, to) = (date(from), date(to));
         let request = CandleRequest { code: code.to_owned(), board: None, step, from, to };
         self.moex.candles(&request).await
     }
 
-    async fn basket(&self, index: &str, day: &str) -> Result<Told<Arc<Basket>>, Fault> {
+    async fn basket(&self, index: &str, day: &str) -> Result<WithFreshness<Arc<Basket>>, Fault> {
         self.moex.basket(index, date(day)).await
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fault::{Fault, Kind};
 use jiff::ToSpan;
 use jiff::civil::Date;
-use market::{Decimal, Delay, Told, closest};
+use market::{Decimal, Delay, WithFreshness, closest};
 
 use crate::Inner;
 use crate::client::Question;
@@ -63,7 +63,7 @@ impl Inner {
 
     pub(crate) async fn indices(
         self: &Arc<Self>,
-    ) -> Result<Told<Vec<(String, Option<String>)>>, Fault> {
+    ) -> Result<WithFreshness<Vec<(String, Option<String>)>>, Fault> {
         let held = self.kept_names().await?;
         let named = held.value.iter().map(|it| (it.code.clone(), it.name.clone())).collect();
         let freshness = self.freshness(held.received_at, held.received_at, Delay::EndOfDay);

@@ -3,8 +3,8 @@
 //!
 //! Years before 1993 are taken as three hours ahead: the exchange has no record of them.
 
+use clock::{DAY_MS, Millis};
 use jiff::civil::{Date, DateTime, Time, Weekday};
-use market::{DAY_MS, Millis};
 
 const HOUR_MS: i64 = 3_600_000;
 const WINTER_MIN: i16 = 180;
@@ -65,7 +65,7 @@ pub(crate) fn today(now: Millis) -> Date {
 
 #[cfg(test)]
 mod tests {
-    use market::parse_date;
+    use clock::parse_date;
     use proptest::prelude::*;
 
     use super::*;

@@ -3,7 +3,7 @@
 use crate::decimal::Decimal;
 use crate::interval::Interval;
 use crate::symbol::Symbol;
-use crate::time::{Millis, Span};
+use clock::{Millis, TimeRange};
 
 /// One closed bar. A bar that is still forming is never a `Bar`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +33,6 @@ pub struct BarBatch {
     pub bars: Vec<Bar>,
     /// What is now known completely: every closed bar the venue has in here is in `bars`. It ends
     /// before the span asked for where bars are still forming.
-    pub covered: Span,
+    pub covered: TimeRange,
     pub received_at: Millis,
 }

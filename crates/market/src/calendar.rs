@@ -1,7 +1,7 @@
 //! When a venue trades, as far as completeness needs it: how many bars a span ought to hold.
 
 use crate::interval::Interval;
-use crate::time::Span;
+use clock::TimeRange;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Calendar {
@@ -13,7 +13,7 @@ pub enum Calendar {
 
 impl Calendar {
     /// The number of bars that ought to open within the span, where that can be known.
-    pub fn expected_bars(self, interval: Interval, span: Span) -> Option<u64> {
+    pub fn expected_bars(self, interval: Interval, span: TimeRange) -> Option<u64> {
         match self {
             Self::AlwaysOpen => Some(interval.count_in(span)),
             Self::Unknown => None,

@@ -1,6 +1,6 @@
 //! Where an answer came from and how old it is; every market answer carries one.
 
-use crate::time::Millis;
+use clock::Millis;
 
 /// How far behind the market a venue's free data runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use crate::time::{DAY_MS, Millis, Span};
+use clock::{DAY_MS, Millis, TimeRange};
 
 /// The intervals venues know. `1m` is a minute and `1M` a month: case matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -126,7 +126,7 @@ impl Interval {
     }
 
     /// How many bars open within the span.
-    pub fn count_in(self, span: Span) -> u64 {
+    pub fn count_in(self, span: TimeRange) -> u64 {
         if span.is_empty() {
             return 0;
         }
@@ -154,7 +154,7 @@ impl std::fmt::Display for Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::parse_date;
+    use clock::parse_date;
     use proptest::prelude::*;
 
     fn day(text: &str) -> Millis {
@@ -184,7 +184,7 @@ mod tests {
             prop_assert!(open <= at && at < next);
             prop_assert_eq!(interval.open_of(next), next);
             prop_assert_eq!(interval.open_of(Millis(next.0 - 1)), open);
-            prop_assert_eq!(interval.count_in(Span::new(open, next)), 1);
+            prop_assert_eq!(interval.count_in(TimeRange::new(open, next)), 1);
         }
 
         #[test]
@@ -195,7 +195,7 @@ mod tests {
             let mut walked = 0;
             let mut open = interval.open_at_or_after(Millis(from));
             while open < to { walked += 1; open = interval.next_open(open); }
-            prop_assert_eq!(interval.count_in(Span::new(Millis(from), to)), walked);
+            prop_assert_eq!(interval.count_in(TimeRange::new(Millis(from), to)), walked);
         }
     }
 }

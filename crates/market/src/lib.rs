@@ -6,7 +6,6 @@
 
 mod bar;
 mod calendar;
-mod clock;
 mod decimal;
 mod freshness;
 mod interval;
@@ -14,11 +13,10 @@ mod ports;
 mod quote;
 mod securities;
 mod symbol;
-mod time;
 
 pub use bar::{Bar, BarBatch, Series};
 pub use calendar::Calendar;
-pub use clock::{Clock, SystemClock};
+pub use clock::{Clock, DAY_MS, Millis, SystemClock, TimeRange, parse_date};
 pub use decimal::{Decimal, DecimalError};
 pub use freshness::{Delay, Freshness};
 pub use interval::Interval;
@@ -30,9 +28,8 @@ pub use ports::{
 pub use quote::Quote;
 pub use securities::{
     Basket, Candle, CandleRequest, CandleSource, CandleStep, Candles, Constituent, DayBasis,
-    Dividend, DividendSource, Found, IndexSource, PriceBasis, Security, SecuritySearch,
-    SecuritySource, Session, Snapshot, Split, SplitSource, StockExchange, Told, TradingCalendar,
-    TradingDay, TradingStatus,
+    Dividend, DividendSource, IndexSource, PriceBasis, Security, SecurityMatch, SecuritySearch,
+    SecuritySource, Session, Snapshot, Split, SplitSource, StockExchange, TradingCalendar,
+    TradingDay, TradingStatus, WithFreshness,
 };
 pub use symbol::{Symbol, Ticker, Venue, closest};
-pub use time::{DAY_MS, Millis, Span, parse_date};

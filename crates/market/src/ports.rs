@@ -15,7 +15,7 @@ use crate::freshness::Delay;
 use crate::interval::Interval;
 use crate::quote::Quote;
 use crate::symbol::{Symbol, Ticker, closest};
-use crate::time::{Millis, Span};
+use clock::{Millis, TimeRange};
 
 /// Latest prices. Cached answers are fine as long as their freshness says so.
 #[async_trait]
@@ -41,7 +41,12 @@ pub trait BarSource: Send + Sync {
 
     /// Every closed bar that opens within the span, pages followed to the end. The caller keeps
     /// spans to a size that fits in memory.
-    async fn bars(&self, code: &str, interval: Interval, span: Span) -> Result<BarBatch, Fault>;
+    async fn bars(
+        &self,
+        code: &str,
+        interval: Interval,
+        span: TimeRange,
+    ) -> Result<BarBatch, Fault>;
 
     /// When the venue's first bar of this series opened, where it can be known cheaply; spares the
     /// caller from asking for the years before a listing.
@@ -128,7 +133,7 @@ pub enum KlineEvent {
     Reconnecting,
     /// The closed candles of this span were not heard live. They came from the venue's record,
     /// just before this event.
-    GapFilled(Span),
+    GapFilled(TimeRange),
     /// Always the last event.
     Ended(FeedEnd),
 }
@@ -217,7 +222,7 @@ pub type HealthProbe =
 #[async_trait]
 pub trait BarArchive: Send + Sync {
     /// The parts of `span` that are not known to be complete, ascending.
-    async fn missing(&self, series: &Series, span: Span) -> Result<Vec<Span>, Fault>;
+    async fn missing(&self, series: &Series, span: TimeRange) -> Result<Vec<TimeRange>, Fault>;
 
     /// Keeps bars and marks their span as complete, both or neither. Bars already there are
     /// replaced, so doing it twice is the same as doing it once.
@@ -237,7 +242,7 @@ pub trait BarArchive: Send + Sync {
 #[derive(Debug, Clone, Copy)]
 pub struct PageRequest<'a> {
     pub series: &'a [Series],
-    pub span: Span,
+    pub span: TimeRange,
     pub offset: u64,
     pub limit: usize,
 }

@@ -1,7 +1,7 @@
 //! What services need from a stock exchange beyond quotes and bars: snapshots, candles with
 //! turnover, the baskets of indices, search, dividends, the calendar and splits.
 //!
-//! No exchange is named here. Every answer travels as [`Told`], with where it came from and how
+//! No exchange is named here. Every answer travels as [`WithFreshness`], with where it came from and how
 //! old it is.
 
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use jiff::civil::{Date, DateTime};
 
 use crate::decimal::Decimal;
 use crate::freshness::Freshness;
-use crate::time::Millis;
+use clock::Millis;
 
 /// An answer of a venue's, and how far it can be relied on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told<T> {
+pub struct WithFreshness<T> {
     pub value: T,
     pub freshness: Freshness,
 }
@@ -124,11 +124,14 @@ pub struct Snapshot {
 pub trait SecuritySource: Send + Sync {
     /// Without a board, the one where the security is mainly traded. An unknown security is
     /// `NotFound`, and the message names what may have been meant.
-    async fn snapshot(&self, code: &str, board: Option<&str>)
-    -> Result<Told<Arc<Snapshot>>, Fault>;
+    async fn snapshot(
+        &self,
+        code: &str,
+        board: Option<&str>,
+    ) -> Result<WithFreshness<Arc<Snapshot>>, Fault>;
 
     /// Everything on the main board, by code, for those who look for names.
-    async fn securities(&self) -> Result<Told<Arc<Vec<Arc<Security>>>>, Fault>;
+    async fn securities(&self) -> Result<WithFreshness<Arc<Vec<Arc<Security>>>>, Fault>;
 }
 
 /// The candle lengths that stock exchanges keep.
@@ -231,7 +234,7 @@ pub struct Candles {
 
 #[async_trait]
 pub trait CandleSource: Send + Sync {
-    async fn candles(&self, request: &CandleRequest) -> Result<Told<Arc<Candles>>, Fault>;
+    async fn candles(&self, request: &CandleRequest) -> Result<WithFreshness<Arc<Candles>>, Fault>;
 }
 
 /// One member of an index.
@@ -264,15 +267,15 @@ pub struct Basket {
 #[async_trait]
 pub trait IndexSource: Send + Sync {
     /// `NotFound` for an index the exchange does not publish, and for a day before its first.
-    async fn basket(&self, index: &str, date: Date) -> Result<Told<Arc<Basket>>, Fault>;
+    async fn basket(&self, index: &str, date: Date) -> Result<WithFreshness<Arc<Basket>>, Fault>;
 
     /// The indices whose baskets are published, with their names.
-    async fn indices(&self) -> Result<Told<Vec<(String, Option<String>)>>, Fault>;
+    async fn indices(&self) -> Result<WithFreshness<Vec<(String, Option<String>)>>, Fault>;
 }
 
 /// A security as a search finds it; it need not trade any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct SecurityMatch {
     pub code: String,
     pub short_name: Option<String>,
     pub name: Option<String>,
@@ -288,7 +291,11 @@ pub struct Found {
 #[async_trait]
 pub trait SecuritySearch: Send + Sync {
     /// By name, code or ISIN, in any case, in Russian or in English; best first.
-    async fn search(&self, text: &str, limit: usize) -> Result<Told<Vec<Found>>, Fault>;
+    async fn search(
+        &self,
+        text: &str,
+        limit: usize,
+    ) -> Result<WithFreshness<Vec<SecurityMatch>>, Fault>;
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -303,7 +310,7 @@ pub struct Dividend {
 #[async_trait]
 pub trait DividendSource: Send + Sync {
     /// All that the exchange knows of, ascending by date.
-    async fn dividends(&self, code: &str) -> Result<Told<Arc<Vec<Dividend>>>, Fault>;
+    async fn dividends(&self, code: &str) -> Result<WithFreshness<Arc<Vec<Dividend>>>, Fault>;
 }
 
 /// Why a day is said to be one of trading, or not.
@@ -345,7 +352,11 @@ pub struct TradingDay {
 #[async_trait]
 pub trait TradingCalendar: Send + Sync {
     /// Every day from the first to the last, both included.
-    async fn trading_days(&self, from: Date, to: Date) -> Result<Told<Vec<TradingDay>>, Fault>;
+    async fn trading_days(
+        &self,
+        from: Date,
+        to: Date,
+    ) -> Result<WithFreshness<Vec<TradingDay>>, Fault>;
 }
 
 /// From this day on, `after` pieces stand for what were `before`.
@@ -360,7 +371,7 @@ pub struct Split {
 #[async_trait]
 pub trait SplitSource: Send + Sync {
     /// All of one security's, or of everybody's, ascending by date. Prices are never adjusted.
-    async fn splits(&self, code: Option<&str>) -> Result<Told<Vec<Split>>, Fault>;
+    async fn splits(&self, code: Option<&str>) -> Result<WithFreshness<Vec<Split>>, Fault>;
 }
 
 /// Everything a stock exchange offers, as one thing to hold.

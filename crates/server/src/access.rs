@@ -1,4 +1,4 @@
-//! Who may come in: the gate of the pipeline, over capability tokens and the static HTTP token.
+//! Who may come in: the authenticator of the pipeline, over capability tokens and the static HTTP token.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use auth::{AuthMetrics, Authority, Grant, Secret, same_secret, token_missing};
-use contract::{AccessRules, Caller, Credential, Gate, Reach, Scope, Service};
+use clock::Clock;
+use contract::{AccessRules, Authenticator, Caller, Credential, GrantLimits, Scope, Service};
 use fault::{Fault, Kind};
-use market::Clock;
 
 pub(crate) struct Access {
     authority: Arc<Authority>,
@@ -48,7 +48,7 @@ impl Counters {
 #[derive(Debug)]
 struct Granted(Arc<Grant>);
 
-impl Reach for Granted {
+impl GrantLimits for Granted {
     fn sku(&self, sku: &str) -> Result<(), Fault> {
         self.0.require_sku(sku)
     }
@@ -157,12 +157,12 @@ fn unknown_token() -> Fault {
 }
 
 #[async_trait]
-impl Gate for Access {
-    async fn admit(&self, credential: &Credential, service: &str) -> Result<Caller, Fault> {
-        self.admit_for(credential, service, Scope::Read).await
+impl Authenticator for Access {
+    async fn authenticate(&self, credential: &Credential, service: &str) -> Result<Caller, Fault> {
+        self.authenticate_for(credential, service, Scope::Read).await
     }
 
-    async fn admit_for(
+    async fn authenticate_for(
         &self,
         credential: &Credential,
         service: &str,
@@ -175,7 +175,7 @@ impl Gate for Access {
         looked
     }
 
-    async fn recognise(&self, credential: &Credential, service: &str) -> Option<Caller> {
+    async fn identify(&self, credential: &Credential, service: &str) -> Option<Caller> {
         self.look(credential, service, Scope::Open).await.ok()
     }
 
@@ -187,14 +187,14 @@ impl Gate for Access {
         Some(Duration::from_millis(left.unsigned_abs()))
     }
 
-    fn asks_later(&self, service: &str) -> bool {
+    fn accepts_in_call_credentials(&self, service: &str) -> bool {
         // Who is known by an open tool, or shows a token in the call, must come as far as the call.
         let later =
             |rules: &AccessRules| rules.argument.is_some() || (rules.closed && rules.recognise);
         self.services.get(service).is_some_and(|door| later(&door.rules))
     }
 
-    fn decided(&self, service: &str, scope: Scope, denied: Option<&Fault>) {
+    fn on_authorization(&self, service: &str, scope: Scope, denied: Option<&Fault>) {
         let Some(Door { metrics, .. }) = self.services.get(service) else { return };
         match denied {
             None => metrics.record_ok(Some(scope.word())),
@@ -206,7 +206,7 @@ impl Gate for Access {
 #[cfg(test)]
 mod tests {
     use auth::{Keyring, Limits, MemoryRevocations, MintRequest, Scopes};
-    use market::SystemClock;
+    use clock::SystemClock;
 
     use super::*;
 
@@ -259,7 +259,7 @@ mod tests {
             (false, Some(&["archive"]), EDGE, Ok("ada")),
         ] {
             let access = access(open);
-            let told = access.admit(&token(&access, services), service).await;
+            let told = access.authenticate(&token(&access, services), service).await;
             let told = told.map(|caller| caller.subject).map_err(|fault| fault.code());
             assert_eq!(told.as_deref(), expected.as_deref(), "{open} {services:?} {service}");
         }
@@ -269,19 +269,22 @@ mod tests {
     async fn to_be_recognised_is_not_counted() {
         let access = access(false);
         let bad = Credential::Bearer(Arc::from("stoa1_bad"));
-        assert!(access.recognise(&bad, "archive").await.is_none());
-        assert!(access.recognise(&Credential::None, "archive").await.is_none());
-        let known = access.recognise(&token(&access, None), "archive").await;
+        assert!(access.identify(&bad, "archive").await.is_none());
+        assert!(access.identify(&Credential::None, "archive").await.is_none());
+        let known = access.identify(&token(&access, None), "archive").await;
         assert_eq!(&*known.unwrap().subject, "ada");
         let failures = || access.services["archive"].metrics.snapshot().checks;
         assert_eq!(failures(), 0);
-        assert!(access.admit(&bad, "archive").await.is_err());
+        assert!(access.authenticate(&bad, "archive").await.is_err());
         assert_eq!(failures(), 1);
     }
 
     #[test]
     fn callers_of_a_service_that_recognises_them_may_show_who_they_are_later() {
         let access = access(false);
-        assert!(access.asks_later("archive") && !access.asks_later("quotes"));
+        assert!(
+            access.accepts_in_call_credentials("archive")
+                && !access.accepts_in_call_credentials("quotes")
+        );
     }
 }

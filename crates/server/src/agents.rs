@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use market::{Clock as _, SystemClock};
+use clock::{Clock as _, SystemClock};
 use transport_a2a::{HttpCourier, Limits, MemoryTasks, Options, TaskStore};
 
 use crate::a2a_tasks::SqlTasks;
@@ -36,7 +36,7 @@ fn options(
         prefix: prefix.to_owned(),
         public_url: config.public_url.clone(),
         open: config.is_open(),
-        gate: Arc::clone(&app.gate) as _,
+        authenticator: Arc::clone(&app.authenticator) as _,
         store,
         courier: Arc::new(HttpCourier::new(private)?),
         now: Arc::new(|| SystemClock.now().0),

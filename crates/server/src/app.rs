@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use auth::{Authority, Keyring};
-use bars::BarStore;
+use clock::{Clock, SystemClock};
 use contract::{Catalog, Pipeline, Service, View};
-use history::History;
 use jobs::{Jobs, Limits};
-use market::{BarArchive, Clock, SystemClock};
+use market::BarArchive;
+use market_bars::BarStore;
+use market_bars::History;
 use service_indicators::{LiveSetup, Queues};
 use service_quotes::{LocalApi, RemoteApi};
 use store::{Db, StoreConfig};
@@ -38,7 +39,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(crate) struct App {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) view: View,
-    pub(crate) gate: Arc<Access>,
+    pub(crate) authenticator: Arc<Access>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) stop: CancellationToken,
     /// Kept for the metrics, which show how much of it is being fetched.
@@ -92,7 +93,7 @@ impl App {
             quotes(&parts, &venues)?,
             indicators(&parts, &venues)?,
             moex(&parts, &venues)?,
-            agent_analyst::service(analyst)?,
+            service_analyst::service(analyst)?,
             pricing::collector(&parts, &db, &counters)?,
             pricing::optimizer(&parts, &db, &counters)?,
             archive::archive(&parts, &db, &authority)?,
@@ -101,18 +102,18 @@ impl App {
         check_view(&catalog, &config.view)?;
         let http_token = config.http_token.clone();
         let (known, doors) = (catalog.services(), &counters);
-        let gate = Arc::new(Access::new(authority, clock, http_token, open, known, doors));
+        let authenticator = Arc::new(Access::new(authority, clock, http_token, open, known, doors));
         let meter = Arc::new(Meters(Arc::clone(&metrics)));
         let Parts { tasks, stop, history, .. } = parts;
         let patience = config.call_patience;
-        let pipeline = Pipeline::new(catalog, Arc::clone(&gate) as _, meter, patience)
+        let pipeline = Pipeline::new(catalog, Arc::clone(&authenticator) as _, meter, patience)
             .limited(config.tool_concurrency);
         let pipeline = Arc::new(pipeline);
         tools.open(&pipeline);
         Ok(Self {
             pipeline,
             view: config.view.clone(),
-            gate,
+            authenticator,
             metrics,
             stop,
             history,
@@ -152,13 +153,13 @@ pub(crate) async fn open_store(config: &Config) -> Result<Db, Failure> {
     let url = config.database_url.as_ref().map(|url| url.reveal().to_owned());
     let db = Db::open(&StoreConfig { data_dir: config.data.clone(), url }).await?;
     db.migrate(&[
-        bars::MIGRATIONS,
+        market_bars::MIGRATIONS,
         revocations::MIGRATIONS,
         a2a_tasks::MIGRATIONS,
         jobs::MIGRATIONS,
-        people::MIGRATIONS,
-        documents::MIGRATIONS,
-        insights::MIGRATIONS,
+        archive_accounts::MIGRATIONS,
+        archive_documents::MIGRATIONS,
+        archive_insights::MIGRATIONS,
         service_pricing::MIGRATIONS,
     ])
     .await?;

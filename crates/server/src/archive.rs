@@ -4,15 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use archive_accounts::Accounts;
+use archive_documents::{Documents, Rules};
+use archive_insights::Insights;
 use async_trait::async_trait;
 use auth::{Authority, Limits, MintRequest, Scope, Scopes};
+use clock::{Clock, Millis};
 use contract::Service;
-use documents::{Documents, Rules};
 use fault::Fault;
-use insights::Insights;
 use llm::Model;
-use market::{Clock, Millis};
-use people::People;
 use service_archive::{Minted, Parts as ArchiveParts, Reader, Tokens};
 use store::Db;
 
@@ -35,8 +35,8 @@ pub(crate) fn archive(
     let clock = &parts.clock;
     let data = &parts.config.data;
     let documents = Documents::new(db.clone(), data, Arc::clone(clock), Rules::default());
-    let rules = people::Rules { registration_open: parts.config.registration_open };
-    let people = People::new(db.clone(), Arc::clone(clock), rules);
+    let rules = archive_accounts::Rules { registration_open: parts.config.registration_open };
+    let people = Accounts::new(db.clone(), Arc::clone(clock), rules);
     sweep(parts, documents.clone(), people.clone());
     let mut models: Vec<Arc<dyn Model>> = Vec::new();
     if let Some(model) = &parts.config.language_model {
@@ -64,7 +64,7 @@ pub(crate) fn archive(
 }
 
 /// What a process that died left behind, and sessions that are over, go now and every hour.
-fn sweep(parts: &Parts<'_>, documents: Documents, people: People) {
+fn sweep(parts: &Parts<'_>, documents: Documents, people: Accounts) {
     let stop = parts.stop.clone();
     parts.tasks.spawn(async move {
         let sweeping = async {
@@ -102,7 +102,7 @@ impl Tokens for Keys {
         let token = self.authority.mint(&request, now.0 / 1000)?;
         let life = i64::try_from(ttl.as_secs()).map_err(Fault::internal)?;
         Ok(Minted {
-            token: people::Secret::new(token.reveal()),
+            token: archive_accounts::Secret::new(token.reveal()),
             expires_at: Millis((now.0 / 1000 + life) * 1000),
         })
     }

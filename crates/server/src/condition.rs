@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use history::History;
 use market::{HealthProbe, VenueHealth};
+use market_bars::History;
 use tokio::time::{Instant, timeout};
 use transport_http::{Condition, ConditionProbe};
 

@@ -3,10 +3,10 @@
 
 use std::sync::{Arc, OnceLock, Weak};
 
-use agent_analyst::{ToolAnswer, ToolCaller, ToolFailure};
 use async_trait::async_trait;
 use contract::{Call, Caller, Pipeline};
 use serde_json::{Map, Value};
+use service_analyst::{ToolAnswer, ToolCaller, ToolFailure};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 

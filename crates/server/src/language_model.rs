@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_analyst::{Analyst, ModelPlanner, ModelWriter, Shelf, ToolCaller};
 use auth::Secret;
+use clock::Clock;
 use llm::{Api, ApiKey, Client, Model};
-use market::Clock;
+use service_analyst::{Analyst, ModelPlanner, ModelWriter, Shelf, ToolCaller};
 
 use crate::exit::Failure;
 

@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     // The reader of one file needs neither settings nor a runtime, and should have little else.
     if let cli::Command::ExtractWorker = cli.command {
-        return extract::worker_main(std::io::stdin(), std::io::stdout());
+        return archive_extract::worker_main(std::io::stdin(), std::io::stdout());
     }
     match commands::run(cli) {
         Ok(()) => ExitCode::SUCCESS,

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use exchange_sim::{Sim, SimConfig};
 use market::{HealthProbe, StockExchange, Venue, VenueHealth};
 use market_binance::{Binance, BinanceConfig, Observer};
 use market_files::FileVenue;
 use market_moex::{Moex, MoexConfig};
+use market_sim::{Sim, SimConfig};
 use service_indicators::VenueCandles;
 use service_quotes::VenuePorts;
 use telemetry::{Level, Metrics};

@@ -1,28 +1,36 @@
 //! Who asks, and what of the archive is theirs to see, change and delete.
 
+use archive_accounts::Visibility;
+use archive_documents::FileRecord;
 use contract::Caller;
-use documents::FileRecord;
 use fault::{Fault, Kind};
 use jobs::Job;
-use people::Sight;
 
 use crate::{Archive, INTEGRITY, PROCESS, check, process};
 
 impl Archive {
     /// What the caller may see. A session that was ended is nobody's.
-    pub(crate) async fn sight(&self, caller: &Caller) -> Result<Sight, Fault> {
+    pub(crate) async fn visibility(&self, caller: &Caller) -> Result<Visibility, Fault> {
         let owner = self.people.owner(&caller.subject).await?;
-        self.people.sight(&owner).await
+        self.people.visibility(&owner).await
     }
 
-    pub(crate) async fn file_to_read(&self, sight: &Sight, id: &str) -> Result<FileRecord, Fault> {
+    pub(crate) async fn file_to_read(
+        &self,
+        visibility: &Visibility,
+        id: &str,
+    ) -> Result<FileRecord, Fault> {
         let file = self.documents.find(id).await?;
-        if sees(sight, &file) { Ok(file) } else { Err(not_yours("file", id)) }
+        if sees(visibility, &file) { Ok(file) } else { Err(not_yours("file", id)) }
     }
 
-    pub(crate) async fn file_to_write(&self, sight: &Sight, id: &str) -> Result<FileRecord, Fault> {
-        let file = self.file_to_read(sight, id).await?;
-        if sight.may_write(&file.owner, file.case_id.as_deref()) {
+    pub(crate) async fn file_to_write(
+        &self,
+        visibility: &Visibility,
+        id: &str,
+    ) -> Result<FileRecord, Fault> {
+        let file = self.file_to_read(visibility, id).await?;
+        if visibility.may_write(&file.owner, file.case_id.as_deref()) {
             return Ok(file);
         }
         let message = format!("the file {id} is shared with you for reading only");
@@ -31,11 +39,11 @@ impl Archive {
 
     pub(crate) async fn file_to_delete(
         &self,
-        sight: &Sight,
+        visibility: &Visibility,
         id: &str,
     ) -> Result<FileRecord, Fault> {
-        let file = self.file_to_read(sight, id).await?;
-        if sight.may_delete(&file.owner, file.case_id.as_deref()) {
+        let file = self.file_to_read(visibility, id).await?;
+        if visibility.may_delete(&file.owner, file.case_id.as_deref()) {
             return Ok(file);
         }
         let message = format!("only its owner and the owner of its case may delete the file {id}");
@@ -43,15 +51,23 @@ impl Archive {
     }
 
     /// A job of the archive: one's own, or one that processes a file one may see.
-    pub(crate) async fn job_to_read(&self, sight: &Sight, id: &str) -> Result<Job, Fault> {
+    pub(crate) async fn job_to_read(
+        &self,
+        visibility: &Visibility,
+        id: &str,
+    ) -> Result<Job, Fault> {
         let job = self.jobs.get(id).await?;
-        self.reached(sight, &job, Sight::sees).await?;
+        self.reached(visibility, &job, Visibility::sees).await?;
         Ok(job)
     }
 
-    pub(crate) async fn job_to_cancel(&self, sight: &Sight, id: &str) -> Result<Job, Fault> {
+    pub(crate) async fn job_to_cancel(
+        &self,
+        visibility: &Visibility,
+        id: &str,
+    ) -> Result<Job, Fault> {
         let job = self.jobs.get(id).await?;
-        self.reached(sight, &job, Sight::may_write).await?;
+        self.reached(visibility, &job, Visibility::may_write).await?;
         Ok(job)
     }
 
@@ -69,22 +85,22 @@ impl Archive {
 
     async fn reached(
         &self,
-        sight: &Sight,
+        visibility: &Visibility,
         job: &Job,
-        may: impl Fn(&Sight, &str, Option<&str>) -> bool,
+        may: impl Fn(&Visibility, &str, Option<&str>) -> bool,
     ) -> Result<(), Fault> {
         // The queue is shared with other services, whose jobs are not there for this one.
         if job.kind != PROCESS && job.kind != INTEGRITY {
             let message = format!("there is no job {:?}", job.id);
             return Err(Fault::not_found("job_not_found", message));
         }
-        if job.owner.as_deref() == Some(sight.owner.as_str()) {
+        if job.owner.as_deref() == Some(visibility.owner.as_str()) {
             return Ok(());
         }
         if job.kind == PROCESS {
             let errand: process::Errand = job.payload_as()?;
             let file = self.documents.find(&errand.file_id).await;
-            if file.is_ok_and(|it| may(sight, &it.owner, it.case_id.as_deref())) {
+            if file.is_ok_and(|it| may(visibility, &it.owner, it.case_id.as_deref())) {
                 return Ok(());
             }
         }
@@ -92,8 +108,8 @@ impl Archive {
     }
 }
 
-pub(crate) fn sees(sight: &Sight, file: &FileRecord) -> bool {
-    sight.sees(&file.owner, file.case_id.as_deref())
+pub(crate) fn sees(visibility: &Visibility, file: &FileRecord) -> bool {
+    visibility.sees(&file.owner, file.case_id.as_deref())
 }
 
 /// The file that a job is about.

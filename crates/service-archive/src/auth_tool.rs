@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
+use archive_accounts::{Secret, Session};
 use async_trait::async_trait;
+use clock::Millis;
 use contract::Cx;
 use fault::Fault;
-use market::Millis;
-use people::{Secret, Session};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
             signed_in(&cx, session, "Token refreshed").await
         }
         Action::Logout => {
-            match (&args.refresh_token, people::session_of(&cx.caller.subject)) {
+            match (&args.refresh_token, archive_accounts::session_of(&cx.caller.subject)) {
                 (Some(token), _) => people.logout_by_refresh(token).await?,
                 (None, Some((_, session))) => people.logout(session).await?,
                 (None, None) => {

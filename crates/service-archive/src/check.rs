@@ -10,9 +10,9 @@ pub(crate) mod work;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use archive_integrity::{Options, Test};
 use contract::Cx;
 use fault::{Fault, Kind};
-use integrity::{Options, Test};
 use jobs::NewJob;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -122,12 +122,12 @@ fn wrong(name: &str, expected: &str) -> Fault {
 
 pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
     let archive = &cx.service;
-    let sight = archive.sight(&cx.caller).await?;
+    let visibility = archive.visibility(&cx.caller).await?;
     let test = Test::parse(&args.test_type)
         .ok_or_else(|| Fault::internal("a test that the contract has and we have not"))?;
     let parameters = Parameters::read(&args.parameters)?;
     archive.known_model(&args.llm_source)?;
-    let chosen = archive.chosen(&sight, &args.insight_ids, args.file_id.as_deref()).await?;
+    let chosen = archive.chosen(&visibility, &args.insight_ids, args.file_id.as_deref()).await?;
     let mut errand = Errand {
         file_id: chosen.file_id,
         test: test.word().to_owned(),
@@ -140,14 +140,14 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
     let files: BTreeSet<String> = chosen.insights.iter().map(|it| it.file_id.clone()).collect();
     if errand.llm == LOCAL && chosen.insights.len() <= SMALL_INSIGHTS {
         let (documents, turns) = (&archive.documents, &archive.benches);
-        let bench = Bench { documents, sight: &sight, test, turns };
+        let bench = Bench { documents, visibility: &visibility, test, turns };
         let sources = Sources::Within(SMALL_BYTES);
         let options = errand.parameters.options();
         if let Some(mut done) = bench.run(chosen.insights, &options, sources, &|_, _| {}).await? {
             done.results.notes.extend(errand.note.take());
             let whole = done.results.json();
             errand.results = Some(done.results.json_within(KEPT_MAX));
-            let id = archive.push(&sight.owner, &errand, &files).await?;
+            let id = archive.push(&visibility.owner, &errand, &files).await?;
             let text = format!("{}\nKept for 30 days as test {id}.", text_of(&whole));
             let json = json!({ "success": true, "testId": id, "status": "completed",
                 "results": whole });
@@ -155,7 +155,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
         }
     }
     errand.insight_ids = ids;
-    let id = archive.push(&sight.owner, &errand, &files).await?;
+    let id = archive.push(&visibility.owner, &errand, &files).await?;
     let message = format!(
         "{} insights are being tested; ask arkiver_job_status with jobId {id} and waitSeconds",
         errand.insight_ids.len()

@@ -4,13 +4,13 @@
 use std::io;
 use std::sync::Arc;
 
+use archive_accounts::Visibility;
+use archive_documents::FileRecord;
+use archive_insights::{Ask, Sort};
 use bytes::Bytes;
 use contract::{Cx, Download};
-use documents::FileRecord;
 use fault::Fault;
 use futures_util::stream;
-use insights::{Ask, Sort};
-use people::Sight;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::io::AsyncReadExt as _;
@@ -30,8 +30,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn content(cx: Cx<Archive>, args: Args) -> Result<Download, Fault> {
-    let sight = cx.service.sight(&cx.caller).await?;
-    let file = cx.service.file_to_read(&sight, &args.file_id).await?;
+    let visibility = cx.service.visibility(&cx.caller).await?;
+    let file = cx.service.file_to_read(&visibility, &args.file_id).await?;
     let opened = cx.service.documents.open(&file).await?;
     let body = stream::try_unfold(opened, |mut opened| async move {
         let mut chunk = Vec::with_capacity(CHUNK);
@@ -42,10 +42,10 @@ pub(crate) async fn content(cx: Cx<Archive>, args: Args) -> Result<Download, Fau
 }
 
 pub(crate) async fn export(cx: Cx<Archive>, args: Args) -> Result<Download, Fault> {
-    let sight = cx.service.sight(&cx.caller).await?;
-    let file = cx.service.file_to_read(&sight, &args.file_id).await?;
+    let visibility = cx.service.visibility(&cx.caller).await?;
+    let file = cx.service.file_to_read(&visibility, &args.file_id).await?;
     let name = format!("{}.json", file.name);
-    let writer = Writer { archive: Arc::clone(&cx.service), sight, file, at: At::Head };
+    let writer = Writer { archive: Arc::clone(&cx.service), visibility, file, at: At::Head };
     let body = stream::try_unfold(writer, |mut writer| async move {
         let piece = writer.next().await.map_err(io::Error::other)?;
         Ok::<_, io::Error>(piece.map(|piece| (Bytes::from(piece), writer)))
@@ -56,7 +56,7 @@ pub(crate) async fn export(cx: Cx<Archive>, args: Args) -> Result<Download, Faul
 /// Writes `{"file": {…}, "pages": […], "insights": […]}` piece by piece.
 struct Writer {
     archive: Arc<Archive>,
-    sight: Sight,
+    visibility: Visibility,
     file: FileRecord,
     at: At,
 }
@@ -76,7 +76,7 @@ impl Writer {
         match self.at {
             At::Head => {
                 self.at = At::Pages(None);
-                let file = wire::file(&self.file, &self.sight);
+                let file = wire::file(&self.file, &self.visibility);
                 Ok(Some(format!("{{\"file\":{file},\"pages\":[")))
             }
             At::Pages(after) => self.pages(after).await.map(Some),
@@ -125,7 +125,7 @@ impl Writer {
             offset,
             ..Ask::default()
         };
-        let found = self.archive.insights.query(&self.sight, &ask).await?;
+        let found = self.archive.insights.query(&self.visibility, &ask).await?;
         if found.insights.is_empty() {
             self.at = At::End;
             return Ok("\n]}\n".to_owned());
@@ -134,7 +134,7 @@ impl Writer {
         let mut written = String::new();
         for (at, (insight, _)) in found.insights.iter().enumerate() {
             written.push_str(if offset == 0 && at == 0 { "\n" } else { ",\n" });
-            written.push_str(&wire::insight(insight, None, &self.sight).to_string());
+            written.push_str(&wire::insight(insight, None, &self.visibility).to_string());
         }
         Ok(written)
     }

@@ -1,10 +1,10 @@
 //! Files over HTTP: how one is, which there are, and the end of one.
 
+use archive_accounts::Visibility;
+use archive_documents::{FileRecord, Filter, Status};
 use contract::Cx;
-use documents::{FileRecord, Filter, Status};
 use fault::Fault;
 use jobs::State;
-use people::Sight;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -20,11 +20,11 @@ pub(crate) struct FileArgs {
 
 pub(crate) async fn status(cx: Cx<Archive>, args: FileArgs) -> Result<Said, Fault> {
     let archive = &cx.service;
-    let sight = archive.sight(&cx.caller).await?;
-    let mut file = archive.file_to_read(&sight, &args.file_id).await?;
+    let visibility = archive.visibility(&cx.caller).await?;
+    let mut file = archive.file_to_read(&visibility, &args.file_id).await?;
     archive.settle(&mut file).await;
-    let mut told = wire::file(&file, &sight);
-    let insights = archive.insights.count_of_file(&sight, &file.id).await?;
+    let mut told = wire::file(&file, &visibility);
+    let insights = archive.insights.count_of_file(&visibility, &file.id).await?;
     told["insightCount"] = Value::from(insights);
     let text = describe(&file);
     Ok(Said::new(json!({ "success": true, "file": told }), text))
@@ -53,12 +53,12 @@ pub(crate) struct ListArgs {
 
 pub(crate) async fn list(cx: Cx<Archive>, args: ListArgs) -> Result<Said, Fault> {
     let archive = &cx.service;
-    let sight = archive.sight(&cx.caller).await?;
-    let (mut files, total) = archive.listed(&sight, &args).await?;
+    let visibility = archive.visibility(&cx.caller).await?;
+    let (mut files, total) = archive.listed(&visibility, &args).await?;
     for file in &mut files {
         archive.settle(file).await;
     }
-    let told: Vec<Value> = files.iter().map(|it| wire::file(it, &sight)).collect();
+    let told: Vec<Value> = files.iter().map(|it| wire::file(it, &visibility)).collect();
     let pagination = wire::pagination(args.limit, args.offset, files.len(), total);
     let mut text = format!("{total} files.");
     for file in &files {
@@ -70,8 +70,8 @@ pub(crate) async fn list(cx: Cx<Archive>, args: ListArgs) -> Result<Said, Fault>
 
 pub(crate) async fn delete(cx: Cx<Archive>, args: FileArgs) -> Result<Said, Fault> {
     let archive = &cx.service;
-    let sight = archive.sight(&cx.caller).await?;
-    let file = archive.file_to_delete(&sight, &args.file_id).await?;
+    let visibility = archive.visibility(&cx.caller).await?;
+    let file = archive.file_to_delete(&visibility, &args.file_id).await?;
     // A job that is not stopped finds no file when it ends, and keeps nothing.
     if let Some(job) = &file.job_id {
         drop(archive.jobs.cancel(job).await);
@@ -112,19 +112,19 @@ impl Archive {
 
     async fn listed(
         &self,
-        sight: &Sight,
+        visibility: &Visibility,
         args: &ListArgs,
     ) -> Result<(Vec<FileRecord>, u64), Fault> {
         let case_id = match &args.case_id {
             None => None,
-            Some(name) => match sight.case_named(name) {
+            Some(name) => match visibility.case_named(name) {
                 Some(case) => Some(case.id.clone()),
                 None => return Ok((Vec::new(), 0)),
             },
         };
         let status = args.status.as_deref().and_then(Status::parse);
         let filter = Filter { case_id, status, ..Filter::default() };
-        self.documents.list(sight, &filter, args.limit, args.offset).await
+        self.documents.list(visibility, &filter, args.limit, args.offset).await
     }
 
     /// A file whose job ended without a word, because its process died with the last attempt, is

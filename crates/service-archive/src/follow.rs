@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
+use archive_accounts::Visibility;
 use contract::{Cx, Followed, Reply, Stage, TaskAsk};
 use fault::{Fault, Kind};
 use jobs::{Job, State};
-use people::Sight;
 use serde_json::json;
 
 use crate::access::file_of;
@@ -24,10 +24,10 @@ pub(crate) async fn testing(cx: Cx<Archive>, ask: TaskAsk) -> Result<Followed, F
 
 impl Archive {
     async fn followed(&self, cx: &Cx<Self>, kind: &str, ask: TaskAsk) -> Result<Followed, Fault> {
-        let sight = self.sight(&cx.caller).await?;
+        let visibility = self.visibility(&cx.caller).await?;
         let mut job = self.jobs.get(&ask.job).await?;
         // A job of somebody else is as little there as one that nobody began.
-        if job.kind != kind || job.owner.as_deref() != Some(sight.owner.as_str()) {
+        if job.kind != kind || job.owner.as_deref() != Some(visibility.owner.as_str()) {
             let message = format!("there is no job {:?}", job.id);
             return Err(Fault::not_found("job_not_found", message));
         }
@@ -47,13 +47,13 @@ impl Archive {
             changed_at: changed_at.to_stamp(),
             age: Duration::from_millis(age),
             note: note(&job),
-            stage: self.stage(&sight, &job).await?,
+            stage: self.stage(&visibility, &job).await?,
         })
     }
 
-    async fn stage(&self, sight: &Sight, job: &Job) -> Result<Stage, Fault> {
+    async fn stage(&self, visibility: &Visibility, job: &Job) -> Result<Stage, Fault> {
         Ok(match job.state {
-            _ if word(job) == "completed" => Stage::Ended(Ok(self.end(sight, job).await?)),
+            _ if word(job) == "completed" => Stage::Ended(Ok(self.end(visibility, job).await?)),
             State::Cancelled => Stage::Cancelled,
             State::Failed => Stage::Ended(Err(failure(job))),
             State::Queued | State::Running | State::Completed => Stage::Working,
@@ -61,7 +61,7 @@ impl Archive {
     }
 
     /// The call's own answer, as it would be had the caller waited.
-    async fn end(&self, sight: &Sight, job: &Job) -> Result<Box<dyn Reply>, Fault> {
+    async fn end(&self, visibility: &Visibility, job: &Job) -> Result<Box<dyn Reply>, Fault> {
         if job.kind == INTEGRITY {
             let results = results_of(job)?;
             let text = check::text_of(&results);
@@ -69,7 +69,7 @@ impl Archive {
                 "results": results });
             return Ok(Box::new(Said::new(json, text)));
         }
-        let (mut result, text) = self.result(sight, job).await?;
+        let (mut result, text) = self.result(visibility, job).await?;
         let message = noted(&mut result).unwrap_or_else(|| "Processing completed".to_owned());
         let json = json!({ "success": true, "jobId": job.id, "fileId": file_of(job)?,
             "status": "completed", "message": message, "result": result });

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use archive_accounts::Visibility;
+use archive_drafts::Category;
+use archive_insights::Insight;
 use contract::Cx;
-use digest::Category;
 use fault::{Fault, Kind};
-use insights::Insight;
 use jobs::{Job, State};
-use people::Sight;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -34,15 +34,15 @@ pub(crate) struct StatusArgs {
 }
 
 pub(crate) async fn status(cx: Cx<Archive>, args: StatusArgs) -> Result<Said, Fault> {
-    let sight = cx.service.sight(&cx.caller).await?;
-    let mut job = cx.service.job_to_read(&sight, &args.job_id).await?;
+    let visibility = cx.service.visibility(&cx.caller).await?;
+    let mut job = cx.service.job_to_read(&visibility, &args.job_id).await?;
     let patience = Duration::try_from_secs_f64(args.wait_seconds).unwrap_or_default();
     // Whoever waits for many jobs already is told at once how this one is.
-    let seat = cx.service.watching.take(&sight.owner);
+    let seat = cx.service.watching.take(&visibility.owner);
     if seat.is_some() && !patience.is_zero() {
         job = wait(&cx, job, patience).await?;
     }
-    cx.service.told(&sight, &job).await
+    cx.service.told(&visibility, &job).await
 }
 
 /// The job at its end, or as it is when the patience is over. Whoever listens is told each step.
@@ -98,7 +98,7 @@ pub(crate) fn progress(job: &Job) -> u64 {
 }
 
 impl Archive {
-    async fn told(&self, sight: &Sight, job: &Job) -> Result<Said, Fault> {
+    async fn told(&self, visibility: &Visibility, job: &Job) -> Result<Said, Fault> {
         let mut json = json!({ "success": true, "jobId": job.id, "status": word(job),
             "progress": progress(job), "fileId": file_of(job)? });
         wire::put(&mut json, "startedAt", job.started_at.map(|it| it.to_stamp()));
@@ -111,7 +111,7 @@ impl Archive {
                 format!("{note}; ask again in 3 s, or with waitSeconds")
             }
             "completed" => {
-                let (mut result, shown) = self.result(sight, job).await?;
+                let (mut result, shown) = self.result(visibility, job).await?;
                 let message = noted(&mut result).unwrap_or_else(|| "completed".to_owned());
                 json["result"] = result;
                 text.push_str(&shown);
@@ -135,7 +135,11 @@ impl Archive {
     }
 
     /// The result, and a text that tells it.
-    pub(crate) async fn result(&self, sight: &Sight, job: &Job) -> Result<(Value, String), Fault> {
+    pub(crate) async fn result(
+        &self,
+        visibility: &Visibility,
+        job: &Job,
+    ) -> Result<(Value, String), Fault> {
         if job.kind == INTEGRITY {
             let results = results_of(job)?;
             let text = check::text_of(&results);
@@ -148,7 +152,7 @@ impl Archive {
         }
         let told: Told = job.result_as()?.unwrap_or_default();
         let file_id = file_of(job)?;
-        let mut made = self.made_by(sight, &file_id, &job.id).await?;
+        let mut made = self.made_by(visibility, &file_id, &job.id).await?;
         made.truncate(SHOWN);
         let mut text = format!(
             " {} pages, {} words, {} insights in {} s.",
@@ -167,7 +171,7 @@ impl Archive {
         if let Some(metadata) = metadata.as_object_mut() {
             metadata.remove("insights");
         }
-        let shown: Vec<Value> = made.iter().map(|it| wire::insight(it, None, sight)).collect();
+        let shown: Vec<Value> = made.iter().map(|it| wire::insight(it, None, visibility)).collect();
         let mut json = json!({ "insights": shown, "insightsTotal": told.insights,
             "metadata": metadata });
         if made.is_empty() && told.insights > 0 {
@@ -187,11 +191,11 @@ impl Archive {
     /// What a job made of a file and is still there: by category, and the surest first.
     async fn made_by(
         &self,
-        sight: &Sight,
+        visibility: &Visibility,
         file_id: &str,
         job_id: &str,
     ) -> Result<Vec<Insight>, Fault> {
-        let (all, _) = self.insights.of_file(sight, file_id, LOOKED_AT).await?;
+        let (all, _) = self.insights.of_file(visibility, file_id, LOOKED_AT).await?;
         let mut made: Vec<Insight> =
             all.into_iter().filter(|it| it.made_by.as_deref() == Some(job_id)).collect();
         let rank = |it: &Insight| {
@@ -242,8 +246,8 @@ pub(crate) struct CancelArgs {
 
 pub(crate) async fn cancel(cx: Cx<Archive>, args: CancelArgs) -> Result<Said, Fault> {
     let archive = &cx.service;
-    let sight = archive.sight(&cx.caller).await?;
-    let job = archive.job_to_cancel(&sight, &args.job_id).await?;
+    let visibility = archive.visibility(&cx.caller).await?;
+    let job = archive.job_to_cancel(&visibility, &args.job_id).await?;
     let job = halt(archive, &job).await?;
     let message = if job.state == State::Cancelled {
         "the job was cancelled"

@@ -27,13 +27,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use archive_accounts::Accounts;
+use archive_documents::Documents;
+use archive_insights::Insights;
+use clock::Clock;
 use contract::{Contract, ContractError, Scope, Service, Tools};
-use documents::Documents;
-use insights::Insights;
 use jobs::{Handler, JobMeter, Jobs, Worker, WorkerConfig};
 use llm::Model;
-use market::Clock;
-use people::People;
 use store::Db;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -63,7 +63,7 @@ pub struct Parts {
     pub db: Db,
     pub jobs: Jobs,
     pub clock: Arc<dyn Clock>,
-    pub people: People,
+    pub people: Accounts,
     pub documents: Documents,
     pub insights: Insights,
     /// Who makes the tokens that `auth` gives out.
@@ -81,7 +81,7 @@ pub struct Parts {
 pub struct Reader {
     /// This program, usually.
     pub program: PathBuf,
-    /// What makes it call `extract::worker_main` and nothing else.
+    /// What makes it call `archive_extract::worker_main` and nothing else.
     pub arguments: Vec<String>,
     /// A folder in which each job has one of its own while it runs.
     pub scratch: PathBuf,
@@ -93,7 +93,7 @@ pub(crate) struct Archive {
     db: Db,
     jobs: Jobs,
     clock: Arc<dyn Clock>,
-    people: People,
+    people: Accounts,
     documents: Documents,
     insights: Insights,
     tokens: Arc<dyn Tokens>,

@@ -9,11 +9,11 @@ mod settings;
 mod summary;
 pub(crate) mod work;
 
+use archive_accounts::Visibility;
+use archive_documents::FileRecord;
 use contract::Cx;
-use documents::FileRecord;
 use fault::{Fault, Kind};
 use jobs::{Job, NewJob};
-use people::Sight;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::Tx;
@@ -64,13 +64,13 @@ pub(crate) struct Told {
 
 pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
     let archive = &cx.service;
-    let sight = archive.sight(&cx.caller).await?;
-    let file = archive.file_to_write(&sight, &args.file_id).await?;
+    let visibility = archive.visibility(&cx.caller).await?;
+    let file = archive.file_to_write(&visibility, &args.file_id).await?;
     let errand = Errand { file_id: file.id.clone(), settings: args.processing_settings };
     // Everybody's first file goes before anybody's second, and so on.
-    let waiting = archive.waiting(PROCESS, &sight.owner).await?;
+    let waiting = archive.waiting(PROCESS, &visibility.owner).await?;
     let job = NewJob::new(PROCESS, &errand)?
-        .owner(&sight.owner)
+        .owner(&visibility.owner)
         .priority(-i32::try_from(waiting).unwrap_or(i32::MAX))
         .key(format!("file:{}", file.id))
         .max_attempts(ATTEMPTS);
@@ -79,7 +79,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
     if pushed.is_new {
         archive.documents.begin_processing(&mut tx, &file.id, &pushed.job.id).await?;
         if let Some(name) = &errand.settings.case_id {
-            archive.put_into_case(&mut tx, &sight, &file, name).await?;
+            archive.put_into_case(&mut tx, &visibility, &file, name).await?;
         }
         tx.commit().await?;
         archive.jobs.announce();
@@ -118,15 +118,15 @@ impl Archive {
     async fn put_into_case(
         &self,
         tx: &mut Tx,
-        sight: &Sight,
+        visibility: &Visibility,
         file: &FileRecord,
         name: &str,
     ) -> Result<(), Fault> {
-        let case = self.people.case_for_writing(tx, &sight.owner, name).await?;
+        let case = self.people.case_for_writing(tx, &visibility.owner, name).await?;
         if file.case_id.as_deref() == Some(case.as_str()) {
             return Ok(());
         }
-        if !sight.may_delete(&file.owner, file.case_id.as_deref()) {
+        if !visibility.may_delete(&file.owner, file.case_id.as_deref()) {
             let message = "only its owner and the owner of its case may move a file";
             return Err(Fault::new(Kind::Forbidden, "file_not_yours", message));
         }

@@ -1,13 +1,13 @@
 //! `arkiver_query_insights`: what is kept, by words and filters, page by page. Filters that name
 //! what the caller may not see find nothing.
 
+use archive_accounts::Visibility;
+use archive_insights::{Ask, Found, Insight, Sort};
+use clock::Millis;
 use contract::Cx;
 use fault::Fault;
-use insights::{Ask, Found, Insight, Sort};
 use jiff::civil::Time;
 use jiff::fmt::temporal::Pieces;
-use market::Millis;
-use people::Sight;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -82,17 +82,18 @@ struct Pagination {
 
 pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
     let archive = &cx.service;
-    let sight = archive.sight(&cx.caller).await?;
+    let visibility = archive.visibility(&cx.caller).await?;
     let limit = small(args.pagination.limit.unwrap_or(LIMIT), "pagination.limit")?;
     let offset = whole(args.pagination.offset.unwrap_or(0.0), "pagination.offset")?;
     let mut ask = ask(args.filters, &args.sort)?;
     (ask.limit, ask.offset) = (limit, offset);
-    let found = match seen_case(&sight, &mut ask) {
-        true => archive.insights.query(&sight, &ask).await?,
+    let found = match seen_case(&visibility, &mut ask) {
+        true => archive.insights.query(&visibility, &ask).await?,
         false => Found { insights: Vec::new(), total: 0 },
     };
-    let told =
-        |(it, snippet): &(Insight, Option<String>)| wire::insight(it, snippet.as_deref(), &sight);
+    let told = |(it, snippet): &(Insight, Option<String>)| {
+        wire::insight(it, snippet.as_deref(), &visibility)
+    };
     let insights: Vec<Value> = found.insights.iter().map(told).collect();
     let pagination = wire::pagination(limit, offset, insights.len(), found.total);
     let json = json!({ "success": true, "insights": insights, "total": found.total,
@@ -101,9 +102,9 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
 }
 
 /// Puts the case's id in the place of its name; false where the caller sees no such case.
-fn seen_case(sight: &Sight, ask: &mut Ask) -> bool {
+fn seen_case(visibility: &Visibility, ask: &mut Ask) -> bool {
     let Some(name) = &ask.case_id else { return true };
-    ask.case_id = sight.case_named(name).map(|case| case.id.clone());
+    ask.case_id = visibility.case_named(name).map(|case| case.id.clone());
     ask.case_id.is_some()
 }
 

@@ -1,8 +1,8 @@
 //! `arkiver_share_case`: lets another user see a case, or takes that back.
 
+use archive_accounts::{Access, Member};
 use contract::Cx;
 use fault::Fault;
-use people::{Access, Member};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -26,13 +26,13 @@ enum Wanted {
 }
 
 pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
-    let sight = cx.service.sight(&cx.caller).await?;
+    let visibility = cx.service.visibility(&cx.caller).await?;
     let access = match args.access {
         Wanted::Read => Access::Read,
         Wanted::Write => Access::Write,
         Wanted::None => Access::None,
     };
-    let shared = cx.service.people.share(&sight.owner, &args.case_id, &args.username, access);
+    let shared = cx.service.people.share(&visibility.owner, &args.case_id, &args.username, access);
     let members = shared.await?;
     let (case, name) = (&args.case_id, &args.username);
     let message = match args.access {

@@ -1,9 +1,9 @@
 //! `arkiver_store_insight`: what somebody found in a file, kept beside what processing made of it.
 
+use archive_documents::{FileRecord, PageRecord};
+use archive_insights::{NewInsight, Place};
 use contract::Cx;
-use documents::{FileRecord, PageRecord};
 use fault::Fault;
-use insights::{NewInsight, Place};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::task::spawn_blocking;
@@ -51,8 +51,8 @@ struct Given {
 
 pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
     let archive = &cx.service;
-    let sight = archive.sight(&cx.caller).await?;
-    let file = archive.file_to_write(&sight, &args.file_id).await?;
+    let visibility = archive.visibility(&cx.caller).await?;
+    let file = archive.file_to_write(&visibility, &args.file_id).await?;
     let given = args.insight;
     let page = page_of(&given, &file)?;
     check_entities(&given.entities)?;
@@ -61,7 +61,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
         None => None,
     };
     let case_name = given.case_id.clone();
-    let mut new = insight(given, &file, &sight.owner);
+    let mut new = insight(given, &file, &visibility.owner);
     new.page = page.or(place.as_ref().map(|it| it.page));
     new.places = place.into_iter().collect();
     new.places_total = u32::try_from(new.places.len()).unwrap_or(u32::MAX);
@@ -70,7 +70,9 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
     // The file must be there when its insight is, whoever deletes it meanwhile.
     let file = archive.documents.find_in(&mut tx, &file.id).await?;
     new.case_id = match &case_name {
-        Some(name) => Some(archive.people.case_for_writing(&mut tx, &sight.owner, name).await?),
+        Some(name) => {
+            Some(archive.people.case_for_writing(&mut tx, &visibility.owner, name).await?)
+        }
         None => file.case_id,
     };
     let stored = archive.insights.add(&mut tx, vec![new]).await?;

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use archive_accounts::Visibility;
+use archive_documents::{About, Kept, Receipt};
 use contract::{Cx, FilePart, Part, Upload};
-use documents::{About, Kept, Receipt};
 use fault::{Fault, Kind};
-use people::Sight;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -37,13 +37,13 @@ struct Metadata {
 
 pub(crate) async fn call(cx: Cx<Archive>, mut upload: Upload) -> Result<Said, Fault> {
     let archive = &cx.service;
-    let sight = archive.sight(&cx.caller).await?;
-    let Some(_seat) = archive.sending.take(&sight.owner) else {
+    let visibility = archive.visibility(&cx.caller).await?;
+    let Some(_seat) = archive.sending.take(&visibility.owner) else {
         let message = "too many uploads of yours are under way; wait for one of them to end";
         let fault = Fault::new(Kind::RateLimited, "too_many_uploads", message);
         return Err(fault.retry_after(COME_BACK));
     };
-    let track = archive.uploads.follow(&sight.owner, &upload);
+    let track = archive.uploads.follow(&visibility.owner, &upload);
     let mut receipts = Vec::new();
     loop {
         match upload.next().await? {
@@ -55,7 +55,7 @@ pub(crate) async fn call(cx: Cx<Archive>, mut upload: Upload) -> Result<Said, Fa
                 return Err(fault.problem("file", format!("at most {most} files")));
             }
             Some(Part::File(file)) => {
-                receipts.push(receive(archive, &sight, file, track.as_ref()).await?);
+                receipts.push(receive(archive, &visibility, file, track.as_ref()).await?);
             }
             // What is wrong with the metadata is said before the files are sent, if it comes first.
             Some(Part::Field { .. }) => drop(upload.form::<Form>()?),
@@ -67,11 +67,11 @@ pub(crate) async fn call(cx: Cx<Archive>, mut upload: Upload) -> Result<Said, Fa
     }
     let form: Form = upload.form()?;
     // A session may have been ended in the time that a large file takes.
-    let sight = archive.sight(&cx.caller).await?;
-    let kept = archive.keep(&sight, form.metadata.unwrap_or_default(), receipts).await?;
+    let visibility = archive.visibility(&cx.caller).await?;
+    let kept = archive.keep(&visibility, form.metadata.unwrap_or_default(), receipts).await?;
     // The names of cases, one of which may be new.
-    let sight = archive.people.sight(&sight.owner).await?;
-    let told: Vec<Value> = kept.iter().map(|it| uploaded(it, &sight)).collect();
+    let visibility = archive.people.visibility(&visibility.owner).await?;
+    let told: Vec<Value> = kept.iter().map(|it| uploaded(it, &visibility)).collect();
     if let Some(track) = &track {
         track.done(kept.iter().map(|it| it.file.id.clone()).collect());
     }
@@ -88,7 +88,7 @@ pub(crate) async fn call(cx: Cx<Archive>, mut upload: Upload) -> Result<Said, Fa
 /// Takes one file in. What was taken of it goes away if this is dropped.
 async fn receive(
     archive: &Archive,
-    sight: &Sight,
+    visibility: &Visibility,
     mut file: FilePart<'_>,
     track: Option<&Tracking<'_>>,
 ) -> Result<Receipt, Fault> {
@@ -96,7 +96,7 @@ async fn receive(
         let message = format!("files are sent in the field \"file\", not {:?}", file.name);
         return Err(Fault::invalid("invalid_input", message).problem(&file.name, "the name file"));
     }
-    let mut receiver = archive.documents.begin(&sight.owner, &file.file_name).await?;
+    let mut receiver = archive.documents.begin(&visibility.owner, &file.file_name).await?;
     while let Some(chunk) = file.chunk().await? {
         receiver.write(&chunk).await?;
         if let Some(track) = track {
@@ -109,7 +109,7 @@ async fn receive(
 impl Archive {
     async fn keep(
         &self,
-        sight: &Sight,
+        visibility: &Visibility,
         metadata: Metadata,
         receipts: Vec<Receipt>,
     ) -> Result<Vec<Kept>, Fault> {
@@ -118,13 +118,13 @@ impl Archive {
             let mut tx = self.db.begin().await?;
             let case_id = match &metadata.case_id {
                 Some(name) => {
-                    Some(self.people.case_for_writing(&mut tx, &sight.owner, name).await?)
+                    Some(self.people.case_for_writing(&mut tx, &visibility.owner, name).await?)
                 }
                 None => None,
             };
             let Metadata { tags, description, .. } = metadata;
             let about = About { case_id, tags, description };
-            let kept = self.documents.keep(&mut tx, &sight.owner, &about, receipts).await?;
+            let kept = self.documents.keep(&mut tx, &visibility.owner, &about, receipts).await?;
             tx.commit().await?;
             Ok(kept)
         };
@@ -140,7 +140,7 @@ impl Archive {
     }
 }
 
-fn uploaded(kept: &Kept, sight: &Sight) -> Value {
+fn uploaded(kept: &Kept, visibility: &Visibility) -> Value {
     let file = &kept.file;
     let mut json = json!({
         "fileId": file.id,
@@ -153,7 +153,7 @@ fn uploaded(kept: &Kept, sight: &Sight) -> Value {
         "tags": file.tags,
         "storedBefore": kept.stored_before,
     });
-    put(&mut json, "caseId", case_name(sight, file.case_id.as_deref()));
+    put(&mut json, "caseId", case_name(visibility, file.case_id.as_deref()));
     put(&mut json, "description", file.description.as_deref());
     json
 }
@@ -165,9 +165,9 @@ pub(crate) struct ProgressArgs {
 }
 
 pub(crate) async fn progress(cx: Cx<Archive>, args: ProgressArgs) -> Result<Said, Fault> {
-    let sight = cx.service.sight(&cx.caller).await?;
+    let visibility = cx.service.visibility(&cx.caller).await?;
     let id = args.upload_id;
-    let found = cx.service.uploads.find(&sight.owner, &id).ok_or_else(|| {
+    let found = cx.service.uploads.find(&visibility.owner, &id).ok_or_else(|| {
         let message = format!("there is no upload {id:?}; it failed, or was long ago");
         Fault::not_found("upload_not_found", message)
     })?;

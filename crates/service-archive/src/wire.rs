@@ -1,12 +1,12 @@
 //! Records of the archive as the contract's JSON. A case is told by its name, which is what the
 //! caller knows it by.
 
-use documents::FileRecord;
-use insights::{Insight, Place};
-use people::Sight;
+use archive_accounts::Visibility;
+use archive_documents::FileRecord;
+use archive_insights::{Insight, Place};
 use serde_json::{Value, json};
 
-pub(crate) fn insight(it: &Insight, snippet: Option<&str>, sight: &Sight) -> Value {
+pub(crate) fn insight(it: &Insight, snippet: Option<&str>, visibility: &Visibility) -> Value {
     let mut json = json!({
         "insightId": it.id,
         "fileId": it.file_id,
@@ -19,7 +19,7 @@ pub(crate) fn insight(it: &Insight, snippet: Option<&str>, sight: &Sight) -> Val
         "confidence": it.confidence,
         "createdAt": it.created_at.to_stamp(),
     });
-    put(&mut json, "caseId", case_name(sight, it.case_id.as_deref()));
+    put(&mut json, "caseId", case_name(visibility, it.case_id.as_deref()));
     put(&mut json, "category", it.category.as_deref());
     put(&mut json, "confidenceMeaning", it.meaning.as_deref());
     put(&mut json, "pageNumber", it.page);
@@ -38,7 +38,7 @@ pub(crate) fn source(it: &Place) -> Value {
     json
 }
 
-pub(crate) fn file(it: &FileRecord, sight: &Sight) -> Value {
+pub(crate) fn file(it: &FileRecord, visibility: &Visibility) -> Value {
     let mut json = json!({
         "fileId": it.id,
         "fileName": it.name,
@@ -51,7 +51,7 @@ pub(crate) fn file(it: &FileRecord, sight: &Sight) -> Value {
     });
     put(&mut json, "processingJobId", it.job_id.as_deref());
     put(&mut json, "error", it.error.as_deref());
-    put(&mut json, "caseId", case_name(sight, it.case_id.as_deref()));
+    put(&mut json, "caseId", case_name(visibility, it.case_id.as_deref()));
     put(&mut json, "description", it.description.as_deref());
     put(&mut json, "pageCount", it.page_count);
     put(&mut json, "wordCount", it.word_count);
@@ -62,8 +62,8 @@ pub(crate) fn file(it: &FileRecord, sight: &Sight) -> Value {
 }
 
 /// The name by which the caller knows a case; none where they do not see it.
-pub(crate) fn case_name<'a>(sight: &'a Sight, id: Option<&str>) -> Option<&'a str> {
-    sight.case(id?).map(|case| case.name.as_str())
+pub(crate) fn case_name<'a>(visibility: &'a Visibility, id: Option<&str>) -> Option<&'a str> {
+    visibility.case(id?).map(|case| case.name.as_str())
 }
 
 /// A field that is there only when there is something to say.

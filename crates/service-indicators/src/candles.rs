@@ -9,8 +9,9 @@ mod tests;
 
 use std::sync::Arc;
 
+use clock::{Millis, TimeRange};
 use fault::Fault;
-use market::{Bar, Calendar, Interval, LiveKlines, Millis, Span, SymbolSource, Ticker, Venue};
+use market::{Bar, Calendar, Interval, LiveKlines, SymbolSource, Ticker, Venue};
 
 use crate::windows::Window;
 use tokio::time::Instant;
@@ -120,7 +121,7 @@ impl Candlestand {
         deadline: Instant,
     ) -> Result<Vec<Bar>, Fault> {
         let until = self.newest(interval);
-        self.within(ticker, interval, Span::new(until, until), count, deadline).await
+        self.within(ticker, interval, TimeRange::new(until, until), count, deadline).await
     }
 
     /// The closed candles of a span, and so many before it.
@@ -128,7 +129,7 @@ impl Candlestand {
         &self,
         ticker: &Ticker,
         interval: Interval,
-        span: Span,
+        span: TimeRange,
         before: usize,
         deadline: Instant,
     ) -> Result<Vec<Bar>, Fault> {
@@ -149,7 +150,7 @@ impl Candlestand {
 
     /// Where the closed candles end.
     fn newest(&self, interval: Interval) -> Millis {
-        self.market.history.closed(interval, Span::new(Millis(0), Millis(i64::MAX))).to
+        self.market.history.closed(interval, TimeRange::new(Millis(0), Millis(i64::MAX))).to
     }
 
     fn venue(&self, ticker: &Ticker) -> Result<&VenueCandles, Fault> {
@@ -174,7 +175,7 @@ impl Range {
     /// How many candles that can be at most.
     pub(crate) fn most(&self, interval: Interval) -> u64 {
         match (self.start, self.end) {
-            (Some(start), Some(end)) => interval.count_in(Span::new(start, end)),
+            (Some(start), Some(end)) => interval.count_in(TimeRange::new(start, end)),
             _ => self.count() as u64,
         }
     }
@@ -216,11 +217,11 @@ impl Wanted<'_> {
         let count = range.count();
         let end = range.end.map_or(newest, |end| end.min(newest));
         let asked = match (range.start, range.end) {
-            (Some(start), Some(_)) => self.within(Span::new(start, end), CANDLES_MAX).await?,
-            (Some(start), None) => self.first(Span::new(start, end), count).await?,
+            (Some(start), Some(_)) => self.within(TimeRange::new(start, end), CANDLES_MAX).await?,
+            (Some(start), None) => self.first(TimeRange::new(start, end), count).await?,
             (None, _) => {
                 // Where they begin is a guess over a venue's gaps, mended below.
-                let step = self.interval().fixed_ms().unwrap_or(31 * market::DAY_MS);
+                let step = self.interval().fixed_ms().unwrap_or(31 * clock::DAY_MS);
                 let first = Millis(end.0.saturating_sub(step.saturating_mul(count as i64)));
                 let ahead = warm::candles_before(self.warmed, self.interval(), first);
                 let all = self.last(end, count + ahead, newest).await?;
@@ -248,14 +249,14 @@ impl Wanted<'_> {
         Ok((before.followed_by(&asked), before.len()))
     }
 
-    async fn within(&self, span: Span, most: usize) -> Result<Candles, Fault> {
+    async fn within(&self, span: TimeRange, most: usize) -> Result<Candles, Fault> {
         if let Some(known) = self.tails.within(self.request.series, span) {
             return Ok(known);
         }
         Ok(Candles::of(&self.request.within(span, most).await?))
     }
 
-    async fn first(&self, span: Span, count: usize) -> Result<Candles, Fault> {
+    async fn first(&self, span: TimeRange, count: usize) -> Result<Candles, Fault> {
         if let Some(known) = self.tails.within(self.request.series, span) {
             return Ok(known.part(0..count));
         }

@@ -15,8 +15,8 @@ mod wire;
 
 use std::sync::Arc;
 
+use clock::Clock;
 use contract::{Contract, ContractError, ErrorTable, Scope, Service, Tools};
-use market::Clock;
 
 pub use live::{CHANNELS_MAX, LiveSetup, Queues, StreamLimits, Tasks};
 pub use ports::{Market, VenueCandles};
@@ -30,7 +30,7 @@ pub struct Indicators {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) version: &'static str,
     /// When the service began, for its uptime.
-    pub(crate) started: market::Millis,
+    pub(crate) started: clock::Millis,
     /// How faults are spelled in the parts of an answer.
     pub(crate) errors: Arc<ErrorTable>,
 }

@@ -30,9 +30,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
+use clock::{Clock, Millis};
 use fanout::Depth;
 use fault::Fault;
-use market::{Clock, Millis};
 use tokio::sync::{OnceCell, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -187,7 +187,7 @@ impl Live {
             let message = "after: expected the opening time of a closed candle, not of a later one";
             return Err(Fault::invalid("resume_ahead", message).problem("after", "a time past"));
         }
-        let missed = ask.interval.count_in(market::Span::new(Millis(after.0 + 1), now));
+        let missed = ask.interval.count_in(clock::TimeRange::new(Millis(after.0 + 1), now));
         let most = self.limits.replay_max;
         if missed > most {
             let message =

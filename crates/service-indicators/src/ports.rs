@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use history::History;
 use market::{BarSource, HealthProbe, Interval, LiveKlines, Series, SymbolSource, Ticker, Venue};
+use market_bars::History;
 
 /// A venue as this service needs it.
 pub struct VenueCandles {

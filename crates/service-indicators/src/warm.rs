@@ -3,7 +3,8 @@
 
 use std::borrow::Borrow;
 
-use market::{DAY_MS, Interval, Millis, Span};
+use clock::{DAY_MS, Millis, TimeRange};
+use market::Interval;
 use ta::Spec;
 
 /// The most candles that are fetched ahead for the sake of an average's memory.
@@ -89,7 +90,7 @@ fn is_daily(vwap: &Spec) -> bool {
 /// A day's sums begin at 00:00 UTC.
 fn since_midnight(interval: Interval, first: Millis) -> usize {
     let midnight = Millis(first.0.div_euclid(DAY_MS) * DAY_MS);
-    let candles = interval.count_in(Span::new(midnight, first));
+    let candles = interval.count_in(TimeRange::new(midnight, first));
     usize::try_from(candles).unwrap_or(usize::MAX)
 }
 

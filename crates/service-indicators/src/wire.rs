@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use clock::Millis;
 use contract::{ErrorTable, HttpReply, Reply};
 use fault::Fault;
-use market::{Interval, Millis};
+use market::Interval;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

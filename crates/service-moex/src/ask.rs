@@ -1,8 +1,8 @@
 //! Arguments that a schema cannot check alone: tickers, and dates in their order.
 
+use clock::parse_date;
 use fault::Fault;
 use jiff::civil::Date;
-use market::parse_date;
 
 /// Days that one question about candles may span, by the length of the candles.
 pub(crate) const DAYS_MAX_DAILY: i64 = 3_660;

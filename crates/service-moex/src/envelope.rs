@@ -6,9 +6,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use clock::Clock;
 use contract::{Envelope, FailureContext, ToolSpec};
 use fault::Fault;
-use market::Clock;
 use serde_json::{Map, Value, json};
 
 pub(crate) struct Iss {
@@ -121,8 +121,8 @@ fn kind<'a>(fault: &Fault, cx: &FailureContext<'a>) -> &'a str {
 
 #[cfg(test)]
 mod tests {
+    use clock::Millis;
     use contract::Contract;
-    use market::Millis;
 
     use super::*;
 

@@ -12,9 +12,10 @@ mod tools;
 
 use std::sync::Arc;
 
+use clock::{Clock, Millis};
 use contract::{Contract, ContractError, Scope, Service, Tools};
 use jiff::civil::Date;
-use market::{Clock, Millis, StockExchange};
+use market::StockExchange;
 
 pub struct Moex {
     pub(crate) exchange: Arc<dyn StockExchange>,

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use fault::{Fault, Kind};
 use jiff::civil::Date;
-use market::{Candle, CandleRequest, CandleStep, Candles, Freshness, Split, StockExchange, Told};
+use market::{
+    Candle, CandleRequest, CandleStep, Candles, Freshness, Split, StockExchange, WithFreshness,
+};
 use tokio::time::Instant;
 
 use crate::answer::Gaps;
@@ -94,7 +96,7 @@ pub(crate) async fn daily(
         from,
         to,
     };
-    let Told { value, freshness } = exchange.candles(&request).await?;
+    let WithFreshness { value, freshness } = exchange.candles(&request).await?;
     let splits = Splits::of(exchange, code, from, to).await;
     let days = closes(&value, &splits);
     Ok(Closes { code: code.to_owned(), days, freshness, gaps: Gaps::of(&value), splits })
@@ -121,7 +123,7 @@ pub(crate) async fn year(exchange: &Arc<dyn StockExchange>, days: &[Date]) -> Ye
     }
     let Some(last) = days.last() else { return Year::CONVENTION };
     let told = exchange.trading_days(Year::begins(*last), *last).await;
-    let traded = |told: Told<Vec<market::TradingDay>>| -> Vec<Date> {
+    let traded = |told: WithFreshness<Vec<market::TradingDay>>| -> Vec<Date> {
         told.value.iter().filter(|day| day.is_trading).map(|day| day.date).collect()
     };
     let traded = told.map(traded).unwrap_or_default();

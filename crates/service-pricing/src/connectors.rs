@@ -8,8 +8,8 @@ pub(crate) mod mock;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use clock::Millis;
 use fault::Fault;
-use market::Millis;
 
 use crate::books::products::Product;
 use crate::books::ticks::Tick;

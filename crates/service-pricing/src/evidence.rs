@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use clock::{DAY_MS, Millis};
 use fault::Fault;
-use market::{DAY_MS, Millis};
-use pricing::replay::Record;
-use pricing::{CompetitorPrice, Point};
+use pricing_engine::replay::Record;
+use pricing_engine::{CompetitorPrice, Point};
 use store::Db;
 
 use crate::books::ticks::{self, Tick};
@@ -53,7 +53,7 @@ fn weigh(ticks: &[Tick], now: Millis) -> Evidence {
     let points: Vec<Point> = over.map(point).collect();
     let demand = ticks.iter().take_while(|it| it.at.0 > since(DEMAND_DAYS));
     Evidence {
-        history: pricing::periods(&points, DAY_MS),
+        history: pricing_engine::periods(&points, DAY_MS),
         competitors: newest(ticks.iter().take_while(|it| it.at.0 > since(COMPETITOR_DAYS))),
         demand: demand.into_iter().find_map(|it| Some((it.demand_index?, it.at))),
     }

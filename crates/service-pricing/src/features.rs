@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use market::{DAY_MS, Millis};
-use pricing::Amount;
+use clock::{DAY_MS, Millis};
+use pricing_engine::Amount;
 
 use crate::books::ticks::Tick;
 

@@ -3,9 +3,9 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use clock::{Clock, Millis};
 use contract::Cx;
 use fault::Fault;
-use market::{Clock, Millis};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

@@ -12,9 +12,9 @@ mod wire;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clock::Millis;
 use contract::{Contract, ContractError, Scope, Service, Tools};
 use jobs::Ids;
-use market::Millis;
 use store::Db;
 
 use crate::books::proposals::LIFE_MAX_MS;

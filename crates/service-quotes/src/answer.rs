@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use clock::parse_date;
 use contract::{Contract, ContractError};
 use fault::Fault;
 use jiff::civil::Date;
-use market::{Freshness, Interval, parse_date};
+use market::{Freshness, Interval};
 use serde_json::Value;
 
 use crate::RANGE_DAYS_MAX;

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use clock::{Millis, TimeRange};
 use fault::{Fault, Kind};
-use history::{History as Bars, Patience};
 use market::{
-    Bar, BarSource, Delay, Freshness, HealthProbe, Millis, PageRequest, Quote, QuoteSource, Series,
-    Span, SymbolSource, Ticker, Venue, VenueHealth,
+    Bar, BarSource, Delay, Freshness, HealthProbe, PageRequest, Quote, QuoteSource, Series,
+    SymbolSource, Ticker, Venue, VenueHealth,
 };
+use market_bars::{FillTimeout, History as Bars};
 
 use tokio::time::timeout;
 
@@ -93,7 +94,7 @@ impl LocalApi {
         cx: &ApiCx,
         ticker: &'a Ticker,
         query: &HistoryQuery,
-        span: Span,
+        span: TimeRange,
     ) -> Result<Served<'a>, Fault> {
         let venue = self.venue(ticker)?;
         let series = Series {
@@ -111,14 +112,14 @@ impl LocalApi {
             let tell = |kept: u64, wanted: u64| {
                 cx.progress.report(kept as f64, Some(wanted as f64), "bars fetched");
             };
-            let patience = Patience { until: cx.deadline, progress: &tell };
+            let patience = FillTimeout { until: cx.deadline, progress: &tell };
             known_to = self.history.complete(bars, &series, span, &patience).await?;
         }
         // Mostly remembered; a venue that does not answer must not hold up what is kept.
         let first = bars.first_open(&ticker.symbol.code, query.interval);
         let first = timeout(GLANCE, first).await.ok().and_then(Result::ok).flatten();
         let expected = first.and_then(|first| {
-            let listed = span.overlap(Span::new(first, known_to.max(first)));
+            let listed = span.overlap(TimeRange::new(first, known_to.max(first)));
             bars.calendar().expected_bars(query.interval, listed)
         });
         Ok(Served { ticker, series, known_to, expected })
@@ -247,7 +248,7 @@ impl QuotesApi for LocalApi {
 
     async fn historical(&self, cx: &ApiCx, query: &HistoryQuery) -> Result<History, Fault> {
         let tickers = self.tickers(&query.tickers)?;
-        let span = self.history.closed(query.interval, Span::of_days(query.from, query.to));
+        let span = self.history.closed(query.interval, TimeRange::of_days(query.from, query.to));
         let mut served = Vec::new();
         let mut faults = Vec::new();
         for (ticker, prepared) in self.prepare_all(cx, &tickers, query, span).await {
@@ -305,7 +306,7 @@ impl LocalApi {
         cx: &ApiCx,
         tickers: &'a [Ticker],
         query: &HistoryQuery,
-        span: Span,
+        span: TimeRange,
     ) -> Vec<(&'a Ticker, Result<Served<'a>, Fault>)> {
         let prepared = tickers
             .iter()

@@ -181,7 +181,7 @@ fn freshness(headers: &HeaderMap) -> Option<Freshness> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let time = |name: &str| {
         let at: jiff::Timestamp = text(name)?.parse().ok()?;
-        Some(market::Millis(at.as_millisecond()))
+        Some(clock::Millis(at.as_millisecond()))
     };
     Some(Freshness {
         source: text("x-stoa-source")?.to_owned(),

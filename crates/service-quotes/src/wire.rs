@@ -231,7 +231,7 @@ impl HistoryPage {
     /// Past history does not change from one minute to the next; the edge of it does.
     fn max_age_s(&self) -> u32 {
         let edge = self.history.freshness.as_ref().is_none_or(|it| {
-            market::Span::of_days(self.query.from, self.query.to).to > it.received_at
+            clock::TimeRange::of_days(self.query.from, self.query.to).to > it.received_at
         });
         if edge { 1 } else { 60 }
     }

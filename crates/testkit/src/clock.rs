@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use market::{Clock, Millis};
+use clock::{Clock, Millis};
 
 #[derive(Debug, Default)]
 pub struct FakeClock(AtomicI64);

@@ -1,6 +1,6 @@
 //! What answers messages: the port between the protocol's tasks and whoever does the work.
 
-use contract::{AgentSpec, Arrival, Scope};
+use contract::{AgentSpec, RequestMeta, Scope};
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
@@ -17,7 +17,7 @@ pub(crate) struct Ask<'a> {
     pub(crate) output_modes: &'a [String],
     /// Earlier tasks of the same conversation, oldest first.
     pub(crate) earlier: &'a [Task],
-    pub(crate) arrival: &'a Arrival,
+    pub(crate) arrival: &'a RequestMeta,
 }
 
 /// Work that is ready to begin. It says at the bench what comes of it.
@@ -29,7 +29,7 @@ pub(crate) trait Agent: Send + Sync {
     /// The version of what it promises.
     fn version(&self) -> &str;
 
-    /// The service whose gate its callers pass, and what they must be allowed to do.
+    /// The service whose authenticator its callers pass, and what they must be allowed to do.
     fn service(&self) -> &str;
 
     fn scope(&self) -> Scope;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use fault::{Fault, Kind};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::redirect::Policy;
-use upstream::PublicOnly;
+use ssrf_guard::PublicOnly;
 
 use crate::push::Courier;
 use crate::wire::PushConfig;
@@ -44,7 +44,7 @@ impl HttpCourier {
 #[async_trait]
 impl Courier for HttpCourier {
     fn accepts(&self, url: &str) -> Result<(), Fault> {
-        match upstream::address_problem(url, self.private) {
+        match ssrf_guard::address_problem(url, self.private) {
             Some(expected) => Err(Fault::invalid("push_url", expected).problem("url", expected)),
             None => Ok(()),
         }

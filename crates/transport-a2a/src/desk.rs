@@ -1,4 +1,4 @@
-//! The protocol's operations, whatever binding they came by. Every one of them begins at the gate
+//! The protocol's operations, whatever binding they came by. Every one of them begins at the authenticator
 //! and reaches only the caller's own tasks.
 
 mod begin;
@@ -8,7 +8,7 @@ mod webhooks;
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Arrival, Gate};
+use contract::{Authenticator, RequestMeta};
 use http::HeaderMap;
 use serde_json::{Map, Value, json};
 use tokio::sync::broadcast;
@@ -74,7 +74,7 @@ impl Limits {
 /// One agent behind its operations.
 pub(crate) struct Desk {
     pub(crate) agent: Box<dyn Agent>,
-    pub(crate) gate: Arc<dyn Gate>,
+    pub(crate) authenticator: Arc<dyn Authenticator>,
     pub(crate) shop: Shop,
     pub(crate) limits: Limits,
     pub(crate) courier: Arc<dyn Courier>,
@@ -84,10 +84,10 @@ pub(crate) struct Desk {
     pub(crate) seats: Seats,
 }
 
-/// Somebody who came through the gate.
+/// Somebody who came through the authenticator.
 pub(crate) struct Visitor {
     pub(crate) owner: String,
-    pub(crate) arrival: Arrival,
+    pub(crate) arrival: RequestMeta,
 }
 
 /// What a message came to at first.
@@ -109,9 +109,10 @@ impl Desk {
         self.agent.service()
     }
 
-    pub(crate) async fn enter(&self, arrival: Arrival) -> Result<Visitor, Problem> {
-        let caller = self.gate.admit(&arrival.credential, self.agent.service()).await?;
-        if let Some(wait) = arrival.refused_for {
+    pub(crate) async fn enter(&self, arrival: RequestMeta) -> Result<Visitor, Problem> {
+        let caller =
+            self.authenticator.authenticate(&arrival.credential, self.agent.service()).await?;
+        if let Some(wait) = arrival.retry_after_rate {
             let message = "too many requests; wait before the next one";
             let mut problem = Problem::new(Reason::RateLimited, message);
             problem.retry_after = Some(wait);

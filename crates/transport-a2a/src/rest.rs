@@ -9,7 +9,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 
 use bytes::Bytes;
-use contract::Arrival;
+use contract::RequestMeta;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, Method, StatusCode};
 use serde::Deserialize;
@@ -44,7 +44,7 @@ pub(crate) fn routes(base: &str, desk: &Arc<Desk>) -> Router {
 /// A request before its operation: what every one of them needs.
 struct Asked {
     desk: Arc<Desk>,
-    arrival: Arrival,
+    arrival: RequestMeta,
     query: Option<String>,
     headers: HeaderMap,
 }
@@ -60,7 +60,7 @@ where
         parts: &mut http::request::Parts,
         state: &S,
     ) -> Result<Self, Self::Rejection> {
-        let arrival = parts.extensions.get::<Arrival>().cloned();
+        let arrival = parts.extensions.get::<RequestMeta>().cloned();
         Ok(Self {
             desk: <Arc<Desk> as FromRef<S>>::from_ref(state),
             // The edge puts one into every request.

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::response::Response;
 use axum::routing::{get, post};
-use contract::{Gate, Pipeline, View};
+use contract::{Authenticator, Pipeline, View};
 use fault::Fault;
 use http::HeaderMap;
 use tokio_util::sync::CancellationToken;
@@ -39,7 +39,7 @@ pub struct Options {
     /// Whether callers without a credential are let in, for the card to say.
     pub open: bool,
     /// Turns credentials into owners of tasks; the pipeline's own.
-    pub gate: Arc<dyn Gate>,
+    pub authenticator: Arc<dyn Authenticator>,
     pub store: Arc<dyn TaskStore>,
     pub courier: Arc<dyn Courier>,
     /// The time in milliseconds since 1970.
@@ -50,7 +50,7 @@ pub struct Options {
     pub stop: CancellationToken,
 }
 
-/// The agents of all services that the view shows. Requests must carry a [`contract::Arrival`].
+/// The agents of all services that the view shows. Requests must carry a [`contract::RequestMeta`].
 pub fn router(pipeline: &Arc<Pipeline>, view: &View, options: Options) -> Result<Router, Fault> {
     let shown = pipeline.catalog().list(view).filter(|listed| {
         listed.service.agent.as_ref().is_some_and(|it| it.tool == listed.tool.spec.name)
@@ -99,7 +99,7 @@ fn card(path: &str, desk: &Arc<Desk>) -> Router {
 fn desk(agent: Box<dyn Agent>, options: &Options, push: &Push, now: &Now) -> Desk {
     Desk {
         agent,
-        gate: Arc::clone(&options.gate),
+        authenticator: Arc::clone(&options.authenticator),
         shop: Shop {
             public_url: options.public_url.clone(),
             prefix: options.prefix.clone(),

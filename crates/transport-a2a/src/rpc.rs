@@ -6,7 +6,7 @@ use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
-use contract::Arrival;
+use contract::RequestMeta;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
@@ -31,7 +31,7 @@ struct Request {
 
 pub(crate) async fn serve(
     State(desk): State<Arc<Desk>>,
-    Extension(arrival): Extension<Arrival>,
+    Extension(arrival): Extension<RequestMeta>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
     body: Bytes,

@@ -83,7 +83,7 @@ impl Agent for ToolAgent {
                     credential: arrival.credential,
                     transport: "a2a",
                     request_id: arrival.request_id,
-                    refused_for: None,
+                    retry_after_rate: None,
                     cancel: bench.cancel(),
                     progress: bench.progress(),
                 };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::routing::MethodRouter;
 use axum::{Extension, Router};
-use contract::{Arrival, Pipeline};
+use contract::{Pipeline, RequestMeta};
 use http::Method;
 
 use crate::rest;
@@ -52,7 +52,7 @@ impl Addresses {
         let mut routes = Router::new();
         for (path, Address { service, takes, router }) in self.at {
             let pipeline = Arc::clone(&self.pipeline);
-            let fallback = move |Extension(arrival): Extension<Arrival>| {
+            let fallback = move |Extension(arrival): Extension<RequestMeta>| {
                 ready(rest::wrong_method(&pipeline, &service, &arrival, &takes))
             };
             routes = routes.route(&path, router.fallback(fallback));

@@ -30,7 +30,7 @@ impl Turnstile {
 }
 
 /// The wait a refused client is told, if it was refused.
-pub(crate) fn refused_for(admission: &Admission) -> Option<Duration> {
+pub(crate) fn retry_after_rate(admission: &Admission) -> Option<Duration> {
     (!admission.allowed).then(|| admission.retry_after.unwrap_or(Duration::from_secs(1)))
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use contract::{Arrival, Credential};
+use contract::{Credential, RequestMeta};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use telemetry::{RequestId, TraceContext};
@@ -14,7 +14,7 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Arc<str> {
     Arc::from(RequestId::accept(text("x-request-id"), trace.as_ref()).as_str())
 }
 
-/// A bearer token, if there is one. What is wrong with it is for the gate to say.
+/// A bearer token, if there is one. What is wrong with it is for the authenticator to say.
 pub(crate) fn credential(headers: &HeaderMap) -> Credential {
     let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = header.and_then(|value| {
@@ -27,8 +27,12 @@ pub(crate) fn credential(headers: &HeaderMap) -> Credential {
     }
 }
 
-pub(crate) fn of(headers: &HeaderMap) -> Arrival {
-    Arrival { request_id: request_id(headers), refused_for: None, credential: credential(headers) }
+pub(crate) fn of(headers: &HeaderMap) -> RequestMeta {
+    RequestMeta {
+        request_id: request_id(headers),
+        retry_after_rate: None,
+        credential: credential(headers),
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use axum::routing::{MethodRouter, get};
-use contract::{Arrival, Download};
+use contract::{Download, RequestMeta};
 use futures_util::StreamExt as _;
 use http::HeaderValue;
 use http::header::{
@@ -31,7 +31,7 @@ pub(crate) fn route(bound: Arc<Bound>) -> MethodRouter {
 
 async fn send(
     State(bound): State<Arc<Bound>>,
-    Extension(arrival): Extension<Arrival>,
+    Extension(arrival): Extension<RequestMeta>,
     placed: Placed,
     RawQuery(text): RawQuery,
 ) -> Response {

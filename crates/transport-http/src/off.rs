@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::response::Response;
 use axum::routing::any;
 use axum::{Extension, Router};
-use contract::{Arrival, HttpBinding, Pipeline, View};
+use contract::{HttpBinding, Pipeline, RequestMeta, View};
 use fault::Fault;
 
 use crate::rest;
@@ -56,7 +56,10 @@ pub fn switched_off(pipeline: &Arc<Pipeline>, view: &View) -> Router {
     routes(pipeline, paths)
 }
 
-async fn refuse(State(off): State<Arc<Off>>, Extension(arrival): Extension<Arrival>) -> Response {
+async fn refuse(
+    State(off): State<Arc<Off>>,
+    Extension(arrival): Extension<RequestMeta>,
+) -> Response {
     let fault = Fault::not_found("switched_off", "this address is switched off on this server");
     rest::refuse(&off.pipeline, &off.service, &fault, &arrival)
 }

@@ -8,7 +8,7 @@ use axum::extract::{DefaultBodyLimit, RawQuery, State};
 use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use bytes::Bytes;
-use contract::{Arrival, Call, HttpBinding, Pipeline, Progress, Service, View};
+use contract::{Call, HttpBinding, Pipeline, Progress, RequestMeta, Service, View};
 use fault::Fault;
 use http::header::{ALLOW, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -69,7 +69,7 @@ impl Bound {
     pub(crate) fn call(
         &self,
         args: Map<String, Value>,
-        arrival: &Arrival,
+        arrival: &RequestMeta,
         cancel: CancellationToken,
     ) -> Call {
         Call {
@@ -79,20 +79,20 @@ impl Bound {
             credential: arrival.credential.clone(),
             transport: "http",
             request_id: Arc::clone(&arrival.request_id),
-            refused_for: arrival.refused_for,
+            retry_after_rate: arrival.retry_after_rate,
             cancel,
             progress: Progress::default(),
         }
     }
 
-    pub(crate) fn refused(&self, fault: &Fault, arrival: &Arrival) -> Response {
+    pub(crate) fn refused(&self, fault: &Fault, arrival: &RequestMeta) -> Response {
         refuse(&self.pipeline, &self.service, fault, arrival)
     }
 }
 
 async fn serve(
     State(bound): State<Arc<Bound>>,
-    Extension(arrival): Extension<Arrival>,
+    Extension(arrival): Extension<RequestMeta>,
     placed: Placed,
     RawQuery(text): RawQuery,
     headers: HeaderMap,
@@ -135,7 +135,7 @@ pub(crate) fn refuse(
     pipeline: &Pipeline,
     service: &str,
     fault: &Fault,
-    arrival: &Arrival,
+    arrival: &RequestMeta,
 ) -> Response {
     match pipeline.refuse(service, fault, &arrival.request_id) {
         Some(failure) => encode::failure(&failure),
@@ -143,7 +143,7 @@ pub(crate) fn refuse(
     }
 }
 
-pub(crate) fn not_found(arrival: &Arrival) -> Response {
+pub(crate) fn not_found(arrival: &RequestMeta) -> Response {
     let message = "there is nothing at this address; /docs lists what there is";
     Refusal::new(StatusCode::NOT_FOUND, "NOT_FOUND", message).response(&arrival.request_id)
 }
@@ -153,7 +153,7 @@ pub(crate) fn not_found(arrival: &Arrival) -> Response {
 pub(crate) fn wrong_method(
     pipeline: &Pipeline,
     service: &str,
-    arrival: &Arrival,
+    arrival: &RequestMeta,
     takes: &[Method],
 ) -> Response {
     let names: Vec<&str> = takes.iter().map(Method::as_str).collect();

@@ -14,7 +14,7 @@ use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::{Extension, Router};
-use contract::{Arrival, Credential, Gate, Pipeline, View};
+use contract::{Authenticator, Credential, Pipeline, RequestMeta, View};
 use fault::Fault;
 use http::header::{AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, IF_NONE_MATCH, UPGRADE};
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version};
@@ -45,7 +45,7 @@ type Strangers = dyn Fn(&Fault, &[u8]) -> bool + Send + Sync;
 
 pub struct EdgeConfig {
     pub limiter: RateLimiter,
-    pub gate: Arc<dyn Gate>,
+    pub authenticator: Arc<dyn Authenticator>,
     pub hosts: AllowedHosts,
     /// The pages that may call from a browser; none by default.
     pub cors_origins: Vec<HeaderValue>,
@@ -77,7 +77,7 @@ pub struct Edge {
 /// The rules that only an upgrade can apply, since it alone can be refused in its own words; the
 /// edge puts them into such requests.
 pub(crate) struct Rules {
-    pub(crate) gate: Arc<dyn Gate>,
+    pub(crate) authenticator: Arc<dyn Authenticator>,
     pub(crate) origins: Vec<HeaderValue>,
 }
 
@@ -92,7 +92,9 @@ pub fn router(
     let pages_of_ours = openapi::routes(pipeline, view, pages.version, streams.sse)
         .merge(asyncapi::routes(pipeline, view, pages.version, streams))
         .merge(docs::routes(pipeline, view, streams))
-        .fallback(|Extension(arrival): Extension<Arrival>| async move { rest::not_found(&arrival) })
+        .fallback(
+            |Extension(arrival): Extension<RequestMeta>| async move { rest::not_found(&arrival) },
+        )
         .layer(from_fn(refuse_the_hasty));
     rest::routes(pipeline, view)
         .merge(stream::routes(pipeline, view, streams))
@@ -102,11 +104,11 @@ pub fn router(
 
 /// Tools refuse a client that has used up its rate in their own words; pages do it here.
 async fn refuse_the_hasty(
-    Extension(arrival): Extension<Arrival>,
+    Extension(arrival): Extension<RequestMeta>,
     request: Request,
     next: Next,
 ) -> Response {
-    let Some(wait) = arrival.refused_for else { return next.run(request).await };
+    let Some(wait) = arrival.retry_after_rate else { return next.run(request).await };
     let message = "too many requests; wait before the next one";
     let mut refusal = Refusal::new(StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED", message);
     refusal.retry_after = Some(wait);
@@ -118,7 +120,10 @@ pub fn with_edge(routes: Router, config: EdgeConfig) -> Router {
     let cors = cors(&config.cors_origins);
     let edge = Arc::new(Edge {
         turnstile: Turnstile::new(config.limiter),
-        rules: Arc::new(Rules { gate: config.gate, origins: config.cors_origins }),
+        rules: Arc::new(Rules {
+            authenticator: config.authenticator,
+            origins: config.cors_origins,
+        }),
         hosts: config.hosts,
         body: BodyRules { bytes_max: config.body_bytes_max, patience: config.body_patience },
         body_at: config.body_bytes_at,
@@ -190,7 +195,7 @@ async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Re
     let mut arrival = arrival::of(request.headers());
     let request_id = Arc::clone(&arrival.request_id);
     let admission = edge.count(&request);
-    arrival.refused_for = admission.as_ref().and_then(admission::refused_for);
+    arrival.retry_after_rate = admission.as_ref().and_then(admission::retry_after_rate);
     let mut response = match edge.enter(request, arrival).await {
         Ok(request) => next.run(request).await,
         Err(refusal) => refusal.response(&request_id),
@@ -218,7 +223,7 @@ impl Edge {
     }
 
     /// Everything that is decided before a route sees the request.
-    async fn enter(&self, request: Request, arrival: Arrival) -> Result<Request, Refusal> {
+    async fn enter(&self, request: Request, arrival: RequestMeta) -> Result<Request, Refusal> {
         if !self.hosts.allows(request.headers(), request.uri().authority()) {
             let message = "this server does not answer to that host name";
             return Err(Refusal::new(StatusCode::FORBIDDEN, "FORBIDDEN", message));
@@ -246,13 +251,16 @@ impl Edge {
     /// that goes before the header, and its contract has words for both; and where nobody has to say
     /// who they are, a credential that does not hold is the affair of the tool that wants one.
     async fn refused(&self, path: &str, credential: &Credential) -> Option<Fault> {
-        let gate = &self.rules.gate;
-        let later = path.strip_prefix("/mcp/").is_some_and(|it| gate.asks_later(it));
+        let authenticator = &self.rules.authenticator;
+        let later = path
+            .strip_prefix("/mcp/")
+            .is_some_and(|it| authenticator.accepts_in_call_credentials(it));
         if !is_mcp(path) || later {
             return None;
         }
-        let fault = gate.admit(credential, "mcp").await.err()?;
-        let open = has_every_service(path) && gate.admit(&Credential::None, "mcp").await.is_ok();
+        let fault = authenticator.authenticate(credential, "mcp").await.err()?;
+        let open = has_every_service(path)
+            && authenticator.authenticate(&Credential::None, "mcp").await.is_ok();
         (!open).then_some(fault)
     }
 

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::{MethodRouter, post};
-use contract::{Arrival, MemoryParts, Pipeline, Upload, UploadSpec, View};
+use contract::{MemoryParts, Pipeline, RequestMeta, Upload, UploadSpec, View};
 use fault::Fault;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
 use http::{Extensions, HeaderMap};
@@ -45,7 +45,7 @@ pub(crate) fn route(bound: Arc<Bound>) -> MethodRouter {
 
 async fn receive(
     State(bound): State<Arc<Bound>>,
-    Extension(arrival): Extension<Arrival>,
+    Extension(arrival): Extension<RequestMeta>,
     request: Request,
 ) -> Response {
     let Some((_, row)) = bound.pipeline.catalog().upload(&bound.service, &bound.tool) else {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Arrival, Credential, View};
+use contract::{Credential, RequestMeta, View};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
@@ -13,15 +13,15 @@ use crate::sessions::SessionEnd;
 
 /// What the edge found out about a request. Where no edge stood in front, the request id is made
 /// here and the credential is the `Authorization` header's, or `own` on a transport without headers.
-pub(crate) fn arrival(extensions: &Extensions, own: &Credential) -> Arrival {
+pub(crate) fn arrival(extensions: &Extensions, own: &Credential) -> RequestMeta {
     let parts = extensions.get::<Parts>();
-    if let Some(known) = parts.and_then(|parts| parts.extensions.get::<Arrival>()) {
+    if let Some(known) = parts.and_then(|parts| parts.extensions.get::<RequestMeta>()) {
         return known.clone();
     }
     let credential = parts.and_then(|parts| bearer(&parts.headers));
-    Arrival {
+    RequestMeta {
         request_id: fresh_id(),
-        refused_for: None,
+        retry_after_rate: None,
         credential: credential.unwrap_or_else(|| own.clone()),
     }
 }
@@ -36,8 +36,8 @@ pub(crate) fn shown(meta: &mut MetaObject) -> Option<Credential> {
 }
 
 /// How long the client must wait, where it has used up its rate.
-pub(crate) fn refused_for(extensions: &Extensions) -> Option<Duration> {
-    extensions.get::<Parts>()?.extensions.get::<Arrival>()?.refused_for
+pub(crate) fn retry_after_rate(extensions: &Extensions) -> Option<Duration> {
+    extensions.get::<Parts>()?.extensions.get::<RequestMeta>()?.retry_after_rate
 }
 
 /// Waits for the end of the session that a request belongs to; for ever, where it has none.
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn extensions(headers: &[(&str, &str)], known: Option<Arrival>) -> Extensions {
+    fn extensions(headers: &[(&str, &str)], known: Option<RequestMeta>) -> Extensions {
         let mut request = http::Request::new(());
         for (name, value) in headers {
             let name: http::HeaderName = name.parse().unwrap();
@@ -134,16 +134,16 @@ mod tests {
 
     #[test]
     fn what_the_edge_knows_wins_over_the_headers() {
-        let known = Arrival {
+        let known = RequestMeta {
             request_id: Arc::from("r-1"),
-            refused_for: Some(Duration::from_secs(3)),
+            retry_after_rate: Some(Duration::from_secs(3)),
             credential: Credential::None,
         };
         let extensions = extensions(&[("authorization", "Bearer abc")], Some(known));
         let found = arrival(&extensions, &Credential::None);
         assert_eq!(&*found.request_id, "r-1");
         assert!(matches!(found.credential, Credential::None));
-        assert_eq!(refused_for(&extensions), Some(Duration::from_secs(3)));
+        assert_eq!(retry_after_rate(&extensions), Some(Duration::from_secs(3)));
     }
 
     #[test]

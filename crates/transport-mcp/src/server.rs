@@ -16,7 +16,7 @@ use rmcp::service::{RequestContext as Cx, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
-use crate::context::{arrival, narrowing, refused_for, session_over, shown};
+use crate::context::{arrival, narrowing, retry_after_rate, session_over, shown};
 use crate::listing::{ListedTool, Listing};
 use crate::watches::Watches;
 use crate::{answer, cursor, progress};
@@ -124,7 +124,7 @@ impl McpServer {
             credential: arrival.credential,
             transport: self.house.options.transport,
             request_id: arrival.request_id,
-            refused_for: arrival.refused_for,
+            retry_after_rate: arrival.retry_after_rate,
             cancel: cx.ct.child_token(),
             progress: to,
         }
@@ -133,7 +133,7 @@ impl McpServer {
 
 /// Lists and documents have no contract of their own to refuse in, so the protocol's error says it.
 pub(crate) fn admit(cx: &Cx<RoleServer>) -> Result<(), ErrorData> {
-    refused_for(&cx.extensions).map_or(Ok(()), |wait| Err(answer::rate_limited(wait)))
+    retry_after_rate(&cx.extensions).map_or(Ok(()), |wait| Err(answer::rate_limited(wait)))
 }
 
 /// What headers narrowed is for the asking client alone.

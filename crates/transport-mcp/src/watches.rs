@@ -169,7 +169,7 @@ impl Watch {
             credential: self.credential.clone(),
             transport: self.transport,
             request_id: Arc::clone(&self.request_id),
-            refused_for: None,
+            retry_after_rate: None,
             cancel: self.over.child_token(),
             progress: Progress::default(),
         };

@@ -28,7 +28,7 @@ const NAMES: [&str; 24] = [
     "Gates",
     "United States",
     "State",
-    "People",
+    "Accounts",
     "Lowe",
 ];
 const REPORTERS: [&str; 16] = [

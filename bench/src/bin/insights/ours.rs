@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use insights::{Ask, Insights, MIGRATIONS, NewInsight, Sort};
-use market::SystemClock;
-use people::{SeenCase, Sight};
+use archive_accounts::{CaseAccess, Visibility};
+use archive_insights::{Ask, Insights, MIGRATIONS, NewInsight, Sort};
+use clock::SystemClock;
 use store::{Db, StoreConfig, sql};
 
 use crate::corpus::{CASES, Corpus, Made, Question};
@@ -88,10 +88,10 @@ impl Ours {
     }
 
     async fn timed(&self, asks: impl Iterator<Item = Ask>) -> Outcome<Times> {
-        let (sight, mut hits, mut times) = (sight(), 0, Vec::new());
+        let (visibility, mut hits, mut times) = (visibility(), 0, Vec::new());
         for ask in asks {
             let start = Instant::now();
-            let found = self.insights.query(&sight, &ask).await?;
+            let found = self.insights.query(&visibility, &ask).await?;
             times.push(start.elapsed().as_secs_f64() * 1e3);
             if found.insights.is_empty() != (found.total == 0) {
                 return Err("the page and the total disagree".into());
@@ -150,10 +150,10 @@ fn case_id(case: usize) -> String {
     format!("019300aa-0000-7000-8000-{case:012}")
 }
 
-fn sight() -> Sight {
+fn visibility() -> Visibility {
     let case =
-        |at| SeenCase { id: case_id(at), name: format!("case {at}"), own: true, may_write: true };
-    Sight { owner: OWNER.to_owned(), cases: (0..CASES).map(case).collect() }
+        |at| CaseAccess { id: case_id(at), name: format!("case {at}"), own: true, may_write: true };
+    Visibility { owner: OWNER.to_owned(), cases: (0..CASES).map(case).collect() }
 }
 
 fn told(made: Made) -> NewInsight {

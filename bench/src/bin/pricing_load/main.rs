@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use market::{Clock as _, DAY_MS, SystemClock};
+use clock::{Clock as _, DAY_MS, SystemClock};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 

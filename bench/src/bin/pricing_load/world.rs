@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Call, CallRecord, Caller, Catalog, Credential, Gate, Meter, Pipeline};
+use clock::{Clock, SystemClock};
+use contract::{Authenticator, Call, CallRecord, Caller, Catalog, Credential, Meter, Pipeline};
 use fault::Fault;
 use jobs::{Jobs, Limits};
-use market::{Clock, SystemClock};
 use serde_json::{Value, json};
 use service_pricing::{CollectorParts, House, OptimizerParts, collector, optimizer};
 use store::{Db, StoreConfig};
@@ -31,8 +31,8 @@ pub(crate) struct World {
 struct Closed;
 
 #[async_trait::async_trait]
-impl Gate for Closed {
-    async fn admit(&self, _: &Credential, _: &str) -> Result<Caller, Fault> {
+impl Authenticator for Closed {
+    async fn authenticate(&self, _: &Credential, _: &str) -> Result<Caller, Fault> {
         Err(Fault::internal("who calls is known"))
     }
 }

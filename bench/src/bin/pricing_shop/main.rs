@@ -6,8 +6,8 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use pricing::shop::{DAY_MS, Kind, Line, Player, line};
-use pricing::{Amount, Ask, Point, Policy, Refusal, propose};
+use pricing_engine::shop::{DAY_MS, Kind, Line, Player, line};
+use pricing_engine::{Amount, Ask, Point, Policy, Refusal, propose};
 
 /// What is promised of the mean over all shops.
 const SHARE_MIN: f64 = 0.95;

@@ -12,8 +12,9 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use exchange_sim::{Fault as Trouble, FaultKind};
-use market::{BarSource as _, Interval, Millis, Span};
+use clock::{Millis, TimeRange};
+use market::{BarSource as _, Interval};
+use market_sim::{Fault as Trouble, FaultKind};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -116,7 +117,7 @@ async fn record(world: &World, reader: &Reader, until: Millis) -> Outcome<Vec<Cl
         return Err(format!("{} {:?}: nothing came", reader.code, reader.interval).into());
     };
     let interval = reader.interval;
-    let span = Span::new(first, interval.next_open(last).max(interval.open_of(until)));
+    let span = TimeRange::new(first, interval.next_open(last).max(interval.open_of(until)));
     loop {
         let record = world.binance.bars(reader.code, interval, span).await?;
         if record.covered == span {

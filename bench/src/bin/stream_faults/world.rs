@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use auth::{RateLimit, RateLimiter};
-use bars::BarStore;
-use contract::{CallRecord, Caller, Catalog, Credential, Gate, Meter, Pipeline, View};
-use exchange_sim::{Sim, SimConfig, StreamRules};
+use clock::{Clock, Millis, SystemClock};
+use contract::{Authenticator, CallRecord, Caller, Catalog, Credential, Meter, Pipeline, View};
 use fault::Fault;
-use history::History;
-use market::{BarArchive, Clock, HealthProbe, Millis, SystemClock, Venue, VenueHealth};
+use market::{BarArchive, HealthProbe, Venue, VenueHealth};
+use market_bars::BarStore;
+use market_bars::History;
 use market_binance::{Binance, BinanceConfig};
+use market_sim::{Sim, SimConfig, StreamRules};
 use service_indicators::{Market, Tasks, VenueCandles};
 use store::{Db, StoreConfig};
 use testkit::TempFolder;
@@ -64,7 +65,7 @@ impl World {
         let folder = TempFolder::new();
         let config = StoreConfig { data_dir: folder.path().to_owned(), url: None };
         let db = Db::open(&config).await?;
-        db.migrate(&[bars::MIGRATIONS]).await?;
+        db.migrate(&[market_bars::MIGRATIONS]).await?;
         let archive: Arc<dyn BarArchive> = Arc::new(BarStore::new(db));
         let stop = tasks.stop.clone();
         let history =
@@ -84,11 +85,12 @@ impl World {
         };
         let service =
             service_indicators::service(market, Arc::clone(&clock), "bench", tasks.clone())?;
-        let gate = Arc::new(Open);
+        let authenticator = Arc::new(Open);
         let patience = Duration::from_secs(30);
         let catalog = Catalog::new(vec![service])?;
-        let pipeline = Pipeline::new(catalog, Arc::clone(&gate) as _, Arc::new(Open), patience);
-        let address = serve(&Arc::new(pipeline), gate, &tasks).await?;
+        let pipeline =
+            Pipeline::new(catalog, Arc::clone(&authenticator) as _, Arc::new(Open), patience);
+        let address = serve(&Arc::new(pipeline), authenticator, &tasks).await?;
         Ok(Self { clock, sim, binance, address, stop, _folder: folder })
     }
 }
@@ -144,7 +146,7 @@ fn hurried(exchange: SocketAddr) -> BinanceConfig {
 
 async fn serve(
     pipeline: &Arc<Pipeline>,
-    gate: Arc<dyn Gate>,
+    authenticator: Arc<dyn Authenticator>,
     tasks: &Tasks,
 ) -> Outcome<SocketAddr> {
     let condition = || Condition { status: "ok", provider: SOURCE.to_owned() };
@@ -163,7 +165,7 @@ async fn serve(
         routes,
         EdgeConfig {
             limiter: RateLimiter::new(RateLimit { burst: 1, per_second: 0.0 }, 16),
-            gate,
+            authenticator,
             hosts: AllowedHosts::Any,
             cors_origins: Vec::new(),
             body_bytes_max: 64 * 1024,
@@ -191,8 +193,8 @@ async fn serve(
 struct Open;
 
 #[async_trait]
-impl Gate for Open {
-    async fn admit(&self, _: &Credential, _: &str) -> Result<Caller, Fault> {
+impl Authenticator for Open {
+    async fn authenticate(&self, _: &Credential, _: &str) -> Result<Caller, Fault> {
         Ok(Caller::new("bench", ["read".to_owned()]))
     }
 }

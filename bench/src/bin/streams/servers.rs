@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use exchange_sim::{Sim, SimConfig};
-use market::SystemClock;
+use clock::SystemClock;
+use market_sim::{Sim, SimConfig};
 use tokio_util::sync::CancellationToken;
 
 use crate::Outcome;

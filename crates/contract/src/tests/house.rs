@@ -1,4 +1,4 @@
-//! Small services with real schemas, and a gate that does as it is told.
+//! Small services with real schemas, and a authenticator that does as it is told.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,8 +9,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Call, CallRecord, Caller, Catalog, Concurrency, Contract, Credential, Cx, Envelope, ErrorTable,
-    FailureContext, Gate, Meter, Pipeline, Reply, Schema, Scope, Service, ToolSpec, Tools,
+    Authenticator, Call, CallRecord, Caller, Catalog, Concurrency, Contract, Credential, Cx,
+    Envelope, ErrorTable, FailureContext, Meter, Pipeline, Reply, Schema, Scope, Service, ToolSpec,
+    Tools,
 };
 
 #[derive(Deserialize)]
@@ -112,8 +113,8 @@ pub(crate) struct Doorman;
 
 /// The credential says what the caller may do; "bad" is none.
 #[async_trait]
-impl Gate for Doorman {
-    async fn admit(&self, credential: &Credential, _service: &str) -> Result<Caller, Fault> {
+impl Authenticator for Doorman {
+    async fn authenticate(&self, credential: &Credential, _service: &str) -> Result<Caller, Fault> {
         let scope = match credential {
             Credential::Bearer(text) if !matches!(&**text, "bad" | "") => text.to_string(),
             _ => return Err(Fault::new(Kind::Unauthenticated, "who", "who are you")),

@@ -14,7 +14,7 @@ async fn outcome(call: Call) -> Result<Value, (Kind, &'static str)> {
 }
 
 fn refused(mut call: Call) -> Call {
-    call.refused_for = Some(Duration::from_secs(3));
+    call.retry_after_rate = Some(Duration::from_secs(3));
     call
 }
 

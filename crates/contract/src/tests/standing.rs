@@ -12,8 +12,8 @@ use tokio::time::{Instant, timeout};
 
 use super::house::{self, Echo};
 use crate::{
-    Call, CallRecord, Caller, Catalog, Credential, Cx, Event, EventFeed, Gate, Meter, Pipeline,
-    Schema, Scope, StreamInput, StreamSpec, Subscription, Tools,
+    Authenticator, Call, CallRecord, Caller, Catalog, Credential, Cx, Event, EventFeed, Meter,
+    Pipeline, Schema, Scope, StreamInput, StreamSpec, Subscription, Tools,
 };
 
 const EVERY: Duration = Duration::from_secs(5);
@@ -28,8 +28,12 @@ struct Door {
 }
 
 #[async_trait]
-impl Gate for Door {
-    async fn admit(&self, _credential: &Credential, _service: &str) -> Result<Caller, Fault> {
+impl Authenticator for Door {
+    async fn authenticate(
+        &self,
+        _credential: &Credential,
+        _service: &str,
+    ) -> Result<Caller, Fault> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         let no = |code, message| Err(Fault::new(Kind::Unauthenticated, code, message));
         if self.broken.load(Ordering::SeqCst) {
@@ -99,8 +103,8 @@ fn house(expires_after: Option<Duration>) -> (Arc<Door>, Pipeline) {
         .bind(contract, house::Plain)
         .unwrap();
     let catalog = Catalog::new(vec![service]).unwrap();
-    let gate = Arc::clone(&door) as Arc<dyn Gate>;
-    (door, Pipeline::new(catalog, gate, Arc::new(Silent), EVERY).rechecked(EVERY))
+    let authenticator = Arc::clone(&door) as Arc<dyn Authenticator>;
+    (door, Pipeline::new(catalog, authenticator, Arc::new(Silent), EVERY).rechecked(EVERY))
 }
 
 async fn subscribe(pipeline: &Pipeline, credential: Credential) -> Subscription {

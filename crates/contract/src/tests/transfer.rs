@@ -107,7 +107,7 @@ fn parts(n: &str, bytes: usize) -> MemoryParts {
 async fn an_upload_passes_every_step() {
     let house = pipeline(service(files("s"), Scope::Open));
     let mut refused = call("send", "write", None);
-    refused.refused_for = Some(Duration::from_secs(3));
+    refused.retry_after_rate = Some(Duration::from_secs(3));
     let left = call("send", "write", None);
     left.cancel.cancel();
     let cut = Fault::new(Kind::Cancelled, "body_cut_off", "cut off");

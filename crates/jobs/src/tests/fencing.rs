@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use market::{Clock as _, Millis};
+use clock::{Clock as _, Millis};
 use store::{Engine, Migrations, sql};
 use testkit::on_every_engine;
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use market::{Clock as _, Millis};
+use clock::{Clock as _, Millis};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use testkit::on_every_engine;

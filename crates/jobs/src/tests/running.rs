@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use clock::{Clock as _, Millis};
 use fault::Fault;
-use market::{Clock as _, Millis};
 use serde_json::json;
 use testkit::on_every_engine;
 use tokio::sync::Notify;

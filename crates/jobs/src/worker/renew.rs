@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use clock::Millis;
 use fault::Fault;
-use market::Millis;
 
 use super::WorkerConfig;
 use super::crew::Crew;

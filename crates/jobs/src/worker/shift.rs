@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use clock::Millis;
 use fault::{Fault, Kind};
-use market::Millis;
 use store::Tx;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;

@@ -5,9 +5,11 @@
 
 use std::sync::Arc;
 
+use clock::{Millis, TimeRange};
 use fault::Fault;
-use market::{Interval, Millis, Span};
-use upstream::{Backoff, Page, Replay};
+use http_client::Backoff;
+use market::Interval;
+use market_live::{Page, Replay};
 
 use crate::Inner;
 use crate::record::{Doubt, Filled, judge};
@@ -31,7 +33,7 @@ pub(crate) async fn look(
 pub(crate) fn replay(
     inner: &Arc<Inner>,
     (code, interval): (&str, Interval),
-    missed: Span,
+    missed: TimeRange,
     halted: bool,
 ) -> Replay {
     let (inner, code) = (Arc::clone(inner), Arc::<str>::from(code));

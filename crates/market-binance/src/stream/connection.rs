@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
+use http_client::{Backoff, random_unit};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -12,7 +13,6 @@ use tokio_tungstenite::tungstenite::Message as Frame;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
 use tokio_util::sync::CancellationToken;
-use upstream::{Backoff, chance};
 
 use super::cadence::Cadence;
 use super::requests::{Order, Requests};
@@ -115,7 +115,7 @@ impl<'a> Talk<'a> {
     fn new(socket: Socket, link: &'a mut Link) -> Self {
         let now = Instant::now();
         // Connections that were opened together are not replaced together.
-        let life = link.config.life.mul_f64(0.95 + 0.05 * chance());
+        let life = link.config.life.mul_f64(0.95 + 0.05 * random_unit());
         let retry_waits = Backoff::new(link.config.backoff, link.config.backoff_max);
         Self {
             socket,

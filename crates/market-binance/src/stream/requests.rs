@@ -7,9 +7,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use http_client::Backoff;
 use serde_json::json;
 use tokio::time::Instant;
-use upstream::Backoff;
 
 /// How many streams one request names.
 const BATCH_MAX: usize = 100;

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use market::{Interval, Kline, Millis, Span};
+use clock::{Millis, TimeRange};
+use market::{Interval, Kline};
 
 /// How many closed candles are kept while an older one is missing. Those beyond come again with
 /// the record.
@@ -90,8 +91,8 @@ impl Sequence {
         rows: &[Kline],
         known_to: Millis,
         told: &mut Vec<Update>,
-    ) -> Option<Span> {
-        let mut filled: Option<Span> = None;
+    ) -> Option<TimeRange> {
+        let mut filled: Option<TimeRange> = None;
         for row in rows {
             let open = row.bar.open_time;
             if open < self.expected {
@@ -100,7 +101,7 @@ impl Sequence {
             self.expected = self.interval.next_open(open);
             told.push(Update { kline: *row, as_of: row.close_time });
             let from = filled.map_or(open, |span| span.from);
-            filled = Some(Span::new(from, self.expected));
+            filled = Some(TimeRange::new(from, self.expected));
         }
         self.expected = self.expected.max(known_to);
         self.release(told);

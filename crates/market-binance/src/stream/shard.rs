@@ -5,12 +5,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use clock::Millis;
 use fault::Fault;
-use market::{Interval, KlineEvent, Millis};
+use http_client::Backoff;
+use market::{Interval, KlineEvent};
+use market_live::SeriesBroadcast;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, sleep_until};
-use upstream::{Backoff, Hub};
 
 use super::backfill;
 use super::cadence::Cadence;
@@ -27,13 +29,13 @@ pub(crate) struct Joining {
     pub(crate) code: String,
     pub(crate) interval: Interval,
     pub(crate) expected: Millis,
-    pub(crate) hub: Arc<Hub>,
+    pub(crate) hub: Arc<SeriesBroadcast>,
 }
 
 struct Series {
     code: String,
     interval: Interval,
-    hub: Arc<Hub>,
+    hub: Arc<SeriesBroadcast>,
     sequence: Sequence,
     /// Whether followers were told that it is heard live.
     live: bool,

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use market::Millis;
+use clock::Millis;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -31,10 +31,10 @@ async fn pages_are_followed_to_the_end_over_gaps() {
     let (from, to) = (day("2026-09-01"), day("2026-09-28"));
     let batch = world.bars(Interval::M1, from, to).await.unwrap();
     let asked = world.requests(Served::Klines);
-    let minutes = Interval::M1.count_in(Span::new(Millis(from), Millis(to)));
+    let minutes = Interval::M1.count_in(TimeRange::new(Millis(from), Millis(to)));
     let lost = minutes - batch.bars.len() as u64;
     assert!((4..200).contains(&lost), "{lost} minutes are missing");
-    assert_eq!(batch.covered, Span::new(Millis(from), Millis(to)));
+    assert_eq!(batch.covered, TimeRange::new(Millis(from), Millis(to)));
     // Each outage is looked at four times before it is believed.
     assert!(asked <= minutes.div_ceil(1_000) + 3 * 4, "{asked} requests");
     assert_eq!(opens(&batch), raw_opens(&world, Interval::M1, from, to).await);
@@ -47,7 +47,7 @@ async fn the_end_of_a_span_is_not_in_it() {
     assert_eq!(opens(&world.bars(Interval::D1, from, to).await.unwrap()), [from]);
     assert_eq!(world.bars(Interval::H1, from, to).await.unwrap().bars.len(), 24);
     let none = world.bars(Interval::D1, from + 1, to).await.unwrap();
-    assert!(none.bars.is_empty() && none.covered == Span::new(Millis(from + 1), Millis(to)));
+    assert!(none.bars.is_empty() && none.covered == TimeRange::new(Millis(from + 1), Millis(to)));
     let empty = world.bars(Interval::D1, from, from).await.unwrap();
     assert!(empty.bars.is_empty() && empty.covered.is_empty());
 }
@@ -61,16 +61,16 @@ async fn the_forming_bar_is_left_out_whatever_our_own_clock_says() {
         for interval in [Interval::M1, Interval::H4, Interval::D1, Interval::W1, Interval::Month] {
             let forming = interval.open_of(Millis(now()));
             let from = Millis(forming.0 - 40 * DAY_MS);
-            let span = Span::new(from, Millis(now() + 400 * DAY_MS));
+            let span = TimeRange::new(from, Millis(now() + 400 * DAY_MS));
             let span = if interval == Interval::M1 {
-                Span::new(Millis(forming.0 - 300_000), span.to)
+                TimeRange::new(Millis(forming.0 - 300_000), span.to)
             } else {
                 span
             };
             let batch = binance.bars("BTCUSDT", interval, span).await.unwrap();
             let last = batch.bars.last().unwrap().open_time;
             assert_eq!(interval.next_open(last), forming, "{interval}, {skew} ms");
-            assert_eq!(batch.covered, Span::new(span.from, forming), "{interval}, {skew} ms");
+            assert_eq!(batch.covered, TimeRange::new(span.from, forming), "{interval}, {skew} ms");
         }
     }
 }
@@ -137,7 +137,7 @@ async fn the_first_bar_is_found_once() {
 async fn an_unknown_symbol_is_not_found() {
     let world = world().await;
     world.binance.listing().await.unwrap();
-    let span = Span::new(Millis(day("2026-11-01")), Millis(day("2026-11-02")));
+    let span = TimeRange::new(Millis(day("2026-11-01")), Millis(day("2026-11-02")));
     for code in ["ETHUSDTT", "bad symbol", "É"] {
         let fault = world.binance.bars(code, Interval::D1, span).await.unwrap_err();
         assert_eq!(
@@ -232,13 +232,13 @@ async fn an_answer_without_rows_says_nothing_about_what_is_traded() {
 #[tokio::test]
 async fn what_is_not_traded_any_more_has_an_end() {
     let world = world().await;
-    let span = Span::new(Millis(day("2022-05-01")), Millis(now()));
+    let span = TimeRange::new(Millis(day("2022-05-01")), Millis(now()));
     let batch = world.binance.bars("LUNAUSDT", Interval::D1, span).await.unwrap();
     assert_eq!(opens(&batch).last(), Some(&day("2022-05-13")));
-    assert_eq!(batch.covered, Span::new(span.from, Interval::D1.open_of(Millis(now()))));
+    assert_eq!(batch.covered, TimeRange::new(span.from, Interval::D1.open_of(Millis(now()))));
     // Nothing is said about the time since it was last known not to be traded.
     world.clock.advance(Duration::from_mins(40));
-    let minutes = Span::new(Millis(now()), Millis(now() + 30 * 60_000));
+    let minutes = TimeRange::new(Millis(now()), Millis(now() + 30 * 60_000));
     let batch = world.binance.bars("LUNAUSDT", Interval::M1, minutes).await.unwrap();
     assert!(batch.bars.is_empty() && batch.covered.is_empty());
     world.clock.advance(Duration::from_hours(1));

@@ -120,7 +120,7 @@ async fn a_ban_without_a_header_is_read_from_its_text() {
 
 #[tokio::test]
 async fn a_short_wait_is_waited_out() {
-    let clock: Arc<dyn Clock> = Arc::new(market::SystemClock);
+    let clock: Arc<dyn Clock> = Arc::new(clock::SystemClock);
     let sim = Sim::new(SimConfig::new(7, Arc::clone(&clock)));
     let (url, _server) = serve(&sim).await;
     let config = BinanceConfig { patience: Duration::from_secs(5), ..config(&url) };

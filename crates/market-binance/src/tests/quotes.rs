@@ -133,7 +133,7 @@ async fn the_same_question_at_the_same_time_is_asked_once() {
     assert!(answers.iter().all(|answer| answer.as_ref().unwrap().len() == 2));
     assert_eq!(world.requests(Served::ExchangeInfo), 1);
     assert_eq!(world.requests(Served::TickerDay), 1);
-    let span = Span::new(Millis(day("2026-11-01")), Millis(day("2026-11-02")));
+    let span = TimeRange::new(Millis(day("2026-11-01")), Millis(day("2026-11-02")));
     let bars = |_| world.binance.bars("BTCUSDT", Interval::H1, span);
     assert!(
         join_all((0..20).map(bars))

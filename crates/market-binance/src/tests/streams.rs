@@ -7,8 +7,8 @@ mod refusals;
 mod renewal;
 mod soak;
 
-use exchange_sim::StreamRules;
 use market::{Bar, EndCause, FeedEnd, Follow, KlineEvent, KlineFeed, LiveKlines};
+use market_sim::StreamRules;
 use tokio::time::Instant;
 use tokio_util::sync::DropGuard;
 
@@ -161,7 +161,7 @@ impl Live {
     /// last, in the same order.
     async fn check(&self, reader: &Reader) {
         let (first, last) = (reader.closed.first().unwrap(), reader.closed.last().unwrap());
-        let span = Span::new(first.open_time, reader.interval.next_open(last.open_time));
+        let span = TimeRange::new(first.open_time, reader.interval.next_open(last.open_time));
         let patience = Instant::now() + PATIENCE;
         let record = loop {
             // What we know of the exchange's time is a little behind it, and time flies here.
@@ -212,7 +212,11 @@ impl Reader {
             status => {
                 if let (KlineEvent::GapFilled(span), Some(gap)) = (status, &mut self.gaps) {
                     let (first, last) = (gap.first().unwrap(), gap.last().unwrap());
-                    assert_eq!(*span, Span::new(*first, self.interval.next_open(*last)), "{gap:?}");
+                    assert_eq!(
+                        *span,
+                        TimeRange::new(*first, self.interval.next_open(*last)),
+                        "{gap:?}"
+                    );
                     gap.clear();
                 }
                 self.statuses.push(status.clone());

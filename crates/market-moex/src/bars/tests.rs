@@ -30,8 +30,8 @@ fn shape(bar: &Bar) -> String {
     format!("{} {} {} {} {} {volume}", bar.open_time, bar.open, bar.high, bar.low, bar.close)
 }
 
-fn all() -> Span {
-    Span::new(FIRST, LAST)
+fn all() -> TimeRange {
+    TimeRange::new(FIRST, LAST)
 }
 
 #[test]
@@ -62,14 +62,14 @@ fn days_keep_their_dates() {
     let bars = gather(Interval::D1, CandleStep::Day, &days, all()).unwrap();
     let opens: Vec<_> = bars.iter().map(|bar| bar.open_time.to_rfc3339()).collect();
     assert_eq!(opens, ["2024-02-14T00:00:00Z", "2024-02-15T00:00:00Z"]);
-    let day = market::parse_date("2024-02-15").unwrap();
-    let asked = stretch(CandleStep::Day, Span::of_days(day, day));
+    let day = clock::parse_date("2024-02-15").unwrap();
+    let asked = stretch(CandleStep::Day, TimeRange::of_days(day, day));
     assert_eq!((asked.from.date(), asked.till.date()), (day, day));
 }
 
 #[test]
 fn spans_are_asked_for_on_moscows_clocks() {
-    let span = Span::new(at("2024-02-15T10:00:00"), at("2024-02-15T11:00:00"));
+    let span = TimeRange::new(at("2024-02-15T10:00:00"), at("2024-02-15T11:00:00"));
     let asked = stretch(CandleStep::Minute, span);
     assert_eq!(asked.from.to_string(), "2024-02-15T10:00:00");
     assert_eq!(asked.till.to_string(), "2024-02-15T10:59:59");
@@ -78,7 +78,7 @@ fn spans_are_asked_for_on_moscows_clocks() {
 #[track_caller]
 fn check_told(interval: Interval, candles: &[Candle], seen: &str, to: &str) {
     let step = made_from(interval).unwrap();
-    let span = Span::new(at("2024-02-15T00:00:00"), LAST);
+    let span = TimeRange::new(at("2024-02-15T00:00:00"), LAST);
     let covered = told(span, interval, step, candles, at(seen));
     assert_eq!(covered.to.to_rfc3339(), to, "{interval} {seen}");
 }
@@ -128,7 +128,7 @@ proptest! {
     ) {
         let (now, interval) = (Millis(seconds * 1_000), Interval::ALL[index]);
         let step = made_from(interval).unwrap();
-        let closed = Span::new(Millis(now.0 - 90 * DAY_MS), interval.open_of(now));
+        let closed = TimeRange::new(Millis(now.0 - 90 * DAY_MS), interval.open_of(now));
         for delay in [market::Delay::RealTime, market::Delay::Delayed15m] {
             let seen = Millis(now.0 - delay_ms(delay));
             // The last trade was some time ago; its candle has closed or is forming.

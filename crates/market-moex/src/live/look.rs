@@ -6,8 +6,9 @@
 
 use std::sync::Arc;
 
+use clock::{DAY_MS, Millis, TimeRange};
 use fault::Fault;
-use market::{Candle, CandleStep, DAY_MS, Interval, Kline, Millis, Span};
+use market::{Candle, CandleStep, Interval, Kline};
 
 use super::Series;
 use crate::Inner;
@@ -61,7 +62,7 @@ async fn read(inner: &Arc<Inner>, series: &Series, from: Millis) -> Result<Answe
     let step = series.step;
     // Read before the rows, with room for clocks that run apart.
     let now = shown(inner.clock.now(), step);
-    let wanted = Span::new(from, Millis(now.0.max(from.0).saturating_add(DAY_MS)));
+    let wanted = TimeRange::new(from, Millis(now.0.max(from.0).saturating_add(DAY_MS)));
     let stretch = stretch(step, wanted);
     let page = inner.page(&series.listed, stretch, 0).await?;
     let full = is_full(page.candles.len());
@@ -119,7 +120,8 @@ fn judge(interval: Interval, step: CandleStep, from: Millis, answer: &Answer) ->
         .copied()
         .collect();
     let bars = fold(interval, step, candles.iter())?;
-    let over_to = told(Span::new(from, Millis(i64::MAX)), interval, step, &candles, answer.seen).to;
+    let over_to =
+        told(TimeRange::new(from, Millis(i64::MAX)), interval, step, &candles, answer.seen).to;
     let mut look = Look {
         rows: Vec::with_capacity(bars.len()),
         forming: None,

@@ -4,10 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use clock::{Millis, TimeRange};
 use fault::Fault;
-use market::{Interval, Kline, KlineEvent, Millis, Span};
+use http_client::{Backoff, random_unit};
+use market::{Interval, Kline, KlineEvent};
+use market_live::SeriesBroadcast;
 use tokio::time::{Instant, sleep, sleep_until};
-use upstream::{Backoff, Hub, chance};
 
 use super::Series;
 use super::look::{Look, look};
@@ -23,7 +25,7 @@ const PAUSE_MIN: Duration = Duration::from_mins(1);
 pub(crate) struct Poller {
     inner: Arc<Inner>,
     series: Arc<Series>,
-    hub: Arc<Hub>,
+    hub: Arc<SeriesBroadcast>,
     /// All closed candles before this one were told.
     expected: Millis,
     /// The forming candle as it was last told.
@@ -43,7 +45,7 @@ impl Poller {
     pub(crate) fn new(
         inner: &Arc<Inner>,
         series: &Arc<Series>,
-        hub: Arc<Hub>,
+        hub: Arc<SeriesBroadcast>,
         expected: Millis,
     ) -> Self {
         let every = inner.config.live.every;
@@ -114,7 +116,7 @@ impl Poller {
         if let Some((first, last)) = look.rows.first().zip(look.rows.last()).filter(|_| self.missed)
         {
             let to = self.series.interval.next_open(last.bar.open_time);
-            events.push(KlineEvent::GapFilled(Span::new(first.bar.open_time, to)));
+            events.push(KlineEvent::GapFilled(TimeRange::new(first.bar.open_time, to)));
             self.inner.client.observer.stream("gap_filled");
         }
         let forming = look.forming.filter(|forming| self.forming.as_ref() != Some(forming));
@@ -163,7 +165,7 @@ impl Poller {
         if self.changed_at.elapsed() >= config.live.quiet_after {
             wait = wait.max(config.live.every * SLOWEST);
         }
-        wait.mul_f64(0.8 + 0.4 * chance())
+        wait.mul_f64(0.8 + 0.4 * random_unit())
     }
 
     /// Before the next of many pages, readers with full queues are given a moment.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use market::Span;
+use clock::TimeRange;
+use http_client::Backoff;
+use market_live::{Page, Replay};
 use tokio::time::sleep;
-use upstream::{Backoff, Page, Replay};
 
 use super::Series;
 use super::look::look;
@@ -16,7 +17,12 @@ const LOOKS_MAX: u32 = 3;
 const LOOKS_MAX_TOLD: u32 = 20;
 
 /// `told` says that others were told of candles up to the end of what was missed.
-pub(crate) fn replay(inner: &Arc<Inner>, series: &Arc<Series>, missed: Span, told: bool) -> Replay {
+pub(crate) fn replay(
+    inner: &Arc<Inner>,
+    series: &Arc<Series>,
+    missed: TimeRange,
+    told: bool,
+) -> Replay {
     let (inner, series) = (Arc::clone(inner), Arc::clone(series));
     let looks_max = if told { LOOKS_MAX_TOLD } else { LOOKS_MAX };
     Replay::new(missed, move |missed| {
@@ -26,7 +32,7 @@ pub(crate) fn replay(inner: &Arc<Inner>, series: &Arc<Series>, missed: Span, tol
 
 /// The next page of what was missed. All of it has closed, so an answer that does not reach the end
 /// is older than what was told to others.
-async fn find(inner: Arc<Inner>, series: Arc<Series>, missed: Span, looks_max: u32) -> Page {
+async fn find(inner: Arc<Inner>, series: Arc<Series>, missed: TimeRange, looks_max: u32) -> Page {
     let every = inner.config.live.every;
     let mut waits = Backoff::new(every / 2, every * 4);
     let mut looks = 0;

@@ -8,7 +8,7 @@ use super::*;
 const CANDLES: &str = "/iss/*/candles.json";
 
 /// One call for candles of a share that is known already.
-async fn ask(world: &World) -> Result<Told<Arc<Candles>>, Fault> {
+async fn ask(world: &World) -> Result<WithFreshness<Arc<Candles>>, Fault> {
     world.candles("SBER", CandleStep::Day, "2026-11-02", "2026-11-06").await
 }
 
@@ -104,7 +104,7 @@ async fn rows_that_are_lost_inside_a_page_are_asked_for_again() {
 
 #[tokio::test]
 async fn bars_of_days_have_no_holes_that_can_be_filled() {
-    let days = market::Span::of_days(date("2026-10-05"), date("2026-11-10"));
+    let days = clock::TimeRange::of_days(date("2026-10-05"), date("2026-11-10"));
     let world = prepared(|_| {}).await;
     let whole = world.moex.bars("GAZP", Interval::D1, days).await.unwrap();
     let world = prepared(|_| {}).await;

@@ -1,7 +1,8 @@
 //! Snapshots, quotes and the listing.
 
+use clock::DAY_MS;
 use fault::Kind;
-use market::{DAY_MS, Delay, PriceBasis, QuoteSource, SymbolSource, TradingStatus};
+use market::{Delay, PriceBasis, QuoteSource, SymbolSource, TradingStatus};
 
 use super::*;
 

@@ -2,12 +2,13 @@
 
 use fault::Kind;
 use market::{
-    DayBasis, DividendSource, Found, SecuritySearch, SplitSource, TradingCalendar, TradingDay,
+    DayBasis, DividendSource, SecurityMatch, SecuritySearch, SplitSource, TradingCalendar,
+    TradingDay,
 };
 
 use super::*;
 
-async fn search(world: &World, text: &str) -> Vec<Found> {
+async fn search(world: &World, text: &str) -> Vec<SecurityMatch> {
     world.moex.search(text, 10).await.unwrap().value
 }
 

@@ -1,7 +1,8 @@
 //! Candles and bars.
 
+use clock::{DAY_MS, TimeRange};
 use fault::Kind;
-use market::{Bar, BarSource, Candle, DAY_MS, Delay, Span};
+use market::{Bar, BarSource, Candle, Delay};
 
 use super::*;
 
@@ -66,18 +67,18 @@ async fn prices_have_the_digits_of_their_share_and_no_dust() {
     }
 }
 
-fn span(from: &str, to: &str) -> Span {
-    Span::new(moscow(from), moscow(to))
+fn span(from: &str, to: &str) -> TimeRange {
+    TimeRange::new(moscow(from), moscow(to))
 }
 
-async fn bars(world: &World, interval: Interval, span: Span) -> Vec<Bar> {
+async fn bars(world: &World, interval: Interval, span: TimeRange) -> Vec<Bar> {
     world.moex.bars("SBER", interval, span).await.unwrap().bars
 }
 
 #[tokio::test]
 async fn bars_of_a_day_are_named_by_its_date() {
     let world = world().await;
-    let days = Span::of_days(date("2026-11-02"), date("2026-11-10"));
+    let days = TimeRange::of_days(date("2026-11-02"), date("2026-11-10"));
     let batch = world.moex.bars("SBER", Interval::D1, days).await.unwrap();
     assert_eq!(batch.covered, days);
     let told = world.candles("SBER", CandleStep::Day, "2026-11-02", "2026-11-10").await.unwrap();
@@ -86,7 +87,7 @@ async fn bars_of_a_day_are_named_by_its_date() {
         told.value.candles.iter().map(|it| Millis::start_of(it.begins.date())).collect();
     assert_eq!(opens, dates);
     // Today is forming, and what is to come is not known.
-    let more = Span::new(days.from, Millis(days.to.0 + 9 * DAY_MS));
+    let more = TimeRange::new(days.from, Millis(days.to.0 + 9 * DAY_MS));
     let batch = world.moex.bars("SBER", Interval::D1, more).await.unwrap();
     assert_eq!(batch.covered.to, Millis::start_of(date("2026-11-11")));
     assert_eq!(batch.bars.len(), opens.len());
@@ -133,12 +134,13 @@ async fn pieces_of_a_span_come_to_the_whole() {
     let world = world().await;
     let (from, to) = (moscow("2026-11-05T00:00:00").0, moscow("2026-11-11T12:00:00").0);
     for interval in [Interval::M15, Interval::H4, Interval::D3] {
-        let all = Span::new(Millis(from), Millis(to));
+        let all = TimeRange::new(Millis(from), Millis(to));
         let whole = world.moex.bars("SBER", interval, all).await.unwrap();
         // A cut in the middle of a bar leaves it to the piece that it opens in.
         for cut in [from + 37 * 3_600_000 + 420_000, from + 2 * DAY_MS] {
-            let mut pieces = bars(&world, interval, Span::new(Millis(from), Millis(cut))).await;
-            pieces.extend(bars(&world, interval, Span::new(Millis(cut), Millis(to))).await);
+            let mut pieces =
+                bars(&world, interval, TimeRange::new(Millis(from), Millis(cut))).await;
+            pieces.extend(bars(&world, interval, TimeRange::new(Millis(cut), Millis(to))).await);
             assert_eq!(pieces, whole.bars, "{interval}");
         }
     }
@@ -163,7 +165,7 @@ async fn what_is_covered_grows_with_the_delayed_clock() {
 async fn the_first_bar_and_ends_of_time() {
     let world = world().await;
     let first = world.moex.first_open("SBER", Interval::D1).await.unwrap().unwrap();
-    let early = Span::new(Millis(first.0 - 40 * DAY_MS), Millis(first.0 + 5 * DAY_MS));
+    let early = TimeRange::new(Millis(first.0 - 40 * DAY_MS), Millis(first.0 + 5 * DAY_MS));
     let batch = world.moex.bars("SBER", Interval::D1, early).await.unwrap();
     assert_eq!(batch.bars.first().map(|bar| bar.open_time), Some(first));
     assert_eq!(batch.covered, early);
@@ -177,10 +179,10 @@ async fn the_first_bar_and_ends_of_time() {
     assert!(world.moex.candles(&request).await.unwrap().value.candles.len() > 100);
     let backwards = CandleRequest { from: Date::MAX, to: Date::MIN, ..request };
     assert_eq!(world.moex.candles(&backwards).await.unwrap_err().code(), "invalid_range");
-    let ever = Span::new(Millis(i64::MIN), Millis(i64::MAX));
+    let ever = TimeRange::new(Millis(i64::MIN), Millis(i64::MAX));
     let months = world.moex.bars("SBER", Interval::Month, ever).await.unwrap();
     assert!(months.bars.len() > 100);
-    let never = Span::new(Millis(i64::MAX - 1), Millis(i64::MAX));
+    let never = TimeRange::new(Millis(i64::MAX - 1), Millis(i64::MAX));
     assert!(world.moex.bars("SBER", Interval::Month, never).await.unwrap().bars.is_empty());
     let fault = world.moex.bars("SBER", Interval::M1, ever).await.unwrap_err();
     assert_eq!(fault.code(), "span_too_long");

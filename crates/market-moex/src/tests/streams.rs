@@ -4,7 +4,8 @@
 mod faults;
 mod readers;
 
-use market::{Bar, BarSource, EndCause, FeedEnd, Follow, KlineEvent, KlineFeed, LiveKlines, Span};
+use clock::TimeRange;
+use market::{Bar, BarSource, EndCause, FeedEnd, Follow, KlineEvent, KlineFeed, LiveKlines};
 use tokio::time::Instant;
 
 use super::*;
@@ -48,7 +49,7 @@ impl World {
     /// last, in the same order.
     async fn check(&self, reader: &Reader) {
         let (first, last) = (reader.closed.first().unwrap(), reader.closed.last().unwrap());
-        let span = Span::new(first.open_time, reader.interval.next_open(last.open_time));
+        let span = TimeRange::new(first.open_time, reader.interval.next_open(last.open_time));
         let record = loop {
             let record = self.moex.bars(&reader.code, reader.interval, span).await.unwrap();
             if record.covered == span {

@@ -3,8 +3,9 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
-use bars::BarStore;
-use market::{Clock as _, Interval, SystemClock};
+use clock::{Clock as _, SystemClock};
+use market::Interval;
+use market_bars::BarStore;
 use market_files::{Format, ImportOptions, ImportReport, OnBad, Progress, import_bars};
 
 use crate::app::open_store;

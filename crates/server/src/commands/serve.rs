@@ -121,7 +121,7 @@ fn edge(app: &App, config: &Config) -> Result<EdgeConfig, Failure> {
     let (metrics, pipeline) = (Arc::clone(&app.metrics), Arc::clone(&app.pipeline));
     Ok(EdgeConfig {
         limiter: RateLimiter::new(config.rate, CLIENTS_MAX),
-        gate: Arc::clone(&app.gate) as _,
+        authenticator: Arc::clone(&app.authenticator) as _,
         hosts: hosts(config),
         cors_origins: config.cors_origins.iter().map(origin).collect::<Result<_, _>>()?,
         body_bytes_max: config.body_bytes_max,

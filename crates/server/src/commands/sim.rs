@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use exchange_sim::{Sim, SimConfig};
-use market::SystemClock;
+use clock::SystemClock;
+use market_sim::{Sim, SimConfig};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 

@@ -5,7 +5,7 @@ use std::io::{IsTerminal as _, Read as _};
 use std::sync::Arc;
 
 use auth::{Authority, Keyring, Limits, MintRequest, Narrowing, Scopes, Secret, parse_ttl};
-use market::{Clock as _, Millis, SystemClock};
+use clock::{Clock as _, Millis, SystemClock};
 
 use crate::app::open_store;
 use crate::cli::{LimitArgs, MintArgs, NarrowArgs, TokenCommand};

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::io::{BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::sync::Arc;
 
+use archive_accounts::{Accounts, Rules};
 use auth::Secret;
-use market::SystemClock;
-use people::{People, Rules};
+use clock::SystemClock;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use crate::app::open_store;
@@ -27,14 +27,14 @@ pub(crate) async fn run(command: UserCommand, config: Config) -> Result<(), Fail
     let db = open_store(&config).await?;
     // The operator's word counts whatever the rule for others is.
     let rules = Rules { registration_open: false };
-    let people = People::new(db.clone(), Arc::new(SystemClock), rules);
+    let people = Accounts::new(db.clone(), Arc::new(SystemClock), rules);
     let text = answer(&people, command, password.unwrap_or_else(|| Secret::new(""))).await;
     db.close().await;
     print(&text?)
 }
 
 async fn answer(
-    people: &People,
+    people: &Accounts,
     command: UserCommand,
     password: Secret,
 ) -> Result<String, Failure> {
@@ -62,15 +62,15 @@ async fn answer(
     })
 }
 
-async fn list(people: &People) -> Result<String, Failure> {
+async fn list(people: &Accounts) -> Result<String, Failure> {
     let listed = people.list().await?;
     if listed.is_empty() {
         return Ok("there are no users; `stoa user add NAME` adds one\n".to_owned());
     }
-    let name = |it: &people::Listed| it.user.username.len();
+    let name = |it: &archive_accounts::Listed| it.user.username.len();
     let width = listed.iter().map(name).max().unwrap_or_default();
     let mut text = String::new();
-    for people::Listed { user, sessions } in &listed {
+    for archive_accounts::Listed { user, sessions } in &listed {
         let email = user.email.as_deref().unwrap_or("-");
         let (name, id, made) = (&user.username, &user.id, user.created_at);
         _ = writeln!(text, "{name:<width$}  {id}  {made:<24}  {sessions:>3} sessions  {email}");

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
+use archive_accounts::Visibility;
+use archive_insights::Insight;
 use fault::Fault;
-use insights::Insight;
-use people::Sight;
 
 use crate::Archive;
 
@@ -22,16 +22,16 @@ pub(crate) struct Chosen {
 impl Archive {
     pub(crate) async fn chosen(
         &self,
-        sight: &Sight,
+        visibility: &Visibility,
         ids: &[String],
         file_id: Option<&str>,
     ) -> Result<Chosen, Fault> {
         if !ids.is_empty() {
             let mut seen = HashSet::new();
             let once: Vec<String> = ids.iter().filter(|it| seen.insert(*it)).cloned().collect();
-            let insights = self.insights.by_ids(sight, &once).await?;
+            let insights = self.insights.by_ids(visibility, &once).await?;
             let file_id = match file_id {
-                Some(id) => self.file_to_read(sight, id).await?.id,
+                Some(id) => self.file_to_read(visibility, id).await?.id,
                 None => insights.first().map(|it| it.file_id.clone()).unwrap_or_default(),
             };
             return Ok(Chosen { file_id, insights, note: None });
@@ -43,8 +43,8 @@ impl Archive {
                 .problem("insightIds", "at least one, or a fileId")
                 .problem("fileId", "a file, or insightIds"));
         };
-        let file = self.file_to_read(sight, id).await?;
-        let (insights, total) = self.insights.of_file(sight, &file.id, TESTED_MAX).await?;
+        let file = self.file_to_read(visibility, id).await?;
+        let (insights, total) = self.insights.of_file(visibility, &file.id, TESTED_MAX).await?;
         let note = match total {
             0 => Some("the file has no insights; process it, and test again".to_owned()),
             _ if total > insights.len() as u64 => Some(format!(

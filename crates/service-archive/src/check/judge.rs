@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use archive_integrity::{Test, Verdict};
 use futures_util::{StreamExt as _, stream};
-use integrity::{Test, Verdict};
 use llm::{Budget, Message, Model, Request};
 use serde_json::{Value, json};
 use tokio::time::Instant;

@@ -1,7 +1,7 @@
 //! What an integrity test found, as the contract tells it. It judges nothing.
 
-use integrity::{Change, Claim, Detail, Evidence, Finding, RuleCheck, Span, Test};
-use market::Millis;
+use archive_integrity::{Change, Claim, Detail, Evidence, Finding, RuleCheck, Span, Test};
+use clock::Millis;
 use serde_json::{Map, Value, json};
 
 use crate::check::judge::Judgement;
@@ -242,7 +242,7 @@ fn change(it: &Change) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use integrity::{Insight, Options, SourceText};
+    use archive_integrity::{Insight, Options, SourceText};
 
     use super::*;
 
@@ -258,7 +258,8 @@ mod tests {
         let pages = vec!["The contract price was $500.".to_owned()];
         let text = SourceText { file_hash: "h".to_owned(), pages };
         let mut results = Results::new(Test::FactCheck);
-        let report = integrity::run(Test::FactCheck, &insights, &[text], &Options::default());
+        let report =
+            archive_integrity::run(Test::FactCheck, &insights, &[text], &Options::default());
         results.details = report.details;
         results
     }

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use documents::Documents;
+use archive_accounts::Visibility;
+use archive_documents::Documents;
+use archive_insights::Insight;
+use archive_integrity::{Detail, Options, Report, Source, SourceText, Span, Support, Test};
 use fault::Fault;
-use insights::Insight;
-use integrity::{Detail, Options, Report, Source, SourceText, Span, Support, Test};
-use people::Sight;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
@@ -30,7 +30,7 @@ const PLACES_SHOWN: usize = 6;
 /// What a test needs to find its sources.
 pub(crate) struct Bench<'a> {
     pub(crate) documents: &'a Documents,
-    pub(crate) sight: &'a Sight,
+    pub(crate) visibility: &'a Visibility,
     pub(crate) test: Test,
     /// How many may test at once, in this process.
     pub(crate) turns: &'a Arc<Semaphore>,
@@ -121,7 +121,7 @@ impl Bench<'_> {
             return Ok(None);
         }
         let file = match self.documents.find(file_id).await {
-            Ok(file) if sees(self.sight, &file) => file,
+            Ok(file) if sees(self.visibility, &file) => file,
             Ok(_) => return Ok(None),
             Err(fault) if fault.code() == "file_not_found" => return Ok(None),
             Err(fault) => return Err(fault),
@@ -149,8 +149,8 @@ fn one_file(
     options: &Options,
 ) -> (Report, Vec<Exhibit>) {
     let hash = text.as_ref().map(|it| it.file_hash.as_str());
-    let held: Vec<integrity::Insight> = insights.iter().map(|it| held(it, hash)).collect();
-    let report = integrity::run(test, &held, text.as_slice(), options);
+    let held: Vec<archive_integrity::Insight> = insights.iter().map(|it| held(it, hash)).collect();
+    let report = archive_integrity::run(test, &held, text.as_slice(), options);
     let exhibits = insights
         .iter()
         .zip(&report.details)
@@ -167,7 +167,7 @@ fn one_file(
 }
 
 /// An insight as the rules see it.
-fn held(it: &Insight, hash: Option<&str>) -> integrity::Insight {
+fn held(it: &Insight, hash: Option<&str>) -> archive_integrity::Insight {
     let mut sources: Vec<Source> = it
         .places
         .iter()
@@ -181,7 +181,7 @@ fn held(it: &Insight, hash: Option<&str>) -> integrity::Insight {
     if let Some(hash) = hash.filter(|_| sources.is_empty()) {
         sources.push(Source { file_hash: hash.to_owned(), page: it.page, ..Source::default() });
     }
-    integrity::Insight {
+    archive_integrity::Insight {
         id: it.id.clone(),
         title: it.title.clone(),
         content: it.content.clone(),

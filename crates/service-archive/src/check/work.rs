@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
+use archive_accounts::Accounts;
+use archive_documents::Documents;
+use archive_insights::Insights;
+use archive_integrity::Test;
 use async_trait::async_trait;
-use documents::Documents;
 use fault::Fault;
-use insights::Insights;
-use integrity::Test;
 use jobs::{Handler, JobContext, Outcome};
 use llm::Model;
-use people::People;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
@@ -23,7 +23,7 @@ use crate::check::{Errand, LOCAL};
 const RULES_DONE: usize = 30;
 
 pub(crate) struct Testing {
-    pub(crate) people: People,
+    pub(crate) people: Accounts,
     pub(crate) documents: Documents,
     pub(crate) insights: Insights,
     pub(crate) models: Vec<Arc<dyn Model>>,
@@ -52,9 +52,10 @@ impl Testing {
         }
         let test = Test::parse(&errand.test).ok_or_else(|| Fault::internal("no such test"))?;
         let owner = context.job().owner.clone().unwrap_or_default();
-        let sight = self.people.sight(&owner).await?;
-        let insights = self.insights.by_ids(&sight, &errand.insight_ids).await?;
-        let bench = Bench { documents: &self.documents, sight: &sight, test, turns: &self.turns };
+        let visibility = self.people.visibility(&owner).await?;
+        let insights = self.insights.by_ids(&visibility, &errand.insight_ids).await?;
+        let bench =
+            Bench { documents: &self.documents, visibility: &visibility, test, turns: &self.turns };
         let asked = errand.llm != LOCAL;
         let share = if asked { RULES_DONE } else { 99 };
         let report = |done: usize, all: usize| {

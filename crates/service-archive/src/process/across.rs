@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use digest::{Category, Draft};
+use archive_drafts::{Category, Draft};
 use serde_json::{Map, Value, json};
 
 /// Conflicts that are told of one file.
@@ -169,7 +169,7 @@ fn conflict(at: &Draft, other: &Other, title: String, content: String, entities:
 
 #[cfg(test)]
 mod tests {
-    use digest::Spot;
+    use archive_drafts::Spot;
 
     use super::*;
 

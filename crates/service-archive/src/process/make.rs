@@ -1,8 +1,8 @@
 //! What was read of a file, made into insights with their places in it.
 
-use digest::{Draft, Spot};
-use documents::{FileRecord, PageRecord};
-use insights::{NewInsight, Place};
+use archive_documents::{FileRecord, PageRecord};
+use archive_drafts::{Draft, Spot};
+use archive_insights::{NewInsight, Place};
 
 /// The source of what the rules make.
 pub(crate) const LOCAL: &str = "local";

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use documents::PageRecord;
-use extract::{Code, Event, Kind, Problem, Source};
+use archive_documents::PageRecord;
+use archive_extract::{Code, Event, Kind, Problem, Source};
 use fault::{Fault, Kind as FaultKind};
 
 /// A page longer than this is cut: a text file has no pages, and may have a hundred megabytes.
@@ -118,7 +118,7 @@ impl Gather {
         self.levels.push(Level { part, bytes, ..Level::default() });
     }
 
-    fn page(&mut self, page: extract::Page) {
+    fn page(&mut self, page: archive_extract::Page) {
         let ocr_confidence = match page.source {
             Source::TextLayer => None,
             Source::Ocr { confidence } => {
@@ -329,7 +329,7 @@ mod tests {
 
     fn page(number: u32, text: &str, problem: Option<Problem>) -> Event {
         let source = Source::TextLayer;
-        Event::Page(extract::Page { number, text: text.to_owned(), source, problem })
+        Event::Page(archive_extract::Page { number, text: text.to_owned(), source, problem })
     }
 
     fn open(name: &str) -> Event {

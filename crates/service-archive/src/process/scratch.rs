@@ -58,8 +58,8 @@ pub(crate) async fn sweep(folder: PathBuf, jobs: Jobs) {
 mod tests {
     use std::sync::Arc;
 
+    use clock::Millis;
     use jobs::{Limits, NewJob};
-    use market::Millis;
     use store::{Db, StoreConfig};
     use testkit::{FakeClock, TempFolder};
 

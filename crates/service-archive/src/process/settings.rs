@@ -1,7 +1,7 @@
 //! What a caller chose about the processing of a file, and what follows from it for the reader.
 
-use digest::{Choice, Mode};
-use extract::Limits;
+use archive_drafts::{Choice, Mode};
+use archive_extract::Limits;
 use serde::{Deserialize, Serialize};
 
 /// Pages that go to OCR, which takes seconds for each.

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use digest::Spot;
-use documents::PageRecord;
+use archive_documents::PageRecord;
+use archive_drafts::Spot;
+use archive_integrity::{Insight, Options, Source, SourceText, Support, Test};
 use fault::Fault;
-use integrity::{Insight, Options, Source, SourceText, Support, Test};
 use llm::{Budget, Message, Model, Request};
 use tokio::time::Instant;
 
@@ -65,7 +65,8 @@ pub(crate) fn check(content: String, pages: &[PageRecord], hash: &str) -> Summar
         sources: vec![Source { file_hash: hash.to_owned(), ..Source::default() }],
         ..Insight::default()
     };
-    let report = integrity::run(Test::FactCheck, &[insight], &[source], &Options::default());
+    let report =
+        archive_integrity::run(Test::FactCheck, &[insight], &[source], &Options::default());
     let detail = report.details.into_iter().next();
     let mut spots: Vec<Spot> = Vec::new();
     for claim in detail.iter().flat_map(|it| &it.claims) {

@@ -3,16 +3,16 @@
 
 use std::sync::Arc;
 
+use archive_accounts::Accounts;
+use archive_documents::{Documents, FileRecord, Filter, PageRecord, Reading};
+use archive_drafts::{Category, Digest, Draft};
+use archive_extract::Child;
+use archive_insights::{Insights, NewInsight};
 use async_trait::async_trait;
-use digest::{Category, Digest, Draft};
-use documents::{Documents, FileRecord, Filter, PageRecord, Reading};
-use extract::Child;
+use clock::{Clock, Millis};
 use fault::Fault;
-use insights::{Insights, NewInsight};
 use jobs::{Handler, JobContext, Outcome, Stop};
 use llm::Model;
-use market::{Clock, Millis};
-use people::People;
 use store::Db;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
@@ -39,7 +39,7 @@ const UNDERSTOOD: f64 = 95.0;
 pub(crate) struct Processing {
     pub(crate) db: Db,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) people: People,
+    pub(crate) people: Accounts,
     pub(crate) documents: Documents,
     pub(crate) insights: Insights,
     pub(crate) reader: Reader,
@@ -182,13 +182,20 @@ impl Processing {
             let _scratch = Scratch::make(&child.scratch)?;
             let mut gather = Gather::new(bytes, ocr);
             let wanted = || !halt.is_cancelled();
-            extract::isolated::read_while(&child, &path, &name, &limits, &wanted, &mut |event| {
-                gather.apply(event);
-                // A share of one is sixty, so the number is small and not negative.
-                let percent = (gather.share() * READ) as u64;
-                context.progress(percent, Some(100), Some(&gather.place()));
-                std::ops::ControlFlow::Continue(())
-            });
+            archive_extract::isolated::read_while(
+                &child,
+                &path,
+                &name,
+                &limits,
+                &wanted,
+                &mut |event| {
+                    gather.apply(event);
+                    // A share of one is sixty, so the number is small and not negative.
+                    let percent = (gather.share() * READ) as u64;
+                    context.progress(percent, Some(100), Some(&gather.place()));
+                    std::ops::ControlFlow::Continue(())
+                },
+            );
             Ok(gather.finish())
         };
         spawn_blocking(work).await.map_err(Fault::internal)?
@@ -200,20 +207,20 @@ impl Processing {
         if work.settings.extraction_mode != Depth::Deep || case.is_none() {
             return Ok(Vec::new());
         }
-        let sight = self.people.sight(&work.file.owner).await?;
+        let visibility = self.people.visibility(&work.file.owner).await?;
         let filter = Filter { case_id: case, ..Filter::default() };
-        let (files, _) = self.documents.list(&sight, &filter, OTHERS_MAX, 0).await?;
+        let (files, _) = self.documents.list(&visibility, &filter, OTHERS_MAX, 0).await?;
         let mut others = Vec::new();
         for file in files.into_iter().filter(|it| it.id != work.file.id) {
             let mut other = Other { file_id: file.id, file_name: file.name, said: Vec::new() };
             for category in across::COMPARED {
-                let ask = insights::Ask {
+                let ask = archive_insights::Ask {
                     file_id: Some(other.file_id.clone()),
                     category: Some(category.word().to_owned()),
                     limit: COMPARED_MAX,
-                    ..insights::Ask::default()
+                    ..archive_insights::Ask::default()
                 };
-                let found = self.insights.query(&sight, &ask).await?;
+                let found = self.insights.query(&visibility, &ask).await?;
                 let made = found.insights.into_iter().filter(|(it, _)| it.made_by.is_some());
                 other.said.extend(made.map(|(it, _)| (category, it.told.entities)));
             }
@@ -289,19 +296,24 @@ impl Work<'_> {
         let (turn, context) = (Arc::clone(&self.turn), self.context.clone());
         let work = move || {
             let _turn = turn;
-            let looked: Vec<digest::Page<'_>> = pages
+            let looked: Vec<archive_drafts::Page<'_>> = pages
                 .iter()
                 .enumerate()
                 .filter(|(at, _)| settings.looks_at(*at, pages.len()))
-                .map(|(_, it)| digest::Page { number: it.page, part: &it.part, text: &it.text })
+                .map(|(_, it)| archive_drafts::Page {
+                    number: it.page,
+                    part: &it.part,
+                    text: &it.text,
+                })
                 .collect();
-            let mut digest = digest::read_watched(&looked, &settings.choice(), &mut |share| {
-                let percent = (READ + share * (UNDERSTOOD - READ)) as u64;
-                context.progress(percent, Some(100), Some("finding what it says"));
-            });
+            let mut digest =
+                archive_drafts::read_watched(&looked, &settings.choice(), &mut |share| {
+                    let percent = (READ + share * (UNDERSTOOD - READ)) as u64;
+                    context.progress(percent, Some(100), Some("finding what it says"));
+                });
             let conflicts = across::conflicts(&digest.drafts, &others);
             digest.drafts.extend(conflicts);
-            let words = pages.iter().map(|it| documents::words(&it.text)).sum();
+            let words = pages.iter().map(|it| archive_documents::words(&it.text)).sum();
             (digest, looked.len(), words)
         };
         let done = spawn_blocking(work).await.map_err(Fault::internal)?;

@@ -170,7 +170,7 @@ pub(crate) fn modes_differ() {
         let page = |at: usize| format!("Page {at}. See {at} U.S. {} (1990).\n", 100 + at);
         let pages: Vec<String> = (1..=20).map(page).collect();
         let texts: Vec<&str> = pages.iter().map(String::as_str).collect();
-        let pdf = extract::testing::pdf::text(&texts);
+        let pdf = archive_extract::testing::pdf::text(&texts);
         let file = user.file("brief.pdf", &pdf, json!({})).await;
         let cited = |told: &Value| {
             let found = categories(&told["result"]["insights"]);

@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |word: &str| arguments.iter().any(|it| it == word);
     match arguments.first().map(String::as_str) {
-        Some("worker") => return extract::worker_main(std::io::stdin(), std::io::stdout()),
+        Some("worker") => return archive_extract::worker_main(std::io::stdin(), std::io::stdout()),
         Some("hang") => loop {
             std::thread::park();
         },

@@ -15,7 +15,7 @@ pub(crate) fn unreadable_files() {
         let world = World::new(db).await;
         let user = world.user("ann").await;
         let damaged = b"%PDF-1.7\nthis is not what it says".as_slice();
-        let picture = extract::testing::tiff(3);
+        let picture = archive_extract::testing::tiff(3);
         let files: [(&str, &[u8], Value, &str); 2] = [
             ("damaged.pdf", damaged, json!({ "extractionMode": "standard" }), ""),
             (

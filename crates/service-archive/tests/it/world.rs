@@ -4,18 +4,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use archive_accounts::{Accounts, Rules, Secret};
+use archive_documents::Documents;
+use archive_insights::Insights;
 use async_trait::async_trait;
+use clock::{Clock as _, Millis};
 use contract::{
-    Call, Caller, Catalog, Credential, Gate, HttpReply, MemoryParts, Pipeline, Progress, Upload,
+    Authenticator, Call, Caller, Catalog, Credential, HttpReply, MemoryParts, Pipeline, Progress,
+    Upload,
 };
-use documents::Documents;
 use fault::{Fault, Kind};
 use futures_util::StreamExt as _;
-use insights::Insights;
 use jobs::{Jobs, Limits};
 use llm::Model;
-use market::{Clock as _, Millis};
-use people::{People, Rules, Secret};
 use serde_json::{Map, Value, json};
 use service_archive::{Minted, Parts, Reader, Tokens};
 use store::{Db, StoreConfig};
@@ -59,8 +60,8 @@ impl Tokens for Names {
 struct Door;
 
 #[async_trait]
-impl Gate for Door {
-    async fn admit(&self, credential: &Credential, _: &str) -> Result<Caller, Fault> {
+impl Authenticator for Door {
+    async fn authenticate(&self, credential: &Credential, _: &str) -> Result<Caller, Fault> {
         let refused = || Fault::new(Kind::Unauthenticated, "no_credential", "no credential");
         let Credential::Bearer(token) = credential else { return Err(refused()) };
         let subject = token.strip_prefix("token-of ").ok_or_else(refused)?;
@@ -90,20 +91,21 @@ impl World {
 
     /// `reader` is what makes this program a child; see the main.
     pub(crate) async fn with(db: &Db, reader: &str, models: Vec<Arc<dyn Model>>) -> Self {
-        let owners = [jobs::MIGRATIONS, people::MIGRATIONS, documents::MIGRATIONS];
+        let owners =
+            [jobs::MIGRATIONS, archive_accounts::MIGRATIONS, archive_documents::MIGRATIONS];
         db.migrate(&owners).await.unwrap();
-        db.migrate(&[insights::MIGRATIONS]).await.unwrap();
+        db.migrate(&[archive_insights::MIGRATIONS]).await.unwrap();
         let clock = Arc::new(FakeClock::new(NOW));
         let jobs = Jobs::new(db.clone(), Arc::clone(&clock) as _, Limits::default());
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let folder = TempFolder::new();
         let people =
-            People::new(db.clone(), Arc::clone(&clock) as _, Rules { registration_open: true });
+            Accounts::new(db.clone(), Arc::clone(&clock) as _, Rules { registration_open: true });
         let documents = Documents::new(
             db.clone(),
             folder.path(),
             Arc::clone(&clock) as _,
-            documents::Rules::default(),
+            archive_documents::Rules::default(),
         );
         let service = service_archive::service(Parts {
             db: db.clone(),

@@ -4,8 +4,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use clock::Millis;
 use fault::Fault;
-use market::{Bar, Decimal, Millis};
+use market::{Bar, Decimal};
 
 #[derive(Debug, Default)]
 struct Columns {

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
+use clock::{DAY_MS, Millis, TimeRange};
 use fault::Fault;
-use history::{History, Patience};
-use market::{Bar, BarSource, DAY_MS, Interval, Millis, PageRequest, Series, Span, Ticker};
+use market::{Bar, BarSource, Interval, PageRequest, Series, Ticker};
+use market_bars::{FillTimeout, History};
 use tokio::time::Instant;
 
 use crate::ports::VenueCandles;
 
 /// How often the search for more candles goes further back over a venue's gaps.
 const STRIDES_MAX: u32 = 6;
-const EVER: Span = Span { from: Millis(i64::MIN), to: Millis(i64::MAX) };
+const EVER: TimeRange = TimeRange { from: Millis(i64::MIN), to: Millis(i64::MAX) };
 
 pub(crate) struct Request<'a> {
     pub(crate) history: &'a History,
@@ -32,22 +33,23 @@ pub(crate) struct Known {
 
 impl Request<'_> {
     /// Every bar of the span, which the caller keeps to a size that fits in memory.
-    pub(crate) async fn within(&self, span: Span, most: usize) -> Result<Vec<Bar>, Fault> {
+    pub(crate) async fn within(&self, span: TimeRange, most: usize) -> Result<Vec<Bar>, Fault> {
         self.complete(span).await?;
         self.page(span, 0, most).await
     }
 
     /// The first bars from the start of the span. A venue's gaps may make it look further.
-    pub(crate) async fn first(&self, span: Span, limit: usize) -> Result<Vec<Bar>, Fault> {
+    pub(crate) async fn first(&self, span: TimeRange, limit: usize) -> Result<Vec<Bar>, Fault> {
         let Some(source) = &self.venue.bars else { return self.within(span, limit).await };
         self.known().await?;
         // Before the first bar there is nothing, however far the strides go.
         let code = &self.series.symbol.code;
         let listed = source.first_open(code, self.series.interval).await?.unwrap_or(span.from);
-        let span = Span::new(span.from.max(listed).min(span.to), span.to);
+        let span = TimeRange::new(span.from.max(listed).min(span.to), span.to);
         let mut reach = self.stride(limit);
         for _ in 0..STRIDES_MAX {
-            let part = Span::new(span.from, Millis(span.from.0.saturating_add(reach)).min(span.to));
+            let part =
+                TimeRange::new(span.from, Millis(span.from.0.saturating_add(reach)).min(span.to));
             let bars = self.within(part, limit).await?;
             if bars.len() == limit || part.to >= span.to {
                 return Ok(bars);
@@ -63,7 +65,7 @@ impl Request<'_> {
         let Some(source) = &self.venue.bars else {
             // The archive is all there is.
             self.imported().await?;
-            let span = Span::new(Millis(0), end);
+            let span = TimeRange::new(Millis(0), end);
             let bars = self.newest(span, limit).await?;
             return Ok(Known { bars, from: None, to: end });
         };
@@ -72,7 +74,7 @@ impl Request<'_> {
         let mut reach = self.stride(limit);
         let mut found = Known { bars: Vec::new(), from: Some(end), to: end };
         for _ in 0..STRIDES_MAX {
-            let span = Span::new(Millis(end.0.saturating_sub(reach)).max(listed), end);
+            let span = TimeRange::new(Millis(end.0.saturating_sub(reach)).max(listed), end);
             let to = self.complete(span).await?;
             let bars = self.newest(span, limit).await?;
             let full = bars.len() == limit;
@@ -96,7 +98,7 @@ impl Request<'_> {
     }
 
     /// Returns when the archive has all of the span, and until when that is.
-    async fn complete(&self, span: Span) -> Result<Millis, Fault> {
+    async fn complete(&self, span: TimeRange) -> Result<Millis, Fault> {
         let Some(source) = self.venue.bars.as_ref().filter(|_| !span.is_empty()) else {
             // There is nothing to fetch, so nobody else would notice an unknown symbol.
             self.known().await?;
@@ -112,19 +114,19 @@ impl Request<'_> {
         self.fill(source, span).await
     }
 
-    async fn fill(&self, source: &Arc<dyn BarSource>, span: Span) -> Result<Millis, Fault> {
-        let patience = Patience { until: self.deadline, progress: &|_, _| {} };
+    async fn fill(&self, source: &Arc<dyn BarSource>, span: TimeRange) -> Result<Millis, Fault> {
+        let patience = FillTimeout { until: self.deadline, progress: &|_, _| {} };
         self.history.complete(source, self.series, span, &patience).await
     }
 
-    async fn newest(&self, span: Span, limit: usize) -> Result<Vec<Bar>, Fault> {
+    async fn newest(&self, span: TimeRange, limit: usize) -> Result<Vec<Bar>, Fault> {
         let series = std::slice::from_ref(self.series);
         let request = PageRequest { series, span, offset: 0, limit: 0 };
         let count = self.history.page(&request).await?.total;
         self.page(span, count.saturating_sub(limit as u64), limit).await
     }
 
-    async fn page(&self, span: Span, offset: u64, limit: usize) -> Result<Vec<Bar>, Fault> {
+    async fn page(&self, span: TimeRange, offset: u64, limit: usize) -> Result<Vec<Bar>, Fault> {
         let series = std::slice::from_ref(self.series);
         let request = PageRequest { series, span, offset, limit };
         let page = self.history.page(&request).await?;

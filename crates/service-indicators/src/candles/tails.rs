@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use market::{Millis, Series, Span};
+use clock::{Millis, TimeRange};
+use market::Series;
 
 use super::columns::Candles;
 
@@ -43,7 +44,7 @@ impl Tail {
         (end <= self.to && enough).then(|| self.candles.part(before.saturating_sub(count)..before))
     }
 
-    fn within(&self, span: Span) -> Option<Candles> {
+    fn within(&self, span: TimeRange) -> Option<Candles> {
         let known = span.to <= self.to && self.from.is_none_or(|from| from <= span.from);
         known.then(|| {
             self.candles.part(self.candles.before(span.from)..self.candles.before(span.to))
@@ -84,7 +85,7 @@ impl Tails {
         self.find(series, |tail| tail.last(end, count))
     }
 
-    pub(crate) fn within(&self, series: &Series, span: Span) -> Option<Candles> {
+    pub(crate) fn within(&self, series: &Series, span: TimeRange) -> Option<Candles> {
         self.find(series, |tail| tail.within(span))
     }
 
@@ -167,7 +168,7 @@ mod tests {
         assert_eq!(last(20, 11), None, "more than is known");
         assert_eq!(last(21, 1), None, "newer than is known");
         let within =
-            |from, to| times(tails.within(&series(1), Span::new(Millis(from), Millis(to))));
+            |from, to| times(tails.within(&series(1), TimeRange::new(Millis(from), Millis(to))));
         assert_eq!(within(12, 14), Some((12, 13)));
         assert_eq!((within(9, 14), within(12, 21)), (None, None));
         assert!(tails.last(&series(2), Millis(20), 1).is_none());
@@ -175,7 +176,7 @@ mod tests {
         tails.keep(&series(3), Tail::new(None, Millis(20), &candles(10..20)));
         assert_eq!(times(tails.last(&series(3), Millis(20), 99)), Some((10, 19)));
         assert_eq!(
-            times(tails.within(&series(3), Span::new(Millis(0), Millis(12)))),
+            times(tails.within(&series(3), TimeRange::new(Millis(0), Millis(12)))),
             Some((10, 11))
         );
     }

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use clock::{DAY_MS, Millis, TimeRange};
 use fault::Fault;
-use history::History;
 use market::{
-    ArchivePage, Bar, BarArchive, BarBatch, BarSource, Calendar, DAY_MS, Decimal, Interval,
-    Listing, Millis, PageRequest, Series, Span, SymbolSource, Venue, VenueHealth,
+    ArchivePage, Bar, BarArchive, BarBatch, BarSource, Calendar, Decimal, Interval, Listing,
+    PageRequest, Series, SymbolSource, Venue, VenueHealth,
 };
+use market_bars::History;
 use ta::{Arg, Spec};
 
 use crate::windows::Window;
@@ -27,14 +28,15 @@ use crate::tools::compute::compute;
 const MINUTE: i64 = 60_000;
 const NOON: i64 = 20_000 * DAY_MS + DAY_MS / 2;
 /// The venue was closed for so long before noon of the day before.
-const GAP: Span = Span { from: Millis(NOON - DAY_MS - 400 * MINUTE), to: Millis(NOON - DAY_MS) };
+const GAP: TimeRange =
+    TimeRange { from: Millis(NOON - DAY_MS - 400 * MINUTE), to: Millis(NOON - DAY_MS) };
 
 /// A venue that has bars of minutes from its listing to where it has come, but for one gap, and an
 /// archive that keeps what it is told.
 struct World {
     listed: i64,
     told_to: AtomicI64,
-    known: Mutex<Option<Span>>,
+    known: Mutex<Option<TimeRange>>,
     read: AtomicUsize,
 }
 
@@ -53,7 +55,7 @@ fn bar(open_time: Millis) -> Bar {
 }
 
 impl World {
-    fn bars_in(&self, span: Span) -> Vec<Bar> {
+    fn bars_in(&self, span: TimeRange) -> Vec<Bar> {
         let from = span.from.0.max(self.listed);
         let opens =
             (from + MINUTE - 1).div_euclid(MINUTE)..(span.to.0 + MINUTE - 1).div_euclid(MINUTE);
@@ -72,9 +74,9 @@ impl BarSource for World {
         Calendar::AlwaysOpen
     }
 
-    async fn bars(&self, _: &str, _: Interval, span: Span) -> Result<BarBatch, Fault> {
+    async fn bars(&self, _: &str, _: Interval, span: TimeRange) -> Result<BarBatch, Fault> {
         let to = Millis(self.told_to.load(Ordering::SeqCst)).clamp(span.from, span.to);
-        let covered = Span::new(span.from, to);
+        let covered = TimeRange::new(span.from, to);
         Ok(BarBatch { bars: self.bars_in(covered), covered, received_at: to })
     }
 
@@ -94,12 +96,12 @@ impl SymbolSource for World {
 
 #[async_trait]
 impl BarArchive for World {
-    async fn missing(&self, _: &Series, span: Span) -> Result<Vec<Span>, Fault> {
+    async fn missing(&self, _: &Series, span: TimeRange) -> Result<Vec<TimeRange>, Fault> {
         self.read.fetch_add(1, Ordering::SeqCst);
         let Some(known) = *self.known.lock().unwrap() else { return Ok(vec![span]) };
         let parts = [
-            Span::new(span.from, span.to.min(known.from)),
-            Span::new(span.from.max(known.to), span.to),
+            TimeRange::new(span.from, span.to.min(known.from)),
+            TimeRange::new(span.from.max(known.to), span.to),
         ];
         Ok(parts.into_iter().filter(|part| !part.is_empty()).collect())
     }
@@ -107,14 +109,15 @@ impl BarArchive for World {
     async fn append(&self, _: &Series, batch: &BarBatch) -> Result<(), Fault> {
         let mut known = self.known.lock().unwrap();
         let (from, to) = (batch.covered.from, batch.covered.to);
-        *known =
-            Some(known.map_or(batch.covered, |it| Span::new(it.from.min(from), it.to.max(to))));
+        *known = Some(
+            known.map_or(batch.covered, |it| TimeRange::new(it.from.min(from), it.to.max(to))),
+        );
         Ok(())
     }
 
     async fn page(&self, request: &PageRequest<'_>) -> Result<ArchivePage, Fault> {
         self.read.fetch_add(1, Ordering::SeqCst);
-        let known = self.known.lock().unwrap().unwrap_or(Span::new(Millis(0), Millis(0)));
+        let known = self.known.lock().unwrap().unwrap_or(TimeRange::new(Millis(0), Millis(0)));
         let bars = self.bars_in(request.span.overlap(known));
         let total = bars.len() as u64;
         let page = bars.into_iter().skip(request.offset as usize).take(request.limit);
@@ -285,7 +288,7 @@ async fn a_file_is_read_only_at_the_intervals_it_was_imported_at() {
     let mut house = House::new(0);
     let venue = house.stand.market.venues.get_mut(&Venue::Binance).unwrap();
     venue.bars = None;
-    *house.world.known.lock().unwrap() = Some(Span::new(Millis(NOON - DAY_MS), Millis(NOON)));
+    *house.world.known.lock().unwrap() = Some(TimeRange::new(Millis(NOON - DAY_MS), Millis(NOON)));
     assert_eq!(house.times(newest(3)).await.0.len(), 3);
     let since = Range { start: Some(Millis(NOON - DAY_MS)), end: None, limit: Some(2) };
     for range in [newest(3), since, between(NOON - DAY_MS, NOON)] {

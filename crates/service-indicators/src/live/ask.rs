@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use clock::Millis;
 use fault::Fault;
-use market::{Interval, Millis, Ticker};
+use market::{Interval, Ticker};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

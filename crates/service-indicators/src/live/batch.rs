@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use clock::Millis;
 use contract::{Event, EventFeed};
-use market::Millis;
 
 use super::ask::Ask;
 use super::reader::{Read, Reader, TOO_SLOW};

@@ -6,7 +6,8 @@
 
 use std::sync::Arc;
 
-use market::{Bar, Decimal, Millis};
+use clock::Millis;
+use market::{Bar, Decimal};
 use ta::{Candle, Stream};
 
 use crate::warm;

@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use clock::{Clock, Millis, TimeRange};
 use contract::Event;
-use fanout::{Fan, Seat, Worth};
+use fanout::{Broadcast, Priority, Subscriber};
 use fault::Fault;
-use market::{Bar, Clock, Follow, Interval, Millis, Span};
+use market::{Bar, Follow, Interval};
 use tokio::time::Instant;
 
 use super::Live;
@@ -28,7 +29,7 @@ pub(crate) struct Channel {
     pub(crate) subject: Subject,
     pub(crate) clock: Arc<dyn Clock>,
     limits: StreamLimits,
-    pub(super) fan: Arc<Fan<Told>>,
+    pub(super) fan: Arc<Broadcast<Told>>,
     state: Mutex<State>,
 }
 
@@ -49,7 +50,7 @@ struct State {
 
 /// A place in a channel, with what the newcomer missed.
 pub(crate) struct Joined {
-    pub(crate) seat: Seat<Told>,
+    pub(crate) seat: Subscriber<Told>,
     /// The last closed candle before those that will come.
     pub(crate) last: Millis,
     /// What the channel still has of it.
@@ -140,7 +141,7 @@ impl Channel {
         let seat = self.fan.join(self.limits.queue_max, !ask.closed_only);
         if let Some(status) = state.status {
             let event = self.subject.status(status, self.clock.now());
-            seat.tell(&Arc::new(Told { event, candle: None, closed: false }), Worth::Status);
+            seat.tell(&Arc::new(Told { event, candle: None, closed: false }), Priority::Status);
         }
         let newest = state.kept.back().and_then(|told| told.candle);
         let last = newest.unwrap_or(state.floor);
@@ -173,9 +174,9 @@ impl Channel {
     /// told.
     fn hand_out(&self, state: &mut State, told: Told) {
         let worth = match told.candle {
-            None => Worth::Status,
-            Some(_) if told.closed => Worth::Lasting,
-            Some(_) => Worth::Fleeting,
+            None => Priority::Status,
+            Some(_) if told.closed => Priority::MustDeliver,
+            Some(_) => Priority::Droppable,
         };
         let told = Arc::new(told);
         state.sign = None;
@@ -242,7 +243,7 @@ fn lead(ask: &Ask, first: Millis, base: Millis) -> usize {
     if !ask.windows.iter().any(|it| warm::adds_up(it)) {
         return settles;
     }
-    let since = ask.interval.count_in(Span::new(base, first));
+    let since = ask.interval.count_in(TimeRange::new(base, first));
     settles.max(usize::try_from(since).unwrap_or(usize::MAX))
 }
 
@@ -250,7 +251,7 @@ fn lead(ask: &Ask, first: Millis, base: Millis) -> usize {
 fn anchor(interval: Interval, history: &[Bar], now: Millis, most: u64) -> (Millis, Option<Millis>) {
     let forming = Millis(interval.open_of(now).0 - 1);
     let Some(last) = history.last().map(|bar| bar.open_time) else { return (forming, None) };
-    match interval.count_in(Span::new(last, now)) > most {
+    match interval.count_in(TimeRange::new(last, now)) > most {
         true => (forming, None),
         false => (last, Some(last)),
     }
@@ -345,7 +346,7 @@ mod tests {
     /// `ago` is how many minutes ago the last candle of history opened.
     #[track_caller]
     fn check(calendar: Calendar, ago: i64, follows_history: bool) {
-        let now = Millis(20_000 * market::DAY_MS + 30_000);
+        let now = Millis(20_000 * clock::DAY_MS + 30_000);
         let open_time = Millis(now.0 - 30_000 - ago * MINUTE);
         let one = Decimal::ZERO;
         let bar = Bar { open_time, open: one, high: one, low: one, close: one, volume: None };

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use clock::{Millis, TimeRange};
 use contract::Event;
-use market::{Bar, Delay, Interval, Millis, Span};
+use market::{Bar, Delay, Interval};
 use serde::{Serialize, Serializer};
 
 use super::calculators::{Deltas, candle};
@@ -81,7 +82,7 @@ fn deltas<S: Serializer>(deltas: &Option<&Deltas>, serializer: S) -> Result<S::O
 pub(crate) enum Status {
     Connected,
     Reconnecting,
-    GapFilled(Span),
+    GapFilled(TimeRange),
     Ended { cause: Ended, resume_after: Millis },
 }
 
@@ -231,7 +232,7 @@ mod tests {
         assert!(parsed(&subject().status(Status::Connected, Millis(9))).get("delay").is_none());
         let late = Subject { delay: Delay::Delayed15m, ..subject() };
         assert_eq!(parsed(&late.status(Status::Connected, Millis(9)))["delay"], "delayed_15m");
-        let gap = Status::GapFilled(Span::new(Millis(1), Millis(5)));
+        let gap = Status::GapFilled(TimeRange::new(Millis(1), Millis(5)));
         let said = parsed(&subject().status(gap, Millis(9)));
         assert_eq!(
             (&said["status"], &said["from"], &said["to"]),

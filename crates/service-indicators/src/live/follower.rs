@@ -4,8 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use clock::Millis;
 use fault::{Fault, Kind};
-use market::{EndCause, Follow, Kline, KlineEvent, KlineFeed, LiveKlines, Millis};
+use market::{EndCause, Follow, Kline, KlineEvent, KlineFeed, LiveKlines};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -104,7 +105,7 @@ impl Follower {
             if attempt == 0 {
                 self.channel.say(Status::Reconnecting);
             }
-            let wait = WAIT + upstream::jitter(attempt, WAIT, WAIT_MAX);
+            let wait = WAIT + http_client::jitter(attempt, WAIT, WAIT_MAX);
             self.wait(wait.max(fault.retry_wait().unwrap_or_default()), stop).await?;
             attempt += 1;
         }

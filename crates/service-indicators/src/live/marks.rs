@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use market::Millis;
+use clock::Millis;
 
 use super::calculators::{Calculators, Mark};
 use super::limits::MARKED_EVERY;

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use clock::{Clock, Millis, TimeRange};
 use fault::Fault;
-use market::{Bar, Clock, Delay, Millis, Span};
+use market::{Bar, Delay};
 use tokio::time::Instant;
 
 use super::Live;
@@ -44,7 +45,7 @@ pub(crate) async fn replay(
     let _turn = live.replays.acquire().await.map_err(Fault::internal)?;
     // What adds up goes on from where it was marked.
     let first = mark.as_ref().map_or(after, |mark| mark.after);
-    let span = Span::new(Millis(first.0 + 1), Millis(to.0 + 1));
+    let span = TimeRange::new(Millis(first.0 + 1), Millis(to.0 + 1));
     let before = warm::candles_before(&ask.windows, ask.interval, span.from);
     let mut bars = live.candles.within(&ask.ticker, ask.interval, span, before, deadline).await?;
     let mut calculators = Calculators::new(&ask.windows, span.from, mark.as_deref());

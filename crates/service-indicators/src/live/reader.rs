@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use clock::Millis;
 use contract::{Event, EventFeed};
-use fanout::{End, Next, Seat};
-use market::Millis;
+use fanout::{End, Next, Subscriber};
 use tokio::time::{Interval, MissedTickBehavior};
 
 use super::Counted;
@@ -21,7 +21,7 @@ pub(crate) struct Reader {
     missed: Option<Box<Replay>>,
     /// What the channel still had.
     kept: VecDeque<Arc<Told>>,
-    seat: Seat<Told>,
+    seat: Subscriber<Told>,
     heartbeat: Interval,
     /// The last closed candle that was read or is not wanted.
     after: Millis,

@@ -6,7 +6,7 @@ mod venue;
 use std::sync::Arc;
 use std::time::Duration;
 
-use market::Millis;
+use clock::Millis;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -287,7 +287,7 @@ async fn what_is_said_of_the_connection_reaches_everybody() {
     let mut reader = subscribe(&house, json!({})).await;
     house.say(market::KlineEvent::Connected).await;
     house.say(market::KlineEvent::Reconnecting).await;
-    house.say(market::KlineEvent::GapFilled(market::Span::new(Millis(1), Millis(2)))).await;
+    house.say(market::KlineEvent::GapFilled(clock::TimeRange::new(Millis(1), Millis(2)))).await;
     let said: Vec<_> = waiting(&mut reader).iter().map(|it| it["status"].clone()).collect();
     assert_eq!(said, ["connected", "reconnecting", "gap_filled"]);
     house.say(market::KlineEvent::Connected).await;

@@ -1,8 +1,9 @@
 //! `list_symbols`: what the default venue trades.
 
+use clock::Millis;
 use contract::Cx;
 use fault::Fault;
-use market::{Listing, Millis};
+use market::Listing;
 
 use crate::Indicators;
 use crate::wire::{NoArgs, Symbols};

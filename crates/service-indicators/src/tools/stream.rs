@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clock::Millis;
 use contract::{Cx, Event, EventFeed as _, Progress, Reply, Subscription};
 use fault::Fault;
 use futures_util::future::try_join_all;
-use market::{Interval, Millis, Ticker};
+use market::{Interval, Ticker};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use contract::Cx;
 use fault::Fault;
-use market::{Told, TradingDay};
+use market::{TradingDay, WithFreshness};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -21,7 +21,8 @@ pub(crate) struct Args {
 
 pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     let (from, to) = ask::period(&args.from_date, &args.to_date, DAYS_MAX)?;
-    let Told { value: days, freshness } = cx.service.exchange.trading_days(from, to).await?;
+    let WithFreshness { value: days, freshness } =
+        cx.service.exchange.trading_days(from, to).await?;
     let today = cx.service.today();
     let traded = || days.iter().filter(|day| day.is_trading);
     // Before its opening, today is the next day of trading.

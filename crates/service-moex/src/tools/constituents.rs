@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use contract::Cx;
 use fault::Fault;
-use market::{Basket, Constituent, Decimal, Told};
+use market::{Basket, Constituent, Decimal, WithFreshness};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     let date = ask::date("as_of_date", &args.as_of_date)?;
-    let Told { value: basket, freshness } =
+    let WithFreshness { value: basket, freshness } =
         cx.service.exchange.basket(&args.index_ticker, date).await.map_err(named)?;
     Ok(Answer {
         metadata: json!({

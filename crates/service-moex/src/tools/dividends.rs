@@ -8,7 +8,7 @@ use contract::Cx;
 use fault::Fault;
 use jiff::ToSpan as _;
 use jiff::civil::Date;
-use market::{CandleRequest, CandleStep, Dividend, StockExchange, Told};
+use market::{CandleRequest, CandleStep, Dividend, StockExchange, WithFreshness};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         ask::period(from, to, i64::MAX)?;
     }
     let exchange = &cx.service.exchange;
-    let Told { value: all, freshness } = exchange.dividends(&ticker).await?;
+    let WithFreshness { value: all, freshness } = exchange.dividends(&ticker).await?;
     let within = |it: &&Dividend| {
         from.is_none_or(|from| it.record_date >= from) && to.is_none_or(|to| it.record_date <= to)
     };
@@ -172,7 +172,7 @@ mod tests {
         let paid = [dividend(date(2024, 1, 20), "50", "RUB")];
         let paid: Vec<&Dividend> = paid.iter().collect();
         for (from, whole) in [("2023-06-15", true), ("2023-06-16", false)] {
-            let from = market::parse_date(from);
+            let from = clock::parse_date(from);
             let found = metrics(&paid, from, date(2024, 6, 14), None, &Splits::default());
             assert_eq!(found["period_sum"], json!(50.0));
             assert_eq!(found.get("trailing_12m_sum").is_some(), whole, "{from:?}");

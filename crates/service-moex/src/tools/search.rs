@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use contract::Cx;
 use fault::Fault;
-use market::{Found, Told};
+use market::{SecurityMatch, WithFreshness};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
-    let Told { value: found, freshness } =
+    let WithFreshness { value: found, freshness } =
         cx.service.exchange.search(&args.query, args.limit).await?;
     let mut text = format!("{} securities found\n", found.len());
     for it in &found {
@@ -36,7 +36,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     })
 }
 
-fn row(it: &Found) -> Value {
+fn row(it: &SecurityMatch) -> Value {
     let name = it.name.as_deref().or(it.short_name.as_deref()).unwrap_or(&it.code);
     known([
         ("ticker", Some(it.code.as_str().into())),

@@ -2,7 +2,7 @@
 
 use contract::Cx;
 use fault::Fault;
-use market::{Decimal, PriceBasis, Told};
+use market::{Decimal, PriceBasis, WithFreshness};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     let (ticker, board) = (ask::ticker("ticker", &args.ticker)?, ask::board("board", &args.board)?);
-    let Told { value: shot, freshness } =
+    let WithFreshness { value: shot, freshness } =
         cx.service.exchange.snapshot(&ticker, Some(&board)).await?;
     let none = Decimal::ZERO;
     let (change, change_pct) = (shot.change.unwrap_or(none), shot.change_pct.unwrap_or(none));

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use contract::Cx;
 use fault::Fault;
 use jiff::civil::Date;
-use market::{Candle, CandleRequest, CandleStep, Decimal, Split, Told};
+use market::{Candle, CandleRequest, CandleStep, Decimal, Split, WithFreshness};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     let request =
         CandleRequest { code: ticker.clone(), board: Some(board.clone()), step, from, to };
     let exchange = &cx.service.exchange;
-    let Told { value, freshness } = exchange.candles(&request).await?;
+    let WithFreshness { value, freshness } = exchange.candles(&request).await?;
     let splits = Splits::of(exchange, &ticker, from, to).await;
     let candles = &value.candles;
     let closed: Vec<&Candle> = candles.iter().filter(|candle| candle.closed).collect();

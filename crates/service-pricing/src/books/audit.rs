@@ -1,9 +1,9 @@
 //! The trail: who did what to which price, and when. Rows are added in the transaction of the deed
 //! itself and never changed.
 
+use clock::Millis;
 use fault::Fault;
-use market::Millis;
-use pricing::Amount;
+use pricing_engine::Amount;
 use store::{Db, Row, Tx, Value, sql, sql_built};
 
 use crate::books::proposals::within;

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
+use clock::Clock;
 use fault::{Fault, Kind};
-use market::Clock;
 use store::Db;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;

@@ -1,9 +1,9 @@
 //! The merchant's rules as they were set: for everything, for a category, for one product. What is
 //! in force for a product is the default with these laid over it, the most particular last.
 
+use clock::Millis;
 use fault::Fault;
-use market::Millis;
-use pricing::{Amount, Ending, Mode, Policy, Position, Prior, Rate};
+use pricing_engine::{Amount, Ending, Mode, Policy, Position, Prior, Rate};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::{Db, Tx, sql};

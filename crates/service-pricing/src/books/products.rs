@@ -1,8 +1,8 @@
 //! The catalogue: what is sold, for how much, and within which bounds. One row per SKU.
 
+use clock::Millis;
 use fault::Fault;
-use market::Millis;
-use pricing::Amount;
+use pricing_engine::Amount;
 use serde_json::{Map, Value};
 use store::{Db, Row, Sql, Tx, placeholders, sql, sql_built};
 

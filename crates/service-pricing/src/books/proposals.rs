@@ -4,9 +4,9 @@
 //! together. A price is only ever changed from the one the proposal was made for, so that of two
 //! proposals from one state at most one is applied.
 
+use clock::{DAY_MS, Millis};
 use fault::{Fault, Kind};
-use market::{DAY_MS, Millis};
-use pricing::{Amount, Proposal};
+use pricing_engine::{Amount, Proposal};
 use store::{Db, Row, Sql, Tx, Value, sql, sql_built};
 
 use crate::books::audit::{self, Entry};

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
+use clock::Millis;
 use fault::Fault;
-use market::Millis;
 use store::{Db, Tx, sql};
 
 #[derive(Debug, Clone, PartialEq)]

@@ -1,8 +1,8 @@
 //! The kill switch: one row that stops every change of a price. It is read and held in the
 //! transaction of the change, so that nothing slips through after it was turned.
 
+use clock::Millis;
 use fault::{Fault, Kind};
-use market::Millis;
 use store::{Db, Row, Tx, sql};
 
 const FIND: &str =

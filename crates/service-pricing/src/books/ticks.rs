@@ -1,9 +1,9 @@
 //! Ticks: what was seen of a product in a market at a moment. Only ever added to; the same
 //! observation twice is one. A window is one stretch of the table, whatever lies outside it.
 
+use clock::Millis;
 use fault::Fault;
-use market::Millis;
-use pricing::Amount;
+use pricing_engine::Amount;
 use sha2::{Digest as _, Sha256};
 use store::{Db, Row, Sql, Tx, placeholders, sql, sql_built};
 

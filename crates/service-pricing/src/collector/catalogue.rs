@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
+use clock::Millis;
 use contract::Cx;
 use fault::Fault;
-use market::Millis;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use store::Db;
@@ -246,7 +246,7 @@ fn money(
     row: &mut Map<String, Value>,
     names: &[&'static str],
     least_micros: i64,
-) -> Result<Option<pricing::Amount>, Wrong> {
+) -> Result<Option<pricing_engine::Amount>, Wrong> {
     let Some((name, value)) = take(row, names) else { return Ok(None) };
     match amount(&value).filter(|it| it.micros() >= least_micros) {
         Some(amount) => Ok(Some(amount)),
@@ -273,7 +273,7 @@ fn sources(row: &mut Map<String, Value>, private: bool) -> Result<Vec<String>, W
         return Err(wrong("sources", format!("at most {SOURCES_MAX} addresses")));
     }
     for (at, it) in listed.iter().enumerate() {
-        if let Some(expected) = upstream::address_problem(it, private) {
+        if let Some(expected) = ssrf_guard::address_problem(it, private) {
             return Err((format!("sources[{at}]"), expected.to_owned()));
         }
     }
@@ -332,6 +332,6 @@ mod tests {
         let Value::Object(row) = json!({ "sku": "A", "price": 1, "stock": 5 }) else { panic!() };
         let kept = product(row, false).unwrap();
         assert_eq!(Value::Object(kept.extra), json!({ "stock": 5 }));
-        assert_eq!(kept.price.map(pricing::Amount::micros), Some(1_000_000));
+        assert_eq!(kept.price.map(pricing_engine::Amount::micros), Some(1_000_000));
     }
 }

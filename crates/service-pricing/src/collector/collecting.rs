@@ -1,10 +1,10 @@
 //! `start_collection` and `get_job_status`: collections are jobs of the house's queue, so they
 //! outlive the process that took them in.
 
+use clock::Millis;
 use contract::Cx;
 use fault::Fault;
 use jobs::{Job, NewJob, State};
-use market::Millis;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::market::{DAY_MS, Millis};
-use contract::{Call, Caller, Catalog, Credential, Gate, Outcome, Pipeline};
+use contract::{Authenticator, Call, Caller, Catalog, Credential, Outcome, Pipeline};
 use fault::Fault;
 use jobs::{Jobs, Limits, State};
 use proptest::prelude::*;
@@ -23,8 +23,8 @@ const NOW: Millis = Millis(1_800_000_000_000);
 struct Open;
 
 #[async_trait::async_trait]
-impl Gate for Open {
-    async fn admit(&self, _: &Credential, _: &str) -> Result<Caller, Fault> {
+impl Authenticator for Open {
+    async fn authenticate(&self, _: &Credential, _: &str) -> Result<Caller, Fault> {
         let scopes = ["read", "write", "collect", "import", "admin"].map(str::to_owned);
         Ok(Caller::new("tester", scopes))
     }
@@ -236,7 +236,7 @@ async fn imports_add_to_what_is_known_and_count_truly() {
         );
         world.ok("import_product_catalog", json!({ "rows": [{ "sku": "S0", "cost": 4 }] })).await;
         let kept = crate::books::products::find(&world.db, "S0").await.unwrap().unwrap();
-        let micros = |it: Option<pricing::Amount>| it.map(pricing::Amount::micros);
+        let micros = |it: Option<pricing_engine::Amount>| it.map(pricing_engine::Amount::micros);
         assert_eq!((micros(kept.price), micros(kept.cost)), (Some(7_250_000), Some(4_000_000)));
         assert_eq!(Value::Object(kept.extra), json!({ "stock": 3 }));
         world.close().await;
@@ -387,7 +387,7 @@ async fn a_collection_stops_where_it_is_when_it_is_cancelled() {
 }
 
 fn sample(ago: i64, price: i64, kind: u8) -> Tick {
-    let amount = |units: i64| pricing::Amount::from_micros(units * 1_000_000);
+    let amount = |units: i64| pricing_engine::Amount::from_micros(units * 1_000_000);
     Tick {
         sku: "A".to_owned(),
         market: "DEFAULT".to_owned(),

@@ -1,8 +1,8 @@
 //! A tick as a caller or a file writes it, made into one that can be kept; every field that is
 //! wrong is named together with what was expected there.
 
-use market::Millis;
-use pricing::Amount;
+use clock::Millis;
+use pricing_engine::Amount;
 use serde_json::{Map, Value};
 
 use crate::books::ticks::Tick;

@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use clock::Clock;
 use fault::Fault;
 use jobs::{Fence, Handler, JobContext, Outcome};
-use market::Clock;
 use store::Db;
 
 use crate::books::products;

@@ -243,7 +243,7 @@ fn typed(name: &str, text: String) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use market::Millis;
+    use clock::Millis;
 
     use super::*;
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use clock::Clock;
 use fault::Fault;
-use market::Clock;
 
 use crate::books::products::Product;
 use crate::books::ticks::Tick;

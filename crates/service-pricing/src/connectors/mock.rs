@@ -3,9 +3,9 @@
 //! same ticks. Nothing here was ever seen in a shop, and every tick says so by its source.
 
 use async_trait::async_trait;
+use clock::{DAY_MS, Millis};
 use fault::Fault;
-use market::{DAY_MS, Millis};
-use pricing::Amount;
+use pricing_engine::Amount;
 use sha2::{Digest as _, Sha256};
 
 use crate::books::ticks::Tick;

@@ -1,10 +1,10 @@
 //! From what a caller says to what is asked of the mathematics: the caller's figures first, then the
 //! catalogue's, then what was collected.
 
+use clock::Millis;
 use contract::Caller;
 use fault::Fault;
-use market::Millis;
-use pricing::{Amount, Ask, Currency, Policy, Rate};
+use pricing_engine::{Amount, Ask, Currency, Policy, Rate};
 use serde::Deserialize;
 use store::Db;
 

@@ -2,7 +2,7 @@
 
 use contract::Cx;
 use fault::Fault;
-use pricing::{Currency, Grid};
+use pricing_engine::{Currency, Grid};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

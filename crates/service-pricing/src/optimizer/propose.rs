@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use clock::Millis;
 use contract::{Caller, Cx, Scope};
 use fault::{Fault, Kind};
-use market::Millis;
-use pricing::{Ask, Mode, Proposal};
+use pricing_engine::{Ask, Mode, Proposal};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -29,7 +29,7 @@ pub(crate) struct Old {
 }
 
 pub(crate) async fn legacy(cx: Cx<Optimizer>, old: Old) -> Result<Said, Fault> {
-    let read = pricing::legacy::read(&old.payload, cx.service.now().0)?;
+    let read = pricing_engine::legacy::read(&old.payload, cx.service.now().0)?;
     let note = match read.ignored.as_slice() {
         [] => None,
         ignored => {
@@ -53,7 +53,7 @@ async fn made(cx: &Cx<Optimizer>, ask: Ask, note: Option<String>) -> Result<Said
 
 async fn computed(house: &Optimizer, ask: Ask) -> Result<Proposal, Fault> {
     let case = asking::complete(&house.db, ask).await?;
-    let mut body = pricing::propose(&case.ask, &case.policy)?;
+    let mut body = pricing_engine::propose(&case.ask, &case.policy)?;
     if let Some(price) = case.other_price {
         body.reasoning.push_str(&format!(
             " The catalogue has {price}, not {}: applying will be refused until they agree.",

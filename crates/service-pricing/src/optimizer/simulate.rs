@@ -1,10 +1,10 @@
 //! `simulate_pricing`: the recorded days once more, under the optimizer and under simpler ways.
 
+use clock::{DAY_MS, Millis};
 use contract::Cx;
 use fault::{Fault, Kind};
-use market::{DAY_MS, Millis};
-use pricing::replay::{Outcome, Record, Replay};
-use pricing::{Ask, Policy, Rate};
+use pricing_engine::replay::{Outcome, Record, Replay};
+use pricing_engine::{Ask, Policy, Rate};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ pub(crate) async fn call(cx: Cx<Optimizer>, asked: Replayed) -> Result<Said, Fau
 
 /// Away from the threads that answer, since it may take a while.
 async fn replayed(ask: Ask, policy: Policy, days: Vec<Record>) -> Result<Replay, Fault> {
-    let work = move || pricing::replay::replay(&ask, &policy, &days);
+    let work = move || pricing_engine::replay::replay(&ask, &policy, &days);
     Ok(tokio::task::spawn_blocking(work).await.map_err(Fault::internal)??)
 }
 

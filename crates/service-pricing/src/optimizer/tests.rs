@@ -9,10 +9,10 @@ mod told;
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Call, Caller, Catalog, Credential, Gate, Pipeline};
+use clock::Millis;
+use contract::{Authenticator, Call, Caller, Catalog, Credential, Pipeline};
 use fault::Fault;
-use market::Millis;
-use pricing::Amount;
+use pricing_engine::Amount;
 use serde_json::{Value, json};
 use store::Db;
 use testkit::FakeClock;
@@ -28,8 +28,8 @@ const LIFE: Duration = Duration::from_hours(24);
 struct Closed;
 
 #[async_trait::async_trait]
-impl Gate for Closed {
-    async fn admit(&self, _: &Credential, _: &str) -> Result<Caller, Fault> {
+impl Authenticator for Closed {
+    async fn authenticate(&self, _: &Credential, _: &str) -> Result<Caller, Fault> {
         Err(Fault::internal("the tests say who calls"))
     }
 }
@@ -121,7 +121,7 @@ impl World {
     }
 
     fn now(&self) -> Millis {
-        market::Clock::now(&*self.clock)
+        clock::Clock::now(&*self.clock)
     }
 }
 

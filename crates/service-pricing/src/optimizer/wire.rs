@@ -1,7 +1,7 @@
 //! Proposals as the contract shows them.
 
-use market::Millis;
-use pricing::{Factor, GuardrailAct, Proposal};
+use clock::Millis;
+use pricing_engine::{Factor, GuardrailAct, Proposal};
 use serde_json::{Value, json};
 
 use crate::books::proposals::{Kept, Status};

@@ -28,7 +28,7 @@ fn page(bars: usize, digits: usize) -> HistoryPage {
         gaps: None,
         request_id: "r".into(),
     };
-    let day = market::parse_date("2024-01-01").unwrap();
+    let day = clock::parse_date("2024-01-01").unwrap();
     let query = HistoryQuery {
         tickers: vec!["BTCUSDT".to_owned()],
         from: day,

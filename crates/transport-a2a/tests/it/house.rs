@@ -1,4 +1,4 @@
-//! A service with an agent, a gate with two people, a clock that is set by hand, and requests.
+//! A service with an agent, a authenticator with two people, a clock that is set by hand, and requests.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -8,8 +8,9 @@ use async_trait::async_trait;
 use axum::Router;
 use axum::body::Body;
 use contract::{
-    AgentSkill, AgentSpec, Arrival, CallRecord, Caller, Catalog, Contract, Credential, Cx,
-    Envelope, FailureContext, Gate, Meter, Pipeline, Reply, Schema, Scope, ToolSpec, Tools, View,
+    AgentSkill, AgentSpec, Authenticator, CallRecord, Caller, Catalog, Contract, Credential, Cx,
+    Envelope, FailureContext, Meter, Pipeline, Reply, RequestMeta, Schema, Scope, ToolSpec, Tools,
+    View,
 };
 use fault::{Fault, Kind};
 use http::{Request, Response};
@@ -84,8 +85,8 @@ impl Envelope for Plain {
 struct Names;
 
 #[async_trait]
-impl Gate for Names {
-    async fn admit(&self, credential: &Credential, _: &str) -> Result<Caller, Fault> {
+impl Authenticator for Names {
+    async fn authenticate(&self, credential: &Credential, _: &str) -> Result<Caller, Fault> {
         let Credential::Bearer(name) = credential else {
             return Err(Fault::new(Kind::Unauthenticated, "token_missing", "who are you?"));
         };
@@ -233,10 +234,10 @@ impl House {
             .bind(contract(), Plain)
             .unwrap();
         let catalog = Catalog::new(vec![service]).unwrap();
-        let gate: Arc<dyn Gate> = Arc::new(Names);
+        let authenticator: Arc<dyn Authenticator> = Arc::new(Names);
         let pipeline = Pipeline::new(
             catalog,
-            Arc::clone(&gate),
+            Arc::clone(&authenticator),
             Arc::new(Uncounted),
             Duration::from_secs(600),
         );
@@ -249,7 +250,7 @@ impl House {
             prefix: String::new(),
             public_url: None,
             open: false,
-            gate,
+            authenticator,
             store,
             courier: Arc::clone(&letters) as _,
             // Every look is a millisecond later, so that nothing happens at the same time.
@@ -272,9 +273,9 @@ impl House {
             "nobody" => Credential::None,
             name => Credential::Bearer(Arc::from(name)),
         };
-        let arrival = Arrival {
+        let arrival = RequestMeta {
             request_id: Arc::from("r1"),
-            refused_for: (who == "hasty").then(|| Duration::from_secs(3)),
+            retry_after_rate: (who == "hasty").then(|| Duration::from_secs(3)),
             credential,
         };
         request.extensions_mut().insert(arrival);

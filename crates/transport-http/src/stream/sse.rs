@@ -15,7 +15,7 @@ use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use axum::{Extension, Router};
 use bytes::{BufMut as _, Bytes, BytesMut};
-use contract::{Arrival, Call, Event, Pipeline, Progress, StreamInput, Subscription, View};
+use contract::{Call, Event, Pipeline, Progress, RequestMeta, StreamInput, Subscription, View};
 use fault::Fault;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -64,7 +64,7 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, door: &Arc<Door>) ->
         };
         let bound = Arc::new(bound);
         let told = Arc::clone(&bound);
-        let fallback = move |Extension(arrival): Extension<Arrival>| {
+        let fallback = move |Extension(arrival): Extension<RequestMeta>| {
             ready(rest::wrong_method(&told.pipeline, &told.service, &arrival, &[Method::GET]))
         };
         let handler = on(MethodFilter::GET, follow).with_state(bound).fallback(fallback);
@@ -80,7 +80,7 @@ fn long(pipeline: &Arc<Pipeline>, service: &Arc<str>) -> Long {
 
 async fn follow(
     State(bound): State<Arc<Bound>>,
-    Extension(arrival): Extension<Arrival>,
+    Extension(arrival): Extension<RequestMeta>,
     request: Request,
 ) -> Response {
     let found = bound.pipeline.catalog().stream(&bound.service, &bound.stream);
@@ -110,7 +110,7 @@ async fn follow(
         credential: arrival.credential.clone(),
         transport: "sse",
         request_id: Arc::clone(&arrival.request_id),
-        refused_for: arrival.refused_for,
+        retry_after_rate: arrival.retry_after_rate,
         cancel,
         progress: Progress::default(),
     };
@@ -131,7 +131,7 @@ async fn follow(
 }
 
 /// What is refused before it gets to the pipeline, in the words of the stream's contract.
-fn refused(bound: &Bound, fault: &Fault, arrival: &Arrival) -> Response {
+fn refused(bound: &Bound, fault: &Fault, arrival: &RequestMeta) -> Response {
     rest::refuse(&bound.pipeline, &bound.service, fault, arrival)
 }
 

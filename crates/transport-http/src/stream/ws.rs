@@ -21,7 +21,7 @@ use axum::routing::any;
 use axum::{Extension, Router};
 use base64::Engine as _;
 use bytes::Bytes;
-use contract::{Arrival, Credential, Pipeline, View};
+use contract::{Credential, Pipeline, RequestMeta, View};
 use fault::{Fault, Kind};
 use http::header::{
     CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL,
@@ -137,7 +137,7 @@ fn addresses(pipeline: &Pipeline, view: &View) -> BTreeMap<String, Address> {
 
 async fn enter(
     State(bound): State<Arc<Bound>>,
-    Extension(arrival): Extension<Arrival>,
+    Extension(arrival): Extension<RequestMeta>,
     mut request: Request,
 ) -> Response {
     let rules = request.extensions().get::<Arc<Rules>>().cloned();
@@ -151,14 +151,15 @@ async fn enter(
         Ok(parts) => parts,
         Err(message) => return upgrade_required(&bound, &arrival, message),
     };
-    if let Some(wait) = arrival.refused_for {
+    if let Some(wait) = arrival.retry_after_rate {
         let message = "too many requests; wait before the next one";
         let fault = Fault::new(Kind::RateLimited, "rate_limited", message).retry_after(wait);
         return refused(&bound, &fault, &arrival);
     }
     let (speaks, credential) = protocols(request.headers(), &arrival.credential);
     if let Some(rules) = rules
-        && let Err(fault) = rules.gate.admit(&credential, &bound.address.service).await
+        && let Err(fault) =
+            rules.authenticator.authenticate(&credential, &bound.address.service).await
     {
         return refused(&bound, &fault, &arrival);
     }
@@ -256,7 +257,7 @@ fn switching(accept: &HeaderValue, speaks: bool) -> Response {
     response
 }
 
-fn upgrade_required(bound: &Bound, arrival: &Arrival, message: &str) -> Response {
+fn upgrade_required(bound: &Bound, arrival: &RequestMeta, message: &str) -> Response {
     let mut response = refused(bound, &Fault::invalid("upgrade_required", message), arrival);
     *response.status_mut() = StatusCode::UPGRADE_REQUIRED;
     let headers = response.headers_mut();
@@ -266,6 +267,6 @@ fn upgrade_required(bound: &Bound, arrival: &Arrival, message: &str) -> Response
     response
 }
 
-fn refused(bound: &Bound, fault: &Fault, arrival: &Arrival) -> Response {
+fn refused(bound: &Bound, fault: &Fault, arrival: &RequestMeta) -> Response {
     rest::refuse(&bound.pipeline, &bound.address.service, fault, arrival)
 }

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use contract::{
-    CallRecord, Caller, Catalog, Concurrency, Contract, Credential, Cx, Envelope, Event, EventFeed,
-    FailureContext, Gate, Meter, Pipeline, Reply, ResourceSpec, Schema, Scope, StreamSpec,
-    Subscription, ToolSpec, Tools,
+    Authenticator, CallRecord, Caller, Catalog, Concurrency, Contract, Credential, Cx, Envelope,
+    Event, EventFeed, FailureContext, Meter, Pipeline, Reply, ResourceSpec, Schema, Scope,
+    StreamSpec, Subscription, ToolSpec, Tools,
 };
 use fault::{Fault, Kind};
 use serde::Deserialize;
@@ -279,8 +279,8 @@ impl Envelope for Words {
 pub(crate) struct Door;
 
 #[async_trait]
-impl Gate for Door {
-    async fn admit(&self, credential: &Credential, _: &str) -> Result<Caller, Fault> {
+impl Authenticator for Door {
+    async fn authenticate(&self, credential: &Credential, _: &str) -> Result<Caller, Fault> {
         let subject: Arc<str> = match credential {
             Credential::None => Arc::from("nobody"),
             Credential::Bearer(token) if &**token == "bad" => {

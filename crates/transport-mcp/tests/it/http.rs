@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
-use contract::{Arrival, Credential, View};
+use contract::{Credential, RequestMeta, View};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 use transport_mcp::{HttpOptions, ServerOptions, router};
@@ -48,9 +48,9 @@ pub(crate) async fn serve(router: Router) -> (SocketAddr, tokio::task::JoinSet<(
     // What the edge does for every request: here only for those that ask for it.
     let router = router.layer(from_fn(|mut request: Request, next: Next| async move {
         if request.headers().contains_key("x-test-refused") {
-            request.extensions_mut().insert(Arrival {
+            request.extensions_mut().insert(RequestMeta {
                 request_id: Arc::from("r-1"),
-                refused_for: Some(Duration::from_millis(1_500)),
+                retry_after_rate: Some(Duration::from_millis(1_500)),
                 credential: Credential::None,
             });
         }

@@ -4,8 +4,9 @@
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
-use market::{Bar, Decimal, Kline, KlineFeed, SystemClock};
-use upstream::Feed;
+use clock::SystemClock;
+use market::{Bar, Decimal, Kline, KlineFeed};
+use market_live::Feed;
 
 use super::*;
 use crate::{Binance, BinanceConfig, Observer};
@@ -54,7 +55,7 @@ impl Renewal {
     }
 
     fn follow(&mut self, stream: &str) {
-        let hub = Arc::new(Hub::new(NEXT, Arc::default()));
+        let hub = Arc::new(SeriesBroadcast::new(NEXT, Arc::default()));
         let feed = Feed { replay: None, seat: hub.join(100), after: Millis(0), over: false };
         self.feeds.insert(stream.to_owned(), feed);
         let (stream, code) = (stream.to_owned(), stream.to_uppercase());
@@ -167,7 +168,7 @@ async fn what_only_the_remaining_connection_carries_is_live_when_the_other_is_lo
     }
 }
 
-/// It was announced that it will end, before it had a chance to take over.
+/// It was announced that it will end, before it had a random_unit to take over.
 #[tokio::test(start_paused = true)]
 async fn a_remaining_connection_that_is_to_end_is_replaced_in_time() {
     let mut renewal = Renewal::of(&["a"]);

@@ -323,11 +323,11 @@ async fn hardly_traded_and_halted_symbols_are_quiet_but_alive() {
 #[tokio::test]
 async fn an_outage_leaves_a_hole_and_nothing_else() {
     let calm = live().await;
-    let days = Span::new(Millis(day("2026-10-10")), Millis(day("2026-11-08")));
+    let days = TimeRange::new(Millis(day("2026-10-10")), Millis(day("2026-11-08")));
     let record = calm.binance.bars("BTCUSDT", Interval::M1, days).await.unwrap().bars;
     let hole = record
         .windows(2)
-        .map(|pair| Span::new(pair[0].open_time, pair[1].open_time))
+        .map(|pair| TimeRange::new(pair[0].open_time, pair[1].open_time))
         .filter(|span| span.length_ms() > 60_000)
         .min_by_key(|span| span.length_ms())
         .expect("a month without an outage");

@@ -146,7 +146,7 @@ async fn a_reader_who_is_ahead_gets_nothing_twice() {
 async fn a_resume_point_beyond_all_time_is_one_that_is_ahead() {
     let world = live().await;
     for interval in Interval::ALL.into_iter().filter(|interval| *interval != Interval::S1) {
-        for after in [i64::MAX, i64::MAX - 1, i64::MAX - 40 * market::DAY_MS] {
+        for after in [i64::MAX, i64::MAX - 1, i64::MAX - 40 * clock::DAY_MS] {
             let how = Follow { after: Some(Millis(after)), ..Follow::default() };
             let mut reader = world.follow_with("SBER", interval, how).await;
             let event = reader.next().await.unwrap();

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use clock::SystemClock;
 use fault::Fault;
-use market::{Freshness, SecuritySource as _, SystemClock};
+use market::{Freshness, SecuritySource as _};
 use market_moex::{Moex, MoexConfig};
 
 use super::{Finding, venue};
@@ -84,7 +85,7 @@ fn explain(fault: &Fault) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use exchange_sim::{Fault as Outage, FaultKind, Sim, SimConfig};
+    use market_sim::{Fault as Outage, FaultKind, Sim, SimConfig};
     use tokio_util::sync::CancellationToken;
 
     use super::super::Level;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use contract::{Call, Credential, Gate as _};
+use contract::{Authenticator as _, Call, Credential};
 use serde_json::{Value, json};
 
 use super::Finding;
@@ -59,7 +59,7 @@ fn message(error: &Value) -> String {
 async fn token(app: &App, config: &Config) -> Option<Finding> {
     let credential = Credential::Bearer(Arc::from(config.token.as_ref()?.reveal()));
     let service = app.pipeline.catalog().services().first()?;
-    Some(match app.gate.admit(&credential, &service.name).await {
+    Some(match app.authenticator.authenticate(&credential, &service.name).await {
         Ok(caller) => Finding::ok(TOKEN, format!("holds, for {}", caller.scopes.join(","))),
         Err(fault) => Finding::fail(TOKEN, format!("is refused: {fault}"))
             .fix("mint a new one with `stoa token mint --scope read --ttl 1h`, or unset it"),

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use clock::SystemClock;
 use fault::Fault;
 use http::Uri;
 use market::{
-    Follow, Interval, KlineEvent, LiveKlines as _, Quote, QuoteSource as _, Symbol, SystemClock,
-    Venue,
+    Follow, Interval, KlineEvent, LiveKlines as _, Quote, QuoteSource as _, Symbol, Venue,
 };
 use market_binance::{Binance, BinanceConfig};
 
@@ -154,7 +154,7 @@ fn judge_clock(ahead_ms: i64) -> Finding {
 mod tests {
     use std::net::SocketAddr;
 
-    use exchange_sim::{Fault, FaultKind, Sim, SimConfig};
+    use market_sim::{Fault, FaultKind, Sim, SimConfig};
     use tokio_util::sync::CancellationToken;
 
     use super::super::Level;

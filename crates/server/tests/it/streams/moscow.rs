@@ -1,7 +1,8 @@
 //! Shares of the Moscow Exchange, which is asked for its candles again and again: followed through
 //! the same doors as everything else, at any hour and on any day.
 
-use market::{Clock as _, Interval, Millis, SystemClock};
+use clock::{Clock as _, Millis, SystemClock};
+use market::Interval;
 
 use super::*;
 use crate::process::{mcp_headers, mcp_post};

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use async_trait::async_trait;
-use bars::BarStore;
+use clock::{DAY_MS, Millis, TimeRange};
 use fault::Fault;
-use history::History;
 use market::{
-    Bar, BarArchive, BarBatch, BarSource, Calendar, DAY_MS, Decimal, EndCause, FeedEnd, Follow,
-    Interval, Kline, KlineEvent, KlineFeed, Listing, LiveKlines, Millis, Span, SymbolSource, Venue,
-    VenueHealth,
+    Bar, BarArchive, BarBatch, BarSource, Calendar, Decimal, EndCause, FeedEnd, Follow, Interval,
+    Kline, KlineEvent, KlineFeed, Listing, LiveKlines, SymbolSource, Venue, VenueHealth,
 };
+use market_bars::BarStore;
+use market_bars::History;
 use store::{Db, StoreConfig};
 use testkit::{FakeClock, TempFolder};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -83,8 +83,8 @@ impl BarSource for Scripted {
         Calendar::AlwaysOpen
     }
 
-    async fn bars(&self, _: &str, interval: Interval, span: Span) -> Result<BarBatch, Fault> {
-        let covered = Span::new(span.from, span.to.min(self.forming()));
+    async fn bars(&self, _: &str, interval: Interval, span: TimeRange) -> Result<BarBatch, Fault> {
+        let covered = TimeRange::new(span.from, span.to.min(self.forming()));
         let mut bars = Vec::new();
         let mut at = interval.open_at_or_after(covered.from);
         while at < covered.to {
@@ -141,7 +141,7 @@ impl House {
     pub(crate) async fn with(limits: StreamLimits) -> Self {
         let folder = TempFolder::new();
         let db = Db::open(&StoreConfig::sqlite(folder.path())).await.unwrap();
-        db.migrate(&[bars::MIGRATIONS]).await.unwrap();
+        db.migrate(&[market_bars::MIGRATIONS]).await.unwrap();
         let clock = Arc::new(FakeClock::new(Millis(NOON + 1_000)));
         let archive: Arc<dyn BarArchive> = Arc::new(BarStore::new(db));
         let (tracker, stop) = (TaskTracker::new(), CancellationToken::new());

@@ -10,9 +10,9 @@ use fault::Fault;
 use reqwest::header::LOCATION;
 use reqwest::redirect::Policy;
 use reqwest::{Response, Url};
+use ssrf_guard::{PublicOnly, url_problem};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
-use upstream::{PublicOnly, url_problem};
 
 use crate::connectors::http::robots::Robots;
 

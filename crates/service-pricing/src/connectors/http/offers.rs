@@ -1,7 +1,7 @@
 //! The offers on a page or in a feed: schema.org JSON-LD in HTML, Shopify's product JSON, and plain
 //! JSON. What a page says is data; nothing of it is followed, run or believed beyond a price.
 
-use pricing::Amount;
+use pricing_engine::Amount;
 use serde_json::{Map, Value};
 
 use crate::collector::tick::amount;

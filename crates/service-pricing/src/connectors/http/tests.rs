@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use market::Millis;
-use pricing::Amount;
+use clock::Millis;
+use pricing_engine::Amount;
 use testkit::FakeClock;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::task::JoinSet;
@@ -169,7 +169,7 @@ async fn our_own_network_is_not_asked() {
 #[tokio::test]
 async fn a_name_that_leads_inside_is_not_followed() {
     use reqwest::dns::Resolve as _;
-    let resolve = |name: &str| upstream::PublicOnly.resolve(name.parse().unwrap());
+    let resolve = |name: &str| ssrf_guard::PublicOnly.resolve(name.parse().unwrap());
     assert!(resolve("localhost").await.is_err());
 }
 

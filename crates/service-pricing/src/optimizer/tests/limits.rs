@@ -10,7 +10,7 @@ struct Within {
     market: Option<String>,
 }
 
-impl contract::Reach for Within {
+impl contract::GrantLimits for Within {
     fn sku(&self, sku: &str) -> Result<(), Fault> {
         let known = self.prefixes.iter().any(|it| sku.starts_with(it.as_str()));
         if known { Ok(()) } else { Err(outside()) }

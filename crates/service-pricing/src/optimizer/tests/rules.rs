@@ -64,7 +64,7 @@ async fn auto_applies_only_what_the_caller_may_and_the_switch_lets() {
                 Tick {
                     our_price: Amount::from_micros(price * 1_000_000).unwrap(),
                     units: Some(400.0 * (price as f64).powf(-2.0) * 20.0),
-                    ..tick(sku, Millis(NOW.0 - day * market::DAY_MS))
+                    ..tick(sku, Millis(NOW.0 - day * clock::DAY_MS))
                 }
             });
             world.ingest(&days.chain([tick(sku, NOW)]).collect::<Vec<_>>()).await;

@@ -14,7 +14,7 @@ async fn the_waterfall_adds_up_and_says_how_old_its_inputs_are() {
                 Tick {
                     our_price: Amount::from_micros(price * 1_000_000).unwrap(),
                     units: Some(9_000.0 * (price as f64).powf(-2.2)),
-                    ..tick("A", Millis(NOW.0 - day * market::DAY_MS))
+                    ..tick("A", Millis(NOW.0 - day * clock::DAY_MS))
                 }
             })
             .collect();
@@ -44,7 +44,7 @@ async fn the_waterfall_adds_up_and_says_how_old_its_inputs_are() {
             price += money(&factor["effect"]);
             assert_eq!(price, money(&factor["price_after"]), "{factor}");
             let name = factor["name"].as_str().unwrap();
-            assert_eq!(factor["rule"], format!("{name}/{}", pricing::RULES));
+            assert_eq!(factor["rule"], format!("{name}/{}", pricing_engine::RULES));
             assert!(!factor["input"].as_str().unwrap().is_empty());
             names.push((name, factor["age_minutes"].as_i64()));
         }
@@ -67,10 +67,8 @@ async fn the_waterfall_adds_up_and_says_how_old_its_inputs_are() {
 async fn a_replay_without_a_cost_promises_no_profit() {
     on_every_engine(async |db| {
         let world = World::new(db).await;
-        let days = (1..=30).map(|day| Tick {
-            units: Some(5.0),
-            ..tick("A", Millis(NOW.0 - day * market::DAY_MS))
-        });
+        let days = (1..=30)
+            .map(|day| Tick { units: Some(5.0), ..tick("A", Millis(NOW.0 - day * clock::DAY_MS)) });
         world.ingest(&days.collect::<Vec<_>>()).await;
         for (args, known) in [
             (json!({ "sku": "A", "time_window": "P20D" }), false),

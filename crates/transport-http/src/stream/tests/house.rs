@@ -8,9 +8,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use auth::{RateLimit, RateLimiter};
 use contract::{
-    CallRecord, Caller, Catalog, Contract, Credential, Cx, Envelope, Event, EventFeed,
-    FailureContext, Gate, Meter, Pipeline, Schema, Scope, SseBinding, StreamSpec, Subscription,
-    Tools, View,
+    Authenticator, CallRecord, Caller, Catalog, Contract, Credential, Cx, Envelope, Event,
+    EventFeed, FailureContext, Meter, Pipeline, Schema, Scope, SseBinding, StreamSpec,
+    Subscription, Tools, View,
 };
 use fault::{Fault, Kind};
 use http::HeaderValue;
@@ -50,7 +50,7 @@ pub(crate) struct Book {
     /// Whether the good token is good no more.
     pub(crate) revoked: AtomicBool,
     /// Lets those through whose name is `wait`.
-    gate: Mutex<(bool, Vec<Waker>)>,
+    authenticator: Mutex<(bool, Vec<Waker>)>,
 }
 
 impl Book {
@@ -60,17 +60,17 @@ impl Book {
     }
 
     pub(crate) fn let_through(&self) {
-        let mut gate = self.gate.lock().unwrap();
-        gate.0 = true;
-        gate.1.drain(..).for_each(Waker::wake);
+        let mut authenticator = self.authenticator.lock().unwrap();
+        authenticator.0 = true;
+        authenticator.1.drain(..).for_each(Waker::wake);
     }
 
     fn poll_gate(&self, context: &Context<'_>) -> Poll<()> {
-        let mut gate = self.gate.lock().unwrap();
-        if gate.0 {
+        let mut authenticator = self.authenticator.lock().unwrap();
+        if authenticator.0 {
             return Poll::Ready(());
         }
-        gate.1.push(context.waker().clone());
+        authenticator.1.push(context.waker().clone());
         Poll::Pending
     }
 }
@@ -87,7 +87,7 @@ impl EventFeed for Ticks {
         if self.over {
             return Poll::Ready(None);
         }
-        // Subscribers called `quiet` hear nothing until the gate opens.
+        // Subscribers called `quiet` hear nothing until the authenticator opens.
         if self.args.name == "quiet" {
             std::task::ready!(self.book.poll_gate(context));
         }
@@ -182,8 +182,8 @@ struct Doorman {
 }
 
 #[async_trait]
-impl Gate for Doorman {
-    async fn admit(&self, credential: &Credential, _service: &str) -> Result<Caller, Fault> {
+impl Authenticator for Doorman {
+    async fn authenticate(&self, credential: &Credential, _service: &str) -> Result<Caller, Fault> {
         match credential {
             Credential::Bearer(token) if &**token == "good" => {
                 if self.book.revoked.load(Ordering::SeqCst) {
@@ -237,8 +237,8 @@ pub(crate) fn pipeline(strict: bool) -> (Arc<Pipeline>, Arc<Book>) {
         .unwrap();
     let catalog = Catalog::new(vec![service]).unwrap();
     let meter = Arc::new(Counter(Arc::clone(&book)));
-    let gate = Arc::new(Doorman { strict, book: Arc::clone(&book) });
-    let pipeline = Pipeline::new(catalog, gate, meter, Duration::from_secs(5));
+    let authenticator = Arc::new(Doorman { strict, book: Arc::clone(&book) });
+    let pipeline = Pipeline::new(catalog, authenticator, meter, Duration::from_secs(5));
     (Arc::new(pipeline.rechecked(Duration::from_millis(50))), book)
 }
 
@@ -291,7 +291,7 @@ impl House {
         let routes = router(&pipeline, &View::default(), pages, &rooms.streams);
         let edge = EdgeConfig {
             limiter: RateLimiter::new(rooms.rate, 64),
-            gate: Arc::new(Doorman { strict: rooms.strict, book: Arc::clone(&book) }),
+            authenticator: Arc::new(Doorman { strict: rooms.strict, book: Arc::clone(&book) }),
             hosts: AllowedHosts::Only(vec!["stoa.example".to_owned()]),
             cors_origins: rooms.origins,
             body_bytes_max: 1024,

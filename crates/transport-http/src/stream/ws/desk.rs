@@ -141,7 +141,7 @@ impl Desk {
             credential: self.credential.clone(),
             transport: "ws",
             request_id: Arc::clone(&self.request_id),
-            refused_for: None,
+            retry_after_rate: None,
             cancel: CancellationToken::new(),
             progress: Progress::default(),
         }

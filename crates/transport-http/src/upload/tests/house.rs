@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use auth::{RateLimit, RateLimiter};
 use bytes::Bytes;
 use contract::{
-    CallRecord, Caller, Catalog, Contract, Credential, Cx, Download, DownloadSpec, Gate,
+    Authenticator, CallRecord, Caller, Catalog, Contract, Credential, Cx, Download, DownloadSpec,
     HttpBinding, Meter, Part, Pipeline, Reply, Schema, Scope, ToolSpec, Tools, Upload, UploadSpec,
     View,
 };
@@ -173,8 +173,8 @@ fn upload() -> UploadSpec {
 struct Doorman;
 
 #[async_trait]
-impl Gate for Doorman {
-    async fn admit(&self, credential: &Credential, _service: &str) -> Result<Caller, Fault> {
+impl Authenticator for Doorman {
+    async fn authenticate(&self, credential: &Credential, _service: &str) -> Result<Caller, Fault> {
         match credential {
             Credential::Bearer(token) if &**token == "good" => {
                 Ok(Caller::new("t", ["read".to_owned(), "write".to_owned()]))
@@ -183,7 +183,7 @@ impl Gate for Doorman {
         }
     }
 
-    fn asks_later(&self, service: &str) -> bool {
+    fn accepts_in_call_credentials(&self, service: &str) -> bool {
         service == "indicators"
     }
 }
@@ -259,7 +259,7 @@ impl House {
         let routes = router(&pipeline, &view, pages, &StreamOptions::default());
         let edge = EdgeConfig {
             limiter: RateLimiter::new(RateLimit { burst: 1000, per_second: 1000.0 }, 64),
-            gate: Arc::new(Doorman),
+            authenticator: Arc::new(Doorman),
             hosts: AllowedHosts::Only(Vec::new()),
             cors_origins: vec![HeaderValue::from_static("https://app.example")],
             body_bytes_max: 1024,

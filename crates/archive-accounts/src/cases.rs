@@ -1,0 +1,138 @@
+//! Cases: a name in somebody's view, made by its first use, shared with others by its owner.
+
+use std::time::Duration;
+
+use fault::Fault;
+use store::Tx;
+
+use crate::{Accounts, CASES_MAX, CaseAccess, MEMBERS_MAX, Visibility, checks, faults, sql};
+
+/// How often a name that comes and goes under our hands is looked at again.
+const TRIES: usize = 5;
+
+/// How far a case is shared with somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    Write,
+    /// No longer.
+    None,
+}
+
+/// Somebody with whom a case is shared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    pub username: String,
+    pub may_write: bool,
+}
+
+impl Accounts {
+    /// What an owner (as [`Accounts::owner`] names them) may see.
+    pub async fn visibility(&self, owner: &str) -> Result<Visibility, Fault> {
+        let cases = sql::view_of(&self.0.db, owner).await?;
+        Ok(Visibility { owner: owner.to_owned(), cases })
+    }
+
+    /// The id of the case that this name means to the owner. A name that means none yet becomes a
+    /// case of their own, if and only if the transaction commits.
+    pub async fn case_for_writing(
+        &self,
+        tx: &mut Tx,
+        owner: &str,
+        name: &str,
+    ) -> Result<String, Fault> {
+        checks::case_name(name)?;
+        for _ in 0..TRIES {
+            if let Some(case) = sql::seen_as(tx, owner, name).await? {
+                return match case.may_write {
+                    true => Ok(case.id),
+                    false => Err(faults::case_read_only(name)),
+                };
+            }
+            if sql::count_seen(tx, owner, true).await? >= CASES_MAX {
+                return Err(faults::too_many_cases(CASES_MAX));
+            }
+            let now = self.now();
+            let id = self.0.ids.next(now)?;
+            let case = CaseAccess { id, name: name.to_owned(), own: true, may_write: true };
+            // Whoever made a case of this name first has it, and the next look finds it.
+            if sql::insert_member(tx, owner, &case).await? {
+                sql::insert_case(tx, owner, &case, now).await?;
+                return Ok(case.id);
+            }
+        }
+        Err(unsettled())
+    }
+
+    /// Shares a case of one's own with a user, or takes it back; answers with all who have it now.
+    pub async fn share(
+        &self,
+        owner: &str,
+        case_name: &str,
+        username: &str,
+        access: Access,
+    ) -> Result<Vec<Member>, Fault> {
+        checks::case_name(case_name)?;
+        let found = self.find(username).await?;
+        let (user, _) = found.ok_or_else(|| faults::nobody_to_share_with(username))?;
+        let member = user.owner();
+        if member == owner {
+            return Err(faults::sharing_with_oneself());
+        }
+        let db = &self.0.db;
+        let mut tx = db.begin().await?;
+        // They may have been removed in the meantime, and stay now until this is done.
+        if !sql::user_holds(db, &mut tx, &user.id, None).await? {
+            return Err(faults::nobody_to_share_with(username));
+        }
+        let case = sql::seen_as(&mut tx, owner, case_name).await?;
+        let case = case.ok_or_else(|| faults::case_not_found(case_name))?;
+        if !case.own {
+            return Err(faults::case_not_yours(case_name));
+        }
+        sql::hold_case(db, &mut tx, &case.id).await?;
+        let shared = CaseAccess { own: false, may_write: access == Access::Write, ..case };
+        match access {
+            Access::None => sql::delete_member(&mut tx, &shared.id, &member).await?,
+            Access::Read | Access::Write => {
+                put_member(&mut tx, &shared, &member, &user.username).await?;
+            }
+        }
+        let members = sql::members(&mut tx, &shared.id).await?;
+        tx.commit().await?;
+        let member = |(username, may_write)| Member { username, may_write };
+        Ok(members.into_iter().map(member).collect())
+    }
+}
+
+async fn put_member(
+    tx: &mut Tx,
+    case: &CaseAccess,
+    member: &str,
+    username: &str,
+) -> Result<(), Fault> {
+    for _ in 0..TRIES {
+        if sql::set_member(tx, &case.id, member, case.may_write).await? {
+            return Ok(());
+        }
+        if sql::count_members(tx, &case.id).await? >= MEMBERS_MAX {
+            return Err(faults::too_many_members(MEMBERS_MAX));
+        }
+        if sql::count_seen(tx, member, false).await? >= CASES_MAX {
+            return Err(faults::too_many_shared(CASES_MAX, username));
+        }
+        if sql::insert_member(tx, member, case).await? {
+            return Ok(());
+        }
+        let seen = sql::seen_as(tx, member, &case.name).await?;
+        if seen.is_some_and(|seen| seen.id != case.id) {
+            return Err(faults::case_name_taken(&case.name, username));
+        }
+    }
+    Err(unsettled())
+}
+
+fn unsettled() -> Fault {
+    Fault::unavailable("store_busy", "the case is being changed by others; try again shortly")
+        .retry_after(Duration::from_secs(1))
+}

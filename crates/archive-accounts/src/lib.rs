@@ -1,0 +1,86 @@
+//! Who uses the archive: users with passwords, their sessions, their cases, and who shares them.
+//!
+//! It mints no access tokens and knows no protocol: a session has a name ([`Session::subject`])
+//! that whoever mints tokens puts into them, and [`Accounts::owner`] says whether it is still alive.
+
+mod cases;
+mod checks;
+mod faults;
+mod guesses;
+mod passwords;
+mod refresh;
+mod schema;
+mod sessions;
+mod sql;
+mod users;
+mod visibility;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use auth::Secret;
+pub use cases::{Access, Member};
+use clock::{Clock, Millis};
+use jobs::Ids;
+pub use schema::MIGRATIONS;
+pub use sessions::{Session, session_of};
+use store::Db;
+pub use users::{Listed, Removed, User};
+pub use visibility::{CaseAccess, Visibility};
+
+/// All users together.
+pub const USERS_MAX: u64 = 100_000;
+/// Live sessions of one user; the one that was idle longest makes room for a new one.
+pub const SESSIONS_MAX: u32 = 100;
+/// Cases of one owner, and as many again that others share with them.
+pub const CASES_MAX: u64 = 10_000;
+/// Those with whom one case is shared.
+pub const MEMBERS_MAX: u64 = 1_000;
+/// How long a session lasts after its last refresh.
+pub const SESSION_LIFE: Duration = Duration::from_secs(30 * 86_400);
+
+/// What the operator decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    /// Whether anybody may register. [`Accounts::add`] works all the same.
+    pub registration_open: bool,
+}
+
+/// A handle; cloning it is cheap. Clones share the counts of failed logins and the line before the
+/// hashing of passwords, so a process makes one and clones it.
+#[derive(Clone)]
+pub struct Accounts(Arc<Inner>);
+
+struct Inner {
+    db: Db,
+    clock: Arc<dyn Clock>,
+    rules: Rules,
+    ids: Ids,
+    passwords: passwords::Passwords,
+    guesses: guesses::Guesses,
+}
+
+impl Accounts {
+    /// The database must have been given [`MIGRATIONS`].
+    pub fn new(db: Db, clock: Arc<dyn Clock>, rules: Rules) -> Self {
+        Self(Arc::new(Inner {
+            db,
+            clock,
+            rules,
+            ids: Ids::default(),
+            passwords: passwords::Passwords::default(),
+            guesses: guesses::Guesses::default(),
+        }))
+    }
+
+    fn now(&self) -> Millis {
+        self.0.clock.now()
+    }
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,334 @@
+//! Every statement about people. Rows that decide something are locked on PostgreSQL; SQLite has
+//! one writer, so it takes the same texts without the lock.
+
+use auth::Secret;
+use clock::Millis;
+use fault::Fault;
+use store::{Db, Row, Tx, sql, sql_built};
+
+use crate::users::{Listed, User};
+use crate::visibility::CaseAccess;
+
+fn lock(db: &Db, how: &'static str) -> &'static str {
+    db.choose("", how)
+}
+
+// Users.
+
+/// The columns of a user, in the order in which [`user`] reads them.
+const USER: &str = "u.id, u.username, u.email, u.created_at";
+
+fn user(row: &Row) -> Result<User, Fault> {
+    Ok(User {
+        id: row.text(0)?,
+        username: row.text(1)?,
+        email: row.text_or_null(2)?,
+        created_at: Millis(row.int(3)?),
+    })
+}
+
+/// The user of this name, with the hash of the password.
+pub(crate) async fn user_by_key(db: &Db, key: &str) -> Result<Option<(User, Secret)>, Fault> {
+    let select =
+        format!("SELECT {USER}, u.password FROM archive_users u WHERE u.username_key = $1");
+    let row = db.fetch_optional(sql_built(select).bind(key)).await?;
+    row.map(|row| Ok((user(&row)?, Secret::new(row.text_ref(4)?)))).transpose()
+}
+
+pub(crate) async fn email_exists(db: &Db, key: &str) -> Result<bool, Fault> {
+    let select = sql("SELECT id FROM archive_users WHERE email_key = $1").bind(key);
+    Ok(db.fetch_optional(select).await?.is_some())
+}
+
+pub(crate) async fn count_users(db: &Db) -> Result<u64, Fault> {
+    let count = sql("SELECT COUNT(*) FROM archive_users");
+    db.fetch_optional(count).await?.map_or(Ok(0), |row| row.count(0))
+}
+
+/// Makes the user unless somebody has the name or the address; says whether it did.
+pub(crate) async fn insert_user(
+    db: &Db,
+    user: &User,
+    keys: (&str, Option<&str>),
+    password: &Secret,
+) -> Result<bool, Fault> {
+    let insert = sql("INSERT INTO archive_users \
+             (id, username, username_key, email, email_key, password, created_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING")
+    .bind(&user.id)
+    .bind(&user.username)
+    .bind(keys.0)
+    .bind(user.email.as_deref())
+    .bind(keys.1)
+    .bind(password.reveal())
+    .bind(user.created_at.0);
+    Ok(db.execute(insert).await? == 1)
+}
+
+pub(crate) async fn list_users(db: &Db, now: Millis) -> Result<Vec<Listed>, Fault> {
+    let select = format!(
+        "SELECT {USER}, (SELECT COUNT(*) FROM archive_sessions s WHERE s.user_id = u.id \
+             AND s.ended_at IS NULL AND s.expires_at > $1) \
+         FROM archive_users u ORDER BY u.username_key"
+    );
+    let rows = db.fetch_all(sql_built(select).bind(now.0)).await?;
+    rows.iter().map(|row| Ok(Listed { user: user(row)?, sessions: row.count(4)? })).collect()
+}
+
+/// With the user go their sessions, by the database's own rule.
+pub(crate) async fn delete_user(tx: &mut Tx, id: &str) -> Result<(), Fault> {
+    tx.execute(sql("DELETE FROM archive_users WHERE id = $1").bind(id)).await.map(drop)
+}
+
+/// Whether the user is there; if so, nobody else does anything with them until the transaction ends.
+pub(crate) async fn hold_user(db: &Db, tx: &mut Tx, id: &str) -> Result<bool, Fault> {
+    let lock = lock(db, "FOR UPDATE");
+    let select = format!("SELECT id FROM archive_users WHERE id = $1 {lock}");
+    Ok(tx.fetch_optional(sql_built(select).bind(id)).await?.is_some())
+}
+
+pub(crate) async fn set_password(tx: &mut Tx, id: &str, password: &Secret) -> Result<bool, Fault> {
+    let update = sql("UPDATE archive_users SET password = $2 WHERE id = $1");
+    Ok(tx.execute(update.bind(id).bind(password.reveal())).await? == 1)
+}
+
+/// Whether the user is there, and the password still the one that was checked. The user stays as
+/// they are until the transaction ends.
+pub(crate) async fn user_holds(
+    db: &Db,
+    tx: &mut Tx,
+    id: &str,
+    password: Option<&Secret>,
+) -> Result<bool, Fault> {
+    let lock = lock(db, "FOR SHARE");
+    let select = format!("SELECT password FROM archive_users WHERE id = $1 {lock}");
+    let row = tx.fetch_optional(sql_built(select).bind(id)).await?;
+    let Some(row) = row else { return Ok(false) };
+    let kept = row.text_ref(0)?;
+    Ok(password.is_none_or(|password| password.reveal() == kept))
+}
+
+// Sessions and their refresh tokens.
+
+pub(crate) async fn insert_session(
+    tx: &mut Tx,
+    id: &str,
+    user_id: &str,
+    (now, expires_at): (Millis, Millis),
+) -> Result<(), Fault> {
+    let insert = sql("INSERT INTO archive_sessions (id, user_id, created_at, expires_at) \
+         VALUES ($1, $2, $3, $4)");
+    tx.execute(insert.bind(id).bind(user_id).bind(now.0).bind(expires_at.0)).await.map(drop)
+}
+
+/// A session and whose it is.
+pub(crate) struct Held {
+    pub(crate) user: User,
+    pub(crate) ended: bool,
+    pub(crate) expires_at: Millis,
+}
+
+/// The session, which nobody else changes until the transaction ends.
+pub(crate) async fn hold_session(db: &Db, tx: &mut Tx, id: &str) -> Result<Option<Held>, Fault> {
+    let select = format!(
+        "SELECT {USER}, s.ended_at, s.expires_at FROM archive_sessions s \
+         JOIN archive_users u ON u.id = s.user_id WHERE s.id = $1 {}",
+        lock(db, "FOR UPDATE OF s")
+    );
+    let row = tx.fetch_optional(sql_built(select).bind(id)).await?;
+    row.map(|row| {
+        let ended = row.int_or_null(4)?.is_some();
+        Ok(Held { user: user(&row)?, ended, expires_at: Millis(row.int(5)?) })
+    })
+    .transpose()
+}
+
+pub(crate) async fn is_alive(db: &Db, id: &str, user_id: &str, now: Millis) -> Result<bool, Fault> {
+    let select = sql("SELECT id FROM archive_sessions \
+         WHERE id = $1 AND user_id = $2 AND ended_at IS NULL AND expires_at > $3");
+    let select = select.bind(id).bind(user_id).bind(now.0);
+    Ok(db.fetch_optional(select).await?.is_some())
+}
+
+pub(crate) async fn count_sessions(tx: &mut Tx, user_id: &str, now: Millis) -> Result<u64, Fault> {
+    let count = sql("SELECT COUNT(*) FROM archive_sessions \
+         WHERE user_id = $1 AND ended_at IS NULL AND expires_at > $2");
+    let row = tx.fetch_optional(count.bind(user_id).bind(now.0)).await?;
+    row.map_or(Ok(0), |row| row.count(0))
+}
+
+pub(crate) async fn prolong(tx: &mut Tx, id: &str, expires_at: Millis) -> Result<(), Fault> {
+    let update = sql("UPDATE archive_sessions SET expires_at = $2 WHERE id = $1");
+    tx.execute(update.bind(id).bind(expires_at.0)).await.map(drop)
+}
+
+/// When a session ended, and until when that is remembered.
+#[derive(Clone, Copy)]
+pub(crate) struct Ending {
+    pub(crate) now: Millis,
+    pub(crate) forget_at: Millis,
+}
+
+pub(crate) async fn end_session(tx: &mut Tx, id: &str, ending: Ending) -> Result<u64, Fault> {
+    let update = sql("UPDATE archive_sessions SET ended_at = $2, expires_at = $3 \
+         WHERE id = $1 AND ended_at IS NULL");
+    tx.execute(update.bind(id).bind(ending.now.0).bind(ending.forget_at.0)).await
+}
+
+/// Ends the live sessions of a user beyond the newest `keep`; says how many that were.
+pub(crate) async fn end_sessions(
+    tx: &mut Tx,
+    user_id: &str,
+    keep: u32,
+    ending: Ending,
+) -> Result<u64, Fault> {
+    let update = sql("UPDATE archive_sessions SET ended_at = $2, expires_at = $3 \
+         WHERE user_id = $1 AND ended_at IS NULL AND id NOT IN (SELECT id FROM archive_sessions \
+             WHERE user_id = $1 AND ended_at IS NULL ORDER BY expires_at DESC, id DESC LIMIT $4)");
+    let update = update.bind(user_id).bind(ending.now.0).bind(ending.forget_at.0);
+    tx.execute(update.bind(keep)).await
+}
+
+/// Forgets up to `limit` sessions that have expired, with all their refresh tokens.
+pub(crate) async fn sweep(db: &Db, now: Millis, limit: u32) -> Result<u64, Fault> {
+    let delete = sql("DELETE FROM archive_sessions WHERE id IN (SELECT id FROM archive_sessions \
+         WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)");
+    db.execute(delete.bind(now.0).bind(limit)).await
+}
+
+pub(crate) async fn insert_refresh(
+    tx: &mut Tx,
+    hash: &str,
+    session_id: &str,
+    turn: i64,
+) -> Result<(), Fault> {
+    let insert = sql("INSERT INTO archive_refreshes (hash, session_id, turn) VALUES ($1, $2, $3)");
+    tx.execute(insert.bind(hash).bind(session_id).bind(turn)).await.map(drop)
+}
+
+/// The session a refresh token was given out for, and which of its tokens it is.
+pub(crate) async fn refresh_of(tx: &mut Tx, hash: &str) -> Result<Option<(String, i64)>, Fault> {
+    let select = sql("SELECT session_id, turn FROM archive_refreshes WHERE hash = $1");
+    let row = tx.fetch_optional(select.bind(hash)).await?;
+    row.map(|row| Ok((row.text(0)?, row.int(1)?))).transpose()
+}
+
+/// Uses the token up. If it was already, says when.
+pub(crate) async fn spend(tx: &mut Tx, hash: &str, now: Millis) -> Result<Option<Millis>, Fault> {
+    let update =
+        sql("UPDATE archive_refreshes SET used_at = $2 WHERE hash = $1 AND used_at IS NULL");
+    if tx.execute(update.bind(hash).bind(now.0)).await? == 1 {
+        return Ok(None);
+    }
+    let select = sql("SELECT used_at FROM archive_refreshes WHERE hash = $1").bind(hash);
+    let row = tx.fetch_optional(select).await?;
+    // A token that vanished between two statements was swept with its session.
+    Ok(Some(row.map_or(Ok(0), |row| row.int(0)).map(Millis)?))
+}
+
+/// Forgets the tokens of a session before this one.
+pub(crate) async fn trim(tx: &mut Tx, session_id: &str, before: i64) -> Result<(), Fault> {
+    let delete = sql("DELETE FROM archive_refreshes WHERE session_id = $1 AND turn < $2");
+    tx.execute(delete.bind(session_id).bind(before)).await.map(drop)
+}
+
+// Cases and who sees them.
+
+const SEEN: &str = "SELECT case_id, name, own, may_write FROM archive_members";
+
+fn seen(row: &Row) -> Result<CaseAccess, Fault> {
+    Ok(CaseAccess {
+        id: row.text(0)?,
+        name: row.text(1)?,
+        own: row.flag(2)?,
+        may_write: row.flag(3)?,
+    })
+}
+
+pub(crate) async fn view_of(db: &Db, member: &str) -> Result<Vec<CaseAccess>, Fault> {
+    let select = format!("{SEEN} WHERE member = $1 ORDER BY name");
+    db.fetch_all(sql_built(select).bind(member)).await?.iter().map(seen).collect()
+}
+
+pub(crate) async fn seen_as(
+    tx: &mut Tx,
+    member: &str,
+    name: &str,
+) -> Result<Option<CaseAccess>, Fault> {
+    let select = sql_built(format!("{SEEN} WHERE member = $1 AND name = $2"));
+    tx.fetch_optional(select.bind(member).bind(name)).await?.as_ref().map(seen).transpose()
+}
+
+pub(crate) async fn count_seen(tx: &mut Tx, member: &str, own: bool) -> Result<u64, Fault> {
+    let count = sql("SELECT COUNT(*) FROM archive_members WHERE member = $1 AND own = $2");
+    let row = tx.fetch_optional(count.bind(member).bind(own)).await?;
+    row.map_or(Ok(0), |row| row.count(0))
+}
+
+pub(crate) async fn count_members(tx: &mut Tx, case_id: &str) -> Result<u64, Fault> {
+    let count = sql("SELECT COUNT(*) FROM archive_members WHERE case_id = $1 AND own = FALSE");
+    tx.fetch_optional(count.bind(case_id)).await?.map_or(Ok(0), |row| row.count(0))
+}
+
+/// Puts a case into somebody's view unless they see it, or another of its name; says whether it
+/// did. Waits for whoever is doing the same.
+pub(crate) async fn insert_member(
+    tx: &mut Tx,
+    member: &str,
+    case: &CaseAccess,
+) -> Result<bool, Fault> {
+    let insert = sql("INSERT INTO archive_members (case_id, member, name, own, may_write) \
+         VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING");
+    let insert = insert.bind(&case.id).bind(member).bind(&case.name);
+    Ok(tx.execute(insert.bind(case.own).bind(case.may_write)).await? == 1)
+}
+
+pub(crate) async fn insert_case(
+    tx: &mut Tx,
+    owner: &str,
+    case: &CaseAccess,
+    now: Millis,
+) -> Result<(), Fault> {
+    let insert = sql("INSERT INTO archive_cases (id, owner, name, created_at) \
+         VALUES ($1, $2, $3, $4)");
+    tx.execute(insert.bind(&case.id).bind(owner).bind(&case.name).bind(now.0)).await.map(drop)
+}
+
+/// Until the transaction ends nobody else shares this case.
+pub(crate) async fn hold_case(db: &Db, tx: &mut Tx, id: &str) -> Result<(), Fault> {
+    let lock = lock(db, "FOR UPDATE");
+    let select = format!("SELECT id FROM archive_cases WHERE id = $1 {lock}");
+    tx.fetch_all(sql_built(select).bind(id)).await.map(drop)
+}
+
+pub(crate) async fn set_member(
+    tx: &mut Tx,
+    case_id: &str,
+    member: &str,
+    may_write: bool,
+) -> Result<bool, Fault> {
+    let update = sql("UPDATE archive_members SET may_write = $3 \
+         WHERE case_id = $1 AND member = $2 AND own = FALSE");
+    Ok(tx.execute(update.bind(case_id).bind(member).bind(may_write)).await? == 1)
+}
+
+pub(crate) async fn delete_member(tx: &mut Tx, case_id: &str, member: &str) -> Result<(), Fault> {
+    let delete = sql("DELETE FROM archive_members \
+         WHERE case_id = $1 AND member = $2 AND own = FALSE");
+    tx.execute(delete.bind(case_id).bind(member)).await.map(drop)
+}
+
+/// Takes everything that others share with somebody out of their view.
+pub(crate) async fn delete_shared(tx: &mut Tx, member: &str) -> Result<(), Fault> {
+    let delete = sql("DELETE FROM archive_members WHERE member = $1 AND own = FALSE");
+    tx.execute(delete.bind(member)).await.map(drop)
+}
+
+/// Those with whom a case is shared, by username. The id of a user follows `user:`.
+pub(crate) async fn members(tx: &mut Tx, case_id: &str) -> Result<Vec<(String, bool)>, Fault> {
+    let select = sql("SELECT u.username, m.may_write FROM archive_members m \
+         JOIN archive_users u ON u.id = SUBSTR(m.member, 6) \
+         WHERE m.case_id = $1 AND m.own = FALSE ORDER BY u.username_key");
+    let rows = tx.fetch_all(select.bind(case_id)).await?;
+    rows.iter().map(|row| Ok((row.text(0)?, row.flag(1)?))).collect()
+}

@@ -1,0 +1,189 @@
+//! Cases and sharing.
+
+use super::*;
+use crate::{Access, CASES_MAX, CaseAccess, MEMBERS_MAX, Member};
+
+fn member(username: &str, may_write: bool) -> Member {
+    Member { username: username.to_owned(), may_write }
+}
+
+#[tokio::test]
+async fn a_name_is_a_case_of_ones_own() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let (ann, bob) = ("user:ann", "token:bob");
+        let hers = world.case(ann, "Smith v. Jones").await.unwrap();
+        assert_eq!(world.case(ann, "Smith v. Jones").await.unwrap(), hers);
+        let his = world.case(bob, "Smith v. Jones").await.unwrap();
+        assert_ne!(hers, his);
+        let visibility = world.people.visibility(ann).await.unwrap();
+        let name = "Smith v. Jones".to_owned();
+        assert_eq!(
+            visibility.cases,
+            [CaseAccess { id: hers.clone(), name, own: true, may_write: true }]
+        );
+        assert!(visibility.sees(bob, Some(&hers)) && !visibility.sees(bob, Some(&his)));
+        refused(world.case(ann, " ").await, Kind::Invalid, "invalid_case");
+
+        // A transaction that never was made no case.
+        let mut tx = db.begin().await.unwrap();
+        world.people.case_for_writing(&mut tx, ann, "never").await.unwrap();
+        drop(tx);
+        assert!(world.people.visibility(ann).await.unwrap().case_named("never").is_none());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn sharing_is_by_username_and_can_be_taken_back() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let people = &world.people;
+        let (ann, bob) = (world.user("Ann").await.owner(), world.user("Bob").await.owner());
+        world.user("cid").await;
+        let id = world.case(&ann, "x").await.unwrap();
+
+        let read = people.share(&ann, "x", "bob", Access::Read).await.unwrap();
+        assert_eq!(read, [member("Bob", false)]);
+        let visibility = people.visibility(&bob).await.unwrap();
+        assert!(visibility.sees(&ann, Some(&id)) && !visibility.may_write(&ann, Some(&id)));
+        refused(world.case(&bob, "x").await, Kind::Forbidden, "case_read_only");
+
+        let write = people.share(&ann, "x", "BOB", Access::Write).await.unwrap();
+        assert_eq!(write, [member("Bob", true)]);
+        assert_eq!(world.case(&bob, "x").await.unwrap(), id);
+        let visibility = people.visibility(&bob).await.unwrap();
+        assert!(visibility.may_write(&ann, Some(&id)) && !visibility.may_delete(&ann, Some(&id)));
+        refused(
+            people.share(&bob, "x", "cid", Access::Read).await,
+            Kind::Forbidden,
+            "case_not_yours",
+        );
+        let both = people.share(&ann, "x", "cid", Access::Read).await.unwrap();
+        assert_eq!(both, [member("Bob", true), member("cid", false)]);
+
+        for _ in 0..2 {
+            let left = people.share(&ann, "x", "bob", Access::None).await.unwrap();
+            assert_eq!(left, [member("cid", false)]);
+        }
+        assert!(people.visibility(&bob).await.unwrap().cases.is_empty());
+        assert!(
+            people.visibility(&ann).await.unwrap().case_named("x").is_some_and(|case| case.own)
+        );
+        assert_ne!(world.case(&bob, "x").await.unwrap(), id);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn sharing_that_cannot_be_is_refused() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let people = &world.people;
+        let (ann, bob) = (world.user("ann").await.owner(), world.user("bob").await.owner());
+        world.case(&ann, "x").await.unwrap();
+        world.case(&bob, "x").await.unwrap();
+        for (username, code) in
+            [("nobody", "unknown_user"), ("a\0", "unknown_user"), ("Ann", "own_case")]
+        {
+            let fault = people.share(&ann, "x", username, Access::Read).await.unwrap_err();
+            assert_eq!((fault.kind(), fault.code()), (Kind::Invalid, code));
+            assert_eq!(fault.problems()[0].field, "username");
+        }
+        let taken = people.share(&ann, "x", "bob", Access::Read).await;
+        refused(taken, Kind::Conflict, "case_name_taken");
+        let unknown = people.share(&ann, "y", "bob", Access::Read).await;
+        refused(unknown, Kind::NotFound, "case_not_found");
+        let shapeless = people.share(&ann, "", "bob", Access::Read).await;
+        refused(shapeless, Kind::Invalid, "invalid_case");
+        assert_eq!(people.visibility(&bob).await.unwrap().cases.len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn at_once_is_as_one_after_another() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let (ann, bob) = (world.user("ann").await.owner(), world.user("bob").await.owner());
+        let mine = |_| {
+            let (people, db) = (people(&world.db, &world.clock, true), world.db.clone());
+            let owner = ann.clone();
+            async move { case(&people, &db, &owner, "x").await.unwrap() }
+        };
+        let mut ids = at_once(8, mine).await;
+        ids.dedup();
+        assert_eq!(ids.len(), 1, "one name, one case");
+        assert_eq!(world.count("SELECT COUNT(*) FROM archive_cases").await, 1);
+
+        let share = |number: usize| {
+            let (people, owner) = (people(&world.db, &world.clock, true), ann.clone());
+            let access = if number.is_multiple_of(2) { Access::Read } else { Access::Write };
+            async move { people.share(&owner, "x", "bob", access).await.unwrap().len() }
+        };
+        assert_eq!(at_once(8, share).await, [1; 8]);
+        assert_eq!(world.people.visibility(&bob).await.unwrap().cases.len(), 1);
+
+        // Bob makes a case of the name that Ann shares with him: one of the two comes first.
+        for round in 0..8 {
+            let name = format!("round {round}");
+            world.case(&ann, &name).await.unwrap();
+            let (people, sharing) = (world.people.clone(), world.people.clone());
+            let (own, shared) = tokio::join!(
+                case(&people, db, &bob, &name),
+                sharing.share(&ann, &name, "bob", Access::Read)
+            );
+            match (own, shared) {
+                (Ok(_), shared) => refused(shared, Kind::Conflict, "case_name_taken"),
+                (own, Ok(_)) => refused(own, Kind::Forbidden, "case_read_only"),
+                (own, shared) => panic!("{own:?} {shared:?}"),
+            }
+        }
+        assert_eq!(world.people.visibility(&bob).await.unwrap().cases.len(), 9);
+    })
+    .await;
+}
+
+/// Fills somebody's view, or a case, without doing it one by one.
+async fn fill(db: &Db, statement: &'static str, count: u64) {
+    let count = i64::try_from(count).unwrap();
+    assert_eq!(db.execute(sql(statement).bind(count)).await.unwrap(), count.unsigned_abs());
+}
+
+#[tokio::test]
+async fn cases_and_members_are_bounded() {
+    let folder = testkit::TempFolder::new();
+    let db = Db::open(&store::StoreConfig::sqlite(folder.path())).await.unwrap();
+    let world = World::new(&db).await;
+    let people = &world.people;
+    let (ann, bob) = (world.user("ann").await.owner(), world.user("bob").await.owner());
+    world.case(&ann, "x").await.unwrap();
+    people.share(&ann, "x", "bob", Access::Read).await.unwrap();
+    fill(
+        &db,
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1) \
+         INSERT INTO archive_members SELECT 'c' || i, u, 'case ' || i, 1, 1 \
+         FROM n, (SELECT member AS u FROM archive_members WHERE own = 1)",
+        CASES_MAX - 1,
+    )
+    .await;
+    refused(world.case(&ann, "one more").await, Kind::Invalid, "too_many_cases");
+    world.case(&ann, "x").await.unwrap();
+    assert_eq!(people.visibility(&ann).await.unwrap().cases.len() as u64, CASES_MAX);
+
+    fill(
+        &db,
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1) \
+         INSERT INTO archive_members SELECT c, 'user:' || i, 'x', 0, 0 \
+         FROM n, (SELECT case_id AS c FROM archive_members WHERE own = 0)",
+        MEMBERS_MAX - 1,
+    )
+    .await;
+    world.user("cid").await;
+    let full = people.share(&ann, "x", "cid", Access::Read).await;
+    refused(full, Kind::Invalid, "too_many_members");
+    people.share(&ann, "x", "bob", Access::Write).await.unwrap();
+    assert!(
+        world.people.visibility(&bob).await.unwrap().case_named("x").is_some_and(|it| it.may_write)
+    );
+}

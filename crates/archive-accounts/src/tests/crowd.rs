@@ -1,0 +1,91 @@
+//! Everything at once: whatever order it happens in, nobody meets a fault that is ours.
+
+use super::*;
+use crate::Access;
+
+/// What somebody may be told when others change things under their hands.
+const EXPECTED: [&str; 8] = [
+    "wrong_credentials",
+    "session_ended",
+    "wrong_refresh_token",
+    "refresh_raced",
+    "unknown_user",
+    "case_name_taken",
+    "user_not_found",
+    "case_read_only",
+];
+
+#[track_caller]
+fn fair<T>(answer: Result<T, Fault>) -> Option<T> {
+    match answer {
+        Ok(answer) => Some(answer),
+        Err(fault) => {
+            assert!(EXPECTED.contains(&fault.code()), "{fault:?}");
+            None
+        }
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_in_anybodys_way() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let ann = world.user("ann").await;
+        world.user("bob").await;
+        world.case(&ann.owner(), "shared").await.unwrap();
+        at_once(8, |number| {
+            let people = people(&world.db, &world.clock, true);
+            let (db, ann) = (world.db.clone(), ann.clone());
+            async move {
+                for round in 0..8_usize {
+                    step(&people, &db, &ann, number, round).await;
+                }
+            }
+        })
+        .await;
+        // Whoever is gone sees nothing, and what two shared at once is shared once.
+        let strangers = "SELECT COUNT(*) FROM archive_members WHERE own = FALSE AND \
+             SUBSTR(member, 6) NOT IN (SELECT id FROM archive_users)";
+        assert_eq!(world.count(strangers).await, 0);
+        let members = "SELECT COUNT(*) FROM archive_members WHERE own = FALSE";
+        assert!(world.count(members).await <= 1);
+        assert_eq!(world.count("SELECT COUNT(*) FROM archive_users").await, 2);
+    })
+    .await;
+}
+
+async fn step(people: &Accounts, db: &Db, ann: &User, number: usize, round: usize) {
+    match number {
+        // One who comes and goes.
+        0 if round.is_multiple_of(4) => {
+            fair(people.remove("bob").await);
+            people.add("bob", PASSWORD, None).await.unwrap();
+        }
+        // Two who share with that one, and take it back.
+        1 | 2 => {
+            let access = [Access::Read, Access::Write, Access::None][(number + round) % 3];
+            fair(people.share(&ann.owner(), "shared", "bob", access).await);
+        }
+        // One who signs in as that one, and makes a case of the same name.
+        3 => {
+            if let Some(session) = fair(people.login("bob", PASSWORD).await) {
+                fair(case(people, db, &session.user.owner(), "mine").await);
+                fair(people.refresh(session.refresh.reveal()).await);
+            }
+        }
+        // Those who sign in, refresh twice at once, and leave.
+        4..=6 => {
+            let session = people.start(ann).await.unwrap();
+            let (token, id) = (session.refresh.reveal(), &session.session_id);
+            let (one, two, out) =
+                tokio::join!(people.refresh(token), people.refresh(token), people.logout(id));
+            fair(one);
+            fair(two);
+            out.unwrap();
+        }
+        _ => {
+            fair(case(people, db, &ann.owner(), &format!("case {}", round % 3)).await);
+            people.sweep().await.unwrap();
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Users: registering, and what the operator does with them.
+
+use auth::Secret;
+use clock::Millis;
+use fault::Fault;
+
+use crate::{Accounts, USERS_MAX, checks, faults, sessions, sql};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User {
+    pub id: String,
+    /// As it was first written; found in any case of its letters.
+    pub username: String,
+    pub email: Option<String>,
+    pub created_at: Millis,
+}
+
+impl User {
+    /// What their files and cases are owned by.
+    pub fn owner(&self) -> String {
+        owner_of(&self.id)
+    }
+}
+
+pub(crate) fn owner_of(user_id: &str) -> String {
+    format!("user:{user_id}")
+}
+
+/// A user as the operator sees them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    pub user: User,
+    pub sessions: u64,
+}
+
+/// What went with a user, and what stayed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Removed {
+    pub user: User,
+    pub sessions_ended: u64,
+    /// Cases that belong to nobody who can sign in; those they were shared with still see them.
+    pub cases_left: u64,
+}
+
+impl Accounts {
+    /// Makes a user, where anybody may.
+    pub async fn register(
+        &self,
+        username: &str,
+        password: &str,
+        email: Option<&str>,
+    ) -> Result<User, Fault> {
+        if !self.0.rules.registration_open {
+            return Err(faults::registration_closed());
+        }
+        self.add(username, password, email).await
+    }
+
+    /// Makes a user on the operator's word.
+    pub async fn add(
+        &self,
+        username: &str,
+        password: &str,
+        email: Option<&str>,
+    ) -> Result<User, Fault> {
+        let key = checks::new_username(username)?;
+        let email_key = email.map(checks::email_key).transpose()?;
+        checks::new_password(password)?;
+        // Looked at before the costly part; what decides is the insertion.
+        self.refuse_taken(username, &key, email, email_key.as_deref()).await?;
+        if sql::count_users(&self.0.db).await? >= USERS_MAX {
+            return Err(faults::too_many_users(USERS_MAX));
+        }
+        let password = self.0.passwords.hash(password).await?;
+        let now = self.now();
+        let user = User {
+            id: self.0.ids.next(now)?,
+            username: username.to_owned(),
+            email: email.map(str::to_owned),
+            created_at: now,
+        };
+        let keys = (key.as_str(), email_key.as_deref());
+        if sql::insert_user(&self.0.db, &user, keys, &password).await? {
+            tracing::info!(user = user.id, "added a user");
+            return Ok(user);
+        }
+        self.refuse_taken(username, &key, email, email_key.as_deref()).await?;
+        // Whoever had it went away between the two.
+        Err(faults::username_taken(username))
+    }
+
+    async fn refuse_taken(
+        &self,
+        username: &str,
+        key: &str,
+        email: Option<&str>,
+        email_key: Option<&str>,
+    ) -> Result<(), Fault> {
+        if sql::user_by_key(&self.0.db, key).await?.is_some() {
+            return Err(faults::username_taken(username));
+        }
+        if let (Some(email), Some(key)) = (email, email_key)
+            && sql::email_exists(&self.0.db, key).await?
+        {
+            return Err(faults::email_taken(email));
+        }
+        Ok(())
+    }
+
+    /// All of them, by name.
+    pub async fn list(&self) -> Result<Vec<Listed>, Fault> {
+        sql::list_users(&self.0.db, self.now()).await
+    }
+
+    /// Ends their sessions and takes what others share with them from their view. Their files and
+    /// cases stay, and whoever takes the name later is somebody else.
+    pub async fn remove(&self, username: &str) -> Result<Removed, Fault> {
+        let (user, _) = self.named(username).await?;
+        let db = &self.0.db;
+        let mut tx = db.begin().await?;
+        // Before their sessions, in the order in which a login takes them.
+        if !sql::hold_user(db, &mut tx, &user.id).await? {
+            return Err(faults::user_not_found(username));
+        }
+        let sessions_ended = sql::count_sessions(&mut tx, &user.id, self.now()).await?;
+        sql::delete_user(&mut tx, &user.id).await?;
+        let owner = user.owner();
+        sql::delete_shared(&mut tx, &owner).await?;
+        let cases_left = sql::count_seen(&mut tx, &owner, true).await?;
+        tx.commit().await?;
+        tracing::info!(user = user.id, "removed a user");
+        Ok(Removed { user, sessions_ended, cases_left })
+    }
+
+    /// Sets a new password and ends all sessions; says how many those were.
+    pub async fn set_password(&self, username: &str, password: &str) -> Result<u64, Fault> {
+        checks::new_password(password)?;
+        let (user, _) = self.named(username).await?;
+        let password = self.0.passwords.hash(password).await?;
+        let mut tx = self.0.db.begin().await?;
+        if !sql::set_password(&mut tx, &user.id, &password).await? {
+            return Err(faults::user_not_found(username));
+        }
+        let ending = sessions::ending(self.now());
+        let ended = sql::end_sessions(&mut tx, &user.id, 0, ending).await?;
+        tx.commit().await?;
+        tracing::info!(user = user.id, "set a user's password");
+        Ok(ended)
+    }
+
+    /// The user of this name with the hash of their password, in any case of its letters.
+    pub(crate) async fn find(&self, username: &str) -> Result<Option<(User, Secret)>, Fault> {
+        match checks::username_key(username) {
+            Some(key) => sql::user_by_key(&self.0.db, &key).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn named(&self, username: &str) -> Result<(User, Secret), Fault> {
+        self.find(username).await?.ok_or_else(|| faults::user_not_found(username))
+    }
+}

@@ -1,0 +1,284 @@
+//! The files and everything that is done with them.
+//!
+//! A blob and its records are held together by one lock for each content: a record is made, and a
+//! blob is removed, only by who has it. On PostgreSQL it is an advisory lock of the transaction, on
+//! SQLite the one writer, so it holds between processes that share the data folder as well.
+
+mod reading;
+mod sweeping;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use archive_accounts::Visibility;
+use clock::{Clock, DAY_MS, Millis};
+use fault::{Fault, Kind};
+use jobs::Ids;
+use store::{BlobHash, Db, DiskBlobs, Staged, Tx};
+use tokio::task::spawn_blocking;
+
+pub use sweeping::Swept;
+
+use crate::file::{FileRecord, Filter, Status};
+use crate::page::storable;
+use crate::quota::{self, HOUR_MS};
+use crate::receive::{Receipt, Receiver, megabytes};
+use crate::{name, sql};
+
+/// Longer than the queue keeps what a job came to.
+const TRACE_LIFE_MS: i64 = 45 * DAY_MS;
+
+/// How much one owner may send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rules {
+    pub uploads_per_minute: u32,
+    pub uploads_per_hour: u32,
+    pub file_bytes: u64,
+    /// Of all files together.
+    pub owner_bytes: u64,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            uploads_per_minute: 10,
+            uploads_per_hour: 100,
+            file_bytes: 100 << 20,
+            owner_bytes: 20 << 30,
+        }
+    }
+}
+
+/// What is said about the files of one upload.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct About {
+    pub case_id: Option<String>,
+    pub tags: Vec<String>,
+    pub description: Option<String>,
+}
+
+/// A file that has a record now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    pub file: FileRecord,
+    /// The same owner had the same content. What others have is not told.
+    pub stored_before: bool,
+}
+
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct Documents {
+    db: Db,
+    blobs: Arc<DiskBlobs>,
+    clock: Arc<dyn Clock>,
+    rules: Rules,
+    ids: Arc<Ids>,
+}
+
+impl Documents {
+    /// The contents are kept in `files/` of the data folder.
+    pub fn new(db: Db, data_dir: &Path, clock: Arc<dyn Clock>, rules: Rules) -> Self {
+        let blobs = Arc::new(DiskBlobs::new(data_dir.join("files")));
+        Self { db, blobs, clock, rules, ids: Arc::default() }
+    }
+
+    /// Takes in a file, which counts as an upload whatever becomes of it.
+    pub async fn begin(&self, owner: &str, file_name: &str) -> Result<Receiver, Fault> {
+        let name = name::clean(file_name)?;
+        self.count_upload(owner).await?;
+        let writer = self.blobs.begin(u64::MAX).await?;
+        Ok(Receiver { name, writer, bytes_max: self.rules.file_bytes })
+    }
+
+    async fn count_upload(&self, owner: &str) -> Result<(), Fault> {
+        let (now, rules) = (self.clock.now(), &self.rules);
+        let mut tx = self.db.begin().await?;
+        sql::lock(&self.db, &mut tx, "owner", owner).await?;
+        let limit = rules.uploads_per_minute.max(rules.uploads_per_hour);
+        let sent = sql::sent(&mut tx, owner, limit).await?;
+        if let Some(wait) =
+            quota::wait(&sent, now, rules.uploads_per_minute, rules.uploads_per_hour)
+        {
+            let message = format!(
+                "at most {} files a minute and {} an hour may be sent; try again in {} seconds",
+                rules.uploads_per_minute,
+                rules.uploads_per_hour,
+                wait.as_millis().div_ceil(1_000)
+            );
+            let fault = Fault::new(Kind::RateLimited, "too_many_uploads", message);
+            return Err(fault.retry_after(wait));
+        }
+        self.check_room(&mut tx, owner, 1).await?;
+        tx.execute(sql::forget_sent_by(owner, Millis(now.0.saturating_sub(HOUR_MS)))).await?;
+        sql::note_sent(&mut tx, owner, now).await?;
+        tx.commit().await
+    }
+
+    async fn check_room(&self, tx: &mut Tx, owner: &str, more: u64) -> Result<(), Fault> {
+        let (has, may) = (sql::bytes_of(tx, owner).await?, self.rules.owner_bytes);
+        if has.saturating_add(more) <= may {
+            return Ok(());
+        }
+        let (has, may) = (megabytes(has), megabytes(may));
+        let message = format!(
+            "your files take {has} of the {may} that you may store, and this would be more; \
+             delete some"
+        );
+        Err(Fault::invalid("quota_exceeded", message))
+    }
+
+    /// Makes the records of files that have arrived: all of them, or none if the transaction is not
+    /// committed. Commit at once, since others with the same content wait for it; if that or
+    /// anything else fails, [`Self::release`] the hashes.
+    pub async fn keep(
+        &self,
+        tx: &mut Tx,
+        owner: &str,
+        about: &About,
+        receipts: Vec<Receipt>,
+    ) -> Result<Vec<Kept>, Fault> {
+        if receipts.is_empty() {
+            return Ok(Vec::new());
+        }
+        sql::lock(&self.db, tx, "owner", owner).await?;
+        let bytes = receipts.iter().fold(0_u64, |sum, it| sum.saturating_add(it.size()));
+        self.check_room(tx, owner, bytes).await?;
+        // In one order for everybody, so that two batches cannot wait for each other.
+        let hashes: BTreeSet<String> = receipts.iter().map(Receipt::hash).collect();
+        let hashes: Vec<String> = hashes.into_iter().collect();
+        for hash in &hashes {
+            sql::lock(&self.db, tx, "blob", hash).await?;
+        }
+        let mut owned = sql::owned(tx, owner, &hashes).await?;
+        let now = self.clock.now();
+        let (mut kept, mut staged) = (Vec::new(), Vec::<Staged>::new());
+        for receipt in receipts {
+            let file = self.record(owner, about, &receipt, now)?;
+            sql::insert(tx, &file).await?;
+            let stored_before = !owned.insert(file.hash.clone());
+            kept.push(Kept { file, stored_before });
+            staged.push(receipt.staged);
+        }
+        self.blobs.settle(&staged).await?;
+        Ok(kept)
+    }
+
+    fn record(
+        &self,
+        owner: &str,
+        about: &About,
+        receipt: &Receipt,
+        now: Millis,
+    ) -> Result<FileRecord, Fault> {
+        Ok(FileRecord {
+            id: self.ids.next(now)?,
+            owner: owner.to_owned(),
+            case_id: about.case_id.clone(),
+            name: receipt.name.clone(),
+            size: receipt.size(),
+            mime: receipt.kind.mime().to_owned(),
+            hash: receipt.hash(),
+            tags: about.tags.iter().map(|it| storable(it).into_owned()).collect(),
+            description: about.description.as_deref().map(|it| storable(it).into_owned()),
+            uploaded_at: now,
+            status: Status::Uploaded,
+            job_id: None,
+            error: None,
+            page_count: None,
+            word_count: None,
+            problems: Vec::new(),
+        })
+    }
+
+    pub async fn find(&self, id: &str) -> Result<FileRecord, Fault> {
+        check_id(id)?;
+        sql::by_id(&self.db, id).await?.ok_or_else(|| unknown(id))
+    }
+
+    /// How many files can come together: no more are allowed in a minute, however long one waits.
+    pub fn files_at_once(&self) -> usize {
+        self.rules.uploads_per_minute.min(self.rules.uploads_per_hour) as usize
+    }
+
+    /// The record, which nobody else changes until the transaction ends.
+    pub async fn find_in(&self, tx: &mut Tx, id: &str) -> Result<FileRecord, Fault> {
+        check_id(id)?;
+        sql::by_id_locked(&self.db, tx, id).await?.ok_or_else(|| unknown(id))
+    }
+
+    /// What somebody sees, newest first, and how many files that are in all.
+    pub async fn list(
+        &self,
+        visibility: &Visibility,
+        filter: &Filter,
+        limit: u32,
+        offset: u64,
+    ) -> Result<(Vec<FileRecord>, u64), Fault> {
+        let cases: Vec<&str> = visibility.cases.iter().map(|case| case.id.as_str()).collect();
+        sql::list(&self.db, (&visibility.owner, &cases), filter, (limit, offset)).await
+    }
+
+    /// Where the content is, for a reader in another process.
+    pub fn path(&self, file: &FileRecord) -> Result<PathBuf, Fault> {
+        Ok(self.blobs.path(blob(&file.hash)?))
+    }
+
+    /// The content. Who has it open can read on when the file is deleted.
+    pub async fn open(&self, file: &FileRecord) -> Result<tokio::fs::File, Fault> {
+        self.blobs.open(blob(&file.hash)?).await.map_err(|fault| match fault.kind() {
+            // The record was there a moment ago.
+            Kind::NotFound => unknown(&file.id),
+            _ => fault,
+        })
+    }
+
+    /// Removes a file's record and its pages. When that is committed, [`Self::release`] its hash.
+    pub async fn delete(&self, tx: &mut Tx, id: &str) -> Result<FileRecord, Fault> {
+        check_id(id)?;
+        sql::delete(tx, id).await?.ok_or_else(|| unknown(id))
+    }
+
+    /// Notes that a job keeps words of this file, which must be there until the transaction ends.
+    pub async fn note_trace(&self, tx: &mut Tx, id: &str, job_id: &str) -> Result<(), Fault> {
+        let file = self.find_in(tx, id).await?;
+        let now = self.clock.now();
+        let forget = Millis(now.0.saturating_sub(TRACE_LIFE_MS));
+        sql::note_trace(tx, (&file.id, job_id), now, forget).await
+    }
+
+    /// The jobs that keep words of this file, each told once: whoever takes them forgets them.
+    pub async fn take_traces(&self, tx: &mut Tx, id: &str) -> Result<Vec<String>, Fault> {
+        sql::take_traces(tx, id).await
+    }
+
+    /// Removes the content unless a record has it, and says whether it went. It can be called at
+    /// any time: an upload of the same content is either seen here, or comes after and brings it
+    /// again.
+    pub async fn release(&self, hash: &str) -> Result<bool, Fault> {
+        let blob = blob(hash)?;
+        let mut tx = self.db.begin().await?;
+        sql::lock(&self.db, &mut tx, "blob", hash).await?;
+        let is_wanted = sql::is_wanted(&mut tx, hash).await?;
+        let withdrawn = if is_wanted { None } else { self.blobs.withdraw(blob)? };
+        tx.commit().await?;
+        let Some(withdrawn) = withdrawn else { return Ok(false) };
+        spawn_blocking(move || drop(withdrawn)).await.map_err(Fault::internal)?;
+        Ok(true)
+    }
+}
+
+fn blob(hash: &str) -> Result<BlobHash, Fault> {
+    hash.parse()
+}
+
+/// What cannot be an id is not looked up.
+fn check_id(id: &str) -> Result<(), Fault> {
+    let could_be = id.len() <= 64 && id.bytes().all(|it| it.is_ascii_graphic());
+    if could_be { Ok(()) } else { Err(unknown(id)) }
+}
+
+fn unknown(id: &str) -> Fault {
+    let shown: String = id.chars().take(64).collect();
+    Fault::not_found("file_not_found", format!("there is no file {shown:?}"))
+}

@@ -1,0 +1,90 @@
+//! What is known of one file.
+
+use clock::Millis;
+
+/// Problems of one file that are kept; the rest are counted.
+const PROBLEMS_MAX: usize = 200;
+/// Characters of one problem or error that are kept.
+const PROBLEM_CHARS_MAX: usize = 1_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    Uploaded,
+    Processing,
+    Processed,
+    Failed,
+}
+
+impl Status {
+    pub const ALL: [Self; 4] = [Self::Uploaded, Self::Processing, Self::Processed, Self::Failed];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Uploaded => "uploaded",
+            Self::Processing => "processing",
+            Self::Processed => "processed",
+            Self::Failed => "failed",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.word() == word)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRecord {
+    pub id: String,
+    pub owner: String,
+    pub case_id: Option<String>,
+    /// As the sender called it, to be shown and never to be opened.
+    pub name: String,
+    pub size: u64,
+    /// By content.
+    pub mime: String,
+    /// SHA-256 of the content, in lower-case hex.
+    pub hash: String,
+    pub tags: Vec<String>,
+    pub description: Option<String>,
+    pub uploaded_at: Millis,
+    pub status: Status,
+    /// The job that reads it, or read it last.
+    pub job_id: Option<String>,
+    /// Why reading it failed.
+    pub error: Option<String>,
+    /// Of the last reading that worked, as are the two below.
+    pub page_count: Option<u64>,
+    pub word_count: Option<u64>,
+    /// What could not be read, page by page.
+    pub problems: Vec<String>,
+}
+
+/// Which files a list is about; what is absent does not narrow it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// A case by its id, not by its name.
+    pub case_id: Option<String>,
+    pub status: Option<Status>,
+    pub hash: Option<String>,
+}
+
+/// How reading a file ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reading {
+    pub page_count: u64,
+    pub word_count: u64,
+    pub problems: Vec<String>,
+}
+
+/// Within bounds, and with what both engines can store.
+pub(crate) fn bounded(problems: &[String]) -> Vec<String> {
+    let mut kept: Vec<String> = problems.iter().take(PROBLEMS_MAX).map(|it| short(it)).collect();
+    if problems.len() > PROBLEMS_MAX {
+        kept.push(format!("and {} more", problems.len() - PROBLEMS_MAX));
+    }
+    kept
+}
+
+pub(crate) fn short(text: &str) -> String {
+    text.chars().filter(|it| *it != '\0').take(PROBLEM_CHARS_MAX).collect()
+}

@@ -1,0 +1,77 @@
+//! How often somebody may send, and when they may again. Pure: the times come from the table.
+
+use std::time::Duration;
+
+use clock::Millis;
+
+pub(crate) const MINUTE_MS: i64 = 60_000;
+pub(crate) const HOUR_MS: i64 = 3_600_000;
+
+/// How long to wait before another upload is allowed, if it is not now. `sent` are the times of
+/// the last uploads, newest first, at least as many as the larger limit. Both windows slide: the
+/// n-th newest upload must have left its window before there is room for one more.
+pub(crate) fn wait(
+    sent: &[Millis],
+    now: Millis,
+    per_minute: u32,
+    per_hour: u32,
+) -> Option<Duration> {
+    let within = |limit: u32, window: i64| {
+        let Some(last) = (limit as usize).checked_sub(1) else { return Some(window) };
+        let left = sent.get(last)?.0.saturating_add(window).saturating_sub(now.0);
+        // A clock that was set back must not make anybody wait longer than the window.
+        (left > 0).then_some(left.min(window))
+    };
+    let left = within(per_minute, MINUTE_MS).max(within(per_hour, HOUR_MS))?;
+    Some(Duration::from_millis(left.unsigned_abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(sent: &[i64], now: i64, limits: (u32, u32), expected: Option<u64>) {
+        let sent: Vec<Millis> = sent.iter().copied().map(Millis).collect();
+        let wait = wait(&sent, Millis(now), limits.0, limits.1);
+        assert_eq!(wait, expected.map(Duration::from_millis));
+    }
+
+    #[test]
+    fn the_oldest_that_counts_says_when() {
+        check(&[], 0, (2, 3), None);
+        check(&[500], 1_000, (2, 3), None);
+        check(&[900, 500], 1_000, (2, 3), Some(59_500));
+        check(&[900, 500], 60_499, (2, 3), Some(1));
+        check(&[900, 500], 60_500, (2, 3), None);
+        check(&[200_000, 100_000, 0], 300_000, (2, 3), Some(3_300_000));
+        check(&[299_999, 299_998, 0], 300_000, (2, 3), Some(3_300_000));
+        check(&[900_000, 900_000], 1_000, (2, 3), Some(60_000));
+        check(&[], 5, (0, 3), Some(60_000));
+    }
+
+    proptest! {
+        /// Whoever waits as told is let in, and never more than the limits in any window.
+        #[test]
+        fn waiting_as_told_is_enough(
+            steps in prop::collection::vec(0_i64..100_000, 1..80),
+            per_minute in 1_u32..5,
+            per_hour in 1_u32..20,
+        ) {
+            let (mut now, mut sent) = (0, Vec::<Millis>::new());
+            for step in steps {
+                now += step;
+                if let Some(left) = wait(&sent, Millis(now), per_minute, per_hour) {
+                    now += left.as_millis() as i64;
+                    prop_assert_eq!(wait(&sent, Millis(now), per_minute, per_hour), None);
+                }
+                sent.insert(0, Millis(now));
+                let since = |window| sent.iter().filter(|at| at.0 > now - window).count();
+                prop_assert!(since(MINUTE_MS) <= per_minute as usize);
+                prop_assert!(since(HOUR_MS) <= per_hour as usize);
+            }
+        }
+    }
+}

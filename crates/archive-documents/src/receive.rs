@@ -1,0 +1,94 @@
+//! One file on its way in, and what is in hand when it has arrived. Neither is a record yet:
+//! dropping it leaves nothing behind.
+
+use archive_extract::Kind;
+use fault::Fault;
+use store::{BlobWriter, Staged};
+use tokio::task::spawn_blocking;
+
+use crate::{kind, outline};
+
+/// Takes the bytes of one file. A call that was cut off leaves it good for dropping only.
+pub struct Receiver {
+    pub(crate) name: String,
+    pub(crate) writer: BlobWriter,
+    pub(crate) bytes_max: u64,
+}
+
+impl Receiver {
+    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        if self.writer.length().saturating_add(bytes.len() as u64) > self.bytes_max {
+            let (name, limit) = (&self.name, megabytes(self.bytes_max));
+            let message = format!("the file {name:?} is larger than {limit}");
+            return Err(Fault::invalid("file_too_large", message));
+        }
+        self.writer.write(bytes).await
+    }
+
+    pub fn received_bytes(&self) -> u64 {
+        self.writer.length()
+    }
+
+    /// Without its path and what cannot be seen.
+    pub fn file_name(&self) -> &str {
+        &self.name
+    }
+
+    /// Syncs the file and judges its type. Once it returns, the bytes survive a crash, but until
+    /// they are kept nobody knows of them.
+    pub async fn finish(self) -> Result<Receipt, Fault> {
+        let (staged, name) = (self.writer.finish().await?, self.name);
+        let path = staged.path().to_owned();
+        let found = spawn_blocking({
+            let name = name.clone();
+            move || outline::detect(&name, &path)
+        });
+        let found = match found.await {
+            Ok(found) => found.map_err(|error| {
+                Fault::unavailable("blobs_unavailable", "the file that was received is unreadable")
+                    .caused_by(error)
+            })?,
+            // A container that makes its reader panic costs its sender the upload, no more.
+            Err(error) => {
+                tracing::warn!(%error, "judging the type of a file failed");
+                let message = "the file is damaged; save it again and send it";
+                Err(archive_extract::Problem::new(archive_extract::Code::Malformed, message))
+            }
+        };
+        let kind = kind::judge(&name, found)?;
+        Ok(Receipt { name, kind, staged })
+    }
+}
+
+/// A file that has arrived whole and is of a type that is read.
+pub struct Receipt {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) staged: Staged,
+}
+
+impl Receipt {
+    pub fn file_name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn size(&self) -> u64 {
+        self.staged.length()
+    }
+
+    /// SHA-256 in lower-case hex.
+    pub fn hash(&self) -> String {
+        self.staged.hash().to_string()
+    }
+
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+}
+
+pub(crate) fn megabytes(bytes: u64) -> String {
+    match bytes {
+        0..=1_048_575 => format!("{bytes} bytes"),
+        _ => format!("{} MB", bytes >> 20),
+    }
+}

@@ -1,0 +1,347 @@
+//! Every statement about files, their pages, and the times they were sent.
+
+use std::collections::HashSet;
+
+use clock::Millis;
+use fault::Fault;
+use store::{Db, Engine, Row, Sql, Tx, Value, placeholders, sql, sql_built};
+
+use crate::file::{FileRecord, Filter, Status};
+use crate::page::{PageRecord, Piece, split, storable};
+
+const COLUMNS: &str = "id, owner, case_id, name, size, mime, hash, tags, description, \
+     uploaded_at, status, job_id, error, page_count, word_count, problems";
+const COLUMN_COUNT: usize = 16;
+
+/// Rows and bytes of pages that go into one statement.
+const BATCH_ROWS: usize = 64;
+const BATCH_BYTES: usize = 1 << 20;
+/// Rows of pages that are read at once.
+pub(crate) const PIECES_READ: u32 = 64;
+
+/// The columns of [`COLUMNS`], in their order.
+fn file(row: &Row) -> Result<FileRecord, Fault> {
+    let count = |column: usize| {
+        row.int_or_null(column)?.map(u64::try_from).transpose().map_err(Fault::internal)
+    };
+    let word = row.text_ref(10)?;
+    let status = Status::parse(word)
+        .ok_or_else(|| Fault::internal(format!("a file's status is {word:?}")))?;
+    Ok(FileRecord {
+        id: row.text(0)?,
+        owner: row.text(1)?,
+        case_id: row.text_or_null(2)?,
+        name: row.text(3)?,
+        size: row.count(4)?,
+        mime: row.text(5)?,
+        hash: row.text(6)?,
+        tags: texts(row.text_ref(7)?)?,
+        description: row.text_or_null(8)?,
+        uploaded_at: Millis(row.int(9)?),
+        status,
+        job_id: row.text_or_null(11)?,
+        error: row.text_or_null(12)?,
+        page_count: count(13)?,
+        word_count: count(14)?,
+        problems: texts(row.text_ref(15)?)?,
+    })
+}
+
+fn texts(json: &str) -> Result<Vec<String>, Fault> {
+    serde_json::from_str(json).map_err(Fault::internal)
+}
+
+pub(crate) fn json(texts: &[impl AsRef<str>]) -> Result<String, Fault> {
+    let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+    serde_json::to_string(&texts).map_err(Fault::internal)
+}
+
+fn whole(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// Makes everybody who asks for the same words wait until the transaction ends. SQLite has one
+/// writer, in all processes, so whoever has a writing transaction has that already.
+pub(crate) async fn lock(db: &Db, tx: &mut Tx, what: &str, of: &str) -> Result<(), Fault> {
+    if db.engine() == Engine::Postgres {
+        let key = format!("documents {what} {of}");
+        let lock = sql("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))");
+        tx.fetch_all(lock.bind(key)).await?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn insert(tx: &mut Tx, file: &FileRecord) -> Result<(), Fault> {
+    let insert =
+        format!("INSERT INTO archive_files ({COLUMNS}) VALUES ({})", placeholders(1, COLUMN_COUNT));
+    let insert = sql_built(insert)
+        .bind(&file.id)
+        .bind(&file.owner)
+        .bind(file.case_id.as_ref())
+        .bind(&file.name)
+        .bind(whole(file.size))
+        .bind(&file.mime)
+        .bind(&file.hash)
+        .bind(json(&file.tags)?)
+        .bind(file.description.as_ref())
+        .bind(file.uploaded_at.0)
+        .bind(file.status.word())
+        .bind(file.job_id.as_ref())
+        .bind(file.error.as_ref())
+        .bind(file.page_count.map(whole))
+        .bind(file.word_count.map(whole))
+        .bind(json(&file.problems)?);
+    tx.execute(insert).await.map(drop)
+}
+
+pub(crate) async fn by_id(db: &Db, id: &str) -> Result<Option<FileRecord>, Fault> {
+    let select = sql_built(format!("SELECT {COLUMNS} FROM archive_files WHERE id = $1"));
+    db.fetch_optional(select.bind(id)).await?.as_ref().map(file).transpose()
+}
+
+/// The record, which stays as it is until the transaction ends.
+pub(crate) async fn by_id_locked(
+    db: &Db,
+    tx: &mut Tx,
+    id: &str,
+) -> Result<Option<FileRecord>, Fault> {
+    let lock = db.choose("", "FOR UPDATE");
+    let select = sql_built(format!("SELECT {COLUMNS} FROM archive_files WHERE id = $1 {lock}"));
+    tx.fetch_optional(select.bind(id)).await?.as_ref().map(file).transpose()
+}
+
+/// A page of what is seen, newest first, and how many there are in all, as of one moment.
+pub(crate) async fn list(
+    db: &Db,
+    (owner, case_ids): (&str, &[&str]),
+    filter: &Filter,
+    (limit, offset): (u32, u64),
+) -> Result<(Vec<FileRecord>, u64), Fault> {
+    let cases = db.choose(
+        "SELECT value FROM json_each($2)",
+        "SELECT jsonb_array_elements_text(CAST($2 AS jsonb))",
+    );
+    let mut conditions = format!("(owner = $1 OR case_id IN ({cases}))");
+    let mut values: Vec<Value> = vec![owner.into(), json(case_ids)?.into()];
+    let narrow = [
+        ("case_id", filter.case_id.as_deref()),
+        ("status", filter.status.map(Status::word)),
+        ("hash", filter.hash.as_deref()),
+    ];
+    for (column, value) in narrow {
+        let Some(value) = value else { continue };
+        values.push(value.into());
+        conditions.push_str(&format!(" AND {column} = ${}", values.len()));
+    }
+    let count = format!("SELECT COUNT(*) FROM archive_files WHERE {conditions}");
+    let count = sql_built(count).bind_all(values.clone());
+    let (first, second) = (values.len() + 1, values.len() + 2);
+    let select = format!(
+        "SELECT {COLUMNS} FROM archive_files WHERE {conditions} \
+         ORDER BY id DESC LIMIT ${first} OFFSET ${second}"
+    );
+    let select = sql_built(select).bind_all(values).bind(limit).bind(whole(offset));
+    let mut tx = db.snapshot().await?;
+    let total = tx.fetch_optional(count).await?.map_or(Ok(0), |row| row.count(0))?;
+    let files = tx.fetch_all(select).await?.iter().map(file).collect::<Result<_, _>>()?;
+    tx.commit().await?;
+    Ok((files, total))
+}
+
+pub(crate) fn set_status(id: &str, status: Status) -> Sql {
+    sql("UPDATE archive_files SET status = $2 WHERE id = $1").bind(id).bind(status.word())
+}
+
+pub(crate) fn set_case(id: &str, case_id: Option<&str>) -> Sql {
+    sql("UPDATE archive_files SET case_id = $2 WHERE id = $1").bind(id).bind(case_id)
+}
+
+pub(crate) fn begin_processing(id: &str, job_id: &str) -> Sql {
+    sql("UPDATE archive_files SET status = 'processing', job_id = $2, error = NULL WHERE id = $1")
+        .bind(id)
+        .bind(job_id)
+}
+
+pub(crate) fn finish(id: &str, job_id: &str, counts: (u64, u64), problems: String) -> Sql {
+    sql("UPDATE archive_files SET status = 'processed', error = NULL, page_count = $3, \
+             word_count = $4, problems = $5 WHERE id = $1 AND job_id = $2")
+    .bind(id)
+    .bind(job_id)
+    .bind(whole(counts.0))
+    .bind(whole(counts.1))
+    .bind(problems)
+}
+
+pub(crate) fn fail(id: &str, job_id: &str, error: String) -> Sql {
+    sql("UPDATE archive_files SET status = 'failed', error = $3 WHERE id = $1 AND job_id = $2")
+        .bind(id)
+        .bind(job_id)
+        .bind(error)
+}
+
+pub(crate) fn stop_processing(id: &str, job_id: &str) -> Sql {
+    sql("UPDATE archive_files SET status = \
+             CASE WHEN page_count IS NULL THEN 'uploaded' ELSE 'processed' END \
+         WHERE id = $1 AND job_id = $2 AND status = 'processing'")
+    .bind(id)
+    .bind(job_id)
+}
+
+/// The record goes before its pages, so that whoever is writing pages meanwhile has either
+/// committed them, and they are seen here, or finds no record.
+pub(crate) async fn delete(tx: &mut Tx, id: &str) -> Result<Option<FileRecord>, Fault> {
+    let delete = sql_built(format!("DELETE FROM archive_files WHERE id = $1 RETURNING {COLUMNS}"));
+    let deleted = tx.fetch_optional(delete.bind(id)).await?.as_ref().map(file).transpose()?;
+    delete_pages(tx, id).await?;
+    Ok(deleted)
+}
+
+/// Remembers that a job keeps words of a file; what was noted before `forget` no longer matters.
+pub(crate) async fn note_trace(
+    tx: &mut Tx,
+    (file_id, job_id): (&str, &str),
+    now: Millis,
+    forget: Millis,
+) -> Result<(), Fault> {
+    let old = "DELETE FROM archive_traces WHERE file_id = $1 AND noted_at < $2";
+    tx.execute(sql(old).bind(file_id).bind(forget.0)).await?;
+    let insert = "INSERT INTO archive_traces (file_id, job_id, noted_at) VALUES ($1, $2, $3)";
+    tx.execute(sql(insert).bind(file_id).bind(job_id).bind(now.0)).await.map(drop)
+}
+
+pub(crate) async fn take_traces(tx: &mut Tx, file_id: &str) -> Result<Vec<String>, Fault> {
+    let take = sql("DELETE FROM archive_traces WHERE file_id = $1 RETURNING job_id").bind(file_id);
+    tx.fetch_all(take).await?.iter().map(|row| row.text(0)).collect()
+}
+
+pub(crate) async fn delete_pages(tx: &mut Tx, id: &str) -> Result<(), Fault> {
+    tx.execute(sql("DELETE FROM archive_pages WHERE file_id = $1").bind(id)).await.map(drop)
+}
+
+pub(crate) async fn is_wanted(tx: &mut Tx, hash: &str) -> Result<bool, Fault> {
+    let look = sql("SELECT id FROM archive_files WHERE hash = $1 LIMIT 1").bind(hash);
+    Ok(tx.fetch_optional(look).await?.is_some())
+}
+
+/// Which of these contents have a record.
+pub(crate) async fn wanted(db: &Db, hashes: &[String]) -> Result<HashSet<String>, Fault> {
+    let list = placeholders(1, hashes.len());
+    let look = format!("SELECT DISTINCT hash FROM archive_files WHERE hash IN ({list})");
+    let rows = db.fetch_all(sql_built(look).bind_all(hashes)).await?;
+    rows.iter().map(|row| row.text(0)).collect()
+}
+
+/// Which of these contents the owner has.
+pub(crate) async fn owned(
+    tx: &mut Tx,
+    owner: &str,
+    hashes: &[String],
+) -> Result<HashSet<String>, Fault> {
+    let list = placeholders(2, hashes.len());
+    let look =
+        format!("SELECT DISTINCT hash FROM archive_files WHERE owner = $1 AND hash IN ({list})");
+    let rows = tx.fetch_all(sql_built(look).bind(owner).bind_all(hashes)).await?;
+    rows.iter().map(|row| row.text(0)).collect()
+}
+
+pub(crate) async fn bytes_of(tx: &mut Tx, owner: &str) -> Result<u64, Fault> {
+    let sum = "SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM archive_files WHERE owner = $1";
+    tx.fetch_optional(sql(sum).bind(owner)).await?.map_or(Ok(0), |row| row.count(0))
+}
+
+/// The last times the owner sent something, newest first.
+pub(crate) async fn sent(tx: &mut Tx, owner: &str, limit: u32) -> Result<Vec<Millis>, Fault> {
+    let select = "SELECT sent_at FROM archive_uploads WHERE owner = $1 \
+                  ORDER BY sent_at DESC LIMIT $2";
+    let rows = tx.fetch_all(sql(select).bind(owner).bind(limit)).await?;
+    rows.iter().map(|row| row.int(0).map(Millis)).collect()
+}
+
+pub(crate) async fn note_sent(tx: &mut Tx, owner: &str, now: Millis) -> Result<(), Fault> {
+    let insert = sql("INSERT INTO archive_uploads (owner, sent_at) VALUES ($1, $2)");
+    tx.execute(insert.bind(owner).bind(now.0)).await.map(drop)
+}
+
+pub(crate) fn forget_sent_by(owner: &str, before: Millis) -> Sql {
+    sql("DELETE FROM archive_uploads WHERE owner = $1 AND sent_at <= $2").bind(owner).bind(before.0)
+}
+
+pub(crate) fn forget_sent(before: Millis) -> Sql {
+    sql("DELETE FROM archive_uploads WHERE sent_at <= $1").bind(before.0)
+}
+
+/// Rows of pages on their way into the table, as few statements as fit.
+pub(crate) struct PageRows<'a> {
+    file_id: &'a str,
+    values: Vec<Value>,
+    rows: usize,
+    bytes: usize,
+}
+
+impl<'a> PageRows<'a> {
+    pub(crate) fn of(file_id: &'a str) -> Self {
+        Self { file_id, values: Vec::new(), rows: 0, bytes: 0 }
+    }
+
+    pub(crate) async fn add(&mut self, tx: &mut Tx, page: &PageRecord) -> Result<(), Fault> {
+        let text = storable(&page.text);
+        for (piece, text) in (0_i64..).zip(split(&text)) {
+            self.values.extend([
+                Value::from(self.file_id),
+                page.page.into(),
+                piece.into(),
+                storable(&page.part).into_owned().into(),
+                page.part_page.into(),
+                page.ocr_confidence.into(),
+                text.into(),
+            ]);
+            self.rows += 1;
+            self.bytes += text.len();
+            if self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES {
+                self.write(tx).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what waits; to be called at the end.
+    pub(crate) async fn write(&mut self, tx: &mut Tx) -> Result<(), Fault> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let rows: Vec<String> =
+            (0..self.rows).map(|row| format!("({})", placeholders(row * 7 + 1, 7))).collect();
+        let insert = format!(
+            "INSERT INTO archive_pages (file_id, page, piece, part, part_page, ocr_confidence, \
+                 text) VALUES {}",
+            rows.join(", ")
+        );
+        tx.execute(sql_built(insert).bind_all(std::mem::take(&mut self.values))).await?;
+        (self.rows, self.bytes) = (0, 0);
+        Ok(())
+    }
+}
+
+/// The next pieces after one, up to a page.
+pub(crate) fn pieces(file_id: &str, after: (i64, i64), last_page: u32) -> Sql {
+    sql("SELECT page, piece, part, part_page, ocr_confidence, text FROM archive_pages \
+         WHERE file_id = $1 AND (page, piece) > ($2, $3) AND page <= $4 \
+         ORDER BY page, piece LIMIT $5")
+    .bind(file_id)
+    .bind(after.0)
+    .bind(after.1)
+    .bind(last_page)
+    .bind(PIECES_READ)
+}
+
+pub(crate) fn piece(row: &Row) -> Result<Piece, Fault> {
+    let small = |column: usize| u32::try_from(row.int(column)?).map_err(Fault::internal);
+    Ok(Piece {
+        page: small(0)?,
+        piece: small(1)?,
+        part: row.text(2)?,
+        part_page: small(3)?,
+        ocr_confidence: row.real_or_null(4)?,
+        text: row.text(5)?,
+    })
+}

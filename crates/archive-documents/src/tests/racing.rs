@@ -1,0 +1,114 @@
+//! Uploads and deletes of the same content at the same time: a record never lacks its content, and
+//! no content outlives its records.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use testkit::on_every_engine;
+use tokio::task::JoinSet;
+
+use super::{World, keep, receive, visibility};
+use crate::{About, Documents, Filter, Rules};
+
+const TASKS: usize = 6;
+const ROUNDS: usize = 8;
+
+async fn round(documents: &Documents, db: &store::Db, owner: &str, content: &str) {
+    let receipt = receive(documents, owner, "a.txt", content.as_bytes()).await.unwrap();
+    let about = About::default();
+    let kept = keep(documents, db, owner, &about, vec![receipt]).await.unwrap();
+    let file = &kept[0].file;
+    // As long as there is a record, there is the content, whatever the others do.
+    let read = tokio::fs::read(documents.path(file).unwrap()).await.unwrap();
+    assert_eq!(read, content.as_bytes());
+    let mut tx = db.begin().await.unwrap();
+    documents.delete(&mut tx, &file.id).await.unwrap();
+    tx.commit().await.unwrap();
+    documents.release(&file.hash).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_record_never_lacks_its_content() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let mut tasks = JoinSet::new();
+        let running = Arc::new(AtomicU32::new(TASKS as u32));
+        for task in 0..TASKS {
+            let (db, running) = (db.clone(), running.clone());
+            // Each task is a process of its own, as far as files and locks in memory go.
+            let rules = Rules { uploads_per_minute: 99, ..Rules::default() };
+            let folder = world.folder.path();
+            let documents = Documents::new(db.clone(), folder, world.clock.clone(), rules);
+            tasks.spawn(async move {
+                let owner = format!("user:{task}");
+                for number in 0..ROUNDS {
+                    let content = format!("content {}", number % 2);
+                    round(&documents, &db, &owner, &content).await;
+                }
+                running.fetch_sub(1, Ordering::SeqCst);
+            });
+        }
+        while running.load(Ordering::SeqCst) > 0 {
+            world.documents.sweep().await.unwrap();
+            tokio::task::yield_now().await;
+            if let Some(done) = tasks.try_join_next() {
+                done.unwrap();
+            }
+        }
+        tasks.join_all().await;
+        assert!(world.on_disk().is_empty(), "{:?}", world.on_disk());
+        let (visibility, filter) = (visibility("user:0", &[]), Filter::default());
+        assert_eq!(world.documents.list(&visibility, &filter, 9, 0).await.unwrap().1, 0);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_release_waits_for_an_upload_that_has_begun_to_keep() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let receipt = world.receive("user:1", "a.txt", b"hello").await.unwrap();
+        let hash = receipt.hash();
+        let mut tx = db.begin().await.unwrap();
+        let about = About::default();
+        let kept = world.documents.keep(&mut tx, "user:1", &about, vec![receipt]).await.unwrap();
+        let mut releases = JoinSet::new();
+        for _ in 0..4 {
+            let (documents, hash) = (world.documents.clone(), hash.clone());
+            releases.spawn(async move { documents.release(&hash).await.unwrap() });
+        }
+        // Long enough for one that does not wait to have removed the content.
+        let early = tokio::time::timeout(Duration::from_millis(300), releases.join_next()).await;
+        assert!(early.is_err());
+        tx.commit().await.unwrap();
+        assert_eq!(releases.join_all().await, [false; 4]);
+        assert_eq!(std::fs::read(world.documents.path(&kept[0].file).unwrap()).unwrap(), b"hello");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn batches_with_the_same_files_in_another_order_do_not_wait_for_each_other() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let mut tasks = JoinSet::new();
+        for task in 0..TASKS {
+            let (documents, db) = (world.documents.clone(), db.clone());
+            tasks.spawn(async move {
+                let owner = format!("user:{task}");
+                let mut texts = ["one", "two", "three", "four"];
+                texts.rotate_left(task % 4);
+                let mut receipts = Vec::new();
+                for text in texts {
+                    let receipt = receive(&documents, &owner, "a.txt", text.as_bytes()).await;
+                    receipts.push(receipt.unwrap());
+                }
+                keep(&documents, &db, &owner, &About::default(), receipts).await.unwrap().len()
+            });
+        }
+        assert_eq!(tasks.join_all().await, [4; TASKS]);
+        assert_eq!(world.on_disk().len(), 4);
+    })
+    .await;
+}

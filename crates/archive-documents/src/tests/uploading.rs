@@ -1,0 +1,177 @@
+//! Taking files in: what a record says, what counts against whom, and what a refusal leaves.
+
+use std::time::Duration;
+
+use clock::Clock as _;
+use fault::Kind;
+use testkit::on_every_engine;
+use tokio::io::AsyncReadExt as _;
+
+use super::{World, keep};
+use crate::{About, Documents, FileRecord, Rules, Status};
+
+const HELLO: &str = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_says_what_was_sent_and_the_content_comes_back() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let long: String = (0..100_000).map(|line| format!("line {line}\n")).collect();
+        let small = world.receive("user:1", "C:\\docs\\hello.txt", b"hello").await.unwrap();
+        let large = world.receive("user:1", "long.md", long.as_bytes()).await.unwrap();
+        let about = About {
+            case_id: Some("case-1".to_owned()),
+            tags: vec!["a".to_owned(), "quoted \"б\"".to_owned()],
+            description: Some("first\0 batch".to_owned()),
+        };
+        let kept = world.keep("user:1", &about, vec![small, large]).await;
+        let expected = FileRecord {
+            id: kept[0].file.id.clone(),
+            owner: "user:1".to_owned(),
+            case_id: Some("case-1".to_owned()),
+            name: "hello.txt".to_owned(),
+            size: 5,
+            mime: "text/plain".to_owned(),
+            hash: HELLO.to_owned(),
+            tags: about.tags.clone(),
+            description: Some("first\u{fffd} batch".to_owned()),
+            uploaded_at: world.clock.now(),
+            status: Status::Uploaded,
+            job_id: None,
+            error: None,
+            page_count: None,
+            word_count: None,
+            problems: Vec::new(),
+        };
+        assert_eq!(kept[0].file, expected);
+        assert_eq!(world.documents.find(&expected.id).await.unwrap(), expected);
+        let file = &kept[1].file;
+        let mut read = String::new();
+        world.documents.open(file).await.unwrap().read_to_string(&mut read).await.unwrap();
+        assert!(read == long && file.size == long.len() as u64);
+        assert_eq!(std::fs::read(world.documents.path(file).unwrap()).unwrap(), long.as_bytes());
+        assert_eq!(world.on_disk().len(), 2);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_content_is_on_the_disk_once_and_goes_with_its_last_record() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let first = world.receive("user:1", "a.txt", b"hello").await.unwrap();
+        let again = world.receive("user:1", "b.txt", b"hello").await.unwrap();
+        let mine = world.keep("user:1", &About::default(), vec![first, again]).await;
+        let theirs = world.receive("user:2", "c.txt", b"hello").await.unwrap();
+        let theirs = world.keep("user:2", &About::default(), vec![theirs]).await;
+        // The second of the batch had the first before it; what user:1 has is not told to user:2.
+        let before = [&mine[0], &mine[1], &theirs[0]].map(|it| it.stored_before);
+        assert_eq!(before, [false, true, false]);
+        let third = world.receive("user:1", "d.txt", b"hello").await.unwrap();
+        assert!(world.keep("user:1", &About::default(), vec![third]).await[0].stored_before);
+        assert_eq!(world.on_disk().len(), 1);
+        world.delete(&mine[0].file.id).await;
+        world.delete(&mine[1].file.id).await;
+        assert!(!world.documents.release(HELLO).await.unwrap());
+        assert_eq!(world.on_disk().len(), 1);
+        world.delete(&theirs[0].file.id).await;
+        let last = world.documents.find(&mine[1].file.id).await.unwrap_err();
+        assert_eq!((last.kind(), last.code()), (Kind::NotFound, "file_not_found"));
+        let visibility = super::visibility("user:1", &[]);
+        let (left, _) = world.documents.list(&visibility, &Default::default(), 9, 0).await.unwrap();
+        assert_eq!(left.len(), 1);
+        // As after a restore from a backup without empty folders.
+        std::fs::remove_dir(world.folder.path().join("files/incoming")).unwrap();
+        world.delete(&left[0].id).await;
+        assert!(world.on_disk().is_empty());
+        assert_eq!(world.documents.open(&left[0]).await.unwrap_err().code(), "file_not_found");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_that_is_not_committed_leaves_no_record() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let receipt = world.receive("user:1", "a.txt", b"hello").await.unwrap();
+        let hash = receipt.hash();
+        let mut tx = db.begin().await.unwrap();
+        let about = About::default();
+        let kept = world.documents.keep(&mut tx, "user:1", &about, vec![receipt]).await.unwrap();
+        drop(tx);
+        let found = world.documents.find(&kept[0].file.id).await;
+        assert_eq!(found.unwrap_err().code(), "file_not_found");
+        assert!(world.documents.release(&hash).await.unwrap());
+        assert!(world.on_disk().is_empty());
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn uploads_are_counted_by_owner_even_across_a_restart() {
+    on_every_engine(async |db| {
+        let rules = Rules { uploads_per_minute: 2, uploads_per_hour: 3, ..Rules::default() };
+        let world = World::under(db, rules.clone()).await;
+        world.documents.begin("user:1", "a.txt").await.unwrap();
+        world.clock.advance(Duration::from_secs(20));
+        // A file that is refused for what it is has been read all the same.
+        assert!(world.receive("user:1", "a.pdf", b"text").await.is_err());
+        let again =
+            Documents::new(db.clone(), world.folder.path(), world.clock.clone(), rules.clone());
+        let refused = again.begin("user:1", "a.txt").await.err().unwrap();
+        assert_eq!((refused.kind(), refused.code()), (Kind::RateLimited, "too_many_uploads"));
+        assert_eq!(refused.retry_wait(), Some(Duration::from_secs(40)));
+        // Names are looked at first, and others are not concerned.
+        assert_eq!(again.begin("user:1", "..").await.err().unwrap().code(), "invalid_file_name");
+        again.begin("user:2", "a.txt").await.unwrap();
+        world.clock.advance(Duration::from_secs(40));
+        again.begin("user:1", "a.txt").await.unwrap();
+        let refused = again.begin("user:1", "a.txt").await.err().unwrap();
+        assert_eq!(refused.retry_wait(), Some(Duration::from_secs(3_600 - 60)));
+        world.clock.advance(Duration::from_secs(3_540));
+        again.begin("user:1", "a.txt").await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn uploads_at_once_are_counted_one_by_one() {
+    on_every_engine(async |db| {
+        let rules = Rules { uploads_per_minute: 5, ..Rules::default() };
+        let world = World::under(db, rules).await;
+        let mut tasks = tokio::task::JoinSet::new();
+        for _ in 0..12 {
+            let documents = world.documents.clone();
+            tasks.spawn(async move { documents.begin("user:1", "a.txt").await.is_ok() });
+        }
+        let let_in = tasks.join_all().await.into_iter().filter(|it| *it).count();
+        assert_eq!(let_in, 5);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_owner_stores_so_much_and_a_file_is_so_large() {
+    on_every_engine(async |db| {
+        let rules = Rules { file_bytes: 10, owner_bytes: 15, ..Rules::default() };
+        let world = World::under(db, rules).await;
+        let about = About::default();
+        let refused = world.receive("user:1", "a.txt", b"12345678901").await.err().unwrap();
+        assert_eq!(refused.code(), "file_too_large");
+        assert!(world.on_disk().is_empty());
+        let first = world.receive("user:1", "a.txt", b"1234567890").await.unwrap();
+        world.keep("user:1", &about, vec![first]).await;
+        let second = world.receive("user:1", "b.txt", b"123456").await.unwrap();
+        let refused = keep(&world.documents, db, "user:1", &about, vec![second]).await;
+        let refused = refused.unwrap_err();
+        assert_eq!((refused.kind(), refused.code()), (Kind::Invalid, "quota_exceeded"));
+        let third = world.receive("user:1", "b.txt", b"12345").await.unwrap();
+        world.keep("user:1", &about, vec![third]).await;
+        // Full: a further file is not even read.
+        let refused = world.documents.begin("user:1", "c.txt").await.err().unwrap();
+        assert_eq!(refused.code(), "quota_exceeded");
+        world.documents.begin("user:2", "c.txt").await.unwrap();
+        assert_eq!(world.on_disk().len(), 2);
+    })
+    .await;
+}

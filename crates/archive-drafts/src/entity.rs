@@ -1,0 +1,261 @@
+//! Who and what a document names: parties, attorneys, judges, courts, case numbers, sums and
+//! organisations, brought together over the parts of a file.
+
+use std::collections::HashMap;
+
+use archive_entities::{Currency, Entity, Kind, Role};
+
+use crate::draft::{Category, Mode, Page};
+use crate::place::{Place, Sketch};
+use crate::wording::{evened, joined, labelled, named, quoted, sentence, title};
+
+/// Other ways to write a name that are listed.
+const VARIANTS_MAX: usize = 10;
+/// Mentions that are tried for a sentence that says something.
+const CONTEXTS_MAX: usize = 20;
+
+/// One entity of the file with the places of all its mentions.
+pub(crate) struct Known<'t> {
+    pub(crate) entity: Entity<'t>,
+    pub(crate) places: Vec<Place>,
+    total: usize,
+}
+
+/// The entities of a file, gathered part by part.
+#[derive(Default)]
+pub(crate) struct Names<'t> {
+    pub(crate) list: Vec<Known<'t>>,
+    by_key: HashMap<(Kind, String), usize>,
+}
+
+impl<'t> Names<'t> {
+    /// Takes the entities of one part, whose first page stands at `first`.
+    pub(crate) fn add(&mut self, first: usize, entities: Vec<Entity<'t>>) {
+        for entity in entities {
+            let places = entity.mentions.iter().map(|it| Place::of(first, it));
+            let places: Vec<Place> = places.collect();
+            let total = entity.mention_count;
+            let key = (entity.kind, entity.key.clone());
+            let known = self.by_key.get(&key).and_then(|it| self.list.get_mut(*it));
+            if let Some(known) = known {
+                known.places.extend(places);
+                known.total += total;
+                known.join(entity);
+            } else {
+                self.by_key.insert(key, self.list.len());
+                self.list.push(Known { entity, places, total });
+            }
+        }
+    }
+
+    pub(crate) fn with(&self, role: Role) -> impl Iterator<Item = &Known<'t>> {
+        self.list.iter().filter(move |it| it.entity.roles.contains(&role))
+    }
+
+    pub(crate) fn of(&self, kind: Kind) -> impl Iterator<Item = &Known<'t>> {
+        self.list.iter().filter(move |it| it.entity.kind == kind)
+    }
+
+    pub(crate) fn parties(&self) -> impl Iterator<Item = &Known<'t>> {
+        self.list.iter().filter(|it| it.entity.is_party())
+    }
+
+    /// A draft for each thing that an entity is.
+    pub(crate) fn sketches(&self, pages: &[Page<'_>], mode: Mode) -> Vec<Sketch> {
+        let mut list = Vec::new();
+        for known in &self.list {
+            for category in known.categories(mode) {
+                list.push(known.sketch(category, pages, mode));
+            }
+        }
+        list
+    }
+}
+
+impl<'t> Known<'t> {
+    fn join(&mut self, other: Entity<'t>) {
+        let mine = &mut self.entity;
+        for role in other.roles {
+            if !mine.roles.contains(&role) {
+                mine.roles.push(role);
+            }
+        }
+        for role in other.represents {
+            if !mine.represents.contains(&role) {
+                mine.represents.push(role);
+            }
+        }
+        mine.bar_number = mine.bar_number.take().or(other.bar_number);
+        mine.ground = mine.ground.max(other.ground);
+        if other.name.len() > mine.name.len() {
+            mine.name = other.name;
+        }
+    }
+
+    /// As one writes it in a sentence.
+    pub(crate) fn shown(&self) -> String {
+        named(&self.entity.name)
+    }
+
+    pub(crate) fn party_roles(&self) -> Vec<String> {
+        let roles = self.entity.roles.iter().filter(|it| it.is_party());
+        roles.map(|it| role_word(*it).to_owned()).collect()
+    }
+
+    pub(crate) fn represents(&self) -> Vec<String> {
+        self.entity.represents.iter().map(|it| role_word(*it).to_owned()).collect()
+    }
+
+    fn categories(&self, mode: Mode) -> Vec<Category> {
+        let mut list = Vec::new();
+        let entity = &self.entity;
+        if entity.is_party() {
+            list.push(Category::Party);
+        }
+        if entity.roles.contains(&Role::Attorney) {
+            list.push(Category::Attorney);
+        }
+        if entity.roles.contains(&Role::Judge) {
+            list.push(Category::Judge);
+        }
+        match entity.kind {
+            Kind::Court => list.push(Category::Court),
+            Kind::CaseNumber => list.push(Category::CaseNumber),
+            Kind::Money if mode != Mode::Fast => list.push(Category::Money),
+            Kind::Organisation if mode != Mode::Fast => list.push(Category::Organisation),
+            _ => {}
+        }
+        list
+    }
+
+    fn sketch(&self, category: Category, pages: &[Page<'_>], mode: Mode) -> Sketch {
+        let mut sketch = Sketch::new(category, self.entity.ground);
+        sketch.tag(category.word());
+        sketch.set("name", self.shown());
+        sketch.set("key", self.entity.key.clone());
+        sketch.set("mentions", self.total);
+        self.variants(&mut sketch, pages);
+        match category {
+            Category::Party => self.party(&mut sketch),
+            Category::Attorney => self.attorney(&mut sketch),
+            Category::Money => self.money(&mut sketch),
+            _ => {
+                let label = match category {
+                    Category::Judge => "Judge",
+                    Category::Court => "Court",
+                    Category::CaseNumber => "Case number",
+                    _ => "Organisation",
+                };
+                sketch.title = format!("{label}: {}", self.shown());
+                sketch.content = match category {
+                    Category::CaseNumber => format!("It is marked {}.", self.marked(pages)),
+                    _ => format!("{} is named in the text.", self.shown()),
+                };
+            }
+        }
+        sketch.title = title(&sketch.title);
+        if let Some(words) = self.context(pages).filter(|_| category != Category::CaseNumber) {
+            sketch.content.push_str(&format!(" It says {}.", quoted(words)));
+        }
+        let first_only =
+            mode == Mode::Standard && matches!(category, Category::Money | Category::Organisation);
+        for place in self.places.iter().take(if first_only { 1 } else { usize::MAX }) {
+            sketch.add(*place);
+        }
+        sketch.places_total = self.total.max(sketch.places.len());
+        sketch
+    }
+
+    /// A number with the words before it in its line, which say what it is the number of.
+    pub(crate) fn marked(&self, pages: &[Page<'_>]) -> String {
+        let words = self.places.first().and_then(|it| labelled(pages, *it));
+        quoted(words.unwrap_or(&self.entity.name))
+    }
+
+    /// The first mention that stands in more than a line of its own.
+    fn context<'p>(&self, pages: &[Page<'p>]) -> Option<&'p str> {
+        self.places.iter().take(CONTEXTS_MAX).find_map(|place| {
+            let words = sentence(pages, *place)?;
+            let said = words.split_whitespace().filter(|it| it.starts_with(char::is_lowercase));
+            (said.count() > 2).then_some(words)
+        })
+    }
+
+    fn variants(&self, sketch: &mut Sketch, pages: &[Page<'_>]) {
+        let mut list: Vec<String> = Vec::new();
+        for words in self.places.iter().filter_map(|it| words_at(pages, *it)) {
+            let words = evened(words);
+            if list.len() < VARIANTS_MAX && !list.contains(&words) {
+                list.push(words);
+            }
+        }
+        sketch.set("written", list);
+    }
+
+    fn party(&self, sketch: &mut Sketch) {
+        let roles = self.party_roles();
+        for role in &roles {
+            sketch.tag(role);
+        }
+        sketch.title = format!("Party: {} ({})", self.shown(), roles.join(", "));
+        sketch.content =
+            format!("{} is named in the text, in the role of {}.", self.shown(), joined(&roles));
+        let person = self.entity.kind == Kind::Person;
+        sketch.set("type", if person { "person" } else { "organisation" });
+        sketch.set("roles", roles);
+    }
+
+    fn attorney(&self, sketch: &mut Sketch) {
+        let sides = self.represents();
+        let whom =
+            if sides.is_empty() { String::new() } else { format!(" for {}", joined(&sides)) };
+        sketch.title = format!("Attorney: {}{whom}", self.shown());
+        sketch.content = format!("{} is named in the text as an attorney{whom}.", self.shown());
+        if let Some(number) = &self.entity.bar_number {
+            sketch.content.push_str(&format!(" The bar card is No. {number}."));
+        }
+        sketch.set("represents", sides);
+        sketch.set_some("barNumber", self.entity.bar_number.clone());
+    }
+
+    fn money(&self, sketch: &mut Sketch) {
+        let Some(money) = self.entity.money else { return };
+        let currency = match money.currency {
+            Currency::Usd => "USD",
+            Currency::Eur => "EUR",
+            Currency::Gbp => "GBP",
+            Currency::Rub => "RUB",
+        };
+        let amount = format!("{}.{:02}", money.cents / 100, money.cents % 100);
+        sketch.tag(currency);
+        sketch.title = format!("Sum: {} ({currency} {amount})", evened(&self.entity.name));
+        sketch.content = format!("The text names the sum of {}.", quoted(&self.entity.name));
+        sketch.set("currency", currency);
+        sketch.set("amount", amount);
+    }
+}
+
+pub(crate) fn words_at<'t>(pages: &[Page<'t>], place: Place) -> Option<&'t str> {
+    pages.get(place.index)?.text.get(place.start..place.end)
+}
+
+pub(crate) fn role_word(role: Role) -> &'static str {
+    match role {
+        Role::Plaintiff => "plaintiff",
+        Role::Defendant => "defendant",
+        Role::Appellant => "appellant",
+        Role::Appellee => "appellee",
+        Role::Petitioner => "petitioner",
+        Role::Respondent => "respondent",
+        Role::Intervenor => "intervenor",
+        Role::ThirdParty => "third party",
+        Role::Amicus => "amicus",
+        Role::Debtor => "debtor",
+        Role::Subject => "subject",
+        Role::Contracting => "contracting",
+        Role::Attorney => "attorney",
+        Role::Judge => "judge",
+        Role::Sender => "sender",
+        Role::Recipient => "recipient",
+    }
+}

@@ -1,0 +1,232 @@
+//! What a document is, by its headings and its first and last words, with the line that says so.
+
+use archive_entities::Ground;
+
+use crate::draft::Page;
+use crate::place::Place;
+
+/// Lines that are looked at for a heading.
+const LINES_MAX: usize = 240;
+/// A longer line is no heading.
+const LINE_BYTES: usize = 240;
+/// The head of a message is above this line.
+const HEAD_LINES: usize = 14;
+
+pub(crate) struct Genre {
+    pub(crate) word: &'static str,
+    pub(crate) ground: Ground,
+    pub(crate) place: Place,
+}
+
+struct Line<'t> {
+    text: &'t str,
+    place: Place,
+}
+
+/// What the pages of one part are.
+pub(crate) fn of(first: usize, pages: &[Page<'_>]) -> Option<Genre> {
+    let lines = lines(first, pages);
+    let found = |it: Option<(&'static str, Place)>, ground| {
+        it.map(|(word, place)| Genre { word, ground, place })
+    };
+    found(message(&lines), Ground::Form)
+        .or_else(|| found(heading(&lines, true), Ground::Layout))
+        .or_else(|| found(letter(&lines), Ground::Label))
+        .or_else(|| found(heading(&lines, false), Ground::Layout))
+        .or_else(|| found(phrase(&lines), Ground::Shape))
+}
+
+fn lines<'t>(first: usize, pages: &[Page<'t>]) -> Vec<Line<'t>> {
+    let mut list = Vec::new();
+    for (step, page) in pages.iter().enumerate() {
+        let mut at = 0;
+        for line in page.text.split('\n') {
+            let mut cell_at = at;
+            at += line.len() + 1;
+            // What stands in columns are lines of their own.
+            for cell in line.split("   ") {
+                let start = cell_at + (cell.len() - cell.trim_start().len());
+                let text = cell.trim();
+                cell_at += cell.len() + 3;
+                if text.is_empty() {
+                    continue;
+                }
+                if list.len() >= LINES_MAX {
+                    return list;
+                }
+                let place = Place { index: first + step, start, end: start + text.len() };
+                list.push(Line { text, place });
+            }
+        }
+    }
+    list
+}
+
+fn message(lines: &[Line<'_>]) -> Option<(&'static str, Place)> {
+    let head = || lines.iter().take(HEAD_LINES);
+    let has = |labels: &[&str]| head().find(|it| labels.iter().any(|label| opens(it.text, label)));
+    let from = has(&["from:", "от:"])?;
+    has(&["to:", "кому:"])?;
+    has(&["subject:", "sent:", "date:", "тема:", "дата:"])?;
+    // A memorandum has the same head.
+    let memo = head().find(|it| it.text.eq_ignore_ascii_case("memorandum"));
+    Some(memo.map_or(("e-mail", from.place), |it| ("memorandum", it.place)))
+}
+
+fn opens(text: &str, label: &str) -> bool {
+    let mut chars = text.chars().flat_map(char::to_lowercase);
+    label.chars().all(|it| chars.next() == Some(it))
+}
+
+/// The first heading with a word that names a kind of document.
+fn heading(lines: &[Line<'_>], shout: bool) -> Option<(&'static str, Place)> {
+    lines.iter().filter(|it| it.text.len() <= LINE_BYTES).find_map(|line| {
+        let bare = line.text.trim_matches(['#', '*', '_', ' ', ':']);
+        let shouted = !bare.chars().any(char::is_lowercase);
+        if shouted != shout || (!shout && !is_titled(bare)) {
+            return None;
+        }
+        let lower = unspaced(bare).to_lowercase();
+        words(&lower).find_map(kind).map(|word| (settled(&lower, word), line.place))
+    })
+}
+
+/// Few words, each of weight with a capital, and no end of a sentence.
+fn is_titled(line: &str) -> bool {
+    let mut count = 0;
+    for word in line.split_whitespace() {
+        count += 1;
+        let small =
+            word.chars().count() <= 3 || word.chars().next().is_some_and(char::is_uppercase);
+        if !small {
+            // In Russian only the first word of a heading has a capital.
+            return line.chars().any(|it| ('а'..='я').contains(&it)) && count > 1 && few(line);
+        }
+    }
+    few(line)
+}
+
+fn few(line: &str) -> bool {
+    line.split_whitespace().count() <= 10 && !line.ends_with(['.', ',', ';', '?', '!', ':'])
+}
+
+/// `Р Е Ш Е Н И Е` is one word.
+fn unspaced(line: &str) -> String {
+    let letters = line.split(' ').filter(|it| !it.is_empty());
+    if letters.clone().count() > 3 && letters.clone().all(|it| it.chars().count() == 1) {
+        return letters.collect();
+    }
+    line.to_owned()
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty())
+}
+
+fn kind(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "complaint" => "complaint",
+        "motion" => "motion",
+        "order" => "order",
+        "judgment" => "judgment",
+        "opinion" => "opinion",
+        "brief" => "brief",
+        "memorandum" => "memorandum",
+        "answer" => "answer",
+        "response" | "reply" | "opposition" => "response",
+        "petition" => "petition",
+        "summons" => "summons",
+        "subpoena" => "subpoena",
+        "notice" => "notice",
+        "affidavit" => "affidavit",
+        "declaration" => "declaration",
+        "stipulation" => "stipulation",
+        "interrogatories" => "interrogatories",
+        "deposition" | "transcript" => "transcript",
+        "agreement" | "contract" | "lease" => "contract",
+        "invoice" => "invoice",
+        "решение" => "judgment",
+        "определение" => "order",
+        "постановление" => "ruling",
+        "исковое" => "complaint",
+        "претензия" => "letter",
+        "договор" | "соглашение" => "contract",
+        "жалоба" => "appeal",
+        "ходатайство" => "motion",
+        "отзыв" => "response",
+        _ => return None,
+    })
+}
+
+/// Words that two kinds share are told apart by the rest of the line.
+fn settled(line: &str, word: &'static str) -> &'static str {
+    let has = |it: &str| words(line).any(|word| word == it);
+    match word {
+        "memorandum" if has("opinion") => "opinion",
+        "order" if has("opinion") => "opinion",
+        "memorandum" if has("law") || has("support") || has("opposition") => "brief",
+        "motion" if has("brief") && line.starts_with("brief") => "brief",
+        it => it,
+    }
+}
+
+fn letter(lines: &[Line<'_>]) -> Option<(&'static str, Place)> {
+    let opening = lines.iter().take(60).find(|it| {
+        opens(it.text, "dear ") || opens(it.text, "уважаем") || opens(it.text, "to whom it may")
+    })?;
+    Some(("letter", opening.place))
+}
+
+/// Words that only one kind of document has, when no heading says anything.
+fn phrase(lines: &[Line<'_>]) -> Option<(&'static str, Place)> {
+    const TELLING: [(&str, &str); 10] = [
+        ("it is ordered", "order"),
+        ("ordered that", "order"),
+        ("it is hereby ordered", "order"),
+        ("so ordered", "order"),
+        ("per curiam", "opinion"),
+        ("wherefore", "complaint"),
+        ("this agreement is made", "contract"),
+        ("now, therefore", "contract"),
+        ("именем российской федерации", "judgment"),
+        ("с уважением", "letter"),
+    ];
+    lines.iter().find_map(|line| {
+        let lower = line.text.to_lowercase();
+        let (_, word) = TELLING.iter().find(|(phrase, _)| lower.contains(phrase))?;
+        let long = line.text.len() > LINE_BYTES;
+        (!long).then_some((*word, line.place))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, want: Option<&str>) {
+        let pages = [Page { number: 1, part: "", text }];
+        let found = of(0, &pages);
+        assert_eq!(found.as_ref().map(|it| it.word), want, "{text}");
+        if let Some(it) = found {
+            assert!(!text[it.place.start..it.place.end].is_empty());
+        }
+    }
+
+    #[test]
+    fn documents_are_told_by_their_headings() {
+        check("STATE OF OHIO\n\nCOMPLAINT AND JURY DEMAND\n\n1. Plaintiff", Some("complaint"));
+        check("ORDER GRANTING MOTION TO COMPEL", Some("order"));
+        check("PLAINTIFF'S MOTION TO DISMISS\n", Some("motion"));
+        check("MEMORANDUM OPINION AND ORDER", Some("opinion"));
+        check("BRIEF IN SUPPORT OF MOTION", Some("brief"));
+        check("# Residential Lease Agreement\n\nThis lease is made", Some("contract"));
+        check("From: A <a@b.c>\nTo: B\nSubject: order\n\nThe ORDER", Some("e-mail"));
+        check("May 3, 2024\n\nDear Ms. Roe:\n\nThe order is final.", Some("letter"));
+        check("Р Е Ш Е Н И Е\nИменем Российской Федерации", Some("judgment"));
+        check("Договор поставки № 5\n\nг. Москва", Some("contract"));
+        check("IT IS HEREBY ORDERED that he pay.", Some("order"));
+        check("Nothing to be told from this text at all.", None);
+        check("", None);
+    }
+}

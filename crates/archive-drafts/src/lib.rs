@@ -1,0 +1,161 @@
+//! Pages of a legal document to drafts of insights: a summary, the authorities it cites, who and
+//! what it names, what happened when, what is due and what contradicts itself.
+//!
+//! Every draft carries the places it was read from, and a page's text at a place is the quote,
+//! always. No I/O, no clock, no knowledge from outside the pages; what is said in a content can
+//! be held against the same pages by the crate `integrity`. Time grows with the text and no
+//! faster, and what is given is bounded.
+//!
+//! # Entities
+//!
+//! `entities` of a draft is a JSON object. `kind` is the category's word; the rest is:
+//!
+//! | category | keys |
+//! |---|---|
+//! | `summary` | `documentType` (`complaint`, `motion`, `order`, `judgment`, `opinion`, `brief`, `letter`, `contract`, `e-mail`, … or `unknown`), `heading`, `courts`, `caseNumbers`, `parties` (`name`, `roles`), `judges`, `attorneys`, `senders`, `recipients`, `date`, `attachments`, `counts` |
+//! | `citation` | `citation`, `citationKind` (`case`, `statute`, `regulation`, `journal`, `decision`), `name`, `plaintiff`, `defendant`, `volume`, `reporter`, `page`, `title`, `section`, `number`, `date`, `year`, `court` (as public tables call it, `ca6`), `pinCites`, `parallel`, `explanations`, `cited` (how often), `shortForms` (how many of these; in the deep mode) |
+//! | `party` | `name`, `key`, `type` (`person`, `organisation`), `roles`, `mentions`, `written` |
+//! | `attorney` | `name`, `key`, `represents` (roles), `barNumber`, `mentions`, `written` |
+//! | `judge`, `court`, `case_number`, `organisation` | `name`, `key`, `mentions`, `written` |
+//! | `money` | `name`, `key`, `currency`, `amount` (a decimal as text), `mentions`, `written` |
+//! | `event` | `event`, `subject`, `date`, `from`, `to`, `precision` (`day`, `month`, `year`, `range`), `written` |
+//! | `deadline` | `count`, `unit`, `before`, `anchor`, `written`; `due`, `counted`, `countedFrom`, `counting` where it could be counted, else `uncounted` |
+//! | `conflict` | `event`, `subject`, `dates` (`date`, `written`) |
+//!
+//! `key` is what all ways to write one name have in common, so that two files can be compared.
+//!
+//! # Confidence
+//!
+//! A draft's confidence is that of the best ground it was read on (`archive_entities::Ground`), and
+//! `meaning` says the same in words. A deadline that was counted is no surer than the date that
+//! it was counted from, and a conflict no surer than the least of its dates.
+
+mod authority;
+mod draft;
+mod entity;
+mod genre;
+mod place;
+mod summary;
+mod timeline;
+mod wording;
+
+pub use draft::{Category, Choice, DRAFTS_MAX, Digest, Draft, Mode, PLACES_MAX, Page, Spot};
+
+use archive_entities::{Event, EventKind};
+use place::Sketch;
+
+/// Reads the pages of one file.
+#[must_use]
+pub fn read(pages: &[Page<'_>], choice: &Choice) -> Digest {
+    read_watched(pages, choice, &mut |_| ())
+}
+
+/// The same; `watch` is told again and again how much of it is done, from 0 to 1.
+#[must_use]
+pub fn read_watched(pages: &[Page<'_>], choice: &Choice, watch: &mut dyn FnMut(f64)) -> Digest {
+    let words = pages.iter().map(|it| it.text.split_whitespace().count() as u64).sum();
+    if words == 0 {
+        return Digest::default();
+    }
+    let mut authorities = authority::Authorities::default();
+    let mut names = entity::Names::default();
+    let mut timeline = timeline::Timeline::default();
+    let mut dated: Option<(usize, Event<'_>)> = None;
+    let mut truncated = false;
+    let (all, mut done) = (pages.len() * archive_entities::PASSES, 0_usize);
+    let mut step = || {
+        done += 1;
+        watch(done as f64 / all as f64);
+    };
+    for (first, part) in parts(pages) {
+        if choice.citations {
+            authorities.read(first, part, choice.mode);
+        }
+        let texts: Vec<archive_entities::Page<'_>> = part
+            .iter()
+            .map(|it| archive_entities::Page { number: it.number, text: it.text })
+            .collect();
+        let mut casefile = archive_entities::read_watched(&texts, &mut step);
+        truncated |= casefile.truncated;
+        timeline.add(first, &casefile);
+        names.add(first, std::mem::take(&mut casefile.entities));
+        if first == 0 {
+            let own = casefile.events.into_iter().find(|it| it.kind == EventKind::Dated);
+            dated = own.map(|it| (first, it));
+        }
+    }
+    truncated |= authorities.truncated;
+    let authorities = authorities.finish(pages);
+    let summary = summary::sketch(&summary::Facts {
+        pages,
+        own: parts(pages).next().map_or(0, |it| it.1.len()),
+        names: &names,
+        dated,
+        authorities: &authorities,
+        events: timeline.events.len(),
+        deadlines: &timeline.deadlines,
+        conflicts: timeline.conflicts.len(),
+        words,
+    });
+    let mut lists: Vec<Vec<Sketch>> = vec![summary.into_iter().collect()];
+    let mut processors = vec!["summary"];
+    if choice.citations {
+        processors.push("citations");
+        lists.push(authorities);
+    }
+    if choice.entities {
+        processors.push("entities");
+        let mut entities = names.sketches(pages, choice.mode);
+        entities.sort_by_key(|it| it.category);
+        lists.extend(by_category(entities));
+    }
+    if choice.timeline && choice.mode != Mode::Fast {
+        processors.push("timeline");
+        lists.extend([timeline.deadlines, timeline.conflicts, timeline.events]);
+    }
+    let all: usize = lists.iter().map(Vec::len).sum();
+    let mut sketches = fit(lists, DRAFTS_MAX);
+    truncated |= sketches.len() < all;
+    sketches.sort_by_key(|it| it.category);
+    Digest { drafts: place::settle(pages, sketches), words, processors, truncated }
+}
+
+/// Runs of pages of one part, with where each begins.
+fn parts<'a, 't>(pages: &'a [Page<'t>]) -> impl Iterator<Item = (usize, &'a [Page<'t>])> {
+    let mut first = 0;
+    pages.chunk_by(|one, next| one.part == next.part).map(move |part| {
+        let at = first;
+        first += part.len();
+        (at, part)
+    })
+}
+
+fn by_category(sorted: Vec<Sketch>) -> Vec<Vec<Sketch>> {
+    let mut lists: Vec<Vec<Sketch>> = Vec::new();
+    for it in sorted {
+        match lists.last_mut() {
+            Some(list) if list.last().is_some_and(|last| last.category == it.category) => {
+                list.push(it);
+            }
+            _ => lists.push(vec![it]),
+        }
+    }
+    lists
+}
+
+/// Keeps as many as may be given, and of every list its fair share, so that ten thousand events
+/// leave room for the parties.
+fn fit(mut lists: Vec<Vec<Sketch>>, most: usize) -> Vec<Sketch> {
+    lists.sort_by_key(Vec::len);
+    let mut left = most;
+    let mut waiting = lists.len();
+    let mut kept = Vec::new();
+    for list in lists {
+        let share = left / waiting.max(1);
+        let before = kept.len();
+        kept.extend(list.into_iter().take(share));
+        left -= kept.len() - before;
+        waiting -= 1;
+    }
+    kept
+}

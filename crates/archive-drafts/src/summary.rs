@@ -1,0 +1,283 @@
+//! The summary of a document: what it is, of which court and case, between whom, before whom and
+//! of what day, every statement in the document's own words.
+
+use archive_entities::{Event, Ground, Kind, Role};
+use serde_json::{Value, json};
+
+use crate::draft::{Category, Page};
+use crate::entity::{Known, Names};
+use crate::genre::{self, Genre};
+use crate::place::{Place, Sketch};
+use crate::timeline::shown;
+use crate::wording::{clipped, evened, joined, named, quoted, title};
+
+/// Names of one sort that the summary lists; all are counted.
+const LISTED_MAX: usize = 8;
+/// What is quoted of a document that says nothing of itself, in bytes.
+const OPENING_BYTES: usize = 240;
+
+/// What the summary is made from.
+pub(crate) struct Facts<'a, 't> {
+    pub(crate) pages: &'a [Page<'t>],
+    /// Pages of the file itself, without its attachments.
+    pub(crate) own: usize,
+    pub(crate) names: &'a Names<'t>,
+    /// The document's own date: the position of its part's first page, and the event.
+    pub(crate) dated: Option<(usize, Event<'t>)>,
+    pub(crate) authorities: &'a [Sketch],
+    pub(crate) events: usize,
+    pub(crate) deadlines: &'a [Sketch],
+    pub(crate) conflicts: usize,
+    pub(crate) words: u64,
+}
+
+pub(crate) fn sketch(facts: &Facts<'_, '_>) -> Option<Sketch> {
+    let own = facts.pages.get(..facts.own)?;
+    let genre = genre::of(0, own);
+    let ground = genre.as_ref().map_or(Ground::Shape, |it| it.ground);
+    let mut draft = Writing { facts, sketch: Sketch::new(Category::Summary, ground) };
+    draft.sketch.tag("summary");
+    draft.kind(genre.as_ref());
+    draft.case();
+    draft.people();
+    draft.date();
+    draft.law();
+    draft.attached();
+    draft.counts();
+    draft.entitle(genre.as_ref());
+    Some(draft.sketch)
+}
+
+struct Writing<'a, 'f, 't> {
+    facts: &'a Facts<'f, 't>,
+    sketch: Sketch,
+}
+
+impl<'a, 't> Writing<'a, '_, 't> {
+    fn say(&mut self, text: &str) {
+        if !self.sketch.content.is_empty() {
+            self.sketch.content.push(' ');
+        }
+        self.sketch.content.push_str(text);
+    }
+
+    fn kind(&mut self, genre: Option<&Genre>) {
+        let pages = self.facts.pages;
+        match genre {
+            Some(it) => {
+                let heading = words_at(pages, it.place).unwrap_or_default();
+                let article = if it.word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+                self.say(&format!(
+                    "This document is {article} {}, by its line {}.",
+                    it.word,
+                    quoted(clipped(heading, OPENING_BYTES))
+                ));
+                self.sketch.tag(it.word);
+                self.sketch.set("documentType", it.word);
+                self.sketch.set("heading", evened(heading));
+                self.sketch.add(it.place);
+            }
+            None => {
+                let Some(place) = opening(pages) else { return };
+                let words = words_at(pages, place).unwrap_or_default();
+                self.say(&format!("This document begins {}.", quoted(words)));
+                self.sketch.set("documentType", "unknown");
+                self.sketch.add(place);
+            }
+        }
+    }
+
+    /// Says whom or what a list names, and marks the places.
+    fn list(
+        &mut self,
+        known: Vec<&'a Known<'t>>,
+        one: &str,
+        many: &str,
+        beside: impl Fn(&Known<'t>) -> String,
+    ) {
+        if known.is_empty() {
+            return;
+        }
+        let shown = known.iter().take(LISTED_MAX);
+        let words: Vec<String> = shown.map(|it| format!("{}{}", it.shown(), beside(it))).collect();
+        // A name may end in a point, so it never ends the sentence.
+        let what = if known.len() == 1 { one } else { many };
+        self.say(&format!("{} {what}.", joined(&words)));
+        let first: Vec<Place> =
+            known.iter().take(LISTED_MAX).filter_map(|it| it.places.first().copied()).collect();
+        for place in first {
+            self.sketch.add(place);
+        }
+    }
+
+    fn case(&mut self) {
+        let names = self.facts.names;
+        let nothing = |_: &Known<'t>| String::new();
+        let courts: Vec<_> = names.of(Kind::Court).collect();
+        self.sketch.set("courts", shown_names(&courts));
+        self.list(courts, "is the court", "are the courts", nothing);
+        let numbers: Vec<_> = names.of(Kind::CaseNumber).collect();
+        self.sketch.set("caseNumbers", shown_names(&numbers));
+        let marked: Vec<String> =
+            numbers.iter().take(LISTED_MAX).map(|it| it.marked(self.facts.pages)).collect();
+        if !marked.is_empty() {
+            self.say(&format!("It is marked {}.", joined(&marked)));
+        }
+        for place in numbers.iter().take(LISTED_MAX).filter_map(|it| it.places.first()) {
+            self.sketch.add(*place);
+        }
+    }
+
+    fn people(&mut self) {
+        let names = self.facts.names;
+        let parties: Vec<_> = names.parties().collect();
+        let listed = parties.iter().take(LISTED_MAX);
+        let value: Vec<Value> =
+            listed.map(|it| json!({"name": it.shown(), "roles": it.party_roles()})).collect();
+        self.sketch.set("parties", value);
+        let roles = |it: &Known<'t>| format!(" ({})", it.party_roles().join(", "));
+        self.list(parties, "is the party", "are the parties", roles);
+        let judges: Vec<_> = names.with(Role::Judge).collect();
+        self.sketch.set("judges", shown_names(&judges));
+        self.list(judges, "is the judge", "are the judges", |_| String::new());
+        let attorneys: Vec<_> = names.with(Role::Attorney).collect();
+        self.sketch.set("attorneys", shown_names(&attorneys));
+        let sides = |it: &Known<'t>| match it.represents().as_slice() {
+            [] => String::new(),
+            list => format!(" (side: {})", list.join(", ")),
+        };
+        self.list(attorneys, "is the attorney", "are the attorneys", sides);
+        let senders: Vec<_> = names.with(Role::Sender).collect();
+        self.sketch.set("senders", shown_names(&senders));
+        self.list(senders, "is the sender", "are the senders", |_| String::new());
+        let readers: Vec<_> = names.with(Role::Recipient).collect();
+        self.sketch.set("recipients", shown_names(&readers));
+        self.list(readers, "is the recipient", "are the recipients", |_| String::new());
+    }
+
+    fn date(&mut self) {
+        let Some((first, event)) = &self.facts.dated else { return };
+        let text = format!("It is from {}.", quoted(event.date.quote));
+        let place = Place::of(*first, &event.date);
+        self.say(&text);
+        self.sketch.set("date", shown(event.when));
+        self.sketch.add(place);
+    }
+
+    fn law(&mut self) {
+        let facts = self.facts;
+        let named = |it: &Sketch| {
+            let place = it.places.first()?;
+            Some((*place, quoted(words_at(facts.pages, *place)?)))
+        };
+        let cited: Vec<_> = facts.authorities.iter().filter_map(named).take(3).collect();
+        if !cited.is_empty() {
+            let words: Vec<String> = cited.iter().map(|it| it.1.clone()).collect();
+            self.say(&format!("It cites {}.", joined(&words)));
+        }
+        let due: Vec<_> = facts.deadlines.iter().filter_map(named).take(3).collect();
+        if !due.is_empty() {
+            let words: Vec<String> = due.iter().map(|it| it.1.clone()).collect();
+            self.say(&format!("It sets time limits: {}.", joined(&words)));
+        }
+        for (place, _) in cited.into_iter().chain(due) {
+            self.sketch.add(place);
+        }
+        let all = facts.authorities.iter().filter_map(|it| it.citations.first());
+        self.sketch.citations = all.take(50).cloned().collect();
+    }
+
+    fn attached(&mut self) {
+        let mut parts: Vec<String> = Vec::new();
+        for page in self.facts.pages.iter().skip(self.facts.own) {
+            let part = page.part.to_owned();
+            if parts.len() < 50 && parts.last() != Some(&part) {
+                parts.push(part);
+            }
+        }
+        if !parts.is_empty() {
+            self.sketch.set("attachments", parts);
+        }
+    }
+
+    fn counts(&mut self) {
+        let facts = self.facts;
+        let names = facts.names;
+        let counts = json!({
+            "pages": facts.pages.len(),
+            "words": facts.words,
+            "authorities": facts.authorities.len(),
+            "parties": names.parties().count(),
+            "attorneys": names.with(Role::Attorney).count(),
+            "judges": names.with(Role::Judge).count(),
+            "courts": names.of(Kind::Court).count(),
+            "caseNumbers": names.of(Kind::CaseNumber).count(),
+            "organisations": names.of(Kind::Organisation).count(),
+            "sums": names.of(Kind::Money).count(),
+            "events": facts.events,
+            "deadlines": facts.deadlines.len(),
+            "conflicts": facts.conflicts,
+        });
+        self.sketch.set("counts", counts);
+    }
+
+    /// `Complaint: Roe v. Acme LLC, 24-123456-NO`
+    fn entitle(&mut self, genre: Option<&Genre>) {
+        let names = self.facts.names;
+        let mut kind = genre.map_or("document", |it| it.word).to_owned();
+        if let Some(first) = kind.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        let side = |roles: &[Role]| {
+            roles.iter().find_map(|role| names.with(*role).next()).map(Known::shown)
+        };
+        let left = side(&[Role::Plaintiff, Role::Petitioner, Role::Appellant]);
+        let right = side(&[Role::Defendant, Role::Respondent, Role::Appellee]);
+        let between = match (left, right) {
+            (Some(left), Some(right)) => Some(format!("{left} v. {right}")),
+            (one, other) => one.or(other).or_else(|| side(&[Role::Subject, Role::Debtor])),
+        };
+        let sides: Vec<String> = names.with(Role::Contracting).take(2).map(Known::shown).collect();
+        let between = between.or_else(|| (!sides.is_empty()).then(|| joined(&sides)));
+        let mailed = || match (side(&[Role::Sender]), side(&[Role::Recipient])) {
+            (Some(from), Some(to)) => Some(format!("{from} to {to}")),
+            (from, to) => from.or(to),
+        };
+        let letter = genre.is_some_and(|it| matches!(it.word, "e-mail" | "letter" | "memorandum"));
+        let who = if letter { mailed().or(between) } else { between };
+        let number = names.of(Kind::CaseNumber).next().map(Known::shown);
+        let date = self.facts.dated.as_ref().map(|(_, it)| shown(it.when));
+        let rest: Vec<String> = [who, number, date].into_iter().flatten().collect();
+        let rest = if rest.is_empty() {
+            let opening = opening(self.facts.pages);
+            let words = opening.and_then(|it| words_at(self.facts.pages, it));
+            named(clipped(words.unwrap_or_default(), 80))
+        } else {
+            rest.join(", ")
+        };
+        self.sketch.title = title(&format!("{kind}: {rest}"));
+    }
+}
+
+fn shown_names(list: &[&Known<'_>]) -> Vec<String> {
+    list.iter().take(LISTED_MAX).map(|it| it.shown()).collect()
+}
+
+fn words_at<'t>(pages: &[Page<'t>], place: Place) -> Option<&'t str> {
+    pages.get(place.index)?.text.get(place.start..place.end)
+}
+
+/// The first line with words.
+fn opening(pages: &[Page<'_>]) -> Option<Place> {
+    for (index, page) in pages.iter().enumerate() {
+        let text = page.text;
+        let start = text.len() - text.trim_start().len();
+        let rest = text.get(start..).unwrap_or_default();
+        let line = rest.lines().next().unwrap_or_default();
+        let line = clipped(line, OPENING_BYTES).trim_end();
+        if !line.is_empty() {
+            return Some(Place { index, start, end: start + line.len() });
+        }
+    }
+    None
+}

@@ -1,0 +1,89 @@
+//! Letters, messages and contracts that the rules were not written for.
+
+use archive_entities::testing::{Dice, Truth};
+use archive_entities::{EventKind, Role, Unit};
+
+use super::{FIRMS, Made, american, british, dollars, later, month, people, surname, two_firms};
+
+pub(super) fn letter(dice: &mut Dice) -> Made {
+    let mut truth = Truth { genre: "letter", ..Truth::default() };
+    let [writer, client, reader] = people(dice);
+    let company = dice.pick(&FIRMS);
+    let (today, signed, broke) = (dice.day(), dice.day(), dice.day());
+    let firm = format!("{} & Partners LLP", surname(writer));
+    let pounds = 4 + dice.below(80);
+    truth.money.push(format!("GBP {pounds}50.00"));
+    let text = format!(
+        "{firm}\n3 Temple Row\n\nBY EMAIL AND POST\n\n{}\n\n{company}\nAttn: {reader}\n\nDear {reader},\n\nOur client: {client}\n\nWe act for the above-named. By an agreement dated {} your company undertook to repair the roof. The works were abandoned on {}. We invite you to pay £{pounds}50.00 within fourteen days of receipt of this letter, failing which proceedings will be issued without further notice.\n\nYours faithfully,\n\n{writer}\nPartner\n{firm}\n",
+        british(today),
+        british(signed),
+        british(broke),
+    );
+    truth.event(today, EventKind::Dated);
+    truth.event(signed, EventKind::Agreement);
+    truth.event(broke, EventKind::Other);
+    truth.deadlines.push((14, Unit::Days, None));
+    truth.organisation(company);
+    truth.organisation(&firm);
+    (vec![text], truth)
+}
+
+pub(super) fn email(dice: &mut Dice) -> Made {
+    let mut truth = Truth { genre: "e-mail", ..Truth::default() };
+    let [from, to, judge, expert] = people(dice);
+    let (company, other) = two_firms(dice);
+    let (sent, hearing, due) = (dice.day(), dice.day(), dice.day());
+    let number = format!("2:2{}-cv-{:05}", dice.below(5), 10_000 + dice.below(8_000));
+    let retainer = dollars(dice, &mut truth);
+    let text = format!(
+        "From: {from} <first@example.com>\nTo: {to} <second@example.com>\nDate: {sent}\nSubject: RE: {} v. {other} ({number})\n\n{},\n\nTwo things. Judge {} moved the hearing to {}, and {expert}'s report must be in by {}. {company} still owes us {retainer}.\n\nThe motion relies on Garrity v. Bloom, 88 F.4th 310 (2d Cir. 2023), which I have not read yet.\n\n{}\n",
+        surname(from),
+        to.split(' ').next().unwrap(),
+        surname(judge),
+        american(hearing),
+        american(due),
+        from.split(' ').next().unwrap(),
+    );
+    truth.cites(&["88 F.4th 310"]);
+    truth.event(sent, EventKind::Dated);
+    truth.event(hearing, EventKind::Hearing);
+    truth.event(due, EventKind::Deadline);
+    truth.judges.push(surname(judge).to_owned());
+    truth.numbers.push(number);
+    // The case bears the sender's own name, so the fuller one is his.
+    truth.parties = vec![(from.to_owned(), Role::Plaintiff), (other.to_owned(), Role::Defendant)];
+    truth.organisation(company);
+    truth.organisation(other);
+    (vec![text], truth)
+}
+
+pub(super) fn contract(dice: &mut Dice) -> Made {
+    let mut truth = Truth { genre: "contract", ..Truth::default() };
+    let [consultant, signer] = people(dice);
+    let (company, guarantor) = two_firms(dice);
+    let (signed, ends) = (dice.day(), dice.day());
+    let started = dice.day();
+    let (fee, cap) = (dollars(dice, &mut truth), dollars(dice, &mut truth));
+    let text = format!(
+        "CONSULTING SERVICES AGREEMENT\n\nThis Consulting Services Agreement (the \"Agreement\") is entered into as of {} by and between {company} (the \"Company\") and {consultant} (the \"Consultant\").\n\n1. Services. The Consultant shall provide the services described in Exhibit A beginning in {} {}.\n\n2. Fees. The Company shall pay a monthly fee of {fee}. Invoices are payable within thirty (30) days after receipt.\n\n3. Term. This Agreement expires on {} unless either party gives notice at least sixty (60) days prior to expiration.\n\n4. Guaranty. {guarantor} guarantees the Company's obligations up to {cap}.\n\n5. Governing Law. This Agreement is governed by N.Y. Gen. Oblig. Law § 5-1401.\n\nIN WITNESS WHEREOF, the parties have executed this Agreement.\n\nCOMPANY: {}\n\nBy: ____________________\nName: {signer}\nTitle: President\n\nCONSULTANT: {}\n",
+        american(signed),
+        month(started),
+        started.year(),
+        american(ends),
+        company.to_uppercase(),
+        consultant.to_uppercase(),
+    );
+    truth.cites(&["N.Y. Gen. Oblig. Law § 5-1401"]);
+    truth.event(signed, EventKind::Agreement);
+    let first = later(started, 1 - i64::from(started.day()));
+    let last = started.last_of_month();
+    truth.events.push((first.to_string(), last.to_string(), EventKind::Other));
+    truth.event(ends, EventKind::Deadline);
+    truth.deadlines.push((30, Unit::Days, None));
+    truth.deadlines.push((60, Unit::Days, None));
+    truth.parties =
+        vec![(company.to_owned(), Role::Contracting), (consultant.to_owned(), Role::Contracting)];
+    truth.organisation(company);
+    truth.organisation(guarantor);
+    (vec![text], truth)
+}

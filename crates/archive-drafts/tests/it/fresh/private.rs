@@ -1,0 +1,94 @@
+//! Letters, messages and contracts.
+
+use archive_entities::testing::{Dice, Truth};
+use archive_entities::{EventKind, Role, Unit};
+use jiff::civil::Date;
+
+use super::russian::MONTHS;
+use super::{FIRMS, Made, american, dollars, later, people, two_firms};
+
+pub(super) fn severance(dice: &mut Dice) -> Made {
+    let mut truth = Truth { genre: "letter", ..Truth::default() };
+    let [worker, writer] = people(dice);
+    let company = dice.pick(&FIRMS);
+    let (today, last) = (dice.day(), dice.day());
+    let pay = dollars(dice, &mut truth);
+    let text = format!(
+        "{company}\n\n{}\n\n{worker}\n77 Quince Street\n\nDear {}:\n\nThis letter confirms that your employment with {company} ends on {}. If you sign the enclosed release, the company will pay you {pay}, less withholding. You have 21 days from receipt of this letter to consider it, and you may revoke within seven (7) days after signing.\n\nWith best wishes,\n\n{writer}\nDirector of Human Resources\n",
+        american(today),
+        worker.split(' ').next().unwrap(),
+        american(last),
+    );
+    truth.event(today, EventKind::Dated);
+    truth.event(last, EventKind::Employment);
+    truth.deadlines.push((21, Unit::Days, None));
+    truth.deadlines.push((7, Unit::Days, None));
+    truth.organisation(company);
+    (vec![text], truth)
+}
+
+pub(super) fn settlement(dice: &mut Dice) -> Made {
+    let mut truth = Truth { genre: "e-mail", ..Truth::default() };
+    let [from, to, mediator] = people(dice);
+    let (left, right) = two_firms(dice);
+    let (sent, met, close) = (dice.day(), dice.day(), dice.day());
+    let (offer, demand) = (dollars(dice, &mut truth), dollars(dice, &mut truth));
+    let text = format!(
+        "From: {from}\nSent: {}\nTo: {to}\nSubject: {left} / {right} - confidential\n\nFollowing the mediation before {mediator} on {}, my client is prepared to pay {offer} against your demand of {demand}. The offer stays open until {}. Please tell {right} that nothing here is an admission. See Fed. R. Evid. 408.\n",
+        american(sent),
+        american(met),
+        american(close),
+    );
+    truth.cites(&["Fed. R. Evid. 408"]);
+    truth.event(sent, EventKind::Dated);
+    truth.event(met, EventKind::Hearing);
+    truth.event(close, EventKind::Deadline);
+    truth.organisation(left);
+    truth.organisation(right);
+    (vec![text], truth)
+}
+
+pub(super) fn secrecy(dice: &mut Dice) -> Made {
+    let mut truth = Truth { genre: "contract", ..Truth::default() };
+    let [signer, _] = people(dice);
+    let (left, right) = two_firms(dice);
+    let made = dice.day();
+    let text = format!(
+        "MUTUAL NON-DISCLOSURE AGREEMENT\n\nEffective Date: {}\n\nThis Agreement is made by and between {left}, a Delaware corporation with offices in Wilmington, and {right}, an Oregon limited liability company (each a \"Party\").\n\n1. Neither Party shall disclose Confidential Information for three (3) years after the Effective Date.\n\n2. On request, the receiving Party shall return all copies within ten (10) business days after receipt of the request.\n\nBy: /s/ {signer}\nName: {signer}\nTitle: Chief Executive Officer\n",
+        american(made),
+    );
+    truth.event(made, EventKind::Agreement);
+    truth.deadlines.push((10, Unit::BusinessDays, None));
+    truth.parties =
+        vec![(left.to_owned(), Role::Contracting), (right.to_owned(), Role::Contracting)];
+    truth.organisation(left);
+    truth.organisation(right);
+    (vec![text], truth)
+}
+
+pub(super) fn supply(dice: &mut Dice) -> Made {
+    let mut truth = Truth { genre: "contract", ..Truth::default() };
+    let spelled = |day: Date| {
+        format!("«{:02}» {} {} г.", day.day(), MONTHS[day.month() as usize - 1], day.year())
+    };
+    let seller = dice.pick(&["Ладога-Трейд", "Степь", "Верхний Дон"]);
+    let buyer = dice.pick(&["Апрель", "Мегаполис Строй", "Вымпел"]);
+    let (made, until) = (dice.day(), later(dice.day(), 400));
+    let thousands = 120 + dice.below(700);
+    truth.money.push(format!("RUB {thousands}000.00"));
+    let text = format!(
+        "ДОГОВОР ПОСТАВКИ № 14/22\n\nг. Казань                                        {}\n\nООО «{seller}», именуемое в дальнейшем «Поставщик», в лице генерального директора Ершова К.Л., и АО «{buyer}», именуемое в дальнейшем «Покупатель», заключили настоящий договор о нижеследующем:\n\n1. Поставщик обязуется передать товар на сумму {thousands} 000 рублей.\n\n2. Оплата производится в течение 5 банковских дней после получения товара.\n\n3. Договор действует до {}. К отношениям сторон применяется ст. 506 ГК РФ.\n",
+        spelled(made),
+        spelled(until),
+    );
+    truth.cites(&["ст. 506 ГК РФ"]);
+    truth.event(made, EventKind::Dated);
+    truth.event(until, EventKind::Deadline);
+    truth.deadlines.push((5, Unit::BusinessDays, None));
+    truth.parties = vec![
+        (format!("ООО {seller}"), Role::Contracting),
+        (format!("АО {buyer}"), Role::Contracting),
+    ];
+    truth.organisations = vec![format!("ООО {seller}"), format!("АО {buyer}")];
+    (vec![text], truth)
+}

@@ -1,0 +1,147 @@
+//! The laws that hold for any pages, and the bounds.
+
+use archive_drafts::{Category, Choice, Mode, Page};
+use proptest::prelude::*;
+
+use crate::proof;
+
+/// Pieces of legal writing, thrown together.
+const SCRAPS: [&str; 24] = [
+    "Plaintiff",
+    ",\n",
+    "\n\n",
+    " v. ",
+    " JANE ROE",
+    " Acme, LLC",
+    " (P12345)",
+    " within 21 days of service",
+    " March 3, 2024",
+    " 2:24-cv-01234-ABC",
+    "$1,250,000.50",
+    " Hon. Mary Roe",
+    " Roe v. Wade, 410 U.S. 113, 120 (1973) (holding so)",
+    " Id. at 121.",
+    " Roe, supra, at 122",
+    "COMPLAINT\n",
+    "From: Jane Roe\nTo: John Doe\nSubject: x\n",
+    " ООО «Ромашка»",
+    " дело № А40-12345/2024",
+    " 15 января 2024 г.",
+    " \"he said «no»",
+    " agree-\nment",
+    " Court of Appeals",
+    " The complaint was filed on ",
+];
+
+fn modes() -> [Choice; 3] {
+    [Mode::Fast, Mode::Standard, Mode::Deep].map(Choice::all)
+}
+
+fn check(texts: &[String]) {
+    let parts = ["", "", "a.pdf", "a.pdf/b.txt"];
+    let pages: Vec<Page<'_>> = texts
+        .iter()
+        .zip(3..)
+        .enumerate()
+        .map(|(at, (text, number))| Page { number, part: parts[at.min(3)], text })
+        .collect();
+    for choice in modes() {
+        let digest = archive_drafts::read(&pages, &choice);
+        proof::verify(&pages, &digest);
+        let mut shares = vec![0.0];
+        assert_eq!(
+            digest,
+            archive_drafts::read_watched(&pages, &choice, &mut |it| shares.push(it))
+        );
+        assert!(shares.is_sorted_by(|before, after| before < after), "{shares:?}");
+        let whole = if digest.words == 0 { 0.0 } else { 1.0 };
+        assert_eq!(shares.last(), Some(&whole));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn anything_can_be_digested(texts in prop::collection::vec(".{0,200}", 0..4)) {
+        check(&texts);
+    }
+
+    #[test]
+    fn scraps_of_law_can_be_digested(
+        scraps in prop::collection::vec(prop::sample::select(SCRAPS.to_vec()), 0..60),
+        cut in 0..60_usize,
+    ) {
+        let cut = cut.min(scraps.len());
+        check(&[scraps[..cut].concat(), scraps[cut..].concat(), scraps.join(" ")]);
+    }
+}
+
+fn one(text: &str, choice: Choice) -> archive_drafts::Digest {
+    archive_drafts::read(&[Page { number: 1, part: "", text }], &choice)
+}
+
+#[test]
+fn no_words_give_no_drafts() {
+    assert!(one(" \n\t\u{c}", Choice::all(Mode::Deep)).drafts.is_empty());
+}
+
+#[test]
+fn modes_and_choices_differ_as_they_say() {
+    let text = "COMPLAINT\n\nPlaintiff Jane Roe sued Defendant Acme, LLC for $5,000. The complaint was filed on March 3, 2024. See Roe v. Wade, 410 U.S. 113 (1973). Id. at 120.";
+    let has = |choice, category| one(text, choice).drafts.iter().any(|it| it.category == category);
+    let places = |mode| {
+        let digest = one(text, Choice::all(mode));
+        let it = digest.drafts.iter().find(|it| it.category == Category::Citation).unwrap();
+        it.places.len()
+    };
+    assert_eq!(places(Mode::Fast), 1);
+    assert_eq!(places(Mode::Standard), 1);
+    assert_eq!(places(Mode::Deep), 2);
+    for category in [Category::Money, Category::Organisation, Category::Event] {
+        assert!(!has(Choice::all(Mode::Fast), category), "{category:?}");
+        assert!(has(Choice::all(Mode::Standard), category), "{category:?}");
+    }
+    let nothing = Choice { mode: Mode::Deep, citations: false, entities: false, timeline: false };
+    let digest = one(text, nothing);
+    assert_eq!(digest.processors, ["summary"]);
+    assert_eq!(digest.drafts.len(), 1);
+    assert_eq!(digest.drafts[0].title, "Complaint: Jane Roe v. Acme, LLC");
+}
+
+#[test]
+fn short_forms_reach_over_pages_and_not_over_parts() {
+    let page = |number, part, text| Page { number, part, text };
+    let pages = [
+        page(1, "", "Roe v. Wade, 410 U.S.\n"),
+        page(2, "", "113 (1973)."),
+        page(3, "", "Id. at 120."),
+        page(4, "b.txt", "Id. at 121."),
+    ];
+    let digest = archive_drafts::read(&pages, &Choice::all(Mode::Deep));
+    proof::verify(&pages, &digest);
+    let it = digest.drafts.iter().find(|it| it.category == Category::Citation).unwrap();
+    assert_eq!(it.title, "Cites Roe v. Wade, 410 U.S. 113 (1973)");
+    let shown: Vec<(u32, &str)> = it.places.iter().map(|it| (it.page, it.quote.as_str())).collect();
+    assert_eq!(shown, [(1, "Roe v. Wade, 410 U.S."), (2, "113 (1973)"), (3, "Id. at 120")]);
+}
+
+#[test]
+fn many_things_leave_room_for_the_others() {
+    let mut text = String::from("Plaintiff Jane Roe and Defendant Acme, LLC.\n");
+    for at in 0..3_000 {
+        text.push_str(&format!(
+            "Filed on March {}, {}. {} U.S. {at}.\n",
+            at % 28 + 1,
+            1950 + at / 28,
+            at % 500 + 1
+        ));
+    }
+    let digest = one(&text, Choice::all(Mode::Standard));
+    assert_eq!(digest.drafts.len(), archive_drafts::DRAFTS_MAX);
+    assert!(digest.truncated);
+    let count = |category| digest.drafts.iter().filter(|it| it.category == category).count();
+    assert_eq!(count(Category::Party), 2);
+    let (events, authorities) = (count(Category::Event), count(Category::Citation));
+    assert!(events > 500 && authorities > 500, "{events} events, {authorities} authorities");
+}

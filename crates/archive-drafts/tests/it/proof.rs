@@ -1,0 +1,64 @@
+//! Everything that a digest says, checked against the pages by machine.
+
+use archive_drafts::{Digest, Draft, Page};
+use archive_integrity::{Insight, Options, Source, SourceText, Span, Support, Test, Verdict};
+
+fn slice(page: &Page<'_>, start: u32, end: u32) -> String {
+    page.text.chars().skip(start as usize).take((end - start) as usize).collect()
+}
+
+/// The laws of every draft of any pages.
+pub(crate) fn verify(pages: &[Page<'_>], digest: &Digest) {
+    assert!(digest.drafts.len() <= archive_drafts::DRAFTS_MAX);
+    assert!(digest.drafts.is_sorted_by_key(|it| it.category));
+    for it in &digest.drafts {
+        assert!(!it.title.trim().is_empty() && it.title.chars().count() <= 170, "{it:?}");
+        assert!(!it.content.trim().is_empty() && it.content.len() < 20_000, "{it:?}");
+        assert!(it.confidence > 0.0 && it.confidence <= 1.0 && !it.meaning.is_empty());
+        assert!(!it.places.is_empty() && it.places.len() <= archive_drafts::PLACES_MAX, "{it:?}");
+        assert!(it.places_total as usize >= it.places.len());
+        assert_eq!(it.entities["kind"], it.category.word());
+        for spot in &it.places {
+            let page = pages.iter().find(|page| page.number == spot.page).unwrap();
+            assert!(spot.start < spot.end);
+            assert_eq!(slice(page, spot.start, spot.end), spot.quote, "{}", it.title);
+        }
+    }
+}
+
+fn insight(place: usize, draft: &Draft) -> Insight {
+    let source = |it: &archive_drafts::Spot| Source {
+        file_hash: "f".to_owned(),
+        page: Some(it.page),
+        span: Some(Span { start: it.start as usize, end: it.end as usize }),
+        quote: it.quote.clone(),
+    };
+    Insight {
+        id: place.to_string(),
+        title: draft.title.clone(),
+        content: draft.content.clone(),
+        category: draft.category.word().to_owned(),
+        tags: draft.tags.clone(),
+        created_ms: 0,
+        sources: draft.places.iter().map(source).collect(),
+    }
+}
+
+/// What a check of facts finds wrong with the drafts of a document against that document.
+pub(crate) fn doubts(pages: &[Page<'_>], digest: &Digest) -> Vec<String> {
+    let texts = [SourceText {
+        file_hash: "f".to_owned(),
+        pages: pages.iter().map(|it| it.text.to_owned()).collect(),
+    }];
+    let insights: Vec<Insight> =
+        digest.drafts.iter().enumerate().map(|(place, it)| insight(place, it)).collect();
+    let report = archive_integrity::run(Test::FactCheck, &insights, &texts, &Options::default());
+    let mut list = Vec::new();
+    for (detail, draft) in report.details.iter().zip(&digest.drafts) {
+        let refuted = detail.claims.iter().any(|it| it.support == Support::Contradicted);
+        if refuted || detail.verdict != Verdict::Passed {
+            list.push(format!("{}: {:?}\n    {}", draft.title, detail.issues(), draft.content));
+        }
+    }
+    list
+}

@@ -1,0 +1,189 @@
+//! Documents of many courts and desks, written with their truth before any rule was made for
+//! them, in three sets by two writers. What counts as the same is said in `unseen/judge`.
+//!
+//! * The first 79 are of one hand. A hash of its name puts each in one of two halves: what was
+//!   misread in the first was shown and mended, of the second only totals were looked at.
+//! * The 34 of `open` are by another writer, who knew nothing of the rules. They were scored once,
+//!   and then everything that was misread in them was shown and its causes mended.
+//! * The 40 of `sealed` are by that writer too. Nobody who made rules has read them or seen what is
+//!   misread in them: they were scored five times, and only these totals were printed.
+//!
+//! Precision and recall at first sight and now:
+//!
+//! | kind | first set, held out | now | open | now | sealed | now |
+//! |---|---|---|---|---|---|---|
+//! | date | 1.00 / 1.00 | 1.00 / 1.00 | 1.00 / 0.99 | 1.00 / 0.99 | 0.98 / 0.99 | 0.99 / 0.99 |
+//! | money | 1.00 / 1.00 | 1.00 / 1.00 | 1.00 / 1.00 | 1.00 / 1.00 | 1.00 / 1.00 | 1.00 / 1.00 |
+//! | case number | 0.93 / 0.62 | 0.98 / 0.93 | 0.93 / 0.82 | 1.00 / 1.00 | 0.97 / 0.87 | 0.97 / 0.87 |
+//! | citation | 0.96 / 0.83 | 0.94 / 0.97 | 0.65 / 0.55 | 1.00 / 0.99 | 0.62 / 0.51 | 0.92 / 0.81 |
+//! | judge | 0.92 / 0.88 | 0.96 / 0.96 | 0.74 / 0.74 | 1.00 / 1.00 | 0.86 / 0.67 | 0.93 / 0.78 |
+//! | attorney | 0.93 / 0.61 | 1.00 / 1.00 | 0.89 / 0.62 | 0.97 / 0.97 | 0.93 / 0.54 | 0.92 / 0.73 |
+//! | court, whole name | 0.70 / 0.72 | 0.83 / 0.88 | 0.85 / 0.85 | 1.00 / 1.00 | 0.62 / 0.65 | 0.88 / 0.86 |
+//! | event with its kind | 0.68 / 0.69 | 0.92 / 0.94 | 0.64 / 0.65 | 0.96 / 0.96 | 0.64 / 0.64 | 0.76 / 0.77 |
+//! | party with role | 0.94 / 0.83 | 0.90 / 0.88 | 0.71 / 0.61 | 0.99 / 0.96 | 0.62 / 0.46 | 0.77 / 0.58 |
+//! | deadline with its day | 0.65 / 0.61 | 0.83 / 0.83 | 0.54 / 0.38 | 0.98 / 0.98 | 0.50 / 0.40 | 0.61 / 0.57 |
+//!
+//! The figures at first sight are those of a stricter judge, who took no paragraph of a law, no
+//! article of a list and no kind of a paper's own day for another; a part of the gain in citations
+//! and events is his. The columns of `sealed` are what to expect of papers nobody has seen.
+
+use std::collections::BTreeSet;
+
+use archive_drafts::{Choice, Mode, Page};
+
+use crate::facts::{self, Scores};
+
+mod judge;
+mod labels;
+
+use labels::Sample;
+
+const FIRST: [&str; 4] = [
+    include_str!("unseen/federal.txt"),
+    include_str!("unseen/states.txt"),
+    include_str!("unseen/papers.txt"),
+    include_str!("unseen/russian.txt"),
+];
+
+const OPEN: [&str; 4] = [
+    include_str!("unseen/open/federal.txt"),
+    include_str!("unseen/open/states.txt"),
+    include_str!("unseen/open/papers.txt"),
+    include_str!("unseen/open/russian.txt"),
+];
+
+const SEALED: [&str; 4] = [
+    include_str!("unseen/sealed/federal.txt"),
+    include_str!("unseen/sealed/states.txt"),
+    include_str!("unseen/sealed/papers.txt"),
+    include_str!("unseen/sealed/russian.txt"),
+];
+
+fn score<'s>(samples: impl Iterator<Item = &'s Sample>, show: bool) -> Scores {
+    let mut scores = Scores::new();
+    for it in samples {
+        let pages = [Page { number: 1, part: "", text: &it.text }];
+        let mut truth = facts::stated(&it.truth);
+        let mut read = facts::read(&archive_drafts::read(&pages, &Choice::all(Mode::Deep)));
+        judge::even(&mut truth);
+        judge::even(&mut read);
+        // Nobody wrote down the truth of these.
+        for kind in ["document type", "organisation", "conflict"] {
+            truth.remove(kind);
+            read.remove(kind);
+        }
+        facts::compare(&mut scores, &truth, &read, judge::same, |kind, how, what| {
+            if show {
+                println!("{}: {kind} {how}: {what}", it.name);
+            }
+        });
+    }
+    scores
+}
+
+type Floors = [(&'static str, f64, f64); 10];
+
+/// What both halves of the first set must reach: a little less than was measured.
+const FIRST_FLOORS: Floors = [
+    ("attorney", 0.96, 0.94),
+    ("case number", 0.95, 0.90),
+    ("citation", 0.91, 0.94),
+    ("court", 0.80, 0.85),
+    ("date", 0.98, 0.98),
+    ("deadline", 0.80, 0.80),
+    ("event", 0.90, 0.91),
+    ("judge", 0.93, 0.93),
+    ("money", 0.98, 0.98),
+    ("party", 0.88, 0.86),
+];
+
+const OPEN_FLOORS: Floors = [
+    ("attorney", 0.94, 0.94),
+    ("case number", 0.97, 0.97),
+    ("citation", 0.97, 0.96),
+    ("court", 0.97, 0.97),
+    ("date", 0.98, 0.98),
+    ("deadline", 0.94, 0.94),
+    ("event", 0.93, 0.93),
+    ("judge", 0.97, 0.97),
+    ("money", 0.98, 0.98),
+    ("party", 0.96, 0.93),
+];
+
+const SEALED_FLOORS: Floors = [
+    ("attorney", 0.88, 0.69),
+    ("case number", 0.93, 0.83),
+    ("citation", 0.88, 0.78),
+    ("court", 0.85, 0.83),
+    ("date", 0.96, 0.96),
+    ("deadline", 0.57, 0.53),
+    ("event", 0.74, 0.74),
+    ("judge", 0.90, 0.74),
+    ("money", 0.98, 0.98),
+    ("party", 0.74, 0.55),
+];
+
+fn samples(lots: &[&str]) -> Vec<Sample> {
+    let samples: Vec<Sample> = lots.iter().flat_map(|lot| labels::samples(lot)).collect();
+    let names: BTreeSet<&str> = samples.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names.len(), samples.len());
+    samples
+}
+
+fn check<'s>(title: &str, samples: impl Iterator<Item = &'s Sample>, show: bool, floors: &Floors) {
+    for (kind, it) in score(samples, show) {
+        println!(
+            "{title}: {kind}: precision {:.3} recall {:.3} ({} right, {} wrong, {} missed)",
+            it.precision(),
+            it.recall(),
+            it.right,
+            it.wrong,
+            it.missed
+        );
+        let (_, precision, recall) = floors.iter().find(|it| it.0 == kind).unwrap();
+        assert!(it.precision() >= *precision, "{title}: {kind}: {:.3}", it.precision());
+        assert!(it.recall() >= *recall, "{title}: {kind}: {:.3}", it.recall());
+    }
+}
+
+#[test]
+fn styles_that_no_rule_was_made_for() {
+    let samples = samples(&FIRST);
+    for held_out in [false, true] {
+        let half = if held_out { "held out" } else { "shown" };
+        let list = samples.iter().filter(|it| it.is_held_out() == held_out);
+        check(half, list, !held_out, &FIRST_FLOORS);
+    }
+}
+
+#[test]
+fn styles_of_another_writer() {
+    check("open", samples(&OPEN).iter(), true, &OPEN_FLOORS);
+}
+
+/// What is misread in these is not shown.
+#[test]
+fn styles_that_nobody_looked_at() {
+    check("sealed", samples(&SEALED).iter(), false, &SEALED_FLOORS);
+}
+
+/// The figures of a folder of labelled documents that is named from outside, and nothing else of
+/// them, so that they stay unseen: `UNSEEN=folder cargo test -p archive-drafts --test it -- \
+/// --ignored --nocapture a_folder`. With `UNSEEN_SHOW` also what was misread.
+#[test]
+#[ignore = "reads a folder that is named from outside"]
+#[expect(clippy::disallowed_methods, reason = "the folder is named by whoever runs it")]
+fn a_folder_that_is_named_from_outside() {
+    let folder = std::env::var("UNSEEN").unwrap();
+    let mut paths: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    paths.retain(|it| it.extension().is_some_and(|it| it == "txt"));
+    paths.sort();
+    let lots: Vec<String> = paths.iter().map(|it| std::fs::read_to_string(it).unwrap()).collect();
+    let samples: Vec<Sample> = lots.iter().flat_map(|it| labels::samples(it)).collect();
+    assert!(!samples.is_empty());
+    println!("{} documents", samples.len());
+    for (kind, it) in score(samples.iter(), std::env::var("UNSEEN_SHOW").is_ok()) {
+        println!("{kind}: precision {:.3} recall {:.3}", it.precision(), it.recall());
+    }
+}

@@ -1,0 +1,134 @@
+//! The labelled documents of a lot: names, texts, and what is true of them, from the rows below
+//! each.
+
+use archive_entities::testing::Truth;
+use archive_entities::{EventKind, Role, Unit};
+use jiff::civil::{Date, Weekday};
+use jiff::{Span, ToSpan};
+
+pub(super) struct Sample {
+    pub(super) name: String,
+    pub(super) text: String,
+    pub(super) truth: Truth,
+}
+
+impl Sample {
+    /// Whether nobody looks at what was misread in it.
+    pub(super) fn is_held_out(&self) -> bool {
+        let hash = self.name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        (hash >> 17) & 1 == 1
+    }
+}
+
+pub(super) fn samples(lot: &str) -> Vec<Sample> {
+    let list = lot.split("=== ").skip(1).map(|document| {
+        let (name, rest) = document.split_once('\n').unwrap();
+        let (text, rows) = rest.split_once("\n---\n").unwrap();
+        let mut truth = Truth::default();
+        for row in rows.lines().filter(|it| !it.is_empty()) {
+            let (label, value) = row.split_once(": ").unwrap();
+            put(&mut truth, label, value);
+        }
+        Sample { name: name.to_owned(), text: text.to_owned(), truth }
+    });
+    list.collect()
+}
+
+fn put(truth: &mut Truth, label: &str, value: &str) {
+    let whole = value.to_owned();
+    match label.split_once(' ') {
+        Some(("party", role)) => truth.parties.push((whole, role_of(role))),
+        Some(("event", kind)) => {
+            let (from, to) = value.split_once("..").unwrap_or((value, value));
+            truth.events.push((from.to_owned(), to.to_owned(), kind_of(kind)));
+        }
+        _ => match label {
+            "attorney" => truth.attorneys.push(whole),
+            "judge" => truth.judges.push(whole),
+            "court" => truth.courts.push(whole),
+            "number" => truth.numbers.push(whole),
+            "money" => truth.money.push(whole),
+            "cite" => truth.citations.push(whole),
+            "deadline" => truth.deadlines.push(deadline(value)),
+            _ => unreachable!("{label}"),
+        },
+    }
+}
+
+fn role_of(word: &str) -> Role {
+    let roles = [
+        Role::Plaintiff,
+        Role::Defendant,
+        Role::Appellant,
+        Role::Appellee,
+        Role::Petitioner,
+        Role::Respondent,
+        Role::Debtor,
+        Role::Subject,
+        Role::Contracting,
+    ];
+    *roles.iter().find(|it| format!("{it:?}").to_lowercase() == word).unwrap()
+}
+
+fn kind_of(word: &str) -> EventKind {
+    let kinds = [
+        EventKind::Filed,
+        EventKind::Served,
+        EventKind::Hearing,
+        EventKind::Order,
+        EventKind::Judgment,
+        EventKind::Incident,
+        EventKind::Agreement,
+        EventKind::Payment,
+        EventKind::Notice,
+        EventKind::Employment,
+        EventKind::Dated,
+        EventKind::Other,
+    ];
+    let found = kinds.iter().find(|it| format!("{it:?}").to_lowercase() == word);
+    if word == "due" { EventKind::Deadline } else { *found.unwrap() }
+}
+
+/// `14 days after 2023-05-08`, `15 days before 2023-10-05`, `90 days`
+fn deadline(value: &str) -> (u16, Unit, Option<String>) {
+    let words: Vec<&str> = value.split(' ').collect();
+    let count: u16 = words[0].parse().unwrap();
+    let unit = match words[1] {
+        "days" => Unit::Days,
+        "businessdays" => Unit::BusinessDays,
+        "months" => Unit::Months,
+        it => unreachable!("{it}"),
+    };
+    let day = words.get(3).map(|it| {
+        let start: Date = it.parse().unwrap();
+        let sign = if words[2] == "before" { -1 } else { 1 };
+        counted(start, i64::from(count) * sign, unit).to_string()
+    });
+    (count, unit, day)
+}
+
+fn counted(start: Date, count: i64, unit: Unit) -> Date {
+    let add = |day: Date, span: Span| day.checked_add(span).unwrap();
+    let free = |day: Date| matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday);
+    let step = count.signum();
+    let mut day = match unit {
+        Unit::Months => add(start, count.months()),
+        Unit::Days => add(start, count.days()),
+        _ => {
+            let mut day = start;
+            for _ in 0..count.abs() {
+                day = add(day, step.days());
+                while free(day) {
+                    day = add(day, step.days());
+                }
+            }
+            day
+        }
+    };
+    while free(day) {
+        day = add(day, step.days());
+    }
+    day
+}

@@ -1,0 +1,147 @@
+//! The child process: what it finds arrives, and what kills it costs one file.
+//! The test starts itself as the child, so it has a main of its own and speaks the test runner's
+//! few words.
+#![expect(clippy::print_stdout, reason = "the test runner reads it")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a file that cannot be made fails the test, and so does an event that must not come"
+)]
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use archive_extract::{Child, Code, Document, Event, Limits};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |word: &str| arguments.iter().any(|it| it == word);
+    match arguments.first().map(String::as_str) {
+        Some("worker") => return archive_extract::worker_main(std::io::stdin(), std::io::stdout()),
+        Some("crash") => std::process::abort(),
+        Some("hang") => loop {
+            std::thread::park();
+        },
+        _ => {}
+    }
+    if has("--list") {
+        if !has("--ignored") {
+            println!("isolated: test");
+        }
+        return ExitCode::SUCCESS;
+    }
+    let folder = std::env::temp_dir().join(format!("stoa-isolated-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    pages_arrive(&folder);
+    the_end_is_reported(&folder);
+    limits_hold(&folder);
+    a_reader_may_stop(&folder);
+    std::fs::remove_dir_all(&folder).unwrap();
+    println!("test isolated ... ok");
+    ExitCode::SUCCESS
+}
+
+fn child(folder: &Path, word: &str) -> Child {
+    Child {
+        program: std::env::current_exe().unwrap(),
+        arguments: vec![word.to_owned()],
+        scratch: folder.to_owned(),
+        languages: None,
+    }
+}
+
+fn file(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn codes(document: &Document) -> Vec<Code> {
+    document.problems_all().map(|it| it.code).collect()
+}
+
+fn pages_arrive(folder: &Path) {
+    let path = file(folder, "blob", "one\u{c}\u{442}wo".as_bytes());
+    let document = archive_extract::isolated::read_all(
+        &child(folder, "worker"),
+        &path,
+        "a.txt",
+        &Limits::default(),
+    );
+    let texts: Vec<&str> = document.pages.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!(texts, ["one", "\u{442}wo"]);
+    assert_eq!(codes(&document), []);
+    let long = "a long line of text\n".repeat(500_000);
+    let path = file(folder, "long", long.as_bytes());
+    let document = archive_extract::isolated::read_all(
+        &child(folder, "worker"),
+        &path,
+        "a.txt",
+        &Limits::default(),
+    );
+    assert_eq!(document.pages.len(), 1);
+    assert_eq!(document.pages[0].text, long);
+}
+
+fn the_end_is_reported(folder: &Path) {
+    let path = file(folder, "blob", b"text");
+    let document = archive_extract::isolated::read_all(
+        &child(folder, "crash"),
+        &path,
+        "a.txt",
+        &Limits::default(),
+    );
+    assert_eq!(codes(&document), [Code::TooLarge], "an abort is how memory runs out");
+    let mut absent = child(folder, "worker");
+    absent.program = folder.join("absent");
+    let document = archive_extract::isolated::read_all(&absent, &path, "a.txt", &Limits::default());
+    assert_eq!(codes(&document), [Code::Crashed]);
+    let document = archive_extract::isolated::read_all(
+        &child(folder, "worker"),
+        &folder.join("no such"),
+        "a.txt",
+        &Limits::default(),
+    );
+    assert_eq!(codes(&document), [Code::Crashed]);
+}
+
+fn limits_hold(folder: &Path) {
+    let path = file(folder, "blob", "word ".repeat(8 << 20).as_bytes());
+    let small = Limits { memory_bytes: 48 << 20, ..Limits::default() };
+    let document =
+        archive_extract::isolated::read_all(&child(folder, "worker"), &path, "a.txt", &small);
+    if cfg!(target_os = "linux") {
+        assert_ne!(codes(&document), [], "40 MB of text fit into 48 MB of memory");
+    }
+    let path = file(folder, "blob", b"text");
+    let none = Limits { seconds: 0, ..Limits::default() };
+    let document =
+        archive_extract::isolated::read_all(&child(folder, "hang"), &path, "a.txt", &none);
+    assert_eq!(codes(&document), [Code::TimedOut]);
+}
+
+fn a_reader_may_stop(folder: &Path) {
+    let path = file(folder, "blob", "page\u{c}".repeat(9_000).as_bytes());
+    let mut pages = 0;
+    archive_extract::isolated::read(
+        &child(folder, "worker"),
+        &path,
+        "a.txt",
+        &Limits::default(),
+        &mut |event| {
+            pages += usize::from(matches!(event, Event::Page(_)));
+            if pages == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        },
+    );
+    assert_eq!(pages, 3);
+    // A child that never says anything is stopped as well.
+    archive_extract::isolated::read_while(
+        &child(folder, "hang"),
+        &path,
+        "a.txt",
+        &Limits::default(),
+        &|| false,
+        &mut |event| panic!("nothing was to be said: {event:?}"),
+    );
+}

@@ -1,0 +1,144 @@
+//! Text, DOCX, DOC and RTF, and the decision which is which.
+
+use archive_extract::{Code, Kind};
+
+use crate::{codes, read, texts};
+use archive_extract::testing::doc::Doc;
+use archive_extract::testing::docx::{docx, paragraph, zip};
+use archive_extract::testing::{msg::Msg, pdf, tiff};
+
+#[track_caller]
+fn check(name: &str, bytes: &[u8], expected: &[&str]) {
+    let document = read(name, bytes);
+    assert_eq!(texts(&document), expected, "{:?}", document.problems);
+    assert_eq!(codes(&document), [], "{document:?}");
+    let numbers: Vec<u32> = document.pages.iter().map(|it| it.number).collect();
+    assert_eq!(numbers, (1..=expected.len() as u32).collect::<Vec<_>>());
+}
+
+#[test]
+fn plain_text_is_split_at_form_feeds() {
+    check("a.txt", b"one\r\ntwo\rthree\x0cfour\n\x0c", &["one\ntwo\nthree", "four\n"]);
+    check("a.md", "# Заголовок\n".as_bytes(), &["# Заголовок\n"]);
+    check("a.txt", b"\xff\xfeI\0s\0k\0", &["Isk"]);
+    check(
+        "a.txt",
+        b"\xc8\xf1\xea \xf3\xe4\xee\xe2\xeb\xe5\xf2\xe2\xee\xf0\xe8\xf2\xfc",
+        &["Иск удовлетворить"],
+    );
+}
+
+#[test]
+fn content_decides_and_the_name_is_checked() {
+    let rows: [(&str, Vec<u8>, Kind, bool); 10] = [
+        ("a.pdf", pdf::text(&["x"]), Kind::Pdf, true),
+        ("a.docx", docx(&paragraph("x"), &[]), Kind::Docx, true),
+        ("a.pdf", docx(&paragraph("x"), &[]), Kind::Docx, false),
+        ("a.txt", pdf::text(&["x"]), Kind::Pdf, false),
+        ("a.doc", Doc { body: "x\r".to_owned(), ..Doc::default() }.finish(), Kind::Doc, true),
+        ("a.doc", b"{\\rtf1 x}".to_vec(), Kind::Rtf, true),
+        ("a.msg", Msg::default().finish(), Kind::Msg, true),
+        ("noname", b"From: memo\n\ntext".to_vec(), Kind::Text, true),
+        ("a.eml", b"From: a@b.c\nSubject: x\n\ntext".to_vec(), Kind::Eml, true),
+        ("a.tif", tiff(1), Kind::Tiff, true),
+    ];
+    for (name, bytes, kind, agrees) in rows {
+        let document = read(name, &bytes);
+        assert_eq!(document.kind, Some(kind), "{name}");
+        let warned = document.problems.iter().any(|it| it.code == Code::NameMismatch);
+        assert_eq!(warned, !agrees, "{name}: {:?}", document.problems);
+    }
+}
+
+#[test]
+fn what_is_not_read_says_what_it_is() {
+    for (bytes, word) in [
+        (zip(&[("xl/workbook.xml", b"x")]), "spreadsheet"),
+        (zip(&[("a.txt", b"x")]), "archive"),
+        (b"Rar!\x1a\x07".to_vec(), "RAR"),
+        (b"\x00\x01\x02\x03\x04".to_vec(), "no known type"),
+    ] {
+        let document = read("a.bin", &bytes);
+        assert_eq!(document.kind, None);
+        assert_eq!(document.problems[0].code, Code::Unsupported);
+        assert!(document.problems[0].message.contains(word), "{:?}", document.problems);
+    }
+    assert_eq!(codes(&read("a.txt", b"")), [Code::Empty]);
+}
+
+#[test]
+fn docx_text_is_what_a_reader_sees() {
+    let body = [
+        paragraph("First &amp; &#x414;").as_str(),
+        "<w:p><w:r><w:t>in</w:t></w:r><w:ins><w:r><w:t>serted</w:t></w:r></w:ins>",
+        "<w:del><w:r><w:delText>gone</w:delText><w:t>gone</w:t></w:r></w:del>",
+        "<w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r>",
+        "<w:r><w:rPr><w:rStyle w:val=\"H\"/></w:rPr><w:t>hidden</w:t></w:r>",
+        "<w:r><w:rPr><w:vanish w:val=\"0\"/></w:rPr><w:tab/><w:t>shown</w:t><w:br/><w:t>line</w:t></w:r></w:p>",
+        "<w:tbl><w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>b</w:t></w:r></w:p></w:tc></w:tr></w:tbl>",
+        "<w:p><w:r><w:t>box:</w:t><mc:AlternateContent><mc:Choice><w:txbxContent><w:p><w:r><w:t>inside</w:t></w:r></w:p></w:txbxContent></mc:Choice>",
+        "<mc:Fallback><w:txbxContent><w:p><w:r><w:t>inside</w:t></w:r></w:p></w:txbxContent></mc:Fallback></mc:AlternateContent></w:r><w:r><w:t> after</w:t></w:r></w:p>",
+    ]
+    .concat();
+    let styles =
+        "<w:styles><w:style w:styleId=\"H\"><w:rPr><w:vanish/></w:rPr></w:style></w:styles>";
+    let file = docx(&body, &[("word/styles.xml", styles)]);
+    check("a.docx", &file, &["First & Д\ninserted\tshown\nline\na\tb\nbox: after\ninside"]);
+}
+
+#[test]
+fn docx_pages_notes_and_margins() {
+    let body = format!(
+        "<w:p><w:r><w:t>one</w:t><w:footnoteReference w:id=\"2\"/></w:r></w:p>\
+         <w:p><w:r><w:br w:type=\"page\"/><w:t>two</w:t></w:r></w:p>\
+         <w:p><w:pPr><w:pageBreakBefore/></w:pPr><w:r><w:t>three</w:t></w:r></w:p>\
+         <w:p><w:pPr><w:sectPr/></w:pPr><w:r><w:t>still three</w:t></w:r></w:p>{}",
+        paragraph("four")
+    );
+    let notes = "<w:footnotes><w:footnote w:id=\"0\" w:type=\"separator\"><w:p/></w:footnote>\
+                 <w:footnote w:id=\"2\"><w:p><w:r><w:t>See 5 U.S. 137.</w:t></w:r></w:p></w:footnote></w:footnotes>";
+    let header = format!("<w:hdr>{}</w:hdr>", paragraph("Case 1"));
+    let footer = format!("<w:ftr>{}</w:ftr>", paragraph("Filed"));
+    let file = docx(
+        &body,
+        &[
+            ("word/footnotes.xml", notes),
+            ("word/header1.xml", &header),
+            ("word/header2.xml", &header),
+            ("word/footer1.xml", &footer),
+        ],
+    );
+    check(
+        "a.docx",
+        &file,
+        &["Case 1\none\n[1] See 5 U.S. 137.\nFiled", "two", "three\nstill three", "four"],
+    );
+}
+
+#[test]
+fn doc_text_comes_from_its_pieces() {
+    let mut doc = Doc {
+        body: "Суд №1\rtab\tle\u{7}\u{c}see \u{13} PAGE \u{14}7\u{15}\rsecret end\r".to_owned(),
+        ..Doc::default()
+    };
+    check("a.doc", &doc.finish(), &["Суд №1\ntab\tle", "see 7\nsecret end"]);
+    let at = doc.body.encode_utf16().count() as u32 - 11;
+    doc.hidden = Some((at, at + 7));
+    doc.notes = vec![(1, "first note".to_owned()), (20, "second".to_owned())];
+    doc.margins = "\r\rCase 7\r\rCase 7\r".to_owned();
+    check(
+        "a.doc",
+        &doc.finish(),
+        &["Суд №1\ntab\tle\n[1] first note\nCase 7", "see 7\nend\n[2] second"],
+    );
+    let narrow =
+        Doc { body: "caf\u{e9} \u{201c}q\u{201d}\r".to_owned(), narrow: true, ..Doc::default() };
+    check("a.doc", &narrow.finish(), &["caf\u{e9} \u{201c}q\u{201d}"]);
+}
+
+#[test]
+fn rich_text_is_read_as_text() {
+    let rtf = b"{\\rtf1\\ansi\\ansicpg1252{\\fonttbl{\\f0 Arial;}{\\f1\\fcharset204 Arial;}}{\\info{\\title no}}\
+        {\\f1\\'d1\\'f3\\'e4}\\par {\\v hidden}a\\'e9\\u1044?\\tab b\\page next{\\*\\unknown no}\\u-10179?\\u-8704?}";
+    check("a.rtf", rtf, &["Суд\naéД\tb", "next😀"]);
+}

@@ -1,0 +1,24 @@
+//! Files made here, byte by byte, read by the crate: what is in them must come out, and nothing
+//! in them may hurt.
+#![expect(clippy::unwrap_used, reason = "a file that cannot be made fails the test")]
+
+mod formats;
+mod hostile;
+mod laws;
+mod mail;
+mod pdf;
+mod pictures;
+
+use archive_extract::{Code, Document, Limits, NoOcr};
+
+fn read(name: &str, bytes: &[u8]) -> Document {
+    archive_extract::read_all(name, bytes, &Limits::default(), &NoOcr)
+}
+
+fn texts(document: &Document) -> Vec<&str> {
+    document.pages.iter().map(|it| it.text.as_str()).collect()
+}
+
+fn codes(document: &Document) -> Vec<Code> {
+    document.problems_all().map(|it| it.code).collect()
+}

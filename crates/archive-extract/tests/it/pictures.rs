@@ -1,0 +1,161 @@
+//! OCR: through a tool that stands in for Tesseract, and through Tesseract where it is installed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use archive_extract::{Code, Limits, NoOcr, Ocr, OcrPage, Problem, Source, Tesseract};
+
+use crate::{codes, read, texts};
+use archive_extract::testing::pdf::{HELVETICA, Pdf, lines, pages_into, text};
+use archive_extract::testing::tiff;
+
+/// Answers with what it was given, and remembers it.
+#[derive(Default)]
+struct Echo {
+    images: Mutex<Vec<(Vec<u8>, u32)>>,
+    pages: usize,
+}
+
+impl Ocr for Echo {
+    fn ready(&self) -> Result<(), Problem> {
+        Ok(())
+    }
+
+    fn image(&self, image: &[u8], dpi: u32, _: Duration) -> Result<Vec<OcrPage>, Problem> {
+        self.images.lock().unwrap().push((image.to_vec(), dpi));
+        let page = |at| OcrPage { text: format!("seen {at}"), confidence: 0.9 };
+        Ok((1..=self.pages).map(page).collect())
+    }
+
+    fn pdf_page(&self, _: &Path, page: u32, _: Duration) -> Result<OcrPage, Problem> {
+        Ok(OcrPage { text: format!("rendered {page}"), confidence: 0.8 })
+    }
+
+    fn scratch_file(&self, _: &[u8]) -> Result<PathBuf, Problem> {
+        Ok(PathBuf::from("/nonexistent/scratch"))
+    }
+}
+
+#[test]
+fn pictures_go_to_ocr_page_by_page() {
+    let ocr = Echo { pages: 3, ..Echo::default() };
+    let document = archive_extract::read_all("a.tif", &tiff(3), &Limits::default(), &ocr);
+    assert_eq!(texts(&document), ["seen 1", "seen 2", "seen 3"]);
+    assert_eq!(document.pages[0].source, Source::Ocr { confidence: 0.9 });
+    let document = read("a.tif", &tiff(3));
+    assert_eq!(document.pages.len(), 3);
+    assert_eq!(codes(&document), [Code::NeedsOcr; 3]);
+}
+
+fn scan(dict: &str, data: &[u8], content: &str) -> Vec<u8> {
+    let mut pdf = Pdf::default();
+    let image = pdf.stream(&format!("/Subtype /Image {dict}"), data);
+    let resources = format!("{HELVETICA} /XObject << /I {image} 0 R >>");
+    pages_into(&mut pdf, &[content.as_bytes().to_vec(), lines("typed")], &resources, false)
+}
+
+const FULL: &str = "q 612 0 0 792 0 0 cm /I Do Q";
+
+#[test]
+fn a_scanned_page_gives_its_picture_as_it_is() {
+    let cases: [(&str, &[u8], &[u8]); 4] = [
+        ("/Width 2550 /Height 9 /Filter /DCTDecode", b"\xff\xd8jpeg", b"\xff\xd8jpeg"),
+        (
+            "/Width 16 /Height 1 /BitsPerComponent 1 /ColorSpace /DeviceGray",
+            b"\xff\0",
+            b"P4\n16 1\n\0\xff",
+        ),
+        (
+            "/Width 2 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceGray",
+            b"\x07\x09",
+            b"P5\n2 1\n255\n\x07\x09",
+        ),
+        (
+            "/Width 1 /Height 1 /BitsPerComponent 8 /ColorSpace /DeviceRGB",
+            b"rgb",
+            b"P6\n1 1\n255\nrgb",
+        ),
+    ];
+    for (dict, data, expected) in cases {
+        let ocr = Echo { pages: 1, ..Echo::default() };
+        let document =
+            archive_extract::read_all("a.pdf", &scan(dict, data, FULL), &Limits::default(), &ocr);
+        assert_eq!(texts(&document), ["seen 1", "typed"], "{dict}");
+        assert_eq!(ocr.images.lock().unwrap()[0].0, expected, "{dict}");
+    }
+    let ocr = Echo { pages: 1, ..Echo::default() };
+    let fax = scan(
+        "/Width 2550 /Height 9 /Filter /CCITTFaxDecode /DecodeParms << /K -1 /Columns 2550 >>",
+        b"fax",
+        FULL,
+    );
+    assert_eq!(codes(&archive_extract::read_all("a.pdf", &fax, &Limits::default(), &ocr)), []);
+    let (image, dpi) = ocr.images.lock().unwrap().remove(0);
+    assert!(image.starts_with(b"II\x2a\0") && image.ends_with(b"fax"));
+    assert_eq!(dpi, 300);
+}
+
+#[test]
+fn other_pages_are_rendered() {
+    let jpeg = "/Width 9 /Height 9 /Filter /DCTDecode";
+    for (dict, content, expected) in [
+        ("/Width 9 /Height 9 /Filter /JBIG2Decode", FULL, "rendered 1"),
+        (jpeg, "q 0 612 -792 0 792 0 cm /I Do Q", "rendered 1"),
+        (jpeg, "q 612 0 0 400 0 0 cm /I Do Q q 612 0 0 392 0 400 cm /I Do Q", "rendered 1"),
+        (jpeg, "q 612 0 0 792 0 0 cm /I Do Q BT /F1 9 Tf 9 9 Td (Filed) Tj ET", "Filed\n\nseen 1"),
+    ] {
+        let ocr = Echo { pages: 1, ..Echo::default() };
+        let document = archive_extract::read_all(
+            "a.pdf",
+            &scan(dict, b"x", content),
+            &Limits::default(),
+            &ocr,
+        );
+        assert_eq!(document.pages[0].text, expected, "{content}");
+    }
+}
+
+#[test]
+fn only_so_many_pages_go_to_ocr() {
+    let limits = Limits { ocr_pages: 0, ..Limits::default() };
+    let ocr = Echo { pages: 1, ..Echo::default() };
+    let file = scan("/Width 9 /Height 9 /Filter /DCTDecode", b"x", FULL);
+    let document = archive_extract::read_all("a.pdf", &file, &limits, &ocr);
+    assert_eq!(texts(&document), ["", "typed"]);
+    assert_eq!(codes(&document), [Code::NeedsOcr]);
+}
+
+#[test]
+fn a_missing_tool_is_named() {
+    let ocr = Tesseract::with("/nonexistent/tesseract", "none", vec!["eng".to_owned()], "/tmp");
+    let problem = ocr.ready().unwrap_err();
+    assert_eq!(problem.code, Code::NeedsOcr);
+    assert!(problem.message.contains("apt-get install tesseract-ocr"));
+    assert_eq!(NoOcr.ready().unwrap_err().code, Code::NeedsOcr);
+}
+
+/// A page drawn by `pdftoppm` and read back by Tesseract, where both are installed.
+#[test]
+fn tesseract_reads_a_page() {
+    let folder = std::env::temp_dir();
+    let ocr = Tesseract::new(&folder);
+    if ocr.ready().is_err() {
+        println!("Tesseract is not installed: OCR is tested through a stand-in only");
+        return;
+    }
+    let large = b"BT /F1 24 Tf 72 700 Td (The motion to dismiss is denied.) Tj ET".to_vec();
+    let file = archive_extract::testing::pdf::pages(&[large], HELVETICA, true);
+    let path = ocr.scratch_file(&file).unwrap();
+    let page = ocr.pdf_page(&path, 1, Duration::from_secs(120));
+    std::fs::remove_file(&path).unwrap();
+    match page {
+        Ok(page) => {
+            assert_eq!(page.text.trim(), "The motion to dismiss is denied.");
+            assert!(page.confidence > 0.7, "{}", page.confidence);
+        }
+        Err(problem) => assert_eq!(problem.code, Code::NeedsOcr, "{problem:?}"),
+    }
+    let failed = ocr.image(&text(&["no picture"]), 0, Duration::from_secs(60));
+    assert_eq!(failed.unwrap_err().code, Code::OcrFailed);
+}

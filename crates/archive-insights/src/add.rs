@@ -1,0 +1,172 @@
+//! Writing insights, rows and index together, in the caller's transaction.
+
+use clock::Millis;
+use fault::Fault;
+use store::{Engine, Tx, Value, placeholders, sql, sql_built};
+
+use crate::Insights;
+use crate::index::Entry;
+use crate::insight::NewInsight;
+use crate::scope;
+
+/// Rows of one statement.
+const BATCH: usize = 100;
+
+impl Insights {
+    /// Keeps them all; findable once the transaction is committed. In the order given, with ids
+    /// that sort so.
+    pub async fn add(
+        &self,
+        tx: &mut Tx,
+        new: Vec<NewInsight>,
+    ) -> Result<Vec<(String, Millis)>, Fault> {
+        new.iter().try_for_each(NewInsight::check)?;
+        let mut kept = Vec::with_capacity(new.len());
+        self.remember_homes(tx, &new).await?;
+        for batch in new.chunks(BATCH) {
+            let now = self.0.clock.now();
+            let numbers = self.numbers(tx, batch.len()).await?;
+            let mut rows = Vec::with_capacity(batch.len());
+            for (insight, seq) in batch.iter().zip(numbers) {
+                let id = self.0.ids.next(now)?;
+                kept.push((id.clone(), now));
+                rows.push(Kept { seq, id, created_at: now, insight });
+            }
+            insert_rows(tx, &rows).await?;
+            insert_bodies(tx, &rows).await?;
+            let entries: Vec<(i64, Entry)> =
+                rows.iter().map(|row| (row.seq, Entry::of(row.insight))).collect();
+            self.insert_entries(tx, &entries).await?;
+        }
+        Ok(kept)
+    }
+
+    /// Numbers that no insight has had. On SQLite the transaction is the only writer, so the
+    /// counter is nobody else's until it ends; PostgreSQL has sequences for that.
+    async fn numbers(&self, tx: &mut Tx, count: usize) -> Result<Vec<i64>, Fault> {
+        let count = i64::try_from(count).map_err(Fault::internal)?;
+        if self.0.db.engine() == Engine::Postgres {
+            let next = "SELECT nextval('insight_next') FROM generate_series(1, $1)";
+            let rows = tx.fetch_all(sql(next).bind(count)).await?;
+            let mut numbers: Vec<i64> =
+                rows.iter().map(|row| row.int(0)).collect::<Result<_, _>>()?;
+            numbers.sort_unstable();
+            return Ok(numbers);
+        }
+        let next = "UPDATE insight_next SET next = next + $1 RETURNING next";
+        let row = tx.fetch_optional(sql(next).bind(count)).await?;
+        let end = row.ok_or_else(|| Fault::internal("the counter of insights is gone"))?.int(0)?;
+        Ok((end - count..end).collect())
+    }
+
+    pub(crate) async fn remember_homes(
+        &self,
+        tx: &mut Tx,
+        new: &[NewInsight],
+    ) -> Result<(), Fault> {
+        let pair = |it: &NewInsight| {
+            (scope::owner(&it.owner), scope::scope_of(&it.owner, it.case_id.as_deref()))
+        };
+        // In order, so that two transactions never wait for each other.
+        let mut pairs: Vec<(i64, i64)> = new.iter().map(pair).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        for (owner, scope) in pairs {
+            let keep =
+                "INSERT INTO insight_home (owner, scope) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+            tx.execute(sql(keep).bind(owner).bind(scope)).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn insert_entries(
+        &self,
+        tx: &mut Tx,
+        entries: &[(i64, Entry)],
+    ) -> Result<(), Fault> {
+        let postgres = self.0.db.engine() == Engine::Postgres;
+        let (into, row, width) = if postgres {
+            ("INSERT INTO insight_text (seq, words) VALUES ", "($a, $b::tsvector)", 2)
+        } else {
+            ("INSERT INTO insight_text (rowid, title, content, keys) VALUES ", "", 4)
+        };
+        let rows: Vec<String> = (0..entries.len())
+            .map(|at| match row {
+                "" => format!("({})", placeholders(at * width + 1, width)),
+                row => row
+                    .replace("$a", &format!("${}", at * width + 1))
+                    .replace("$b", &format!("${}", at * width + 2)),
+            })
+            .collect();
+        let values = entries.iter().flat_map(|(seq, entry)| {
+            let mut values = vec![Value::from(*seq)];
+            if postgres {
+                values.push(Value::from(entry.vector()));
+            } else {
+                values.extend(entry.columns().map(Value::from));
+            }
+            values
+        });
+        tx.execute(sql_built(format!("{into}{}", rows.join(", "))).bind_all(values)).await?;
+        Ok(())
+    }
+}
+
+/// A row on its way in.
+struct Kept<'a> {
+    seq: i64,
+    id: String,
+    created_at: Millis,
+    insight: &'a NewInsight,
+}
+
+fn rows_of(count: usize, width: usize) -> String {
+    let row = |at| format!("({})", placeholders(at * width + 1, width));
+    (0..count).map(row).collect::<Vec<_>>().join(", ")
+}
+
+async fn insert_rows(tx: &mut Tx, rows: &[Kept<'_>]) -> Result<(), Fault> {
+    let into = "INSERT INTO insight \
+                (seq, scope, created_at, confidence, owner, file, model, category, made) VALUES ";
+    let values = rows.iter().flat_map(|row| {
+        let it = row.insight;
+        [
+            Value::from(row.seq),
+            Value::from(scope::scope_of(&it.owner, it.case_id.as_deref())),
+            Value::from(row.created_at.0),
+            Value::from(it.confidence),
+            Value::from(scope::owner(&it.owner)),
+            Value::from(scope::file(&it.file_id)),
+            Value::from(scope::model(&it.source_llm)),
+            Value::from(scope::category(it.category.as_deref())),
+            Value::from(it.made_by.is_some()),
+        ]
+    });
+    tx.execute(sql_built(format!("{into}{}", rows_of(rows.len(), 9))).bind_all(values)).await?;
+    Ok(())
+}
+
+async fn insert_bodies(tx: &mut Tx, rows: &[Kept<'_>]) -> Result<(), Fault> {
+    let into = "INSERT INTO insight_body \
+                (seq, id, created_at, confidence, title, content, rest) VALUES ";
+    let mut values = Vec::with_capacity(rows.len() * 7);
+    for row in rows {
+        let it = row.insight;
+        values.extend([
+            Value::from(row.seq),
+            Value::from(&row.id),
+            Value::from(row.created_at.0),
+            Value::from(it.confidence),
+            Value::from(without_nul(&it.title)),
+            Value::from(without_nul(&it.content)),
+            Value::from(it.rest()?),
+        ]);
+    }
+    tx.execute(sql_built(format!("{into}{}", rows_of(rows.len(), 7))).bind_all(values)).await?;
+    Ok(())
+}
+
+/// PostgreSQL has no place for it in a text.
+fn without_nul(text: &str) -> String {
+    text.replace('\0', "")
+}

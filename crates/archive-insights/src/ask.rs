@@ -1,0 +1,73 @@
+//! A question about insights, and its answer.
+
+use clock::Millis;
+
+use crate::insight::Insight;
+
+/// The most insights of one answer; a larger limit is taken as this one.
+pub const PAGE_MAX: u32 = 1_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    CreatedAt,
+    Confidence,
+    /// How well the keywords match; the time of creation where there are none.
+    Relevance,
+}
+
+/// All filters must hold. Equals are ordered by their making, in the direction of the sort.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ask {
+    /// Words that must all be there, "phrases", and beginnings of words with a `*`.
+    pub keywords: Option<String>,
+    pub source_llm: Option<String>,
+    /// An insight must have all of them.
+    pub tags: Vec<String>,
+    pub file_id: Option<String>,
+    /// The id of a case, not its name.
+    pub case_id: Option<String>,
+    pub from: Option<Millis>,
+    /// Inclusive, as `from` is.
+    pub to: Option<Millis>,
+    pub min_confidence: Option<f64>,
+    pub category: Option<String>,
+    pub sort: Sort,
+    pub descending: bool,
+    pub limit: u32,
+    pub offset: u64,
+}
+
+impl Default for Ask {
+    fn default() -> Self {
+        Self {
+            keywords: None,
+            source_llm: None,
+            tags: Vec::new(),
+            file_id: None,
+            case_id: None,
+            from: None,
+            to: None,
+            min_confidence: None,
+            category: None,
+            sort: Sort::CreatedAt,
+            descending: true,
+            limit: 20,
+            offset: 0,
+        }
+    }
+}
+
+impl Ask {
+    /// Whether there is anything to match; blank keywords are none.
+    pub fn has_keywords(&self) -> bool {
+        self.keywords.as_ref().is_some_and(|it| !it.trim().is_empty())
+    }
+}
+
+/// A page of what was found and how much there is in all, both of one moment.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Found {
+    /// With the place that matches, where there were keywords.
+    pub insights: Vec<(Insight, Option<String>)>,
+    pub total: u64,
+}

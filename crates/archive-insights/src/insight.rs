@@ -1,0 +1,140 @@
+//! An insight and where it was read.
+
+use std::ops::Deref;
+
+use clock::Millis;
+use fault::Fault;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use store::Row;
+
+/// Words of a file that an insight rests on: characters `start..end` of a page's text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    pub file_hash: String,
+    pub page: u32,
+    pub start: u32,
+    pub end: u32,
+    pub quote: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
+}
+
+/// What is said, by whom, of which file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewInsight {
+    pub owner: String,
+    pub case_id: Option<String>,
+    pub file_id: String,
+    pub title: String,
+    pub content: String,
+    pub source_llm: String,
+    pub category: Option<String>,
+    pub tags: Vec<String>,
+    pub entities: Map<String, Value>,
+    pub citations: Vec<String>,
+    /// From 0 to 1.
+    pub confidence: f64,
+    /// What the confidence says, in words.
+    pub meaning: Option<String>,
+    pub page: Option<u32>,
+    pub places: Vec<Place>,
+    /// How many places there are, of which `places` may be the first.
+    pub places_total: u32,
+    /// The job that made it; an insight that somebody stored has none.
+    pub made_by: Option<String>,
+}
+
+/// A kept insight; what is said is reached through it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Insight {
+    pub id: String,
+    pub created_at: Millis,
+    pub told: NewInsight,
+}
+
+impl Deref for Insight {
+    type Target = NewInsight;
+
+    fn deref(&self) -> &NewInsight {
+        &self.told
+    }
+}
+
+/// What no statement looks at, kept as one JSON text.
+#[derive(Serialize, Deserialize)]
+struct Rest {
+    owner: String,
+    case_id: Option<String>,
+    file_id: String,
+    source_llm: String,
+    category: Option<String>,
+    tags: Vec<String>,
+    entities: Map<String, Value>,
+    citations: Vec<String>,
+    meaning: Option<String>,
+    page: Option<u32>,
+    places: Vec<Place>,
+    places_total: u32,
+    made_by: Option<String>,
+}
+
+/// The columns that [`Insight::read`] reads, in its order.
+pub(crate) const COLUMNS: &str = "b.id, b.created_at, b.confidence, b.title, b.content, b.rest";
+
+impl NewInsight {
+    pub(crate) fn check(&self) -> Result<(), Fault> {
+        if (0.0..=1.0).contains(&self.confidence) {
+            return Ok(());
+        }
+        let message =
+            format!("a confidence lies between 0 and 1, and {} does not", self.confidence);
+        Err(Fault::invalid("invalid_confidence", message)
+            .problem("confidence", "a number from 0 to 1"))
+    }
+
+    pub(crate) fn rest(&self) -> Result<String, Fault> {
+        let rest = Rest {
+            owner: self.owner.clone(),
+            case_id: self.case_id.clone(),
+            file_id: self.file_id.clone(),
+            source_llm: self.source_llm.clone(),
+            category: self.category.clone(),
+            tags: self.tags.clone(),
+            entities: self.entities.clone(),
+            citations: self.citations.clone(),
+            meaning: self.meaning.clone(),
+            page: self.page,
+            places: self.places.clone(),
+            places_total: self.places_total,
+            made_by: self.made_by.clone(),
+        };
+        serde_json::to_string(&rest).map_err(Fault::internal)
+    }
+}
+
+impl Insight {
+    /// Reads [`COLUMNS`], the first of them at `at`.
+    pub(crate) fn read(row: &Row, at: usize) -> Result<Self, Fault> {
+        let rest: Rest = serde_json::from_str(row.text_ref(at + 5)?).map_err(Fault::internal)?;
+        let told = NewInsight {
+            owner: rest.owner,
+            case_id: rest.case_id,
+            file_id: rest.file_id,
+            title: row.text(at + 3)?,
+            content: row.text(at + 4)?,
+            source_llm: rest.source_llm,
+            category: rest.category,
+            tags: rest.tags,
+            entities: rest.entities,
+            citations: rest.citations,
+            confidence: row.real(at + 2)?,
+            meaning: rest.meaning,
+            page: rest.page,
+            places: rest.places,
+            places_total: rest.places_total,
+            made_by: rest.made_by,
+        };
+        Ok(Self { id: row.text(at)?, created_at: Millis(row.int(at + 1)?), told })
+    }
+}

@@ -1,0 +1,63 @@
+//! Insights by their ids.
+
+use std::collections::HashMap;
+
+use archive_accounts::Visibility;
+use fault::Fault;
+use store::{placeholders, sql_built};
+
+use crate::Insights;
+use crate::ask::PAGE_MAX;
+use crate::insight::{COLUMNS, Insight};
+
+/// Ids that a message repeats.
+const NAMED_MAX: usize = 10;
+
+impl Insights {
+    /// In the order asked for. One that is not there, or not for this asker to see, is a fault
+    /// that names it: which of the two it is, is not told.
+    pub async fn by_ids(
+        &self,
+        visibility: &Visibility,
+        ids: &[String],
+    ) -> Result<Vec<Insight>, Fault> {
+        if ids.len() > PAGE_MAX as usize {
+            let message = format!("at most {PAGE_MAX} insights can be asked for at once");
+            return Err(Fault::invalid("too_many_insights", message));
+        }
+        let mut known = HashMap::new();
+        let wanted: Vec<&String> = ids.iter().filter(|id| is_id(id)).collect();
+        if !wanted.is_empty() {
+            let list = placeholders(1, wanted.len());
+            let text = format!("SELECT {COLUMNS} FROM insight_body b WHERE b.id IN ({list})");
+            for row in self.0.db.fetch_all(sql_built(text).bind_all(wanted)).await? {
+                let insight = Insight::read(&row, 0)?;
+                if visibility.sees(&insight.owner, insight.case_id.as_deref()) {
+                    known.insert(insight.id.clone(), insight);
+                }
+            }
+        }
+        let missing: Vec<&String> = ids.iter().filter(|id| !known.contains_key(*id)).collect();
+        if !missing.is_empty() {
+            return Err(not_found(&missing));
+        }
+        Ok(ids.iter().filter_map(|id| known.get(id).cloned()).collect())
+    }
+}
+
+/// Anything else is not looked up.
+fn is_id(text: &str) -> bool {
+    text.len() == 36 && text.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit())
+}
+
+fn not_found(missing: &[&String]) -> Fault {
+    let shorten = |id: &&&String| id.chars().take(64).collect::<String>();
+    let named: Vec<String> = missing.iter().take(NAMED_MAX).map(|id| shorten(&id)).collect();
+    let more = missing.len() - named.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let message = format!("there is no insight {}{more} that you may see", named.join(", "));
+    let fault = Fault::not_found("insight_not_found", message);
+    named
+        .into_iter()
+        .fold(fault, |fault, id| fault.problem("insightIds", format!("another id than {id}")))
+}

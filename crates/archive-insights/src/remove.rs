@@ -1,0 +1,111 @@
+//! Taking insights away, and moving those of a file to another case.
+
+use clock::Millis;
+use fault::Fault;
+use store::{Engine, Row, Tx, sql, sql_built};
+
+use crate::Insights;
+use crate::index::Entry;
+use crate::insight::{COLUMNS, Insight, NewInsight};
+use crate::scope;
+
+/// Insights of one step of a move.
+const STEP: i64 = 200;
+/// So many insights have an index that is merged in less than a second.
+const SMALL: i64 = 10_000;
+
+impl Insights {
+    /// Drops what processing made of the file before, and adds this.
+    pub async fn replace_made(
+        &self,
+        tx: &mut Tx,
+        file_id: &str,
+        new: Vec<NewInsight>,
+    ) -> Result<Vec<(String, Millis)>, Fault> {
+        new.iter().try_for_each(NewInsight::check)?;
+        self.delete(tx, file_id, "AND made = TRUE").await?;
+        self.add(tx, new).await
+    }
+
+    /// Nothing of the file is left, whoever stored it. Says how many there were.
+    pub async fn delete_of_file(&self, tx: &mut Tx, file_id: &str) -> Result<u64, Fault> {
+        self.delete(tx, file_id, "").await
+    }
+
+    /// Takes the words of what was deleted out of the index, whose segments keep them until they
+    /// are merged: all at once where the index is small, a step of it where that would take long.
+    pub async fn scrub(&self) -> Result<(), Fault> {
+        let db = &self.0.db;
+        if db.engine() == Engine::Postgres {
+            return Ok(());
+        }
+        let look = "SELECT COUNT(*) FROM (SELECT 1 FROM insight LIMIT $1)";
+        let rows = db.fetch_all(sql(look).bind(SMALL)).await?;
+        let count = rows.first().map_or(Ok(0), |row| row.int(0))?;
+        let merge = match count < SMALL {
+            true => "INSERT INTO insight_text (insight_text) VALUES ('optimize')",
+            false => "INSERT INTO insight_text (insight_text, rank) VALUES ('merge', 500)",
+        };
+        db.execute(sql(merge)).await.map(drop)
+    }
+
+    async fn delete(&self, tx: &mut Tx, file_id: &str, which: &str) -> Result<u64, Fault> {
+        let those = format!("(SELECT seq FROM insight WHERE file = $1 {which})");
+        let index = self.0.db.choose("rowid", "seq");
+        for from in [format!("insight_text WHERE {index}"), "insight_body WHERE seq".to_owned()] {
+            let delete = sql_built(format!("DELETE FROM {from} IN {those}"));
+            tx.execute(delete.bind(scope::file(file_id))).await?;
+        }
+        let delete = format!("DELETE FROM insight WHERE file = $1 {which}");
+        tx.execute(sql_built(delete).bind(scope::file(file_id))).await
+    }
+
+    /// The file went from one case, or none, to another, and its insights there go with it. What
+    /// somebody keeps about it in a case of their own stays where it is. Says how many moved.
+    pub async fn move_case(
+        &self,
+        tx: &mut Tx,
+        file_id: &str,
+        from: Option<&str>,
+        to: Option<&str>,
+    ) -> Result<u64, Fault> {
+        let (mut after, mut moved) = (0, 0);
+        loop {
+            let some = sql_built(format!(
+                "SELECT b.seq, {COLUMNS} FROM insight_body b JOIN insight i ON i.seq = b.seq
+                 WHERE i.file = $1 AND i.seq > $2 ORDER BY i.seq LIMIT $3"
+            ));
+            let some = some.bind(scope::file(file_id)).bind(after).bind(STEP);
+            let rows = tx.fetch_all(some).await?;
+            let Some(last) = rows.last() else { return Ok(moved) };
+            after = last.int(0)?;
+            let read = |row: &Row| Ok((row.int(0)?, Insight::read(row, 1)?.told));
+            let mut step: Vec<(i64, NewInsight)> =
+                rows.iter().map(read).collect::<Result<_, Fault>>()?;
+            step.retain(|(_, it)| it.case_id.as_deref() == from);
+            step.iter_mut().for_each(|(_, it)| it.case_id = to.map(str::to_owned));
+            moved += step.len() as u64;
+            self.move_step(tx, step).await?;
+        }
+    }
+
+    async fn move_step(&self, tx: &mut Tx, step: Vec<(i64, NewInsight)>) -> Result<(), Fault> {
+        let delete = self.0.db.choose(
+            "DELETE FROM insight_text WHERE rowid = $1",
+            "DELETE FROM insight_text WHERE seq = $1",
+        );
+        for (seq, insight) in &step {
+            let scope = scope::scope_of(&insight.owner, insight.case_id.as_deref());
+            tx.execute(sql(delete).bind(*seq)).await?;
+            let row = "UPDATE insight SET scope = $2 WHERE seq = $1";
+            tx.execute(sql(row).bind(*seq).bind(scope)).await?;
+            let body = "UPDATE insight_body SET rest = $2 WHERE seq = $1";
+            tx.execute(sql(body).bind(*seq).bind(insight.rest()?)).await?;
+        }
+        let entries: Vec<(i64, Entry)> =
+            step.iter().map(|(seq, insight)| (*seq, Entry::of(insight))).collect();
+        self.insert_entries(tx, &entries).await?;
+        let moved: Vec<NewInsight> = step.into_iter().map(|(_, insight)| insight).collect();
+        self.remember_homes(tx, &moved).await
+    }
+}

@@ -1,0 +1,84 @@
+//! Insights on both engines.
+
+use std::sync::Arc;
+
+use archive_accounts::CaseAccess;
+use clock::Millis;
+use serde_json::Map;
+use store::Db;
+use testkit::{FakeClock, on_every_engine};
+
+use crate::{Ask, Found, Insights, MIGRATIONS, NewInsight, Sort, Visibility};
+
+mod asking;
+mod concurrency;
+mod hostile;
+mod model;
+mod removing;
+
+const START: Millis = Millis(1_800_000_000_000);
+
+struct World {
+    db: Db,
+    clock: Arc<FakeClock>,
+    insights: Insights,
+}
+
+impl World {
+    async fn new(db: &Db) -> Self {
+        db.migrate(&[MIGRATIONS]).await.unwrap();
+        let clock = Arc::new(FakeClock::new(START));
+        Self { db: db.clone(), clock: clock.clone(), insights: Insights::new(db.clone(), clock) }
+    }
+
+    async fn add(&self, new: Vec<NewInsight>) -> Vec<String> {
+        let mut tx = self.db.begin().await.unwrap();
+        let kept = self.insights.add(&mut tx, new).await.unwrap();
+        tx.commit().await.unwrap();
+        kept.into_iter().map(|(id, _)| id).collect()
+    }
+
+    async fn query(&self, visibility: &Visibility, ask: &Ask) -> Found {
+        self.insights.query(visibility, ask).await.unwrap()
+    }
+
+    /// The titles of what is found by these keywords.
+    async fn titles(&self, visibility: &Visibility, keywords: &str) -> Vec<String> {
+        let ask = Ask { keywords: Some(keywords.to_owned()), limit: 1_000, ..Ask::default() };
+        let found = self.query(visibility, &ask).await;
+        assert_eq!(found.total, found.insights.len() as u64);
+        found.insights.into_iter().map(|(insight, _)| insight.told.title).collect()
+    }
+}
+
+/// Sees their own and these cases.
+fn visibility(owner: &str, cases: &[&str]) -> Visibility {
+    let case = |id: &&str| CaseAccess {
+        id: (*id).to_owned(),
+        name: format!("the case {id}"),
+        own: true,
+        may_write: true,
+    };
+    Visibility { owner: owner.to_owned(), cases: cases.iter().map(case).collect() }
+}
+
+fn insight(owner: &str, case: Option<&str>, title: &str, content: &str) -> NewInsight {
+    NewInsight {
+        owner: owner.to_owned(),
+        case_id: case.map(str::to_owned),
+        file_id: "file".to_owned(),
+        title: title.to_owned(),
+        content: content.to_owned(),
+        source_llm: "local".to_owned(),
+        category: None,
+        tags: Vec::new(),
+        entities: Map::new(),
+        citations: Vec::new(),
+        confidence: 0.5,
+        meaning: None,
+        page: None,
+        places: Vec::new(),
+        places_total: 0,
+        made_by: None,
+    }
+}

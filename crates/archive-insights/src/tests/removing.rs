@@ -1,0 +1,117 @@
+//! What is deleted, replaced and moved.
+
+use super::*;
+
+fn of(file: &str, title: &str, made_by: Option<&str>) -> NewInsight {
+    NewInsight {
+        file_id: file.to_owned(),
+        made_by: made_by.map(str::to_owned),
+        tags: vec!["tag".to_owned()],
+        ..insight("me", Some("c1"), title, "some word")
+    }
+}
+
+async fn found(world: &World, ask: Ask) -> Vec<String> {
+    let me = visibility("me", &["c1"]);
+    let ask = Ask { descending: false, ..ask };
+    let found = world.query(&me, &ask).await;
+    found.insights.into_iter().map(|it| it.0.told.title).collect()
+}
+
+/// By words, by tags and by rows.
+#[track_caller]
+fn asks() -> [Ask; 3] {
+    [
+        Ask { keywords: Some("word".to_owned()), ..Ask::default() },
+        Ask { tags: vec!["tag".to_owned()], ..Ask::default() },
+        Ask::default(),
+    ]
+}
+
+#[tokio::test]
+async fn what_is_deleted_is_gone_from_rows_and_index() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        world.add(vec![of("a", "a1", None), of("b", "b1", None), of("a", "a2", Some("j"))]).await;
+        let mut tx = world.db.begin().await.unwrap();
+        assert_eq!(world.insights.delete_of_file(&mut tx, "a").await.unwrap(), 2);
+        drop(tx);
+        for ask in asks() {
+            assert_eq!(found(&world, ask).await, ["a1", "b1", "a2"], "it was rolled back");
+        }
+        let mut tx = world.db.begin().await.unwrap();
+        assert_eq!(world.insights.delete_of_file(&mut tx, "a").await.unwrap(), 2);
+        assert_eq!(world.insights.delete_of_file(&mut tx, "a").await.unwrap(), 0);
+        tx.commit().await.unwrap();
+        for ask in asks() {
+            assert_eq!(found(&world, ask).await, ["b1"]);
+        }
+        world.add(vec![of("a", "a3", None)]).await;
+        for ask in asks() {
+            assert_eq!(found(&world, ask).await, ["b1", "a3"]);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn processing_again_replaces_what_processing_made() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        world
+            .add(vec![
+                of("a", "made", Some("j1")),
+                of("a", "stored", None),
+                of("b", "other", Some("j1")),
+            ])
+            .await;
+        let mut tx = world.db.begin().await.unwrap();
+        let new = vec![of("a", "made again", Some("j2"))];
+        world.insights.replace_made(&mut tx, "a", new).await.unwrap();
+        tx.commit().await.unwrap();
+        for ask in asks() {
+            assert_eq!(found(&world, ask).await, ["stored", "other", "made again"]);
+        }
+        let me = visibility("me", &[]);
+        let (of_file, total) = world.insights.of_file(&me, "a", 1).await.unwrap();
+        assert_eq!((of_file.len(), of_file[0].title.as_str(), total), (1, "stored", 2));
+        assert_eq!(world.insights.count_of_file(&me, "a").await.unwrap(), 2);
+        assert_eq!(world.insights.count_of_file(&visibility("eve", &[]), "a").await.unwrap(), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn insights_move_with_their_file() {
+    on_every_engine(async |db| {
+        let world = World::new(db).await;
+        let many = (0..450).map(|at| of("a", &format!("a{at}"), None));
+        world.add(many.chain([of("b", "b", None)]).collect()).await;
+        let private = NewInsight {
+            owner: "bob".to_owned(),
+            case_id: Some("c3".to_owned()),
+            ..of("a", "bob's own", None)
+        };
+        world.add(vec![private]).await;
+        let (c1, c2) = (Some("c1"), Some("c2"));
+        let mut tx = world.db.begin().await.unwrap();
+        assert_eq!(world.insights.move_case(&mut tx, "a", c1, c2).await.unwrap(), 450);
+        tx.commit().await.unwrap();
+        for ask in asks() {
+            let eve = world.query(&visibility("eve", &["c2"]), &ask).await;
+            assert_eq!(eve.total, 450);
+            assert!(eve.insights.iter().all(|it| it.0.case_id.as_deref() == Some("c2")));
+            assert_eq!(world.query(&visibility("eve", &["c1"]), &ask).await.total, 1);
+            assert_eq!(world.query(&visibility("me", &["c1"]), &ask).await.total, 451);
+        }
+        let mut tx = world.db.begin().await.unwrap();
+        assert_eq!(world.insights.move_case(&mut tx, "a", c2, None).await.unwrap(), 450);
+        tx.commit().await.unwrap();
+        for ask in asks() {
+            assert_eq!(world.query(&visibility("eve", &["c2"]), &ask).await.total, 0);
+            assert_eq!(world.query(&visibility("me", &[]), &ask).await.total, 451);
+            assert_eq!(world.query(&visibility("eve", &["c3"]), &ask).await.total, 1);
+        }
+    })
+    .await;
+}

@@ -1,0 +1,121 @@
+//! What holds for every text: no panic, a score between 0 and 1 that the verdict follows, lists
+//! within their limits, and the same answer twice.
+
+use archive_integrity::{Insight, Options, Source, SourceText, Test, Verdict, run};
+use proptest::prelude::*;
+
+/// Pieces that the recognisers look for, in any order and with any rubbish between them.
+fn text() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just("Smith v. Jones, 410 U.S. 113 (1973) ".to_owned()),
+        Just("March 4, 2021 ".to_owned()),
+        Just("4 марта 2021 г. ".to_owned()),
+        Just("«не согласен» ".to_owned()),
+        Just("$1,250.75 million ".to_owned()),
+        Just("The court did not grant ".to_owned()),
+        Just("Plaintiff Orrin Vale's motion. ".to_owned()),
+        Just("“open [quote… ".to_owned()),
+        Just("No. 12-345/6 ".to_owned()),
+        Just("I remember clearly.\n\n".to_owned()),
+        "\\PC{0,12}",
+        "[0-9.,:/ -]{0,12}",
+    ];
+    prop::collection::vec(piece, 0..24).prop_map(|it| it.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn any_text_is_answered(content in text(), other in text(), page in text(), max in 0_usize..4) {
+        let source = Source { file_hash: "f".to_owned(), page: Some(1), span: None, quote: other.clone() };
+        let insight = |id: &str, content: String| Insight {
+            id: id.to_owned(),
+            content,
+            sources: vec![source.clone()],
+            ..Insight::default()
+        };
+        let insights = [insight("a", content), insight("b", other)];
+        let length = page.chars().count();
+        let texts = [SourceText { file_hash: "f".to_owned(), pages: vec![page] }];
+        let options = Options { topic: None, findings_max: max };
+        for test in Test::ALL {
+            let report = run(test, &insights, &texts, &options);
+            let again = run(test, &insights, &texts, &options);
+            prop_assert_eq!(format!("{report:?}"), format!("{again:?}"));
+            prop_assert_eq!(report.passed + report.warnings + report.failed, 2);
+            for detail in &report.details {
+                prop_assert!((0.0..=1.0).contains(&detail.score));
+                prop_assert_eq!(detail.verdict, Verdict::of(detail.score));
+                prop_assert!(detail.findings.len() <= max && detail.claims.len() <= max);
+                for it in detail.claims.iter().filter_map(|it| it.evidence.as_ref()) {
+                    prop_assert!(it.span.start <= it.span.end && it.span.end <= length);
+                }
+            }
+        }
+    }
+}
+
+#[track_caller]
+fn verdict(test: Test, content: &str, page: &str) -> (Verdict, Vec<String>) {
+    let insight = Insight { id: "a".to_owned(), content: content.to_owned(), ..Insight::default() };
+    let texts = [SourceText { file_hash: "f".to_owned(), pages: vec![page.to_owned()] }];
+    let report = run(test, &[insight], &texts, &Options::default());
+    (report.details[0].verdict, report.details[0].issues())
+}
+
+#[test]
+fn too_little_evidence_is_a_warning_that_says_so() {
+    for (test, content) in [
+        (Test::FactCheck, "The court denied it on May 4, 2020."),
+        (Test::Honesty, "The court denied it on May 4, 2020."),
+        (Test::Bias, "Yes."),
+        (Test::OpinionDrift, "The court denied it on May 4, 2020."),
+    ] {
+        let (verdict, issues) = verdict(test, content, "");
+        assert_eq!(verdict, Verdict::Warning, "{}", test.word());
+        assert!(issues.iter().any(|it| it.contains("too little evidence")), "{issues:?}");
+    }
+}
+
+#[test]
+fn russian_claims_are_checked_too() {
+    let page = "Арбитражный суд города Москвы 4 марта 2021 года удовлетворил иск Орлова к Белову \
+        и взыскал 500 000 руб. основного долга. Дело № А40-12345/2020.";
+    for (content, want) in [
+        ("Суд удовлетворил иск 04.03.2021.", Verdict::Passed),
+        ("Суд отказал в иске 4 марта 2021 года.", Verdict::Failed),
+        ("Суд взыскал 600 000 руб. основного долга.", Verdict::Failed),
+        ("Суд взыскал 500 000 руб. долга.", Verdict::Passed),
+        ("Суд удовлетворил иск 5 марта 2021 года.", Verdict::Failed),
+    ] {
+        let (got, issues) = verdict(Test::FactCheck, content, page);
+        assert_eq!(got, want, "{content} {issues:?}");
+    }
+}
+
+#[test]
+fn a_source_quote_must_stand_where_it_is_said_to() {
+    let pages =
+        vec!["The rent is due on the first.".to_owned(), "Nothing else is owed.".to_owned()];
+    let texts = [SourceText { file_hash: "f".to_owned(), pages }];
+    for (page, quote, want) in [
+        (1, "rent is due", Verdict::Passed),
+        (2, "rent is due", Verdict::Failed),
+        (1, "rent is waived forever", Verdict::Warning),
+    ] {
+        let source = Source {
+            file_hash: "f".to_owned(),
+            page: Some(page),
+            span: None,
+            quote: quote.to_owned(),
+        };
+        let insight = Insight {
+            content: "The rent is due.".to_owned(),
+            sources: vec![source],
+            ..Insight::default()
+        };
+        let report = run(Test::FactCheck, &[insight], &texts, &Options::default());
+        assert_eq!(report.details[0].verdict, want, "{quote} {:?}", report.details[0].issues());
+    }
+}

@@ -1,0 +1,10 @@
+//! Time for the whole project: the wall clock as a trait, instants in UTC milliseconds, and ranges of
+//! them.
+//!
+//! `SystemClock` is the only code that reads the machine's clock; tests pass a clock of their own.
+
+mod port;
+mod time;
+
+pub use port::{Clock, SystemClock};
+pub use time::{DAY_MS, Millis, TimeRange, parse_date};

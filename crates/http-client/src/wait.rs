@@ -1,0 +1,52 @@
+//! How long to wait before asking again, and how long an answer may be used.
+
+use std::time::Duration;
+
+use clock::Millis;
+
+use crate::backoff::{bound, random_unit};
+
+/// Anything up to a bound that doubles with each attempt, so that callers who failed together do
+/// not return together.
+pub fn jitter(attempt: u32, first: Duration, longest: Duration) -> Duration {
+    bound(attempt, first, longest).mul_f64(random_unit())
+}
+
+/// Whether something learnt at `then` may still be used. A clock that was set back makes
+/// everything old.
+pub fn is_young(then: Millis, now: Millis, age: Duration) -> bool {
+    let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+    (0..age).contains(&(now.0.saturating_sub(then.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_stay_below_a_bound_that_doubles_up_to_the_longest() {
+        let (first, longest) = (Duration::from_millis(100), Duration::from_millis(350));
+        for (attempt, bound_ms) in [(0, 100), (1, 200), (2, 350), (40, 350), (u32::MAX, 350)] {
+            for _ in 0..50 {
+                let wait = jitter(attempt, first, longest);
+                assert!(wait < Duration::from_millis(bound_ms), "{attempt}: {wait:?}");
+            }
+        }
+        let waits: Vec<_> = (0..50).map(|_| jitter(3, first, longest)).collect();
+        assert!(waits.iter().any(|wait| *wait != waits[0]), "waits are all the same");
+    }
+
+    #[test]
+    fn what_comes_from_the_future_is_old() {
+        let age = Duration::from_secs(1);
+        for (then, now, young) in [
+            (0, 0, true),
+            (0, 999, true),
+            (0, 1_000, false),
+            (5, 4, false),
+            (i64::MIN, i64::MAX, false),
+        ] {
+            assert_eq!(is_young(Millis(then), Millis(now), age), young, "{then} {now}");
+        }
+    }
+}

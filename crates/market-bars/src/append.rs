@@ -1,0 +1,180 @@
+//! Writing bars: the tail goes to the hot table and is sealed when it has grown; bars among sealed
+//! ones rewrite the chunks they fall into.
+
+use clock::{Millis, TimeRange};
+use fault::Fault;
+use market::Series;
+use store::Tx;
+
+use crate::chunk::{self, ROWS, Sealed};
+use crate::columns::Columns;
+use crate::coverage;
+use crate::sql::{self, Head, Hot};
+
+/// So many new bars at once are sealed without a stay in the hot table.
+const BULK_ROWS: usize = ROWS / 2;
+/// A remainder smaller than this waits in the hot table for company.
+const TAIL_ROWS: usize = ROWS / 4;
+/// A chunk that has grown beyond this by bars written into it is cut again.
+const GROWN_ROWS: usize = ROWS + ROWS / 2;
+
+/// Bars of one series on their way into the store, the packing already done: that part needs no
+/// database and may run on any thread.
+#[derive(Debug, Clone)]
+pub struct Bulk {
+    pub(crate) series: Series,
+    pub(crate) columns: Columns,
+    pub(crate) sealed: Vec<Sealed>,
+    /// Where the rows that are not sealed begin.
+    pub(crate) tail: usize,
+    pub(crate) covered: TimeRange,
+    pub(crate) received_at: Millis,
+    pub(crate) currency: Option<String>,
+}
+
+impl Bulk {
+    /// Bars in any order; of those with the same time the last one counts.
+    pub fn new(
+        series: Series,
+        columns: Columns,
+        covered: TimeRange,
+        received_at: Millis,
+    ) -> Result<Self, Fault> {
+        let columns = columns.settle();
+        let (sealed, tail) =
+            if columns.len() >= BULK_ROWS { seal_all(&columns)? } else { (Vec::new(), 0) };
+        Ok(Self { series, columns, sealed, tail, covered, received_at, currency: None })
+    }
+
+    /// What the prices are counted in, where the source of the bars does not imply it.
+    #[must_use]
+    pub fn priced_in(mut self, currency: &str) -> Self {
+        self.currency = Some(currency.to_owned());
+        self
+    }
+}
+
+/// Chunks, and the row from which the remainder is too short for one.
+fn seal_all(columns: &Columns) -> Result<(Vec<Sealed>, usize), Fault> {
+    let mut sealed = Vec::with_capacity(columns.len() / ROWS + 1);
+    let mut at = 0;
+    while columns.len() - at >= TAIL_ROWS {
+        let end = columns.len().min(at + ROWS);
+        sealed.push(chunk::seal(columns, at..end).map_err(Fault::internal)?);
+        at = end;
+    }
+    Ok((sealed, at))
+}
+
+/// Writes within the caller's transaction.
+pub(crate) async fn write(tx: &mut Tx, bulk: &Bulk) -> Result<(), Fault> {
+    let mut head = sql::lock_head(tx, &bulk.series).await?;
+    let before = head;
+    let split = head.sealed_to.map_or(0, |last| bulk.columns.before(last.saturating_add(1)));
+    if split > 0 && rewrite(tx, head.id, &bulk.columns.slice(0..split)).await? {
+        head.version += 1;
+    }
+    if split == 0 && head.hot.count == 0 && !bulk.sealed.is_empty() {
+        let tail = bulk.columns.slice(bulk.tail..bulk.columns.len());
+        add_sealed(tx, &mut head, &bulk.sealed, &tail).await?;
+    } else if split < bulk.columns.len() {
+        write_tail(tx, &mut head, &bulk.columns.slice(split..bulk.columns.len())).await?;
+    }
+    coverage::add(tx, head.id, bulk.covered).await?;
+    head.received_at = head.received_at.max(Some(bulk.received_at.0));
+    if let Some(currency) = &bulk.currency {
+        sql::save_currency(tx, head.id, currency).await?;
+    }
+    if head != before { sql::save_head(tx, &head).await } else { Ok(()) }
+}
+
+/// Bars later than every sealed one.
+async fn write_tail(tx: &mut Tx, head: &mut Head, new: &Columns) -> Result<(), Fault> {
+    if new.len() < BULK_ROWS && head.hot.count as usize + new.len() < ROWS {
+        return add_hot(tx, head, new).await;
+    }
+    let mut all = new.clone();
+    if head.hot.count > 0 {
+        all = Columns::merge(&sql::all_hot(tx, head.id).await?, new);
+        sql::delete_hot(tx, head.id).await?;
+        head.hot = Hot { version: head.hot.version + 1, ..Hot::default() };
+    }
+    // A short last chunk is taken up again, so that many small batches do not leave many of them.
+    if let Some(last) = head.sealed_to
+        && let Some(entry) = sql::entries_from(tx, head.id, last).await?.first()
+        && (entry.count as usize) < BULK_ROWS
+    {
+        for (id, columns) in sql::chunks(tx, &[entry.id]).await? {
+            all = Columns::merge(&columns, &all);
+            sql::delete_chunk(tx, id).await?;
+        }
+    }
+    let (sealed, tail) = seal_all(&all)?;
+    add_sealed(tx, head, &sealed, &all.slice(tail..all.len())).await
+}
+
+async fn add_sealed(
+    tx: &mut Tx,
+    head: &mut Head,
+    sealed: &[Sealed],
+    tail: &Columns,
+) -> Result<(), Fault> {
+    sql::insert_chunks(tx, head.id, sealed).await?;
+    head.version += 1;
+    head.sealed_to = sealed.last().map(|chunk| chunk.last).or(head.sealed_to);
+    if tail.is_empty() { Ok(()) } else { add_hot(tx, head, tail).await }
+}
+
+async fn add_hot(tx: &mut Tx, head: &mut Head, new: &Columns) -> Result<(), Fault> {
+    sql::insert_hot(tx, head.id, new).await?;
+    head.hot.version += 1;
+    let (first, last) = (new.times.first().copied(), new.times.last().copied());
+    // Bars after all others are counted by adding; among others the table must say.
+    if head.hot.last < first {
+        head.hot.count += new.len() as u64;
+        head.hot.first = head.hot.first.or(first);
+        head.hot.last = last;
+    } else {
+        (head.hot.count, head.hot.first, head.hot.last) = sql::measure_hot(tx, head.id).await?;
+    }
+    Ok(())
+}
+
+/// Bars not later than the last sealed one. Each chunk takes what lies between the end of the one
+/// before and its own end. Says whether anything changed.
+async fn rewrite(tx: &mut Tx, series: i64, old: &Columns) -> Result<bool, Fault> {
+    let mut changed = false;
+    let mut done = 0;
+    let from = old.times.first().copied().unwrap_or_default();
+    for entry in sql::entries_from(tx, series, from).await? {
+        let upto = old.before(entry.last.saturating_add(1));
+        if upto == done {
+            continue;
+        }
+        let part = old.slice(done..upto);
+        done = upto;
+        for (id, columns) in sql::chunks(tx, &[entry.id]).await? {
+            if columns.contains(&part) {
+                continue;
+            }
+            let merged = Columns::merge(&columns, &part);
+            sql::delete_chunk(tx, id).await?;
+            sql::insert_chunks(tx, series, &cut(&merged)?).await?;
+            changed = true;
+        }
+        if done == old.len() {
+            break;
+        }
+    }
+    Ok(changed)
+}
+
+/// Pieces of nearly the same size.
+fn cut(columns: &Columns) -> Result<Vec<Sealed>, Fault> {
+    let rows = columns.len();
+    let pieces = if rows <= GROWN_ROWS { 1 } else { rows.div_ceil(ROWS) };
+    (0..pieces)
+        .map(|at| rows * at / pieces..rows * (at + 1) / pieces)
+        .map(|part| chunk::seal(columns, part).map_err(Fault::internal))
+        .collect()
+}

@@ -1,0 +1,67 @@
+//! Which spans of a series are known completely.
+
+use clock::{Millis, TimeRange};
+use fault::Fault;
+use store::Tx;
+
+use crate::sql;
+
+/// Adds a span, joining the ones it touches.
+pub(crate) async fn add(tx: &mut Tx, series: i64, span: TimeRange) -> Result<(), Fault> {
+    if span.is_empty() {
+        return Ok(());
+    }
+    let touching = sql::spans(tx, series, span).await?;
+    if let [only] = touching[..]
+        && only.from <= span.from
+        && span.to <= only.to
+    {
+        return Ok(());
+    }
+    let from = touching.iter().map(|known| known.from).fold(span.from, Millis::min);
+    let to = touching.iter().map(|known| known.to).fold(span.to, Millis::max);
+    sql::replace_spans(tx, series, &touching, TimeRange::new(from, to)).await
+}
+
+/// What of the span none of the known ones covers; they are ascending and apart.
+pub(crate) fn gaps(span: TimeRange, known: &[TimeRange]) -> Vec<TimeRange> {
+    let mut gaps = Vec::new();
+    let mut at = span.from;
+    for covered in known {
+        let gap = TimeRange::new(at, covered.from.min(span.to));
+        if !gap.is_empty() {
+            gaps.push(gap);
+        }
+        at = at.max(covered.to);
+    }
+    let rest = TimeRange::new(at, span.to);
+    if !rest.is_empty() {
+        gaps.push(rest);
+    }
+    gaps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spans(pairs: &[(i64, i64)]) -> Vec<TimeRange> {
+        pairs.iter().map(|&(from, to)| TimeRange::new(Millis(from), Millis(to))).collect()
+    }
+
+    #[track_caller]
+    fn check(known: &[(i64, i64)], missing: &[(i64, i64)]) {
+        let asked = TimeRange::new(Millis(10), Millis(20));
+        assert_eq!(gaps(asked, &spans(known)), spans(missing));
+    }
+
+    #[test]
+    fn gaps_are_what_is_left() {
+        check(&[], &[(10, 20)]);
+        check(&[(0, 30)], &[]);
+        check(&[(10, 20)], &[]);
+        check(&[(0, 12), (15, 17), (19, 40)], &[(12, 15), (17, 19)]);
+        check(&[(12, 15)], &[(10, 12), (15, 20)]);
+        check(&[(0, 10), (20, 30)], &[(10, 20)]);
+    }
+}

@@ -1,0 +1,187 @@
+//! Citations for a text that came without: each number is looked for in what the tools said.
+
+use serde_json::{Value, json};
+
+use super::scan::{Number, leaves, numbers};
+use super::{Citation, Formula, Place, Unsupported, digits, is_code, is_mark};
+use crate::desk::Finding;
+use crate::number::{Language, date_forms};
+
+/// Something that a tool was told or said.
+struct Known {
+    call: usize,
+    pointer: String,
+    value: Value,
+}
+
+/// Finds what supports each number of a text: a value, with or without its sign, a date, or the
+/// question itself. Those that nothing supports are told. What follows from several values is not
+/// found, so a writer must not compute.
+pub fn trace(
+    text: &str,
+    question: &str,
+    findings: &[Finding],
+) -> Result<Vec<Citation>, Vec<Unsupported>> {
+    let chars: Vec<char> = text.chars().collect();
+    let mut known = Vec::new();
+    for finding in findings {
+        leaves(&finding.evidence(), &mut String::new(), &mut |pointer, value| {
+            let (call, pointer, value) = (finding.id, pointer.to_owned(), value.clone());
+            known.push(Known { call, pointer, value });
+        });
+    }
+    let mut found = dates(text, &known);
+    let mut wrong = Vec::new();
+    for number in numbers(text) {
+        let within = |it: &Citation| match it.place {
+            Place::Text(from, to) => from <= number.from && number.to <= to,
+            Place::Cell(..) => false,
+        };
+        let named = is_mark(&chars, &number, findings) || is_code(&chars, &number, findings);
+        if named || found.iter().any(within) {
+            continue;
+        }
+        match of_number(&chars, &number, &known).or_else(|| of_question(&number, question)) {
+            Some(citation) => found.push(citation),
+            None => wrong.push(Unsupported { text: number.shown, at: number.from }),
+        }
+    }
+    if wrong.is_empty() { Ok(found) } else { Err(wrong) }
+}
+
+fn of_number(chars: &[char], number: &Number, known: &[Known]) -> Option<Citation> {
+    let float = |it: &Known| it.value.as_f64();
+    // One digit or two, with nothing after the point, would pass for too much.
+    let plain: f64 = digits(&number.shown).parse().unwrap_or(f64::NAN);
+    let coarse = number.shown.chars().filter(|it| *it != '−' && *it != '-').count() < 3
+        && (number.is(plain) || number.is(-plain));
+    let float = |it: &Known| float(it).filter(|it| !coarse || it.fract() == 0.0);
+    let exact = known.iter().find(|it| float(it).is_some_and(|it| number.is(it)));
+    let bare = || known.iter().find(|it| float(it).is_some_and(|it| it < 0.0 && number.is(-it)));
+    let (source, formula) = match exact {
+        Some(source) => (source, Formula::Value),
+        None => (bare()?, Formula::Absolute),
+    };
+    // The word for thousands or millions belongs to the number.
+    let scaled = (number.to..chars.len().min(number.to + 6)).map(|to| to + 1).find(|to| {
+        let shown: String = chars.iter().take(*to).skip(number.from).collect();
+        matches!(numbers(&shown).as_slice(), [it] if float(source).is_some_and(|value| it.is(value.abs()) || it.is(value)))
+    });
+    let alone = matches!(numbers(&number.shown).as_slice(), [it] if float(source).is_some_and(|value| it.is(value.abs()) || it.is(value)));
+    let to = if alone { number.to } else { scaled.unwrap_or(number.to) };
+    Some(Citation {
+        place: Place::Text(number.from, to),
+        shown: chars.iter().take(to).skip(number.from).collect(),
+        value: source.value.clone(),
+        sources: vec![(source.call, source.pointer.clone())],
+        formula,
+    })
+}
+
+fn of_question(number: &Number, question: &str) -> Option<Citation> {
+    let asked = numbers(question).iter().any(|it| digits(&it.shown) == digits(&number.shown));
+    asked.then(|| Citation {
+        place: Place::Text(number.from, number.to),
+        shown: number.shown.clone(),
+        value: json!(number.shown),
+        sources: Vec::new(),
+        formula: Formula::Question,
+    })
+}
+
+/// Every place where a date that a tool knows is written, the longest forms first.
+fn dates(text: &str, known: &[Known]) -> Vec<Citation> {
+    let mut found: Vec<Citation> = Vec::new();
+    let dated = |it: &Known| {
+        let date = clock::parse_date(it.value.as_str()?.get(..10)?)?;
+        Some((it.call, it.pointer.clone(), it.value.clone(), date))
+    };
+    let all: Vec<_> = known.iter().filter_map(dated).collect();
+    for form in 0..5 {
+        for (call, pointer, value, date) in &all {
+            for language in [Language::Russian, Language::English] {
+                let Some(shown) = date_forms(*date, language).into_iter().nth(form) else {
+                    continue;
+                };
+                for (at, _) in text.match_indices(&shown) {
+                    let from = text.get(..at).map_or(0, |it| it.chars().count());
+                    let place = Place::Text(from, from + shown.chars().count());
+                    if !found.iter().any(|it| overlaps(it.place, place)) {
+                        let sources = vec![(*call, pointer.clone())];
+                        let (shown, value) = (shown.clone(), value.clone());
+                        found.push(Citation {
+                            place,
+                            shown,
+                            value,
+                            sources,
+                            formula: Formula::Value,
+                        });
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+fn overlaps(a: Place, b: Place) -> bool {
+    matches!((a, b), (Place::Text(a, b), Place::Text(c, d)) if a < d && c < b)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::check::check_numbers;
+    use crate::ports::ToolAnswer;
+
+    #[track_caller]
+    fn check(text: &str, supported: bool) {
+        let result = json!({ "data": { "price": 271.5, "ticker": "4HUB" }, "metrics": { "fall": -3.917, "value": 12_345_678_900_u64 } });
+        let finding = Finding {
+            id: 1,
+            tool: "t".to_owned(),
+            args: json!({ "from_date": "2024-03-05" }),
+            outcome: Ok(ToolAnswer { result, meta: serde_json::Map::new() }),
+            took: Duration::ZERO,
+        };
+        let findings = [finding];
+        let question = "портфель 40%";
+        let found = trace(text, question, &findings);
+        assert_eq!(found.is_ok(), supported, "{text} {found:?}");
+        if let Ok(found) = found {
+            assert_eq!(check_numbers(text, &found, question, &findings), Ok(()), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_traced_or_told() {
+        for text in [
+            "цена 271,50 ₽ [1]",
+            "price 271.5",
+            "снизилась на 3,92 %",
+            "−3,9 %",
+            "оборот 12,3\u{a0}млрд ₽",
+            "turnover 12.3 bn",
+            "5 марта 2024",
+            "с 05.03.2024",
+            "в 2024 году",
+            "доля 40 %",
+            "бумага 4HUB",
+        ] {
+            check(text, true);
+        }
+        for text in [
+            "цена 273",
+            "+3,92 и 5,1 %",
+            "[2]",
+            "6 марта 2024",
+            "13,3\u{a0}млрд",
+            "4HUC",
+            "в 2023 году",
+        ] {
+            check(text, false);
+        }
+    }
+}

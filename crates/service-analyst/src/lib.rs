@@ -1,0 +1,151 @@
+//! The market analyst: understands a question, calls tools as any agent would, and writes an
+//! answer in which every number cites the call it came from.
+//!
+//! A [`Planner`] decides what is called and a [`Writer`] what is said, by rules or with a language
+//! model; where the model fails, the rules answer. The tools are behind [`ToolCaller`]; no service is known here.
+
+mod answer;
+mod ask;
+mod check;
+mod dates;
+mod desk;
+mod envelope;
+mod model;
+mod note;
+mod number;
+mod page;
+mod plan;
+mod ports;
+mod resolve;
+mod stem;
+#[cfg(test)]
+mod tests;
+mod understand;
+mod weigh;
+mod words;
+mod write;
+
+use std::sync::Arc;
+
+use clock::{Clock, Millis};
+use contract::{Contract, ContractError, Cx, Scope, Service, Tools};
+use fault::Fault;
+use jiff::civil::Date;
+use serde_json::json;
+use tokio::time::{Instant, timeout_at};
+
+pub use answer::Answer;
+pub use ask::{Args, Input, Message, Metadata, Question};
+pub use check::{
+    Citation, Formula, Number, Place, Unsupported, check_numbers, check_tables, numbers, trace,
+};
+pub use dates::Period;
+pub use desk::{Desk, Finding, Step};
+pub use model::{ModelPlanner, ModelWriter, Shelf};
+pub use note::Note;
+pub use number::Language;
+pub use plan::{LocalPlanner, Plan, Planner};
+pub use ports::{ToolAnswer, ToolCaller, ToolFailure};
+pub use resolve::{Resolved, Security};
+pub use understand::{Amount, Focus, Intent, Mention, Request, Sector, Way};
+pub use write::{Draft, LocalWriter, Writer};
+
+/// The exchange's clocks have been three hours ahead of UTC since 2014.
+const MOSCOW_MS: i64 = 3 * 3_600_000;
+
+/// The mode of answers that no model has a part in.
+const LOCAL: &str = "local";
+
+pub struct Analyst {
+    tools: Arc<dyn ToolCaller>,
+    clock: Arc<dyn Clock>,
+    planner: Arc<dyn Planner>,
+    writer: Arc<dyn Writer>,
+    /// Who writes: `local`, or what the trace calls the model.
+    mode: String,
+}
+
+impl Analyst {
+    /// Answers by rules alone.
+    pub fn local(tools: Arc<dyn ToolCaller>, clock: Arc<dyn Clock>) -> Self {
+        Self::with(tools, clock, Arc::new(LocalPlanner), Arc::new(LocalWriter), LOCAL)
+    }
+
+    pub fn with(
+        tools: Arc<dyn ToolCaller>,
+        clock: Arc<dyn Clock>,
+        planner: Arc<dyn Planner>,
+        writer: Arc<dyn Writer>,
+        mode: &str,
+    ) -> Self {
+        Self { tools, clock, planner, writer, mode: mode.to_owned() }
+    }
+
+    /// The day on the exchange's clocks.
+    pub fn today(&self) -> Date {
+        Millis(self.clock.now().0.saturating_add(MOSCOW_MS)).date()
+    }
+
+    /// Answers one question at a desk of its own. What a model cannot do is done by rules, and the
+    /// trace says why.
+    pub async fn answer(&self, question: &Question, desk: &Desk<'_>) -> Result<Answer, Fault> {
+        let (planner, writer) = (&*self.planner, &*self.writer);
+        if self.mode == LOCAL {
+            return self.answer_by(planner, writer, LOCAL, question, desk).await;
+        }
+        // The rules need time of their own, should the model take too long.
+        let now = Instant::now();
+        let patience = desk.deadline().saturating_duration_since(now) * 2 / 3;
+        let answer = self.answer_by(planner, writer, &self.mode, question, desk);
+        let reason = match timeout_at(now + patience, answer).await {
+            Ok(Ok(answer)) => return Ok(answer),
+            Ok(Err(fault)) => fault.code(),
+            Err(_) => "llm_timeout",
+        };
+        let language = model::language(question, self.today());
+        desk.say(model::fallen_back(reason, language));
+        let local = self.answer_by(&LocalPlanner, &LocalWriter, LOCAL, question, desk);
+        let mut answer = local.await?;
+        answer.debug["fallback"] = json!(reason);
+        // Whoever chose a model must see that it was not the one who answered.
+        answer.draft.text.push('\n');
+        answer.draft.text.push_str(model::fallen_back(reason, language));
+        Ok(answer)
+    }
+
+    async fn answer_by(
+        &self,
+        planner: &dyn Planner,
+        writer: &dyn Writer,
+        mode: &str,
+        question: &Question,
+        desk: &Desk<'_>,
+    ) -> Result<Answer, Fault> {
+        // What another has called before is no part of this plan.
+        let before = desk.findings().len();
+        let plan = planner.plan(question, self.today(), desk).await?;
+        desk.run(&plan.calls()).await;
+        let all = desk.findings();
+        let findings = all.get(before..).unwrap_or_default();
+        let draft = writer.write(question, &plan, findings, desk).await?;
+        // A number that nothing supports must not leave the house, whoever wrote it.
+        let asked = question.asked.join("\n");
+        check_numbers(&draft.text, &draft.citations, &asked, findings)
+            .and_then(|()| check_tables(&draft.tables, &draft.citations, &asked, findings))
+            .map_err(|wrong| Fault::internal(format!("nothing supports {wrong:?}")))?;
+        Ok(Answer::new(draft, &plan, mode, desk.plan(), &all))
+    }
+}
+
+async fn ask(cx: Cx<Analyst>, args: Args) -> Result<Answer, Fault> {
+    let question = Question::new(args)?;
+    let desk = Desk::new(&*cx.service.tools, &cx.caller, &cx.cancel, cx.deadline, &cx.progress);
+    cx.service.answer(&question, &desk).await
+}
+
+/// The service with its tool table, ready for the catalogue.
+pub fn service(analyst: Analyst) -> Result<Service, ContractError> {
+    Tools::of(Arc::new(analyst))
+        .tool("ask_market_analyst", Scope::Read, ask)
+        .bind(Contract::load("analyst")?, envelope::Plain)
+}

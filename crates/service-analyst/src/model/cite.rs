@@ -1,0 +1,209 @@
+//! Citations for a text that has only marks: each number is looked up in the result of the call
+//! that its line names.
+
+use serde_json::{Value, json};
+
+use crate::check::{Citation, Formula, Number, Place, Unsupported, check_numbers, leaves, numbers};
+use crate::desk::Finding;
+use crate::number::{Language, date_forms};
+
+/// A value that a tool has said, or was asked with.
+struct Leaf {
+    call: usize,
+    pointer: String,
+    value: Value,
+}
+
+struct Mark {
+    call: usize,
+    from: usize,
+    to: usize,
+}
+
+/// A citation for every number, or the numbers that nothing supports.
+pub(super) fn cited(
+    text: &str,
+    question: &str,
+    findings: &[Finding],
+) -> Result<Vec<Citation>, Vec<Unsupported>> {
+    let chars: Vec<char> = text.chars().collect();
+    let known = known(findings);
+    let dates = dates(&known);
+    let marks = marks(&chars);
+    let asked = numbers(question);
+    let mut citations: Vec<Citation> = Vec::new();
+    let mut done = 0;
+    for number in numbers(text) {
+        if number.from < done || marks.iter().any(|it| it.from < number.from && number.to < it.to) {
+            continue;
+        }
+        let found = dated(&chars, &number, &dates)
+            .or_else(|| told(&chars, &number, &known, &marks))
+            .or_else(|| repeated(&number, &asked));
+        if let Some(citation) = found {
+            if let Place::Text(_, to) = citation.place {
+                done = to;
+            }
+            citations.push(citation);
+        }
+    }
+    check_numbers(text, &citations, question, findings).map(|()| citations)
+}
+
+fn known(findings: &[Finding]) -> Vec<Leaf> {
+    let mut known = Vec::new();
+    for finding in findings {
+        leaves(&finding.evidence(), &mut String::new(), &mut |pointer, value| {
+            let (call, pointer) = (finding.id, pointer.to_owned());
+            known.push(Leaf { call, pointer, value: value.clone() });
+        });
+    }
+    known
+}
+
+/// Dates, each once, with the ways to write them.
+fn dates(known: &[Leaf]) -> Vec<(&Leaf, Vec<Vec<char>>)> {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut dates = Vec::new();
+    for leaf in known {
+        let text = leaf.value.as_str().and_then(|it| it.get(..10)).unwrap_or_default();
+        let Some(date) = clock::parse_date(text).filter(|it| seen.insert(*it)) else { continue };
+        let forms = [Language::Russian, Language::English];
+        let forms = forms.iter().flat_map(|it| date_forms(date, *it));
+        dates.push((leaf, forms.map(|it| it.chars().collect()).collect()));
+    }
+    dates
+}
+
+fn marks(chars: &[char]) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    for (from, _) in chars.iter().enumerate().filter(|(_, it)| **it == '[') {
+        let digits: String =
+            chars[from + 1..].iter().take(6).take_while(|it| it.is_ascii_digit()).collect();
+        let to = from + digits.len() + 2;
+        if let (Ok(call), Some(']')) = (digits.parse(), chars.get(to - 1)) {
+            marks.push(Mark { call, from, to });
+        }
+    }
+    marks
+}
+
+fn dated(chars: &[char], number: &Number, dates: &[(&Leaf, Vec<Vec<char>>)]) -> Option<Citation> {
+    let rest = chars.get(number.from..)?;
+    dates.iter().find_map(|(leaf, forms)| {
+        let goes_on = |at: usize| rest.get(at).is_some_and(char::is_ascii_digit);
+        let form = forms.iter().find(|it| rest.starts_with(it) && !goes_on(it.len()))?;
+        Some(Citation {
+            place: Place::Text(number.from, number.from + form.len()),
+            shown: form.iter().collect(),
+            value: leaf.value.clone(),
+            sources: vec![(leaf.call, leaf.pointer.clone())],
+            formula: Formula::Value,
+        })
+    })
+}
+
+/// The calls that are named for a number: by the marks next after it on its line, or else by those
+/// before it.
+fn named(chars: &[char], number: &Number, marks: &[Mark]) -> Vec<usize> {
+    let is_break = |it: &char| *it == '\n';
+    let start = chars[..number.from].iter().rposition(is_break).map_or(0, |it| it + 1);
+    let end = chars[number.to..].iter().position(is_break).map_or(chars.len(), |it| number.to + it);
+    let mut calls = Vec::new();
+    let mut reach = end;
+    for mark in marks.iter().filter(|it| number.to <= it.from && it.to <= end) {
+        if mark.from > reach && !calls.is_empty() {
+            break;
+        }
+        calls.push(mark.call);
+        reach = mark.to + 2;
+    }
+    if calls.is_empty() {
+        let earlier = marks.iter().filter(|it| start <= it.from && it.to <= number.from);
+        calls.extend(earlier.map(|it| it.call));
+    }
+    calls
+}
+
+/// A value of a result. What a call was asked with is the model's own word and supports nothing,
+/// and neither does a number in a text.
+fn told(chars: &[char], number: &Number, known: &[Leaf], marks: &[Mark]) -> Option<Citation> {
+    let calls = named(chars, number, marks);
+    let mut after = chars[number.to..].iter().skip_while(|it| it.is_whitespace());
+    let percent = after.next() == Some(&'%');
+    let fits = |leaf: &Leaf| {
+        let value = leaf.value.as_f64()?;
+        if number.is(value) {
+            Some((Formula::Value, leaf.value.clone()))
+        } else if percent && number.is(value * 100.0) {
+            Some((Formula::Percent, json!(value * 100.0)))
+        } else {
+            None
+        }
+    };
+    let said = known.iter().filter(|it| it.pointer.starts_with("/result/"));
+    let mut said = said.filter(|it| calls.contains(&it.call));
+    said.find_map(|leaf| {
+        let (formula, value) = fits(leaf)?;
+        Some(Citation {
+            place: Place::Text(number.from, number.to),
+            shown: number.shown.clone(),
+            value,
+            sources: vec![(leaf.call, leaf.pointer.clone())],
+            formula,
+        })
+    })
+}
+
+/// A number of the question itself.
+fn repeated(number: &Number, asked: &[Number]) -> Option<Citation> {
+    asked.iter().any(|it| it.shown == number.shown).then(|| Citation {
+        place: Place::Text(number.from, number.to),
+        shown: number.shown.clone(),
+        value: json!(number.shown),
+        sources: Vec::new(),
+        formula: Formula::Question,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::model::data::prose;
+    use crate::ports::ToolAnswer;
+
+    fn finding(id: usize, args: Value, result: Value) -> Finding {
+        let outcome = Ok(ToolAnswer { result, ..ToolAnswer::default() });
+        Finding { id, tool: "t".to_owned(), args, outcome, took: Duration::ZERO }
+    }
+
+    #[track_caller]
+    fn check(text: &str, unsupported: &[&str]) {
+        let findings = [
+            finding(
+                1,
+                json!({ "limit": 777, "from_date": "2024-05-01" }),
+                json!({ "price": 1234.56 }),
+            ),
+            finding(2, json!({}), json!({ "share": 0.4, "fall": -3.21, "name": "price 31337" })),
+        ];
+        let cited = cited(&prose(text), "портфель на 500 тысяч", &findings);
+        let wrong: Vec<String> = cited.err().into_iter().flatten().map(|it| it.text).collect();
+        assert_eq!(wrong, unsupported, "{text}");
+    }
+
+    #[test]
+    fn a_number_is_supported_by_the_call_its_line_names() {
+        check("Цена 1 234,56 ₽ [1], доля 40% [2]", &[]);
+        check("Цена 1235 [1] с 1 мая 2024, на 500 тысяч", &[]);
+        check("По [2] падение −3,2%", &[]);
+        check("Цена 1234.56 [2]", &["1234.56"]);
+        check("Цена 1234.56\n[1]", &["1234.56"]);
+        check("Рост 3,2% [2]", &["3,2"]);
+        check("Доля 40 штук [2]", &["40"]);
+        check("Предел 777 [1], цель 31337 [2]", &["777", "31337"]);
+        check("Слово [9]", &["9"]);
+    }
+}

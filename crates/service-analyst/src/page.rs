@@ -1,0 +1,358 @@
+//! A page that is written: text and tables in which every figure is cited as it is set down.
+
+use serde_json::{Value, json};
+
+use crate::check::{Citation, Formula, Place};
+use crate::desk::Finding;
+use crate::number::{self, Language};
+
+/// Letters of foreign text that are repeated at most.
+const QUOTED_MAX: usize = 80;
+
+/// A figure with where it is from, ready to be set down.
+#[derive(Debug, Clone)]
+pub(crate) struct Cited {
+    shown: String,
+    /// What follows it and is no part of it: `%`, `₽`.
+    unit: String,
+    value: Value,
+    sources: Vec<(usize, String)>,
+    formula: Formula,
+}
+
+/// How a figure is shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Style<'a> {
+    /// In a currency.
+    Price(&'a str),
+    /// What was computed, in a currency: to its hundredth part.
+    Money(&'a str),
+    /// Large amounts; with a currency or without.
+    Amount(&'a str),
+    Percent,
+    /// With its sign, because it is a change.
+    Change,
+    Plain(usize),
+    Count,
+}
+
+/// What fills a gap in a sentence.
+#[derive(Debug, Clone)]
+pub(crate) enum Slot {
+    Figure(Option<Cited>),
+    Text(String),
+    Many(Vec<Slot>),
+}
+
+/// A figure with its name, as lists of figures have it.
+#[derive(Debug)]
+pub(crate) struct Fact {
+    label: (&'static str, &'static str),
+    figure: Option<Cited>,
+    /// What is said after it, such as what it means.
+    after: String,
+}
+
+pub(crate) fn fact(label: (&'static str, &'static str), figure: Option<Cited>) -> Fact {
+    Fact { label, figure, after: String::new() }
+}
+
+impl Fact {
+    /// With a unit that is no part of the figure.
+    pub(crate) fn counted_in(self, unit: &str) -> Self {
+        Self { after: format!(" {unit}"), ..self }
+    }
+
+    /// With a word in brackets.
+    pub(crate) fn called(self, word: Option<&str>) -> Self {
+        Self { after: word.map(|it| format!(" ({it})")).unwrap_or_default(), ..self }
+    }
+}
+
+impl From<Option<Cited>> for Slot {
+    fn from(figure: Option<Cited>) -> Self {
+        Self::Figure(figure)
+    }
+}
+
+impl From<&str> for Slot {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Slot {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// Foreign text made harmless: one line, no control characters, no markup, bounded.
+pub(crate) fn quoted(text: &str) -> String {
+    let plain = |it: char| !it.is_control() && !"[]<>`*_#|{}\\".contains(it);
+    let kept: String = text.chars().filter(|it| plain(*it)).take(QUOTED_MAX).collect();
+    kept.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) language: Language,
+    pub(crate) text: String,
+    pub(crate) tables: Vec<Value>,
+    pub(crate) citations: Vec<Citation>,
+    chars: usize,
+    /// Calls that the line being written has cited.
+    marks: Vec<usize>,
+}
+
+impl Page {
+    pub(crate) fn new(language: Language) -> Self {
+        let (tables, citations, marks) = (Vec::new(), Vec::new(), Vec::new());
+        Self { language, text: String::new(), tables, citations, chars: 0, marks }
+    }
+
+    fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.chars += text.chars().count();
+    }
+
+    pub(crate) fn heading(&mut self, russian: &str, english: &str) {
+        let title = self.language.pick(russian, english).to_owned();
+        let gap = if self.text.is_empty() { "" } else { "\n" };
+        self.push(&format!("{gap}## {title}\n"));
+    }
+
+    /// One line. `{}` takes the next slot; the marks of the calls it cites come last.
+    pub(crate) fn say<const N: usize>(&mut self, russian: &str, english: &str, slots: [Slot; N]) {
+        self.set_out((russian, english), slots);
+        self.end();
+    }
+
+    fn set_out(&mut self, template: (&str, &str), slots: impl IntoIterator<Item = Slot>) {
+        let template = self.language.pick(template.0, template.1).to_owned();
+        let mut slots = slots.into_iter();
+        let mut parts = template.split("{}");
+        self.push(parts.next().unwrap_or_default());
+        for part in parts {
+            if let Some(slot) = slots.next() {
+                self.fill(slot);
+            }
+            self.push(part);
+        }
+    }
+
+    fn end(&mut self) {
+        for mark in std::mem::take(&mut self.marks) {
+            self.push(&format!(" [{mark}]"));
+        }
+        self.push("\n");
+    }
+
+    /// One line: a head, a list of figures by name, and the names of those that are missing. Where
+    /// all are missing, it says so and nothing else.
+    pub(crate) fn facts<const N: usize>(
+        &mut self,
+        head: (&str, &str),
+        slots: [Slot; N],
+        facts: Vec<Fact>,
+    ) {
+        self.set_out(head, slots);
+        let none = self.language.pick("нет данных", "no data").to_owned();
+        let (known, missing): (Vec<Fact>, Vec<Fact>) =
+            facts.into_iter().partition(|it| it.figure.is_some());
+        let any = !known.is_empty();
+        for (at, Fact { label, figure, after }) in known.into_iter().enumerate() {
+            self.push(if at == 0 { ": " } else { ", " });
+            let name = self.language.pick(label.0, label.1).to_owned();
+            self.push(&name);
+            self.push(if name.is_empty() { "" } else { " " });
+            self.fill(Slot::Figure(figure));
+            self.push(&after);
+        }
+        if !any {
+            self.push(&format!(": {none}"));
+        } else if !missing.is_empty() {
+            let names: Vec<&str> =
+                missing.iter().map(|it| self.language.pick(it.label.0, it.label.1)).collect();
+            let names = names.join(", ");
+            self.push(&format!("; {none}: {names}"));
+        }
+        // An abbreviation brings its own.
+        let closed = self.text.ends_with('.');
+        self.push(if closed { "" } else { "." });
+        self.end();
+    }
+
+    fn fill(&mut self, slot: Slot) {
+        match slot {
+            Slot::Text(text) => self.push(&text),
+            Slot::Many(all) => all.into_iter().for_each(|it| self.fill(it)),
+            Slot::Figure(None) => {
+                let none = self.language.pick("нет данных", "no data").to_owned();
+                self.push(&none);
+            }
+            Slot::Figure(Some(figure)) => self.set(figure),
+        }
+    }
+
+    fn set(&mut self, figure: Cited) {
+        let from = self.chars;
+        self.push(&figure.shown);
+        let place = Place::Text(from, self.chars);
+        self.push(&figure.unit);
+        for (call, _) in &figure.sources {
+            if !self.marks.contains(call) {
+                self.marks.push(*call);
+            }
+        }
+        self.cite(place, figure);
+    }
+
+    fn cite(&mut self, place: Place, figure: Cited) {
+        let Cited { shown, value, sources, formula, .. } = figure;
+        self.citations.push(Citation { place, shown, value, sources, formula });
+    }
+
+    /// A table whose last column names the calls of each row.
+    pub(crate) fn table(
+        &mut self,
+        title: (&str, &str),
+        columns: &[(&str, &str)],
+        rows: Vec<Vec<Slot>>,
+    ) {
+        let table = self.tables.len();
+        let mut written = Vec::new();
+        for (at, row) in rows.into_iter().enumerate() {
+            let (mut cells, mut marks) = (Vec::new(), Vec::<usize>::new());
+            for (column, slot) in row.into_iter().enumerate() {
+                cells.push(match slot {
+                    Slot::Text(text) => json!(text),
+                    Slot::Many(_) => json!(""),
+                    Slot::Figure(None) => json!(self.language.pick("нет данных", "no data")),
+                    Slot::Figure(Some(mut figure)) => {
+                        marks.extend(figure.sources.iter().map(|it| it.0));
+                        figure.value = rounded(&figure.value);
+                        figure.shown = figure.value.to_string();
+                        let value = figure.value.clone();
+                        self.cite(Place::Cell(table, at, column), figure);
+                        value
+                    }
+                });
+            }
+            marks.sort_unstable();
+            marks.dedup();
+            cells.push(json!(marks.iter().map(|it| format!("[{it}]")).collect::<String>()));
+            written.push(Value::Array(cells));
+        }
+        let named = |(russian, english): &(&str, &str)| json!(self.language.pick(russian, english));
+        let mut columns: Vec<Value> = columns.iter().map(named).collect();
+        columns.push(json!(self.language.pick("Источник", "Source")));
+        let title = self.language.pick(title.0, title.1);
+        self.tables.push(json!({ "title": title, "columns": columns, "rows": written }));
+    }
+
+    /// A figure of a result, where it has one.
+    pub(crate) fn figure(
+        &self,
+        finding: Option<&Finding>,
+        pointer: &str,
+        style: Style<'_>,
+    ) -> Option<Cited> {
+        let finding = finding?;
+        let value = finding.at(pointer)?.as_f64()?;
+        let source = (finding.id, format!("/result{pointer}"));
+        Some(self.styled(value, style, vec![source], Formula::Value))
+    }
+
+    /// A figure that follows from others.
+    pub(crate) fn styled(
+        &self,
+        value: f64,
+        style: Style<'_>,
+        sources: Vec<(usize, String)>,
+        formula: Formula,
+    ) -> Cited {
+        let language = self.language;
+        let percent = language.pick("\u{a0}%", "%").to_owned();
+        let money = |code: &str| {
+            if code.is_empty() {
+                String::new()
+            } else {
+                format!("\u{a0}{}", number::currency(code))
+            }
+        };
+        let (shown, unit) = match style {
+            Style::Price(code) => {
+                (number::number(value, number::price_digits(value), language), money(code))
+            }
+            Style::Money(code) => (number::number(value, 2, language), money(code)),
+            Style::Amount(code) => {
+                let (small, word) = number::scaled(value, language);
+                let digits = if word.is_empty() { 0 } else { 1 };
+                let gap = if word.is_empty() { "" } else { "\u{a0}" };
+                (format!("{}{gap}{word}", number::number(small, digits, language)), money(code))
+            }
+            Style::Percent => (number::number(value, 2, language), percent),
+            Style::Change => {
+                let shown = number::number(value, 2, language);
+                let plus = if value >= 0.005 { "+" } else { "" };
+                (format!("{plus}{shown}"), percent)
+            }
+            Style::Plain(digits) => (number::number(value, digits, language), String::new()),
+            Style::Count => (number::number(value, 0, language), String::new()),
+        };
+        Cited { shown, unit, value: json!(value), sources, formula }
+    }
+
+    /// A text of a result that may have digits in it: a name, or a date.
+    pub(crate) fn told(&self, finding: Option<&Finding>, at: &str) -> Option<Cited> {
+        let finding = finding?;
+        let said = finding.pointed(at)?.as_str()?.to_owned();
+        let shown = match clock::parse_date(said.get(..10).unwrap_or_default()) {
+            Some(date) => number::date(date, self.language),
+            None => quoted(&said),
+        };
+        let sources = vec![(finding.id, at.to_owned())];
+        Some(Cited {
+            shown,
+            unit: String::new(),
+            value: json!(said),
+            sources,
+            formula: Formula::Value,
+        })
+    }
+
+    /// Words of the question itself.
+    pub(crate) fn asked(&self, text: &str) -> Cited {
+        let shown = quoted(text);
+        let value = json!(shown);
+        Cited { shown, unit: String::new(), value, sources: Vec::new(), formula: Formula::Question }
+    }
+}
+
+/// Figures in tables have four digits after the point at most; beyond them is dust.
+fn rounded(value: &Value) -> Value {
+    match value.as_f64() {
+        Some(number) if value.is_f64() => {
+            let scale = if number.abs() < 1.0 { 1e6 } else { 1e4 };
+            json!((number * scale).round() / scale)
+        }
+        _ => value.clone(),
+    }
+}
+
+impl Page {
+    /// A piece of a text that a call said.
+    pub(crate) fn part(&self, finding: &Finding, at: &str, piece: &str) -> Option<Cited> {
+        let said = finding.pointed(at)?.as_str()?.to_owned();
+        let sources = vec![(finding.id, at.to_owned())];
+        let shown = piece.to_owned();
+        Some(Cited {
+            shown,
+            unit: String::new(),
+            value: json!(said),
+            sources,
+            formula: Formula::Value,
+        })
+    }
+}

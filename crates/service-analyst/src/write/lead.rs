@@ -1,0 +1,151 @@
+//! First sentences that depend on what was asked, and figures that follow from several others.
+
+use serde_json::Value;
+
+use super::verdict::NOTHING_PCT;
+use super::{Sheet, float};
+use crate::check::Formula;
+use crate::desk::Finding;
+use crate::page::{Cited, Style};
+use crate::resolve::Security;
+
+/// Days before a day that are asked for with it: the change of the day needs them, and so does a
+/// day off.
+pub(crate) const DAYS_BEFORE: i32 = 14;
+
+/// How a security did in the period asked for.
+pub(super) struct Result<'a> {
+    pub(super) security: &'a Security,
+    pub(super) change: f64,
+    pub(super) figure: Cited,
+}
+
+/// A row of candles by its date: the last one that is not after a day.
+pub(super) fn row_until(history: Option<&Finding>, day: &str) -> Option<(usize, String)> {
+    let rows = history?.at("/data")?.as_array()?;
+    let date = |row: &Value| row["ts"].as_str().and_then(|it| it.get(..10)).map(ToOwned::to_owned);
+    let found =
+        rows.iter().enumerate().rev().find(|(_, row)| date(row).is_some_and(|it| *it <= *day));
+    found.and_then(|(at, row)| Some((at, date(row)?)))
+}
+
+/// How long the candles reach, in years of the calendar: sessions are not the same in every year.
+pub(super) fn years(history: Option<&Finding>) -> f64 {
+    let rows = history.and_then(|it| it.at("/data")).and_then(Value::as_array);
+    let day = |row: Option<&Value>| clock::parse_date(row?["ts"].as_str()?.get(..10)?);
+    let ends = rows.and_then(|it| day(it.first()).zip(day(it.last())));
+    ends.map_or(0.0, |(first, last)| f64::from((last - first).get_days()) / 365.25)
+}
+
+/// The change from one figure to another, in percent.
+pub(super) fn change(
+    sheet: &Sheet<'_>,
+    from: (Option<&Finding>, &str),
+    to: (Option<&Finding>, &str),
+) -> Option<(f64, Cited)> {
+    let (was, is) = (float(from.0, from.1)?, float(to.0, to.1)?);
+    if was <= 0.0 {
+        return None;
+    }
+    let value = (is / was - 1.0) * 100.0;
+    let source =
+        |(finding, at): (Option<&Finding>, &str)| Some((finding?.id, format!("/result{at}")));
+    let sources = vec![source(from)?, source(to)?];
+    Some((value, sheet.page.styled(value, Style::Change, sources, Formula::Change)))
+}
+
+/// From a day in the past to now, on today's scale.
+pub(super) struct Since {
+    pub(super) then: f64,
+    pub(super) change: f64,
+    /// The price then, and its way to now, with where they are from.
+    pub(super) sources: Vec<(usize, String)>,
+    pub(super) moved: Cited,
+    /// Whether there was a split between.
+    pub(super) is_split: bool,
+}
+
+/// The close of the day asked for and all splits after it; the last price comes last.
+pub(super) fn since_source(
+    history: Option<&Finding>,
+    shot: Option<&Finding>,
+) -> Option<Vec<(usize, String)>> {
+    let (found, shot) = (history?, shot?);
+    let day = found.args["from_date"].as_str().and_then(clock::parse_date)?;
+    let day = day.saturating_add(jiff::ToSpan::days(DAYS_BEFORE)).to_string();
+    let (row, date) = row_until(history, &day)?;
+    let mut sources = vec![(found.id, format!("/result/data/{row}/close"))];
+    let splits =
+        found.at("/metrics/splits").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    for (at, split) in splits.iter().enumerate() {
+        if split["date"].as_str().is_some_and(|it| *it > *date) {
+            for end in ["before", "after"] {
+                sources.push((found.id, format!("/result/metrics/splits/{at}/{end}")));
+            }
+        }
+    }
+    sources.push((shot.id, "/result/data/last_price".to_owned()));
+    Some(sources)
+}
+
+/// How a security did since the day asked for.
+pub(super) fn since(
+    sheet: &Sheet<'_>,
+    history: Option<&Finding>,
+    shot: Option<&Finding>,
+) -> Option<Since> {
+    let all = since_source(history, shot)?;
+    let number = |(id, at): &(usize, String)| {
+        let found = [history, shot].into_iter().flatten().find(|it| it.id == *id)?;
+        found.pointed(at)?.as_f64()
+    };
+    let values: Option<Vec<f64>> = all.iter().map(number).collect();
+    let values = values?;
+    let (now, then) = values.split_last()?;
+    let (close, splits) = then.split_first()?;
+    let then = splits.chunks(2).fold(*close, |price, it| price * it[0] / it[1]);
+    if !(then.is_finite() && then > 0.0) {
+        return None;
+    }
+    let change = (now / then - 1.0) * 100.0;
+    let moved = sheet.page.styled(change, Style::Change, all.clone(), Formula::RescaledChange);
+    let sources: Vec<(usize, String)> = all.into_iter().take(1 + splits.len()).collect();
+    Some(Since { then, change, sources, moved, is_split: !splits.is_empty() })
+}
+
+/// The change of a day against the day before it.
+pub(super) fn day_change(
+    sheet: &Sheet<'_>,
+    history: Option<&Finding>,
+    row: usize,
+) -> Option<(f64, Cited)> {
+    let (was, is) = (format!("/data/{}/close", row.checked_sub(1)?), format!("/data/{row}/close"));
+    change(sheet, (history, &was), (history, &is))
+}
+
+/// How a security did: over the period, on the day, or since the day.
+pub(super) fn result<'a>(sheet: &Sheet<'_>, it: &'a Security) -> Option<Result<'a>> {
+    let request = &sheet.plan.request;
+    let history = sheet.of("get_ohlcv_timeseries", &it.ticker);
+    let shot = sheet.of("get_security_snapshot", &it.ticker);
+    let period = request.period();
+    let found = if !period.is_day() {
+        let change = float(history, "/metrics/total_return_pct")?;
+        Some((change, sheet.page.figure(history, "/metrics/total_return_pct", Style::Change)?))
+    } else if request.ago {
+        since(sheet, history, shot).map(|it| (it.change, it.moved))
+    } else if period.to == request.today {
+        let change = float(shot, "/data/price_change_pct")?;
+        Some((change, sheet.page.figure(shot, "/data/price_change_pct", Style::Change)?))
+    } else {
+        let (row, _) = row_until(history, &period.to.to_string())?;
+        day_change(sheet, history, row)
+    };
+    let (change, figure) = found?;
+    Some(Result { security: it, change, figure })
+}
+
+/// Whether two changes are shown as the same.
+pub(super) fn is_same(a: f64, b: f64) -> bool {
+    (a - b).abs() < NOTHING_PCT
+}
