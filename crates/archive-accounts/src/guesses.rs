@@ -3,8 +3,8 @@
 //! A count is the moment at which it will be forgotten, so it heals by itself and nobody stays
 //! locked out longer than it takes one attempt to come back. Nothing here outlives the process.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use clock::Millis;
@@ -58,7 +58,7 @@ impl Guesses {
     /// Counts an attempt as failed before it is made, so that many at once gain nothing.
     pub(crate) fn take(&self, name: &str, now: Millis) -> Result<(), Fault> {
         let now = now.0;
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.0.lock();
         let of_name = counts.names.get(name).copied().unwrap_or(now);
         let wait = NAME.wait(of_name, now).max(TOTAL.wait(counts.total, now));
         if wait > 0 {
@@ -83,7 +83,7 @@ impl Guesses {
 
     /// The attempt was no failure after all.
     pub(crate) fn give_back(&self, name: &str, now: Millis) {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.0.lock();
         counts.total -= TOTAL.every;
         let Some(forgotten_at) = counts.names.get_mut(name) else { return };
         *forgotten_at -= NAME.every;
@@ -141,7 +141,7 @@ mod tests {
         for minute in 1..100 {
             assert_eq!(spray(minute * 60_000).0, 300);
         }
-        let names = guesses.0.lock().unwrap().names.len();
+        let names = guesses.0.lock().names.len();
         assert!(names <= NAMES_MAX, "{names} names are remembered");
     }
 

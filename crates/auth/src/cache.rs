@@ -1,8 +1,9 @@
 //! A bounded memory of verified tokens, so that the second call of a client costs one digest
 //! instead of a signature chain and a look at the revocations. Refusals are never kept.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::grant::Grant;
 use crate::secret::sha256;
@@ -42,7 +43,7 @@ impl Cache {
     }
 
     pub(crate) fn get(&self, digest: &Digest) -> Option<Entry> {
-        let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut generations = self.generations.lock();
         if let Some(entry) = generations.young.get(digest) {
             return Some(entry.clone());
         }
@@ -52,12 +53,12 @@ impl Cache {
     }
 
     pub(crate) fn put(&self, digest: Digest, entry: Entry) {
-        let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut generations = self.generations.lock();
         generations.insert(digest, entry, self.half);
     }
 
     pub(crate) fn remove(&self, digest: &Digest) {
-        let mut generations = self.generations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut generations = self.generations.lock();
         generations.young.remove(digest);
         generations.old.remove(digest);
     }
@@ -98,7 +99,7 @@ mod tests {
         for number in 0..100 {
             cache.put(digest(&number.to_string()), entry());
             assert!(cache.get(&used).is_some(), "forgotten after {number}");
-            let generations = cache.generations.lock().unwrap();
+            let generations = cache.generations.lock();
             assert!(generations.young.len() + generations.old.len() <= 8);
         }
         assert!(cache.get(&digest("0")).is_none());

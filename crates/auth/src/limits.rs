@@ -4,10 +4,10 @@
 //! algorithm), so a check is one lookup and a few integer operations. It reads no clock: the caller
 //! passes monotonic nanoseconds.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::secret::{sha256, to_hex};
@@ -140,10 +140,10 @@ impl RateLimiter {
         }
     }
 
-    fn shard(&self, client: &Client) -> std::sync::MutexGuard<'_, Shard> {
+    fn shard(&self, client: &Client) -> parking_lot::MutexGuard<'_, Shard> {
         let hash = self.hasher.hash_one(client);
         let at = usize::try_from(hash % SHARDS as u64).unwrap_or_default();
-        self.shards[at].lock().unwrap_or_else(PoisonError::into_inner)
+        self.shards[at].lock()
     }
 }
 

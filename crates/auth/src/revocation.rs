@@ -1,8 +1,8 @@
 //! Revocation ids and the port behind which the revoked ones are kept.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use fault::{Fault, Kind};
@@ -71,8 +71,8 @@ impl MemoryRevocations {
         self.lock().retain(|_, expires_at| *expires_at > now);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RevocationId, i64>> {
-        self.revoked.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> parking_lot::MutexGuard<'_, HashMap<RevocationId, i64>> {
+        self.revoked.lock()
     }
 }
 

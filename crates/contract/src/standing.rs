@@ -3,10 +3,11 @@
 //!
 //! What has no credential is not watched: nothing can be taken from it.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::future::Future;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use fault::{Fault, Kind};
@@ -85,7 +86,7 @@ impl Standings {
     }
 
     fn watched(&self) -> MutexGuard<'_, HashMap<Key, Weak<Standing>>> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+        self.watched.lock()
     }
 
     /// The standing of a credential that was admitted just now; `None` where there is none to lose.

@@ -1,7 +1,8 @@
 //! Everybody who reads one stream.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::Priority;
@@ -61,7 +62,7 @@ impl<T> Default for Broadcast<T> {
 
 impl<T> Broadcast<T> {
     fn readers(&self) -> MutexGuard<'_, Readers<T>> {
-        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.readers.lock()
     }
 
     pub fn len(&self) -> usize {

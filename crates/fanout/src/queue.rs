@@ -1,7 +1,8 @@
 //! What waits for one reader: bounded, and choosy about what it gives up when it is full.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use crate::Priority;
@@ -48,7 +49,7 @@ impl<T> Queue<T> {
     }
 
     fn state(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Whether the reader is still served. One that cannot take a closed candle is not: it gets

@@ -1,7 +1,7 @@
 //! A circuit breaker: after enough failures in a row the exchange is left alone for a while, and
 //! then tried with one request before the others may follow.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use clock::Millis;
@@ -49,7 +49,7 @@ impl Breaker {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Leave to send one request; otherwise why not, and for how long.

@@ -4,9 +4,10 @@
 //! Work whose answer is kept runs to its end even if all callers go away; long work that nobody
 //! waits for any more is dropped.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use fault::Fault;
 use tokio::sync::watch;
@@ -89,7 +90,7 @@ where
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
+    shared.lock()
 }
 
 /// Work on its way. It leaves the list when it ends, in whichever way it does.

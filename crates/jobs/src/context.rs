@@ -1,7 +1,8 @@
 //! What a handler knows and may say about the job it runs.
 
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use clock::{Clock, Millis};
 use fault::Fault;
@@ -85,11 +86,11 @@ impl Live {
     }
 
     pub(crate) fn progress(&self) -> Said {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.progress.lock().clone()
     }
 
     fn say(&self, value: Progress) {
-        let mut said = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut said = self.progress.lock();
         if said.value != value {
             said.value = value;
             said.times += 1;
@@ -99,7 +100,7 @@ impl Live {
     /// The lease and the progress as they now stand in the table.
     pub(crate) fn renewed(&self, until: Millis, written: &Said) {
         self.lease_until.store(until.0, Ordering::Relaxed);
-        let mut said = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut said = self.progress.lock();
         said.written = written.times;
     }
 }

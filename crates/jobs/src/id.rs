@@ -1,6 +1,6 @@
 //! Ids of what is kept in order: UUIDs of version 7, whose text sorts by time, and within a process by order of making.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use clock::Millis;
 use fault::Fault;
@@ -31,7 +31,7 @@ impl Ids {
 
     /// The time and count of the next id: never at or below the one before, even if the clock is.
     fn step(&self, now: u64) -> (u64, u16) {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock();
         *last = match *last {
             (time, _) if now > time => (now, 0),
             (time, PER_MILLI) => (time + 1, 0),

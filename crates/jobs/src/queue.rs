@@ -1,7 +1,8 @@
 //! The queue as services see it: push, ask, cancel, retry, forget.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clock::{Clock, Millis};
@@ -121,7 +122,7 @@ impl Jobs {
     /// Counting the queue at every push would cost more the fuller it is, so a count serves for a
     /// share of the room that it found.
     async fn take_room(&self, tx: &mut Tx, kind: &str) -> Result<(), Fault> {
-        let room = || self.0.room.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = || self.0.room.lock();
         if let Some(left) = room().get_mut(kind)
             && *left > 0
         {

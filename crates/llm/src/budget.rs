@@ -1,6 +1,7 @@
 //! What one task may spend on models: tokens, calls and time, shared by all its calls.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 
 use fault::{Fault, Kind};
 use tokio::time::Instant;
@@ -42,7 +43,7 @@ impl Budget {
     }
 
     fn spent(&self) -> MutexGuard<'_, Spent> {
-        self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+        self.spent.lock()
     }
 
     /// Sets aside what one call needs at most. The output is shortened to what is left.

@@ -1,8 +1,9 @@
 //! What is remembered between pages: indexes and hot bars by series and version, decoded chunks by
 //! id. All are bounded, and all hold only what was committed.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use crate::columns::Columns;
 use crate::index::Index;
@@ -92,7 +93,7 @@ impl Cache {
 
 /// Nothing that holds these locks can panic half-way through a change.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The exchange's request weight: what was used this minute, what is on its way, and how long we
 //! were told to stay away.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use clock::Millis;
@@ -38,7 +38,7 @@ impl Budget {
     }
 
     fn usage(&self) -> MutexGuard<'_, Usage> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Weight for one request; otherwise how long it has to wait.

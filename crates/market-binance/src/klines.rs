@@ -1,7 +1,7 @@
 //! Bars from the exchange: pages followed to the end, the forming one told apart, holes looked at
 //! until they are believed (see `record`), every row checked.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use clock::{Millis, TimeRange};
 use fault::{Fault, Kind};
@@ -203,8 +203,7 @@ impl Inner {
         interval: Interval,
     ) -> Result<Option<Millis>, Fault> {
         let key = (code.to_owned(), interval);
-        let kept =
-            self.first_opens.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+        let kept = self.first_opens.lock().get(&key).copied();
         if kept.is_some() {
             return Ok(kept);
         }
@@ -225,7 +224,7 @@ impl Inner {
             first = Some(earlier.bar.open_time);
         }
         if let Some(first) = first {
-            let mut opens = self.first_opens.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut opens = self.first_opens.lock();
             if opens.len() >= FIRST_OPENS_MAX {
                 opens.clear();
             }

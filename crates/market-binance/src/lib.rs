@@ -18,8 +18,9 @@ mod server_time;
 mod stream;
 mod wire;
 
+use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -150,7 +151,7 @@ impl Binance {
 
 impl Inner {
     async fn ping(self: &Arc<Self>, now: Millis) -> bool {
-        let kept = *self.pinged.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = *self.pinged.lock();
         if let Some((_, answered)) =
             kept.filter(|(at, _)| is_young(*at, now, self.config.health_age))
         {
@@ -159,7 +160,7 @@ impl Inner {
         let inner = Arc::clone(self);
         let work = async move { inner.client.get(Endpoint::Ping, &Vec::new()).await.map(drop) };
         let answered = self.flights.ping.join((), work).await.is_ok();
-        *self.pinged.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, answered));
+        *self.pinged.lock() = Some((now, answered));
         answered
     }
 }

@@ -1,7 +1,7 @@
 //! What the exchange lists, kept for an hour and asked for again when a symbol is missed.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use clock::Millis;
 use fault::Fault;
@@ -68,7 +68,7 @@ pub(crate) fn unknown(code: &str, meant: &[&str]) -> Fault {
 
 impl Inner {
     fn kept_book(&self) -> Option<Arc<Book>> {
-        self.book.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.book.read().clone()
     }
 
     /// The listing, at most an hour old; older where the exchange does not answer.
@@ -107,7 +107,7 @@ impl Inner {
                 inner.client.budget.set_limit(limit);
             }
             let book = Arc::new(Book::new(info, inner.clock.now()));
-            *inner.book.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&book));
+            *inner.book.write() = Some(Arc::clone(&book));
             Ok(book)
         };
         self.flights.book.join((), work).await

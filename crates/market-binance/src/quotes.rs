@@ -1,8 +1,9 @@
 //! Latest prices: from the cache while they are fresh, from the exchange in batches when not, and
 //! from the cache again, marked as stale, when the exchange fails.
 
+use parking_lot::RwLock;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clock::Millis;
@@ -36,7 +37,7 @@ impl QuoteCache {
 
     /// All of them, if every one is young enough.
     fn all_young(&self, symbols: &[Symbol], now: Millis, age: Duration) -> Option<Answers> {
-        let quotes = self.quotes.read().unwrap_or_else(PoisonError::into_inner);
+        let quotes = self.quotes.read();
         let young = |symbol: &Symbol| {
             let quote = quotes.get(&symbol.code)?;
             is_young(quote.freshness.received_at, now, age).then(|| Ok(Arc::clone(quote)))
@@ -45,17 +46,17 @@ impl QuoteCache {
     }
 
     fn young(&self, code: &str, now: Millis, age: Duration) -> Option<Arc<Quote>> {
-        let quotes = self.quotes.read().unwrap_or_else(PoisonError::into_inner);
+        let quotes = self.quotes.read();
         quotes.get(code).filter(|quote| is_young(quote.freshness.received_at, now, age)).cloned()
     }
 
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        self.quotes.read().unwrap_or_else(PoisonError::into_inner).len()
+        self.quotes.read().len()
     }
 
     fn keep(&self, fresh: &[Arc<Quote>], now: Millis, age: Duration) {
-        let mut quotes = self.quotes.write().unwrap_or_else(PoisonError::into_inner);
+        let mut quotes = self.quotes.write();
         if quotes.len() + fresh.len() > self.quotes_max {
             quotes.retain(|_, quote| is_young(quote.freshness.received_at, now, age));
         }

@@ -1,6 +1,6 @@
 //! The exchange's clock, which alone decides whether a bar is closed.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use clock::Millis;
 use fault::Fault;
@@ -20,7 +20,7 @@ pub(crate) struct Offset {
 impl Inner {
     /// Never later than the exchange's own clock, so that no forming bar is taken for a closed one.
     pub(crate) async fn server_now(self: &Arc<Self>) -> Result<Millis, Fault> {
-        let kept = *self.offset.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = *self.offset.lock();
         let now = self.clock.now();
         let offset = match kept {
             Some(offset) if is_young(offset.learnt_at, now, self.config.server_time_age) => offset,
@@ -32,7 +32,7 @@ impl Inner {
 
     /// The exchange's clock by what was last learnt of it, for deadlines; nothing is closed by it.
     pub(crate) fn server_now_about(&self) -> Millis {
-        let kept = *self.offset.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = *self.offset.lock();
         let ahead_ms = kept.map_or(0, |offset| offset.ahead_ms);
         Millis(self.clock.now().0.saturating_add(ahead_ms))
     }
@@ -49,7 +49,7 @@ impl Inner {
                 return Err(Fault::unavailable("upstream_malformed", message));
             }
             let offset = Offset { ahead_ms: time.server_time - now.0, learnt_at: now };
-            *inner.offset.lock().unwrap_or_else(PoisonError::into_inner) = Some(offset);
+            *inner.offset.lock() = Some(offset);
             Ok(offset)
         };
         self.flights.time.join((), work).await

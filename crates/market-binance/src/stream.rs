@@ -23,9 +23,10 @@ mod shard;
 mod trial;
 mod wire;
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use clock::{Millis, TimeRange};
@@ -77,7 +78,7 @@ impl Streams {
     }
 
     fn directory(&self) -> MutexGuard<'_, Directory> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+        self.book.lock()
     }
 
     /// Strikes the streams that are still without followers, and names them.

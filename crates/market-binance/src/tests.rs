@@ -5,7 +5,7 @@ mod faults;
 mod quotes;
 mod streams;
 
-use std::sync::Mutex;
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use clock::{DAY_MS, parse_date};
@@ -44,11 +44,11 @@ struct Recorder {
 
 impl Observer for Recorder {
     fn upstream(&self, endpoint: &'static str, outcome: &'static str, _elapsed: Duration) {
-        self.outcomes.lock().unwrap().push((endpoint, outcome));
+        self.outcomes.lock().push((endpoint, outcome));
     }
 
     fn used_weight(&self, used: u32, limit: u32) {
-        self.weights.lock().unwrap().push((used, limit));
+        self.weights.lock().push((used, limit));
     }
 }
 

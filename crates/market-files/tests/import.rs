@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::sync::Mutex;
+use parking_lot::Mutex;
 
 use clock::{Millis, TimeRange};
 use market::{
@@ -195,12 +195,12 @@ async fn a_large_shuffled_file_of_many_tickers_comes_in_whole_and_twice_is_once(
     std::fs::write(&path, &text).unwrap();
     let skip = ImportOptions { on_bad: OnBad::Skip, ..options(None) };
     for _ in 0..2 {
-        let note = |progress: Progress| seen.lock().unwrap().push(progress);
+        let note = |progress: Progress| seen.lock().push(progress);
         let report = import_bars(&bench.store, &path, &skip, note).await.unwrap();
         assert_eq!((report.imported, report.skipped, report.series), (200_001, 1, 6));
         assert_eq!(report.problems[0].line, 200_002);
     }
-    let last = *seen.lock().unwrap().last().unwrap();
+    let last = *seen.lock().last().unwrap();
     assert_eq!((last.rows_written, last.bytes_read), (200_001, text.len() as u64));
     for ticker in 0..5 {
         let page = bench.page(&format!("T{ticker}"), Interval::M1).await;

@@ -1,7 +1,8 @@
 //! Everybody who follows one series. An event is built once and handed to each.
 
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clock::Millis;
 use fanout::{Broadcast, Priority};
@@ -67,7 +68,7 @@ impl SeriesBroadcast {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// A place for one more follower.

@@ -61,7 +61,8 @@ impl Replay {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use parking_lot::Mutex;
+    use std::sync::Arc;
     use std::task::Waker;
 
     use market::{Bar, Decimal};
@@ -85,8 +86,8 @@ mod tests {
         let (pages, log) = (Mutex::new(pages.collect::<VecDeque<_>>()), Arc::default());
         let asked_for: Arc<Mutex<Vec<i64>>> = Arc::clone(&log);
         let mut replay = Replay::new(TimeRange::new(Millis(10), Millis(50)), move |missed| {
-            log.lock().unwrap().push(missed.from.0);
-            let page = pages.lock().unwrap().pop_front().unwrap();
+            log.lock().push(missed.from.0);
+            let page = pages.lock().pop_front().unwrap();
             async move { page }
         });
         let mut context = Context::from_waker(Waker::noop());
@@ -94,7 +95,7 @@ mod tests {
         while let Poll::Ready(Some(row)) = replay.poll_next(&mut context) {
             opens.push(row.bar.open_time.0);
         }
-        assert_eq!((&*opens, &**asked_for.lock().unwrap()), (told, asked));
+        assert_eq!((&*opens, &**asked_for.lock()), (told, asked));
     }
 
     #[test]

@@ -32,7 +32,8 @@ mod tables;
 mod weights;
 mod zone;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 use clock::{Clock, Millis};
 use fault::Fault;
@@ -191,7 +192,7 @@ impl Moex {
 
 impl Inner {
     async fn ping(self: &Arc<Self>, now: Millis) -> bool {
-        let kept = *self.pinged.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = *self.pinged.lock();
         if let Some((_, answered)) =
             kept.filter(|(at, _)| is_young(*at, now, self.config.health_age))
         {
@@ -202,7 +203,7 @@ impl Inner {
             inner.client.ask(&Question::new("engines", "engines", "engines")).await.map(drop)
         };
         let answered = self.flights.ping.join((), work).await.is_ok();
-        *self.pinged.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, answered));
+        *self.pinged.lock() = Some((now, answered));
         answered
     }
 }

@@ -11,9 +11,10 @@ mod look;
 mod poller;
 mod replay;
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use async_trait::async_trait;
@@ -57,7 +58,7 @@ pub(crate) struct Live {
 
 impl Live {
     fn hubs(&self) -> MutexGuard<'_, HashMap<Key, Arc<SeriesBroadcast>>> {
-        self.hubs.lock().unwrap_or_else(PoisonError::into_inner)
+        self.hubs.lock()
     }
 
     /// How many series are followed.

@@ -1,7 +1,7 @@
 //! Our manners: requests are spread evenly after a small burst, and the exchange is left alone
 //! when it says so. It publishes no limit, so there is none to read.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use std::time::Duration;
 
 use clock::Millis;
@@ -35,7 +35,7 @@ impl Pace {
     /// How long to wait before sending, the place in the queue being taken; or, as an error, how
     /// long it would have been.
     pub(crate) fn reserve(&self, now: Millis, patience: Duration) -> Result<Duration, Duration> {
-        let mut schedule = self.schedule.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut schedule = self.schedule.lock();
         let now_us = now.0.saturating_mul(1_000);
         let blocked_us = schedule.blocked_until.0.saturating_mul(1_000);
         let due_us = schedule.next_us.saturating_sub(self.slack_us).max(blocked_us).max(now_us);
@@ -49,12 +49,12 @@ impl Pace {
 
     pub(crate) fn block(&self, now: Millis, wait: Duration) {
         let wait = i64::try_from(wait.as_millis()).unwrap_or(BLOCK_MAX_MS).min(BLOCK_MAX_MS);
-        let mut schedule = self.schedule.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut schedule = self.schedule.lock();
         schedule.blocked_until = schedule.blocked_until.max(Millis(now.0.saturating_add(wait)));
     }
 
     pub(crate) fn is_blocked(&self, now: Millis) -> bool {
-        now < self.schedule.lock().unwrap_or_else(PoisonError::into_inner).blocked_until
+        now < self.schedule.lock().blocked_until
     }
 }
 

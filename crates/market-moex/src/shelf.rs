@@ -1,9 +1,10 @@
 //! Answers kept for a while: fresh ones are given out, old ones are asked for again, once for
 //! everybody, and stand in, marked, when the exchange fails.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clock::{Clock, Millis};
@@ -53,7 +54,7 @@ where
 
     /// What is kept under the key, however old.
     pub(crate) fn peek(&self, key: &K) -> Option<Held<V>> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept.lock();
         let (received_at, value) = kept.get(key)?.clone();
         Some(Held { value, received_at, instead: None })
     }
@@ -93,7 +94,7 @@ where
             (Arc::clone(&self.kept), Arc::clone(&self.clock), self.entries_max);
         async move {
             let value = work.await?;
-            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = kept.lock();
             if kept.len() >= max && !kept.contains_key(&key) {
                 forget_half(&mut kept);
             }
@@ -178,13 +179,13 @@ mod tests {
         for key in 0..1_000 {
             hand.0.store(i64::from(key), Ordering::SeqCst);
             shelf.get(key, AGES, async { Ok(1) }).await.unwrap();
-            assert!(shelf.kept.lock().unwrap().len() <= 10);
+            assert!(shelf.kept.lock().len() <= 10);
         }
         assert!(shelf.peek(&999).is_some() && shelf.peek(&998).is_some());
         // All of one moment: none is older.
         for key in 2_000..2_050 {
             shelf.get(key, AGES, async { Ok(1) }).await.unwrap();
-            assert!(shelf.kept.lock().unwrap().len() <= 10);
+            assert!(shelf.kept.lock().len() <= 10);
         }
     }
 }

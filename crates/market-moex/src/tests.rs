@@ -42,7 +42,7 @@ struct Recorder(Mutex<Vec<(&'static str, &'static str)>>);
 
 impl Observer for Recorder {
     fn upstream(&self, endpoint: &'static str, outcome: &'static str, _elapsed: Duration) {
-        self.0.lock().unwrap().push((endpoint, outcome));
+        self.0.lock().push((endpoint, outcome));
     }
 }
 
@@ -105,7 +105,7 @@ impl World {
 
     /// How many requests of a kind were made.
     fn asked(&self, kind: &str) -> usize {
-        self.seen.0.lock().unwrap().iter().filter(|(endpoint, _)| *endpoint == kind).count()
+        self.seen.0.lock().iter().filter(|(endpoint, _)| *endpoint == kind).count()
     }
 
     async fn snapshot(&self, code: &str) -> Result<WithFreshness<Arc<Snapshot>>, Fault> {

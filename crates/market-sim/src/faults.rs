@@ -4,7 +4,7 @@
 mod requests;
 mod streams;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
 
@@ -184,7 +184,7 @@ pub struct Faults(Mutex<Vec<Fault>>);
 
 impl Faults {
     fn waiting(&self) -> MutexGuard<'_, Vec<Fault>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// The error is a sentence that says what was wrong with the fault.

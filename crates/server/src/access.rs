@@ -1,7 +1,8 @@
 //! Who may come in: the authenticator of the pipeline, over capability tokens and the static HTTP token.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -38,7 +39,7 @@ pub(crate) struct Counters(Mutex<HashMap<String, Arc<AuthMetrics>>>);
 
 impl Counters {
     pub(crate) fn of(&self, service: &str) -> Arc<AuthMetrics> {
-        let mut counters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counters = self.0.lock();
         let made = || Arc::new(AuthMetrics::new(service));
         Arc::clone(counters.entry(service.to_owned()).or_insert_with(made))
     }

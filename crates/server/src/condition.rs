@@ -1,6 +1,7 @@
 //! How the house is, for `/health`: asked often and by anybody, so looked at once a second.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 
 use market::{HealthProbe, VenueHealth};
@@ -34,13 +35,13 @@ impl Watcher {
     }
 
     async fn condition(&self) -> Condition {
-        let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = *self.seen.lock();
         let status = match seen.filter(|(at, _)| at.elapsed() < AGE_MAX) {
             Some((_, status)) => status,
             None => {
                 let status = self.look().await;
                 let now = Some((Instant::now(), status));
-                *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = now;
+                *self.seen.lock() = now;
                 status
             }
         };

@@ -1,7 +1,7 @@
 //! The desk at which one question is answered: it calls tools, and keeps what each was asked and
 //! what it said, because every figure of an answer refers to that.
 
-use std::sync::Mutex;
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -130,14 +130,10 @@ impl<'a> Desk<'a> {
     pub async fn run(&self, steps: &[Step]) -> Vec<Finding> {
         let done = self.findings().len();
         let steps = steps.get(..steps.len().min(CALLS_MAX.saturating_sub(done))).unwrap_or(&[]);
-        if let Ok(mut plan) = self.plan.lock() {
-            plan.extend(steps.iter().map(|step| step.why.clone()));
-        }
+        self.plan.lock().extend(steps.iter().map(|step| step.why.clone()));
         let calls = steps.iter().enumerate().map(|(at, step)| self.call(done + at + 1, step));
         let found = join_all(calls).await;
-        if let Ok(mut findings) = self.findings.lock() {
-            findings.extend(found.iter().cloned());
-        }
+        self.findings.lock().extend(found.iter().cloned());
         found
     }
 
@@ -159,11 +155,11 @@ impl<'a> Desk<'a> {
 
     /// Everything that was called so far.
     pub fn findings(&self) -> Vec<Finding> {
-        self.findings.lock().map(|it| it.clone()).unwrap_or_default()
+        self.findings.lock().clone()
     }
 
     pub fn plan(&self) -> Vec<String> {
-        self.plan.lock().map(|it| it.clone()).unwrap_or_default()
+        self.plan.lock().clone()
     }
 }
 

@@ -1,8 +1,9 @@
 //! How much one caller may have under way at once, so that the turns of a tool are not all theirs.
 //! Who may call at all is decided elsewhere.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Counted by owner; whoever has nothing under way is not remembered.
 #[derive(Clone)]
@@ -34,7 +35,7 @@ impl Seats {
     }
 
     fn taken(&self) -> MutexGuard<'_, HashMap<String, usize>> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+        self.taken.lock()
     }
 }
 

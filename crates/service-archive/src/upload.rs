@@ -1,8 +1,8 @@
 //! The upload of files, and how far it is. The bytes go to `documents` as they come; a form is
 //! kept whole or not at all.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use archive_accounts::Visibility;
@@ -206,7 +206,7 @@ struct Tracking<'a> {
 
 impl Uploads {
     fn all(&self) -> MutexGuard<'_, VecDeque<Tracked>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     fn follow(&self, owner: &str, upload: &Upload) -> Option<Tracking<'_>> {

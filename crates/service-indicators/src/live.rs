@@ -26,9 +26,10 @@ mod reader;
 #[cfg(test)]
 mod tests;
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use clock::{Clock, Millis};
 use fanout::Depth;
@@ -129,7 +130,7 @@ impl Live {
     }
 
     fn channels(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
-        self.channels.lock().unwrap_or_else(PoisonError::into_inner)
+        self.channels.lock()
     }
 
     /// Begins to read. Everybody who asks for the same reads the same channel.

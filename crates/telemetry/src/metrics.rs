@@ -3,8 +3,9 @@
 //! A meter is resolved once for its labels and kept by whoever records; recording is then a counter
 //! and a histogram, without a lookup. Every family has a bound, past which labels become `other`.
 
+use parking_lot::RwLock;
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -141,7 +142,7 @@ impl Metrics {
     /// The meter of one tool on one transport, remembered here; whoever can should keep it.
     pub fn tool(&self, service: &str, tool: &str, transport: &str) -> ToolMeter {
         let known = {
-            let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+            let tools = self.tools.read();
             tools.get(tool).and_then(|meters| find_meter(meters, service, transport))
         };
         known.unwrap_or_else(|| self.add_tool(service, tool, transport))
@@ -154,7 +155,7 @@ impl Metrics {
             outcomes: Default::default(),
             seconds: self.tool_seconds.get([service, tool]),
         }));
-        let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
+        let mut tools = self.tools.write();
         if tools.len() < TOOLS_MAX || tools.contains_key(tool) {
             let meters = tools.entry(tool.to_owned()).or_default();
             // Services and transports are few; more than this many is a caller's mistake.
@@ -168,7 +169,7 @@ impl Metrics {
     /// The meter of one route, remembered here. `route` is the router's pattern, never the path a
     /// client sent; requests that match no route belong to `other`.
     pub fn route(&self, route: &str, method: &str) -> RouteMeter {
-        let known = self.routes.read().unwrap_or_else(PoisonError::into_inner).get(route).cloned();
+        let known = self.routes.read().get(route).cloned();
         let route = known.unwrap_or_else(|| self.add_route(route));
         route.meter(method, |method| RouteCells {
             labels: [route.name.clone(), method.to_owned()],
@@ -179,7 +180,7 @@ impl Metrics {
     }
 
     fn add_route(&self, route: &str) -> Arc<Route> {
-        let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
+        let mut routes = self.routes.write();
         let full = routes.len() >= ROUTES_MAX && !routes.contains_key(route);
         let name = if full { OTHER } else { route };
         Arc::clone(routes.entry(name.to_owned()).or_insert_with(|| Arc::new(Route::new(name))))
@@ -227,7 +228,7 @@ impl Metrics {
 
     /// Sets a level each time the metrics are asked for, where counting along would cost more.
     pub fn watch(&self, level: Level, reading: impl Fn() -> i64 + Send + Sync + 'static) {
-        let mut watched = self.watched.write().unwrap_or_else(PoisonError::into_inner);
+        let mut watched = self.watched.write();
         watched.push((level, Box::new(reading)));
     }
 
@@ -242,7 +243,7 @@ impl Metrics {
 
     /// Everything, in the text form of [`METRICS_CONTENT_TYPE`].
     pub fn render(&self) -> String {
-        for (level, reading) in &*self.watched.read().unwrap_or_else(PoisonError::into_inner) {
+        for (level, reading) in &*self.watched.read() {
             level.set(reading());
         }
         let mut text = String::new();

@@ -1,7 +1,7 @@
-//! What tests of every crate share: databases of both engines, folders that go away, and a clock
-//! that does what it is told.
+//! Fixtures that tests of every crate share: databases of both engines, temporary folders, a clock
+//! that tests set by hand, and a seeded generator of random data.
 //!
-//! A fixture that cannot be had fails the test at once, so panics are at home here.
+//! A fixture that cannot be created panics, which fails the test at once.
 #![expect(
     clippy::expect_used,
     clippy::panic,
@@ -14,7 +14,9 @@ mod clock;
 mod databases;
 mod folder;
 pub mod postgres;
+mod rng;
 
 pub use clock::FakeClock;
 pub use databases::on_every_engine;
 pub use folder::TempFolder;
+pub use rng::TestRng;

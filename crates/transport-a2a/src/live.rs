@@ -4,8 +4,9 @@
 //! A watcher joins under the task's lock, so what it is shown first and what it is told afterwards
 //! meet without a gap, and all watchers hear the same in the same order.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
@@ -69,7 +70,7 @@ impl Live {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 
     pub(crate) fn record(&self) -> TaskRecord {
@@ -165,7 +166,7 @@ pub(crate) struct Hub(Mutex<HashMap<(String, String), Weak<Live>>>);
 
 impl Hub {
     fn lock(&self) -> MutexGuard<'_, HashMap<(String, String), Weak<Live>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     pub(crate) fn find(&self, owner: &str, id: &str) -> Option<Arc<Live>> {

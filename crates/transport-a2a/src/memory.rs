@@ -1,7 +1,7 @@
 //! Tasks that last as long as the process: for tests, and for servers without a store.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use fault::Fault;
@@ -49,7 +49,7 @@ fn place(record: &TaskRecord) -> Place {
 
 impl MemoryTasks {
     fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -1,8 +1,9 @@
 //! Places for work under way: so many for one owner and so many in all. One is taken before
 //! anything is waited for, so that many who come at once cannot all find the same place free.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::desk::Limits;
@@ -24,7 +25,7 @@ pub(crate) struct Seat {
 }
 
 fn lock(taken: &Taken) -> MutexGuard<'_, HashMap<String, usize>> {
-    taken.lock().unwrap_or_else(PoisonError::into_inner)
+    taken.lock()
 }
 
 impl Seats {

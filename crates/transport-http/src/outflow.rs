@@ -5,9 +5,10 @@
 //! Only the first response of an HTTP/1.1 connection is taken over, so that nothing of an earlier
 //! one can still be under way; the connection ends with it.
 
+use parking_lot::Mutex;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -45,19 +46,19 @@ impl<T> Default for Handover<T> {
 
 impl<T> Handover<T> {
     pub(crate) fn want(&self) {
-        *self.left.lock().unwrap_or_else(PoisonError::into_inner) = Left::Wanted;
+        *self.left.lock() = Left::Wanted;
     }
 
     /// Leaves the socket for whoever wants it; drops it where nobody does.
     pub(crate) fn leave(&self, socket: T) {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = self.left.lock();
         if matches!(*left, Left::Wanted) {
             *left = Left::Here(socket);
         }
     }
 
     pub(crate) fn take(&self) -> Option<T> {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = self.left.lock();
         match std::mem::replace(&mut *left, Left::Unwanted) {
             Left::Here(socket) => Some(socket),
             _ => None,

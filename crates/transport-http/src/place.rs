@@ -2,9 +2,10 @@
 //! goes on with the connection after an upgrade keeps it, so that it goes on counting and is waited
 //! for at shutdown.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use auth::Client;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -83,7 +84,7 @@ impl Places {
     }
 
     fn taken(&self) -> MutexGuard<'_, HashMap<Client, usize>> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+        self.taken.lock()
     }
 
     /// A place for whoever calls from there, if one is free.
@@ -165,7 +166,7 @@ mod tests {
         use Connections::{Open, TurnedAway};
         let told = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&told);
-        let watch = Arc::new(move |it| log.lock().unwrap().push(it));
+        let watch = Arc::new(move |it| log.lock().push(it));
         let places = Places::new(2, 1, watch, CancellationToken::new());
         let one = take(&places, "10.0.0.1").unwrap();
         assert!(take(&places, "10.0.0.1").is_err());
@@ -175,7 +176,7 @@ mod tests {
         drop(other);
         let (house, client) =
             (TurnedAway("connections_max"), TurnedAway("connections_per_client_max"));
-        assert_eq!(*told.lock().unwrap(), [Open(1), client, Open(2), house, Open(1), Open(0)]);
+        assert_eq!(*told.lock(), [Open(1), client, Open(2), house, Open(1), Open(0)]);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Accepting connections: so many at once, headers within so much time, no delay on small writes,
 //! and an orderly end.
 
+use parking_lot::Mutex;
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -113,7 +114,7 @@ impl Connection {
             request.extensions_mut().insert(Arc::clone(&place));
             let version = request.version();
             // Only of the first response can it be said that nothing is under way before it.
-            let begin = begin.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let begin = begin.lock().take();
             let answer = router.clone().oneshot(request.map(axum::body::Body::new));
             async move {
                 let mut response = answer.await?;

@@ -7,8 +7,9 @@ mod rounds;
 mod talk;
 mod work;
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::Router;
 use rmcp::model::{
@@ -57,8 +58,10 @@ enum Change {
 }
 
 impl ConformanceServer {
-    fn listeners(&self) -> std::sync::MutexGuard<'_, HashMap<(RequestId, u64), SubscriptionSink>> {
-        self.0.listeners.lock().unwrap_or_else(PoisonError::into_inner)
+    fn listeners(
+        &self,
+    ) -> parking_lot::MutexGuard<'_, HashMap<(RequestId, u64), SubscriptionSink>> {
+        self.0.listeners.lock()
     }
 
     async fn announce(&self, change: Change) -> CallToolResponse {

@@ -1,8 +1,9 @@
 //! Sessions of the older protocol, bounded: idle ones end, and the longest unused one makes room. A
 //! session with an open stream is in use, however little is said on it.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{Stream, StreamExt, unfold};
@@ -87,8 +88,8 @@ impl BoundedSessions {
         Self { inner, max, idle, used: Arc::default() }
     }
 
-    fn order(&self) -> std::sync::MutexGuard<'_, Order> {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    fn order(&self) -> parking_lot::MutexGuard<'_, Order> {
+        self.used.lock()
     }
 
     /// The end of the session that a request names.
@@ -131,7 +132,7 @@ impl BoundedSessions {
 
 /// Lets a session know that it is in use. Closing a stream that never was does nothing else.
 async fn touch(session: &LocalSessionHandle, order: &Mutex<Order>) {
-    order.lock().unwrap_or_else(PoisonError::into_inner).touch(session.id());
+    order.lock().touch(session.id());
     if session.close_request_wise_channel(u64::MAX).await.is_err() {
         tracing::trace!("a session ended while its stream was read");
     }

@@ -1,8 +1,9 @@
 //! Resources that a client watches: one task each, bounded, ended with the session. What changed is
 //! not told, only that something did; the client reads again.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use contract::{
@@ -60,8 +61,8 @@ impl Watches {
         Self { places, running: Mutex::default(), over: until.child_token() }
     }
 
-    fn running(&self) -> std::sync::MutexGuard<'_, Running> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    fn running(&self) -> parking_lot::MutexGuard<'_, Running> {
+        self.running.lock()
     }
 
     /// Room for so many more, until it is dropped.

@@ -1,9 +1,9 @@
 //! `stoa serve` as a process: how it is built, started and stopped, and who may upload to it.
 
+use parking_lot::Mutex;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::options::Options;
@@ -133,7 +133,7 @@ impl Stoa {
 
     /// A token for one upload more; another owner's when the last one has had its ten.
     pub(crate) fn token(&self) -> Outcome<String> {
-        let mut owner = self.owner.lock().map_err(|_| "a thread failed while it minted")?;
+        let mut owner = self.owner.lock();
         let owners = match owner.as_mut() {
             Some((token, _, uploads)) if *uploads < UPLOADS_PER_OWNER => {
                 *uploads += 1;

@@ -1,7 +1,7 @@
 //! Small files of four types: from the first byte of the upload until the job is completed.
 
+use parking_lot::Mutex;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -90,7 +90,7 @@ fn through(stoa: &Stoa, files: &[Paper], at_once: usize) -> Outcome<Vec<Done>> {
                 scope.spawn(|| -> Outcome<()> {
                     while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
                         let one = one(stoa, file)?;
-                        done.lock().map_err(|_| "another thread failed")?.push(one);
+                        done.lock().push(one);
                     }
                     Ok(())
                 })
@@ -98,7 +98,7 @@ fn through(stoa: &Stoa, files: &[Paper], at_once: usize) -> Outcome<Vec<Done>> {
             .collect();
         workers.into_iter().try_for_each(|it| it.join().map_err(|_| "a thread failed")?)
     })?;
-    Ok(done.into_inner().map_err(|_| "a thread failed")?)
+    Ok(done.into_inner())
 }
 
 fn one(stoa: &Stoa, file: &Paper) -> Outcome<Done> {

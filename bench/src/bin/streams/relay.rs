@@ -2,9 +2,10 @@
 //! towards Stoa are shown to a witness, and further states of a forming candle can be put in
 //! between, as if the exchange had sent them.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
@@ -52,7 +53,7 @@ impl Relay {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn join(&self, stoa: TcpStream, exchange: TcpStream, stream: &'static str) -> Outcome<()> {

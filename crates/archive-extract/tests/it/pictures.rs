@@ -1,7 +1,7 @@
 //! OCR: through a tool that stands in for Tesseract, and through Tesseract where it is installed.
 
+use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::Duration;
 
 use archive_extract::{Code, Limits, NoOcr, Ocr, OcrPage, Problem, Source, Tesseract};
@@ -23,7 +23,7 @@ impl Ocr for Echo {
     }
 
     fn image(&self, image: &[u8], dpi: u32, _: Duration) -> Result<Vec<OcrPage>, Problem> {
-        self.images.lock().unwrap().push((image.to_vec(), dpi));
+        self.images.lock().push((image.to_vec(), dpi));
         let page = |at| OcrPage { text: format!("seen {at}"), confidence: 0.9 };
         Ok((1..=self.pages).map(page).collect())
     }
@@ -82,7 +82,7 @@ fn a_scanned_page_gives_its_picture_as_it_is() {
         let document =
             archive_extract::read_all("a.pdf", &scan(dict, data, FULL), &Limits::default(), &ocr);
         assert_eq!(texts(&document), ["seen 1", "typed"], "{dict}");
-        assert_eq!(ocr.images.lock().unwrap()[0].0, expected, "{dict}");
+        assert_eq!(ocr.images.lock()[0].0, expected, "{dict}");
     }
     let ocr = Echo { pages: 1, ..Echo::default() };
     let fax = scan(
@@ -91,7 +91,7 @@ fn a_scanned_page_gives_its_picture_as_it_is() {
         FULL,
     );
     assert_eq!(codes(&archive_extract::read_all("a.pdf", &fax, &Limits::default(), &ocr)), []);
-    let (image, dpi) = ocr.images.lock().unwrap().remove(0);
+    let (image, dpi) = ocr.images.lock().remove(0);
     assert!(image.starts_with(b"II\x2a\0") && image.ends_with(b"fax"));
     assert_eq!(dpi, 300);
 }

@@ -1,8 +1,9 @@
 //! Workers: racing, failing, panicking, vanishing, and being taken over from.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clock::{Clock as _, Millis};
@@ -42,7 +43,7 @@ async fn two_workers_do_five_hundred_jobs_once_each() {
         let handler = || {
             let runs = Arc::clone(&runs);
             Arc::new(move |context: JobContext| {
-                *runs.lock().unwrap().entry(context.id().to_owned()).or_default() += 1;
+                *runs.lock().entry(context.id().to_owned()).or_default() += 1;
                 async move { Outcome::done(&context.payload::<serde_json::Value>().unwrap()) }
             })
         };
@@ -61,7 +62,7 @@ async fn two_workers_do_five_hundred_jobs_once_each() {
         for crew in crews {
             crew.dismiss().await;
         }
-        let runs = runs.lock().unwrap();
+        let runs = runs.lock();
         assert_eq!(runs.len(), 500);
         assert!(runs.values().all(|times| *times == 1));
     })
@@ -228,11 +229,11 @@ struct Counted(Mutex<Vec<String>>);
 
 impl JobMeter for Counted {
     fn started(&self, kind: &str, waited: Duration) {
-        self.0.lock().unwrap().push(format!("{kind} {}", waited.as_secs()));
+        self.0.lock().push(format!("{kind} {}", waited.as_secs()));
     }
 
     fn ended(&self, kind: &str, state: Option<State>, _ran: Duration) {
-        self.0.lock().unwrap().push(format!("{kind} {}", state.map_or("lost", State::word)));
+        self.0.lock().push(format!("{kind} {}", state.map_or("lost", State::word)));
     }
 }
 
@@ -254,7 +255,7 @@ async fn a_restarted_queue_goes_on_where_it_was_and_is_counted() {
         };
         let ((), found) = tokio::join!(work, watch);
         check(&found, State::Completed, 1, None);
-        assert_eq!(*meter.0.lock().unwrap(), ["two 7", "two completed"]);
+        assert_eq!(*meter.0.lock(), ["two 7", "two completed"]);
     })
     .await;
 }

@@ -1,7 +1,8 @@
 //! The jobs that one worker holds.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::context::Live;
 use crate::queue::Jobs;
@@ -22,13 +23,13 @@ impl Crew {
     pub(super) fn join(&self, live: Live) -> Member {
         let live = Arc::new(live);
         self.jobs.0.hub.enter(&live);
-        let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut members = self.members.lock();
         members.insert(live.place(), Arc::clone(&live));
         Member { live, crew: self.clone() }
     }
 
     pub(super) fn members(&self) -> Vec<Arc<Live>> {
-        let members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        let members = self.members.lock();
         members.values().cloned().collect()
     }
 }
@@ -42,7 +43,7 @@ pub(super) struct Member {
 impl Drop for Member {
     fn drop(&mut self) {
         self.crew.jobs.0.hub.leave(&self.live);
-        let mut members = self.crew.members.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut members = self.crew.members.lock();
         members.remove(&self.live.place());
     }
 }

@@ -1,10 +1,11 @@
 //! A model at a loopback port. It answers request by request from its script, in the API that is
 //! called, and keeps what it was asked.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -87,7 +88,7 @@ impl Loopback {
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
+    shared.lock()
 }
 
 /// It has the model of [`Loopback::config`] and another, and takes any key but a bad one.

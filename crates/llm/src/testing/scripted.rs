@@ -1,7 +1,7 @@
 //! A model in the process that gives the answers it was given.
 
+use parking_lot::Mutex;
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use fault::Fault;
@@ -23,13 +23,13 @@ impl Scripted {
 
     /// What was asked so far.
     pub fn seen(&self) -> Vec<Request> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.seen.lock().clone()
     }
 
     fn answer(&self, request: Request) -> Result<Reply, Fault> {
         let holding = request.budget.hold(guess(request.bytes()), request.output_tokens_max)?;
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(request);
-        let answer = self.answers.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        self.seen.lock().push(request);
+        let answer = self.answers.lock().pop_front();
         let over = || Err(Fault::unavailable("llm_failed", "the script is over"));
         let reply = answer.unwrap_or_else(over)?;
         holding.settle(reply.usage);

@@ -4,8 +4,9 @@
 //! the same fill, and it goes on in the background when a request's patience ends, so that asking
 //! again finds more. It never guesses: a span counts as complete only when the venue said so.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clock::{Clock, Millis, TimeRange};
@@ -103,7 +104,7 @@ impl Filler {
 
     /// How many series are being filled or wait for their turn.
     pub(crate) fn under_way(&self) -> usize {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.running.lock().len()
     }
 
     /// Where the known part of the span ends, if nothing is missing but bars that closed so recently
@@ -133,7 +134,7 @@ impl Filler {
         series: &Series,
         missing: Vec<TimeRange>,
     ) -> Result<(watch::Receiver<State>, bool), Fault> {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut running = self.running.lock();
         if let Some(state) = running.get(series) {
             return Ok((state.clone(), false));
         }
@@ -179,7 +180,7 @@ struct Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.series);
+        self.running.lock().remove(&self.series);
     }
 }
 

@@ -33,7 +33,7 @@ async fn every_trouble_becomes_its_fault_after_so_many_requests() {
         let answer = ask(&world).await.unwrap_err();
         assert_eq!((answer.kind(), answer.code()), (fault, code), "{kind:?}");
         assert_eq!(world.requests(Served::Klines), requests, "{kind:?}");
-        assert_eq!(world.seen.outcomes.lock().unwrap().last(), Some(&("klines", code)), "{kind:?}");
+        assert_eq!(world.seen.outcomes.lock().last(), Some(&("klines", code)), "{kind:?}");
     }
 }
 
@@ -146,8 +146,8 @@ async fn the_limit_is_kept_before_the_exchange_enforces_it() {
     assert_eq!((fault.code(), served), ("upstream_rate_limited", 18));
     assert_eq!(fault.retry_wait(), Some(Duration::from_millis(60_000 - 31_250)));
     let refused = |outcome: &&(_, &str)| outcome.1 != "ok";
-    assert_eq!(world.seen.outcomes.lock().unwrap().iter().filter(refused).count(), 0);
-    assert_eq!(world.seen.weights.lock().unwrap().last(), Some(&(57, 60)));
+    assert_eq!(world.seen.outcomes.lock().iter().filter(refused).count(), 0);
+    assert_eq!(world.seen.weights.lock().last(), Some(&(57, 60)));
     world.clock.advance(Duration::from_secs(29));
     assert!(ask(&world).await.is_ok());
 }

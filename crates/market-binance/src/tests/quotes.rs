@@ -102,7 +102,7 @@ async fn a_symbol_that_left_the_listing_does_not_take_the_others_along() {
     let (url, _server) = serve(&sim).await;
     let older = Binance::new(config(&url), Arc::clone(&world.clock) as Arc<dyn Clock>).unwrap();
     let book = world.binance.inner.book().await.unwrap();
-    *older.inner.book.write().unwrap() = Some(book);
+    *older.inner.book.write() = Some(book);
     let answers = older.latest(&symbols(&["AGORAUSDT", "BTCUSDT"])).await.unwrap();
     assert_eq!(answers[0].as_ref().unwrap_err().code(), "unknown_symbol");
     assert_eq!(answers[1].as_ref().unwrap().symbol.code, "BTCUSDT");

@@ -1,7 +1,7 @@
 //! Request weight: counted by the minute, refused with 429 above the limit, and answered with 418
 //! for callers who do not stop.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
 
 use clock::Millis;
 
@@ -44,7 +44,7 @@ impl Limits {
     }
 
     fn usage(&self) -> MutexGuard<'_, Usage> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     pub(crate) fn limit(&self) -> u32 {

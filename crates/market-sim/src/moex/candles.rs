@@ -1,7 +1,7 @@
 //! Candles: 500 a page in the order open, close, high, low, and where the record of them ends.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use jiff::civil::{Date, Weekday};
 
@@ -122,11 +122,11 @@ impl Counts {
     const DAYS_MAX: usize = 100_000;
 
     fn get(&self, of: (&'static str, i64, i64)) -> Option<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&of).copied()
+        self.0.lock().get(&of).copied()
     }
 
     fn put(&self, of: (&'static str, i64, i64), count: usize) {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.0.lock();
         if counts.len() >= Self::DAYS_MAX {
             counts.clear();
         }

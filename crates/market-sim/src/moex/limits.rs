@@ -1,7 +1,7 @@
 //! How many requests a minute are borne. The real exchange names no number; ours is a polite one.
 
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use clock::Millis;
 
@@ -28,7 +28,7 @@ impl Limits {
     }
 
     pub(crate) fn set_limit(&self, limit: u32) {
-        self.minute.lock().unwrap_or_else(PoisonError::into_inner).limit = limit;
+        self.minute.lock().limit = limit;
     }
 
     /// Counts a request and says how many came before it.
@@ -42,7 +42,7 @@ impl Limits {
 
     /// The error is how many seconds to wait.
     pub(crate) fn charge(&self, now: Millis) -> Result<(), u64> {
-        let mut minute = self.minute.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut minute = self.minute.lock();
         let at = now.0.div_euclid(MINUTE_MS);
         if minute.at != at {
             (minute.at, minute.used) = (at, 0);

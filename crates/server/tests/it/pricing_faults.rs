@@ -1,8 +1,9 @@
 //! Many clients on the same prices, and a server that is killed under them: what was acknowledged is
 //! there, nothing is half done, and no price was ever changed twice from one state.
 
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -46,7 +47,7 @@ impl Crowd {
     /// is gone.
     async fn attempt(&self, at: usize) -> Option<()> {
         let sku = format!("S{}", at % SKUS);
-        let price = self.told.lock().unwrap().prices.get(&sku).cloned().unwrap_or(json!(20));
+        let price = self.told.lock().prices.get(&sku).cloned().unwrap_or(json!(20));
         let near = price.as_f64().unwrap();
         let (cost, rival) =
             if at.is_multiple_of(2) { (near / 4.0, near * 0.8) } else { (near / 1.4, near * 1.2) };
@@ -55,14 +56,14 @@ impl Crowd {
         let made = self.call("propose_price", args).await?.unwrap();
         let made = &made["proposal"];
         let id = made["proposal_id"].as_str().unwrap().to_owned();
-        self.told.lock().unwrap().proposed.insert(id.clone());
+        self.told.lock().proposed.insert(id.clone());
         let verb = if at % 7 == 6 { "cancel_proposal" } else { "apply_proposal" };
         match self.call(verb, json!({ "proposal_id": id })).await? {
             Ok(_) if verb == "cancel_proposal" => {
-                self.told.lock().unwrap().cancelled.insert(id);
+                self.told.lock().cancelled.insert(id);
             }
             Ok(_) => {
-                let mut told = self.told.lock().unwrap();
+                let mut told = self.told.lock();
                 told.applied.insert(id);
                 told.prices.insert(sku, made["proposed_price"].clone());
             }
@@ -81,7 +82,7 @@ impl Crowd {
         let trail = trail.unwrap();
         let last = trail["changes"].as_array().unwrap().iter().find(|it| it["action"] == "applied");
         if let Some(last) = last {
-            self.told.lock().unwrap().prices.insert(sku.to_owned(), last["to_price"].clone());
+            self.told.lock().prices.insert(sku.to_owned(), last["to_price"].clone());
         }
         Some(())
     }
@@ -139,7 +140,7 @@ impl Crowd {
                 assert_eq!(told, status == action, "{id} is {status}, half done");
             }
         }
-        let told = self.told.lock().unwrap();
+        let told = self.told.lock();
         for (action, ids) in [
             ("proposed", &told.proposed),
             ("applied", &told.applied),
@@ -155,7 +156,7 @@ impl Crowd {
     async fn compare_prices(&self) {
         for sku in (0..SKUS).map(|at| format!("S{at}")) {
             self.learn(&sku).await.unwrap();
-            let known = self.told.lock().unwrap().prices.get(&sku).cloned();
+            let known = self.told.lock().prices.get(&sku).cloned();
             let Some(price) = known else { continue };
             let args = json!({ "sku": sku, "our_price": price });
             let made = self.ok("propose_price", args).await;
@@ -194,7 +195,7 @@ async fn fifty_clients_never_apply_two_from_one_state() {
     }
     crowd.compare().await;
     crowd.compare_prices().await;
-    let told = crowd.told.lock().unwrap();
+    let told = crowd.told.lock();
     assert_eq!(told.proposed.len(), 200);
     assert!(told.applied.len() >= SKUS, "{}", told.applied.len());
 }
@@ -229,7 +230,7 @@ async fn nothing_acknowledged_is_lost_however_often_the_server_is_killed() {
         while let Some(client) = clients.join_next().await {
             client.unwrap();
         }
-        before = std::mem::take(&mut *crowd.told.lock().unwrap());
+        before = std::mem::take(&mut *crowd.told.lock());
     }
     assert!(before.applied.len() > 12 && before.cancelled.len() > 1, "there was something to lose");
     let server = Server::start(folder.path(), &SETTINGS);

@@ -1,10 +1,11 @@
 //! A running `stoa`, with a data folder of its own, ended with the test.
 
+use parking_lot::Mutex;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
 
@@ -99,7 +100,7 @@ impl Server {
         let kept = Arc::clone(&log);
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                let mut log = kept.lock().unwrap();
+                let mut log = kept.lock();
                 log.push_str(&line);
                 log.push('\n');
             }
@@ -114,7 +115,7 @@ impl Server {
 
     /// What it has said on stderr so far.
     pub(crate) fn log(&self) -> String {
-        self.log.lock().unwrap().clone()
+        self.log.lock().clone()
     }
 
     pub(crate) fn address(&self) -> String {

@@ -1,7 +1,8 @@
 //! Webhooks of tasks against the binary: told after a kill, and never at addresses inside.
 
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
@@ -48,7 +49,7 @@ impl Receiver {
         let heard = async {
             loop {
                 let news = self.heard.news.notified();
-                let all = self.heard.all.lock().unwrap().clone();
+                let all = self.heard.all.lock().clone();
                 if wanted(&all) {
                     return all;
                 }
@@ -60,7 +61,7 @@ impl Receiver {
 }
 
 async fn hear(State(heard): State<Arc<Heard>>, body: String) -> StatusCode {
-    heard.all.lock().unwrap().push(serde_json::from_str(&body).unwrap());
+    heard.all.lock().push(serde_json::from_str(&body).unwrap());
     heard.news.notify_one();
     StatusCode::from_u16(heard.status.load(Ordering::SeqCst)).unwrap()
 }
@@ -89,9 +90,9 @@ async fn what_a_killed_server_had_not_told_is_told_by_the_next_one() {
     assert_eq!((status, &sent["task"]["status"]["state"]), (200, &json!("TASK_STATE_COMPLETED")));
     receiver.until(|all| !all.is_empty()).await;
     server.kill();
-    assert!(receiver.heard.all.lock().unwrap().iter().all(|it| state(it) == "TASK_STATE_WORKING"));
+    assert!(receiver.heard.all.lock().iter().all(|it| state(it) == "TASK_STATE_WORKING"));
 
-    receiver.heard.all.lock().unwrap().clear();
+    receiver.heard.all.lock().clear();
     receiver.heard.status.store(204, Ordering::SeqCst);
     let _server = Server::start(folder.path(), &settings);
     let ended = |all: &[Value]| all.iter().any(|it| state(it) == "TASK_STATE_COMPLETED");
@@ -123,5 +124,5 @@ async fn addresses_inside_are_refused_unless_they_are_allowed() {
     let list = http().get(server.url("/a2a/rest/tasks")).header("A2A-Version", "1.0");
     let list: Value = list.send().await.unwrap().json().await.unwrap();
     assert_eq!(list["totalSize"], 0, "nothing was begun");
-    assert!(receiver.heard.all.lock().unwrap().is_empty());
+    assert!(receiver.heard.all.lock().is_empty());
 }

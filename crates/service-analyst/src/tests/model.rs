@@ -1,6 +1,7 @@
 //! The analyst with a language model at a loopback port, in both APIs, well-behaved and not.
 
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clock::{Clock, Millis};
@@ -54,13 +55,13 @@ async fn asked(model: Arc<dyn Model>, floor: Floor, question: &str, patience: Du
     let told: Arc<Mutex<Vec<(f64, String)>>> = Arc::default();
     let sink = Arc::clone(&told);
     let progress = Progress::to(move |done, _, message| {
-        sink.lock().unwrap().push((done, message.to_owned()));
+        sink.lock().push((done, message.to_owned()));
     });
     let (caller, cancel) = (reader(), CancellationToken::new());
     let desk = Desk::new(&*floor, &caller, &cancel, Instant::now() + patience, &progress);
     let question = Question { asked: vec![question.to_owned()], locale: None };
     let mut answer = analyst.answer(&question, &desk).await.unwrap();
-    let told = told.lock().unwrap().clone();
+    let told = told.lock().clone();
     assert!(told.is_sorted_by(|a, b| a.0 < b.0), "progress goes on: {told:?}");
     answer.debug["told"] = told.into_iter().map(|it| it.1).collect();
     let asked = Asked { answer, findings: desk.findings() };

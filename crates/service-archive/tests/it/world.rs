@@ -248,16 +248,16 @@ impl User<'_> {
 
     /// What a waiting caller is told meanwhile.
     pub(crate) async fn heard(&self, job: &str) -> Vec<(f64, String)> {
-        let heard = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let heard = Arc::new(parking_lot::Mutex::new(Vec::new()));
         let sink = Arc::clone(&heard);
         let mut call =
             self.call_of("arkiver_job_status", json!({ "jobId": job, "waitSeconds": 60 }));
         call.progress = Progress::to(move |done, total, note| {
             assert_eq!(total, Some(100.0));
-            sink.lock().unwrap().push((done, note.to_owned()));
+            sink.lock().push((done, note.to_owned()));
         });
         told(self.world.pipeline.call(call).await.unwrap()).unwrap();
-        std::mem::take(&mut *heard.lock().unwrap())
+        std::mem::take(&mut *heard.lock())
     }
 
     /// A download's bytes and its headers' matter.

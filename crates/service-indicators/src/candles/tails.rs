@@ -3,8 +3,8 @@
 //! A tail knows from when until when it is complete and answers only within that, so it is never
 //! stale: the next closed candle makes requests for the newest miss it, and they bring a new one.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clock::{Millis, TimeRange};
 use market::Series;
@@ -117,7 +117,7 @@ impl Tails {
 
     /// Nothing that holds this lock can panic half-way through a change.
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock()
     }
 }
 

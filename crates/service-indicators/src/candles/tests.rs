@@ -1,8 +1,9 @@
 //! What is read from memory and what is not, and windows that are warm, on an archive that counts.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -98,7 +99,7 @@ impl SymbolSource for World {
 impl BarArchive for World {
     async fn missing(&self, _: &Series, span: TimeRange) -> Result<Vec<TimeRange>, Fault> {
         self.read.fetch_add(1, Ordering::SeqCst);
-        let Some(known) = *self.known.lock().unwrap() else { return Ok(vec![span]) };
+        let Some(known) = *self.known.lock() else { return Ok(vec![span]) };
         let parts = [
             TimeRange::new(span.from, span.to.min(known.from)),
             TimeRange::new(span.from.max(known.to), span.to),
@@ -107,7 +108,7 @@ impl BarArchive for World {
     }
 
     async fn append(&self, _: &Series, batch: &BarBatch) -> Result<(), Fault> {
-        let mut known = self.known.lock().unwrap();
+        let mut known = self.known.lock();
         let (from, to) = (batch.covered.from, batch.covered.to);
         *known = Some(
             known.map_or(batch.covered, |it| TimeRange::new(it.from.min(from), it.to.max(to))),
@@ -117,7 +118,7 @@ impl BarArchive for World {
 
     async fn page(&self, request: &PageRequest<'_>) -> Result<ArchivePage, Fault> {
         self.read.fetch_add(1, Ordering::SeqCst);
-        let known = self.known.lock().unwrap().unwrap_or(TimeRange::new(Millis(0), Millis(0)));
+        let known = self.known.lock().unwrap_or(TimeRange::new(Millis(0), Millis(0)));
         let bars = self.bars_in(request.span.overlap(known));
         let total = bars.len() as u64;
         let page = bars.into_iter().skip(request.offset as usize).take(request.limit);
@@ -288,7 +289,7 @@ async fn a_file_is_read_only_at_the_intervals_it_was_imported_at() {
     let mut house = House::new(0);
     let venue = house.stand.market.venues.get_mut(&Venue::Binance).unwrap();
     venue.bars = None;
-    *house.world.known.lock().unwrap() = Some(TimeRange::new(Millis(NOON - DAY_MS), Millis(NOON)));
+    *house.world.known.lock() = Some(TimeRange::new(Millis(NOON - DAY_MS), Millis(NOON)));
     assert_eq!(house.times(newest(3)).await.0.len(), 3);
     let since = Range { start: Some(Millis(NOON - DAY_MS)), end: None, limit: Some(2) };
     for range in [newest(3), since, between(NOON - DAY_MS, NOON)] {

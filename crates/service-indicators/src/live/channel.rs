@@ -1,7 +1,8 @@
 //! One series with its indicators: followed once, computed once, serialized once.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clock::{Clock, Millis, TimeRange};
@@ -129,7 +130,7 @@ impl Channel {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// A place, unless the channel is over.
@@ -273,7 +274,7 @@ mod tests {
 
     impl Clock for Meddler {
         fn now(&self) -> Millis {
-            let meddle = self.0.lock().unwrap().take();
+            let meddle = self.0.lock().take();
             meddle.into_iter().for_each(|it| it());
             Millis(0)
         }
@@ -332,10 +333,10 @@ mod tests {
         {
             let newcomer = Arc::new(Mutex::new(None));
             let (house, seat) = (Arc::clone(&channel), Arc::clone(&newcomer));
-            let come = move || *seat.lock().unwrap() = house.join(&ask());
-            *clock.0.lock().unwrap() = Some(Box::new(come));
+            let come = move || *seat.lock() = house.join(&ask());
+            *clock.0.lock() = Some(Box::new(come));
             channel.say(status);
-            let told = statuses(newcomer.lock().unwrap().as_ref().unwrap());
+            let told = statuses(newcomer.lock().as_ref().unwrap());
             assert_eq!(told.iter().filter(|it| *it == said).count(), 1, "{told:?}");
             assert_eq!(told.last().map(String::as_str), Some(said), "{told:?}");
             // Who comes later is told how it is, and nothing of how it was.

@@ -2,7 +2,9 @@
 //! the next one together, so that many callers share the cost of the disk. There is no task behind
 //! it: of those who wait, one writes for all.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use fault::{Fault, Kind};
 use store::Db;
@@ -43,7 +45,7 @@ impl Scribe {
     }
 
     fn hand_in(&self, kept: &Arc<Kept>) -> Result<oneshot::Receiver<Result<(), Fault>>, Fault> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         if waiting.len() >= WAITING_MAX {
             let message = "too many proposals are waiting to be kept; ask again in a moment";
             let fault = Fault::new(Kind::Unavailable, "overloaded", message);
@@ -56,8 +58,7 @@ impl Scribe {
 
     /// Writes everything that waits, and answers for it.
     async fn write(&self, db: &Db) {
-        let mut batch =
-            std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut batch = std::mem::take(&mut *self.waiting.lock());
         // Who has left is not waited for, and has not been promised anything.
         batch.retain(|it| !it.answer.is_closed());
         let written = write_all(db, &batch).await;

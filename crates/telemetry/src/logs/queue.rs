@@ -98,7 +98,7 @@ fn write_all(lines: &Receiver<Message>, mut out: impl Write, lost: &AtomicU64) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
+    use parking_lot::Mutex;
     use std::sync::mpsc::Sender;
 
     use super::*;
@@ -114,7 +114,7 @@ mod tests {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.entered.send(()).unwrap_or_default();
             self.open.recv().unwrap_or_default();
-            self.written.lock().unwrap().extend_from_slice(bytes);
+            self.written.lock().extend_from_slice(bytes);
             Ok(bytes.len())
         }
 
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(lines.lost.load(Ordering::Relaxed), 3);
         drop(opener);
         settle(&guard);
-        let text = String::from_utf8(written.lock().unwrap().clone()).unwrap();
+        let text = String::from_utf8(written.lock().clone()).unwrap();
         assert_eq!(text.matches("next").count(), LINES_MAX);
         assert!(text.contains("3 log lines lost"), "{text}");
     }
@@ -159,7 +159,7 @@ mod tests {
         let (mut lines, guard) = start(gate).unwrap();
         lines.write_all(&vec![b'x'; LINE_BYTES_MAX + 100]).unwrap();
         settle(&guard);
-        assert_eq!(written.lock().unwrap().len(), LINE_BYTES_MAX + 4);
-        assert!(written.lock().unwrap().ends_with(b"x...\n"));
+        assert_eq!(written.lock().len(), LINE_BYTES_MAX + 4);
+        assert!(written.lock().ends_with(b"x...\n"));
     }
 }

@@ -1,6 +1,7 @@
 //! Filters, both formats, and a reader of stderr that does not read.
 
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 use super::*;
 
@@ -9,7 +10,7 @@ struct Kept(Arc<Mutex<Vec<u8>>>);
 
 impl io::Write for Kept {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
+        self.0.lock().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -24,7 +25,7 @@ fn written(json: bool, colours: bool, filter: &str, work: impl FnOnce()) -> Stri
     let filter = parse_filter(filter).unwrap();
     let subscriber = subscriber(json, colours, filter, move || Masked(out.clone()));
     tracing::subscriber::with_default(subscriber, work);
-    let bytes = kept.0.lock().unwrap().clone();
+    let bytes = kept.0.lock().clone();
     String::from_utf8(bytes).unwrap()
 }
 

@@ -152,7 +152,7 @@ async fn strangers_guests_and_the_hasty_are_turned_away_in_both_bindings() {
             assert_eq!(answer.headers["retry-after"], "3");
         }
     }
-    assert!(house.parrot.asked.lock().unwrap().is_empty());
+    assert!(house.parrot.asked.lock().is_empty());
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
 //! A service with an agent, a authenticator with two people, a clock that is set by hand, and requests.
 
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -49,7 +50,7 @@ impl Reply for Said {
 }
 
 async fn ask(cx: Cx<Parrot>, args: Args) -> Result<Said, Fault> {
-    cx.service.asked.lock().unwrap().push(args.input.clone());
+    cx.service.asked.lock().push(args.input.clone());
     let messages = args.input["messages"].as_array().cloned().unwrap_or_default();
     let words = messages.last().and_then(|it| it["content"].as_str()).unwrap_or_default();
     match words {
@@ -137,7 +138,7 @@ impl Courier for Letters {
             return Err(Fault::unavailable("busy", "nobody is at home"));
         }
         let json = serde_json::from_str(json).unwrap();
-        self.sent.lock().unwrap().push((push.id.clone(), json));
+        self.sent.lock().push((push.id.clone(), json));
         self.arrived.notify_one();
         Ok(())
     }

@@ -50,7 +50,7 @@ async fn an_object_for_the_tool_is_taken_as_it_is() {
     let mut asked = message("ignored");
     asked["message"]["parts"] = json!([{ "data": { "input": input } }]);
     house.rpc("ann", "SendMessage", asked).await;
-    assert_eq!(*house.parrot.asked.lock().unwrap(), [input]);
+    assert_eq!(*house.parrot.asked.lock(), [input]);
 }
 
 #[tokio::test]
@@ -67,7 +67,7 @@ async fn a_conversation_is_remembered_within_its_context_and_its_owner() {
     assert_eq!(second["contextId"], first["contextId"]);
     assert_ne!(second["id"], first["id"]);
     house.rpc("bob", "SendMessage", follow("three")).await;
-    let asked = house.parrot.asked.lock().unwrap().clone();
+    let asked = house.parrot.asked.lock().clone();
     let said: Vec<(&Value, &Value)> = asked[1]["messages"]
         .as_array()
         .unwrap()

@@ -10,12 +10,12 @@ use transport_a2a::{Limits, MemoryTasks};
 use crate::house::{House, message};
 
 fn told(house: &House, id: &str) -> Vec<Value> {
-    let sent = house.letters.sent.lock().unwrap();
+    let sent = house.letters.sent.lock();
     sent.iter().filter(|(to, _)| to == id).map(|(_, json)| json.clone()).collect()
 }
 
 async fn until(house: &House, count: usize) {
-    while house.letters.sent.lock().unwrap().len() < count {
+    while house.letters.sent.lock().len() < count {
         house.letters.arrived.notified().await;
     }
 }

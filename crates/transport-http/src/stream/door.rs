@@ -1,9 +1,10 @@
 //! How many streams one client may have open, and how many it may begin in a minute. A client is an
 //! address, as for the rate of requests.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use auth::{Client, RateLimit, RateLimiter};
@@ -59,7 +60,7 @@ impl Door {
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<Client, usize>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 
     /// A place for whoever sent this request.

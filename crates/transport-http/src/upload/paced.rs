@@ -1,9 +1,10 @@
 //! A body that is read while it comes: at most so many bytes, and never slower than a pace. Only
 //! the time that is spent waiting for the client counts, so a handler may take its own.
 
+use parking_lot::Mutex;
 use std::future::Future as _;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -25,11 +26,11 @@ pub(crate) struct Leftover(Arc<Mutex<Option<PacedBody>>>);
 
 impl Leftover {
     pub(crate) fn take(&self) -> Option<PacedBody> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().take()
     }
 
     pub(crate) fn leave(&self, body: PacedBody) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
+        *self.0.lock() = Some(body);
     }
 }
 

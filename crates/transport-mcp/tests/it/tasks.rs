@@ -1,8 +1,9 @@
 //! Calls as tasks over a real socket: who gets a handle, what it tells, and to whom.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use contract::{
@@ -51,13 +52,13 @@ async fn begin(cx: Cx<Shop>, Args { job }: Args) -> Result<Said, Fault> {
     if job == "now" {
         return Ok(Said(json, None));
     }
-    let mut jobs = cx.service.0.lock().unwrap();
+    let mut jobs = cx.service.0.lock();
     jobs.entry(job.clone()).or_insert_with(|| (cx.caller.subject.to_string(), "working"));
     Ok(Said(json, Some(job)))
 }
 
 async fn follow(cx: Cx<Shop>, ask: TaskAsk) -> Result<Followed, Fault> {
-    let mut jobs = cx.service.0.lock().unwrap();
+    let mut jobs = cx.service.0.lock();
     let own = |it: &&mut (String, &'static str)| *it.0 == *cx.caller.subject;
     let found = jobs.get_mut(&ask.job).filter(own);
     let (_, state) = found.ok_or_else(|| Fault::not_found("job_not_found", "no such job"))?;
@@ -138,7 +139,7 @@ impl House {
     }
 
     fn becomes(&self, job: &str, state: &'static str) {
-        self.shop.0.lock().unwrap().get_mut(job).unwrap().1 = state;
+        self.shop.0.lock().get_mut(job).unwrap().1 = state;
     }
 }
 

@@ -1,7 +1,7 @@
 //! How one connection takes over from another, told frame by frame. Nothing is sent: the
 //! connections that are opened here reach nobody and are never listened to.
 
-use std::sync::Mutex;
+use parking_lot::Mutex;
 use std::task::{Context, Poll, Waker};
 
 use clock::SystemClock;
@@ -23,7 +23,7 @@ impl Observer for Recorder {
     fn used_weight(&self, _: u32, _: u32) {}
 
     fn stream(&self, what: &'static str) {
-        self.0.lock().unwrap().push(what);
+        self.0.lock().push(what);
     }
 }
 
@@ -83,7 +83,7 @@ impl Renewal {
     /// Whether the old connection is not missed any more.
     fn has_moved(&mut self) -> bool {
         self.hear(0, Heard::Gone("it is over"));
-        self.seen.0.lock().unwrap().is_empty()
+        self.seen.0.lock().is_empty()
     }
 
     /// What the follower of a series was told about it.
@@ -138,7 +138,7 @@ async fn a_new_connection_that_lacks_a_stream_takes_over_only_where_the_old_one_
         renewal.hear(1, Heard::Refused);
         renewal.hear(1, Heard::Ready);
         renewal.candle(1, "a");
-        assert_eq!(std::mem::take(&mut *renewal.seen.0.lock().unwrap()), ["refused"]);
+        assert_eq!(std::mem::take(&mut *renewal.seen.0.lock()), ["refused"]);
         renewal
     };
     assert!(!lacking().has_moved(), "at once");

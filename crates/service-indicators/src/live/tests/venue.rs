@@ -1,8 +1,9 @@
 //! A venue whose candles follow from their time, and which closes them when it is told to.
 
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use async_trait::async_trait;
@@ -61,7 +62,7 @@ impl Scripted {
 
     fn tell(&self, event: KlineEvent) {
         let event = Arc::new(event);
-        self.feeds.lock().unwrap().retain(|feed| feed.send(Arc::clone(&event)).is_ok());
+        self.feeds.lock().retain(|feed| feed.send(Arc::clone(&event)).is_ok());
     }
 }
 
@@ -102,7 +103,7 @@ impl BarSource for Scripted {
 #[async_trait]
 impl LiveKlines for Scripted {
     async fn follow(&self, _: &str, _: Interval, how: Follow) -> Result<Box<dyn KlineFeed>, Fault> {
-        if let Some(refusal) = self.refusals.lock().unwrap().pop_front() {
+        if let Some(refusal) = self.refusals.lock().pop_front() {
             return Err(refusal);
         }
         self.followed.fetch_add(1, Ordering::SeqCst);
@@ -112,7 +113,7 @@ impl LiveKlines for Scripted {
             sender.send(Arc::new(kline(at, true))).unwrap();
             at = Interval::M1.next_open(at);
         }
-        self.feeds.lock().unwrap().push(sender);
+        self.feeds.lock().push(sender);
         Ok(Box::new(Feed(receiver)))
     }
 }
@@ -193,7 +194,7 @@ impl House {
 
     /// Whoever would follow next is refused, once for each of these.
     pub(crate) fn refuse(&self, faults: impl IntoIterator<Item = Fault>) {
-        self.venue.refusals.lock().unwrap().extend(faults);
+        self.venue.refusals.lock().extend(faults);
     }
 
     /// Ends all that is followed, the way a venue does whose reader slept.
@@ -201,7 +202,7 @@ impl House {
         let cause = EndCause::TooSlow;
         let resume_after = Millis(self.venue.forming().0 - MINUTE);
         self.say(KlineEvent::Ended(FeedEnd { cause, resume_after })).await;
-        self.venue.feeds.lock().unwrap().clear();
+        self.venue.feeds.lock().clear();
     }
 
     pub(crate) fn live_at(&self, now: i64) {

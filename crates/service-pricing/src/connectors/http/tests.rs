@@ -1,7 +1,7 @@
 //! The connector against a server on loopback that is now polite and now hostile.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::Mutex;
 
 use clock::Millis;
 use pricing_engine::Amount;
@@ -53,7 +53,7 @@ impl Shop {
                 let head = String::from_utf8(head).unwrap();
                 let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
                 let page = pages.get(&path).cloned().unwrap_or_else(|| answer("404 Not Found", ""));
-                seen.lock().unwrap().push(path);
+                seen.lock().push(path);
                 // A client that has seen enough hangs up, which is its right.
                 drop(socket.write_all(&page).await);
             }
@@ -62,7 +62,7 @@ impl Shop {
     }
 
     fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
+        self.asked.lock().clone()
     }
 }
 

@@ -1,7 +1,8 @@
 //! A contract with two streams, and a server that serves it.
 
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -60,13 +61,13 @@ impl Book {
     }
 
     pub(crate) fn let_through(&self) {
-        let mut authenticator = self.authenticator.lock().unwrap();
+        let mut authenticator = self.authenticator.lock();
         authenticator.0 = true;
         authenticator.1.drain(..).for_each(Waker::wake);
     }
 
     fn poll_gate(&self, context: &Context<'_>) -> Poll<()> {
-        let mut authenticator = self.authenticator.lock().unwrap();
+        let mut authenticator = self.authenticator.lock();
         if authenticator.0 {
             return Poll::Ready(());
         }
