@@ -1,5 +1,5 @@
-//! How a contract wants its callers to prove themselves, where that differs from the house: a
-//! credential among the arguments, nobody let in without one, limits that the handlers honour.
+//! The `access` section of a contract: how callers prove who they are, where that differs from the
+//! server's default.
 
 use std::sync::Arc;
 
@@ -10,44 +10,52 @@ use crate::call::Credential;
 use crate::files::ContractError;
 use crate::schema::Schema;
 
-/// What stands in for a credential while the arguments are checked: the schema asks for a text, and
-/// the real one goes no further than the authenticator.
-const TAKEN: &str = "taken";
+/// Replaces the credential argument while the schema is checked, because the schema requires a
+/// string there and the real token must not reach anything but the authenticator.
+const PLACEHOLDER: &str = "taken";
 
-/// The `access` section of a contract.
+/// How a contract authenticates its callers; the `access` section of `contract.json`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AccessRules {
-    /// The argument that carries a credential. A contract that has one asks who is calling, and for
-    /// what, before it looks at what else was said.
-    pub argument: Option<String>,
-    /// Whether a credential is asked for even where the house is open for reading.
-    pub closed: bool,
-    /// Whether the handlers keep to the markets and goods that a credential is limited to.
-    pub limits: bool,
-    /// Whether tools that are open to anybody still learn who calls, where a good credential came.
-    pub recognise: bool,
+    /// The argument that carries the credential. A contract that names one has its caller
+    /// authenticated and authorized before the other arguments are validated.
+    #[serde(rename = "argument")]
+    pub credential_argument: Option<String>,
+    /// Whether a credential is required even on a server that lets anonymous callers read.
+    #[serde(rename = "closed")]
+    pub requires_credential: bool,
+    /// Whether the handlers enforce the markets and SKUs that a credential is limited to.
+    #[serde(rename = "limits")]
+    pub honours_grant_limits: bool,
+    /// Whether tools with the scope `open` identify a caller who presents a valid credential.
+    #[serde(rename = "recognise")]
+    pub identifies_callers: bool,
 }
 
 impl AccessRules {
-    /// Takes the credential out of the arguments, so that nothing after the authenticator can repeat it. One
-    /// that is no text is a credential all the same, and a bad one.
-    pub(crate) fn take(&self, args: &mut Map<String, Value>) -> Option<Credential> {
-        let given = args.get_mut(self.argument.as_deref()?)?;
-        let taken = std::mem::replace(given, Value::from(TAKEN));
-        Some(Credential::Bearer(Arc::from(taken.as_str().unwrap_or_default())))
+    /// Replaces the credential argument by a placeholder and returns the credential. An argument
+    /// that is not a string counts as an empty, and therefore invalid, token.
+    pub(crate) fn take_credential(&self, args: &mut Map<String, Value>) -> Option<Credential> {
+        let argument = args.get_mut(self.credential_argument.as_deref()?)?;
+        let token = std::mem::replace(argument, Value::from(PLACEHOLDER));
+        Some(Credential::Bearer(Arc::from(token.as_str().unwrap_or_default())))
     }
 
-    /// Removes what was left in its place.
-    pub(crate) fn forget(&self, args: &mut Map<String, Value>) {
-        if let Some(name) = &self.argument {
+    /// Removes the placeholder that [`AccessRules::take_credential`] left.
+    pub(crate) fn remove_placeholder(&self, args: &mut Map<String, Value>) {
+        if let Some(name) = &self.credential_argument {
             args.remove(name);
         }
     }
 
-    /// The input where a header may carry the credential instead: the argument is not required.
-    pub(crate) fn relaxed(&self, input: &Schema) -> Result<Option<Schema>, ContractError> {
-        let Some(name) = &self.argument else { return Ok(None) };
+    /// The input schema without its credential argument among the required ones, for transports
+    /// whose header may carry the credential; `None` if the schema does not change.
+    pub(crate) fn without_required_credential(
+        &self,
+        input: &Schema,
+    ) -> Result<Option<Schema>, ContractError> {
+        let Some(name) = &self.credential_argument else { return Ok(None) };
         let mut json = input.json().clone();
         let Some(required) = json.get_mut("required").and_then(Value::as_array_mut) else {
             return Ok(None);

@@ -52,7 +52,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::tests::house;
+    use crate::tests::fixture;
 
     #[track_caller]
     fn check(tool: &str, path: &str, skills: usize, good: bool) {
@@ -62,7 +62,7 @@ mod tests {
             "skills": vec![skill; skills],
         }))
         .unwrap();
-        let tools = house::contract("s", &["ask"]).tools;
+        let tools = fixture::contract("s", &["ask"]).tools;
         assert_eq!(spec.check("s", &tools).is_ok(), good, "{tool} {path} {skills}");
     }
 

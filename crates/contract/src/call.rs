@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::ledger::Ledger;
+use crate::stream_metrics::StreamMetrics;
 
 /// What a caller must be allowed to do before a tool runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,7 +26,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
             Self::Read => "read",
@@ -64,17 +64,17 @@ pub struct Caller {
     pub subject: Arc<str>,
     pub scopes: Arc<[String]>,
     /// Absent where the credential reaches everything.
-    pub reach: Option<Arc<dyn GrantLimits>>,
+    pub grant_limits: Option<Arc<dyn GrantLimits>>,
 }
 
 /// How far a credential reaches, for the contracts that have goods and markets. Refusals say what
 /// lies outside.
 pub trait GrantLimits: std::fmt::Debug + Send + Sync {
-    fn sku(&self, sku: &str) -> Result<(), Fault>;
-    fn market(&self, market: &str) -> Result<(), Fault>;
+    fn require_sku(&self, sku: &str) -> Result<(), Fault>;
+    fn require_market(&self, market: &str) -> Result<(), Fault>;
 
-    /// What the SKUs within reach begin with, for those who look through many; `None` where every
-    /// SKU is within reach.
+    /// What the SKUs within grant_limits begin with, for those who look through many; `None` where every
+    /// SKU is within grant_limits.
     fn sku_prefixes(&self) -> Option<&[String]> {
         None
     }
@@ -83,7 +83,7 @@ pub trait GrantLimits: std::fmt::Debug + Send + Sync {
 impl Caller {
     /// A caller whose scopes are not limited any further.
     pub fn new(subject: impl Into<Arc<str>>, scopes: impl Into<Arc<[String]>>) -> Self {
-        Self { subject: subject.into(), scopes: scopes.into(), reach: None }
+        Self { subject: subject.into(), scopes: scopes.into(), grant_limits: None }
     }
 
     /// Who asks where nobody has to say.
@@ -92,22 +92,22 @@ impl Caller {
     }
 
     pub fn may(&self, scope: Scope) -> bool {
-        scope == Scope::Open || self.scopes.iter().any(|held| held == scope.word())
+        scope == Scope::Open || self.scopes.iter().any(|held| held == scope.as_str())
     }
 
-    /// Fails where the credential does not reach this SKU.
-    pub fn reaches_sku(&self, sku: &str) -> Result<(), Fault> {
-        self.reach.as_ref().map_or(Ok(()), |reach| reach.sku(sku))
+    /// Fails where the credential does not grant_limits this SKU.
+    pub fn require_sku(&self, sku: &str) -> Result<(), Fault> {
+        self.grant_limits.as_ref().map_or(Ok(()), |limits| limits.require_sku(sku))
     }
 
-    /// What the SKUs within reach begin with; `None` where every SKU is.
+    /// What the SKUs within grant_limits begin with; `None` where every SKU is.
     pub fn sku_prefixes(&self) -> Option<&[String]> {
-        self.reach.as_deref().and_then(GrantLimits::sku_prefixes)
+        self.grant_limits.as_deref().and_then(GrantLimits::sku_prefixes)
     }
 
-    /// Fails where the credential does not reach this market.
-    pub fn reaches_market(&self, market: &str) -> Result<(), Fault> {
-        self.reach.as_ref().map_or(Ok(()), |reach| reach.market(market))
+    /// Fails where the credential does not grant_limits this market.
+    pub fn require_market(&self, market: &str) -> Result<(), Fault> {
+        self.grant_limits.as_ref().map_or(Ok(()), |limits| limits.require_market(market))
     }
 }
 
@@ -129,7 +129,7 @@ impl Progress {
     }
 
     /// Whether anybody asked to hear: what costs something to say need not be said to nobody.
-    pub fn is_heard(&self) -> bool {
+    pub fn is_requested(&self) -> bool {
         self.0.is_some()
     }
 }
@@ -196,13 +196,13 @@ pub struct Cx<S> {
     pub cancel: CancellationToken,
     pub progress: Progress,
     /// For those who follow a stream while they work.
-    pub ledger: Ledger,
+    pub stream_metrics: StreamMetrics,
 }
 
 impl Cx<()> {
     /// The same for the handlers of a service.
     pub(crate) fn of<S>(self, service: Arc<S>) -> Cx<S> {
-        let Self { caller, request_id, deadline, cancel, progress, ledger, .. } = self;
-        Cx { service, caller, request_id, deadline, cancel, progress, ledger }
+        let Self { caller, request_id, deadline, cancel, progress, stream_metrics, .. } = self;
+        Cx { service, caller, request_id, deadline, cancel, progress, stream_metrics }
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::concurrency::{Concurrency, ConcurrencyLimiter};
 use crate::files::ContractError;
 use crate::table::{DownloadRow, Service, StreamRow, ToolRow, UploadRow};
-use crate::turns::{Concurrency, Turns};
 
 /// A name that every host accepts: some refuse a dot, and then drop the whole server.
 pub fn host_safe(name: &str) -> String {
@@ -35,7 +35,7 @@ pub struct View {
 
 /// A tool as a view shows it.
 #[derive(Clone, Copy)]
-pub struct Listed<'a> {
+pub struct VisibleTool<'a> {
     pub name: &'a str,
     pub service: &'a Service,
     pub tool: &'a ToolRow,
@@ -71,14 +71,14 @@ impl Catalog {
         Ok(Self { services, everywhere, listed })
     }
 
-    /// Sets the turns of every tool that has no number of its own.
+    /// Sets the limiter of every tool that has no number of its own.
     pub(crate) fn limit(&mut self, usual: Concurrency) {
         for service in &mut self.services {
             for tool in &mut service.tools {
-                tool.turns = Turns::new(tool.spec.concurrency.unwrap_or(usual));
+                tool.limiter = ConcurrencyLimiter::new(tool.spec.concurrency.unwrap_or(usual));
             }
             for upload in &mut service.uploads {
-                upload.turns = Turns::new(upload.spec.concurrency.unwrap_or(usual));
+                upload.limiter = ConcurrencyLimiter::new(upload.spec.concurrency.unwrap_or(usual));
             }
         }
     }
@@ -167,14 +167,14 @@ impl Catalog {
     }
 
     /// The tools a view shows, in contract order, which never changes between calls.
-    pub fn list<'a>(&'a self, view: &'a View) -> impl Iterator<Item = Listed<'a>> {
+    pub fn list<'a>(&'a self, view: &'a View) -> impl Iterator<Item = VisibleTool<'a>> {
         self.services.iter().enumerate().flat_map(move |(at, service)| {
             service.tools.iter().enumerate().filter_map(move |(row, tool)| {
                 let name = match &view.service {
                     Some(_) => tool.spec.name.as_str(),
                     None => self.listed.get(&(at, row))?.as_str(),
                 };
-                view.shows(service, tool, name).then_some(Listed { name, service, tool })
+                view.shows(service, tool, name).then_some(VisibleTool { name, service, tool })
             })
         })
     }

@@ -34,7 +34,7 @@ pub trait Envelope: Send + Sync {
 
 /// A failed call, ready for any transport to encode.
 #[derive(Debug)]
-pub struct Failure {
+pub struct CallFailure {
     pub kind: Kind,
     pub code: &'static str,
     pub http_status: u16,

@@ -17,17 +17,18 @@ impl std::fmt::Display for ContractError {
 impl std::error::Error for ContractError {}
 
 /// Every embedded file, as `service/file.json`.
-pub fn paths() -> impl Iterator<Item = &'static str> {
+pub fn file_paths() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(path, _)| *path)
 }
 
 /// The text of `service/file.json`.
-pub fn text(path: &str) -> Option<&'static str> {
+pub fn file_text(path: &str) -> Option<&'static str> {
     FILES.iter().find(|(name, _)| *name == path).map(|(_, text)| *text)
 }
 
 pub(crate) fn json(path: &str) -> Result<Value, ContractError> {
-    let text = text(path).ok_or_else(|| ContractError(format!("contracts/{path} is missing")))?;
+    let text =
+        file_text(path).ok_or_else(|| ContractError(format!("contracts/{path} is missing")))?;
     serde_json::from_str(text).map_err(|e| ContractError(format!("contracts/{path}: {e}")))
 }
 

@@ -9,43 +9,45 @@ mod address;
 mod agent;
 mod call;
 mod catalog;
+mod concurrency;
+mod credential_monitor;
 mod download;
 mod envelope;
 mod files;
-mod ledger;
 mod pipeline;
 mod reply;
 mod schema;
 mod spec;
-mod standing;
 mod stream;
+mod stream_metrics;
 mod table;
 mod task;
 #[cfg(test)]
 mod tests;
 mod transfer;
-mod turns;
 mod upload;
 
 pub use access::AccessRules;
 pub use address::path_parameters;
 pub use agent::{AgentSkill, AgentSpec};
 pub use call::{Call, Caller, Credential, Cx, GrantLimits, Progress, RequestMeta, Scope};
-pub use catalog::{Catalog, Listed, View, host_safe};
+pub use catalog::{Catalog, View, VisibleTool, host_safe};
+pub use concurrency::Concurrency;
 pub use download::Download;
-pub use envelope::{Envelope, Failure, FailureContext};
-pub use files::{ContractError, paths, text};
-pub use ledger::Ledger;
-pub use pipeline::{Authenticator, CallRecord, Meter, Opened, Outcome, Pipeline, StreamInput};
+pub use envelope::{CallFailure, Envelope, FailureContext};
+pub use files::{ContractError, file_paths, file_text};
+pub use pipeline::{
+    Authenticator, CallOutcome, CallRecord, Meter, Pipeline, StreamInput, StreamOutcome,
+};
 pub use reply::{HttpReply, Reply};
 pub use schema::Schema;
 pub use spec::{
-    Contract, Document, ErrorRow, ErrorTable, HttpBinding, ResourceSpec, SseBinding, StreamSpec,
-    ToolSpec,
+    Contract, ContractDocument, ErrorRow, ErrorTable, HttpBinding, ResourceSpec, SseBinding,
+    StreamSpec, ToolSpec,
 };
-pub use stream::{Event, EventFeed, Subscription};
+pub use stream::{EventFeed, StreamEvent, Subscription};
+pub use stream_metrics::StreamMetrics;
 pub use table::{DownloadRow, Service, StreamRow, ToolRow, Tools, UploadRow};
-pub use task::{Followed, Stage, Task, TaskAsk, TaskRules, TaskStage};
+pub use task::{JobPhase, JobQuery, JobReport, TaskPhase, TaskReport, TaskSpec};
 pub use transfer::{DownloadSpec, UploadSpec};
-pub use turns::Concurrency;
-pub use upload::{FilePart, MemoryParts, Part, PartHead, PartSource, Upload};
+pub use upload::{FilePart, MemoryParts, PartHead, PartSource, Upload, UploadPart};

@@ -20,20 +20,20 @@ use tokio::time::Instant;
 
 use crate::call::{Call, Caller, Credential, Cx, Scope};
 use crate::catalog::Catalog;
-use crate::envelope::{Failure, FailureContext};
-use crate::ledger::Ledger;
+use crate::concurrency::{Concurrency, ConcurrencyLimiter};
+use crate::credential_monitor::{self, CredentialMonitor, CredentialWatch};
+use crate::envelope::{CallFailure, FailureContext};
 use crate::reply::Reply;
 use crate::schema::Schema;
 use crate::spec::TIMEOUT;
-use crate::standing::{self, Standing, Standings};
-use crate::stream::{Ending, Subscription};
+use crate::stream::{CutOffCounter, Subscription};
+use crate::stream_metrics::StreamMetrics;
 use crate::table::{Answer, Service, ToolRow};
-use crate::turns::{Concurrency, Turns};
 
 mod task;
 mod transfer;
 
-/// Turns a credential into a caller; the server implements it over `auth`.
+/// ConcurrencyLimiter a credential into a caller; the server implements it over `auth`.
 #[async_trait]
 pub trait Authenticator: Send + Sync {
     async fn authenticate(&self, credential: &Credential, service: &str) -> Result<Caller, Fault>;
@@ -60,7 +60,7 @@ pub trait Authenticator: Send + Sync {
         false
     }
 
-    /// How long a credential that is admitted now can be good at most, where that is known.
+    /// How long a credential that is execute now can be good at most, where that is known.
     fn expires_in(&self, _credential: &Credential) -> Option<Duration> {
         None
     }
@@ -84,17 +84,22 @@ pub trait Meter: Send + Sync {
     fn record(&self, record: &CallRecord<'_>);
 
     /// Told of every subscription; what it returns is dropped when the subscription ends.
-    fn opened(&self, _service: &str, _stream: &str, _transport: &str) -> Box<dyn Send + Sync> {
+    fn stream_opened(
+        &self,
+        _service: &str,
+        _stream: &str,
+        _transport: &str,
+    ) -> Box<dyn Send + Sync> {
         Box::new(())
     }
 
     /// Told when a stream is ended before its reader wanted it to be: its credential is good no
     /// more, or it does not read.
-    fn lost(&self, _service: &str, _code: &'static str) {}
+    fn stream_cut_off(&self, _service: &str, _code: &'static str) {}
 
     /// Told of every call that has to wait for its turn; what it returns is dropped when it no
     /// longer does.
-    fn waiting(&self, _service: &str, _tool: &str) -> Box<dyn Send + Sync> {
+    fn call_queued(&self, _service: &str, _tool: &str) -> Box<dyn Send + Sync> {
         Box::new(())
     }
 }
@@ -107,15 +112,15 @@ pub struct Pipeline {
     authenticator: Arc<dyn Authenticator>,
     meter: Arc<dyn Meter>,
     /// Those who have something open, and whether they still may.
-    standings: Arc<Standings>,
+    monitor: Arc<CredentialMonitor>,
     /// How long a call may take, unless its contract or its caller says otherwise.
-    patience: Duration,
+    timeout: Duration,
     /// Whether replies are held against their schema: always in tests and debug builds.
     check_replies: bool,
 }
 
-pub type Outcome = Result<Box<dyn Reply>, Failure>;
-pub type Opened = Result<Subscription, Failure>;
+pub type CallOutcome = Result<Box<dyn Reply>, CallFailure>;
+pub type StreamOutcome = Result<Subscription, CallFailure>;
 
 /// How a subscription came: as a JSON object, or as a query that was made into one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,17 +129,17 @@ pub enum StreamInput {
     Query,
 }
 
-/// What a call asks of the house, whether of a tool, a stream or a file.
-struct Asks<'a> {
+/// What a call is about to do, be it of a tool, a stream, an upload or a download.
+struct Operation<'a> {
     service: &'a Service,
     name: &'a str,
     scope: Scope,
     /// Absent for uploads, whose form comes while the handler works.
     input: Option<&'a Schema>,
-    patience: Duration,
+    timeout: Duration,
     /// Absent for streams, which only begin here.
-    turns: Option<&'a Turns>,
-    /// Who asks, where that is known already.
+    limiter: Option<&'a ConcurrencyLimiter>,
+    /// The caller, if it is known already.
     known: Option<&'a Caller>,
 }
 
@@ -143,31 +148,34 @@ impl Pipeline {
         catalog: Catalog,
         authenticator: Arc<dyn Authenticator>,
         meter: Arc<dyn Meter>,
-        patience: Duration,
+        timeout: Duration,
     ) -> Self {
-        let standings =
-            Standings::new(Arc::clone(&authenticator), Arc::clone(&meter), standing::EVERY);
+        let monitor = CredentialMonitor::new(
+            Arc::clone(&authenticator),
+            Arc::clone(&meter),
+            credential_monitor::RECHECK_INTERVAL,
+        );
         Self {
             catalog,
             authenticator,
             meter,
-            standings,
-            patience,
+            monitor,
+            timeout,
             check_replies: cfg!(debug_assertions),
         }
     }
 
     /// How often the credentials of what is open are looked at again.
     #[must_use]
-    pub fn rechecked(mut self, every: Duration) -> Self {
-        self.standings =
-            Standings::new(Arc::clone(&self.authenticator), Arc::clone(&self.meter), every);
+    pub fn with_recheck_interval(mut self, every: Duration) -> Self {
+        self.monitor =
+            CredentialMonitor::new(Arc::clone(&self.authenticator), Arc::clone(&self.meter), every);
         self
     }
 
     /// How many calls of a tool run at once and wait, where its contract has no number of its own.
     #[must_use]
-    pub fn limited(mut self, usual: Concurrency) -> Self {
+    pub fn with_default_concurrency(mut self, usual: Concurrency) -> Self {
         self.catalog.limit(usual);
         self
     }
@@ -178,41 +186,41 @@ impl Pipeline {
 
     /// Carries one call through. `None` when there is no such tool, which is the transport's to
     /// say in its own protocol.
-    pub async fn call(&self, call: Call) -> Option<Outcome> {
-        self.carry(None, call).await
+    pub async fn call(&self, call: Call) -> Option<CallOutcome> {
+        self.dispatch(None, call).await
     }
 
     /// The same for a caller whose credential was looked at before: for the calls that a handler
     /// makes on behalf of its own caller. Scopes are asked for as ever.
-    pub async fn call_for(&self, caller: &Caller, call: Call) -> Option<Outcome> {
-        self.carry(Some(caller), call).await
+    pub async fn call_for(&self, caller: &Caller, call: Call) -> Option<CallOutcome> {
+        self.dispatch(Some(caller), call).await
     }
 
-    async fn carry(&self, known: Option<&Caller>, call: Call) -> Option<Outcome> {
+    async fn dispatch(&self, known: Option<&Caller>, call: Call) -> Option<CallOutcome> {
         let (service, tool) = self.catalog.find(call.service.as_deref(), &call.tool)?;
         let started = Instant::now();
         let transport = call.transport;
         let request_id = Arc::clone(&call.request_id);
         let spec = &tool.spec;
-        let asks = Asks {
+        let operation = Operation {
             service,
             name: &spec.name,
             scope: tool.scope,
             input: Some(spec.input_for(call.service.is_some())),
-            patience: spec.timeout.unwrap_or(self.patience),
-            turns: Some(&tool.turns),
+            timeout: spec.timeout.unwrap_or(self.timeout),
+            limiter: Some(&tool.limiter),
             known,
         };
         // Envelopes may repeat the request, so its arguments are kept where they are small.
         let mut asked = Map::new();
-        let result = self.steps(&asks, tool, call, started, &mut asked).await;
-        self.record(&asks, transport, started, result.as_ref().err());
-        Some(result.map_err(|fault| fail(&asks, &fault, &request_id, &asked)))
+        let result = self.steps(&operation, tool, call, started, &mut asked).await;
+        self.record(&operation, transport, started, result.as_ref().err());
+        Some(result.map_err(|fault| fail(&operation, &fault, &request_id, &asked)))
     }
 
     /// Opens a subscription to a stream of a service; `call.tool` is the stream's name. The steps
     /// are those of a call, and the deadline is that of its beginning.
-    pub async fn open(&self, call: Call, input: StreamInput) -> Option<Opened> {
+    pub async fn open(&self, call: Call, input: StreamInput) -> Option<StreamOutcome> {
         let service = call.service.clone()?;
         let (service, stream) = self.catalog.stream(&service, &call.tool)?;
         let (started, transport) = (Instant::now(), call.transport);
@@ -223,41 +231,43 @@ impl Pipeline {
             (StreamInput::Query, Some(sse)) => &sse.query,
             _ => &spec.input,
         };
-        let asks = Asks {
+        let operation = Operation {
             service,
             name: &spec.name,
             scope: stream.scope,
             input: Some(schema),
-            patience: self.patience,
-            turns: None,
+            timeout: self.timeout,
+            limiter: None,
             known: None,
         };
         let mut asked = Map::new();
-        let result = self.admitted(&asks, call, started, &mut asked, &stream.open).await;
-        self.record(&asks, transport, started, result.as_ref().err());
+        let result = self.execute(&operation, call, started, &mut asked, &stream.open).await;
+        self.record(&operation, transport, started, result.as_ref().err());
         Some(match result {
             Ok(opened) => {
-                let open = self.meter.opened(&service.name, &spec.name, transport);
+                let open = self.meter.stream_opened(&service.name, &spec.name, transport);
                 let checked = self.check_replies.then(|| Arc::clone(spec));
-                let standing = self.standings.of(&credential, &service.name, stream.scope);
-                let ending =
-                    Ending { meter: Arc::clone(&self.meter), service: Arc::clone(&service.name) };
-                Ok(opened.watched(open, checked, standing, ending))
+                let watch = self.monitor.watch(&credential, &service.name, stream.scope);
+                let cut_off = CutOffCounter {
+                    meter: Arc::clone(&self.meter),
+                    service: Arc::clone(&service.name),
+                };
+                Ok(opened.monitored(open, checked, watch, cut_off))
             }
-            Err(fault) => Err(fail(&asks, &fault, &request_id, &asked)),
+            Err(fault) => Err(fail(&operation, &fault, &request_id, &asked)),
         })
     }
 
     fn record(
         &self,
-        asks: &Asks<'_>,
+        operation: &Operation<'_>,
         transport: &'static str,
         started: Instant,
         failed: Option<&Fault>,
     ) {
         self.meter.record(&CallRecord {
-            service: &asks.service.name,
-            tool: asks.name,
+            service: &operation.service.name,
+            tool: operation.name,
             transport,
             failed: failed.map(Fault::code),
             elapsed: started.elapsed(),
@@ -266,54 +276,54 @@ impl Pipeline {
 
     async fn steps(
         &self,
-        asks: &Asks<'_>,
+        operation: &Operation<'_>,
         tool: &ToolRow,
         call: Call,
         started: Instant,
         asked: &mut Map<String, Value>,
     ) -> Result<Box<dyn Reply>, Fault> {
-        let reply = self.admitted(asks, call, started, asked, &tool.handler).await?;
+        let reply = self.execute(operation, call, started, asked, &tool.handler).await?;
         if self.check_replies {
-            tool.fits(&*reply)?;
+            tool.validate_reply(&*reply)?;
         }
         Ok(reply)
     }
 
     /// Everything up to the handler's answer.
-    async fn admitted<T>(
+    async fn execute<T>(
         &self,
-        asks: &Asks<'_>,
+        operation: &Operation<'_>,
         mut call: Call,
         started: Instant,
         asked: &mut Map<String, Value>,
         handler: impl FnOnce(Cx<()>, Map<String, Value>) -> Answer<T> + Send,
     ) -> Result<T, Fault> {
-        let rules = &asks.service.access;
-        if let Some(given) = rules.take(&mut call.args) {
+        let rules = &operation.service.access;
+        if let Some(given) = rules.take_credential(&mut call.args) {
             call.credential = given;
         }
-        let caller = self.caller(asks, &call.credential).await?;
+        let caller = self.caller(operation, &call.credential).await?;
         if let Some(wait) = call.retry_after_rate {
             return Err(rate_limited(wait));
         }
-        if asks.service.envelope.repeats_request() {
+        if operation.service.envelope.repeats_request() {
             asked.clone_from(&call.args);
         }
-        if rules.argument.is_some() {
-            self.authorise(asks, &caller)?;
+        if rules.credential_argument.is_some() {
+            self.authorise(operation, &caller)?;
         }
-        let mut args = asks.input.map_or(Ok(Map::new()), |input| input.accept(call.args))?;
-        rules.forget(&mut args);
-        if rules.argument.is_none() {
-            self.authorise(asks, &caller)?;
+        let mut args = operation.input.map_or(Ok(Map::new()), |input| input.accept(call.args))?;
+        rules.remove_placeholder(&mut args);
+        if rules.credential_argument.is_none() {
+            self.authorise(operation, &caller)?;
         }
-        let patience = asked_patience(asks, &args).unwrap_or(asks.patience);
-        let deadline = started + patience;
+        let timeout = requested_timeout(operation, &args).unwrap_or(operation.timeout);
+        let deadline = started + timeout;
         let cancel = call.cancel.clone();
         // A call that may go on for long is a stream in all but name.
-        let long = patience >= LONG && asks.turns.is_some() && asks.known.is_none();
-        let standing = match long {
-            true => self.standings.of(&call.credential, &asks.service.name, asks.scope),
+        let long = timeout >= LONG && operation.limiter.is_some() && operation.known.is_none();
+        let watch = match long {
+            true => self.monitor.watch(&call.credential, &operation.service.name, operation.scope),
             false => None,
         };
         let cx = Cx {
@@ -323,37 +333,41 @@ impl Pipeline {
             deadline,
             cancel: call.cancel,
             progress: call.progress,
-            ledger: Ledger {
+            stream_metrics: StreamMetrics {
                 meter: Arc::clone(&self.meter),
-                service: Arc::clone(&asks.service.name),
+                service: Arc::clone(&operation.service.name),
                 transport: call.transport,
             },
         };
         let work = async {
-            let _turn = self.turn(asks).await?;
+            let _permit = self.acquire_permit(operation).await?;
             handler(cx, args).await
         };
         // The handler first: one that answers at once needs neither a timer nor a waiter.
         tokio::select! {
             biased;
             reply = tokio::time::timeout_at(deadline, work) => {
-                reply.map_err(|_| too_slow(patience))?
+                reply.map_err(|_| too_slow(timeout))?
             }
             () = cancel.cancelled() => Err(cancelled()),
-            fault = lost(standing.as_deref()) => Err(fault),
+            fault = revoked(watch.as_deref()) => Err(fault),
         }
     }
 
-    async fn caller(&self, asks: &Asks<'_>, credential: &Credential) -> Result<Caller, Fault> {
-        let name = &asks.service.name;
-        if let Some(known) = asks.known {
+    async fn caller(
+        &self,
+        operation: &Operation<'_>,
+        credential: &Credential,
+    ) -> Result<Caller, Fault> {
+        let name = &operation.service.name;
+        if let Some(known) = operation.known {
             return Ok(known.clone());
         }
-        if asks.scope != Scope::Open {
-            return self.authenticator.authenticate_for(credential, name, asks.scope).await;
+        if operation.scope != Scope::Open {
+            return self.authenticator.authenticate_for(credential, name, operation.scope).await;
         }
         let known = match credential {
-            Credential::Bearer(_) if asks.service.access.recognise => {
+            Credential::Bearer(_) if operation.service.access.identifies_callers => {
                 self.authenticator.identify(credential, name).await
             }
             _ => None,
@@ -361,40 +375,52 @@ impl Pipeline {
         Ok(known.unwrap_or_else(Caller::anonymous))
     }
 
-    /// Waits for a turn at the tool, within the caller's deadline.
-    async fn turn<'a>(&self, asks: &Asks<'a>) -> Result<Option<SemaphorePermit<'a>>, Fault> {
-        let Some(turns) = asks.turns else { return Ok(None) };
-        if let Some(turn) = turns.at_once() {
-            return Ok(Some(turn));
+    /// Waits for a permit of the tool, within the caller's deadline.
+    async fn acquire_permit<'a>(
+        &self,
+        operation: &Operation<'a>,
+    ) -> Result<Option<SemaphorePermit<'a>>, Fault> {
+        let Some(limiter) = operation.limiter else { return Ok(None) };
+        if let Some(permit) = limiter.try_acquire() {
+            return Ok(Some(permit));
         }
-        let place = turns.line_up(asks.name)?;
-        let _shown = self.meter.waiting(&asks.service.name, asks.name);
-        place.turn().await.map(Some)
+        let slot = limiter.enqueue(operation.name)?;
+        let _shown = self.meter.call_queued(&operation.service.name, operation.name);
+        slot.acquire().await.map(Some)
     }
 
-    fn authorise(&self, asks: &Asks<'_>, caller: &Caller) -> Result<(), Fault> {
-        if asks.scope == Scope::Open {
+    fn authorise(&self, operation: &Operation<'_>, caller: &Caller) -> Result<(), Fault> {
+        if operation.scope == Scope::Open {
             return Ok(());
         }
-        let denied = (!caller.may(asks.scope)).then(|| scope_missing(asks));
-        self.authenticator.on_authorization(&asks.service.name, asks.scope, denied.as_ref());
+        let denied = (!caller.may(operation.scope)).then(|| scope_missing(operation));
+        self.authenticator.on_authorization(
+            &operation.service.name,
+            operation.scope,
+            denied.as_ref(),
+        );
         denied.map_or(Ok(()), Err)
     }
 
-    /// Whether a tool asks for no credential.
+    /// Whether a tool needs no credential.
     pub fn is_for_anybody(&self, service: Option<&str>, tool: &str) -> bool {
         self.catalog.find(service, tool).is_some_and(|(_, row)| row.scope == Scope::Open)
     }
 
     /// Counts a stream that was cut off by its transport.
-    pub fn cut_off(&self, service: &str, code: &'static str) {
+    pub fn record_cut_off(&self, service: &str, code: &'static str) {
         tracing::info!(service, code, "a stream was cut off");
-        self.meter.lost(service, code);
+        self.meter.stream_cut_off(service, code);
     }
 
     /// A refusal that happens before a tool is reached (a body too large, a path that does not
     /// decode), in the words of the service that was addressed.
-    pub fn refuse(&self, service: &str, fault: &Fault, request_id: &str) -> Option<Failure> {
+    pub fn failure_for(
+        &self,
+        service: &str,
+        fault: &Fault,
+        request_id: &str,
+    ) -> Option<CallFailure> {
         let service = self.catalog.service(service)?;
         Some(envelop(service, "", fault, request_id, &Map::new()))
     }
@@ -402,9 +428,9 @@ impl Pipeline {
 
 /// How long the caller itself gives the call, where the contract lets it say so. The schema has
 /// checked it.
-fn asked_patience(asks: &Asks<'_>, args: &Map<String, Value>) -> Option<Duration> {
+fn requested_timeout(operation: &Operation<'_>, args: &Map<String, Value>) -> Option<Duration> {
     let asked = args.get(TIMEOUT)?.as_u64()?;
-    let promised = asks.input?.json()["properties"][TIMEOUT].is_object();
+    let promised = operation.input?.json()["properties"][TIMEOUT].is_object();
     promised.then(|| Duration::from_millis(asked))
 }
 
@@ -413,17 +439,17 @@ fn rate_limited(wait: Duration) -> Fault {
     Fault::new(Kind::RateLimited, "rate_limited", message).retry_after(wait)
 }
 
-fn scope_missing(asks: &Asks<'_>) -> Fault {
-    let (name, scope) = (asks.name, asks.scope.word());
+fn scope_missing(operation: &Operation<'_>) -> Fault {
+    let (name, scope) = (operation.name, operation.scope.as_str());
     let message = format!("{name} needs the scope {scope:?}, which this credential does not have");
     Fault::new(Kind::Forbidden, "scope_missing", message)
 }
 
-/// Waits until the credential is good no more.
-async fn lost(standing: Option<&Standing>) -> Fault {
-    if let Some(standing) = standing {
-        standing.watch().await;
-        if let Some(fault) = standing.lost() {
+/// Waits until the credential is revoked; for ever if none is watched.
+async fn revoked(watch: Option<&CredentialWatch>) -> Fault {
+    if let Some(watch) = watch {
+        watch.revoked().await;
+        if let Some(fault) = watch.revocation() {
             return fault;
         }
     }
@@ -434,15 +460,20 @@ fn cancelled() -> Fault {
     Fault::new(Kind::Cancelled, "cancelled", "the caller cancelled the request")
 }
 
-fn too_slow(patience: Duration) -> Fault {
-    let message = format!("no answer within {} s", patience.as_secs_f32());
+fn too_slow(timeout: Duration) -> Fault {
+    let message = format!("no answer within {} s", timeout.as_secs_f32());
     Fault::new(Kind::Timeout, "deadline", message).retry_after(Duration::from_secs(1))
 }
 
 /// The only place where a failed call is logged: with its cause, which is never sent.
-fn fail(asks: &Asks<'_>, fault: &Fault, request_id: &str, asked: &Map<String, Value>) -> Failure {
+fn fail(
+    operation: &Operation<'_>,
+    fault: &Fault,
+    request_id: &str,
+    asked: &Map<String, Value>,
+) -> CallFailure {
     let cause = std::error::Error::source(fault).map(ToString::to_string);
-    let tool = asks.name;
+    let tool = operation.name;
     match fault.kind() {
         Kind::Internal => {
             tracing::error!(request_id, tool, code = fault.code(), cause, "{fault}");
@@ -452,7 +483,7 @@ fn fail(asks: &Asks<'_>, fault: &Fault, request_id: &str, asked: &Map<String, Va
         }
         _ => tracing::debug!(request_id, tool, code = fault.code(), cause, "{fault}"),
     }
-    envelop(asks.service, asks.name, fault, request_id, asked)
+    envelop(operation.service, operation.name, fault, request_id, asked)
 }
 
 fn envelop(
@@ -461,10 +492,10 @@ fn envelop(
     fault: &Fault,
     request_id: &str,
     asked: &Map<String, Value>,
-) -> Failure {
+) -> CallFailure {
     let row = service.errors.row(fault);
     let cx = FailureContext { tool, request_id, args: asked, row };
-    let failure = Failure {
+    let failure = CallFailure {
         kind: fault.kind(),
         code: fault.code(),
         http_status: row.http_status,

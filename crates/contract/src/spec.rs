@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 use crate::access::AccessRules;
 use crate::address;
 use crate::agent::AgentSpec;
-use crate::files::{ContractError, follow, json, text};
+use crate::concurrency::Concurrency;
+use crate::files::{ContractError, file_text, follow, json};
 use crate::schema::Schema;
-use crate::task::TaskRules;
+use crate::task::TaskSpec;
 use crate::transfer::{DownloadFile, DownloadSpec, UploadFile, UploadSpec};
-use crate::turns::Concurrency;
 
 #[derive(Debug)]
 pub struct Contract {
@@ -28,7 +28,7 @@ pub struct Contract {
     pub body_bytes: Option<usize>,
     /// What a model is told about this service before its first call.
     pub instructions: String,
-    pub documents: Vec<Document>,
+    pub documents: Vec<ContractDocument>,
     pub tools: Vec<ToolSpec>,
     pub streams: Vec<StreamSpec>,
     pub uploads: Vec<UploadSpec>,
@@ -40,7 +40,7 @@ pub struct Contract {
 
 /// A file of the contract that is served as it is.
 #[derive(Debug)]
-pub struct Document {
+pub struct ContractDocument {
     pub uri: String,
     pub title: String,
     pub text: &'static str,
@@ -54,7 +54,7 @@ pub struct ToolSpec {
     pub title: String,
     pub description: String,
     pub input: Schema,
-    /// The input where a header may carry the credential; absent where it makes no difference.
+    /// The input where a header may dispatch the credential; absent where it makes no difference.
     pub relaxed: Option<Schema>,
     pub output: Schema,
     /// The MCP hints, as listed.
@@ -69,7 +69,7 @@ pub struct ToolSpec {
     /// How many calls at once, where it is not what is usual in the house.
     pub concurrency: Option<Concurrency>,
     /// Set where a call may go on as a task.
-    pub task: Option<TaskRules>,
+    pub task: Option<TaskSpec>,
 }
 
 /// The argument with which a caller says how many milliseconds a call may take.
@@ -99,7 +99,7 @@ pub struct StreamSpec {
     pub input: Schema,
     /// What every event looks like.
     pub event: Schema,
-    /// The field of the input that takes the resume point of an event; see [`crate::Event`].
+    /// The field of the input that takes the resume point of an event; see [`crate::StreamEvent`].
     pub resume: String,
     pub sse: Option<SseBinding>,
     /// The address of the WebSocket on which it can be subscribed to; streams share addresses.
@@ -262,7 +262,7 @@ struct ToolFile {
     http_only: bool,
     timeout_s: Option<u32>,
     concurrency: Option<Concurrency>,
-    task: Option<TaskRules>,
+    task: Option<TaskSpec>,
 }
 
 #[derive(Deserialize)]
@@ -370,11 +370,11 @@ fn load_errors(service: &str) -> Result<ErrorTable, ContractError> {
 }
 
 impl DocumentFile {
-    fn load(self, service: &str) -> Result<Document, ContractError> {
+    fn load(self, service: &str) -> Result<ContractDocument, ContractError> {
         let path = format!("{service}/{}", self.file);
-        let text =
-            text(&path).ok_or_else(|| ContractError(format!("contracts/{path} is missing")))?;
-        Ok(Document { uri: self.uri, title: self.title, http: self.http, text })
+        let text = file_text(&path)
+            .ok_or_else(|| ContractError(format!("contracts/{path} is missing")))?;
+        Ok(ContractDocument { uri: self.uri, title: self.title, http: self.http, text })
     }
 }
 
@@ -389,7 +389,7 @@ impl ToolFile {
         let input = Schema::compile(follow(service, &self.input)?)?;
         let http = self.http.map(|http| http.load(service, &input)).transpose()?;
         Ok(ToolSpec {
-            relaxed: access.relaxed(&input)?,
+            relaxed: access.without_required_credential(&input)?,
             input,
             output: Schema::compile(follow(service, &self.output)?)?,
             read_only: self.annotations["readOnlyHint"] == Value::Bool(true),

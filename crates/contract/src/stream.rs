@@ -1,5 +1,5 @@
-//! Streams: an answer that goes on. A subscription is opened like a call is made, and then gives
-//! events until it ends; how they travel is the transport's affair.
+//! Streams: a subscription is opened like a call and then yields events until it ends. How events
+//! are sent is up to the transport.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,35 +9,36 @@ use std::task::{Context, Poll};
 use fault::Fault;
 use serde_json::Value;
 
+use crate::credential_monitor::CredentialWatch;
 use crate::pipeline::Meter;
 use crate::spec::StreamSpec;
-use crate::standing::Standing;
 
-/// One message of a stream. It is serialized once, however many read it.
+/// One message of a stream, serialized once for all its readers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
-    /// The contract's own word for what this is; SSE's `event`.
+pub struct StreamEvent {
+    /// The contract's name of this kind of event; SSE sends it as `event`.
     pub kind: &'static str,
-    /// Where a reader that has this event continues; `None` where it marks no place.
+    /// The resume point of a reader that has received this event; `None` if the event is not a
+    /// resume point.
     pub resume: Option<Arc<str>>,
-    /// A JSON object that fits the stream's event schema.
+    /// A JSON object that matches the stream's event schema.
     pub json: Arc<str>,
 }
 
-/// Where events come from. Dropping it ends the subscription.
+/// A source of events. Dropping it ends the subscription.
 pub trait EventFeed: Send + Unpin {
-    /// The next event; `None` when the stream is over. An end that the reader should know about
-    /// is told by an event before it.
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<Event>>>;
+    /// The next event; `None` when the stream is over. If the reader should know why, the feed
+    /// yields an event that says so before it ends.
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<StreamEvent>>>;
 
-    /// Why it is over, where its reader is to blame; for those who count.
+    /// The fault code for the metrics if the feed ended because its reader was too slow.
     fn cut_off(&self) -> Option<&'static str> {
         None
     }
 }
 
-/// Who counts the ends.
-pub(crate) struct Ending {
+/// Counts a subscription that the server cut off.
+pub(crate) struct CutOffCounter {
     pub(crate) meter: Arc<dyn Meter>,
     pub(crate) service: Arc<str>,
 }
@@ -45,46 +46,51 @@ pub(crate) struct Ending {
 /// An open subscription, as transports read it.
 pub struct Subscription {
     feed: Box<dyn EventFeed>,
-    /// Tells the meter when it is over, by being dropped.
+    /// The meter's guard: dropping it counts the subscription as closed.
     _open: Option<Box<dyn Send + Sync>>,
-    /// Set where events are held against their schema.
-    checked: Option<Arc<StreamSpec>>,
-    /// Set where a credential was needed, which may expire or be taken back.
-    leave: Option<Leave>,
-    /// Taken when the end was counted.
-    ending: Option<Ending>,
+    /// Set if events are validated against their schema.
+    validated: Option<Arc<StreamSpec>>,
+    /// Set if the subscription needed a credential, which may expire or be revoked.
+    credential: Option<WatchedCredential>,
+    /// Taken when the cut-off is counted, so that it is counted once.
+    cut_off: Option<CutOffCounter>,
 }
 
-/// The credential's standing, and the sign that it was lost.
-struct Leave {
-    standing: Arc<Standing>,
-    lost: Pin<Box<dyn Future<Output = ()> + Send>>,
+struct WatchedCredential {
+    watch: Arc<CredentialWatch>,
+    revoked: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
 impl Subscription {
+    /// A subscription to a feed.
     pub fn new(feed: impl EventFeed + 'static) -> Self {
-        Self { feed: Box::new(feed), _open: None, checked: None, leave: None, ending: None }
+        let feed = Box::new(feed);
+        Self { feed, _open: None, validated: None, credential: None, cut_off: None }
     }
 
-    pub(crate) fn watched(
+    /// Adds what the pipeline checks and counts while the subscription is open.
+    pub(crate) fn monitored(
         self,
         open: Box<dyn Send + Sync>,
-        checked: Option<Arc<StreamSpec>>,
-        standing: Option<Arc<Standing>>,
-        ending: Ending,
+        validated: Option<Arc<StreamSpec>>,
+        watch: Option<Arc<CredentialWatch>>,
+        cut_off: CutOffCounter,
     ) -> Self {
-        let leave = standing.map(|standing| Leave { lost: Box::pin(standing.watch()), standing });
-        Self { feed: self.feed, _open: Some(open), checked, leave, ending: Some(ending) }
+        let credential =
+            watch.map(|watch| WatchedCredential { revoked: Box::pin(watch.revoked()), watch });
+        Self { feed: self.feed, _open: Some(open), validated, credential, cut_off: Some(cut_off) }
     }
 
-    /// Why the stream is over, where it is because its credential is good no more.
-    pub fn refused(&self) -> Option<Fault> {
-        self.leave.as_ref()?.standing.lost()
+    /// Why the stream ended, if it ended because its credential was revoked.
+    pub fn revocation(&self) -> Option<Fault> {
+        self.credential.as_ref()?.watch.revocation()
     }
 
-    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
-        if let Some(leave) = &mut self.leave
-            && (leave.standing.is_lost() || leave.lost.as_mut().poll(context).is_ready())
+    /// Polls for the next event; `None` when the stream is over.
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<StreamEvent>>> {
+        if let Some(credential) = &mut self.credential
+            && (credential.watch.is_revoked()
+                || credential.revoked.as_mut().poll(context).is_ready())
         {
             return Poll::Ready(None);
         }
@@ -92,26 +98,26 @@ impl Subscription {
         let Poll::Ready(Some(event)) = &polled else {
             if polled.is_ready()
                 && let Some(code) = self.feed.cut_off()
-                && let Some(Ending { meter, service }) = self.ending.take()
+                && let Some(CutOffCounter { meter, service }) = self.cut_off.take()
             {
-                meter.lost(&service, code);
+                meter.stream_cut_off(&service, code);
             }
             return polled;
         };
-        let Some(Err(fault)) = self.checked.as_deref().map(|stream| held(stream, event)) else {
+        let Some(Err(fault)) = self.validated.as_deref().map(|spec| validate(spec, event)) else {
             return polled;
         };
         tracing::error!(kind = event.kind, "an event broke its own contract: {fault}");
         Poll::Ready(None)
     }
 
-    /// The next event; `None` when the stream is over. Nothing is lost by giving up waiting.
-    pub async fn next(&mut self) -> Option<Arc<Event>> {
+    /// The next event; `None` when the stream is over. Cancel-safe: no event is lost.
+    pub async fn next(&mut self) -> Option<Arc<StreamEvent>> {
         std::future::poll_fn(|context| self.poll_next(context)).await
     }
 }
 
-fn held(stream: &StreamSpec, event: &Event) -> Result<(), Fault> {
+fn validate(stream: &StreamSpec, event: &StreamEvent) -> Result<(), Fault> {
     let json: Value = serde_json::from_str(&event.json).map_err(Fault::internal)?;
     stream.event.check(&json)
 }

@@ -11,15 +11,15 @@ use serde_json::{Map, Value};
 use crate::access::AccessRules;
 use crate::agent::AgentSpec;
 use crate::call::{Cx, Scope};
+use crate::concurrency::ConcurrencyLimiter;
 use crate::download::Download;
 use crate::envelope::Envelope;
 use crate::files::ContractError;
 use crate::reply::Reply;
 use crate::spec::{Contract, ResourceSpec, StreamSpec, ToolSpec};
 use crate::stream::Subscription;
-use crate::task::{Followed, TaskAsk};
+use crate::task::{JobQuery, JobReport};
 use crate::transfer::{DownloadSpec, UploadSpec};
-use crate::turns::Turns;
 use crate::upload::Upload;
 
 pub(crate) type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send>>;
@@ -34,7 +34,7 @@ pub struct Tools<S> {
     streams: Vec<Unbound<Handler<Subscription>>>,
     uploads: Vec<Unbound<Receiver>>,
     downloads: Vec<Unbound<Handler<Download>>>,
-    followers: Vec<(&'static str, Handler<Followed>)>,
+    followers: Vec<(&'static str, Handler<JobReport>)>,
 }
 
 type Unbound<H> = (&'static str, Scope, H);
@@ -65,8 +65,8 @@ impl<S: Send + Sync + 'static> Tools<S> {
     #[must_use]
     pub fn follow<F, Fut>(mut self, tool: &'static str, handler: F) -> Self
     where
-        F: Fn(Cx<S>, TaskAsk) -> Fut + Send + Sync + Clone + 'static,
-        Fut: Future<Output = Result<Followed, Fault>> + Send + 'static,
+        F: Fn(Cx<S>, JobQuery) -> Fut + Send + Sync + Clone + 'static,
+        Fut: Future<Output = Result<JobReport, Fault>> + Send + 'static,
     {
         self.followers.push((tool, erased(&self.service, handler, |followed| followed)));
         self
@@ -126,8 +126,8 @@ impl<S: Send + Sync + 'static> Tools<S> {
             join(&service, contract.tools, self.tools, |spec| &spec.name)?
                 .into_iter()
                 .map(|(spec, scope, handler)| {
-                    let turns = Turns::new(spec.concurrency.unwrap_or_default());
-                    ToolRow { spec, scope, handler, turns, follow: None }
+                    let limiter = ConcurrencyLimiter::new(spec.concurrency.unwrap_or_default());
+                    ToolRow { spec, scope, handler, limiter, follow: None }
                 })
                 .collect();
         followed(&service, &mut tools, self.followers)?;
@@ -137,8 +137,8 @@ impl<S: Send + Sync + 'static> Tools<S> {
         let uploads = join(&service, contract.uploads, self.uploads, |spec| &spec.name)?
             .into_iter()
             .map(|(spec, scope, receiver)| {
-                let turns = Turns::new(spec.concurrency.unwrap_or_default());
-                UploadRow { spec: Arc::new(spec), scope, receiver, turns }
+                let limiter = ConcurrencyLimiter::new(spec.concurrency.unwrap_or_default());
+                UploadRow { spec: Arc::new(spec), scope, receiver, limiter }
             });
         let downloads = join(&service, contract.downloads, self.downloads, |spec| &spec.name)?
             .into_iter()
@@ -214,7 +214,7 @@ fn join<P, H>(
 fn followed(
     service: &str,
     tools: &mut [ToolRow],
-    followers: Vec<(&'static str, Handler<Followed>)>,
+    followers: Vec<(&'static str, Handler<JobReport>)>,
 ) -> Result<(), ContractError> {
     for (name, follower) in followers {
         let row = tools.iter_mut().find(|row| row.spec.name == name && row.spec.task.is_some());
@@ -241,7 +241,7 @@ pub struct Service {
     pub access: AccessRules,
     pub body_bytes: Option<usize>,
     pub instructions: String,
-    pub documents: Vec<crate::spec::Document>,
+    pub documents: Vec<crate::spec::ContractDocument>,
     pub errors: Arc<crate::spec::ErrorTable>,
     pub(crate) envelope: Box<dyn Envelope>,
     pub tools: Vec<ToolRow>,
@@ -256,13 +256,13 @@ pub struct ToolRow {
     pub spec: ToolSpec,
     pub scope: Scope,
     pub(crate) handler: Handler<Box<dyn Reply>>,
-    pub(crate) turns: Turns,
-    pub(crate) follow: Option<Handler<Followed>>,
+    pub(crate) limiter: ConcurrencyLimiter,
+    pub(crate) follow: Option<Handler<JobReport>>,
 }
 
 impl ToolRow {
     /// Fails where a reply is not what the contract promises.
-    pub(crate) fn fits(&self, reply: &dyn Reply) -> Result<(), Fault> {
+    pub(crate) fn validate_reply(&self, reply: &dyn Reply) -> Result<(), Fault> {
         self.spec.output.check(&reply.result()).map_err(|fault| {
             Fault::internal(format!("{} broke its own contract: {fault}", self.spec.name))
         })
@@ -279,7 +279,7 @@ pub struct UploadRow {
     pub spec: Arc<UploadSpec>,
     pub scope: Scope,
     pub(crate) receiver: Receiver,
-    pub(crate) turns: Turns,
+    pub(crate) limiter: ConcurrencyLimiter,
 }
 
 pub struct DownloadRow {

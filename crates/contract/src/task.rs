@@ -7,13 +7,13 @@ use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::pipeline::Outcome;
+use crate::pipeline::CallOutcome;
 use crate::reply::Reply;
 
 /// The `task` section of a tool: its calls may become tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TaskRules {
+pub struct TaskSpec {
     /// How often a client is told to ask, in milliseconds.
     pub poll_ms: u64,
     /// How long after its beginning a task can be asked for, in seconds. The job behind it is kept
@@ -21,7 +21,7 @@ pub struct TaskRules {
     pub ttl_s: u64,
 }
 
-impl TaskRules {
+impl TaskSpec {
     pub(crate) fn ttl(self) -> Duration {
         Duration::from_secs(self.ttl_s)
     }
@@ -29,25 +29,25 @@ impl TaskRules {
 
 /// What is asked about the job behind a task; see [`crate::Tools::follow`].
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct TaskAsk {
+pub struct JobQuery {
     /// As the reply named it; see [`Reply::job`].
     pub job: String,
-    /// Whether it is to stop, if it has not ended.
-    pub stop: bool,
+    /// Whether it is to cancel, if it has not ended.
+    pub cancel: bool,
 }
 
-impl TaskAsk {
+impl JobQuery {
     pub(crate) fn into_args(self) -> Map<String, Value> {
-        let Self { job, stop } = self;
+        let Self { job, cancel } = self;
         Map::from_iter([
             ("job".to_owned(), Value::from(job)),
-            ("stop".to_owned(), Value::from(stop)),
+            ("cancel".to_owned(), Value::from(cancel)),
         ])
     }
 }
 
 /// What a service tells of the job behind a task. One that is not the caller's own is not there.
-pub struct Followed {
+pub struct JobReport {
     /// RFC 3339, as is the next.
     pub created_at: String,
     /// When the job last changed its state.
@@ -56,10 +56,10 @@ pub struct Followed {
     pub age: Duration,
     /// How far it is, or how it ended, for a person or a model to read.
     pub note: String,
-    pub stage: Stage,
+    pub phase: JobPhase,
 }
 
-pub enum Stage {
+pub enum JobPhase {
     Working,
     /// What the call came to: a reply that fits the output of its tool, or the fault that it would
     /// have answered with.
@@ -68,17 +68,17 @@ pub enum Stage {
 }
 
 /// A task, ready for a transport to encode.
-pub struct Task {
-    pub rules: TaskRules,
+pub struct TaskReport {
+    pub spec: TaskSpec,
     pub created_at: String,
     pub changed_at: String,
     pub note: String,
-    pub stage: TaskStage,
+    pub phase: TaskPhase,
 }
 
-pub enum TaskStage {
+pub enum TaskPhase {
     Working,
     /// Exactly what the call would have answered, had it waited.
-    Ended(Outcome),
+    Ended(CallOutcome),
     Cancelled,
 }

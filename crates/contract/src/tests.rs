@@ -1,8 +1,8 @@
 //! The table, the catalogue and the pipeline, over services made up for the occasion.
 
 mod catalog;
-pub(crate) mod house;
+mod credential_monitor;
+pub(crate) mod fixture;
 mod pipeline;
-mod standing;
 mod task;
 mod transfer;

@@ -4,9 +4,9 @@
 use serde::Deserialize;
 
 use crate::address;
+use crate::concurrency::Concurrency;
 use crate::files::{ContractError, follow};
 use crate::schema::Schema;
-use crate::turns::Concurrency;
 
 /// A form with files, sent with `POST` as `multipart/form-data`.
 #[derive(Debug)]

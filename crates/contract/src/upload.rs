@@ -73,7 +73,7 @@ enum Place {
     Broken(Fault),
 }
 
-pub enum Part<'a> {
+pub enum UploadPart<'a> {
     Field { name: String, text: String },
     File(FilePart<'a>),
 }
@@ -160,7 +160,7 @@ impl Upload {
 
     /// The next part; `None` after a whole body. What was not read of the file before it is thrown
     /// away, and counted all the same.
-    pub async fn next(&mut self) -> Result<Option<Part<'_>>, Fault> {
+    pub async fn next(&mut self) -> Result<Option<UploadPart<'_>>, Fault> {
         while self.chunk().await?.is_some() {}
         if matches!(self.place, Place::Over) {
             return Ok(None);
@@ -173,12 +173,17 @@ impl Upload {
         if let Some(file_name) = head.file_name {
             (self.place, self.file_bytes) = (Place::InFile, 0);
             let (name, content_type) = (head.name, head.content_type);
-            return Ok(Some(Part::File(FilePart { name, file_name, content_type, upload: self })));
+            return Ok(Some(UploadPart::File(FilePart {
+                name,
+                file_name,
+                content_type,
+                upload: self,
+            })));
         }
         let text = self.text(&head.name).await;
         let text = self.kept(text)?;
         self.fields.insert(head.name.clone(), text.clone());
-        Ok(Some(Part::Field { name: head.name, text }))
+        Ok(Some(UploadPart::Field { name: head.name, text }))
     }
 
     /// The fields that came so far, as the contract's form would have them. They may come after the

@@ -50,11 +50,11 @@ impl Counters {
 struct Granted(Arc<Grant>);
 
 impl GrantLimits for Granted {
-    fn sku(&self, sku: &str) -> Result<(), Fault> {
+    fn require_sku(&self, sku: &str) -> Result<(), Fault> {
         self.0.require_sku(sku)
     }
 
-    fn market(&self, market: &str) -> Result<(), Fault> {
+    fn require_market(&self, market: &str) -> Result<(), Fault> {
         self.0.require_market(market)
     }
 
@@ -72,7 +72,7 @@ impl Access {
         services: &[Service],
         counters: &Counters,
     ) -> Self {
-        let read: Arc<[String]> = Arc::from([Scope::Read.word().to_owned()]);
+        let read: Arc<[String]> = Arc::from([Scope::Read.as_str().to_owned()]);
         let caller = |subject: &str| Caller::new(subject, Arc::clone(&read));
         let door = |service: &Service| {
             let metrics = counters.of(&service.name);
@@ -96,11 +96,13 @@ impl Access {
         scope: Scope,
     ) -> Result<Caller, Fault> {
         let rules = self.services.get(service).map(|door| &door.rules);
-        let closed = rules.is_some_and(|rules| rules.closed);
+        let closed = rules.is_some_and(|rules| rules.requires_credential);
         match credential {
             Credential::None if self.open && !closed => Ok(self.reader.clone()),
-            Credential::None if rules.is_some_and(|rules| rules.recognise) => Err(sign_in()),
-            Credential::None => Err(token_missing(Some(scope.word()))),
+            Credential::None if rules.is_some_and(|rules| rules.identifies_callers) => {
+                Err(sign_in())
+            }
+            Credential::None => Err(token_missing(Some(scope.as_str()))),
             Credential::Bearer(token) => {
                 let set = self.http_token.as_ref();
                 if set.is_some_and(|set| same_secret(token, set.reveal())) {
@@ -120,7 +122,7 @@ impl Access {
                 }
                 // A limit that a service does not honour must not be forgotten.
                 let limited = grant.limits.market.is_some() || grant.limits.sku_prefix.is_some();
-                if limited && rules.is_some_and(|rules| !rules.limits) {
+                if limited && rules.is_some_and(|rules| !rules.honours_grant_limits) {
                     return Err(Fault::new(
                         Kind::Forbidden,
                         "limit_not_honoured",
@@ -131,7 +133,7 @@ impl Access {
                 }
                 let scopes: Vec<String> = grant.scopes.iter().map(ToString::to_string).collect();
                 let mut caller = Caller::new(grant.subject.as_str(), scopes);
-                caller.reach = limited.then(|| Arc::new(Granted(grant)) as _);
+                caller.grant_limits = limited.then(|| Arc::new(Granted(grant)) as _);
                 Ok(caller)
             }
         }
@@ -190,16 +192,18 @@ impl Authenticator for Access {
 
     fn accepts_in_call_credentials(&self, service: &str) -> bool {
         // Who is known by an open tool, or shows a token in the call, must come as far as the call.
-        let later =
-            |rules: &AccessRules| rules.argument.is_some() || (rules.closed && rules.recognise);
+        let later = |rules: &AccessRules| {
+            rules.credential_argument.is_some()
+                || (rules.requires_credential && rules.identifies_callers)
+        };
         self.services.get(service).is_some_and(|door| later(&door.rules))
     }
 
     fn on_authorization(&self, service: &str, scope: Scope, denied: Option<&Fault>) {
         let Some(Door { metrics, .. }) = self.services.get(service) else { return };
         match denied {
-            None => metrics.record_ok(Some(scope.word())),
-            Some(fault) => metrics.record_fault(Some(scope.word()), fault),
+            None => metrics.record_ok(Some(scope.as_str())),
+            Some(fault) => metrics.record_fault(Some(scope.as_str()), fault),
         }
     }
 }
@@ -215,7 +219,11 @@ mod tests {
     fn access(open: bool) -> Access {
         let authority =
             Authority::new(Keyring::generate().unwrap(), Arc::new(MemoryRevocations::new(16)));
-        let closed = AccessRules { closed: true, recognise: true, ..AccessRules::default() };
+        let closed = AccessRules {
+            requires_credential: true,
+            identifies_callers: true,
+            ..AccessRules::default()
+        };
         let door = |name: &str, rules: AccessRules| {
             (name.to_owned(), Door { rules, metrics: Arc::new(AuthMetrics::new(name)) })
         };

@@ -107,7 +107,7 @@ impl App {
         let Parts { tasks, stop, history, .. } = parts;
         let patience = config.call_patience;
         let pipeline = Pipeline::new(catalog, Arc::clone(&authenticator) as _, meter, patience)
-            .limited(config.tool_concurrency);
+            .with_default_concurrency(config.tool_concurrency);
         let pipeline = Arc::new(pipeline);
         tools.open(&pipeline);
         Ok(Self {

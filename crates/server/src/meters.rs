@@ -22,15 +22,15 @@ impl Meter for Meters {
         }
     }
 
-    fn opened(&self, _service: &str, stream: &str, transport: &str) -> Box<dyn Send + Sync> {
+    fn stream_opened(&self, _service: &str, stream: &str, transport: &str) -> Box<dyn Send + Sync> {
         Box::new(self.0.stream(stream, transport))
     }
 
-    fn lost(&self, service: &str, code: &'static str) {
+    fn stream_cut_off(&self, service: &str, code: &'static str) {
         self.0.error(service, code);
     }
 
-    fn waiting(&self, _service: &str, tool: &str) -> Box<dyn Send + Sync> {
+    fn call_queued(&self, _service: &str, tool: &str) -> Box<dyn Send + Sync> {
         Box::new(self.0.queue_depth(&format!("tool:{tool}")).hold())
     }
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use archive_accounts::Visibility;
-use contract::{Cx, Followed, Reply, Stage, TaskAsk};
+use contract::{Cx, JobPhase, JobQuery, JobReport, Reply};
 use fault::{Fault, Kind};
 use jobs::{Job, State};
 use serde_json::json;
@@ -14,16 +14,16 @@ use crate::job_tools::{halt, is_over, noted, progress, results_of, word, wrong};
 use crate::said::Said;
 use crate::{Archive, INTEGRITY, PROCESS, check};
 
-pub(crate) async fn processing(cx: Cx<Archive>, ask: TaskAsk) -> Result<Followed, Fault> {
+pub(crate) async fn processing(cx: Cx<Archive>, ask: JobQuery) -> Result<JobReport, Fault> {
     cx.service.followed(&cx, PROCESS, ask).await
 }
 
-pub(crate) async fn testing(cx: Cx<Archive>, ask: TaskAsk) -> Result<Followed, Fault> {
+pub(crate) async fn testing(cx: Cx<Archive>, ask: JobQuery) -> Result<JobReport, Fault> {
     cx.service.followed(&cx, INTEGRITY, ask).await
 }
 
 impl Archive {
-    async fn followed(&self, cx: &Cx<Self>, kind: &str, ask: TaskAsk) -> Result<Followed, Fault> {
+    async fn followed(&self, cx: &Cx<Self>, kind: &str, ask: JobQuery) -> Result<JobReport, Fault> {
         let visibility = self.visibility(&cx.caller).await?;
         let mut job = self.jobs.get(&ask.job).await?;
         // A job of somebody else is as little there as one that nobody began.
@@ -31,7 +31,7 @@ impl Archive {
             let message = format!("there is no job {:?}", job.id);
             return Err(Fault::not_found("job_not_found", message));
         }
-        if ask.stop && !is_over(&job) {
+        if ask.cancel && !is_over(&job) {
             job = match halt(self, &job).await {
                 // It ended while it was looked at, which is as good.
                 Err(fault) if fault.code() == "job_already_completed" => {
@@ -42,21 +42,21 @@ impl Archive {
         }
         let changed_at = job.finished_at.or(job.started_at).unwrap_or(job.created_at);
         let age = self.clock.now().0.saturating_sub(job.created_at.0).max(0).unsigned_abs();
-        Ok(Followed {
+        Ok(JobReport {
             created_at: job.created_at.to_stamp(),
             changed_at: changed_at.to_stamp(),
             age: Duration::from_millis(age),
             note: note(&job),
-            stage: self.stage(&visibility, &job).await?,
+            phase: self.phase(&visibility, &job).await?,
         })
     }
 
-    async fn stage(&self, visibility: &Visibility, job: &Job) -> Result<Stage, Fault> {
+    async fn phase(&self, visibility: &Visibility, job: &Job) -> Result<JobPhase, Fault> {
         Ok(match job.state {
-            _ if word(job) == "completed" => Stage::Ended(Ok(self.end(visibility, job).await?)),
-            State::Cancelled => Stage::Cancelled,
-            State::Failed => Stage::Ended(Err(failure(job))),
-            State::Queued | State::Running | State::Completed => Stage::Working,
+            _ if word(job) == "completed" => JobPhase::Ended(Ok(self.end(visibility, job).await?)),
+            State::Cancelled => JobPhase::Cancelled,
+            State::Failed => JobPhase::Ended(Err(failure(job))),
+            State::Queued | State::Running | State::Completed => JobPhase::Working,
         })
     }
 

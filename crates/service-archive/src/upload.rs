@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use archive_accounts::Visibility;
 use archive_documents::{About, Kept, Receipt};
-use contract::{Cx, FilePart, Part, Upload};
+use contract::{Cx, FilePart, Upload, UploadPart};
 use fault::{Fault, Kind};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -48,17 +48,17 @@ pub(crate) async fn call(cx: Cx<Archive>, mut upload: Upload) -> Result<Said, Fa
     loop {
         match upload.next().await? {
             None => break,
-            Some(Part::File(_)) if receipts.len() >= archive.documents.files_at_once() => {
+            Some(UploadPart::File(_)) if receipts.len() >= archive.documents.files_at_once() => {
                 let most = archive.documents.files_at_once();
                 let message = format!("an upload has at most {most} files; send the rest later");
                 let fault = Fault::invalid("too_many_files", message);
                 return Err(fault.problem("file", format!("at most {most} files")));
             }
-            Some(Part::File(file)) => {
+            Some(UploadPart::File(file)) => {
                 receipts.push(receive(archive, &visibility, file, track.as_ref()).await?);
             }
             // What is wrong with the metadata is said before the files are sent, if it comes first.
-            Some(Part::Field { .. }) => drop(upload.form::<Form>()?),
+            Some(UploadPart::Field { .. }) => drop(upload.form::<Form>()?),
         }
     }
     if receipts.is_empty() {

@@ -150,7 +150,7 @@ mod tests {
     use ta::ParamKind;
 
     fn rule() -> Value {
-        let file = |path| contract::text(path).unwrap().parse::<Value>().unwrap();
+        let file = |path| contract::file_text(path).unwrap().parse::<Value>().unwrap();
         let (mut rule, schemas) =
             (file("indicators/windows.json"), file("indicators/schemas.json"));
         let shown = schemas.pointer("/compute/input/properties/windows/description");

@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn every_status_of_the_error_table_has_its_phrase() {
         let table: Value =
-            serde_json::from_str(contract::text("quotes/errors.json").unwrap()).unwrap();
+            serde_json::from_str(contract::file_text("quotes/errors.json").unwrap()).unwrap();
         for part in ["kinds", "codes"] {
             for (name, row) in table[part].as_object().unwrap() {
                 let status = row["http_status"].as_u64().unwrap();

@@ -122,7 +122,7 @@ impl Desk {
         if !caller.may(scope) {
             let message = format!(
                 "this agent needs the scope {:?}, which this credential does not have",
-                scope.word()
+                scope.as_str()
             );
             return Err(Problem::new(Reason::Forbidden, message));
         }

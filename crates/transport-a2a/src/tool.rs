@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use contract::{AgentSpec, Call, Failure, Pipeline, Reply, Scope};
+use contract::{AgentSpec, Call, CallFailure, Pipeline, Reply, Scope};
 use fault::Kind;
 use serde_json::{Map, Value, json};
 
@@ -93,7 +93,7 @@ impl Agent for ToolAgent {
     }
 }
 
-async fn answer(bench: &Bench, outcome: Option<contract::Outcome>, shown: Shown) {
+async fn answer(bench: &Bench, outcome: Option<contract::CallOutcome>, shown: Shown) {
     let changes = match outcome {
         Some(Ok(reply)) => vec![
             Change::Artifact {
@@ -159,7 +159,7 @@ fn artifact(reply: &dyn Reply, shown: Shown) -> Artifact {
 }
 
 /// A failed call as the end of its task, with the contract's own error beside the words.
-fn failed(failure: &Failure) -> Change {
+fn failed(failure: &CallFailure) -> Change {
     let state = match failure.kind {
         Kind::Cancelled => return Change::Status(TaskState::Canceled, None),
         Kind::Invalid | Kind::Unauthenticated | Kind::Forbidden | Kind::RateLimited => {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::response::{Html, Redirect};
 use axum::routing::get;
-use contract::{DownloadRow, Listed, Pipeline, Service, StreamRow, UploadRow, View};
+use contract::{DownloadRow, Pipeline, Service, StreamRow, UploadRow, View, VisibleTool};
 use http::header::{CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS};
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ fn page(pipeline: &Pipeline, view: &View, options: &StreamOptions) -> String {
          <a href=\"/health\">health</a> · <a href=\"/metrics\">metrics</a></p></header><main>"
     );
     for service in pipeline.catalog().services() {
-        let tools: Vec<Listed<'_>> =
+        let tools: Vec<VisibleTool<'_>> =
             pipeline.catalog().list(view).filter(|it| it.service.name == service.name).collect();
         let streams: Vec<&StreamRow> = pipeline
             .catalog()
@@ -61,7 +61,7 @@ fn page(pipeline: &Pipeline, view: &View, options: &StreamOptions) -> String {
 fn section(
     page: &mut String,
     service: &Service,
-    tools: &[Listed<'_>],
+    tools: &[VisibleTool<'_>],
     files: &str,
     streams: &[&StreamRow],
     options: &StreamOptions,
@@ -85,20 +85,20 @@ fn section(
     page.push_str("</section>");
 }
 
-fn tool(page: &mut String, listed: &Listed<'_>) {
+fn tool(page: &mut String, listed: &VisibleTool<'_>) {
     let spec = &listed.tool.spec;
     head(page, &spec.name, &spec.title, &spec.description);
     if listed.name != spec.name {
         _ = write!(
             page,
-            "<p>Listed at <code>/mcp</code> as <code>{}</code>.</p>",
+            "<p>VisibleTool at <code>/mcp</code> as <code>{}</code>.</p>",
             escape(listed.name)
         );
     }
     if let Some(binding) = &spec.http {
         addresses(page, &binding.method, binding.paths());
     }
-    _ = write!(page, "<p>Needs the scope <code>{}</code>.</p>", listed.tool.scope.word());
+    _ = write!(page, "<p>Needs the scope <code>{}</code>.</p>", listed.tool.scope.as_str());
     fields(page, "Input", spec.input.json());
     fields(page, "Result", spec.output.json());
     page.push_str("</article>");
@@ -126,7 +126,7 @@ fn files<'a>(
              together. Needs the scope <code>{}</code>.</p>",
             spec.file_bytes,
             spec.batch_bytes,
-            scope.word(),
+            scope.as_str(),
         );
         fields(page, "Form", spec.form.json());
         fields(page, "Result", spec.output.json());
@@ -135,7 +135,7 @@ fn files<'a>(
     for DownloadRow { spec, scope, .. } in downloads {
         head(page, &spec.name, &spec.title, &spec.description);
         addresses(page, "GET", spec.paths());
-        let scope = scope.word();
+        let scope = scope.as_str();
         _ = write!(page, "<p>Answers with a file. Needs the scope <code>{scope}</code>.</p>");
         fields(page, "Input", spec.input.json());
         page.push_str("</article>");
@@ -180,7 +180,7 @@ fn stream(page: &mut String, row: &StreamRow, options: &StreamOptions) {
              \"id\":\"1\",\"stream\":\"{name}\", …}}</code></p>"
         );
     }
-    _ = write!(page, "<p>Needs the scope <code>{}</code>.</p>", row.scope.word());
+    _ = write!(page, "<p>Needs the scope <code>{}</code>.</p>", row.scope.as_str());
     fields(page, "Subscription", spec.input.json());
     fields(page, "Event", spec.event.json());
     page.push_str("</article>");

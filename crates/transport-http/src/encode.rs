@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use axum::body::Body;
 use axum::response::Response;
-use contract::{Failure, HttpReply};
+use contract::{CallFailure, HttpReply};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use sha2::{Digest, Sha256};
@@ -46,7 +46,7 @@ pub(crate) fn reply(reply: HttpReply, request: &HeaderMap) -> Response {
     response
 }
 
-pub(crate) fn failure(failure: &Failure) -> Response {
+pub(crate) fn failure(failure: &CallFailure) -> Response {
     let status =
         StatusCode::from_u16(failure.http_status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let bytes = serde_json::to_vec(&failure.http_body).unwrap_or_default();

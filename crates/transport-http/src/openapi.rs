@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::get;
-use contract::{ErrorTable, HttpBinding, Listed, Pipeline, Service, SseBinding, StreamSpec, View};
+use contract::{
+    ErrorTable, HttpBinding, Pipeline, Service, SseBinding, StreamSpec, View, VisibleTool,
+};
 use http::header::CONTENT_TYPE;
 use serde_json::{Map, Value, json};
 
@@ -77,7 +79,7 @@ fn add<'a>(
     }
 }
 
-fn operation(listed: &Listed<'_>, binding: &HttpBinding) -> Value {
+fn operation(listed: &VisibleTool<'_>, binding: &HttpBinding) -> Value {
     let (spec, errors) = (&listed.tool.spec, &listed.service.errors);
     let content = json!({ "application/json": { "schema": binding.body.json() } });
     let mut responses = Map::new();

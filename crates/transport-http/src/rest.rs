@@ -137,7 +137,7 @@ pub(crate) fn refuse(
     fault: &Fault,
     arrival: &RequestMeta,
 ) -> Response {
-    match pipeline.refuse(service, fault, &arrival.request_id) {
+    match pipeline.failure_for(service, fault, &arrival.request_id) {
         Some(failure) => encode::failure(&failure),
         None => not_found(arrival),
     }

@@ -1,6 +1,6 @@
 //! What a call came to, as the protocol says it.
 
-use contract::{Failure, Outcome, Reply, Schema};
+use contract::{CallFailure, CallOutcome, Reply, Schema};
 use fault::Kind;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, MetaObject};
@@ -12,7 +12,10 @@ pub(crate) const RATE_LIMITED: ErrorCode = ErrorCode(429);
 const CANCELLED: ErrorCode = ErrorCode(499);
 
 /// `output` is the schema that the tool is listed with.
-pub(crate) fn of(outcome: Outcome, output: Option<&Schema>) -> Result<CallToolResult, ErrorData> {
+pub(crate) fn of(
+    outcome: CallOutcome,
+    output: Option<&Schema>,
+) -> Result<CallToolResult, ErrorData> {
     match outcome {
         Ok(reply) => Ok(success(&*reply)),
         // The protocol library drops answers to cancelled requests, so nobody reads this one.
@@ -35,7 +38,7 @@ fn success(reply: &dyn Reply) -> CallToolResult {
 
 /// The contract's envelope as text, and as structured content where the contract gave failures a
 /// place in the tool's listed output: what does not fit there must not be sent as such.
-fn refusal(failure: &Failure, output: Option<&Schema>) -> CallToolResult {
+fn refusal(failure: &CallFailure, output: Option<&Schema>) -> CallToolResult {
     let envelope = &failure.tool_error;
     let mut result = CallToolResult::error(vec![ContentBlock::text(envelope.to_string())]);
     let fits = output.is_some_and(|output| output.check(envelope).is_ok());
@@ -62,7 +65,7 @@ pub(crate) fn unknown_resource(uri: &str) -> ErrorData {
 
 /// A resource that is there in name but could not be had: the protocol's code, and the contract's
 /// own envelope beside it.
-pub(crate) fn failed_resource(uri: &str, failure: &Failure) -> ErrorData {
+pub(crate) fn failed_resource(uri: &str, failure: &CallFailure) -> ErrorData {
     let shown: String = uri.chars().take(256).collect();
     let code = failure.code;
     let mut data = json!({ "uri": uri, "error": failure.tool_error });
@@ -94,7 +97,7 @@ pub(crate) fn unknown_task(id: &str) -> ErrorData {
 
 /// Why a task could not be told of, as far as that is known: the protocol's code where it has one,
 /// and the contract's own envelope beside it.
-pub(crate) fn failed_task(id: &str, failure: Option<&Failure>) -> ErrorData {
+pub(crate) fn failed_task(id: &str, failure: Option<&CallFailure>) -> ErrorData {
     let Some(failure) = failure else { return unknown_task(id) };
     let shown: String = id.chars().take(128).collect();
     let data = Some(json!({ "error": failure.tool_error }));
@@ -141,7 +144,7 @@ mod tests {
     fn check(output: Value, structured: bool) {
         let output = Schema::compile(output).unwrap();
         let envelope = json!({ "data": [], "error": { "message": "no" } });
-        let failure = Failure {
+        let failure = CallFailure {
             kind: Kind::NotFound,
             code: "unknown_symbol",
             http_status: 404,

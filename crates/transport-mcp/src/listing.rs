@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use contract::{Catalog, Listed, Service, ToolRow, View, host_safe};
+use contract::{Catalog, Service, ToolRow, View, VisibleTool, host_safe};
 use rmcp::model::{JsonObject, Resource, Tool};
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ pub(crate) struct Listing {
 
 impl Listing {
     pub(crate) fn new(catalog: &Catalog, view: &View) -> Self {
-        let listed: Vec<Listed<'_>> = catalog.list(view).collect();
+        let listed: Vec<VisibleTool<'_>> = catalog.list(view).collect();
         let within = view.service.as_deref();
         let mut spellings = HashMap::new();
         for (at, it) in listed.iter().enumerate() {
@@ -76,7 +76,7 @@ impl Listing {
 }
 
 impl ListedTool {
-    fn new(listed: &Listed<'_>, alone: bool) -> Self {
+    fn new(listed: &VisibleTool<'_>, alone: bool) -> Self {
         let spec = &listed.tool.spec;
         let mut tool = Tool::new_with_raw(
             listed.name.to_owned(),
@@ -124,7 +124,7 @@ fn resources(service: &Service) -> Vec<ListedResource> {
             .with_size(u64::try_from(text.len()).unwrap_or(u64::MAX)),
         text,
     };
-    let contract = contract::text(&format!("{name}/contract.json")).map(|text| {
+    let contract = contract::file_text(&format!("{name}/contract.json")).map(|text| {
         let title = format!("{}: contract {}", service.title, service.version);
         of(format!("stoa://{name}/contract"), format!("{name}-contract"), title, text)
     });

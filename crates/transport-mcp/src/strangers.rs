@@ -25,7 +25,7 @@ pub fn is_for_strangers(pipeline: &Pipeline, fault: &Fault, message: &[u8]) -> b
 fn needs_none(pipeline: &Pipeline, params: &Value) -> bool {
     let name = params["name"].as_str().unwrap_or_default();
     let called = pipeline.catalog().find(None, name);
-    let argument = called.and_then(|(service, _)| service.access.argument.as_ref());
+    let argument = called.and_then(|(service, _)| service.access.credential_argument.as_ref());
     let given = argument.is_some_and(|it| params["arguments"].get(it).is_some());
     given || pipeline.is_for_anybody(None, name)
 }

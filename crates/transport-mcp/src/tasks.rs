@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use contract::{Credential, Failure, Progress, TaskAsk, TaskStage, ToolRow};
+use contract::{CallFailure, Credential, JobQuery, Progress, TaskPhase, ToolRow};
 use rmcp::model::{
     CallToolResponse, ConstString, CreateTaskResult, DetailedTask, JsonObject, Task, TaskPayload,
     TaskStatus,
@@ -66,7 +66,7 @@ impl McpServer {
         row.spec.task?;
         let able = || cx.client_capabilities().is_some_and(|it| it.supports_tasks());
         let among = |name: &String| args.is_some_and(|args| args.contains_key(name));
-        let told = service.access.argument.as_ref().is_some_and(among);
+        let told = service.access.credential_argument.as_ref().is_some_and(among);
         (!told && is_modern(cx) && able())
             .then(|| Followable { tool, credential: credential.cloned() })
     }
@@ -80,27 +80,27 @@ impl McpServer {
         cx: &Cx<RoleServer>,
     ) -> Option<Result<CallToolResponse, ErrorData>> {
         let Followable { tool, credential } = call;
-        let ask = TaskAsk { job: job.to_owned(), stop: false };
+        let ask = JobQuery { job: job.to_owned(), cancel: false };
         let told = self.ask(tool, ask, credential, cx).await.ok()?;
-        match told.stage {
-            TaskStage::Working => {
+        match told.phase {
+            TaskPhase::Working => {
                 let task = task(id_of(tool, job), &told, TaskStatus::Working);
                 Some(Ok(CreateTaskResult::new(task).into()))
             }
-            TaskStage::Ended(end) => {
+            TaskPhase::Ended(end) => {
                 let output = self.row(tool).map(|row| &row.spec.output);
                 Some(answer::of(end, output).map(CallToolResponse::from))
             }
-            TaskStage::Cancelled => None,
+            TaskPhase::Cancelled => None,
         }
     }
 
-    /// `tasks/get`, `tasks/update` and `tasks/cancel`, which differ in whether the job is to stop.
+    /// `tasks/get`, `tasks/update` and `tasks/cancel`, which differ in whether the job is to cancel.
     /// No task of ours asks for input, so an update has nothing to change.
     pub(crate) async fn followed<M: ConstString>(
         &self,
         id: &str,
-        stop: bool,
+        cancel: bool,
         mut cx: Cx<RoleServer>,
     ) -> Result<DetailedTask, ErrorData> {
         if !is_modern(&cx) {
@@ -108,14 +108,14 @@ impl McpServer {
         }
         let credential = shown(&mut cx.meta);
         let (tool, job) = self.find(id, &cx).ok_or_else(|| answer::unknown_task(id))?;
-        let ask = TaskAsk { job: job.to_owned(), stop };
+        let ask = JobQuery { job: job.to_owned(), cancel };
         let told = self.ask(tool, ask, credential, &cx).await;
         let told = told.map_err(|failure| answer::failed_task(id, failure.as_ref()))?;
         let task = task(id.to_owned(), &told, TaskStatus::Working);
-        let payload = match told.stage {
-            TaskStage::Working => TaskPayload::Working,
-            TaskStage::Cancelled => TaskPayload::Cancelled,
-            TaskStage::Ended(end) => {
+        let payload = match told.phase {
+            TaskPhase::Working => TaskPayload::Working,
+            TaskPhase::Cancelled => TaskPayload::Cancelled,
+            TaskPhase::Ended(end) => {
                 match answer::of(end, self.row(tool).map(|row| &row.spec.output)) {
                     Ok(result) => TaskPayload::Completed { result: object(&result) },
                     Err(error) => TaskPayload::Failed { error: object(&error) },
@@ -145,10 +145,10 @@ impl McpServer {
     async fn ask(
         &self,
         tool: &ListedTool,
-        ask: TaskAsk,
+        ask: JobQuery,
         credential: Option<Credential>,
         cx: &Cx<RoleServer>,
-    ) -> Result<contract::Task, Option<Failure>> {
+    ) -> Result<contract::TaskReport, Option<CallFailure>> {
         let (name, service) = (tool.own_name.clone(), Some(Arc::clone(&tool.service)));
         let mut call = self.call(name, service, JsonObject::new(), cx, Progress::default());
         if let Some(credential) = credential {
@@ -161,11 +161,11 @@ impl McpServer {
     }
 }
 
-fn task(id: String, told: &contract::Task, status: TaskStatus) -> Task {
+fn task(id: String, told: &contract::TaskReport, status: TaskStatus) -> Task {
     Task::new(id, status, told.created_at.clone(), told.changed_at.clone())
         .with_status_message(told.note.clone())
-        .with_ttl_ms(told.rules.ttl_s.saturating_mul(1000))
-        .with_poll_interval_ms(told.rules.poll_ms)
+        .with_ttl_ms(told.spec.ttl_s.saturating_mul(1000))
+        .with_poll_interval_ms(told.spec.poll_ms)
 }
 
 fn object(it: &impl Serialize) -> JsonObject {

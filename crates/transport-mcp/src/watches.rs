@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::{
-    Call, Credential, Failure, Pipeline, Progress, StreamInput, StreamSpec, Subscription,
+    Call, CallFailure, Credential, Pipeline, Progress, StreamInput, StreamSpec, Subscription,
 };
 use fault::Kind;
 use futures_util::FutureExt;
@@ -158,7 +158,7 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Opens the stream, after a point that was reached or from now on.
-    pub(crate) async fn open(&self, after: Option<&str>) -> Result<Subscription, Failure> {
+    pub(crate) async fn open(&self, after: Option<&str>) -> Result<Subscription, CallFailure> {
         let mut args = self.args.clone();
         if let Some(after) = after {
             args.insert(self.stream.resume.clone(), resume_argument(&self.stream, after));
@@ -181,9 +181,9 @@ impl Watch {
         }
     }
 
-    fn missing(&self) -> Failure {
+    fn missing(&self) -> CallFailure {
         let message = format!("the stream {} has no row", self.stream.name);
-        Failure {
+        CallFailure {
             kind: Kind::Internal,
             code: "internal",
             http_status: 500,
@@ -195,7 +195,11 @@ impl Watch {
 
     /// Tells of every change. Ends when nobody listens any more, or with the failure that no
     /// waiting would cure.
-    pub(crate) async fn follow(&self, feed: Subscription, to: &Listener<'_>) -> Option<Failure> {
+    pub(crate) async fn follow(
+        &self,
+        feed: Subscription,
+        to: &Listener<'_>,
+    ) -> Option<CallFailure> {
         let mut after: Option<Arc<str>> = None;
         let mut wait = WAIT_MIN;
         let mut feed = Some(feed);

@@ -1,6 +1,6 @@
 //! Names and views.
 
-use super::house::{bind, contract, service};
+use super::fixture::{bind, contract, service};
 use crate::{Catalog, View};
 
 fn listed(catalog: &Catalog, view: &View) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use fault::Kind;
 use serde_json::{Value, json};
 
-use super::house::{call, narrow, pipeline};
+use super::fixture::{call, narrow, pipeline};
 use crate::{Call, Pipeline};
 
 async fn outcome(call: Call) -> Result<Value, (Kind, &'static str)> {
@@ -52,23 +52,23 @@ async fn an_unknown_tool_is_for_the_transport_to_refuse() {
     assert!(pipeline().call(unknown).await.is_none());
 }
 
-async fn code(house: &Pipeline, call: Call) -> Option<&'static str> {
-    house.call(call).await.unwrap().err().map(|failure| failure.code)
+async fn code(pipeline: &Pipeline, call: Call) -> Option<&'static str> {
+    pipeline.call(call).await.unwrap().err().map(|failure| failure.code)
 }
 
 #[tokio::test]
 async fn a_call_waits_for_its_turn_and_a_full_line_is_told() {
-    let house = narrow(1, 1);
+    let pipeline = narrow(1, 1);
     let (first, leave) = (call("read", json!(7)), call("read", json!(7)));
     let (end_first, end_leave) = (first.cancel.clone(), leave.cancel.clone());
     // In this order: one runs, one waits, one is refused; then the waiting leaves and its place is
     // free again, and the next waits until the first is done.
     let (ran, left, refused, served) = tokio::join!(
         biased;
-        code(&house, first),
-        code(&house, leave),
+        code(&pipeline, first),
+        code(&pipeline, leave),
         async {
-            let failure = house.call(call("read", json!(1))).await.unwrap().err().unwrap();
+            let failure = pipeline.call(call("read", json!(1))).await.unwrap().err().unwrap();
             assert!(failure.retry_after.is_some() && failure.kind == Kind::Unavailable);
             end_leave.cancel();
             failure.code
@@ -76,7 +76,7 @@ async fn a_call_waits_for_its_turn_and_a_full_line_is_told() {
         async {
             end_leave.cancelled().await;
             tokio::task::yield_now().await;
-            let next = house.call(call("read", json!(1)));
+            let next = pipeline.call(call("read", json!(1)));
             let release = async { end_first.cancel() };
             tokio::join!(biased; next, release).0.unwrap().is_ok()
         },
@@ -87,13 +87,13 @@ async fn a_call_waits_for_its_turn_and_a_full_line_is_told() {
 
 #[tokio::test]
 async fn waiting_counts_as_time() {
-    let house = narrow(1, 1);
+    let pipeline = narrow(1, 1);
     let hung = call("read", json!(7));
     let release = hung.cancel.clone();
-    let (_, waited) = tokio::join!(biased; code(&house, hung), async {
+    let (_, waited) = tokio::join!(biased; code(&pipeline, hung), async {
         let mut impatient = call("read", json!(1));
         impatient.args.insert("timeoutMs".to_owned(), json!(5));
-        let waited = code(&house, impatient).await;
+        let waited = code(&pipeline, impatient).await;
         release.cancel();
         waited
     });
@@ -115,9 +115,9 @@ async fn a_caller_may_say_how_long_it_waits_within_the_contract() {
     }
 }
 
-/// The house with a contract that carries its credential among the arguments, as `token`.
+/// The pipeline with a contract that carries its credential among the arguments, as `token`.
 fn argued() -> Pipeline {
-    super::house::argued("token")
+    super::fixture::argued("token")
 }
 
 fn with_token(token: Value, n: Value) -> Call {
@@ -130,9 +130,9 @@ fn with_token(token: Value, n: Value) -> Call {
 
 #[tokio::test]
 async fn a_credential_among_the_arguments_is_asked_for_before_anything_else() {
-    let house = argued();
+    let pipeline = argued();
     let check = async |call: Call, expected: Option<&str>| {
-        assert_eq!(code(&house, call).await, expected);
+        assert_eq!(code(&pipeline, call).await, expected);
     };
     check(with_token(json!("bad"), json!(-1)), Some("who")).await;
     check(with_token(json!(5), json!(-1)), Some("who")).await;

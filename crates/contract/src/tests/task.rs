@@ -6,31 +6,31 @@ use std::time::Duration;
 use fault::{Fault, Kind};
 use serde_json::{Map, Value, json};
 
-use super::house::{Doorman, Echo, Plain, Silent, contract, table};
+use super::fixture::{Doorman, Echo, Plain, Silent, contract, table};
 use crate::{
-    Call, Catalog, Contract, Credential, Cx, Followed, Pipeline, Stage, TaskAsk, TaskRules,
-    TaskStage, Tools,
+    Call, Catalog, Contract, Credential, Cx, JobPhase, JobQuery, JobReport, Pipeline, TaskPhase,
+    TaskSpec, Tools,
 };
 
-const RULES: TaskRules = TaskRules { poll_ms: 500, ttl_s: 60 };
+const RULES: TaskSpec = TaskSpec { poll_ms: 500, ttl_s: 60 };
 
 /// The job says how it is.
-async fn follow(_cx: Cx<()>, ask: TaskAsk) -> Result<Followed, Fault> {
-    let end = |json: Value| Stage::Ended(Ok(Box::new(Echo(json))));
-    let stage = match ask.job.as_str() {
-        _ if ask.stop => Stage::Cancelled,
+async fn follow(_cx: Cx<()>, ask: JobQuery) -> Result<JobReport, Fault> {
+    let end = |json: Value| JobPhase::Ended(Ok(Box::new(Echo(json))));
+    let phase = match ask.job.as_str() {
+        _ if ask.cancel => JobPhase::Cancelled,
         "done" => end(json!({ "n": 1 })),
         "broken" => end(json!({ "m": 1 })),
-        "failed" => Stage::Ended(Err(Fault::new(Kind::NotFound, "nine", "there is no nine"))),
+        "failed" => JobPhase::Ended(Err(Fault::new(Kind::NotFound, "nine", "there is no nine"))),
         "foreign" => return Err(Fault::not_found("job_not_found", "there is no such job")),
-        _ => Stage::Working,
+        _ => JobPhase::Working,
     };
     let age = Duration::from_secs(if ask.job == "old" { 61 } else { 60 });
     let (created_at, changed_at) = ("then".to_owned(), "now".to_owned());
-    Ok(Followed { created_at, changed_at, age, note: "3 of 4".to_owned(), stage })
+    Ok(JobReport { created_at, changed_at, age, note: "3 of 4".to_owned(), phase })
 }
 
-fn promised(task: Option<TaskRules>) -> Contract {
+fn promised(task: Option<TaskSpec>) -> Contract {
     let mut contract = contract("s", &["a.b", "c"]);
     contract.tools[0].task = task;
     contract
@@ -40,7 +40,7 @@ fn tools() -> Tools<()> {
     table(&["a.b", "c"])
 }
 
-fn house() -> Pipeline {
+fn pipeline() -> Pipeline {
     let service = tools().follow("a.b", follow).bind(promised(Some(RULES)), Plain).unwrap();
     let catalog = Catalog::new(vec![service]).unwrap();
     Pipeline::new(catalog, Arc::new(Doorman), Arc::new(Silent), Duration::from_secs(5))
@@ -52,23 +52,23 @@ fn call(tool: &str, credential: &str) -> Call {
     call
 }
 
-async fn told(credential: &str, job: &str, stop: bool) -> Result<String, &'static str> {
-    let ask = TaskAsk { job: job.to_owned(), stop };
-    let task = house().task(call("a.b", credential), ask).await.unwrap();
+async fn told(credential: &str, job: &str, cancel: bool) -> Result<String, &'static str> {
+    let ask = JobQuery { job: job.to_owned(), cancel };
+    let task = pipeline().task(call("a.b", credential), ask).await.unwrap();
     let task = task.map_err(|failure| failure.code)?;
-    assert_eq!((task.rules, task.note.as_str()), (RULES, "3 of 4"));
+    assert_eq!((task.spec, task.note.as_str()), (RULES, "3 of 4"));
     assert_eq!((task.created_at.as_str(), task.changed_at.as_str()), ("then", "now"));
-    Ok(match task.stage {
-        TaskStage::Working => "working".to_owned(),
-        TaskStage::Cancelled => "cancelled".to_owned(),
-        TaskStage::Ended(Ok(reply)) => reply.result().to_string(),
-        TaskStage::Ended(Err(failure)) => failure.tool_error["code"].to_string(),
+    Ok(match task.phase {
+        TaskPhase::Working => "working".to_owned(),
+        TaskPhase::Cancelled => "cancelled".to_owned(),
+        TaskPhase::Ended(Ok(reply)) => reply.result().to_string(),
+        TaskPhase::Ended(Err(failure)) => failure.tool_error["code"].to_string(),
     })
 }
 
 #[tokio::test]
 async fn a_task_is_told_of_as_its_tool_would_answer() {
-    for (credential, job, stop, expected) in [
+    for (credential, job, cancel, expected) in [
         ("read", "slow", false, Ok("working")),
         ("read", "slow", true, Ok("cancelled")),
         ("read", "done", false, Ok(r#"{"n":1}"#)),
@@ -81,16 +81,16 @@ async fn a_task_is_told_of_as_its_tool_would_answer() {
         ("write", "slow", true, Err("scope_missing")),
         ("bad", "done", false, Err("who")),
     ] {
-        let told = told(credential, job, stop).await;
-        assert_eq!(told.as_deref(), expected.as_deref(), "{credential} {job} {stop}");
+        let told = told(credential, job, cancel).await;
+        assert_eq!(told.as_deref(), expected.as_deref(), "{credential} {job} {cancel}");
     }
 }
 
 #[tokio::test]
 async fn what_never_becomes_a_task_is_not_followed() {
     for tool in ["c", "d"] {
-        let ask = TaskAsk { job: "done".to_owned(), stop: false };
-        assert!(house().task(call(tool, "read"), ask).await.is_none(), "{tool}");
+        let ask = JobQuery { job: "done".to_owned(), cancel: false };
+        assert!(pipeline().task(call(tool, "read"), ask).await.is_none(), "{tool}");
     }
 }
 

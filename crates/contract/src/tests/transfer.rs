@@ -9,10 +9,10 @@ use fault::{Fault, Kind};
 use futures_util::{StreamExt as _, stream};
 use serde_json::{Map, Value, json};
 
-use super::house::{Args, Doorman, Echo, Plain, Silent, contract};
+use super::fixture::{Args, Doorman, Echo, Plain, Silent, contract};
 use crate::{
     Call, Catalog, Contract, Credential, Cx, Download, DownloadSpec, HttpBinding, MemoryParts,
-    Part, Pipeline, Schema, Scope, Service, Tools, Upload, UploadSpec, View,
+    Pipeline, Schema, Scope, Service, Tools, Upload, UploadPart, UploadSpec, View,
 };
 
 fn schema(json: Value) -> Schema {
@@ -48,7 +48,7 @@ fn files(name: &str) -> Contract {
 /// The numbers do as in the house: 7 waits for ever, 8 breaks its contract.
 async fn receive(_cx: Cx<()>, mut upload: Upload) -> Result<Echo, Fault> {
     while let Some(part) = upload.next().await? {
-        if let Part::File(mut file) = part {
+        if let UploadPart::File(mut file) = part {
             while file.chunk().await?.is_some() {}
         }
     }
@@ -165,7 +165,7 @@ async fn an_open_tool_knows_who_calls_where_the_contract_wants_it() {
         (false, "read", "anonymous"),
     ] {
         let mut contract = files("s");
-        contract.access.recognise = recognise;
+        contract.access.identifies_callers = recognise;
         let house = pipeline(service(contract, Scope::Open));
         let reply = house.call(call("who", credential, Some(1))).await.unwrap().ok().unwrap();
         assert_eq!(reply.result()["who"], expected, "{recognise} {credential}");

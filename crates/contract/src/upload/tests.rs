@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fault::{Fault, Kind};
 use serde_json::{Value, json};
 
-use super::{MemoryParts, Part, Upload};
+use super::{MemoryParts, Upload, UploadPart};
 use crate::{Schema, UploadSpec};
 
 fn spec() -> Arc<UploadSpec> {
@@ -42,8 +42,8 @@ async fn read(upload: &mut Upload) -> Result<Vec<Value>, Fault> {
     let mut seen = Vec::new();
     while let Some(part) = upload.next().await? {
         seen.push(match part {
-            Part::Field { name, text } => json!([name, text]),
-            Part::File(mut file) => {
+            UploadPart::Field { name, text } => json!([name, text]),
+            UploadPart::File(mut file) => {
                 let mut length = 0;
                 while let Some(more) = file.chunk().await? {
                     length += more.len();
@@ -89,8 +89,8 @@ async fn a_field_that_is_sent_as_a_file_is_a_field() {
 #[tokio::test]
 async fn a_file_that_nobody_reads_is_passed_over_and_counted() {
     let mut upload = Upload::new(file(file(MemoryParts::new(), 8), 8)).under(&spec());
-    assert!(matches!(upload.next().await, Ok(Some(Part::File(_)))));
-    assert!(matches!(upload.next().await, Ok(Some(Part::File(_)))));
+    assert!(matches!(upload.next().await, Ok(Some(UploadPart::File(_)))));
+    assert!(matches!(upload.next().await, Ok(Some(UploadPart::File(_)))));
     assert_eq!(upload.next().await.err().unwrap().code(), "batch_too_large");
 }
 

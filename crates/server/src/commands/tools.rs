@@ -31,7 +31,7 @@ pub(crate) async fn run(config: Config) -> Result<(), Failure> {
             "{:<28} {:<12} {:<8} {tokens:>6}  {}",
             listed.name,
             listed.service.name,
-            listed.tool.scope.word(),
+            listed.tool.scope.as_str(),
             spec.title,
         );
     }

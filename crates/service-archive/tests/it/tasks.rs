@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contract::{TaskAsk, TaskStage};
+use contract::{JobQuery, TaskPhase};
 use serde_json::{Value, json};
 
 use crate::world::{COMPLAINT, User, World, on_sqlite, told};
@@ -10,23 +10,23 @@ use crate::world::{COMPLAINT, User, World, on_sqlite, told};
 const PROCESS: &str = "arkiver_process_file";
 const TEST: &str = "arkiver_integrity_test";
 
-/// A stage in a word and what goes with it: the answer at the end, or the note on the way.
+/// A phase in a word and what goes with it: the answer at the end, or the note on the way.
 async fn look(
     user: &User<'_>,
     tool: &str,
     job: &str,
-    stop: bool,
+    cancel: bool,
 ) -> Result<(String, Value), Value> {
-    let ask = TaskAsk { job: job.to_owned(), stop };
+    let ask = JobQuery { job: job.to_owned(), cancel };
     let call = user.call_of(tool, json!({}));
     let task = user.world.pipeline.task(call, ask).await.unwrap();
     let task = task.map_err(|failure| failure.tool_error["error"]["code"].clone())?;
     assert!(task.note.contains(job), "{}", task.note);
     assert!(task.changed_at >= task.created_at);
-    Ok(match task.stage {
-        TaskStage::Working => ("working".to_owned(), json!(task.note)),
-        TaskStage::Cancelled => ("cancelled".to_owned(), json!(task.note)),
-        TaskStage::Ended(end) => match told(end) {
+    Ok(match task.phase {
+        TaskPhase::Working => ("working".to_owned(), json!(task.note)),
+        TaskPhase::Cancelled => ("cancelled".to_owned(), json!(task.note)),
+        TaskPhase::Ended(end) => match told(end) {
             Ok((json, text)) => {
                 assert!(text.len() > 20, "{text}");
                 ("done".to_owned(), json)
@@ -50,16 +50,16 @@ pub(crate) fn followed_to_their_end() {
         let (ann, bob) = (world.user("ann").await, world.user("bob").await);
         let (file, job) = begun(&ann, "a.txt", COMPLAINT.as_bytes()).await;
         let status = ann.waited(&job).await;
-        let (stage, end) = look(&ann, PROCESS, &job, false).await.unwrap();
-        assert_eq!((stage.as_str(), &end["status"]), ("done", &json!("completed")), "{end}");
+        let (phase, end) = look(&ann, PROCESS, &job, false).await.unwrap();
+        assert_eq!((phase.as_str(), &end["status"]), ("done", &json!("completed")), "{end}");
         assert_eq!((&end["jobId"], &end["fileId"]), (&json!(job), &json!(file)));
         assert_eq!(end["result"], status["result"], "what the job's status tells");
-        // Too late to stop it, and no harm done.
+        // Too late to cancel it, and no harm done.
         assert_eq!(look(&ann, PROCESS, &job, true).await.unwrap().0, "done");
         let (_, torn) = begun(&ann, "damaged.pdf", b"%PDF-1.7\nthis is not what it says").await;
         let status = ann.waited(&torn).await;
-        let (stage, end) = look(&ann, PROCESS, &torn, false).await.unwrap();
-        assert_eq!((stage.as_str(), &end["success"]), ("failed", &json!(false)), "{end}");
+        let (phase, end) = look(&ann, PROCESS, &torn, false).await.unwrap();
+        assert_eq!((phase.as_str(), &end["success"]), ("failed", &json!(false)), "{end}");
         assert_eq!(end["error"]["code"], "PROCESSING_FAILED");
         assert_eq!(end["error"]["message"], status["error"]["message"]);
         let unknown = "00000000-0000-7000-8000-000000000000";
@@ -69,8 +69,8 @@ pub(crate) fn followed_to_their_end() {
             (&ann, PROCESS, unknown),
             (&ann, TEST, "x"),
         ] {
-            for stop in [false, true] {
-                let refused = look(user, tool, job, stop).await.unwrap_err();
+            for cancel in [false, true] {
+                let refused = look(user, tool, job, cancel).await.unwrap_err();
                 assert_eq!(refused, json!("JOB_NOT_FOUND"), "{tool} {job}");
             }
         }
@@ -88,8 +88,8 @@ pub(crate) fn cancelled_on_the_way() {
         let world = World::with(db, "hang", Vec::new()).await;
         let ann = world.user("ann").await;
         let (file, job) = begun(&ann, "a.txt", COMPLAINT.as_bytes()).await;
-        let (stage, note) = look(&ann, PROCESS, &job, false).await.unwrap();
-        assert_eq!(stage, "working", "{note}");
+        let (phase, note) = look(&ann, PROCESS, &job, false).await.unwrap();
+        assert_eq!(phase, "working", "{note}");
         assert!(note.as_str().unwrap().ends_with("0 %"), "{note}");
         look(&ann, PROCESS, &job, true).await.unwrap();
         assert_eq!(ann.waited(&job).await["error"]["details"]["reason"], "cancelled");
@@ -113,8 +113,8 @@ pub(crate) fn tests_that_are_jobs() {
         let queued = ann.ok(TEST, args).await;
         let test = queued["testId"].as_str().unwrap();
         let status = ann.waited(test).await;
-        let (stage, end) = look(&ann, TEST, test, false).await.unwrap();
-        assert_eq!((stage.as_str(), &end["status"]), ("done", &json!("completed")), "{end}");
+        let (phase, end) = look(&ann, TEST, test, false).await.unwrap();
+        assert_eq!((phase.as_str(), &end["status"]), ("done", &json!("completed")), "{end}");
         assert_eq!((&end["testId"], end["success"].as_bool()), (&json!(test), Some(true)));
         assert_eq!(end["results"], status["result"]["integrity"]);
         world.close().await;

@@ -284,7 +284,7 @@ impl User<'_> {
     }
 }
 
-pub(crate) fn told(outcome: contract::Outcome) -> Result<(Value, String), (u16, Value)> {
+pub(crate) fn told(outcome: contract::CallOutcome) -> Result<(Value, String), (u16, Value)> {
     match outcome {
         Ok(reply) => {
             let HttpReply { status, .. } = reply.http();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use clock::Millis;
-use contract::{Event, EventFeed};
+use contract::{EventFeed, StreamEvent};
 
 use super::ask::Ask;
 use super::reader::{Read, Reader, TOO_SLOW};
@@ -22,12 +22,12 @@ impl Batch {
         Self { readers: names.zip(readers).collect(), turn: 0 }
     }
 
-    fn marked(&self, read: Read) -> Arc<Event> {
+    fn marked(&self, read: Read) -> Arc<StreamEvent> {
         match read {
             Read::Candle { event, closed: true, .. } => {
                 let points = self.readers.iter().map(|(name, reader)| (&**name, reader.after()));
                 let resume = Some(Arc::from(resume_text(points)));
-                Arc::new(Event { kind: event.kind, resume, json: Arc::clone(&event.json) })
+                Arc::new(StreamEvent { kind: event.kind, resume, json: Arc::clone(&event.json) })
             }
             Read::Candle { event, .. } | Read::Other(event) | Read::Ended { event, .. } => event,
         }
@@ -41,7 +41,7 @@ pub(crate) fn resume_text<'a>(points: impl Iterator<Item = (&'a str, Millis)>) -
 }
 
 impl EventFeed for Batch {
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<StreamEvent>>> {
         let count = self.readers.len();
         let mut open = false;
         for step in 0..count {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clock::{Clock, Millis, TimeRange};
-use contract::Event;
+use contract::StreamEvent;
 use fanout::{Broadcast, Priority, Subscriber};
 use fault::Fault;
 use market::{Bar, Follow, Interval};
@@ -44,7 +44,7 @@ struct State {
     /// What newcomers are told first, once the venue was heard of.
     status: Option<Status>,
     /// The last sign of life and when it was made, if nothing was told since.
-    sign: Option<(Millis, Arc<Event>)>,
+    sign: Option<(Millis, Arc<StreamEvent>)>,
     /// Why nothing more comes, once that is so.
     over: Option<Ended>,
 }
@@ -193,7 +193,7 @@ impl Channel {
 
     /// A sign of life: one for everybody whose turn it is in the same while. It is never older than
     /// the last event, so that times do not go back.
-    pub(crate) fn heartbeat(&self) -> Arc<Event> {
+    pub(crate) fn heartbeat(&self) -> Arc<StreamEvent> {
         let now = self.clock.now();
         let mut state = self.state();
         if let Some((at, sign)) = &state.sign

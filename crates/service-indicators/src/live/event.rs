@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clock::{Millis, TimeRange};
-use contract::Event;
+use contract::StreamEvent;
 use market::{Bar, Delay, Interval};
 use serde::{Serialize, Serializer};
 
@@ -12,7 +12,7 @@ use super::calculators::{Deltas, candle};
 /// What is handed to readers: the event, and what they have to know about it.
 #[derive(Debug)]
 pub(crate) struct Told {
-    pub(crate) event: Arc<Event>,
+    pub(crate) event: Arc<StreamEvent>,
     /// The opening time of the candle it is about.
     pub(crate) candle: Option<Millis>,
     pub(crate) closed: bool,
@@ -137,7 +137,7 @@ impl Subject {
         Told { event: event("kline", resume, &wire), candle: Some(bar.open_time), closed }
     }
 
-    pub(crate) fn status(&self, status: Status, now: Millis) -> Arc<Event> {
+    pub(crate) fn status(&self, status: Status, now: Millis) -> Arc<StreamEvent> {
         let said = match status {
             Status::Connected => WireStatus {
                 status: Some("connected"),
@@ -163,7 +163,7 @@ impl Subject {
         event("status", None, &self.wire("status", now, said))
     }
 
-    pub(crate) fn heartbeat(&self, now: Millis) -> Arc<Event> {
+    pub(crate) fn heartbeat(&self, now: Millis) -> Arc<StreamEvent> {
         event("heartbeat", None, &self.wire("heartbeat", now, WireStatus::default()))
     }
 
@@ -180,10 +180,10 @@ impl Subject {
     }
 }
 
-fn event(kind: &'static str, resume: Option<Arc<str>>, wire: &Wire<'_>) -> Arc<Event> {
+fn event(kind: &'static str, resume: Option<Arc<str>>, wire: &Wire<'_>) -> Arc<StreamEvent> {
     // Numbers and short texts always serialize.
     let json = serde_json::to_string(wire).unwrap_or_default();
-    Arc::new(Event { kind, resume, json: Arc::from(json) })
+    Arc::new(StreamEvent { kind, resume, json: Arc::from(json) })
 }
 
 #[cfg(test)]
@@ -195,7 +195,7 @@ mod tests {
         Subject { symbol: Arc::from("BTCUSDT"), interval: Interval::M1, delay: Delay::RealTime }
     }
 
-    fn parsed(event: &Event) -> Value {
+    fn parsed(event: &StreamEvent) -> Value {
         serde_json::from_str(&event.json).unwrap()
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use clock::Millis;
-use contract::{Event, EventFeed};
+use contract::{EventFeed, StreamEvent};
 use fanout::{End, Next, Subscriber};
 use tokio::time::{Interval, MissedTickBehavior};
 
@@ -35,9 +35,9 @@ pub(crate) const TOO_SLOW: &str = "reader_too_slow";
 
 /// What a reader finds, with what it is about.
 pub(crate) enum Read {
-    Candle { event: Arc<Event>, closed: bool },
-    Other(Arc<Event>),
-    Ended { event: Arc<Event>, cause: Ended },
+    Candle { event: Arc<StreamEvent>, closed: bool },
+    Other(Arc<StreamEvent>),
+    Ended { event: Arc<StreamEvent>, cause: Ended },
 }
 
 impl Reader {
@@ -139,7 +139,7 @@ impl Reader {
 }
 
 impl EventFeed for Reader {
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<StreamEvent>>> {
         self.poll_read(context).map(|read| {
             read.map(|read| match read {
                 Read::Candle { event, .. } | Read::Other(event) | Read::Ended { event, .. } => {

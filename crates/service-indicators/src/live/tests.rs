@@ -443,7 +443,7 @@ async fn open_batch(house: &House, asks: Vec<super::Ask>) -> Batch {
 }
 
 /// The candles that wait.
-fn drain(batch: &mut Batch) -> Vec<Arc<contract::Event>> {
+fn drain(batch: &mut Batch) -> Vec<Arc<contract::StreamEvent>> {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     let mut all = Vec::new();
     while let std::task::Poll::Ready(Some(event)) = batch.poll_next(&mut context) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clock::Millis;
-use contract::{Cx, Event, EventFeed as _, Progress, Reply, Subscription};
+use contract::{Cx, EventFeed as _, Progress, Reply, StreamEvent, Subscription};
 use fault::Fault;
 use futures_util::future::try_join_all;
 use market::{Interval, Ticker};
@@ -58,7 +58,7 @@ pub(crate) async fn call(cx: Cx<Indicators>, args: CallArgs) -> Result<Followed,
     if let Some(until) = &args.until {
         until.check(&ask.windows)?;
     }
-    let patient = cx.progress.is_heard() || args.timeout_ms.is_some();
+    let patient = cx.progress.is_requested() || args.timeout_ms.is_some();
     let unless_said = if patient { SECONDS_MAX } else { SECONDS_UNHEARD };
     let seconds = args.max_seconds.unwrap_or(unless_said).min(SECONDS_MAX);
     let now = Instant::now();
@@ -68,12 +68,12 @@ pub(crate) async fn call(cx: Cx<Indicators>, args: CallArgs) -> Result<Followed,
     let ends =
         if args.timeout_ms.is_some() && latest < latest_asked { "timeoutMs" } else { "maxSeconds" };
     let mut reader = cx.service.live.subscribe(&ask, cx.deadline).await?;
-    let _open = cx.ledger.opened(STREAM);
+    let _open = cx.stream_metrics.opened(STREAM);
     let at_latest = latest_asked.min(latest);
     let bounds = Bounds { events: args.max_events, until: args.until, at_latest, ends };
     let (events, ended) = follow(&mut reader, &bounds, &cx.progress).await;
     if let Some(code) = reader.cut_off() {
-        cx.ledger.lost(code);
+        cx.stream_metrics.cut_off(code);
     }
     Ok(Followed {
         ticker: ask.ticker,
@@ -101,7 +101,7 @@ async fn follow(
     reader: &mut Reader,
     bounds: &Bounds,
     progress: &Progress,
-) -> (VecDeque<Arc<Event>>, &'static str) {
+) -> (VecDeque<Arc<StreamEvent>>, &'static str) {
     let mut candles = VecDeque::new();
     let mut reports = 0.0;
     while bounds.until.is_some() || candles.len() < bounds.events {
@@ -137,7 +137,7 @@ async fn follow(
 pub(crate) struct Followed {
     ticker: Ticker,
     interval: Interval,
-    events: VecDeque<Arc<Event>>,
+    events: VecDeque<Arc<StreamEvent>>,
     ended: &'static str,
     resume_after: Millis,
     source: String,

@@ -58,7 +58,7 @@ pub(super) async fn call(cx: Cx<Collector>, args: Args) -> Result<Said, Fault> {
     }
     // Nothing is written where anything lies beyond the token's limits.
     for sku in args.rows.iter().filter_map(|row| row.get("sku")?.as_str()) {
-        cx.caller.reaches_sku(sku)?;
+        cx.caller.require_sku(sku)?;
     }
     let service = &cx.service;
     let rows = args.rows.into_iter().enumerate();

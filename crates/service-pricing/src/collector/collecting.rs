@@ -36,7 +36,7 @@ pub(super) struct Found {
 pub(super) async fn start(cx: Cx<Collector>, errand: Errand) -> Result<Said, Fault> {
     let Errand { sku, market, connector, depth } = &errand;
     reach(&cx.caller, sku, market)?;
-    if connector == "file" && cx.caller.reach.is_some() {
+    if connector == "file" && cx.caller.grant_limits.is_some() {
         let message = "the drop folder holds ticks of every SKU, and this token is limited to some";
         return Err(Fault::new(fault::Kind::Forbidden, "limit_not_honoured", message));
     }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use contract::{Cx, Followed, Stage, TaskAsk};
+use contract::{Cx, JobPhase, JobQuery, JobReport};
 use fault::{Fault, Kind};
 use jobs::State;
 
@@ -12,7 +12,7 @@ use crate::collector::names::reach;
 use crate::collector::{Collector, KIND};
 use crate::said::Said;
 
-pub(super) async fn collecting(cx: Cx<Collector>, ask: TaskAsk) -> Result<Followed, Fault> {
+pub(super) async fn collecting(cx: Cx<Collector>, ask: JobQuery) -> Result<JobReport, Fault> {
     let jobs = &cx.service.jobs;
     let mut job = jobs.get(&ask.job).await?;
     if job.kind != KIND || job.owner.as_deref() != Some(&*cx.caller.subject) {
@@ -21,7 +21,7 @@ pub(super) async fn collecting(cx: Cx<Collector>, ask: TaskAsk) -> Result<Follow
     let errand: Errand = job.payload_as()?;
     // A token that was narrowed since is not the one that began it.
     reach(&cx.caller, &errand.sku, &errand.market).map_err(|_| unknown(&ask.job))?;
-    if ask.stop && !job.state.is_finished() {
+    if ask.cancel && !job.state.is_finished() {
         job = match jobs.cancel(&job.id).await {
             // It ended while it was looked at, which is as good.
             Err(fault) if fault.code() == "job_finished" => jobs.get(&job.id).await?,
@@ -30,27 +30,27 @@ pub(super) async fn collecting(cx: Cx<Collector>, ask: TaskAsk) -> Result<Follow
     }
     let told = describe(&job, &errand)?;
     let note = line(&job, &errand, &told);
-    let stage = match job.state {
-        State::Queued | State::Running => Stage::Working,
-        State::Cancelled => Stage::Cancelled,
+    let phase = match job.state {
+        State::Queued | State::Running => JobPhase::Working,
+        State::Cancelled => JobPhase::Cancelled,
         State::Failed => {
             let message =
                 job.error.as_ref().map_or("the collection failed", |it| it.message.as_str());
-            Stage::Ended(Err(Fault::new(Kind::Unavailable, "collection_failed", message)))
+            JobPhase::Ended(Err(Fault::new(Kind::Unavailable, "collection_failed", message)))
         }
         State::Completed => {
             let mut json = begun(&job.id, &errand);
             json["job"] = told;
-            Stage::Ended(Ok(Box::new(Said::new(json, note.as_str()))))
+            JobPhase::Ended(Ok(Box::new(Said::new(json, note.as_str()))))
         }
     };
     let changed_at = job.finished_at.or(job.started_at).unwrap_or(job.created_at);
     let age = cx.service.now().0.saturating_sub(job.created_at.0).max(0).unsigned_abs();
-    Ok(Followed {
+    Ok(JobReport {
         created_at: job.created_at.to_rfc3339(),
         changed_at: changed_at.to_rfc3339(),
         age: Duration::from_millis(age),
         note,
-        stage,
+        phase,
     })
 }

@@ -20,9 +20,9 @@ pub(super) async fn call(cx: Cx<Collector>, args: Args) -> Result<Said, Fault> {
     // A caller learns nothing about goods that its token does not reach, not even what is wrong.
     let text = |name: &str| args.d.get(name).and_then(Value::as_str);
     if let Some(sku) = text("sku") {
-        cx.caller.reaches_sku(sku)?;
+        cx.caller.require_sku(sku)?;
     }
-    cx.caller.reaches_market(text("market").unwrap_or(usual.market))?;
+    cx.caller.require_market(text("market").unwrap_or(usual.market))?;
     let tick = match tick::parse(&args.d, usual) {
         Ok(tick) => tick,
         Err(wrong) => return invalid("d", wrong).map(|()| Said::new(Value::Null, "")),

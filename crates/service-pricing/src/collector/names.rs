@@ -28,8 +28,8 @@ pub(crate) fn market_problem(text: &str) -> Option<String> {
 
 /// Refuses a SKU or market that cannot be one, and one that the caller does not reach.
 pub(crate) fn reach(caller: &Caller, sku: &str, market: &str) -> Result<(), Fault> {
-    caller.reaches_sku(sku)?;
-    caller.reaches_market(market)?;
+    caller.require_sku(sku)?;
+    caller.require_market(market)?;
     let problems = [("sku", sku_problem(sku)), ("market", market_problem(market))];
     let problems = problems.into_iter().filter_map(|(field, it)| Some((field.to_owned(), it?)));
     invalid("", problems.collect())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::market::{DAY_MS, Millis};
-use contract::{Authenticator, Call, Caller, Catalog, Credential, Outcome, Pipeline};
+use contract::{Authenticator, Call, CallOutcome, Caller, Catalog, Credential, Pipeline};
 use fault::Fault;
 use jobs::{Jobs, Limits, State};
 use proptest::prelude::*;
@@ -84,7 +84,7 @@ impl World {
         if !matches!(tool, "ping_health" | "health_check" | "version_info") {
             args.insert("capability_token".to_owned(), json!("t"));
         }
-        let outcome: Outcome = self.pipeline.call(Call::new(tool, args)).await.unwrap();
+        let outcome: CallOutcome = self.pipeline.call(Call::new(tool, args)).await.unwrap();
         outcome.map(|reply| reply.result()).map_err(|failure| failure.tool_error)
     }
 

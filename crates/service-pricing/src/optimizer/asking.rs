@@ -23,8 +23,8 @@ pub(crate) fn within_reach(caller: &Caller, sku: &str) -> Result<(), Fault> {
 
 /// Refuses a caller who does not reach every SKU: what concerns all of them is not theirs to decide.
 pub(crate) fn reaches_all(caller: &Caller) -> Result<(), Fault> {
-    caller.reaches_sku("")?;
-    caller.reaches_market(MARKET)
+    caller.require_sku("")?;
+    caller.require_market(MARKET)
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -17,9 +17,9 @@ pub(crate) struct Which {
 
 /// Finds a proposal that the caller's credential reaches.
 async fn found(cx: &Cx<Optimizer>, which: &Which) -> Result<Kept, Fault> {
-    cx.caller.reaches_market(MARKET)?;
+    cx.caller.require_market(MARKET)?;
     let kept = proposals::find(&cx.service.db, &which.proposal_id).await?;
-    cx.caller.reaches_sku(&kept.sku)?;
+    cx.caller.require_sku(&kept.sku)?;
     Ok(kept)
 }
 

@@ -90,7 +90,7 @@ fn change(entry: &audit::Entry) -> Value {
 fn within_reach(cx: &Cx<Optimizer>, sku: Option<&str>) -> Result<(), Fault> {
     match sku {
         Some(sku) => asking::within_reach(&cx.caller, sku),
-        None => cx.caller.reaches_market(MARKET),
+        None => cx.caller.require_market(MARKET),
     }
 }
 

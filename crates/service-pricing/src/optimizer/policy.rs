@@ -73,7 +73,7 @@ pub(crate) struct Whose {
 pub(crate) async fn get(cx: Cx<Optimizer>, whose: Whose) -> Result<Said, Fault> {
     match &whose.sku {
         Some(sku) => asking::within_reach(&cx.caller, sku)?,
-        None => cx.caller.reaches_market(MARKET)?,
+        None => cx.caller.require_market(MARKET)?,
     }
     let db = &cx.service.db;
     let product = match &whose.sku {

@@ -93,7 +93,7 @@ impl Authenticator for Names {
         };
         let scopes: Vec<String> = match &**name {
             "guest" => Vec::new(),
-            _ => vec![Scope::Read.word().to_owned()],
+            _ => vec![Scope::Read.as_str().to_owned()],
         };
         Ok(Caller::new(Arc::clone(name), scopes))
     }

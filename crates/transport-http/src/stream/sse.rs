@@ -15,7 +15,9 @@ use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use axum::{Extension, Router};
 use bytes::{BufMut as _, Bytes, BytesMut};
-use contract::{Call, Event, Pipeline, Progress, RequestMeta, StreamInput, Subscription, View};
+use contract::{
+    Call, Pipeline, Progress, RequestMeta, StreamEvent, StreamInput, Subscription, View,
+};
 use fault::Fault;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -75,7 +77,7 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, door: &Arc<Door>) ->
 
 fn long(pipeline: &Arc<Pipeline>, service: &Arc<str>) -> Long {
     let (pipeline, service) = (Arc::clone(pipeline), Arc::clone(service));
-    Long(Arc::new(move || pipeline.cut_off(&service, "reader_stalled")))
+    Long(Arc::new(move || pipeline.record_cut_off(&service, "reader_stalled")))
 }
 
 async fn follow(
@@ -158,7 +160,7 @@ struct Words {
 impl Words {
     fn put(&self, chunk: &mut BytesMut, fault: &Fault) {
         let Words { bound, request_id } = self;
-        let Some(failure) = bound.pipeline.refuse(&bound.service, fault, request_id) else {
+        let Some(failure) = bound.pipeline.failure_for(&bound.service, fault, request_id) else {
             return;
         };
         // The one event with a name: a browser's `onerror` hears it.
@@ -206,7 +208,7 @@ impl Events {
                 Poll::Ready(Some(event)) => put(chunk, &event),
                 Poll::Ready(None) => {
                     self.over = true;
-                    if let Some(fault) = self.subscription.refused() {
+                    if let Some(fault) = self.subscription.revocation() {
                         self.words.put(chunk, &fault);
                     }
                     return;
@@ -261,7 +263,7 @@ impl http_body::Body for Events {
     }
 }
 
-fn put(chunk: &mut BytesMut, event: &Event) {
+fn put(chunk: &mut BytesMut, event: &StreamEvent) {
     if let Some(id) = event.resume.as_deref().filter(|id| !id.contains(['\n', '\r', '\0'])) {
         chunk.reserve(id.len() + event.json.len() + 16);
         chunk.put_slice(b"id: ");

@@ -11,7 +11,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use contract::{
     Authenticator, CallRecord, Caller, Catalog, Concurrency, Contract, Credential, Cx, Envelope,
-    Event, EventFeed, FailureContext, Meter, Pipeline, Reply, ResourceSpec, Schema, Scope,
+    EventFeed, FailureContext, Meter, Pipeline, Reply, ResourceSpec, Schema, Scope, StreamEvent,
     StreamSpec, Subscription, ToolSpec, Tools,
 };
 use fault::{Fault, Kind};
@@ -29,14 +29,14 @@ pub(crate) enum Heard {
 /// A stream that was opened: what was asked for, and where its events are put in.
 pub(crate) struct Opened {
     pub(crate) args: Value,
-    events: mpsc::UnboundedSender<Arc<Event>>,
+    events: mpsc::UnboundedSender<Arc<StreamEvent>>,
 }
 
 impl Opened {
     /// An event after which a reader may go on, or one that marks no place.
     pub(crate) fn tick(&self, resume: Option<&str>) {
         let resume = resume.map(Arc::from);
-        let event = Event { kind: "tick", resume, json: Arc::from("{}") };
+        let event = StreamEvent { kind: "tick", resume, json: Arc::from("{}") };
         self.events.send(Arc::new(event)).unwrap();
     }
 
@@ -46,10 +46,10 @@ impl Opened {
     }
 }
 
-struct Feed(mpsc::UnboundedReceiver<Arc<Event>>);
+struct Feed(mpsc::UnboundedReceiver<Arc<StreamEvent>>);
 
 impl EventFeed for Feed {
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<StreamEvent>>> {
         self.0.poll_recv(context)
     }
 }

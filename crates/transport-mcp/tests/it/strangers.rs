@@ -30,7 +30,7 @@ async fn nothing(_: Cx<()>, _: Map<String, Value>) -> Result<Nothing, Fault> {
 fn pipeline() -> Pipeline {
     let mut contract = Contract::load("quotes").unwrap();
     contract.tools = vec![tool("sign.in", None), tool("work", None)];
-    contract.access.argument = Some("pass".to_owned());
+    contract.access.credential_argument = Some("pass".to_owned());
     let service = Tools::of(Arc::new(()))
         .tool("sign.in", Scope::Open, nothing)
         .tool("work", Scope::Read, nothing)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::{
-    Catalog, Contract, Cx, Followed, Pipeline, Reply, Schema, Scope, Stage, TaskAsk, TaskRules,
+    Catalog, Contract, Cx, JobPhase, JobQuery, JobReport, Pipeline, Reply, Schema, Scope, TaskSpec,
     ToolSpec, Tools, View,
 };
 use fault::{Fault, Kind};
@@ -19,7 +19,7 @@ use crate::double::{Door, Uncounted, Words};
 use crate::http::serve;
 use crate::wire::{Client, LEGACY};
 
-const RULES: TaskRules = TaskRules { poll_ms: 250, ttl_s: 60 };
+const RULES: TaskSpec = TaskSpec { poll_ms: 250, ttl_s: 60 };
 
 /// Jobs by name: whose they are, and how they are.
 #[derive(Default)]
@@ -57,35 +57,35 @@ async fn begin(cx: Cx<Shop>, Args { job }: Args) -> Result<Said, Fault> {
     Ok(Said(json, Some(job)))
 }
 
-async fn follow(cx: Cx<Shop>, ask: TaskAsk) -> Result<Followed, Fault> {
+async fn follow(cx: Cx<Shop>, ask: JobQuery) -> Result<JobReport, Fault> {
     let mut jobs = cx.service.0.lock();
     let own = |it: &&mut (String, &'static str)| *it.0 == *cx.caller.subject;
     let found = jobs.get_mut(&ask.job).filter(own);
     let (_, state) = found.ok_or_else(|| Fault::not_found("job_not_found", "no such job"))?;
-    if ask.stop && *state == "working" {
+    if ask.cancel && *state == "working" {
         *state = "cancelled";
     }
-    let stage = match *state {
+    let phase = match *state {
         "done" => {
             let json = json!({ "job": ask.job, "state": "done" });
-            Stage::Ended(Ok(Box::new(Said(json, None))))
+            JobPhase::Ended(Ok(Box::new(Said(json, None))))
         }
-        "failed" => Stage::Ended(Err(Fault::new(Kind::Conflict, "torn", "the page is torn"))),
-        "cancelled" => Stage::Cancelled,
-        _ => Stage::Working,
+        "failed" => JobPhase::Ended(Err(Fault::new(Kind::Conflict, "torn", "the page is torn"))),
+        "cancelled" => JobPhase::Cancelled,
+        _ => JobPhase::Working,
     };
     let age = Duration::from_secs(if *state == "old" { 61 } else { 1 });
     let (created_at, changed_at) = ("2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z");
-    Ok(Followed {
+    Ok(JobReport {
         created_at: created_at.to_owned(),
         changed_at: changed_at.to_owned(),
         age,
         note: "page 3 of 10".to_owned(),
-        stage,
+        phase,
     })
 }
 
-pub(crate) fn tool(name: &str, task: Option<TaskRules>) -> ToolSpec {
+pub(crate) fn tool(name: &str, task: Option<TaskSpec>) -> ToolSpec {
     let text = json!({ "type": "string" });
     let input = json!({ "type": "object", "properties": { "job": text, "pass": text } });
     let output = json!({ "type": "object", "required": ["job", "state"] });
@@ -117,7 +117,7 @@ impl House {
     async fn open(argument: Option<&str>) -> Self {
         let mut contract = Contract::load("quotes").unwrap();
         contract.tools = vec![tool("work.begin", Some(RULES)), tool("work.plain", None)];
-        contract.access.argument = argument.map(str::to_owned);
+        contract.access.credential_argument = argument.map(str::to_owned);
         let shop = Arc::new(Shop::default());
         let service = Tools::of(Arc::clone(&shop))
             .tool("work.begin", Scope::Read, begin)

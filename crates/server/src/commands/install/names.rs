@@ -9,7 +9,7 @@ use crate::exit::Failure;
 
 pub(super) fn check(services: &[String], tools: &[String]) -> Result<(), Failure> {
     let known: BTreeSet<&str> =
-        contract::paths().filter_map(|path| Some(path.split_once('/')?.0)).collect();
+        contract::file_paths().filter_map(|path| Some(path.split_once('/')?.0)).collect();
     if let Some(unknown) = services.iter().find(|name| !known.contains(name.as_str())) {
         let known = Vec::from_iter(known).join(", ");
         return Err(Failure::usage(format!("there is no service {unknown:?}; known: {known}")));

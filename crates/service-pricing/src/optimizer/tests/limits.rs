@@ -11,12 +11,12 @@ struct Within {
 }
 
 impl contract::GrantLimits for Within {
-    fn sku(&self, sku: &str) -> Result<(), Fault> {
+    fn require_sku(&self, sku: &str) -> Result<(), Fault> {
         let known = self.prefixes.iter().any(|it| sku.starts_with(it.as_str()));
         if known { Ok(()) } else { Err(outside()) }
     }
 
-    fn market(&self, market: &str) -> Result<(), Fault> {
+    fn require_market(&self, market: &str) -> Result<(), Fault> {
         let known = self.market.as_ref().is_none_or(|it| it == market);
         if known { Ok(()) } else { Err(outside()) }
     }
@@ -33,7 +33,7 @@ fn outside() -> Fault {
 pub(super) fn limited(scopes: &[&str], prefixes: &[&str], market: Option<&str>) -> Caller {
     let prefixes = prefixes.iter().map(|&it| it.to_owned()).collect();
     let within = Within { prefixes, market: market.map(str::to_owned) };
-    Caller { reach: Some(Arc::new(within)), ..caller("limited", scopes) }
+    Caller { grant_limits: Some(Arc::new(within)), ..caller("limited", scopes) }
 }
 
 #[tokio::test]

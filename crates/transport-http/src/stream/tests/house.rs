@@ -9,8 +9,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use auth::{RateLimit, RateLimiter};
 use contract::{
-    Authenticator, CallRecord, Caller, Catalog, Contract, Credential, Cx, Envelope, Event,
-    EventFeed, FailureContext, Meter, Pipeline, Schema, Scope, SseBinding, StreamSpec,
+    Authenticator, CallRecord, Caller, Catalog, Contract, Credential, Cx, Envelope, EventFeed,
+    FailureContext, Meter, Pipeline, Schema, Scope, SseBinding, StreamEvent, StreamSpec,
     Subscription, Tools, View,
 };
 use fault::{Fault, Kind};
@@ -84,7 +84,7 @@ struct Ticks {
 }
 
 impl EventFeed for Ticks {
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<StreamEvent>>> {
         if self.over {
             return Poll::Ready(None);
         }
@@ -97,7 +97,7 @@ impl EventFeed for Ticks {
         if self.args.last.is_some_and(|last| self.at > last) {
             self.over = true;
             let json = json!({"type": "status", "status": "ended"}).to_string();
-            return Poll::Ready(Some(Arc::new(Event {
+            return Poll::Ready(Some(Arc::new(StreamEvent {
                 kind: "status",
                 resume: None,
                 json: json.into(),
@@ -107,7 +107,7 @@ impl EventFeed for Ticks {
         if self.args.weight > 0 {
             json["load"] = Value::from("x".repeat(self.args.weight));
         }
-        Poll::Ready(Some(Arc::new(Event {
+        Poll::Ready(Some(Arc::new(StreamEvent {
             kind: "tick",
             resume: Some(self.at.to_string().into()),
             json: json.to_string().into(),
@@ -204,7 +204,12 @@ struct Counter(Arc<Book>);
 impl Meter for Counter {
     fn record(&self, _record: &CallRecord<'_>) {}
 
-    fn opened(&self, _service: &str, _stream: &str, _transport: &str) -> Box<dyn Send + Sync> {
+    fn stream_opened(
+        &self,
+        _service: &str,
+        _stream: &str,
+        _transport: &str,
+    ) -> Box<dyn Send + Sync> {
         self.0.open.send_modify(|open| *open += 1);
         Box::new(Leaving(Arc::clone(&self.0)))
     }
@@ -240,7 +245,7 @@ pub(crate) fn pipeline(strict: bool) -> (Arc<Pipeline>, Arc<Book>) {
     let meter = Arc::new(Counter(Arc::clone(&book)));
     let authenticator = Arc::new(Doorman { strict, book: Arc::clone(&book) });
     let pipeline = Pipeline::new(catalog, authenticator, meter, Duration::from_secs(5));
-    (Arc::new(pipeline.rechecked(Duration::from_millis(50))), book)
+    (Arc::new(pipeline.with_recheck_interval(Duration::from_millis(50))), book)
 }
 
 /// A server on a port of its own; it stops when dropped.

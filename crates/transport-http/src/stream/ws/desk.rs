@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Call, Credential, Opened, Pipeline, Progress, StreamInput};
+use contract::{Call, Credential, Pipeline, Progress, StreamInput, StreamOutcome};
 use fault::{Fault, Kind};
 use tokio_util::sync::CancellationToken;
 
@@ -50,7 +50,7 @@ impl Desk {
 
     /// The client takes nothing, and is left.
     pub(crate) fn stalled(&self) {
-        self.pipeline.cut_off(&self.address.service, "reader_stalled");
+        self.pipeline.record_cut_off(&self.address.service, "reader_stalled");
     }
 
     /// What a client is told whose credential is good no more.
@@ -150,7 +150,7 @@ impl Desk {
     /// A refusal in the words of a stream's contract, or of the first one at this address.
     fn refuse(&self, stream: Option<&Stream>, id: Option<&str>, fault: &Fault) -> String {
         let service = stream.map_or(&self.address.service, |stream| &stream.service);
-        match self.pipeline.refuse(service, fault, &self.request_id) {
+        match self.pipeline.failure_for(service, fault, &self.request_id) {
             Some(failure) => message::error(id, failure),
             None => String::from(r#"{"type":"error"}"#),
         }
@@ -158,7 +158,7 @@ impl Desk {
 }
 
 /// The handler is told when nobody waits for it any more.
-async fn open(pipeline: Arc<Pipeline>, call: Call) -> Option<Opened> {
+async fn open(pipeline: Arc<Pipeline>, call: Call) -> Option<StreamOutcome> {
     let waiting = call.cancel.clone().drop_guard();
     let opened = pipeline.open(call, StreamInput::Json).await;
     // What it opened may go on watching the token.

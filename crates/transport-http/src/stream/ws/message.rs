@@ -1,6 +1,6 @@
 //! The messages of the WebSocket, both ways: what a client asks, and what it is told beside events.
 
-use contract::Failure;
+use contract::CallFailure;
 use fault::Fault;
 use serde_json::{Map, Value, json};
 
@@ -79,7 +79,7 @@ pub(crate) fn unsubscribed(id: &str) -> String {
 
 /// A failure in the words of its contract. An envelope that has a `type` or an `id` of its own is
 /// told whole, under `error`.
-pub(crate) fn error(id: Option<&str>, failure: Failure) -> String {
+pub(crate) fn error(id: Option<&str>, failure: CallFailure) -> String {
     let mut message = Map::new();
     message.insert("type".to_owned(), Value::from("error"));
     if let Some(id) = id {

@@ -6,7 +6,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use contract::{Opened, Subscription};
+use contract::{StreamOutcome, Subscription};
 use fault::Fault;
 use serde_json::{Map, Value};
 
@@ -16,7 +16,7 @@ use super::message;
 /// How many events a subscription may give before it is another's turn.
 const TURN_EVENTS: usize = 16;
 
-pub(crate) type Opening = Pin<Box<dyn Future<Output = Option<Opened>> + Send>>;
+pub(crate) type Opening = Pin<Box<dyn Future<Output = Option<StreamOutcome>> + Send>>;
 
 pub(crate) struct Entry {
     pub(crate) id: Box<str>,
@@ -170,7 +170,7 @@ impl Entry {
                     put_text(out, message::event(&self.opening, &event.json));
                 }
                 Poll::Ready(None) => {
-                    if let Some(fault) = subscription.refused() {
+                    if let Some(fault) = subscription.revocation() {
                         return Turn::Refused(fault);
                     }
                     put_text(out, ["", &message::unsubscribed(&self.id)]);
@@ -181,7 +181,7 @@ impl Entry {
         Turn::More
     }
 
-    fn opened(&mut self, opened: Option<Opened>, out: &mut Vec<u8>) -> Turn {
+    fn opened(&mut self, opened: Option<StreamOutcome>, out: &mut Vec<u8>) -> Turn {
         match opened {
             Some(Ok(subscription)) => {
                 self.state = State::Open(subscription);
@@ -203,21 +203,21 @@ mod tests {
     use std::sync::Arc;
     use std::task::Waker;
 
-    use contract::{Event, EventFeed};
+    use contract::{EventFeed, StreamEvent};
 
     use super::*;
 
     /// Always has another event, which says whose it is.
-    struct Busy(Arc<Event>);
+    struct Busy(Arc<StreamEvent>);
 
     impl EventFeed for Busy {
-        fn poll_next(&mut self, _context: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
+        fn poll_next(&mut self, _context: &mut Context<'_>) -> Poll<Option<Arc<StreamEvent>>> {
             Poll::Ready(Some(Arc::clone(&self.0)))
         }
     }
 
     fn busy(name: &str) -> Entry {
-        let event = Event { kind: "k", resume: None, json: format!("{{{name}}}").into() };
+        let event = StreamEvent { kind: "k", resume: None, json: format!("{{{name}}}").into() };
         Entry {
             id: Box::from(name),
             opening: Box::from(""),

@@ -10,8 +10,8 @@ use auth::{RateLimit, RateLimiter};
 use bytes::Bytes;
 use contract::{
     Authenticator, CallRecord, Caller, Catalog, Contract, Credential, Cx, Download, DownloadSpec,
-    HttpBinding, Meter, Part, Pipeline, Reply, Schema, Scope, ToolSpec, Tools, Upload, UploadSpec,
-    View,
+    HttpBinding, Meter, Pipeline, Reply, Schema, Scope, ToolSpec, Tools, Upload, UploadPart,
+    UploadSpec, View,
 };
 use fault::{Fault, Kind};
 use futures_util::stream;
@@ -73,7 +73,7 @@ async fn receive(cx: Cx<Book>, mut upload: Upload) -> Result<Echo, Fault> {
     let _leaving = Leaving(Arc::clone(&book));
     let mut files = Vec::new();
     while let Some(part) = upload.next().await? {
-        let Part::File(mut file) = part else { continue };
+        let UploadPart::File(mut file) = part else { continue };
         if file.file_name == "no" {
             return Err(Fault::invalid("no", "not this one"));
         }

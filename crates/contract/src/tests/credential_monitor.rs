@@ -10,10 +10,10 @@ use fault::{Fault, Kind};
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout};
 
-use super::house::{self, Echo};
+use super::fixture::{self, Echo};
 use crate::{
-    Authenticator, Call, CallRecord, Caller, Catalog, Credential, Cx, Event, EventFeed, Meter,
-    Pipeline, Schema, Scope, StreamInput, StreamSpec, Subscription, Tools,
+    Authenticator, Call, CallRecord, Caller, Catalog, Credential, Cx, EventFeed, Meter, Pipeline,
+    Schema, Scope, StreamEvent, StreamInput, StreamSpec, Subscription, Tools,
 };
 
 const EVERY: Duration = Duration::from_secs(5);
@@ -63,7 +63,7 @@ impl Meter for Silent {
 struct Quiet;
 
 impl EventFeed for Quiet {
-    fn poll_next(&mut self, _context: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
+    fn poll_next(&mut self, _context: &mut Context<'_>) -> Poll<Option<Arc<StreamEvent>>> {
         Poll::Pending
     }
 }
@@ -76,7 +76,7 @@ async fn hang(_cx: Cx<()>, _args: Value) -> Result<Echo, Fault> {
     std::future::pending().await
 }
 
-fn house(expires_after: Option<Duration>) -> (Arc<Door>, Pipeline) {
+fn watched_pipeline(expires_after: Option<Duration>) -> (Arc<Door>, Pipeline) {
     let door = Arc::new(Door {
         opened: Instant::now(),
         revoked: AtomicBool::new(false),
@@ -85,7 +85,7 @@ fn house(expires_after: Option<Duration>) -> (Arc<Door>, Pipeline) {
         expires_after,
     });
     let object = || Schema::compile(json!({ "type": "object" })).unwrap();
-    let mut contract = house::contract("s", &["a.b"]);
+    let mut contract = fixture::contract("s", &["a.b"]);
     contract.tools[0].timeout = Some(Duration::from_hours(1));
     contract.streams = vec![StreamSpec {
         name: "quiet".to_owned(),
@@ -100,11 +100,14 @@ fn house(expires_after: Option<Duration>) -> (Arc<Door>, Pipeline) {
     let service = Tools::of(Arc::new(()))
         .tool("a.b", Scope::Read, hang)
         .stream("quiet", Scope::Read, open)
-        .bind(contract, house::Plain)
+        .bind(contract, fixture::Plain)
         .unwrap();
     let catalog = Catalog::new(vec![service]).unwrap();
     let authenticator = Arc::clone(&door) as Arc<dyn Authenticator>;
-    (door, Pipeline::new(catalog, authenticator, Arc::new(Silent), EVERY).rechecked(EVERY))
+    (
+        door,
+        Pipeline::new(catalog, authenticator, Arc::new(Silent), EVERY).with_recheck_interval(EVERY),
+    )
 }
 
 async fn subscribe(pipeline: &Pipeline, credential: Credential) -> Subscription {
@@ -120,32 +123,32 @@ fn bearer(token: &str) -> Credential {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_open_ends_when_its_credential_is_taken_back() {
-    let (door, pipeline) = house(None);
+    let (door, pipeline) = watched_pipeline(None);
     let mut feed = subscribe(&pipeline, bearer("a")).await;
     assert!(timeout(Duration::from_mins(10), feed.next()).await.is_err(), "it was good");
-    assert!(feed.refused().is_none());
+    assert!(feed.revocation().is_none());
     door.revoked.store(true, Ordering::SeqCst);
     let since = Instant::now();
     assert!(feed.next().await.is_none());
     assert!(since.elapsed() <= EVERY, "{:?}", since.elapsed());
-    let fault = feed.refused().unwrap();
+    let fault = feed.revocation().unwrap();
     assert_eq!((fault.kind(), fault.code()), (Kind::Unauthenticated, "token_revoked"));
     assert!(feed.next().await.is_none(), "it stays over");
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_expiry_is_not_waited_for_longer_than_it_takes() {
-    let (_, pipeline) = house(Some(Duration::from_millis(1_200)));
+    let (_, pipeline) = watched_pipeline(Some(Duration::from_millis(1_200)));
     let since = Instant::now();
     let mut feed = subscribe(&pipeline, bearer("a")).await;
     assert!(feed.next().await.is_none());
-    assert_eq!(feed.refused().unwrap().code(), "token_expired");
+    assert_eq!(feed.revocation().unwrap().code(), "token_expired");
     assert!(since.elapsed() < Duration::from_millis(1_300), "{:?}", since.elapsed());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_credential_is_looked_at_once_for_all_it_has_open() {
-    let (door, pipeline) = house(None);
+    let (door, pipeline) = watched_pipeline(None);
     let mut feeds = Vec::new();
     for _ in 0..100 {
         feeds.push(subscribe(&pipeline, bearer("a")).await);
@@ -168,7 +171,7 @@ async fn a_credential_is_looked_at_once_for_all_it_has_open() {
 
 #[tokio::test(start_paused = true)]
 async fn a_gate_that_cannot_answer_ends_nothing() {
-    let (door, pipeline) = house(None);
+    let (door, pipeline) = watched_pipeline(None);
     let mut feed = subscribe(&pipeline, bearer("a")).await;
     door.broken.store(true, Ordering::SeqCst);
     assert!(timeout(EVERY * 10, feed.next()).await.is_err());
@@ -179,7 +182,7 @@ async fn a_gate_that_cannot_answer_ends_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn what_needs_no_credential_has_none_to_lose() {
-    let (door, pipeline) = house(None);
+    let (door, pipeline) = watched_pipeline(None);
     let mut feed = subscribe(&pipeline, Credential::None).await;
     door.revoked.store(true, Ordering::SeqCst);
     assert!(timeout(EVERY * 10, feed.next()).await.is_err());
@@ -188,8 +191,8 @@ async fn what_needs_no_credential_has_none_to_lose() {
 
 #[tokio::test(start_paused = true)]
 async fn a_long_call_ends_as_well() {
-    let (door, pipeline) = house(None);
-    let calling = pipeline.call(house::call("a", json!(7)));
+    let (door, pipeline) = watched_pipeline(None);
+    let calling = pipeline.call(fixture::call("a", json!(7)));
     let revoke = async {
         tokio::time::sleep(EVERY * 3).await;
         door.revoked.store(true, Ordering::SeqCst);

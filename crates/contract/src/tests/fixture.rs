@@ -129,21 +129,21 @@ impl Meter for Silent {
     fn record(&self, _record: &CallRecord<'_>) {}
 }
 
-fn patient(patience: Duration) -> Pipeline {
+fn patient(timeout: Duration) -> Pipeline {
     let catalog = Catalog::new(vec![service("s", &["a.b"])]).unwrap();
-    Pipeline::new(catalog, Arc::new(Doorman), Arc::new(Silent), patience)
+    Pipeline::new(catalog, Arc::new(Doorman), Arc::new(Silent), timeout)
 }
 
 /// A house whose one contract carries the credential among its arguments.
 pub(crate) fn argued(argument: &str) -> Pipeline {
     let mut contract = contract("s", &["a.b"]);
-    contract.access.argument = Some(argument.to_owned());
+    contract.access.credential_argument = Some(argument.to_owned());
     for tool in &mut contract.tools {
         let mut json = tool.input.json().clone();
         json["required"] = json!([argument, "n"]);
         json["properties"][argument] = json!({ "type": "string" });
         tool.input = Schema::compile(json).unwrap();
-        tool.relaxed = contract.access.relaxed(&tool.input).unwrap();
+        tool.relaxed = contract.access.without_required_credential(&tool.input).unwrap();
     }
     let service = table(&["a.b"]).bind(contract, Plain).unwrap();
     let catalog = Catalog::new(vec![service]).unwrap();
@@ -156,7 +156,7 @@ pub(crate) fn pipeline() -> Pipeline {
 
 /// A house in which calls have to wait for each other, as long as it takes.
 pub(crate) fn narrow(max: usize, queue: usize) -> Pipeline {
-    patient(Duration::from_mins(1)).limited(Concurrency { max, queue })
+    patient(Duration::from_mins(1)).with_default_concurrency(Concurrency { max, queue })
 }
 
 pub(crate) fn call(credential: &str, n: Value) -> Call {
