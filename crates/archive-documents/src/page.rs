@@ -2,19 +2,28 @@
 
 use std::borrow::Cow;
 
+use archive_text::{Page, PageText};
+
 /// Bytes of text in one row. A hundred megabytes may be one page.
 pub(crate) const PIECE: usize = 64 * 1024;
 
-/// One page. Pages are numbered from 1 over the file and its attachments.
+/// One stored page. Pages are numbered from 1 over the file and its attachments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageRecord {
-    pub page: u32,
+    pub page: Page,
     /// Empty for the file itself, otherwise the attachment's name (`a.eml/b.pdf` when nested).
     pub part: String,
     /// The page within its part.
     pub part_page: u32,
     pub ocr_confidence: Option<f64>,
-    pub text: String,
+}
+
+impl PageRecord {
+    /// The page as the rules read it.
+    #[must_use]
+    pub fn text(&self) -> PageText<'_> {
+        PageText { number: self.page.number, part: &self.part, text: &self.page.text }
+    }
 }
 
 /// A part of a page's text that is small enough to be passed on as it is.
@@ -74,13 +83,12 @@ pub(crate) fn split(text: &str) -> impl Iterator<Item = &str> {
 /// Adds a piece to the pages it belongs after.
 pub(crate) fn join(pages: &mut Vec<PageRecord>, piece: Piece) {
     match pages.last_mut() {
-        Some(last) if last.page == piece.page => last.text.push_str(&piece.text),
+        Some(last) if last.page.number == piece.page => last.page.text.push_str(&piece.text),
         _ => pages.push(PageRecord {
-            page: piece.page,
+            page: Page { number: piece.page, text: piece.text },
             part: piece.part,
             part_page: piece.part_page,
             ocr_confidence: piece.ocr_confidence,
-            text: piece.text,
         }),
     }
 }

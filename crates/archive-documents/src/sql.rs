@@ -284,11 +284,11 @@ impl<'a> PageRows<'a> {
     }
 
     pub(crate) async fn add(&mut self, tx: &mut Tx, page: &PageRecord) -> Result<(), Fault> {
-        let text = storable(&page.text);
+        let text = storable(&page.page.text);
         for (piece, text) in (0_i64..).zip(split(&text)) {
             self.values.extend([
                 Value::from(self.file_id),
-                page.page.into(),
+                page.page.number.into(),
                 piece.into(),
                 storable(&page.part).into_owned().into(),
                 page.part_page.into(),

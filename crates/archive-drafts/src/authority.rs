@@ -6,10 +6,11 @@ mod list;
 use std::collections::HashMap;
 
 use archive_entities::Ground;
+use archive_text::{JoinedPages, PageText, TextSpan};
 use cite::{Citation, Kind, Span};
 
-use crate::draft::{Category, Mode, Page};
-use crate::place::{Place, Sketch};
+use crate::draft::{Category, Mode};
+use crate::place::Sketch;
 use crate::wording::{clipped, evened, quoted, sentence, title};
 
 /// Authorities of one document.
@@ -18,47 +19,6 @@ const AUTHORITIES_MAX: usize = 2_000;
 const DETAILS_MAX: usize = 20;
 /// A citation with all that belongs to it is quoted up to this many bytes.
 const WHOLE_BYTES: usize = 600;
-
-/// Some pages of one part, joined, so that a citation may run over the end of a page.
-struct Joined {
-    text: String,
-    /// Where each page begins in the text.
-    starts: Vec<usize>,
-    first: usize,
-}
-
-impl Joined {
-    fn new(first: usize, pages: &[Page<'_>]) -> Self {
-        let size = pages.iter().map(|it| it.text.len() + 1).sum();
-        let mut text = String::with_capacity(size);
-        let mut starts = Vec::with_capacity(pages.len());
-        for page in pages {
-            starts.push(text.len());
-            text.push_str(page.text);
-            text.push('\n');
-        }
-        Self { text, starts, first }
-    }
-
-    /// The places of a span: one for each page that it touches.
-    fn places(&self, span: Span) -> Vec<Place> {
-        let mut list = Vec::new();
-        let mut at = self.starts.partition_point(|it| *it <= span.start).saturating_sub(1);
-        while let Some(start) = self.starts.get(at).copied().filter(|it| *it < span.end) {
-            let end = self.starts.get(at + 1).map_or(self.text.len(), |it| *it) - 1;
-            let (from, to) = (span.start.max(start), span.end.min(end));
-            let words = self.text.get(from..to.max(from)).unwrap_or_default();
-            let lead = words.len() - words.trim_start().len();
-            let length = words.trim().len();
-            if length > 0 {
-                let from = from + lead - start;
-                list.push(Place { index: self.first + at, start: from, end: from + length });
-            }
-            at += 1;
-        }
-        list
-    }
-}
 
 /// One authority while its citations are gathered.
 struct Authority {
@@ -83,18 +43,16 @@ pub(crate) struct Authorities {
 }
 
 impl Authorities {
-    /// Reads the pages of one part, of which the first stands at `first` among all.
-    pub(crate) fn read(&mut self, first: usize, pages: &[Page<'_>], mode: Mode) {
-        let joined = Joined::new(first, pages);
-        let found = cite::find(&joined.text);
-        let resolved = cite::resolve(&found);
+    /// Takes the citations of one part, which were found in its joined text.
+    pub(crate) fn read(&mut self, joined: &JoinedPages, found: &[Citation<'_>], mode: Mode) {
+        let resolved = cite::resolve(found);
         for source in &resolved.sources {
             let Some(head) = source.citations.first().and_then(|it| found.get(*it)) else {
                 continue;
             };
             // The number of a case is said elsewhere, a bare section names no law, and a decision
             // without a number is one of this case; `Case No. 2022 LA 000317` is no decision.
-            let before = joined.text.get(..head.span.start).unwrap_or_default().trim_end();
+            let before = joined.text().get(..head.span.start).unwrap_or_default().trim_end();
             let docket = ["No.", "NO.", "No:", "NO:"].iter().any(|it| before.ends_with(it));
             let unnamed = docket || head.kind == Kind::Decision && head.number.is_none();
             if !head.is_full() || unnamed || matches!(head.kind, Kind::Docket | Kind::Section) {
@@ -103,27 +61,27 @@ impl Authorities {
             let Some(place) = self.place_of(head) else { continue };
             let Some(authority) = self.list.get_mut(place) else { continue };
             for it in source.citations.iter().filter_map(|it| found.get(*it)) {
-                authority.cite(&joined, it, mode);
+                authority.cite(joined, it, mode);
             }
             for it in source.citations.iter().filter_map(|it| found.get(*it)) {
-                self.further(&joined, it);
+                self.further(joined, it);
             }
         }
     }
 
     /// The other sections that are cited with one.
-    fn further(&mut self, joined: &Joined, cite: &Citation<'_>) {
+    fn further(&mut self, joined: &JoinedPages, cite: &Citation<'_>) {
         let Some(first) = cite.section else { return };
-        for span in list::further(&joined.text, cite) {
-            let section = joined.text.get(span.start..span.end).unwrap_or_default();
+        for span in list::further(joined.text(), cite) {
+            let section = joined.text().get(span.start..span.end).unwrap_or_default();
             let mut other = cite.clone();
             (other.section, other.pin_cite, other.parenthetical) = (Some(section), None, None);
             let core = core(&other).replacen(first, section, 1).replacen("§§", "§", 1);
             let Some(place) = self.named(&other, core) else { return };
             if let Some(authority) = self.list.get_mut(place) {
                 authority.cited += 1;
-                for place in joined.places(span) {
-                    authority.sketch.add(place);
+                for span in spans_of(joined, span) {
+                    authority.sketch.add(span);
                 }
             }
         }
@@ -147,9 +105,9 @@ impl Authorities {
         Some(place)
     }
 
-    pub(crate) fn finish(self, pages: &[Page<'_>]) -> Vec<Sketch> {
+    pub(crate) fn finish(self, pages: &[PageText<'_>]) -> Vec<Sketch> {
         let mut list: Vec<Sketch> = self.list.into_iter().map(|it| it.finish(pages)).collect();
-        list.sort_by_key(|it| it.places.first().copied());
+        list.sort_by_key(|it| it.spans.first().copied());
         list
     }
 }
@@ -181,7 +139,7 @@ impl Authority {
         }
     }
 
-    fn cite(&mut self, joined: &Joined, it: &Citation<'_>, mode: Mode) {
+    fn cite(&mut self, joined: &JoinedPages, it: &Citation<'_>, mode: Mode) {
         let full = it.is_full() && it.kind != Kind::Section;
         if !full && mode != Mode::Deep {
             return;
@@ -194,12 +152,12 @@ impl Authority {
         self.cited += 1;
         self.short_forms += usize::from(!full);
         let whole = it.full_span.end - it.full_span.start <= WHOLE_BYTES;
-        for place in joined.places(if whole { it.full_span } else { it.span }) {
-            self.sketch.add(place);
+        for span in spans_of(joined, if whole { it.full_span } else { it.span }) {
+            self.sketch.add(span);
         }
     }
 
-    fn pins_and_names(&mut self, joined: &Joined, it: &Citation<'_>, full: bool) {
+    fn pins_and_names(&mut self, joined: &JoinedPages, it: &Citation<'_>, full: bool) {
         note(&mut self.pins, it.pin_cite.map(|it| it.strip_prefix("at ").unwrap_or(it)));
         note(&mut self.explained, it.parenthetical.map(|it| clipped(it, 300)));
         if !full {
@@ -221,7 +179,7 @@ impl Authority {
         }
     }
 
-    fn finish(self, pages: &[Page<'_>]) -> Sketch {
+    fn finish(self, pages: &[PageText<'_>]) -> Sketch {
         let content = self.content(pages);
         let mut sketch = self.sketch;
         let dated = match (self.court.and_then(circuit), self.year) {
@@ -255,12 +213,12 @@ impl Authority {
 }
 
 impl Authority {
-    fn content(&self, pages: &[Page<'_>]) -> String {
+    fn content(&self, pages: &[PageText<'_>]) -> String {
         let mut text = match &self.name {
             Some(name) => format!("The document cites {name} as {}.", self.core),
             None => format!("The document cites {}.", self.core),
         };
-        if let Some(words) = self.sketch.places.first().and_then(|it| sentence(pages, *it)) {
+        if let Some(words) = self.sketch.spans.first().and_then(|it| sentence(pages, *it)) {
             text.push_str(&format!(" The text says {}.", quoted(words)));
         }
         if let Some(first) = self.explained.first() {
@@ -268,6 +226,11 @@ impl Authority {
         }
         text
     }
+}
+
+/// The pages' own spans of a span of the joined text.
+fn spans_of(joined: &JoinedPages, span: Span) -> impl Iterator<Item = TextSpan> {
+    joined.spans(span.start..span.end)
 }
 
 fn note(list: &mut Vec<String>, text: Option<&str>) {
@@ -289,7 +252,7 @@ fn core(it: &Citation<'_>) -> String {
 }
 
 /// `Roe v. Wade`, `In re Roe`
-fn name(joined: &Joined, it: &Citation<'_>) -> Option<String> {
+fn name(joined: &JoinedPages, it: &Citation<'_>) -> Option<String> {
     if !it.is_full_case() {
         return None;
     }
@@ -297,7 +260,7 @@ fn name(joined: &Joined, it: &Citation<'_>) -> Option<String> {
         (Some(left), Some(right)) => Some(format!("{} v. {}", evened(left), evened(right))),
         (None, Some(only)) => {
             // `In re`, `Matter of`, `Ex parte`: whatever stands before it is part of the name.
-            let before = joined.text.get(it.full_span.start..it.span.start).unwrap_or_default();
+            let before = joined.text().get(it.full_span.start..it.span.start).unwrap_or_default();
             let end = before.find(only).map(|at| at + only.len());
             end.and_then(|end| before.get(..end)).map(evened)
         }

@@ -1,20 +1,12 @@
 //! What reading a document gives: drafts of insights with their places, and what was asked for.
 
+use archive_text::Passage;
 use serde_json::{Map, Value};
 
 /// Drafts of one document.
 pub const DRAFTS_MAX: usize = 2_000;
-/// Places that are listed of one draft; all are counted.
-pub const PLACES_MAX: usize = 20;
-
-/// One page of a file. Numbers run over the file and its attachments and never repeat.
-#[derive(Debug, Clone, Copy)]
-pub struct Page<'t> {
-    pub number: u32,
-    /// Empty for the file itself, else the attachment's name. Pages of a part stand together.
-    pub part: &'t str,
-    pub text: &'t str,
-}
+/// Passages that are listed of one draft; all are counted.
+pub const PASSAGES_MAX: usize = 20;
 
 /// How much is asked for. Which pages are read is the caller's choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -98,15 +90,6 @@ impl Category {
     }
 }
 
-/// A place in the document, in characters of the page's text, which are `quote` there, always.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spot {
-    pub page: u32,
-    pub start: u32,
-    pub end: u32,
-    pub quote: String,
-}
-
 /// An insight before it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
@@ -121,10 +104,10 @@ pub struct Draft {
     pub confidence: f64,
     /// The same in words.
     pub meaning: &'static str,
-    /// In the order of the document, at most [`PLACES_MAX`]; never empty.
-    pub places: Vec<Spot>,
-    /// How many places there are, with those left out.
-    pub places_total: u32,
+    /// In the order of the document, at most [`PASSAGES_MAX`]; never empty.
+    pub passages: Vec<Passage>,
+    /// How many passages there are, with those left out.
+    pub passages_total: u32,
 }
 
 /// All that a document gave.

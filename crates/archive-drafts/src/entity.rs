@@ -4,9 +4,10 @@
 use std::collections::HashMap;
 
 use archive_entities::{Currency, Entity, Kind, Role};
+use archive_text::{PageText, TextSpan};
 
-use crate::draft::{Category, Mode, Page};
-use crate::place::{Place, Sketch};
+use crate::draft::{Category, Mode};
+use crate::place::Sketch;
 use crate::wording::{evened, joined, labelled, named, quoted, sentence, title};
 
 /// Other ways to write a name that are listed.
@@ -14,10 +15,10 @@ const VARIANTS_MAX: usize = 10;
 /// Mentions that are tried for a sentence that says something.
 const CONTEXTS_MAX: usize = 20;
 
-/// One entity of the file with the places of all its mentions.
+/// One entity of the file with the spans of all its mentions.
 pub(crate) struct Known<'t> {
     pub(crate) entity: Entity<'t>,
-    pub(crate) places: Vec<Place>,
+    pub(crate) spans: Vec<TextSpan>,
     total: usize,
 }
 
@@ -29,21 +30,20 @@ pub(crate) struct Names<'t> {
 }
 
 impl<'t> Names<'t> {
-    /// Takes the entities of one part, whose first page stands at `first`.
-    pub(crate) fn add(&mut self, first: usize, entities: Vec<Entity<'t>>) {
+    /// Takes the entities of one part.
+    pub(crate) fn add(&mut self, entities: Vec<Entity<'t>>) {
         for entity in entities {
-            let places = entity.mentions.iter().map(|it| Place::of(first, it));
-            let places: Vec<Place> = places.collect();
+            let spans: Vec<TextSpan> = entity.mentions.iter().map(|it| it.span).collect();
             let total = entity.mention_count;
             let key = (entity.kind, entity.key.clone());
             let known = self.by_key.get(&key).and_then(|it| self.list.get_mut(*it));
             if let Some(known) = known {
-                known.places.extend(places);
+                known.spans.extend(spans);
                 known.total += total;
                 known.join(entity);
             } else {
                 self.by_key.insert(key, self.list.len());
-                self.list.push(Known { entity, places, total });
+                self.list.push(Known { entity, spans, total });
             }
         }
     }
@@ -61,7 +61,7 @@ impl<'t> Names<'t> {
     }
 
     /// A draft for each thing that an entity is.
-    pub(crate) fn sketches(&self, pages: &[Page<'_>], mode: Mode) -> Vec<Sketch> {
+    pub(crate) fn sketches(&self, pages: &[PageText<'_>], mode: Mode) -> Vec<Sketch> {
         let mut list = Vec::new();
         for known in &self.list {
             for category in known.categories(mode) {
@@ -128,7 +128,7 @@ impl<'t> Known<'t> {
         list
     }
 
-    fn sketch(&self, category: Category, pages: &[Page<'_>], mode: Mode) -> Sketch {
+    fn sketch(&self, category: Category, pages: &[PageText<'_>], mode: Mode) -> Sketch {
         let mut sketch = Sketch::new(category, self.entity.ground);
         sketch.tag(category.word());
         sketch.set("name", self.shown());
@@ -159,31 +159,31 @@ impl<'t> Known<'t> {
         }
         let first_only =
             mode == Mode::Standard && matches!(category, Category::Money | Category::Organisation);
-        for place in self.places.iter().take(if first_only { 1 } else { usize::MAX }) {
-            sketch.add(*place);
+        for span in self.spans.iter().take(if first_only { 1 } else { usize::MAX }) {
+            sketch.add(*span);
         }
-        sketch.places_total = self.total.max(sketch.places.len());
+        sketch.spans_total = self.total.max(sketch.spans.len());
         sketch
     }
 
     /// A number with the words before it in its line, which say what it is the number of.
-    pub(crate) fn marked(&self, pages: &[Page<'_>]) -> String {
-        let words = self.places.first().and_then(|it| labelled(pages, *it));
+    pub(crate) fn marked(&self, pages: &[PageText<'_>]) -> String {
+        let words = self.spans.first().and_then(|it| labelled(pages, *it));
         quoted(words.unwrap_or(&self.entity.name))
     }
 
     /// The first mention that stands in more than a line of its own.
-    fn context<'p>(&self, pages: &[Page<'p>]) -> Option<&'p str> {
-        self.places.iter().take(CONTEXTS_MAX).find_map(|place| {
-            let words = sentence(pages, *place)?;
+    fn context<'p>(&self, pages: &[PageText<'p>]) -> Option<&'p str> {
+        self.spans.iter().take(CONTEXTS_MAX).find_map(|span| {
+            let words = sentence(pages, *span)?;
             let said = words.split_whitespace().filter(|it| it.starts_with(char::is_lowercase));
             (said.count() > 2).then_some(words)
         })
     }
 
-    fn variants(&self, sketch: &mut Sketch, pages: &[Page<'_>]) {
+    fn variants(&self, sketch: &mut Sketch, pages: &[PageText<'_>]) {
         let mut list: Vec<String> = Vec::new();
-        for words in self.places.iter().filter_map(|it| words_at(pages, *it)) {
+        for words in self.spans.iter().filter_map(|it| it.text_in(pages)) {
             let words = evened(words);
             if list.len() < VARIANTS_MAX && !list.contains(&words) {
                 list.push(words);
@@ -233,10 +233,6 @@ impl<'t> Known<'t> {
         sketch.set("currency", currency);
         sketch.set("amount", amount);
     }
-}
-
-pub(crate) fn words_at<'t>(pages: &[Page<'t>], place: Place) -> Option<&'t str> {
-    pages.get(place.index)?.text.get(place.start..place.end)
 }
 
 pub(crate) fn role_word(role: Role) -> &'static str {

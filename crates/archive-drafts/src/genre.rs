@@ -1,9 +1,7 @@
 //! What a document is, by its headings and its first and last words, with the line that says so.
 
 use archive_entities::Ground;
-
-use crate::draft::Page;
-use crate::place::Place;
+use archive_text::{PageText, TextSpan};
 
 /// Lines that are looked at for a heading.
 const LINES_MAX: usize = 240;
@@ -15,19 +13,19 @@ const HEAD_LINES: usize = 14;
 pub(crate) struct Genre {
     pub(crate) word: &'static str,
     pub(crate) ground: Ground,
-    pub(crate) place: Place,
+    pub(crate) span: TextSpan,
 }
 
 struct Line<'t> {
     text: &'t str,
-    place: Place,
+    span: TextSpan,
 }
 
 /// What the pages of one part are.
-pub(crate) fn of(first: usize, pages: &[Page<'_>]) -> Option<Genre> {
-    let lines = lines(first, pages);
-    let found = |it: Option<(&'static str, Place)>, ground| {
-        it.map(|(word, place)| Genre { word, ground, place })
+pub(crate) fn of(pages: &[PageText<'_>]) -> Option<Genre> {
+    let lines = lines(pages);
+    let found = |it: Option<(&'static str, TextSpan)>, ground| {
+        it.map(|(word, span)| Genre { word, ground, span })
     };
     found(message(&lines), Ground::Form)
         .or_else(|| found(heading(&lines, true), Ground::Layout))
@@ -36,9 +34,9 @@ pub(crate) fn of(first: usize, pages: &[Page<'_>]) -> Option<Genre> {
         .or_else(|| found(phrase(&lines), Ground::Shape))
 }
 
-fn lines<'t>(first: usize, pages: &[Page<'t>]) -> Vec<Line<'t>> {
+fn lines<'t>(pages: &[PageText<'t>]) -> Vec<Line<'t>> {
     let mut list = Vec::new();
-    for (step, page) in pages.iter().enumerate() {
+    for page in pages {
         let mut at = 0;
         for line in page.text.split('\n') {
             let mut cell_at = at;
@@ -54,15 +52,15 @@ fn lines<'t>(first: usize, pages: &[Page<'t>]) -> Vec<Line<'t>> {
                 if list.len() >= LINES_MAX {
                     return list;
                 }
-                let place = Place { index: first + step, start, end: start + text.len() };
-                list.push(Line { text, place });
+                let span = TextSpan { page: page.number, start, end: start + text.len() };
+                list.push(Line { text, span });
             }
         }
     }
     list
 }
 
-fn message(lines: &[Line<'_>]) -> Option<(&'static str, Place)> {
+fn message(lines: &[Line<'_>]) -> Option<(&'static str, TextSpan)> {
     let head = || lines.iter().take(HEAD_LINES);
     let has = |labels: &[&str]| head().find(|it| labels.iter().any(|label| opens(it.text, label)));
     let from = has(&["from:", "от:"])?;
@@ -70,7 +68,7 @@ fn message(lines: &[Line<'_>]) -> Option<(&'static str, Place)> {
     has(&["subject:", "sent:", "date:", "тема:", "дата:"])?;
     // A memorandum has the same head.
     let memo = head().find(|it| it.text.eq_ignore_ascii_case("memorandum"));
-    Some(memo.map_or(("e-mail", from.place), |it| ("memorandum", it.place)))
+    Some(memo.map_or(("e-mail", from.span), |it| ("memorandum", it.span)))
 }
 
 fn opens(text: &str, label: &str) -> bool {
@@ -79,7 +77,7 @@ fn opens(text: &str, label: &str) -> bool {
 }
 
 /// The first heading with a word that names a kind of document.
-fn heading(lines: &[Line<'_>], shout: bool) -> Option<(&'static str, Place)> {
+fn heading(lines: &[Line<'_>], shout: bool) -> Option<(&'static str, TextSpan)> {
     lines.iter().filter(|it| it.text.len() <= LINE_BYTES).find_map(|line| {
         let bare = line.text.trim_matches(['#', '*', '_', ' ', ':']);
         let shouted = !bare.chars().any(char::is_lowercase);
@@ -87,7 +85,7 @@ fn heading(lines: &[Line<'_>], shout: bool) -> Option<(&'static str, Place)> {
             return None;
         }
         let lower = unspaced(bare).to_lowercase();
-        words(&lower).find_map(kind).map(|word| (settled(&lower, word), line.place))
+        words(&lower).find_map(kind).map(|word| (settled(&lower, word), line.span))
     })
 }
 
@@ -170,15 +168,15 @@ fn settled(line: &str, word: &'static str) -> &'static str {
     }
 }
 
-fn letter(lines: &[Line<'_>]) -> Option<(&'static str, Place)> {
+fn letter(lines: &[Line<'_>]) -> Option<(&'static str, TextSpan)> {
     let opening = lines.iter().take(60).find(|it| {
         opens(it.text, "dear ") || opens(it.text, "уважаем") || opens(it.text, "to whom it may")
     })?;
-    Some(("letter", opening.place))
+    Some(("letter", opening.span))
 }
 
 /// Words that only one kind of document has, when no heading says anything.
-fn phrase(lines: &[Line<'_>]) -> Option<(&'static str, Place)> {
+fn phrase(lines: &[Line<'_>]) -> Option<(&'static str, TextSpan)> {
     const TELLING: [(&str, &str); 10] = [
         ("it is ordered", "order"),
         ("ordered that", "order"),
@@ -195,7 +193,7 @@ fn phrase(lines: &[Line<'_>]) -> Option<(&'static str, Place)> {
         let lower = line.text.to_lowercase();
         let (_, word) = TELLING.iter().find(|(phrase, _)| lower.contains(phrase))?;
         let long = line.text.len() > LINE_BYTES;
-        (!long).then_some((*word, line.place))
+        (!long).then_some((*word, line.span))
     })
 }
 
@@ -205,11 +203,11 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, want: Option<&str>) {
-        let pages = [Page { number: 1, part: "", text }];
-        let found = of(0, &pages);
+        let pages = [PageText { number: 1, part: "", text }];
+        let found = of(&pages);
         assert_eq!(found.as_ref().map(|it| it.word), want, "{text}");
         if let Some(it) = found {
-            assert!(!text[it.place.start..it.place.end].is_empty());
+            assert!(!text[it.span.start..it.span.end].is_empty());
         }
     }
 

@@ -39,20 +39,21 @@ mod summary;
 mod timeline;
 mod wording;
 
-pub use draft::{Category, Choice, DRAFTS_MAX, Digest, Draft, Mode, PLACES_MAX, Page, Spot};
+pub use draft::{Category, Choice, DRAFTS_MAX, Digest, Draft, Mode, PASSAGES_MAX};
 
 use archive_entities::{Event, EventKind};
+use archive_text::{JoinedPages, PageText};
 use place::Sketch;
 
 /// Reads the pages of one file.
 #[must_use]
-pub fn read(pages: &[Page<'_>], choice: &Choice) -> Digest {
+pub fn read(pages: &[PageText<'_>], choice: &Choice) -> Digest {
     read_watched(pages, choice, &mut |_| ())
 }
 
 /// The same; `watch` is told again and again how much of it is done, from 0 to 1.
 #[must_use]
-pub fn read_watched(pages: &[Page<'_>], choice: &Choice, watch: &mut dyn FnMut(f64)) -> Digest {
+pub fn read_watched(pages: &[PageText<'_>], choice: &Choice, watch: &mut dyn FnMut(f64)) -> Digest {
     let words = pages.iter().map(|it| it.text.split_whitespace().count() as u64).sum();
     if words == 0 {
         return Digest::default();
@@ -60,35 +61,35 @@ pub fn read_watched(pages: &[Page<'_>], choice: &Choice, watch: &mut dyn FnMut(f
     let mut authorities = authority::Authorities::default();
     let mut names = entity::Names::default();
     let mut timeline = timeline::Timeline::default();
-    let mut dated: Option<(usize, Event<'_>)> = None;
+    let mut dated: Option<Event<'_>> = None;
     let mut truncated = false;
     let (all, mut done) = (pages.len() * archive_entities::PASSES, 0_usize);
     let mut step = || {
         done += 1;
         watch(done as f64 / all as f64);
     };
-    for (first, part) in parts(pages) {
-        if choice.citations {
-            authorities.read(first, part, choice.mode);
-        }
-        let texts: Vec<archive_entities::Page<'_>> = part
-            .iter()
-            .map(|it| archive_entities::Page { number: it.number, text: it.text })
-            .collect();
-        let mut casefile = archive_entities::read_watched(&texts, &mut step);
+    for (at, part) in parts(pages).enumerate() {
+        let cited = {
+            let joined = JoinedPages::new(part);
+            let citations = cite::find(joined.text());
+            if choice.citations {
+                authorities.read(&joined, &citations, choice.mode);
+            }
+            archive_entities::cited_spans(&joined, &citations)
+        };
+        let mut casefile = archive_entities::read_with(part, &cited, &mut step);
         truncated |= casefile.truncated;
-        timeline.add(first, &casefile);
-        names.add(first, std::mem::take(&mut casefile.entities));
-        if first == 0 {
-            let own = casefile.events.into_iter().find(|it| it.kind == EventKind::Dated);
-            dated = own.map(|it| (first, it));
+        timeline.add(&casefile);
+        names.add(std::mem::take(&mut casefile.entities));
+        if at == 0 {
+            dated = casefile.events.into_iter().find(|it| it.kind == EventKind::Dated);
         }
     }
     truncated |= authorities.truncated;
     let authorities = authorities.finish(pages);
     let summary = summary::sketch(&summary::Facts {
         pages,
-        own: parts(pages).next().map_or(0, |it| it.1.len()),
+        own: parts(pages).next().map_or(0, <[_]>::len),
         names: &names,
         dated,
         authorities: &authorities,
@@ -120,14 +121,9 @@ pub fn read_watched(pages: &[Page<'_>], choice: &Choice, watch: &mut dyn FnMut(f
     Digest { drafts: place::settle(pages, sketches), words, processors, truncated }
 }
 
-/// Runs of pages of one part, with where each begins.
-fn parts<'a, 't>(pages: &'a [Page<'t>]) -> impl Iterator<Item = (usize, &'a [Page<'t>])> {
-    let mut first = 0;
-    pages.chunk_by(|one, next| one.part == next.part).map(move |part| {
-        let at = first;
-        first += part.len();
-        (at, part)
-    })
+/// Runs of pages of one part.
+fn parts<'a, 't>(pages: &'a [PageText<'t>]) -> impl Iterator<Item = &'a [PageText<'t>]> {
+    pages.chunk_by(|one, next| one.part == next.part)
 }
 
 fn by_category(sorted: Vec<Sketch>) -> Vec<Vec<Sketch>> {

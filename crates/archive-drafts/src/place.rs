@@ -1,29 +1,12 @@
-//! Places while a document is read, in bytes, and how they become spots in characters.
+//! A draft while a document is read: its spans count bytes until [`settle`] makes them passages.
 
-use std::collections::BTreeMap;
-
-use archive_entities::{Ground, Mention};
+use archive_entities::Ground;
+use archive_text::{PageText, Passage, TextSpan};
 use serde_json::{Map, Value};
 
-use crate::draft::{Category, Draft, PLACES_MAX, Page, Spot};
+use crate::draft::{Category, Draft, PASSAGES_MAX};
 
-/// A page by its position in the list, and bytes of its text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
-    pub(crate) index: usize,
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-}
-
-impl Place {
-    /// Of a mention in a part whose first page stands at `first`.
-    pub(crate) fn of(first: usize, mention: &Mention<'_>) -> Self {
-        let span = mention.span;
-        Self { index: first + span.index, start: span.start, end: span.end }
-    }
-}
-
-/// A draft whose places are not yet counted in characters.
+/// A draft whose spans are not yet passages.
 #[derive(Debug)]
 pub(crate) struct Sketch {
     pub(crate) category: Category,
@@ -33,8 +16,9 @@ pub(crate) struct Sketch {
     pub(crate) entities: Map<String, Value>,
     pub(crate) citations: Vec<String>,
     pub(crate) ground: Ground,
-    pub(crate) places: Vec<Place>,
-    pub(crate) places_total: usize,
+    /// At most [`PASSAGES_MAX`].
+    pub(crate) spans: Vec<TextSpan>,
+    pub(crate) spans_total: usize,
 }
 
 impl Sketch {
@@ -49,8 +33,8 @@ impl Sketch {
             entities,
             citations: Vec::new(),
             ground,
-            places: Vec::new(),
-            places_total: 0,
+            spans: Vec::new(),
+            spans_total: 0,
         }
     }
 
@@ -71,46 +55,27 @@ impl Sketch {
         }
     }
 
-    /// Adds a place and counts it.
-    pub(crate) fn add(&mut self, place: Place) {
-        self.places_total += 1;
-        if self.places.len() < PLACES_MAX {
-            self.places.push(place);
+    /// Counts a span, and lists it if there is room.
+    pub(crate) fn add(&mut self, span: TextSpan) {
+        self.spans_total += 1;
+        if self.spans.len() < PASSAGES_MAX {
+            self.spans.push(span);
         }
     }
 }
 
-/// Counts the characters of all places in one walk over each page.
-pub(crate) fn settle(pages: &[Page<'_>], sketches: Vec<Sketch>) -> Vec<Draft> {
-    let mut known: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-    for it in sketches.iter().flat_map(|it| &it.places) {
-        known.insert((it.index, it.start), 0);
-        known.insert((it.index, it.end), 0);
-    }
-    let mut page = usize::MAX;
-    let mut positions = cite::CharPositions::new("");
-    for ((index, byte), chars) in &mut known {
-        if *index != page {
-            page = *index;
-            positions = cite::CharPositions::new(pages.get(page).map_or("", |it| it.text));
-        }
-        *chars = positions.at(*byte);
-    }
-    let spot = |it: &Place| {
-        let page = pages.get(it.index)?;
-        let quote = page.text.get(it.start..it.end).filter(|it| !it.is_empty())?;
-        let chars = |byte| u32::try_from(*known.get(&(it.index, byte))?).ok();
-        let (start, end) = (chars(it.start)?, chars(it.end)?);
-        Some(Spot { page: page.number, start, end, quote: quote.to_owned() })
-    };
+/// Gives every draft the passages of its spans. A draft without any is left out.
+pub(crate) fn settle(pages: &[PageText<'_>], sketches: Vec<Sketch>) -> Vec<Draft> {
+    let spans: Vec<TextSpan> = sketches.iter().flat_map(|it| it.spans.iter().copied()).collect();
+    let mut found = archive_text::passages(pages, &spans).into_iter();
     let mut list = Vec::with_capacity(sketches.len());
     for it in sketches {
-        let mut places: Vec<Spot> = it.places.iter().filter_map(spot).collect();
-        places.dedup();
-        if places.is_empty() {
+        let mut passages: Vec<Passage> = found.by_ref().take(it.spans.len()).flatten().collect();
+        passages.dedup();
+        if passages.is_empty() {
             continue;
         }
-        let total = it.places_total.max(places.len());
+        let total = it.spans_total.max(passages.len());
         list.push(Draft {
             category: it.category,
             title: it.title,
@@ -120,8 +85,8 @@ pub(crate) fn settle(pages: &[Page<'_>], sketches: Vec<Sketch>) -> Vec<Draft> {
             citations: it.citations,
             confidence: it.ground.confidence(),
             meaning: it.ground.meaning(),
-            places,
-            places_total: u32::try_from(total).unwrap_or(u32::MAX),
+            passages,
+            passages_total: u32::try_from(total).unwrap_or(u32::MAX),
         });
     }
     list

@@ -2,12 +2,13 @@
 //! of what day, every statement in the document's own words.
 
 use archive_entities::{Event, Ground, Kind, Role};
+use archive_text::{PageText, TextSpan};
 use serde_json::{Value, json};
 
-use crate::draft::{Category, Page};
+use crate::draft::Category;
 use crate::entity::{Known, Names};
 use crate::genre::{self, Genre};
-use crate::place::{Place, Sketch};
+use crate::place::Sketch;
 use crate::timeline::shown;
 use crate::wording::{clipped, evened, joined, named, quoted, title};
 
@@ -18,12 +19,12 @@ const OPENING_BYTES: usize = 240;
 
 /// What the summary is made from.
 pub(crate) struct Facts<'a, 't> {
-    pub(crate) pages: &'a [Page<'t>],
+    pub(crate) pages: &'a [PageText<'t>],
     /// Pages of the file itself, without its attachments.
     pub(crate) own: usize,
     pub(crate) names: &'a Names<'t>,
-    /// The document's own date: the position of its part's first page, and the event.
-    pub(crate) dated: Option<(usize, Event<'t>)>,
+    /// The event of the document's own date.
+    pub(crate) dated: Option<Event<'t>>,
     pub(crate) authorities: &'a [Sketch],
     pub(crate) events: usize,
     pub(crate) deadlines: &'a [Sketch],
@@ -33,7 +34,7 @@ pub(crate) struct Facts<'a, 't> {
 
 pub(crate) fn sketch(facts: &Facts<'_, '_>) -> Option<Sketch> {
     let own = facts.pages.get(..facts.own)?;
-    let genre = genre::of(0, own);
+    let genre = genre::of(own);
     let ground = genre.as_ref().map_or(Ground::Shape, |it| it.ground);
     let mut draft = Writing { facts, sketch: Sketch::new(Category::Summary, ground) };
     draft.sketch.tag("summary");
@@ -65,7 +66,7 @@ impl<'a, 't> Writing<'a, '_, 't> {
         let pages = self.facts.pages;
         match genre {
             Some(it) => {
-                let heading = words_at(pages, it.place).unwrap_or_default();
+                let heading = it.span.text_in(pages).unwrap_or_default();
                 let article = if it.word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
                 self.say(&format!(
                     "This document is {article} {}, by its line {}.",
@@ -75,19 +76,19 @@ impl<'a, 't> Writing<'a, '_, 't> {
                 self.sketch.tag(it.word);
                 self.sketch.set("documentType", it.word);
                 self.sketch.set("heading", evened(heading));
-                self.sketch.add(it.place);
+                self.sketch.add(it.span);
             }
             None => {
-                let Some(place) = opening(pages) else { return };
-                let words = words_at(pages, place).unwrap_or_default();
+                let Some(span) = opening(pages) else { return };
+                let words = span.text_in(pages).unwrap_or_default();
                 self.say(&format!("This document begins {}.", quoted(words)));
                 self.sketch.set("documentType", "unknown");
-                self.sketch.add(place);
+                self.sketch.add(span);
             }
         }
     }
 
-    /// Says whom or what a list names, and marks the places.
+    /// Says whom or what a list names, and adds the first span of each.
     fn list(
         &mut self,
         known: Vec<&'a Known<'t>>,
@@ -103,10 +104,8 @@ impl<'a, 't> Writing<'a, '_, 't> {
         // A name may end in a point, so it never ends the sentence.
         let what = if known.len() == 1 { one } else { many };
         self.say(&format!("{} {what}.", joined(&words)));
-        let first: Vec<Place> =
-            known.iter().take(LISTED_MAX).filter_map(|it| it.places.first().copied()).collect();
-        for place in first {
-            self.sketch.add(place);
+        for span in known.iter().take(LISTED_MAX).filter_map(|it| it.spans.first()) {
+            self.sketch.add(*span);
         }
     }
 
@@ -123,8 +122,8 @@ impl<'a, 't> Writing<'a, '_, 't> {
         if !marked.is_empty() {
             self.say(&format!("It is marked {}.", joined(&marked)));
         }
-        for place in numbers.iter().take(LISTED_MAX).filter_map(|it| it.places.first()) {
-            self.sketch.add(*place);
+        for span in numbers.iter().take(LISTED_MAX).filter_map(|it| it.spans.first()) {
+            self.sketch.add(*span);
         }
     }
 
@@ -156,19 +155,18 @@ impl<'a, 't> Writing<'a, '_, 't> {
     }
 
     fn date(&mut self) {
-        let Some((first, event)) = &self.facts.dated else { return };
+        let Some(event) = &self.facts.dated else { return };
         let text = format!("It is from {}.", quoted(event.date.quote));
-        let place = Place::of(*first, &event.date);
         self.say(&text);
         self.sketch.set("date", shown(event.when));
-        self.sketch.add(place);
+        self.sketch.add(event.date.span);
     }
 
     fn law(&mut self) {
         let facts = self.facts;
         let named = |it: &Sketch| {
-            let place = it.places.first()?;
-            Some((*place, quoted(words_at(facts.pages, *place)?)))
+            let span = it.spans.first()?;
+            Some((*span, quoted(span.text_in(facts.pages)?)))
         };
         let cited: Vec<_> = facts.authorities.iter().filter_map(named).take(3).collect();
         if !cited.is_empty() {
@@ -180,8 +178,8 @@ impl<'a, 't> Writing<'a, '_, 't> {
             let words: Vec<String> = due.iter().map(|it| it.1.clone()).collect();
             self.say(&format!("It sets time limits: {}.", joined(&words)));
         }
-        for (place, _) in cited.into_iter().chain(due) {
-            self.sketch.add(place);
+        for (span, _) in cited.into_iter().chain(due) {
+            self.sketch.add(span);
         }
         let all = facts.authorities.iter().filter_map(|it| it.citations.first());
         self.sketch.citations = all.take(50).cloned().collect();
@@ -246,11 +244,11 @@ impl<'a, 't> Writing<'a, '_, 't> {
         let letter = genre.is_some_and(|it| matches!(it.word, "e-mail" | "letter" | "memorandum"));
         let who = if letter { mailed().or(between) } else { between };
         let number = names.of(Kind::CaseNumber).next().map(Known::shown);
-        let date = self.facts.dated.as_ref().map(|(_, it)| shown(it.when));
+        let date = self.facts.dated.as_ref().map(|it| shown(it.when));
         let rest: Vec<String> = [who, number, date].into_iter().flatten().collect();
         let rest = if rest.is_empty() {
             let opening = opening(self.facts.pages);
-            let words = opening.and_then(|it| words_at(self.facts.pages, it));
+            let words = opening.and_then(|it| it.text_in(self.facts.pages));
             named(clipped(words.unwrap_or_default(), 80))
         } else {
             rest.join(", ")
@@ -263,20 +261,16 @@ fn shown_names(list: &[&Known<'_>]) -> Vec<String> {
     list.iter().take(LISTED_MAX).map(|it| it.shown()).collect()
 }
 
-fn words_at<'t>(pages: &[Page<'t>], place: Place) -> Option<&'t str> {
-    pages.get(place.index)?.text.get(place.start..place.end)
-}
-
 /// The first line with words.
-fn opening(pages: &[Page<'_>]) -> Option<Place> {
-    for (index, page) in pages.iter().enumerate() {
+fn opening(pages: &[PageText<'_>]) -> Option<TextSpan> {
+    for page in pages {
         let text = page.text;
         let start = text.len() - text.trim_start().len();
         let rest = text.get(start..).unwrap_or_default();
         let line = rest.lines().next().unwrap_or_default();
         let line = clipped(line, OPENING_BYTES).trim_end();
         if !line.is_empty() {
-            return Some(Place { index, start, end: start + line.len() });
+            return Some(TextSpan { page: page.number, start, end: start + line.len() });
         }
     }
     None

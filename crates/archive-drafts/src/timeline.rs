@@ -9,7 +9,7 @@ use archive_entities::{
 use serde_json::{Value, json};
 
 use crate::draft::Category;
-use crate::place::{Place, Sketch};
+use crate::place::Sketch;
 use crate::wording::{clipped, evened, joined, quoted, title};
 
 /// What the parts of a file say of time.
@@ -22,37 +22,37 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    /// Takes the timeline of one part, whose first page stands at `first`.
-    pub(crate) fn add(&mut self, first: usize, casefile: &Casefile<'_>) {
+    /// Takes the timeline of one part.
+    pub(crate) fn add(&mut self, casefile: &Casefile<'_>) {
         for event in &casefile.events {
             let key = (event.when, event.kind, event.subject.clone());
-            let place = Place::of(first, &event.sentence);
+            let span = event.sentence.span;
             if let Some(known) = self.known.get(&key).and_then(|it| self.events.get_mut(*it)) {
                 known.ground = known.ground.max(event.ground);
-                known.add(place);
+                known.add(span);
                 continue;
             }
             self.known.insert(key, self.events.len());
             let mut sketch = event_sketch(event);
-            sketch.add(place);
+            sketch.add(span);
             self.events.push(sketch);
         }
         let mut seen: HashMap<(&str, String), usize> = HashMap::new();
         for it in &casefile.deadlines {
-            let place = Place::of(first, &it.sentence);
+            let span = it.sentence.span;
             // The same words again are the same deadline.
             let key = (it.sentence.quote, it.mention.quote.to_lowercase());
             if let Some(known) = seen.get(&key).and_then(|it| self.deadlines.get_mut(*it)) {
-                known.add(place);
+                known.add(span);
                 continue;
             }
             seen.insert(key, self.deadlines.len());
             let mut sketch = deadline_sketch(it, &casefile.events);
-            sketch.add(place);
+            sketch.add(span);
             if let Some(from) = it.due.ok().and_then(|due| casefile.events.get(due.from)) {
-                let place = Place::of(first, &from.sentence);
-                if sketch.places.first() != Some(&place) {
-                    sketch.add(place);
+                let span = from.sentence.span;
+                if sketch.spans.first() != Some(&span) {
+                    sketch.add(span);
                 }
             }
             self.deadlines.push(sketch);
@@ -61,7 +61,7 @@ impl Timeline {
             let events = it.events.iter().filter_map(|at| casefile.events.get(*at));
             let events: Vec<&Event<'_>> = events.collect();
             if events.len() > 1 {
-                self.conflicts.push(conflict_sketch(first, it.kind, &it.subject, &events));
+                self.conflicts.push(conflict_sketch(it.kind, &it.subject, &events));
             }
         }
     }
@@ -216,7 +216,7 @@ fn deadline_sketch(it: &Deadline<'_>, events: &[Event<'_>]) -> Sketch {
     sketch
 }
 
-fn conflict_sketch(first: usize, kind: EventKind, subject: &str, events: &[&Event<'_>]) -> Sketch {
+fn conflict_sketch(kind: EventKind, subject: &str, events: &[&Event<'_>]) -> Sketch {
     let least = events.iter().map(|it| it.ground).min().unwrap_or(archive_entities::Ground::Shape);
     let mut sketch = Sketch::new(Category::Conflict, least);
     sketch.tag("conflict");
@@ -235,7 +235,7 @@ fn conflict_sketch(first: usize, kind: EventKind, subject: &str, events: &[&Even
     sketch.set("subject", subject);
     sketch.set("dates", list);
     for it in events {
-        sketch.add(Place::of(first, &it.sentence));
+        sketch.add(it.sentence.span);
     }
     sketch
 }

@@ -1,8 +1,7 @@
 //! Words of the document made fit for a sentence: evened, clipped, quoted. It changes no word,
 //! so that what is quoted can be found in the source again.
 
-use crate::draft::Page;
-use crate::place::Place;
+use archive_text::{PageText, TextSpan};
 
 /// The most that one quotation in a content holds, in bytes.
 const QUOTE_BYTES: usize = 600;
@@ -80,24 +79,24 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// A place with the few words before it in its line.
-pub(crate) fn labelled<'t>(pages: &[Page<'t>], place: Place) -> Option<&'t str> {
-    let text = pages.get(place.index)?.text;
-    let floor = ceil_char(text, place.start.saturating_sub(LABEL_BYTES));
-    let near = text.get(floor..place.start)?;
+/// A span with the few words before it in its line.
+pub(crate) fn labelled<'t>(pages: &[PageText<'t>], span: TextSpan) -> Option<&'t str> {
+    let text = span.page_in(pages)?.text;
+    let floor = ceil_char(text, span.start.saturating_sub(LABEL_BYTES));
+    let near = text.get(floor..span.start)?;
     let cuts = ['\n', '\t', '\u{c}', ',', ';', '('];
     let from = match near.rfind(cuts).into_iter().chain(near.rfind("  ")).max() {
         Some(at) => floor + at + 1,
         None if floor == 0 => 0,
         None => floor + near.find(' ').unwrap_or(near.len()),
     };
-    text.get(from..place.end).map(str::trim_start)
+    text.get(from..span.end).map(str::trim_start)
 }
 
-/// The sentence in which a place stands, as far as it is near, else the place alone.
-pub(crate) fn sentence<'t>(pages: &[Page<'t>], place: Place) -> Option<&'t str> {
-    let text = pages.get(place.index)?.text;
-    let (from, to) = sentence_of(text, place.start, place.end);
+/// The sentence around a span, as far as it is near, else the words of the span alone.
+pub(crate) fn sentence<'t>(pages: &[PageText<'t>], span: TextSpan) -> Option<&'t str> {
+    let text = span.page_in(pages)?.text;
+    let (from, to) = sentence_of(text, span.start, span.end);
     text.get(from..to)
 }
 

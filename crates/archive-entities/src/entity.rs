@@ -1,29 +1,11 @@
 //! What is said about people, organisations, courts, case numbers and sums. No rules live here.
 
-/// One page of a document, as it was extracted.
-#[derive(Debug, Clone, Copy)]
-pub struct Page<'t> {
-    pub number: u32,
-    pub text: &'t str,
-}
+use archive_text::TextSpan;
 
-/// A place in the document. Bytes and characters count from the start of the page's text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Span {
-    /// The place of the page in the list that was read.
-    pub index: usize,
-    /// The page's own number.
-    pub page: u32,
-    pub start: usize,
-    pub end: usize,
-    pub char_start: usize,
-    pub char_end: usize,
-}
-
-/// Words of the document with their place: the page's text at `span` is `quote`, always.
+/// Words of the document with their position: the page's text at `span` is `quote`, always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mention<'t> {
-    pub span: Span,
+    pub span: TextSpan,
     pub quote: &'t str,
 }
 

@@ -8,6 +8,7 @@
 
 mod appearance;
 mod bench;
+mod cited;
 mod correspondence;
 mod counsel;
 mod court;
@@ -34,9 +35,10 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use archive_text::{JoinedPages, PageText, TextSpan};
 
-pub use entity::{Currency, Entity, Ground, Kind, Mention, Money, Page, Role, Span};
+pub use cited::cited_spans;
+pub use entity::{Currency, Entity, Ground, Kind, Mention, Money, Role};
 use finding::{Finding, Reading};
 use text::Text;
 pub use when::{
@@ -81,66 +83,92 @@ impl<'t> Casefile<'t> {
         list.sort_by_key(|at| self.events.get(*at).map(|it| it.when));
         list
     }
-
-    fn mentions(&mut self) -> impl Iterator<Item = &mut Mention<'t>> {
-        let entities = self.entities.iter_mut().flat_map(|it| it.mentions.iter_mut());
-        let events = self.events.iter_mut().flat_map(|it| [&mut it.date, &mut it.sentence]);
-        let deadlines =
-            self.deadlines.iter_mut().flat_map(|it| [&mut it.mention, &mut it.sentence]);
-        entities.chain(events).chain(deadlines)
-    }
 }
 
-/// Reads the pages of one document.
+/// Reads the pages of one document; finds their citations itself.
 #[must_use]
-pub fn read<'t>(pages: &[Page<'t>]) -> Casefile<'t> {
-    read_watched(pages, &mut || ())
+pub fn read<'t>(pages: &[PageText<'t>]) -> Casefile<'t> {
+    let joined = JoinedPages::new(pages);
+    let cited = cited_spans(&joined, &cite::find(joined.text()));
+    read_with(pages, &cited, &mut || ())
 }
 
-/// How often every page is gone through.
+/// How many passes [`read_with`] makes over the pages.
 pub const PASSES: usize = 2;
 
-/// The same; `watch` is called after each page of each pass.
+/// Reads the pages of one document, of which the spans that [`cited_spans`] gave belong to
+/// citations of other cases. Calls `on_page` after each page of each of the [`PASSES`].
 #[must_use]
-pub fn read_watched<'t>(pages: &[Page<'t>], watch: &mut dyn FnMut()) -> Casefile<'t> {
+pub fn read_with<'t>(
+    pages: &[PageText<'t>],
+    cited: &[TextSpan],
+    on_page: &mut dyn FnMut(),
+) -> Casefile<'t> {
     let mut registry = merge::Registry::default();
     let mut timeline = timeline::Timeline::default();
-    each_piece(pages, watch, |text, cited| {
+    let mut pieces = PieceCache::default();
+    pieces.for_each(pages, cited, on_page, |text, cited| {
         for finding in findings(text, cited) {
             registry.add(finding);
         }
         timeline.read(text, cited);
     });
     let probes = registry.probes();
-    let mut taken: Vec<Span> =
+    let mut taken: Vec<TextSpan> =
         registry.entities.iter().flat_map(|it| it.mentions.iter().map(|it| it.span)).collect();
-    taken.sort_unstable_by_key(|it| (it.index, it.end, it.start));
-    each_piece(pages, watch, |text, cited| registry.look(text, cited, &probes, &taken));
+    taken.sort_unstable_by_key(|it| (it.page, it.end, it.start));
+    pieces.for_each(pages, cited, on_page, |text, cited| {
+        registry.look(text, cited, &probes, &taken);
+    });
     registry.finish();
     timeline.finish();
-    let mut casefile = Casefile {
+    Casefile {
         entities: registry.entities,
         events: timeline.events,
         deadlines: timeline.deadlines,
         conflicts: timeline.conflicts,
         truncated: registry.truncated || timeline.truncated,
-    };
-    count_characters(pages, &mut casefile);
-    casefile
+    }
 }
 
-fn each_piece<'t>(
-    pages: &[Page<'t>],
-    watch: &mut dyn FnMut(),
-    mut visit: impl FnMut(&Text<'t>, &[bool]),
-) {
-    for (index, page) in pages.iter().enumerate() {
-        for (offset, piece) in text::pieces(page.text) {
-            let text = Text::new(index, page, offset, piece);
-            let cited = cited(&text);
-            visit(&text, &cited);
+/// The tokens of pieces, kept from the first pass for the second. Tokens need about nine times
+/// the memory of their text, so pieces beyond the first [`CACHED_BYTES`] are cut into tokens again.
+#[derive(Default)]
+struct PieceCache<'t> {
+    pieces: Vec<(Text<'t>, Vec<bool>)>,
+    bytes: usize,
+}
+
+/// Text whose tokens are kept between the passes: 4 MiB, about 1,500 pages.
+const CACHED_BYTES: usize = 4 << 20;
+
+impl<'t> PieceCache<'t> {
+    /// Visits every piece of the pages with its tokens and which of them are cited.
+    fn for_each(
+        &mut self,
+        pages: &[PageText<'t>],
+        cited: &[TextSpan],
+        on_page: &mut dyn FnMut(),
+        mut visit: impl FnMut(&Text<'t>, &[bool]),
+    ) {
+        let mut at = 0;
+        for page in pages {
+            for (offset, raw) in text::pieces(page.text) {
+                if let Some((text, flags)) = self.pieces.get(at) {
+                    visit(text, flags);
+                } else {
+                    let text = Text::new(page.number, offset, raw);
+                    let flags = cited::token_flags(&text, cited);
+                    visit(&text, &flags);
+                    if self.pieces.len() == at && self.bytes + raw.len() <= CACHED_BYTES {
+                        self.bytes += raw.len();
+                        self.pieces.push((text, flags));
+                    }
+                }
+                at += 1;
+            }
+            on_page();
         }
-        watch();
     }
 }
 
@@ -159,7 +187,7 @@ fn findings<'t>(text: &Text<'t>, cited: &[bool]) -> Vec<Finding<'t>> {
     docket::find(&reading, &mut list);
     money::find(text, &mut list);
     // A county in the name of a court is no body of its own.
-    let courts: Vec<Span> =
+    let courts: Vec<TextSpan> =
         list.iter().filter(|it| it.kind == Kind::Court).map(|it| it.mention.span).collect();
     for (from, to, ground) in &reading.organisations {
         let found = Finding::new(Kind::Organisation, text, (*from, *to), *ground);
@@ -172,62 +200,4 @@ fn findings<'t>(text: &Text<'t>, cited: &[bool]) -> Vec<Finding<'t>> {
     }
     list.sort_by_key(|it| (it.mention.span.start, usize::MAX - it.mention.span.end));
     list
-}
-
-/// Which tokens belong to citations: the parties, courts and years of other cases are not ours.
-fn cited(text: &Text<'_>) -> Vec<bool> {
-    let mut edges = vec![0i32; text.len() + 1];
-    for it in cite::find(text.raw) {
-        // A decision may be one of this case, but what a plenum resolved never is.
-        let plenary = it.kind == cite::Kind::Decision && it.text.contains("Пленум");
-        if matches!(it.kind, cite::Kind::Docket | cite::Kind::Decision | cite::Kind::Section)
-            && !plenary
-        {
-            continue;
-        }
-        // `Case No. 2022 LA 000317` has the shape of a decision's number.
-        let before = text.raw.get(..it.span.start).unwrap_or_default().trim_end();
-        if ["No.", "NO.", "№", "No:", "NO:"].iter().any(|label| before.ends_with(label)) {
-            continue;
-        }
-        let from = text.tokens.partition_point(|token| token.end <= it.full_span.start);
-        let to = text.tokens.partition_point(|token| token.start < it.full_span.end);
-        if let Some(edge) = edges.get_mut(from) {
-            *edge += 1;
-        }
-        if let Some(edge) = edges.get_mut(to.max(from)) {
-            *edge -= 1;
-        }
-    }
-    let mut depth = 0;
-    edges
-        .iter()
-        .take(text.len())
-        .map(|edge| {
-            depth += edge;
-            depth > 0
-        })
-        .collect()
-}
-
-/// Bytes become characters in one walk over each page.
-fn count_characters(pages: &[Page<'_>], casefile: &mut Casefile<'_>) {
-    let mut places: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-    for it in casefile.mentions() {
-        places.insert((it.span.index, it.span.start), 0);
-        places.insert((it.span.index, it.span.end), 0);
-    }
-    let mut page = usize::MAX;
-    let mut positions = cite::CharPositions::new("");
-    for ((index, byte), chars) in &mut places {
-        if *index != page {
-            page = *index;
-            positions = cite::CharPositions::new(pages.get(page).map_or("", |it| it.text));
-        }
-        *chars = positions.at(*byte);
-    }
-    for it in casefile.mentions() {
-        let chars = |byte: usize| places.get(&(it.span.index, byte)).copied().unwrap_or_default();
-        (it.span.char_start, it.span.char_end) = (chars(it.span.start), chars(it.span.end));
-    }
 }

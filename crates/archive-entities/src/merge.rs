@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use crate::entity::{Entity, Kind, Mention, Role, Span};
+use archive_text::TextSpan;
+
+use crate::entity::{Entity, Kind, Mention, Role};
 use crate::finding::Finding;
 use crate::name::{PersonKey, is_title_word, person_key};
 use crate::text::{Text, evened};
@@ -169,19 +171,19 @@ impl<'t> Registry<'t> {
         text: &Text<'t>,
         cited: &[bool],
         probes: &Probes,
-        taken: &[Span],
+        taken: &[TextSpan],
     ) {
         let mut covered =
-            taken.partition_point(|it| (it.index, it.end) <= (text.index, text.place(0)));
+            taken.partition_point(|it| (it.page, it.end) <= (text.page, text.place(0)));
         for at in 0..text.len() {
             if !text.capital(at) || cited.get(at).copied().unwrap_or_default() {
                 continue;
             }
             let here = text.place(at);
-            while taken.get(covered).is_some_and(|it| (it.index, it.end) <= (text.index, here)) {
+            while taken.get(covered).is_some_and(|it| (it.page, it.end) <= (text.page, here)) {
                 covered += 1;
             }
-            if taken.get(covered).is_some_and(|it| it.index == text.index && it.start <= here) {
+            if taken.get(covered).is_some_and(|it| it.page == text.page && it.start <= here) {
                 continue;
             }
             let word = text.low(at);
@@ -302,11 +304,7 @@ fn add_role(list: &mut Vec<Role>, role: Option<Role>) {
 
 /// Rules may see the same words twice, and then one after the other.
 fn mention<'t>(entity: &mut Entity<'t>, mention: Mention<'t>) {
-    let seen = |it: &Mention<'_>| {
-        it.span.index == mention.span.index
-            && it.span.start < mention.span.end
-            && mention.span.start < it.span.end
-    };
+    let seen = |it: &Mention<'_>| it.span.overlaps(&mention.span);
     if entity.mentions.iter().rev().take(8).any(seen) {
         return;
     }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use archive_text::PageText;
 use proptest::prelude::*;
 
 use crate::testing::{Score, corpus, found, stated};
-use crate::{Casefile, Ground, Mention, Page, read};
+use crate::{Casefile, Ground, Mention, read};
 
 mod rows;
 
@@ -24,9 +25,9 @@ const FLOORS: [(&str, f64, f64); 11] = [
     ("conflict", 0.95, 0.95),
 ];
 
-fn pages(texts: &[String]) -> Vec<Page<'_>> {
+fn pages(texts: &[String]) -> Vec<PageText<'_>> {
     let numbered = texts.iter().zip(1..);
-    numbered.map(|(text, number)| Page { number, text }).collect()
+    numbered.map(|(text, number)| PageText { number, part: "", text }).collect()
 }
 
 #[test]
@@ -83,18 +84,9 @@ fn generated_documents_are_read_as_well_as_is_said() {
 }
 
 /// Everything said can be looked up: the page's text at the span is the quote.
-fn verify(pages: &[Page<'_>], casefile: &Casefile<'_>) {
+fn verify(pages: &[PageText<'_>], casefile: &Casefile<'_>) {
     let check = |it: &Mention<'_>| {
-        let page = &pages[it.span.index];
-        assert_eq!(page.number, it.span.page);
-        assert_eq!(page.text.get(it.span.start..it.span.end), Some(it.quote));
-        let chars: String = page
-            .text
-            .chars()
-            .skip(it.span.char_start)
-            .take(it.span.char_end - it.span.char_start)
-            .collect();
-        assert_eq!(chars, it.quote);
+        assert_eq!(it.span.text_in(pages), Some(it.quote));
         assert!(!it.quote.is_empty());
     };
     for it in &casefile.entities {
@@ -238,7 +230,7 @@ const HOSTILE: [&str; 40] = [
 
 fn steps(text: &str) -> u64 {
     crate::text::STEPS.with(|it| it.set(0));
-    let pages = [Page { number: 1, text }];
+    let pages = [PageText { number: 1, part: "", text }];
     let casefile = read(&pages);
     assert!(casefile.entities.len() <= crate::ENTITIES_MAX);
     crate::text::STEPS.with(std::cell::Cell::get)

@@ -1,6 +1,8 @@
 //! A piece of a page cut into words, numbers and marks, with what layout says. Knows no law.
 
-use crate::entity::{Mention, Page, Span};
+use archive_text::TextSpan;
+
+use crate::entity::Mention;
 
 #[cfg(test)]
 thread_local! {
@@ -50,9 +52,10 @@ pub(crate) struct Token {
 
 /// One piece with its tokens.
 pub(crate) struct Text<'t> {
-    pub(crate) index: usize,
+    /// The page's number.
     pub(crate) page: u32,
-    offset: usize,
+    /// Where the piece begins in the page's text, in bytes.
+    pub(crate) offset: usize,
     pub(crate) raw: &'t str,
     folded: String,
     pub(crate) tokens: Vec<Token>,
@@ -80,10 +83,9 @@ pub(crate) fn pieces(text: &str) -> Vec<(usize, &str)> {
 }
 
 impl<'t> Text<'t> {
-    pub(crate) fn new(index: usize, page: &Page<'t>, offset: usize, raw: &'t str) -> Self {
+    pub(crate) fn new(page: u32, offset: usize, raw: &'t str) -> Self {
         let mut it = Self {
-            index,
-            page: page.number,
+            page,
             offset,
             raw,
             folded: String::with_capacity(raw.len()),
@@ -228,14 +230,12 @@ impl<'t> Text<'t> {
         start.zip(end).and_then(|(start, end)| self.raw.get(start..end)).unwrap_or_default()
     }
 
-    /// The same with its place. Characters are counted when the document has been read.
+    /// The same with its position on the page.
     pub(crate) fn mention(&self, from: usize, to: usize) -> Mention<'t> {
         let quote = self.slice(from, to);
         let start = self.at(from).map_or(0, |it| it.start) + self.offset;
         let end = start + quote.len();
-        let span =
-            Span { index: self.index, page: self.page, start, end, char_start: 0, char_end: 0 };
-        Mention { span, quote }
+        Mention { span: TextSpan { page: self.page, start, end }, quote }
     }
 
     /// The byte of the page at which a token stands.

@@ -1,5 +1,6 @@
 //! What was read from a file: pages, attachments and problems, and how events become them.
 
+use archive_text::Page;
 use serde::{Deserialize, Serialize};
 
 use crate::{Kind, Problem};
@@ -9,19 +10,18 @@ use crate::{Kind, Problem};
 pub struct Document {
     /// Absent when the content is of no type that is read.
     pub kind: Option<Kind>,
-    pub pages: Vec<Page>,
+    pub pages: Vec<ExtractedPage>,
     pub attachments: Vec<Attachment>,
     /// Title, author, subject, sender and the like, in the order found.
     pub metadata: Vec<(String, String)>,
     pub problems: Vec<Problem>,
 }
 
-/// One page. Positions within it are byte offsets in `text`.
+/// One page of a file and where its text comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Page {
-    /// From 1, without gaps.
-    pub number: u32,
-    pub text: String,
+pub struct ExtractedPage {
+    /// Its number counts from 1 within this file, without gaps.
+    pub page: Page,
     pub source: Source,
     pub problem: Option<Problem>,
 }
@@ -53,7 +53,7 @@ pub enum Event {
     Metadata(String, String),
     /// How many pages there will be, when the format says so beforehand.
     Total(u32),
-    Page(Page),
+    Page(ExtractedPage),
     /// More text of the page before it, so that no event is large.
     More(String),
     Problem(Problem),
@@ -82,7 +82,7 @@ impl Draft {
             Event::Page(page) => document.pages.push(page),
             Event::More(text) => {
                 if let Some(page) = document.pages.last_mut() {
-                    page.text.push_str(&text);
+                    page.page.text.push_str(&text);
                 }
             }
             Event::Problem(problem) => document.problems.push(problem),
@@ -113,14 +113,15 @@ impl Document {
     /// All pages in one string with a form feed between them, and where each page starts.
     #[must_use]
     pub fn text(&self) -> (String, Vec<usize>) {
-        let mut text = String::with_capacity(self.pages.iter().map(|it| it.text.len() + 1).sum());
+        let mut text =
+            String::with_capacity(self.pages.iter().map(|it| it.page.text.len() + 1).sum());
         let mut starts = Vec::with_capacity(self.pages.len());
         for page in &self.pages {
             if !starts.is_empty() {
                 text.push('\u{c}');
             }
             starts.push(text.len());
-            text.push_str(&page.text);
+            text.push_str(&page.page.text);
         }
         (text, starts)
     }
@@ -137,7 +138,7 @@ impl Document {
     /// Whether there is any text, attachments included.
     #[must_use]
     pub fn has_text(&self) -> bool {
-        self.pages.iter().any(|it| !it.text.trim().is_empty())
+        self.pages.iter().any(|it| !it.page.text.trim().is_empty())
             || self.attachments.iter().any(|it| it.document.has_text())
     }
 }
@@ -147,12 +148,8 @@ mod tests {
     use super::*;
 
     fn page(number: u32, text: &str) -> Event {
-        Event::Page(Page {
-            number,
-            text: text.to_owned(),
-            source: Source::TextLayer,
-            problem: None,
-        })
+        let page = Page { number, text: text.to_owned() };
+        Event::Page(ExtractedPage { page, source: Source::TextLayer, problem: None })
     }
 
     #[test]
@@ -164,8 +161,11 @@ mod tests {
         draft.apply(Event::Open { name: "b".to_owned(), bytes: 3 });
         draft.apply(page(1, "deep"));
         let document = draft.finish();
-        assert_eq!(document.pages[0].text, "one more");
-        assert_eq!(document.attachments[0].document.attachments[0].document.pages[0].text, "deep");
+        assert_eq!(document.pages[0].page.text, "one more");
+        assert_eq!(
+            document.attachments[0].document.attachments[0].document.pages[0].page.text,
+            "deep"
+        );
     }
 
     #[test]
@@ -177,7 +177,7 @@ mod tests {
         let document = draft.finish();
         let (text, starts) = document.text();
         for (page, start) in document.pages.iter().zip(starts) {
-            assert!(text[start..].starts_with(&page.text));
+            assert!(text[start..].starts_with(&page.page.text));
         }
     }
 }

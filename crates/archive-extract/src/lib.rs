@@ -26,7 +26,7 @@ mod wire;
 mod work;
 mod zip;
 
-pub use crate::document::{Attachment, Document, Draft, Event, Page, Source};
+pub use crate::document::{Attachment, Document, Draft, Event, ExtractedPage, Source};
 pub use crate::isolated::{Child, worker_main};
 pub use crate::kind::{Kind, detect};
 pub use crate::limits::Limits;

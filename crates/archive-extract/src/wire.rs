@@ -58,9 +58,10 @@ pub(crate) fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<O
 pub(crate) fn send_event(to: &mut impl Write, mut event: Event) -> io::Result<()> {
     let mut rest = String::new();
     if let Event::Page(page) = &mut event
-        && page.text.len() > TEXT_MAX
+        && page.page.text.len() > TEXT_MAX
     {
-        rest = page.text.split_off(page.text.floor_char_boundary(TEXT_MAX));
+        let text = &mut page.page.text;
+        rest = text.split_off(text.floor_char_boundary(TEXT_MAX));
     }
     send(to, &Answer::Event(event))?;
     let mut rest = rest.as_str();
@@ -74,13 +75,16 @@ pub(crate) fn send_event(to: &mut impl Write, mut event: Event) -> io::Result<()
 
 #[cfg(test)]
 mod tests {
+    use archive_text::Page;
+
     use super::*;
-    use crate::{Draft, Page, Source};
+    use crate::{Draft, ExtractedPage, Source};
 
     #[test]
     fn long_pages_travel_in_pieces() {
         let text = "я\u{1}".repeat(1_200_000);
-        let page = Page { number: 1, text, source: Source::TextLayer, problem: None };
+        let page = Page { number: 1, text };
+        let page = ExtractedPage { page, source: Source::TextLayer, problem: None };
         let mut pipe = Vec::new();
         send_event(&mut pipe, Event::Page(page.clone())).unwrap();
         let mut from = pipe.as_slice();

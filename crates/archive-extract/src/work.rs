@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{Code, Event, Kind, Limits, Ocr, Page, Problem, Source};
+use archive_text::Page;
+
+use crate::{Code, Event, ExtractedPage, Kind, Limits, Ocr, Problem, Source};
 
 pub(crate) type Step<T = ()> = Result<T, Problem>;
 
@@ -133,7 +135,8 @@ impl<'a> Work<'a> {
         self.page_number += 1;
         let number = self.page_number;
         let problem = problem.map(|it| it.on(number));
-        (self.emit)(Event::Page(Page { number, text, source, problem }));
+        let page = Page { number, text };
+        (self.emit)(Event::Page(ExtractedPage { page, source, problem }));
         self.tick()
     }
 

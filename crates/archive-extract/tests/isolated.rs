@@ -69,7 +69,7 @@ fn pages_arrive(folder: &Path) {
         "a.txt",
         &Limits::default(),
     );
-    let texts: Vec<&str> = document.pages.iter().map(|it| it.text.as_str()).collect();
+    let texts: Vec<&str> = document.pages.iter().map(|it| it.page.text.as_str()).collect();
     assert_eq!(texts, ["one", "\u{442}wo"]);
     assert_eq!(codes(&document), []);
     let long = "a long line of text\n".repeat(500_000);
@@ -81,7 +81,7 @@ fn pages_arrive(folder: &Path) {
         &Limits::default(),
     );
     assert_eq!(document.pages.len(), 1);
-    assert_eq!(document.pages[0].text, long);
+    assert_eq!(document.pages[0].page.text, long);
 }
 
 fn the_end_is_reported(folder: &Path) {

@@ -2,20 +2,20 @@
 
 use std::ops::Deref;
 
+use archive_text::Passage;
 use clock::Millis;
 use fault::Fault;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::Row;
 
-/// Words of a file that an insight rests on: characters `start..end` of a page's text.
+/// A passage of a file that an insight rests on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct InsightSource {
     pub file_hash: String,
-    pub page: u32,
-    pub start: u32,
-    pub end: u32,
-    pub quote: String,
+    #[serde(flatten)]
+    pub passage: Passage,
+    /// The attachment that the page is of; `None` for the file itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
 }
@@ -38,9 +38,9 @@ pub struct NewInsight {
     /// What the confidence says, in words.
     pub meaning: Option<String>,
     pub page: Option<u32>,
-    pub places: Vec<Place>,
-    /// How many places there are, of which `places` may be the first.
-    pub places_total: u32,
+    pub sources: Vec<InsightSource>,
+    /// How many sources there are; `sources` may be only the first of them.
+    pub sources_total: u32,
     /// The job that made it; an insight that somebody stored has none.
     pub made_by: Option<String>,
 }
@@ -74,8 +74,10 @@ struct Rest {
     citations: Vec<String>,
     meaning: Option<String>,
     page: Option<u32>,
-    places: Vec<Place>,
-    places_total: u32,
+    #[serde(rename = "places")]
+    sources: Vec<InsightSource>,
+    #[serde(rename = "places_total")]
+    sources_total: u32,
     made_by: Option<String>,
 }
 
@@ -105,8 +107,8 @@ impl NewInsight {
             citations: self.citations.clone(),
             meaning: self.meaning.clone(),
             page: self.page,
-            places: self.places.clone(),
-            places_total: self.places_total,
+            sources: self.sources.clone(),
+            sources_total: self.sources_total,
             made_by: self.made_by.clone(),
         };
         serde_json::to_string(&rest).map_err(Fault::internal)
@@ -131,8 +133,8 @@ impl Insight {
             confidence: row.real(at + 2)?,
             meaning: rest.meaning,
             page: rest.page,
-            places: rest.places,
-            places_total: rest.places_total,
+            sources: rest.sources,
+            sources_total: rest.sources_total,
             made_by: rest.made_by,
         };
         Ok(Self { id: row.text(at)?, created_at: Millis(row.int(at + 1)?), told })

@@ -27,7 +27,7 @@ use std::sync::Arc;
 pub use archive_accounts::Visibility;
 pub use ask::{Ask, Found, PAGE_MAX, Sort};
 use clock::Clock;
-pub use insight::{Insight, NewInsight, Place};
+pub use insight::{Insight, InsightSource, NewInsight};
 use jobs::Ids;
 pub use schema::MIGRATIONS;
 use store::Db;

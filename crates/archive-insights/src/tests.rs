@@ -77,8 +77,8 @@ fn insight(owner: &str, case: Option<&str>, title: &str, content: &str) -> NewIn
         confidence: 0.5,
         meaning: None,
         page: None,
-        places: Vec::new(),
-        places_total: 0,
+        sources: Vec::new(),
+        sources_total: 0,
         made_by: None,
     }
 }

@@ -1,7 +1,8 @@
 //! `arkiver_store_insight`: what somebody found in a file, kept beside what processing made of it.
 
 use archive_documents::{FileRecord, PageRecord};
-use archive_insights::{NewInsight, Place};
+use archive_insights::{InsightSource, NewInsight};
+use archive_text::Passage;
 use contract::Cx;
 use fault::Fault;
 use serde::Deserialize;
@@ -56,16 +57,16 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
     let given = args.insight;
     let page = page_of(&given, &file)?;
     check_entities(&given.entities)?;
-    let place = match &given.quote {
-        Some(quote) => Some(archive.place_of(&file, quote, page).await?),
+    let source = match &given.quote {
+        Some(quote) => Some(archive.source_of(&file, quote, page).await?),
         None => None,
     };
     let case_name = given.case_id.clone();
     let mut new = insight(given, &file, &visibility.owner);
-    new.page = page.or(place.as_ref().map(|it| it.page));
-    new.places = place.into_iter().collect();
-    new.places_total = u32::try_from(new.places.len()).unwrap_or(u32::MAX);
-    let sources: Vec<Value> = new.places.iter().map(wire::source).collect();
+    new.page = page.or(source.as_ref().map(|it| it.passage.page));
+    new.sources = source.into_iter().collect();
+    new.sources_total = u32::try_from(new.sources.len()).unwrap_or(u32::MAX);
+    let sources: Vec<Value> = new.sources.iter().map(wire::source).collect();
     let mut tx = archive.db.begin().await?;
     // The file must be there when its insight is, whoever deletes it meanwhile.
     let file = archive.documents.find_in(&mut tx, &file.id).await?;
@@ -106,8 +107,8 @@ fn insight(given: Given, file: &FileRecord, owner: &str) -> NewInsight {
         confidence: given.confidence.unwrap_or(UNSTATED),
         meaning: Some(meaning.to_owned()),
         page: None,
-        places: Vec::new(),
-        places_total: 0,
+        sources: Vec::new(),
+        sources_total: 0,
         made_by: None,
     }
 }
@@ -144,12 +145,12 @@ fn check_entities(entities: &Map<String, Value>) -> Result<(), Fault> {
 
 impl Archive {
     /// Where the quote stands in the file.
-    async fn place_of(
+    async fn source_of(
         &self,
         file: &FileRecord,
         quote: &str,
         page: Option<u32>,
-    ) -> Result<Place, Fault> {
+    ) -> Result<InsightSource, Fault> {
         let refuse = |message: String, expected: &str| {
             Fault::invalid("invalid_input", message).problem("insight.quote", expected)
         };
@@ -161,16 +162,19 @@ impl Archive {
             let message = "the quote is not in the file".to_owned();
             return Err(refuse(message, "words as they stand in the file"));
         };
-        if let Some(page) = page.filter(|page| *page != record.page) {
-            let message = format!("the quote is on page {}, not on page {page}", record.page);
+        if let Some(page) = page.filter(|page| *page != record.page.number) {
+            let message =
+                format!("the quote is on page {}, not on page {page}", record.page.number);
             return Err(refuse(message, "words of the page that pageNumber names"));
         }
-        Ok(Place {
+        Ok(InsightSource {
             file_hash: file.hash.clone(),
-            page: record.page,
-            start: place.start,
-            end: place.end,
-            quote: words_at(&record.text, place),
+            passage: Passage {
+                page: record.page.number,
+                start: place.start,
+                end: place.end,
+                quote: words_at(&record.page.text, place),
+            },
             part: Some(record.part).filter(|it| !it.is_empty()),
         })
     }
@@ -192,7 +196,7 @@ impl Archive {
             let look = move || {
                 let mut nearly = None;
                 for page in run.pages {
-                    match locate(&page.text, &wanted) {
+                    match locate(&page.page.text, &wanted) {
                         Some(place) if place.exact => return (Some((page, place)), None),
                         Some(place) => nearly = nearly.or(Some((page, place))),
                         None => {}

@@ -3,7 +3,7 @@
 
 use archive_accounts::Visibility;
 use archive_documents::FileRecord;
-use archive_insights::{Insight, Place};
+use archive_insights::{Insight, InsightSource};
 use serde_json::{Value, json};
 
 pub(crate) fn insight(it: &Insight, snippet: Option<&str>, visibility: &Visibility) -> Value {
@@ -23,17 +23,18 @@ pub(crate) fn insight(it: &Insight, snippet: Option<&str>, visibility: &Visibili
     put(&mut json, "category", it.category.as_deref());
     put(&mut json, "confidenceMeaning", it.meaning.as_deref());
     put(&mut json, "pageNumber", it.page);
-    if !it.places.is_empty() {
-        json["sources"] = it.places.iter().map(source).collect();
-        json["sourcesTotal"] = Value::from(it.places_total);
+    if !it.sources.is_empty() {
+        json["sources"] = it.sources.iter().map(source).collect();
+        json["sourcesTotal"] = Value::from(it.sources_total);
     }
     put(&mut json, "snippet", snippet);
     json
 }
 
-pub(crate) fn source(it: &Place) -> Value {
-    let mut json = json!({ "fileHash": it.file_hash, "page": it.page, "start": it.start,
-        "end": it.end, "quote": it.quote });
+pub(crate) fn source(it: &InsightSource) -> Value {
+    let passage = &it.passage;
+    let mut json = json!({ "fileHash": it.file_hash, "page": passage.page,
+        "start": passage.start, "end": passage.end, "quote": passage.quote });
     put(&mut json, "part", it.part.as_deref());
     json
 }

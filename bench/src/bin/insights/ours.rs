@@ -172,8 +172,8 @@ fn told(made: Made) -> NewInsight {
         confidence: (size % 101) as f64 / 100.0,
         meaning: None,
         page: Some(1),
-        places: Vec::new(),
-        places_total: 0,
+        sources: Vec::new(),
+        sources_total: 0,
         made_by: Some("job".to_owned()),
     }
 }

@@ -90,7 +90,7 @@ impl Documents {
             let page: &PageRecord = page.borrow();
             rows.add(tx, page).await?;
             written.pages += 1;
-            written.bytes += page.text.len() as u64;
+            written.bytes += page.page.text.len() as u64;
         }
         rows.write(tx).await?;
         Ok(written)

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use archive_text::Page;
 use fault::Kind;
 use proptest::prelude::*;
 use testkit::on_every_engine;
@@ -10,10 +11,11 @@ use super::World;
 use crate::page::PIECE;
 use crate::{FileRecord, PageRecord, Reading, Status, Written};
 
-fn page(page: u32, text: &str) -> PageRecord {
-    let (part, part_page) = if page > 2 { ("a.eml/б.pdf", page - 2) } else { ("", page) };
-    let ocr_confidence = (page == 2).then_some(0.875);
-    PageRecord { page, part: part.to_owned(), part_page, ocr_confidence, text: text.to_owned() }
+fn page(number: u32, text: &str) -> PageRecord {
+    let (part, part_page) = if number > 2 { ("a.eml/б.pdf", number - 2) } else { ("", number) };
+    let ocr_confidence = (number == 2).then_some(0.875);
+    let page = Page { number, text: text.to_owned() };
+    PageRecord { page, part: part.to_owned(), part_page, ocr_confidence }
 }
 
 fn same(left: &[PageRecord], right: &[PageRecord]) {
@@ -97,11 +99,11 @@ async fn pages_are_replaced_together_and_read_in_pieces() {
             let mut tx = db.begin().await.unwrap();
             let written = documents.put_pages(&mut tx, id, pages).await.unwrap();
             tx.commit().await.unwrap();
-            let bytes = pages.iter().map(|it| it.text.len() as u64).sum();
+            let bytes = pages.iter().map(|it| it.page.text.len() as u64).sum();
             assert_eq!(written, Written { pages: pages.len() as u64, bytes });
         }
         let mut expected = new.to_vec();
-        expected[2].text = "end\u{fffd}.".to_owned();
+        expected[2].page.text = "end\u{fffd}.".to_owned();
         let all = documents.pages(&id, 1..=u32::MAX, usize::MAX).await.unwrap();
         same(&all.pages, &expected);
         assert_eq!(all.next, None);
@@ -147,7 +149,7 @@ async fn runs_of_pages_make_the_whole() {
         let (mut read, mut next) = (Vec::new(), Some(1));
         while let Some(from) = next {
             let run = world.documents.pages(&id, from..=u32::MAX, bytes_max).await.unwrap();
-            let before: usize = run.pages.iter().rev().skip(1).map(|it| it.text.len()).sum();
+            let before: usize = run.pages.iter().rev().skip(1).map(|it| it.page.text.len()).sum();
             assert!(before <= bytes_max);
             read.extend(run.pages);
             next = run.next;

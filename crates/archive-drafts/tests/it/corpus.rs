@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use archive_drafts::{Choice, Mode, Page};
+use archive_drafts::{Choice, Mode};
 use archive_entities::testing::{Dice, Truth};
 use archive_extract::{Attachment, Document, Limits, NoOcr, Ocr};
+use archive_text::PageText;
 
 use crate::facts::{self, Scores};
 use crate::files::{self, Form};
@@ -13,7 +14,7 @@ use crate::{fresh, proof};
 /// The pages of a file and of what is attached to it, numbered from one.
 pub(crate) fn pages(document: &Document) -> Vec<(String, String)> {
     fn walk(part: &str, document: &Document, out: &mut Vec<(String, String)>) {
-        out.extend(document.pages.iter().map(|it| (part.to_owned(), it.text.clone())));
+        out.extend(document.pages.iter().map(|it| (part.to_owned(), it.page.text.clone())));
         for Attachment { name, document, .. } in &document.attachments {
             let inner = if part.is_empty() { name.clone() } else { format!("{part}/{name}") };
             walk(&inner, document, out);
@@ -53,10 +54,10 @@ pub(crate) fn run(cases: &[Case], ocr: &dyn Ocr, scores: &mut Scores) -> Vec<Str
         let document =
             archive_extract::read_all(case.form.name(), &case.bytes, &Limits::default(), ocr);
         let texts = pages(&document);
-        let pages: Vec<Page<'_>> = texts
+        let pages: Vec<PageText<'_>> = texts
             .iter()
             .zip(1..)
-            .map(|((part, text), number)| Page { number, part, text })
+            .map(|((part, text), number)| PageText { number, part, text })
             .collect();
         let digest = archive_drafts::read(&pages, &Choice::all(Mode::Deep));
         proof::verify(&pages, &digest);

@@ -1,6 +1,7 @@
 //! The laws that hold for any pages, and the bounds.
 
-use archive_drafts::{Category, Choice, Mode, Page};
+use archive_drafts::{Category, Choice, Mode};
+use archive_text::PageText;
 use proptest::prelude::*;
 
 use crate::proof;
@@ -39,11 +40,11 @@ fn modes() -> [Choice; 3] {
 
 fn check(texts: &[String]) {
     let parts = ["", "", "a.pdf", "a.pdf/b.txt"];
-    let pages: Vec<Page<'_>> = texts
+    let pages: Vec<PageText<'_>> = texts
         .iter()
         .zip(3..)
         .enumerate()
-        .map(|(at, (text, number))| Page { number, part: parts[at.min(3)], text })
+        .map(|(at, (text, number))| PageText { number, part: parts[at.min(3)], text })
         .collect();
     for choice in modes() {
         let digest = archive_drafts::read(&pages, &choice);
@@ -78,7 +79,7 @@ proptest! {
 }
 
 fn one(text: &str, choice: Choice) -> archive_drafts::Digest {
-    archive_drafts::read(&[Page { number: 1, part: "", text }], &choice)
+    archive_drafts::read(&[PageText { number: 1, part: "", text }], &choice)
 }
 
 #[test]
@@ -93,7 +94,7 @@ fn modes_and_choices_differ_as_they_say() {
     let places = |mode| {
         let digest = one(text, Choice::all(mode));
         let it = digest.drafts.iter().find(|it| it.category == Category::Citation).unwrap();
-        it.places.len()
+        it.passages.len()
     };
     assert_eq!(places(Mode::Fast), 1);
     assert_eq!(places(Mode::Standard), 1);
@@ -111,7 +112,7 @@ fn modes_and_choices_differ_as_they_say() {
 
 #[test]
 fn short_forms_reach_over_pages_and_not_over_parts() {
-    let page = |number, part, text| Page { number, part, text };
+    let page = |number, part, text| PageText { number, part, text };
     let pages = [
         page(1, "", "Roe v. Wade, 410 U.S.\n"),
         page(2, "", "113 (1973)."),
@@ -122,7 +123,8 @@ fn short_forms_reach_over_pages_and_not_over_parts() {
     proof::verify(&pages, &digest);
     let it = digest.drafts.iter().find(|it| it.category == Category::Citation).unwrap();
     assert_eq!(it.title, "Cites Roe v. Wade, 410 U.S. 113 (1973)");
-    let shown: Vec<(u32, &str)> = it.places.iter().map(|it| (it.page, it.quote.as_str())).collect();
+    let shown: Vec<(u32, &str)> =
+        it.passages.iter().map(|it| (it.page, it.quote.as_str())).collect();
     assert_eq!(shown, [(1, "Roe v. Wade, 410 U.S."), (2, "113 (1973)"), (3, "Id. at 120")]);
 }
 

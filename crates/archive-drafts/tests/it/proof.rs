@@ -1,24 +1,28 @@
 //! Everything that a digest says, checked against the pages by machine.
 
-use archive_drafts::{Digest, Draft, Page};
+use archive_drafts::{Digest, Draft};
 use archive_integrity::{Insight, Options, Source, SourceText, Span, Support, Test, Verdict};
+use archive_text::{PageText, Passage};
 
-fn slice(page: &Page<'_>, start: u32, end: u32) -> String {
+fn slice(page: &PageText<'_>, start: u32, end: u32) -> String {
     page.text.chars().skip(start as usize).take((end - start) as usize).collect()
 }
 
 /// The laws of every draft of any pages.
-pub(crate) fn verify(pages: &[Page<'_>], digest: &Digest) {
+pub(crate) fn verify(pages: &[PageText<'_>], digest: &Digest) {
     assert!(digest.drafts.len() <= archive_drafts::DRAFTS_MAX);
     assert!(digest.drafts.is_sorted_by_key(|it| it.category));
     for it in &digest.drafts {
         assert!(!it.title.trim().is_empty() && it.title.chars().count() <= 170, "{it:?}");
         assert!(!it.content.trim().is_empty() && it.content.len() < 20_000, "{it:?}");
         assert!(it.confidence > 0.0 && it.confidence <= 1.0 && !it.meaning.is_empty());
-        assert!(!it.places.is_empty() && it.places.len() <= archive_drafts::PLACES_MAX, "{it:?}");
-        assert!(it.places_total as usize >= it.places.len());
+        assert!(
+            !it.passages.is_empty() && it.passages.len() <= archive_drafts::PASSAGES_MAX,
+            "{it:?}"
+        );
+        assert!(it.passages_total as usize >= it.passages.len());
         assert_eq!(it.entities["kind"], it.category.word());
-        for spot in &it.places {
+        for spot in &it.passages {
             let page = pages.iter().find(|page| page.number == spot.page).unwrap();
             assert!(spot.start < spot.end);
             assert_eq!(slice(page, spot.start, spot.end), spot.quote, "{}", it.title);
@@ -27,7 +31,7 @@ pub(crate) fn verify(pages: &[Page<'_>], digest: &Digest) {
 }
 
 fn insight(place: usize, draft: &Draft) -> Insight {
-    let source = |it: &archive_drafts::Spot| Source {
+    let source = |it: &Passage| Source {
         file_hash: "f".to_owned(),
         page: Some(it.page),
         span: Some(Span { start: it.start as usize, end: it.end as usize }),
@@ -40,12 +44,12 @@ fn insight(place: usize, draft: &Draft) -> Insight {
         category: draft.category.word().to_owned(),
         tags: draft.tags.clone(),
         created_ms: 0,
-        sources: draft.places.iter().map(source).collect(),
+        sources: draft.passages.iter().map(source).collect(),
     }
 }
 
 /// What a check of facts finds wrong with the drafts of a document against that document.
-pub(crate) fn doubts(pages: &[Page<'_>], digest: &Digest) -> Vec<String> {
+pub(crate) fn doubts(pages: &[PageText<'_>], digest: &Digest) -> Vec<String> {
     let texts = [SourceText {
         file_hash: "f".to_owned(),
         pages: pages.iter().map(|it| it.text.to_owned()).collect(),

@@ -29,7 +29,8 @@
 
 use std::collections::BTreeSet;
 
-use archive_drafts::{Choice, Mode, Page};
+use archive_drafts::{Choice, Mode};
+use archive_text::PageText;
 
 use crate::facts::{self, Scores};
 
@@ -62,7 +63,7 @@ const SEALED: [&str; 4] = [
 fn score<'s>(samples: impl Iterator<Item = &'s Sample>, show: bool) -> Scores {
     let mut scores = Scores::new();
     for it in samples {
-        let pages = [Page { number: 1, part: "", text: &it.text }];
+        let pages = [PageText { number: 1, part: "", text: &it.text }];
         let mut truth = facts::stated(&it.truth);
         let mut read = facts::read(&archive_drafts::read(&pages, &Choice::all(Mode::Deep)));
         judge::even(&mut truth);

@@ -1,10 +1,12 @@
 //! Single forms, one row each: dates, deadlines, sums, names and captions.
 
-use crate::{Deadline, Kind, Page, Role, read};
+use archive_text::PageText;
+
+use crate::{Deadline, Kind, Role, read};
 
 #[track_caller]
 fn dates(text: &str, expected: &[&str]) {
-    let pages = [Page { number: 1, text }];
+    let pages = [PageText { number: 1, part: "", text }];
     let found: Vec<String> = read(&pages)
         .events
         .iter()
@@ -50,7 +52,7 @@ fn dates_have_their_precision_and_kind() {
 
 #[track_caller]
 fn deadline(text: &str, expected: &[&str]) {
-    let pages = [Page { number: 1, text }];
+    let pages = [PageText { number: 1, part: "", text }];
     let found: Vec<String> = read(&pages)
         .deadlines
         .iter()
@@ -111,7 +113,7 @@ fn deadlines_are_counted_when_their_anchor_has_a_day() {
 
 #[track_caller]
 fn money(text: &str, expected: &[&str]) {
-    let pages = [Page { number: 1, text }];
+    let pages = [PageText { number: 1, part: "", text }];
     let casefile = read(&pages);
     let sums = casefile.entities.iter().filter(|it| it.kind == Kind::Money);
     assert_eq!(sums.map(|it| it.key.as_str()).collect::<Vec<_>>(), expected, "{text}");
@@ -130,7 +132,7 @@ fn sums_are_read_in_figures_and_words() {
 
 #[track_caller]
 fn people(text: &str, role: Role, expected: &[&str]) {
-    let pages = [Page { number: 1, text }];
+    let pages = [PageText { number: 1, part: "", text }];
     let casefile = read(&pages);
     let found: Vec<&str> = casefile.with_role(role).map(|it| it.name.as_str()).collect();
     assert_eq!(found, expected, "{text}");
@@ -172,7 +174,7 @@ fn roles_are_read_from_captions_signatures_and_prose() {
 
 #[track_caller]
 fn named(text: &str, kind: Kind, expected: &[&str]) {
-    let pages = [Page { number: 1, text }];
+    let pages = [PageText { number: 1, part: "", text }];
     let casefile = read(&pages);
     let found = casefile.entities.iter().filter(|it| it.kind == kind);
     assert_eq!(found.map(|it| it.name.as_str()).collect::<Vec<_>>(), expected, "{text}");
@@ -219,7 +221,7 @@ fn agreements_have_sides_and_counsel_has_numbers() {
 fn one_person_is_one_entity_with_all_mentions() {
     let text =
         "Plaintiff Jane Q. Roe sued. Jane Roe lost. Ms. Roe appealed, and ROE's brief came late.";
-    let pages = [Page { number: 1, text }];
+    let pages = [PageText { number: 1, part: "", text }];
     let casefile = read(&pages);
     let quotes: Vec<Vec<&str>> = casefile
         .entities

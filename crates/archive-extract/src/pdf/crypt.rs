@@ -166,7 +166,7 @@ mod tests {
         let read = |bytes: &[u8]| {
             crate::read_all("a.pdf", bytes, &crate::Limits::default(), &crate::NoOcr)
         };
-        assert_eq!(read(&locked("open to all", false)).pages[0].text, "open to all");
+        assert_eq!(read(&locked("open to all", false)).pages[0].page.text, "open to all");
         let refused = read(&locked("open to all", true));
         assert_eq!(refused.problems[0].code, crate::Code::Encrypted);
         assert!(refused.pages.is_empty());

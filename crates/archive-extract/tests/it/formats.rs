@@ -12,7 +12,7 @@ fn check(name: &str, bytes: &[u8], expected: &[&str]) {
     let document = read(name, bytes);
     assert_eq!(texts(&document), expected, "{:?}", document.problems);
     assert_eq!(codes(&document), [], "{document:?}");
-    let numbers: Vec<u32> = document.pages.iter().map(|it| it.number).collect();
+    let numbers: Vec<u32> = document.pages.iter().map(|it| it.page.number).collect();
     assert_eq!(numbers, (1..=expected.len() as u32).collect::<Vec<_>>());
 }
 

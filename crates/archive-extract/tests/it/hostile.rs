@@ -45,7 +45,7 @@ fn deep_nesting_ends() {
     assert_eq!(document.pages.len(), 1);
     let boxes = format!("{}{}", "<w:p><w:r><w:txbxContent>".repeat(2_000), paragraph("in"));
     let document = read("a.docx", &docx(&boxes, &[]));
-    assert!(document.pages[0].text.contains("in"));
+    assert!(document.pages[0].page.text.contains("in"));
     let rtf = [b"{\\rtf1 ".to_vec(), b"{".repeat(1_000_000), b"x".to_vec()].concat();
     read("a.rtf", &rtf);
     let content =
@@ -138,7 +138,7 @@ fn truncated_and_encrypted_files_say_so() {
     assert_eq!(codes(&read("a.docx", &whole[..whole.len() - 60])), [Code::Truncated]);
     let cut = docx("<w:p><w:r><w:t>kept</w:t></w:r></w:p><w:p><w:r><w:t>lost</w", &[]);
     let document = read("a.docx", &cut);
-    assert!(document.pages[0].text.starts_with("kept"));
+    assert!(document.pages[0].page.text.starts_with("kept"));
     let locked = Doc { body: "x".to_owned(), encrypted: true, ..Doc::default() };
     assert_eq!(codes(&read("a.doc", &locked.finish())), [Code::Encrypted]);
     let mut package = cfb::CompoundFile::create(std::io::Cursor::new(Vec::new())).unwrap();

@@ -15,14 +15,14 @@ fn limits() -> Limits {
 
 fn consistent(document: &Document) {
     for (index, page) in document.pages.iter().enumerate() {
-        assert_eq!(page.number as usize, index + 1);
+        assert_eq!(page.page.number as usize, index + 1);
         if let Some(problem) = &page.problem {
-            assert_eq!(problem.page, Some(page.number));
+            assert_eq!(problem.page, Some(page.page.number));
         }
     }
     let (text, starts) = document.text();
     for (page, start) in document.pages.iter().zip(&starts) {
-        assert_eq!(&text[*start..*start + page.text.len()], page.text);
+        assert_eq!(&text[*start..*start + page.page.text.len()], page.page.text);
     }
     for problem in document.problems_all() {
         assert!(!problem.message.is_empty());

@@ -37,7 +37,7 @@ fn mail_has_headers_body_and_attachments() {
 fn mail_in_html_alone_is_text() {
     let mail =
         "From: a@b.c\nMIME-Version: 1.0\nContent-Type: text/html\n\n<p>One</p><p>Two &amp; 3</p>";
-    let text = read("a.eml", mail.as_bytes()).pages[0].text.clone();
+    let text = read("a.eml", mail.as_bytes()).pages[0].page.text.clone();
     assert!(text.contains("One") && text.contains("Two & 3") && !text.contains('<'), "{text}");
 }
 
@@ -78,7 +78,7 @@ fn outlook_messages_nest() {
 fn outlook_bodies_come_in_many_forms() {
     let body = |body| {
         let document = read("a.msg", &Msg { body, ..Msg::default() }.finish());
-        document.pages[0].text.trim().to_owned()
+        document.pages[0].page.text.trim().to_owned()
     };
     assert_eq!(body(Body::Narrow(1251, b"\xd1\xf3\xe4".to_vec())), "Суд");
     assert_eq!(body(Body::Narrow(65_001, "Суд".as_bytes().to_vec())), "Суд");

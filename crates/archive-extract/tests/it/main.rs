@@ -16,7 +16,7 @@ fn read(name: &str, bytes: &[u8]) -> Document {
 }
 
 fn texts(document: &Document) -> Vec<&str> {
-    document.pages.iter().map(|it| it.text.as_str()).collect()
+    document.pages.iter().map(|it| it.page.text.as_str()).collect()
 }
 
 fn codes(document: &Document) -> Vec<Code> {

@@ -169,10 +169,10 @@ fn damage_costs_what_is_damaged() {
     let at = whole.windows(6).rposition(|it| it == b"/Kids ").unwrap();
     let document = read("a.pdf", &whole[..at]);
     assert_eq!(document.pages.len(), 3);
-    assert_eq!(document.pages.iter().map(|it| it.number).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(document.pages.iter().map(|it| it.page.number).collect::<Vec<_>>(), [1, 2, 3]);
     let mut shifted = b"junk before the header\n".to_vec();
     shifted.extend(&whole);
-    assert_eq!(read("a.pdf", &shifted).pages[2].text, "third page");
+    assert_eq!(read("a.pdf", &shifted).pages[2].page.text, "third page");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn ten_thousand_pages_are_read_and_one_more_is_not() {
     let contents: Vec<Vec<u8>> = (0..10_001).map(|it| lines(&format!("page {it}"))).collect();
     let document = read("a.pdf", &pages(&contents, HELVETICA, false));
     assert_eq!(document.pages.len(), 10_000);
-    assert_eq!(document.pages[9_999].text, "page 9999");
+    assert_eq!(document.pages[9_999].page.text, "page 9999");
     assert_eq!(codes(&document), [Code::TooManyPages]);
     let limits = Limits { pages: 2, ..Limits::default() };
     let document = archive_extract::read_all("a.pdf", &text(&["a", "b", "c"]), &limits, &NoOcr);

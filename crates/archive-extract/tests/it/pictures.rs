@@ -112,7 +112,7 @@ fn other_pages_are_rendered() {
             &Limits::default(),
             &ocr,
         );
-        assert_eq!(document.pages[0].text, expected, "{content}");
+        assert_eq!(document.pages[0].page.text, expected, "{content}");
     }
 }
 

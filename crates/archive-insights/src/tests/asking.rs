@@ -1,20 +1,19 @@
 //! What is found by what, and by whom.
 
+use archive_text::Passage;
 use serde_json::json;
 
 use super::*;
-use crate::Place;
+use crate::InsightSource;
 
 #[tokio::test]
 async fn an_insight_comes_back_as_it_was_told() {
     on_every_engine(async |db| {
         let world = World::new(db).await;
-        let place = Place {
+        let quote = "a «quote»\0".to_owned();
+        let source = InsightSource {
             file_hash: "ab".repeat(32),
-            page: 3,
-            start: 10,
-            end: 20,
-            quote: "a «quote»\0".to_owned(),
+            passage: Passage { page: 3, start: 10, end: 20, quote },
             part: Some("a.eml/b.pdf".to_owned()),
         };
         let told = NewInsight {
@@ -25,8 +24,8 @@ async fn an_insight_comes_back_as_it_was_told() {
             confidence: 0.1 + 0.2,
             meaning: Some("seldom wrong".to_owned()),
             page: Some(3),
-            places: vec![place],
-            places_total: 7,
+            sources: vec![source],
+            sources_total: 7,
             made_by: Some("job".to_owned()),
             ..insight("me", Some("case"), "Title 🙂", "content «и» ещё")
         };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use archive_accounts::Visibility;
 use archive_documents::Documents;
-use archive_insights::Insight;
+use archive_insights::{Insight, InsightSource};
 use archive_integrity::{Detail, Options, Report, Source, SourceText, Span, Support, Test};
 use fault::Fault;
 use tokio::sync::Semaphore;
@@ -132,8 +132,8 @@ impl Bench<'_> {
             let run = self.documents.pages(&file.id, from..=u32::MAX, RUN_BYTES).await?;
             next = run.next;
             for page in run.pages {
-                bytes += page.text.len();
-                pages.push(page.text);
+                bytes += page.page.text.len();
+                pages.push(page.page.text);
             }
         }
         let source = SourceText { file_hash: file.hash, pages };
@@ -169,13 +169,13 @@ fn one_file(
 /// An insight as the rules see it.
 fn held(it: &Insight, hash: Option<&str>) -> archive_integrity::Insight {
     let mut sources: Vec<Source> = it
-        .places
+        .sources
         .iter()
-        .map(|place| Source {
-            file_hash: place.file_hash.clone(),
-            page: Some(place.page),
-            span: Some(Span { start: place.start as usize, end: place.end as usize }),
-            quote: place.quote.clone(),
+        .map(|InsightSource { file_hash, passage, .. }| Source {
+            file_hash: file_hash.clone(),
+            page: Some(passage.page),
+            span: Some(Span { start: passage.start as usize, end: passage.end as usize }),
+            quote: passage.quote.clone(),
         })
         .collect();
     if let Some(hash) = hash.filter(|_| sources.is_empty()) {
@@ -197,14 +197,14 @@ fn held(it: &Insight, hash: Option<&str>) -> archive_integrity::Insight {
 fn material(it: &Insight, detail: &Detail, text: Option<&SourceText>) -> String {
     let Some(text) = text else { return "(no source text)".to_owned() };
     let mut parts: Vec<String> = Vec::new();
-    for place in it.places.iter().take(PLACES_SHOWN) {
+    for InsightSource { passage, .. } in it.sources.iter().take(PLACES_SHOWN) {
         let page =
-            usize::try_from(place.page).ok().and_then(|at| text.pages.get(at.wrapping_sub(1)));
-        let from = (place.start as usize).saturating_sub(AROUND_CHARS);
-        let length = place.end.saturating_sub(place.start) as usize + 2 * AROUND_CHARS;
+            usize::try_from(passage.page).ok().and_then(|at| text.pages.get(at.wrapping_sub(1)));
+        let from = (passage.start as usize).saturating_sub(AROUND_CHARS);
+        let length = passage.end.saturating_sub(passage.start) as usize + 2 * AROUND_CHARS;
         let around: Option<String> =
             page.map(|page| page.chars().skip(from).take(length).collect());
-        parts.extend(around.map(|around| format!("[page {}] {around}", place.page)));
+        parts.extend(around.map(|around| format!("[page {}] {around}", passage.page)));
     }
     if parts.is_empty() {
         let evidence = detail.claims.iter().filter(|it| it.support != Support::NotFound);

@@ -162,14 +162,14 @@ fn conflict(at: &Draft, other: &Other, title: String, content: String, entities:
         citations: Vec::new(),
         confidence: CONFIDENCE,
         meaning: MEANING,
-        places: at.places.clone(),
-        places_total: at.places_total,
+        passages: at.passages.clone(),
+        passages_total: at.passages_total,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use archive_drafts::Spot;
+    use archive_text::Passage;
 
     use super::*;
 
@@ -188,8 +188,8 @@ mod tests {
             citations: Vec::new(),
             confidence: 0.9,
             meaning: "m",
-            places: vec![Spot { page: 3, start: 0, end: 5, quote }],
-            places_total: 1,
+            passages: vec![Passage { page: 3, start: 0, end: 5, quote }],
+            passages_total: 1,
         }
     }
 
@@ -219,7 +219,7 @@ mod tests {
         let found = conflicts(&drafts, &[other]);
         let told: Vec<&str> = found.iter().map(|it| it.title.as_str()).collect();
         assert_eq!(told, titles);
-        assert!(found.iter().all(|it| it.places[0].page == 3));
+        assert!(found.iter().all(|it| it.passages[0].page == 3));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! What was read of a file, made into insights with their places in it.
 
 use archive_documents::{FileRecord, PageRecord};
-use archive_drafts::{Draft, Spot};
-use archive_insights::{NewInsight, Place};
+use archive_drafts::Draft;
+use archive_insights::{InsightSource, NewInsight};
+use archive_text::Passage;
 
 /// The source of what the rules make.
 pub(crate) const LOCAL: &str = "local";
@@ -37,24 +38,17 @@ impl Maker<'_> {
             citations: draft.citations,
             confidence: draft.confidence,
             meaning: Some(draft.meaning.to_owned()),
-            page: draft.places.first().map(|it| it.page),
-            places: draft.places.into_iter().map(|it| self.place(it)).collect(),
-            places_total: draft.places_total,
+            page: draft.passages.first().map(|it| it.page),
+            sources: draft.passages.into_iter().map(|it| self.source(it)).collect(),
+            sources_total: draft.passages_total,
             made_by: Some(self.job_id.to_owned()),
         }
     }
 
-    pub(crate) fn place(&self, spot: Spot) -> Place {
+    fn source(&self, passage: Passage) -> InsightSource {
         let page =
-            usize::try_from(spot.page).ok().and_then(|it| self.pages.get(it.wrapping_sub(1)));
+            usize::try_from(passage.page).ok().and_then(|it| self.pages.get(it.wrapping_sub(1)));
         let part = page.map(|it| it.part.clone()).filter(|it| !it.is_empty());
-        Place {
-            file_hash: self.file.hash.clone(),
-            page: spot.page,
-            start: spot.start,
-            end: spot.end,
-            quote: spot.quote,
-            part,
-        }
+        InsightSource { file_hash: self.file.hash.clone(), passage, part }
     }
 }

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use archive_documents::PageRecord;
-use archive_extract::{Code, Event, Kind, Problem, Source};
+use archive_extract::{Code, Event, ExtractedPage, Kind, Problem, Source};
+use archive_text::Page;
 use fault::{Fault, Kind as FaultKind};
 
 /// A page longer than this is cut: a text file has no pages, and may have a hundred megabytes.
@@ -118,7 +119,7 @@ impl Gather {
         self.levels.push(Level { part, bytes, ..Level::default() });
     }
 
-    fn page(&mut self, page: archive_extract::Page) {
+    fn page(&mut self, page: ExtractedPage) {
         let ocr_confidence = match page.source {
             Source::TextLayer => None,
             Source::Ocr { confidence } => {
@@ -127,9 +128,9 @@ impl Gather {
             }
         };
         self.start(ocr_confidence);
-        self.more(&page.text);
+        self.more(&page.page.text);
         if let Some(problem) = &page.problem {
-            let number = self.open.as_ref().map(|it| it.page);
+            let number = self.open.as_ref().map(|it| it.page.number);
             self.problem(problem, number);
         }
     }
@@ -138,12 +139,12 @@ impl Gather {
     fn start(&mut self, ocr_confidence: Option<f64>) {
         let Some(level) = self.levels.last_mut() else { return };
         level.done += 1;
+        let number = u32::try_from(self.pages.len()).unwrap_or(u32::MAX).saturating_add(1);
         self.open = Some(PageRecord {
-            page: u32::try_from(self.pages.len()).unwrap_or(u32::MAX).saturating_add(1),
+            page: Page { number, text: String::new() },
             part: level.part.clone(),
             part_page: level.done,
             ocr_confidence,
-            text: String::new(),
         });
     }
 
@@ -154,16 +155,16 @@ impl Gather {
         let Some(open) = &mut self.open else { return };
         // No engine of ours keeps a zero in a text on both sides.
         if text.contains('\0') {
-            open.text.push_str(&text.replace('\0', " "));
+            open.page.text.push_str(&text.replace('\0', " "));
         } else {
-            open.text.push_str(text);
+            open.page.text.push_str(text);
         }
-        while let Some(rest) = self.open.as_mut().and_then(|it| overflow(&mut it.text)) {
+        while let Some(rest) = self.open.as_mut().and_then(|it| overflow(&mut it.page.text)) {
             let ocr_confidence = self.open.as_ref().and_then(|it| it.ocr_confidence);
             self.shut();
             self.start(ocr_confidence);
             if let Some(open) = &mut self.open {
-                open.text = rest;
+                open.page.text = rest;
             }
         }
     }
@@ -171,7 +172,7 @@ impl Gather {
     fn shut(&mut self) {
         if let Some(mut page) = self.open.take() {
             // What a page was cut from is many times larger than the page.
-            page.text.shrink_to_fit();
+            page.page.text.shrink_to_fit();
             self.pages.push(page);
         }
     }
@@ -259,7 +260,7 @@ impl Trouble {
 
 impl Gathered {
     pub(crate) fn has_text(&self) -> bool {
-        self.pages.iter().any(|it| !it.text.trim().is_empty())
+        self.pages.iter().any(|it| !it.page.text.trim().is_empty())
     }
 
     /// Why nothing could be read, in words that a person can act on.
@@ -328,8 +329,8 @@ mod tests {
     use super::*;
 
     fn page(number: u32, text: &str, problem: Option<Problem>) -> Event {
-        let source = Source::TextLayer;
-        Event::Page(archive_extract::Page { number, text: text.to_owned(), source, problem })
+        let page = Page { number, text: text.to_owned() };
+        Event::Page(ExtractedPage { page, source: Source::TextLayer, problem })
     }
 
     fn open(name: &str) -> Event {
@@ -368,7 +369,7 @@ mod tests {
         let shown: Vec<(u32, &str, u32, &str)> = told
             .pages
             .iter()
-            .map(|it| (it.page, it.part.as_str(), it.part_page, it.text.as_str()))
+            .map(|it| (it.page.number, it.part.as_str(), it.part_page, it.page.text.as_str()))
             .collect();
         assert_eq!(
             shown,
@@ -428,13 +429,13 @@ mod tests {
         );
         let told = gathered(true, events);
         assert!(told.pages.len() > 5);
-        assert!(told.pages.iter().all(|it| it.text.len() <= PAGE_BYTES_MAX));
-        assert!(told.pages.iter().all(|it| it.text.ends_with("\n\n")));
-        let joined: String = told.pages.iter().map(|it| it.text.as_str()).collect();
+        assert!(told.pages.iter().all(|it| it.page.text.len() <= PAGE_BYTES_MAX));
+        assert!(told.pages.iter().all(|it| it.page.text.ends_with("\n\n")));
+        let joined: String = told.pages.iter().map(|it| it.page.text.as_str()).collect();
         assert_eq!(joined, whole);
-        let held: usize = told.pages.iter().map(|it| it.text.capacity()).sum();
+        let held: usize = told.pages.iter().map(|it| it.page.text.capacity()).sum();
         assert!(held < whole.len() * 2, "{held} bytes are held for {}", whole.len());
-        let numbers: Vec<u32> = told.pages.iter().map(|it| it.page).collect();
+        let numbers: Vec<u32> = told.pages.iter().map(|it| it.page.number).collect();
         assert!(numbers.iter().copied().eq(1..=u32::try_from(numbers.len()).unwrap()));
     }
 

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use archive_documents::PageRecord;
-use archive_drafts::Spot;
 use archive_integrity::{Insight, Options, Source, SourceText, Support, Test};
+use archive_text::Passage;
 use fault::Fault;
 use llm::{Budget, Message, Model, Request};
 use tokio::time::Instant;
@@ -28,7 +28,7 @@ const PLACES_MAX: usize = 20;
 pub(crate) struct Summary {
     pub(crate) content: String,
     pub(crate) score: f64,
-    pub(crate) spots: Vec<Spot>,
+    pub(crate) passages: Vec<Passage>,
 }
 
 /// Asks the model. The document is data to it: whatever it answers is kept as what it said.
@@ -55,7 +55,7 @@ pub(crate) async fn ask(model: &dyn Model, pages: &[PageRecord]) -> Result<Strin
 /// Holds a summary against the text. CPU-bound.
 pub(crate) fn check(content: String, pages: &[PageRecord], hash: &str) -> Summary {
     let mut bytes = 0;
-    let texts = pages.iter().map(|it| it.text.clone()).take_while(|it| {
+    let texts = pages.iter().map(|it| it.page.text.clone()).take_while(|it| {
         bytes += it.len();
         bytes <= CHECKED_BYTES_MAX
     });
@@ -68,71 +68,67 @@ pub(crate) fn check(content: String, pages: &[PageRecord], hash: &str) -> Summar
     let report =
         archive_integrity::run(Test::FactCheck, &[insight], &[source], &Options::default());
     let detail = report.details.into_iter().next();
-    let mut spots: Vec<Spot> = Vec::new();
+    let mut passages: Vec<Passage> = Vec::new();
     for claim in detail.iter().flat_map(|it| &it.claims) {
         let Some(there) = claim.evidence.as_ref().filter(|_| claim.support == Support::Supported)
         else {
             continue;
         };
         let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        let spot = Spot {
+        let passage = Passage {
             page: there.page,
             start: number(there.span.start),
             end: number(there.span.end),
             quote: there.text.clone(),
         };
         // Only what can be found again at its place is a source.
-        if spots.len() < PLACES_MAX && !spots.contains(&spot) && stands(pages, &spot) {
-            spots.push(spot);
+        if passages.len() < PLACES_MAX && !passages.contains(&passage) && stands(pages, &passage) {
+            passages.push(passage);
         }
     }
-    Summary { content, score: detail.map_or(0.0, |it| it.score), spots }
+    Summary { content, score: detail.map_or(0.0, |it| it.score), passages }
 }
 
 /// Whether the quote is at its place.
-pub(crate) fn stands(pages: &[PageRecord], spot: &Spot) -> bool {
-    let page = usize::try_from(spot.page).ok().and_then(|it| pages.get(it.wrapping_sub(1)));
-    page.is_some_and(|page| {
-        let length = spot.end.saturating_sub(spot.start) as usize;
-        let there = page.text.chars().skip(spot.start as usize).take(length);
-        length > 0 && there.eq(spot.quote.chars())
-    })
+pub(crate) fn stands(pages: &[PageRecord], passage: &Passage) -> bool {
+    let page = usize::try_from(passage.page).ok().and_then(|it| pages.get(it.wrapping_sub(1)));
+    page.is_some_and(|it| passage.stands_in(&it.page.text))
 }
 
 fn excerpt(pages: &[PageRecord]) -> String {
     let mut text = String::new();
     let mut left = HEAD_CHARS;
-    for page in pages {
+    for PageRecord { page, .. } in pages {
         let piece: String = page.text.chars().take(left).collect();
         left -= piece.chars().count();
-        text.push_str(&format!("[page {}]\n{piece}\n", page.page));
+        text.push_str(&format!("[page {}]\n{piece}\n", page.number));
         if left == 0 {
             break;
         }
     }
     if left == 0
-        && let Some(last) = pages.last()
+        && let Some(PageRecord { page: last, .. }) = pages.last()
     {
         let count = last.text.chars().count();
         let end: String = last.text.chars().skip(count.saturating_sub(TAIL_CHARS)).collect();
-        text.push_str(&format!("[…]\n[page {}]\n{end}\n", last.page));
+        text.push_str(&format!("[…]\n[page {}]\n{end}\n", last.number));
     }
     text
 }
 
 #[cfg(test)]
 mod tests {
+    use archive_text::Page;
     use llm::testing::{Scripted, reply};
 
     use super::*;
 
     fn page(number: u32, text: &str) -> PageRecord {
         PageRecord {
-            page: number,
+            page: Page { number, text: text.to_owned() },
             part: String::new(),
             part_page: number,
             ocr_confidence: None,
-            text: text.to_owned(),
         }
     }
 
@@ -143,7 +139,7 @@ mod tests {
         let content = ask(&model, &pages).await.unwrap();
         let good = check(content, &pages, "h");
         assert!(good.score >= 0.7, "{good:?}");
-        assert!(!good.spots.is_empty() && good.spots.iter().all(|it| stands(&pages, it)));
+        assert!(!good.passages.is_empty() && good.passages.iter().all(|it| stands(&pages, it)));
         let bad = check("The court awarded $900 to Jones.".to_owned(), &pages, "h");
         assert!(bad.score < good.score, "{bad:?}");
     }

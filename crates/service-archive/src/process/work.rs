@@ -8,6 +8,7 @@ use archive_documents::{Documents, FileRecord, Filter, PageRecord, Reading};
 use archive_drafts::{Category, Digest, Draft};
 use archive_extract::Child;
 use archive_insights::{Insights, NewInsight};
+use archive_text::PageText;
 use async_trait::async_trait;
 use clock::{Clock, Millis};
 use fault::Fault;
@@ -296,15 +297,11 @@ impl Work<'_> {
         let (turn, context) = (Arc::clone(&self.turn), self.context.clone());
         let work = move || {
             let _turn = turn;
-            let looked: Vec<archive_drafts::Page<'_>> = pages
+            let looked: Vec<PageText<'_>> = pages
                 .iter()
                 .enumerate()
                 .filter(|(at, _)| settings.looks_at(*at, pages.len()))
-                .map(|(_, it)| archive_drafts::Page {
-                    number: it.page,
-                    part: &it.part,
-                    text: &it.text,
-                })
+                .map(|(_, it)| it.text())
                 .collect();
             let mut digest =
                 archive_drafts::read_watched(&looked, &settings.choice(), &mut |share| {
@@ -313,7 +310,7 @@ impl Work<'_> {
                 });
             let conflicts = across::conflicts(&digest.drafts, &others);
             digest.drafts.extend(conflicts);
-            let words = pages.iter().map(|it| archive_documents::words(&it.text)).sum();
+            let words = pages.iter().map(|it| archive_documents::words(&it.page.text)).sum();
             (digest, looked.len(), words)
         };
         let done = spawn_blocking(work).await.map_err(Fault::internal)?;
@@ -348,8 +345,8 @@ impl Work<'_> {
             citations: Vec::new(),
             confidence: summed.score,
             meaning: "written by a model and held against the text by rules: their score",
-            places_total: u32::try_from(summed.spots.len()).unwrap_or(u32::MAX),
-            places: summed.spots,
+            passages_total: u32::try_from(summed.passages.len()).unwrap_or(u32::MAX),
+            passages: summed.passages,
         };
         NewInsight { source_llm: model.to_owned(), ..maker.insight(draft) }
     }
