@@ -1,10 +1,10 @@
-//! Waits that double up to a bound, with enough random_unit in them that many who failed together do
-//! not return together.
+//! Exponential backoff: each wait is twice the one before up to a bound, and random in its upper half,
+//! so that clients that failed together do not retry together.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
-/// How long to wait after each of several failures in a row.
+/// The waits after several failures in a row.
 #[derive(Debug, Clone, Copy)]
 pub struct Backoff {
     first: Duration,
@@ -21,8 +21,8 @@ impl Backoff {
         self.failures = 0;
     }
 
-    /// The next wait: between half of the bound and all of it.
-    #[expect(clippy::should_implement_trait, reason = "waits have no end, so nobody iterates them")]
+    /// The next wait: between half of the current bound and all of it.
+    #[expect(clippy::should_implement_trait, reason = "the sequence of waits never ends")]
     pub fn next(&mut self) -> Duration {
         let bound = bound(self.failures, self.first, self.max);
         self.failures = self.failures.saturating_add(1);
@@ -30,16 +30,16 @@ impl Backoff {
     }
 }
 
-/// The longest wait after so many failures: each is twice the one before, up to a bound.
+/// The longest wait after `failures` failures: `first` doubled that many times, at most `longest`.
 pub(crate) fn bound(failures: u32, first: Duration, longest: Duration) -> Duration {
     first.saturating_mul(1 << failures.min(20)).min(longest)
 }
 
-/// From 0 up to, but without, 1.
+/// A random number from 0 up to, not including, 1.
 pub fn random_unit() -> f64 {
-    // A hasher is keyed at random, which is all the randomness this needs.
-    let roll = RandomState::new().build_hasher().finish();
-    (roll >> 11) as f64 / (1_u64 << 53) as f64
+    // The standard library keys every new hasher at random, which is enough for jitter.
+    let bits = RandomState::new().build_hasher().finish();
+    (bits >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 #[cfg(test)]
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_double_up_to_the_bound_and_begin_anew() {
+    fn waits_double_up_to_the_bound_and_reset_starts_over() {
         let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(1));
         for bound in [100, 200, 400, 800, 1_000, 1_000] {
             let wait = backoff.next().as_millis();

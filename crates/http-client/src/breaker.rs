@@ -1,5 +1,5 @@
-//! A circuit breaker: after enough failures in a row the exchange is left alone for a while, and
-//! then tried with one request before the others may follow.
+//! A circuit breaker: after `failures_max` failures in a row it refuses requests for `open_for`, then
+//! lets one probe request through, and closes when that request succeeds.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -15,45 +15,46 @@ enum Phase {
     Open {
         until: Millis,
     },
-    /// One request is out to see whether the exchange is back.
+    /// One probe request is under way.
     Probing,
 }
 
 #[derive(Debug)]
 struct State {
     phase: Phase,
-    /// What went wrong last, so that those who are refused learn why.
+    /// The last failure, returned to callers that are refused.
     cause: Option<Fault>,
 }
 
+/// The circuit breaker of one venue.
 #[derive(Debug)]
 pub struct Breaker {
     state: Mutex<State>,
     failures_max: u32,
-    rest: Duration,
+    open_for: Duration,
 }
 
-/// Why nothing may be sent now.
+/// The breaker is open: nothing is sent.
 #[derive(Debug)]
-pub struct Resting {
-    /// How long to wait before asking again.
+pub struct CircuitOpen {
+    /// How long to wait before the next attempt.
     pub wait: Duration,
-    /// The last failure, where whoever had it told of it.
+    /// The last failure, if it was reported with `failed_by`.
     pub cause: Option<Fault>,
 }
 
 impl Breaker {
-    pub fn new(failures_max: u32, rest: Duration) -> Self {
+    pub fn new(failures_max: u32, open_for: Duration) -> Self {
         let state = State { phase: Phase::Closed { failures: 0 }, cause: None };
-        Self { state: Mutex::new(state), failures_max: failures_max.max(1), rest }
+        Self { state: Mutex::new(state), failures_max: failures_max.max(1), open_for }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock()
     }
 
-    /// Leave to send one request; otherwise why not, and for how long.
-    pub fn admit(&self, now: Millis) -> Result<Permit<'_>, Resting> {
+    /// A permit to send one request, or the reason why none may be sent.
+    pub fn admit(&self, now: Millis) -> Result<Permit<'_>, CircuitOpen> {
         let mut state = self.lock();
         let wait = match state.phase {
             Phase::Closed { .. } => {
@@ -66,19 +67,29 @@ impl Breaker {
             Phase::Open { until } => Duration::from_millis((until.0 - now.0).unsigned_abs()),
             Phase::Probing => Duration::from_secs(1),
         };
-        Err(Resting { wait, cause: state.cause.as_ref().map(Fault::shared) })
+        Err(CircuitOpen { wait, cause: state.cause.as_ref().map(Fault::shared) })
     }
 
-    /// Whether requests are refused, and whether the last ones failed.
-    pub fn state(&self) -> (bool, bool) {
+    pub fn status(&self) -> BreakerStatus {
         match self.lock().phase {
-            Phase::Closed { failures } => (false, failures > 0),
-            Phase::Open { .. } | Phase::Probing => (true, true),
+            Phase::Closed { failures: 0 } => BreakerStatus::Healthy,
+            Phase::Closed { .. } => BreakerStatus::Failing,
+            Phase::Open { .. } | Phase::Probing => BreakerStatus::Open,
         }
     }
 }
 
-/// Leave to send one request. Whoever holds it says how it went.
+/// What the breaker knows about its venue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BreakerStatus {
+    Healthy,
+    /// The last requests failed, but requests are still sent.
+    Failing,
+    /// Requests are refused.
+    Open,
+}
+
+/// Permits one request. Its holder reports the result with `succeeded` or `failed`.
 #[derive(Debug)]
 pub struct Permit<'a> {
     breaker: &'a Breaker,
@@ -99,15 +110,15 @@ impl Permit<'_> {
         self.settle(now, None);
     }
 
-    /// The same, with what those who are refused because of it are to be told.
+    /// Like `failed`, and stores the fault that callers get while the breaker is open.
     pub fn failed_by(self, now: Millis, cause: &Fault) {
         self.settle(now, Some(cause.shared()));
     }
 
     fn settle(mut self, now: Millis, cause: Option<Fault>) {
         self.settled = true;
-        let rest = i64::try_from(self.breaker.rest.as_millis()).unwrap_or(i64::MAX);
-        let open = Phase::Open { until: Millis(now.0.saturating_add(rest)) };
+        let open_for = i64::try_from(self.breaker.open_for.as_millis()).unwrap_or(i64::MAX);
+        let open = Phase::Open { until: Millis(now.0.saturating_add(open_for)) };
         let mut state = self.breaker.lock();
         let phase = match state.phase {
             Phase::Closed { failures } if failures + 1 < self.breaker.failures_max => {
@@ -115,7 +126,7 @@ impl Permit<'_> {
             }
             Phase::Closed { .. } => open,
             Phase::Probing if self.probe => open,
-            // A straggler from before the breaker opened changes nothing.
+            // A request that was sent before the breaker opened changes nothing.
             _ => return,
         };
         *state = State { phase, cause };
@@ -124,7 +135,7 @@ impl Permit<'_> {
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        // A probe that was abandoned has learnt nothing; the next request may try at once.
+        // A cancelled probe proves nothing, so the next request becomes the probe at once.
         if self.probe && !self.settled {
             self.breaker.lock().phase = Phase::Open { until: Millis(i64::MIN) };
         }
@@ -135,10 +146,10 @@ impl Drop for Permit<'_> {
 mod tests {
     use super::*;
 
-    const REST_MS: i64 = 30_000;
+    const OPEN_MS: i64 = 30_000;
 
-    fn broken() -> Breaker {
-        let breaker = Breaker::new(5, Duration::from_millis(REST_MS as u64));
+    fn open_breaker() -> Breaker {
+        let breaker = Breaker::new(5, Duration::from_millis(OPEN_MS as u64));
         for _ in 0..5 {
             breaker.admit(Millis(0)).unwrap().failed(Millis(0));
         }
@@ -146,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn only_failures_in_a_row_open_it() {
+    fn only_consecutive_failures_open_it() {
         let breaker = Breaker::new(5, Duration::from_secs(30));
         for _ in 0..20 {
             for _ in 0..4 {
@@ -154,28 +165,28 @@ mod tests {
             }
             breaker.admit(Millis(0)).unwrap().succeeded();
         }
-        assert_eq!(breaker.state(), (false, false));
-        let resting = broken().admit(Millis(10_000)).unwrap_err();
-        assert_eq!((resting.wait, resting.cause.is_none()), (Duration::from_secs(20), true));
+        assert_eq!(breaker.status(), BreakerStatus::Healthy);
+        let refused = open_breaker().admit(Millis(10_000)).unwrap_err();
+        assert_eq!((refused.wait, refused.cause.is_none()), (Duration::from_secs(20), true));
     }
 
     #[test]
-    fn whoever_is_refused_learns_the_last_cause() {
-        let breaker = Breaker::new(2, Duration::from_millis(REST_MS as u64));
+    fn a_refused_caller_gets_the_last_cause() {
+        let breaker = Breaker::new(2, Duration::from_millis(OPEN_MS as u64));
         let fail = |now: i64, code: &'static str| {
             let cause = Fault::unavailable(code, "no").caused_by("secret");
             breaker.admit(Millis(now)).unwrap().failed_by(Millis(now), &cause);
         };
-        let told = |now: i64| breaker.admit(Millis(now)).unwrap_err().cause.unwrap();
+        let cause = |now: i64| breaker.admit(Millis(now)).unwrap_err().cause.unwrap();
         fail(0, "first");
-        let straggler = breaker.admit(Millis(0)).unwrap();
+        let late = breaker.admit(Millis(0)).unwrap();
         fail(0, "second");
-        straggler.failed_by(Millis(0), &Fault::unavailable("third", "no"));
-        assert_eq!(told(1).code(), "second");
-        fail(REST_MS, "probe");
-        assert_eq!(told(REST_MS + 1).code(), "probe");
-        // After it was well again, nothing old is told.
-        breaker.admit(Millis(2 * REST_MS)).unwrap().succeeded();
+        late.failed_by(Millis(0), &Fault::unavailable("third", "no"));
+        assert_eq!(cause(1).code(), "second");
+        fail(OPEN_MS, "probe");
+        assert_eq!(cause(OPEN_MS + 1).code(), "probe");
+        // A success clears the stored cause.
+        breaker.admit(Millis(2 * OPEN_MS)).unwrap().succeeded();
         for _ in 0..2 {
             breaker.admit(Millis(0)).unwrap().failed(Millis(0));
         }
@@ -183,25 +194,25 @@ mod tests {
     }
 
     #[test]
-    fn one_probe_decides() {
-        let breaker = broken();
-        let probe = breaker.admit(Millis(REST_MS)).unwrap();
-        assert!(breaker.admit(Millis(REST_MS)).is_err());
-        probe.failed(Millis(REST_MS));
-        assert!(breaker.admit(Millis(REST_MS + 1)).is_err());
-        breaker.admit(Millis(2 * REST_MS)).unwrap().succeeded();
-        assert_eq!(breaker.state(), (false, false));
+    fn one_probe_closes_or_reopens_it() {
+        let breaker = open_breaker();
+        let probe = breaker.admit(Millis(OPEN_MS)).unwrap();
+        assert!(breaker.admit(Millis(OPEN_MS)).is_err());
+        probe.failed(Millis(OPEN_MS));
+        assert!(breaker.admit(Millis(OPEN_MS + 1)).is_err());
+        breaker.admit(Millis(2 * OPEN_MS)).unwrap().succeeded();
+        assert_eq!(breaker.status(), BreakerStatus::Healthy);
     }
 
     #[test]
-    fn an_abandoned_probe_lets_the_next_one_try() {
-        let breaker = broken();
-        drop(breaker.admit(Millis(REST_MS)).unwrap());
-        assert!(breaker.admit(Millis(REST_MS)).is_ok());
+    fn after_a_cancelled_probe_the_next_request_probes() {
+        let breaker = open_breaker();
+        drop(breaker.admit(Millis(OPEN_MS)).unwrap());
+        assert!(breaker.admit(Millis(OPEN_MS)).is_ok());
     }
 
     #[test]
-    fn a_straggler_does_not_close_an_open_breaker() {
+    fn a_late_success_does_not_close_an_open_breaker() {
         let breaker = Breaker::new(1, Duration::from_secs(30));
         let (slow, quick) = (breaker.admit(Millis(0)).unwrap(), breaker.admit(Millis(0)).unwrap());
         quick.failed(Millis(0));

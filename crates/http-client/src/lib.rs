@@ -1,18 +1,20 @@
 //! The HTTP client that adapters share: it bounds, times and retries requests, opens a circuit
 //! breaker after repeated failures, and runs identical concurrent requests once.
 //!
-//! Adapters decide what to ask and what an answer means.
+//! Adapters decide what to request and what a response means.
 
 mod backoff;
 mod breaker;
 mod failure;
-mod flight;
-mod line;
-mod wait;
+mod fetch;
+mod retry;
+mod single_flight;
+mod transport;
 
 pub use backoff::{Backoff, random_unit};
-pub use breaker::{Breaker, Permit, Resting};
-pub use failure::{Failure, Retry};
-pub use flight::{Abandoned, SingleFlight};
-pub use line::{ClientPolicy, HttpTransport, Response, address};
-pub use wait::{is_young, jitter};
+pub use breaker::{Breaker, BreakerStatus, CircuitOpen, Permit};
+pub use failure::{RequestFailure, Retry};
+pub use fetch::{Fetch, FetchFuture, HttpResponse};
+pub use retry::{is_fresh, jitter};
+pub use single_flight::{SingleFlight, WhenAbandoned};
+pub use transport::{ClientPolicy, HttpTransport, base_url};

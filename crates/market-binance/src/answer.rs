@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clock::Millis;
 use fault::{Fault, Kind};
-use http_client::{Failure, Response, Retry};
+use http_client::{HttpResponse, RequestFailure, Retry};
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 
@@ -22,7 +22,7 @@ pub(crate) struct RawAnswer {
 }
 
 impl RawAnswer {
-    pub(crate) fn new(Response { status, headers, body }: Response) -> Self {
+    pub(crate) fn new(HttpResponse { status, headers, body }: HttpResponse) -> Self {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let weight = text("x-mbx-used-weight-1m").or_else(|| text("x-mbx-used-weight"));
         Self {
@@ -37,7 +37,7 @@ impl RawAnswer {
     }
 
     /// The body of a good answer.
-    pub(crate) fn into_body(self, now: Millis) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn into_body(self, now: Millis) -> Result<Vec<u8>, RequestFailure> {
         if !self.status.is_success() {
             return Err(self.failure(now));
         }
@@ -45,43 +45,43 @@ impl RawAnswer {
         if self.says_html || !matches!(first, Some(b'{' | b'[')) {
             let message = "the exchange answered with something other than JSON";
             let fault = Fault::unavailable("upstream_malformed", message);
-            return Err(Failure::broken(fault, Retry::Never));
+            return Err(RequestFailure::venue_error(fault, Retry::Never));
         }
         Ok(self.body)
     }
 
-    fn failure(&self, now: Millis) -> Failure {
+    fn failure(&self, now: Millis) -> RequestFailure {
         let error: Option<ErrorBody> = serde_json::from_slice(&self.body).ok();
         let code = error.as_ref().map_or(0, |error| error.code);
         let said = error.as_ref().map_or("", |error| error.msg.as_str());
         match self.status.as_u16() {
-            429 => Failure::limited(self.wait(said, now, Duration::from_mins(1))),
+            429 => RequestFailure::rate_limited(self.wait(said, now, Duration::from_mins(1))),
             // Banned: trying again makes it longer.
-            418 => Failure {
+            418 => RequestFailure {
                 retry: Retry::Never,
-                ..Failure::limited(self.wait(said, now, Duration::from_mins(2)))
+                ..RequestFailure::rate_limited(self.wait(said, now, Duration::from_mins(2)))
             },
             451 => {
                 let message = "the exchange refuses requests from this location; set \
                                BINANCE_REST_URL=https://data-api.binance.vision, which serves \
                                market data everywhere, or use the simulated exchange";
-                Failure::refusal(Fault::unavailable("upstream_geo_blocked", message))
+                RequestFailure::refusal(Fault::unavailable("upstream_geo_blocked", message))
             }
             403 => {
                 let message = "the exchange's firewall refused the request";
-                Failure::refusal(Fault::unavailable("upstream_refused", message))
+                RequestFailure::refusal(Fault::unavailable("upstream_refused", message))
             }
             500.. => {
                 let message = format!("the exchange failed with status {}", self.status.as_u16());
                 let fault = Fault::unavailable("upstream_failed", message);
-                Failure::broken(fault.caused_by(shown(code, said)), Retry::Again)
+                RequestFailure::venue_error(fault.caused_by(shown(code, said)), Retry::AfterBackoff)
             }
             _ => self.rejected(code, said),
         }
     }
 
     /// The exchange is well and does not like what we asked.
-    fn rejected(&self, code: i64, said: &str) -> Failure {
+    fn rejected(&self, code: i64, said: &str) -> RequestFailure {
         let of_symbol = code == -1121 || (code == -1100 && said.contains("'symbol"));
         let fault = if of_symbol {
             Fault::not_found("unknown_symbol", "the exchange does not know the symbol")
@@ -90,7 +90,11 @@ impl RawAnswer {
             let message = format!("the exchange rejected our request (status {status})");
             Fault::new(Kind::Internal, "upstream_rejected", message)
         };
-        Failure { fault: fault.caused_by(shown(code, said)), retry: Retry::Never, broken: false }
+        RequestFailure {
+            fault: fault.caused_by(shown(code, said)),
+            retry: Retry::Never,
+            trips_breaker: false,
+        }
     }
 
     /// From the header; else from the ban's own text; else a guess.
@@ -123,13 +127,13 @@ mod tests {
             map.insert(*name, value.parse().unwrap());
         }
         let status = StatusCode::from_u16(status).unwrap();
-        RawAnswer::new(Response { status, headers: map, body: body.as_bytes().to_vec() })
+        RawAnswer::new(HttpResponse { status, headers: map, body: body.as_bytes().to_vec() })
     }
 
     #[track_caller]
     fn check(answer: RawAnswer, kind: Kind, code: &str, retry: Retry, broken: bool) {
         let failure = answer.into_body(Millis(1_000)).unwrap_err();
-        let is = (failure.fault.kind(), failure.fault.code(), failure.retry, failure.broken);
+        let is = (failure.fault.kind(), failure.fault.code(), failure.retry, failure.trips_breaker);
         assert_eq!(is, (kind, code, retry, broken));
     }
 
@@ -140,14 +144,20 @@ mod tests {
         let illegal = r#"{"code":-1100,"msg":"Illegal characters found in parameter 'symbol'; x"}"#;
         let limit = r#"{"code":-1100,"msg":"Illegal characters found in parameter 'limit'; x"}"#;
         use Kind::{Internal, NotFound, RateLimited, Unavailable};
-        use Retry::{Again, Never, WhenUnblocked};
+        use Retry::{AfterBackoff, Never, WhenUnblocked};
         for (answer, kind, code, retry, broken) in [
             (answer(429, &[], "{}"), RateLimited, "upstream_rate_limited", WhenUnblocked, false),
             (answer(418, &[], "{}"), RateLimited, "upstream_rate_limited", Never, false),
             (answer(451, &[], "{}"), Unavailable, "upstream_geo_blocked", Never, false),
             (answer(403, &html, "<html>"), Unavailable, "upstream_refused", Never, false),
-            (answer(500, &[], ""), Unavailable, "upstream_failed", Again, true),
-            (answer(503, &[], r#"{"code":-1008}"#), Unavailable, "upstream_failed", Again, true),
+            (answer(500, &[], ""), Unavailable, "upstream_failed", AfterBackoff, true),
+            (
+                answer(503, &[], r#"{"code":-1008}"#),
+                Unavailable,
+                "upstream_failed",
+                AfterBackoff,
+                true,
+            ),
             (answer(400, &[], symbol), NotFound, "unknown_symbol", Never, false),
             (answer(400, &[], illegal), NotFound, "unknown_symbol", Never, false),
             (answer(400, &[], limit), Internal, "upstream_rejected", Never, false),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clock::Clock;
 use fault::{Fault, Kind};
-use http_client::{Failure, HttpTransport, Retry, address};
+use http_client::{HttpTransport, RequestFailure, Retry, base_url};
 use serde::Deserialize;
 use tokio::time::Instant;
 
@@ -65,14 +65,20 @@ impl Client {
         observer: Arc<dyn Observer>,
     ) -> Result<Self, Fault> {
         let headers = config.api_key.as_ref().map(ApiKey::headers).unwrap_or_default();
-        let base = address("rest_url", &config.rest_url)?;
-        let line = HttpTransport::new(base, config.manners(), headers, Arc::clone(&clock))?;
-        Ok(Self { line, clock, observer, budget: Budget::new(), patience: config.patience })
+        let base = base_url("rest_url", &config.rest_url)?;
+        let line = HttpTransport::new(base, config.http.clone(), headers, Arc::clone(&clock))?;
+        Ok(Self {
+            line,
+            clock,
+            observer,
+            budget: Budget::new(),
+            patience: config.http.rate_limit_wait_max,
+        })
     }
 
     /// The answer's body, which is JSON by its looks.
     pub(crate) async fn get(&self, endpoint: Endpoint, query: &Query) -> Result<Vec<u8>, Fault> {
-        self.line.repeat(endpoint.name(), || self.attempt(endpoint, query)).await
+        self.line.with_retries(endpoint.name(), || self.attempt(endpoint, query)).await
     }
 
     /// The body read as `T`, which may borrow from it.
@@ -86,7 +92,7 @@ impl Client {
         })
     }
 
-    async fn attempt(&self, endpoint: Endpoint, query: &Query) -> Result<Vec<u8>, Failure> {
+    async fn attempt(&self, endpoint: Endpoint, query: &Query) -> Result<Vec<u8>, RequestFailure> {
         let reservation = self.reserve(endpoint.weight()).await?;
         // Set when a seat was free and the breaker gave leave.
         let started = OnceLock::new();
@@ -102,9 +108,10 @@ impl Client {
             }
             answer.into_body(now)
         };
-        let outcome = self.line.guarded(asked).await;
+        let outcome = self.line.attempt(asked).await;
         drop(reservation);
-        if let Err(Failure { retry: Retry::WhenUnblocked | Retry::Never, fault, .. }) = &outcome
+        if let Err(RequestFailure { retry: Retry::WhenUnblocked | Retry::Never, fault, .. }) =
+            &outcome
             && let (Kind::RateLimited, Some(wait)) = (fault.kind(), fault.retry_wait())
         {
             self.budget.block(self.clock.now(), wait);
@@ -117,7 +124,7 @@ impl Client {
     }
 
     /// Waits for the budget as long as patience allows.
-    async fn reserve(&self, weight: u32) -> Result<Reservation<'_>, Failure> {
+    async fn reserve(&self, weight: u32) -> Result<Reservation<'_>, RequestFailure> {
         let mut waited = Duration::ZERO;
         loop {
             let wait = match self.budget.reserve(self.clock.now(), weight) {
@@ -126,7 +133,7 @@ impl Client {
             };
             waited = waited.saturating_add(wait.max(Duration::from_millis(1)));
             if waited > self.patience {
-                return Err(Failure::held_back(wait));
+                return Err(RequestFailure::locally_limited(wait));
             }
             tokio::time::sleep(wait).await;
         }

@@ -12,21 +12,8 @@ pub struct BinanceConfig {
     pub rest_url: String,
     /// What quotes and bars say they come from: `binance`, or `simulated:7`.
     pub source: String,
-    pub connect_timeout: Duration,
-    /// For one attempt, from the first byte sent to the last one read.
-    pub request_timeout: Duration,
-    /// How long a call may be held back for the exchange's limits before it is refused.
-    pub patience: Duration,
-    /// Attempts after the first one.
-    pub retries: u32,
-    /// The first retry waits up to this long, each further one up to twice the one before.
-    pub retry_wait: Duration,
-    pub retry_wait_max: Duration,
-    /// Failures in a row after which the exchange is left alone.
-    pub breaker_failures: u32,
-    pub breaker_rest: Duration,
-    pub body_bytes_max: usize,
-    pub concurrency_max: usize,
+    /// Timeouts, retries, the circuit breaker and the limits of the HTTP client.
+    pub http: ClientPolicy,
     /// How long a quote is fresh.
     pub quote_age: Duration,
     /// How old a quote may be to stand in when the exchange fails.
@@ -73,16 +60,18 @@ impl BinanceConfig {
             streams: StreamConfig::beside(&rest_url),
             rest_url,
             source: source.into(),
-            connect_timeout: Duration::from_secs(3),
-            request_timeout: Duration::from_secs(10),
-            patience: Duration::from_secs(5),
-            retries: 3,
-            retry_wait: Duration::from_millis(100),
-            retry_wait_max: Duration::from_secs(2),
-            breaker_failures: 5,
-            breaker_rest: Duration::from_secs(30),
-            body_bytes_max: 16 << 20,
-            concurrency_max: 32,
+            http: ClientPolicy {
+                connect_timeout: Duration::from_secs(3),
+                request_timeout: Duration::from_secs(10),
+                rate_limit_wait_max: Duration::from_secs(5),
+                retries: 3,
+                retry_wait: Duration::from_millis(100),
+                retry_wait_max: Duration::from_secs(2),
+                breaker_failures: 5,
+                breaker_open_for: Duration::from_secs(30),
+                body_bytes_max: 16 << 20,
+                concurrency_max: 32,
+            },
             quote_age: Duration::from_secs(1),
             quote_age_stale: Duration::from_mins(5),
             quotes_max: 10_000,
@@ -91,20 +80,6 @@ impl BinanceConfig {
             server_time_age: Duration::from_mins(5),
             health_age: Duration::from_secs(5),
             api_key: None,
-        }
-    }
-
-    pub(crate) fn manners(&self) -> ClientPolicy {
-        ClientPolicy {
-            connect_timeout: self.connect_timeout,
-            request_timeout: self.request_timeout,
-            retries: self.retries,
-            retry_wait: self.retry_wait,
-            retry_wait_max: self.retry_wait_max,
-            breaker_failures: self.breaker_failures,
-            breaker_rest: self.breaker_rest,
-            body_bytes_max: self.body_bytes_max,
-            concurrency_max: self.concurrency_max,
         }
     }
 }

@@ -55,7 +55,7 @@ impl Inner {
         let key = ((code.to_owned(), interval), span.from, span.to);
         let owned = code.to_owned();
         let work = async move { inner.fetch_bars(&owned, interval, span).await.map(Arc::new) };
-        self.flights.bars.join(key, work).await
+        self.flights.bars.run(key, work).await
     }
 
     async fn fetch_bars(
@@ -168,7 +168,7 @@ impl Inner {
         let inner = Arc::clone(self);
         let owned = code.to_owned();
         let work = async move { inner.fetch_recent(&owned, interval, limit).await.map(Arc::new) };
-        self.flights.recent.join(((code.to_owned(), interval), limit), work).await
+        self.flights.recent.run(((code.to_owned(), interval), limit), work).await
     }
 
     async fn fetch_recent(
@@ -209,7 +209,7 @@ impl Inner {
         }
         let (inner, series) = (Arc::clone(self), key.clone());
         let work = async move { inner.fetch_first_open(series).await };
-        self.flights.first_open.join(key, work).await
+        self.flights.first_open.run(key, work).await
     }
 
     async fn fetch_first_open(&self, series: SeriesKey) -> Result<Option<Millis>, Fault> {
@@ -280,7 +280,7 @@ impl Waits {
         let streams = &config.streams;
         Self {
             young: Backoff::new(streams.lag_wait, streams.lag_wait_max),
-            old: Backoff::new(config.retry_wait, config.retry_wait_max),
+            old: Backoff::new(config.http.retry_wait, config.http.retry_wait_max),
         }
     }
 

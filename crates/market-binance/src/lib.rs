@@ -26,7 +26,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use clock::{Clock, Millis, TimeRange};
 use fault::Fault;
-use http_client::{Abandoned, SingleFlight, is_young};
+use http_client::{BreakerStatus, SingleFlight, WhenAbandoned, is_fresh};
 use market::{
     BarBatch, BarSource, Calendar, Interval, Kline, KlineSource, Listing, Quote, QuoteSource,
     Symbol, SymbolSource, VenueHealth,
@@ -98,13 +98,13 @@ impl Binance {
         let client = Client::new(&config, Arc::clone(&clock), observer)?;
         let tasks = TaskTracker::new();
         let flights = AllSingleFlights {
-            book: SingleFlight::new(&tasks, Abandoned::RunsOn),
-            time: SingleFlight::new(&tasks, Abandoned::RunsOn),
-            ping: SingleFlight::new(&tasks, Abandoned::RunsOn),
-            tickers: SingleFlight::new(&tasks, Abandoned::RunsOn),
-            bars: SingleFlight::new(&tasks, Abandoned::Stops),
-            recent: SingleFlight::new(&tasks, Abandoned::Stops),
-            first_open: SingleFlight::new(&tasks, Abandoned::RunsOn),
+            book: SingleFlight::new(&tasks, WhenAbandoned::RunToEnd),
+            time: SingleFlight::new(&tasks, WhenAbandoned::RunToEnd),
+            ping: SingleFlight::new(&tasks, WhenAbandoned::RunToEnd),
+            tickers: SingleFlight::new(&tasks, WhenAbandoned::RunToEnd),
+            bars: SingleFlight::new(&tasks, WhenAbandoned::Cancel),
+            recent: SingleFlight::new(&tasks, WhenAbandoned::Cancel),
+            first_open: SingleFlight::new(&tasks, WhenAbandoned::RunToEnd),
         };
         let inner = Inner {
             quotes: QuoteCache::new(config.quotes_max),
@@ -125,9 +125,9 @@ impl Binance {
 
     /// Whether the exchange can be relied on right now. Asks it only when nothing is known.
     pub async fn health(&self) -> VenueHealth {
-        let (open, failing) = self.inner.client.line.breaker.state();
+        let breaker = self.inner.client.line.breaker.status();
         let now = self.inner.clock.now();
-        if open {
+        if breaker == BreakerStatus::Open {
             return VenueHealth::Down;
         }
         if self.inner.client.budget.is_blocked(now) {
@@ -135,7 +135,7 @@ impl Binance {
         }
         match self.inner.ping(now).await {
             false => VenueHealth::Down,
-            true if failing => VenueHealth::Degraded,
+            true if breaker == BreakerStatus::Failing => VenueHealth::Degraded,
             true => VenueHealth::Up,
         }
     }
@@ -153,13 +153,13 @@ impl Inner {
     async fn ping(self: &Arc<Self>, now: Millis) -> bool {
         let kept = *self.pinged.lock();
         if let Some((_, answered)) =
-            kept.filter(|(at, _)| is_young(*at, now, self.config.health_age))
+            kept.filter(|(at, _)| is_fresh(*at, now, self.config.health_age))
         {
             return answered;
         }
         let inner = Arc::clone(self);
         let work = async move { inner.client.get(Endpoint::Ping, &Vec::new()).await.map(drop) };
-        let answered = self.flights.ping.join((), work).await.is_ok();
+        let answered = self.flights.ping.run((), work).await.is_ok();
         *self.pinged.lock() = Some((now, answered));
         answered
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clock::Millis;
 use fault::Fault;
-use http_client::is_young;
+use http_client::is_fresh;
 use market::{Listing, closest};
 
 use crate::Inner;
@@ -76,7 +76,7 @@ impl Inner {
         let kept = self.kept_book();
         let age = self.config.listing_age;
         match kept {
-            Some(book) if is_young(book.received_at, self.clock.now(), age) => Ok(book),
+            Some(book) if is_fresh(book.received_at, self.clock.now(), age) => Ok(book),
             Some(book) => Ok(self.fetch_book().await.unwrap_or(book)),
             None => self.fetch_book().await,
         }
@@ -85,7 +85,7 @@ impl Inner {
     /// The listing after a symbol was not found in it: a new one, unless it is new already.
     pub(crate) async fn book_after_miss(self: &Arc<Self>, book: Arc<Book>) -> Arc<Book> {
         let age = self.config.listing_age_miss;
-        if is_young(book.received_at, self.clock.now(), age) {
+        if is_fresh(book.received_at, self.clock.now(), age) {
             return book;
         }
         self.fetch_book().await.unwrap_or(book)
@@ -110,6 +110,6 @@ impl Inner {
             *inner.book.write() = Some(Arc::clone(&book));
             Ok(book)
         };
-        self.flights.book.join((), work).await
+        self.flights.book.run((), work).await
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clock::Millis;
 use fault::{Fault, Kind};
 use futures_util::future::join_all;
-use http_client::is_young;
+use http_client::is_fresh;
 use market::{Decimal, Delay, Freshness, Quote, Symbol, Venue};
 
 use crate::client::{Client, Endpoint};
@@ -40,14 +40,14 @@ impl QuoteCache {
         let quotes = self.quotes.read();
         let young = |symbol: &Symbol| {
             let quote = quotes.get(&symbol.code)?;
-            is_young(quote.freshness.received_at, now, age).then(|| Ok(Arc::clone(quote)))
+            is_fresh(quote.freshness.received_at, now, age).then(|| Ok(Arc::clone(quote)))
         };
         symbols.iter().map(young).collect()
     }
 
     fn young(&self, code: &str, now: Millis, age: Duration) -> Option<Arc<Quote>> {
         let quotes = self.quotes.read();
-        quotes.get(code).filter(|quote| is_young(quote.freshness.received_at, now, age)).cloned()
+        quotes.get(code).filter(|quote| is_fresh(quote.freshness.received_at, now, age)).cloned()
     }
 
     #[cfg(test)]
@@ -58,7 +58,7 @@ impl QuoteCache {
     fn keep(&self, fresh: &[Arc<Quote>], now: Millis, age: Duration) {
         let mut quotes = self.quotes.write();
         if quotes.len() + fresh.len() > self.quotes_max {
-            quotes.retain(|_, quote| is_young(quote.freshness.received_at, now, age));
+            quotes.retain(|_, quote| is_fresh(quote.freshness.received_at, now, age));
         }
         if quotes.len() + fresh.len() > self.quotes_max {
             quotes.clear();
@@ -179,7 +179,7 @@ impl Inner {
             inner.quotes.keep(&quotes, now, inner.config.quote_age_stale);
             Ok(Arc::new(quotes))
         };
-        self.flights.tickers.join(codes, work).await
+        self.flights.tickers.run(codes, work).await
     }
 
     /// `None` for a pair that has no price at all.

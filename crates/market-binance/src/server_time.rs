@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clock::Millis;
 use fault::Fault;
-use http_client::is_young;
+use http_client::is_fresh;
 
 use crate::Inner;
 use crate::client::{Client, Endpoint};
@@ -23,7 +23,7 @@ impl Inner {
         let kept = *self.offset.lock();
         let now = self.clock.now();
         let offset = match kept {
-            Some(offset) if is_young(offset.learnt_at, now, self.config.server_time_age) => offset,
+            Some(offset) if is_fresh(offset.learnt_at, now, self.config.server_time_age) => offset,
             Some(offset) => self.fetch_offset().await.unwrap_or(offset),
             None => self.fetch_offset().await?,
         };
@@ -52,6 +52,6 @@ impl Inner {
             *inner.offset.lock() = Some(offset);
             Ok(offset)
         };
-        self.flights.time.join((), work).await
+        self.flights.time.run((), work).await
     }
 }

@@ -32,7 +32,7 @@ use async_trait::async_trait;
 use clock::{Millis, TimeRange};
 use fault::Fault;
 use market::{Follow, Interval, KlineFeed, LiveKlines};
-use market_live::{Feed, SeriesBroadcast, SeriesSubscriber, check_resume};
+use market_live::{LiveFeed, SeriesBroadcast, SeriesSubscriber, check_resume_point};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -119,15 +119,15 @@ impl Inner {
         code: &str,
         interval: Interval,
         how: Follow,
-    ) -> Result<Feed, Fault> {
+    ) -> Result<LiveFeed, Fault> {
         let halted = self.check_listed(code).await?;
         let server_now = self.server_now().await?;
         let expected = interval.open_of(server_now);
         if let Some(after) = how.after {
-            check_resume(interval, after, server_now, self.config.streams.replay_max)?;
+            check_resume_point(interval, after, server_now, self.config.streams.replay_max)?;
         }
         let seat = self.seat(code, interval, expected, how.queue_max)?;
-        let begins_at = seat.begins_at;
+        let begins_at = seat.first_live;
         let (after, replay) = match how.after {
             Some(after) if after < begins_at => {
                 let missed = TimeRange::new(Millis(after.0 + 1), begins_at);
@@ -136,7 +136,7 @@ impl Inner {
             Some(after) => (after, None),
             None => (Millis(begins_at.0 - 1), None),
         };
-        Ok(Feed { replay, seat, after, over: false })
+        Ok(LiveFeed::new(replay, seat, after))
     }
 
     /// Says whether the symbol has stopped trading. One that is not listed must not get further:
@@ -171,13 +171,13 @@ impl Inner {
         let stream = format!("{}@kline_{interval}", code.to_lowercase());
         let mut directory = self.streams.directory();
         if let Some((_, hub)) = directory.series.get(&stream) {
-            return Ok(hub.join(queue_max));
+            return Ok(hub.subscribe(queue_max));
         }
         if directory.series.len() >= config.series_max {
             return busy("series");
         }
         let hub = Arc::new(SeriesBroadcast::new(expected, Arc::clone(&self.streams.followers)));
-        let seat = hub.join(queue_max);
+        let seat = hub.subscribe(queue_max);
         let shard = self.shard_with_room(&mut directory);
         let joining = Joining {
             stream: stream.clone(),

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use clock::{DAY_MS, parse_date};
 use market::Venue;
-use market_sim::{Endpoint as Served, Fault as Trouble, FaultKind, Sim, SimConfig};
+use market_sim::{Endpoint as Served, FaultKind, InjectedFault as Trouble, Sim, SimConfig};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -74,12 +74,11 @@ fn now() -> i64 {
 
 /// Quick to retry, and without patience.
 fn config(url: &str) -> BinanceConfig {
-    BinanceConfig {
-        patience: Duration::ZERO,
-        retry_wait: Duration::from_millis(1),
-        retry_wait_max: Duration::from_millis(2),
-        ..BinanceConfig::new(url, "simulated:7")
-    }
+    let mut config = BinanceConfig::new(url, "simulated:7");
+    config.http.rate_limit_wait_max = Duration::ZERO;
+    config.http.retry_wait = Duration::from_millis(1);
+    config.http.retry_wait_max = Duration::from_millis(2);
+    config
 }
 
 async fn world() -> World {

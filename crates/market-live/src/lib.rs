@@ -4,9 +4,9 @@
 //! Venue adapters fetch the candles; this crate only distributes them.
 
 mod feed;
-mod hub;
 mod replay;
+mod series_broadcast;
 
-pub use feed::{Feed, check_resume};
-pub use hub::{SeriesBroadcast, SeriesSubscriber};
-pub use replay::{Page, Replay};
+pub use feed::{LiveFeed, check_resume_point};
+pub use replay::{Replay, ReplayPage};
+pub use series_broadcast::{SeriesBroadcast, SeriesSubscriber};

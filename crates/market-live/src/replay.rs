@@ -1,5 +1,5 @@
-//! Closed candles that came before a follower did, looked up page by page as they are read. How a
-//! page is looked up, and when it is certain, is for the adapters.
+//! Closed candles from before a subscription, fetched page by page as they are read. Adapters decide
+//! how to fetch a page and when its candles are final.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -8,53 +8,53 @@ use std::task::{Context, Poll, ready};
 use clock::{Millis, TimeRange};
 use market::Kline;
 
-/// What a look gave.
+/// One fetched page.
 #[derive(Debug)]
-pub struct Page {
+pub struct ReplayPage {
     /// Closed, ascending.
-    pub rows: Vec<Kline>,
-    /// Every closed candle before this one is in `rows`, or does not exist. Further than where the
-    /// look began.
-    pub known_to: Millis,
+    pub klines: Vec<Kline>,
+    /// Every closed candle before this time is in `klines` or does not exist. Later than the start of
+    /// the page.
+    pub complete_to: Millis,
 }
 
-type Looking = Pin<Box<dyn Future<Output = Page> + Send>>;
+type PageFuture = Pin<Box<dyn Future<Output = ReplayPage> + Send>>;
 
-/// What is still missed of a series.
+/// The missed candles of a series that were not returned yet.
 pub struct Replay {
-    /// Up to the first candle that will come live.
+    /// What is still to be fetched, up to the first live candle.
     missed: TimeRange,
-    rows: VecDeque<Kline>,
-    look: Box<dyn Fn(TimeRange) -> Looking + Send>,
-    looking: Option<Looking>,
+    fetched: VecDeque<Kline>,
+    fetch_page: Box<dyn Fn(TimeRange) -> PageFuture + Send>,
+    fetching: Option<PageFuture>,
 }
 
 impl Replay {
-    /// `look` is asked for what is missed, from its beginning on.
-    pub fn new<F>(missed: TimeRange, look: impl Fn(TimeRange) -> F + Send + 'static) -> Self
+    /// `fetch_page` gets the range that is still missing and returns a page from its start on.
+    pub fn new<F>(missed: TimeRange, fetch_page: impl Fn(TimeRange) -> F + Send + 'static) -> Self
     where
-        F: Future<Output = Page> + Send + 'static,
+        F: Future<Output = ReplayPage> + Send + 'static,
     {
-        let look = Box::new(move |missed| -> Looking { Box::pin(look(missed)) });
-        Self { missed, rows: VecDeque::new(), look, looking: None }
+        let fetch_page = Box::new(move |missed| -> PageFuture { Box::pin(fetch_page(missed)) });
+        Self { missed, fetched: VecDeque::new(), fetch_page, fetching: None }
     }
 
-    /// `None` when everything before the live part was told.
+    /// `None` when every missed candle was returned.
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Kline>> {
         loop {
-            if let Some(row) = self.rows.pop_front() {
-                return Poll::Ready(Some(row));
+            if let Some(kline) = self.fetched.pop_front() {
+                return Poll::Ready(Some(kline));
             }
             if self.missed.is_empty() {
                 return Poll::Ready(None);
             }
-            let looking = self.looking.get_or_insert_with(|| (self.look)(self.missed));
-            let page = ready!(looking.as_mut().poll(context));
-            self.looking = None;
+            let fetching = self.fetching.get_or_insert_with(|| (self.fetch_page)(self.missed));
+            let page = ready!(fetching.as_mut().poll(context));
+            self.fetching = None;
             let TimeRange { from, to } = self.missed;
-            let told = page.rows.into_iter().filter(|row| (from..to).contains(&row.bar.open_time));
-            self.rows.extend(told);
-            self.missed = TimeRange::new(page.known_to, to);
+            let in_range = |kline: &Kline| (from..to).contains(&kline.bar.open_time);
+            self.fetched.extend(page.klines.into_iter().filter(in_range));
+            self.missed = TimeRange::new(page.complete_to, to);
         }
     }
 }
@@ -69,22 +69,22 @@ mod tests {
 
     use super::*;
 
-    fn row(open: i64) -> Kline {
+    fn kline(open: i64) -> Kline {
         let (open_time, one) = (Millis(open), Decimal::ZERO);
         let bar = Bar { open_time, open: one, high: one, low: one, close: one, volume: None };
         Kline { bar, close_time: Millis(open + 9), closed: true }
     }
 
-    /// What is told of candles missed from 10 up to 50, where looks give these pages, and what was
-    /// looked for.
+    /// Replays the candles from 10 up to 50 from these pages, and checks which candles are returned
+    /// and at which times pages were fetched.
     #[track_caller]
-    fn check(pages: &[(&[i64], i64)], told: &[i64], asked: &[i64]) {
-        let pages = pages.iter().map(|(opens, known_to)| Page {
-            rows: opens.iter().copied().map(row).collect(),
-            known_to: Millis(*known_to),
+    fn check(pages: &[(&[i64], i64)], returned: &[i64], fetched: &[i64]) {
+        let pages = pages.iter().map(|(opens, complete_to)| ReplayPage {
+            klines: opens.iter().copied().map(kline).collect(),
+            complete_to: Millis(*complete_to),
         });
         let (pages, log) = (Mutex::new(pages.collect::<VecDeque<_>>()), Arc::default());
-        let asked_for: Arc<Mutex<Vec<i64>>> = Arc::clone(&log);
+        let fetched_from: Arc<Mutex<Vec<i64>>> = Arc::clone(&log);
         let mut replay = Replay::new(TimeRange::new(Millis(10), Millis(50)), move |missed| {
             log.lock().push(missed.from.0);
             let page = pages.lock().pop_front().unwrap();
@@ -92,10 +92,10 @@ mod tests {
         });
         let mut context = Context::from_waker(Waker::noop());
         let mut opens = Vec::new();
-        while let Poll::Ready(Some(row)) = replay.poll_next(&mut context) {
-            opens.push(row.bar.open_time.0);
+        while let Poll::Ready(Some(kline)) = replay.poll_next(&mut context) {
+            opens.push(kline.bar.open_time.0);
         }
-        assert_eq!((&*opens, &**asked_for.lock()), (told, asked));
+        assert_eq!((&*opens, &**fetched_from.lock()), (returned, fetched));
     }
 
     #[test]

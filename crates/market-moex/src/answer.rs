@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use fault::{Fault, Kind};
-use http_client::{Failure, Response, Retry};
+use http_client::{HttpResponse, RequestFailure, Retry};
 use market::Delay;
 use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 
@@ -23,7 +23,7 @@ pub(crate) struct Answer {
 }
 
 /// What the exchange meant.
-pub(crate) fn read(response: Response) -> Result<Answer, Failure> {
+pub(crate) fn read(response: HttpResponse) -> Result<Answer, RequestFailure> {
     if !response.status.is_success() {
         return Err(failure(&response));
     }
@@ -33,39 +33,42 @@ pub(crate) fn read(response: Response) -> Result<Answer, Failure> {
     if says_html || first == Some(&b'<') {
         let message = "the exchange answered with a page instead of data; it does so where data \
                        needs a subscription";
-        return Err(Failure::refusal(Fault::unavailable("upstream_refused", message)));
+        return Err(RequestFailure::refusal(Fault::unavailable("upstream_refused", message)));
     }
     let tables = Tables::read(&response.body).map_err(|unreadable| match unreadable {
         Unreadable::Malformed(error) => {
             let message = "the exchange's answer is not understood";
             let fault = Fault::unavailable("upstream_malformed", message).caused_by(error);
-            Failure::broken(fault, Retry::Never)
+            RequestFailure::venue_error(fault, Retry::Never)
         }
         Unreadable::Failed(said) => {
             let message = "the exchange could not acquire its data";
             let fault = Fault::unavailable("upstream_failed", message).caused_by(shown(&said));
-            Failure::broken(fault, Retry::Again)
+            RequestFailure::venue_error(fault, Retry::AfterBackoff)
         }
     })?;
     let granted = text(&response, "x-micexpassport-marker") == Some("granted");
     Ok(Answer { tables, delay: if granted { Delay::RealTime } else { Delay::Delayed15m } })
 }
 
-fn text<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
+fn text<'a>(response: &'a HttpResponse, name: &str) -> Option<&'a str> {
     response.headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-fn failure(response: &Response) -> Failure {
+fn failure(response: &HttpResponse) -> RequestFailure {
     let told = text(response, RETRY_AFTER.as_str()).and_then(|text| text.trim().parse().ok());
     let wait = told.map(Duration::from_secs).map(|wait| wait.min(WAIT_MAX));
     let status = response.status.as_u16();
     match status {
-        429 => Failure::limited(wait.unwrap_or(WAIT_GUESS)),
+        429 => RequestFailure::rate_limited(wait.unwrap_or(WAIT_GUESS)),
         401 | 403 => {
             let message = "the exchange gives this only to subscribers";
-            Failure::refusal(Fault::unavailable("upstream_refused", message))
+            RequestFailure::refusal(Fault::unavailable("upstream_refused", message))
         }
-        404 => Failure::refusal(Fault::not_found("not_published", "the exchange has no such page")),
+        404 => RequestFailure::refusal(Fault::not_found(
+            "not_published",
+            "the exchange has no such page",
+        )),
         500.. => {
             let message = format!("the exchange failed with status {status}");
             let fault = Fault::unavailable("upstream_failed", message);
@@ -74,11 +77,11 @@ fn failure(response: &Response) -> Failure {
                 Some(wait) => fault.retry_after(wait),
                 None => fault,
             };
-            Failure::broken(fault, Retry::Again)
+            RequestFailure::venue_error(fault, Retry::AfterBackoff)
         }
         _ => {
             let message = format!("the exchange rejected our request (status {status})");
-            Failure::refusal(Fault::new(Kind::Internal, "upstream_rejected", message))
+            RequestFailure::refusal(Fault::new(Kind::Internal, "upstream_rejected", message))
         }
     }
 }
@@ -95,41 +98,41 @@ mod tests {
 
     use super::*;
 
-    fn answer(status: u16, told: &[(&'static str, &str)], body: &str) -> Response {
+    fn answer(status: u16, told: &[(&'static str, &str)], body: &str) -> HttpResponse {
         let mut headers = HeaderMap::new();
         for (name, value) in told {
             headers.insert(*name, value.parse().unwrap());
         }
         let status = StatusCode::from_u16(status).unwrap();
-        Response { status, headers, body: body.as_bytes().to_vec() }
+        HttpResponse { status, headers, body: body.as_bytes().to_vec() }
     }
 
     #[track_caller]
-    fn check(answer: Response, kind: Kind, code: &str, retry: Retry, broken: bool) {
+    fn check(answer: HttpResponse, kind: Kind, code: &str, retry: Retry, broken: bool) {
         let failure = read(answer).unwrap_err();
-        let is = (failure.fault.kind(), failure.fault.code(), failure.retry, failure.broken);
+        let is = (failure.fault.kind(), failure.fault.code(), failure.retry, failure.trips_breaker);
         assert_eq!(is, (kind, code, retry, broken));
     }
 
     #[test]
     fn every_answer_has_its_meaning() {
         use Kind::{Internal, NotFound, RateLimited, Unavailable};
-        use Retry::{Again, Never, WhenUnblocked};
+        use Retry::{AfterBackoff, Never, WhenUnblocked};
         let html = [("content-type", "text/html; charset=utf-8")];
         let error = r#"{"candles":{"error":"Error while acquiring data."}}"#;
         for (answer, kind, code, retry, broken) in [
             (answer(429, &[], "{}"), RateLimited, "upstream_rate_limited", WhenUnblocked, false),
             (answer(403, &html, "<html>"), Unavailable, "upstream_refused", Never, false),
             (answer(404, &html, "<html>"), NotFound, "not_published", Never, false),
-            (answer(500, &[], ""), Unavailable, "upstream_failed", Again, true),
-            (answer(504, &html, "<html>"), Unavailable, "upstream_failed", Again, true),
+            (answer(500, &[], ""), Unavailable, "upstream_failed", AfterBackoff, true),
+            (answer(504, &html, "<html>"), Unavailable, "upstream_failed", AfterBackoff, true),
             (answer(302, &[], ""), Internal, "upstream_rejected", Never, false),
             (answer(400, &[], "{}"), Internal, "upstream_rejected", Never, false),
             (answer(200, &html, "{}"), Unavailable, "upstream_refused", Never, false),
             (answer(200, &[], " <!DOCTYPE html>"), Unavailable, "upstream_refused", Never, false),
             (answer(200, &[], ""), Unavailable, "upstream_malformed", Never, true),
             (answer(200, &[], "[1]"), Unavailable, "upstream_malformed", Never, true),
-            (answer(200, &[], error), Unavailable, "upstream_failed", Again, true),
+            (answer(200, &[], error), Unavailable, "upstream_failed", AfterBackoff, true),
         ] {
             check(answer, kind, code, retry, broken);
         }

@@ -99,7 +99,7 @@ impl Inner {
         let owned = code.to_owned();
         let work =
             async move { inner.fetch_bars(&owned, interval, step, span).await.map(Arc::new) };
-        self.flights.bars.join(key, work).await
+        self.flights.bars.run(key, work).await
     }
 
     async fn fetch_bars(

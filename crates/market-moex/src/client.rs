@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clock::Clock;
 use fault::Fault;
-use http_client::{Failure, HttpTransport};
+use http_client::{HttpTransport, RequestFailure};
 use reqwest::header::HeaderMap;
 use tokio::time::Instant;
 
@@ -53,27 +53,32 @@ impl Client {
         clock: Arc<dyn Clock>,
         observer: Arc<dyn Observer>,
     ) -> Result<Self, Fault> {
-        let base = http_client::address("iss_url", &config.iss_url)?;
+        let base = http_client::base_url("iss_url", &config.iss_url)?;
         Ok(Self {
-            line: HttpTransport::new(base, config.manners(), HeaderMap::new(), Arc::clone(&clock))?,
+            line: HttpTransport::new(
+                base,
+                config.http.clone(),
+                HeaderMap::new(),
+                Arc::clone(&clock),
+            )?,
             pace: Pace::new(config.requests_per_second, config.burst),
-            patience: config.patience,
+            patience: config.http.rate_limit_wait_max,
             clock,
             observer,
         })
     }
 
     pub(crate) async fn ask(&self, question: &Question) -> Result<Answer, Fault> {
-        self.line.repeat(question.kind, || self.attempt(question)).await
+        self.line.with_retries(question.kind, || self.attempt(question)).await
     }
 
-    async fn attempt(&self, question: &Question) -> Result<Answer, Failure> {
+    async fn attempt(&self, question: &Question) -> Result<Answer, RequestFailure> {
         let wait = self.pace.reserve(self.clock.now(), self.patience);
-        tokio::time::sleep(wait.map_err(Failure::held_back)?).await;
+        tokio::time::sleep(wait.map_err(RequestFailure::locally_limited)?).await;
         let mut started = None;
         let outcome = self
             .line
-            .guarded(async {
+            .attempt(async {
                 started = Some(Instant::now());
                 let path = format!("{}.json", question.path);
                 answer::read(self.line.get(&path, &question.query).await?)

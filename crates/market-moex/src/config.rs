@@ -10,21 +10,8 @@ pub struct MoexConfig {
     pub iss_url: String,
     /// What answers say they come from: `moex`, or `simulated:7`.
     pub source: String,
-    pub connect_timeout: Duration,
-    /// For one attempt, from the first byte sent to the last one read.
-    pub request_timeout: Duration,
-    /// How long one request may be held back for our own pace before it is refused.
-    pub patience: Duration,
-    /// Attempts after the first one.
-    pub retries: u32,
-    /// The first retry waits up to this long, each further one up to twice the one before.
-    pub retry_wait: Duration,
-    pub retry_wait_max: Duration,
-    /// Failures in a row after which the exchange is left alone.
-    pub breaker_failures: u32,
-    pub breaker_rest: Duration,
-    pub body_bytes_max: usize,
-    pub concurrency_max: usize,
+    /// Timeouts, retries, the circuit breaker and the limits of the HTTP client.
+    pub http: ClientPolicy,
     /// The exchange names no limit, so this is manners.
     pub requests_per_second: u32,
     /// How many requests may go at once after a silence.
@@ -93,16 +80,18 @@ impl MoexConfig {
         Self {
             iss_url: iss_url.into(),
             source: source.into(),
-            connect_timeout: Duration::from_secs(5),
-            request_timeout: Duration::from_secs(10),
-            patience: Duration::from_secs(10),
-            retries: 3,
-            retry_wait: Duration::from_millis(250),
-            retry_wait_max: Duration::from_secs(4),
-            breaker_failures: 5,
-            breaker_rest: Duration::from_secs(30),
-            body_bytes_max: 16 << 20,
-            concurrency_max: 4,
+            http: ClientPolicy {
+                connect_timeout: Duration::from_secs(5),
+                request_timeout: Duration::from_secs(10),
+                rate_limit_wait_max: Duration::from_secs(10),
+                retries: 3,
+                retry_wait: Duration::from_millis(250),
+                retry_wait_max: Duration::from_secs(4),
+                breaker_failures: 5,
+                breaker_open_for: Duration::from_secs(30),
+                body_bytes_max: 16 << 20,
+                concurrency_max: 4,
+            },
             requests_per_second: 10,
             burst: 20,
             price_age: Duration::from_secs(5),
@@ -117,20 +106,6 @@ impl MoexConfig {
             search_age: Duration::from_mins(10),
             health_age: Duration::from_secs(5),
             live: LiveConfig::default(),
-        }
-    }
-
-    pub(crate) fn manners(&self) -> ClientPolicy {
-        ClientPolicy {
-            connect_timeout: self.connect_timeout,
-            request_timeout: self.request_timeout,
-            retries: self.retries,
-            retry_wait: self.retry_wait,
-            retry_wait_max: self.retry_wait_max,
-            breaker_failures: self.breaker_failures,
-            breaker_rest: self.breaker_rest,
-            body_bytes_max: self.body_bytes_max,
-            concurrency_max: self.concurrency_max,
         }
     }
 }

@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 use clock::{Clock, Millis};
 use fault::Fault;
-use http_client::{Abandoned, SingleFlight, is_young};
+use http_client::{BreakerStatus, SingleFlight, WhenAbandoned, is_fresh};
 use jiff::civil::Date;
 use market::{BarBatch, CandleRequest, Candles, Delay, Dividend, Interval, Split, VenueHealth};
 use tokio_util::task::TaskTracker;
@@ -113,22 +113,22 @@ impl Shelves {
         // Long series are worth keeping for a few callers, not for all.
         const LARGE: usize = 64;
         const SMALL: usize = 2_048;
-        use Abandoned::{RunsOn, Stops};
+        use WhenAbandoned::{Cancel, RunToEnd};
         Self {
-            board: Shelf::new(1, RunsOn, clock, tasks),
-            codes: Shelf::new(1, RunsOn, clock, tasks),
-            descriptions: Shelf::new(SMALL, RunsOn, clock, tasks),
-            shots: Shelf::new(SMALL, RunsOn, clock, tasks),
-            candles: Shelf::new(LARGE, Stops, clock, tasks),
-            borders: Shelf::new(SMALL, RunsOn, clock, tasks),
-            indices: Shelf::new(1, RunsOn, clock, tasks),
-            weights: Shelf::new(SMALL / 4, RunsOn, clock, tasks),
-            closes: Shelf::new(LARGE, RunsOn, clock, tasks),
-            finds: Shelf::new(SMALL / 8, RunsOn, clock, tasks),
-            dividends: Shelf::new(SMALL, RunsOn, clock, tasks),
-            splits: Shelf::new(1, RunsOn, clock, tasks),
-            timetable: Shelf::new(1, RunsOn, clock, tasks),
-            sessions: Shelf::new(SMALL / 8, RunsOn, clock, tasks),
+            board: Shelf::new(1, RunToEnd, clock, tasks),
+            codes: Shelf::new(1, RunToEnd, clock, tasks),
+            descriptions: Shelf::new(SMALL, RunToEnd, clock, tasks),
+            shots: Shelf::new(SMALL, RunToEnd, clock, tasks),
+            candles: Shelf::new(LARGE, Cancel, clock, tasks),
+            borders: Shelf::new(SMALL, RunToEnd, clock, tasks),
+            indices: Shelf::new(1, RunToEnd, clock, tasks),
+            weights: Shelf::new(SMALL / 4, RunToEnd, clock, tasks),
+            closes: Shelf::new(LARGE, RunToEnd, clock, tasks),
+            finds: Shelf::new(SMALL / 8, RunToEnd, clock, tasks),
+            dividends: Shelf::new(SMALL, RunToEnd, clock, tasks),
+            splits: Shelf::new(1, RunToEnd, clock, tasks),
+            timetable: Shelf::new(1, RunToEnd, clock, tasks),
+            sessions: Shelf::new(SMALL / 8, RunToEnd, clock, tasks),
         }
     }
 }
@@ -147,8 +147,8 @@ impl Moex {
         let client = Client::new(&config, Arc::clone(&clock), observer)?;
         let tasks = TaskTracker::new();
         let flights = AllSingleFlights {
-            bars: SingleFlight::new(&tasks, Abandoned::Stops),
-            ping: SingleFlight::new(&tasks, Abandoned::RunsOn),
+            bars: SingleFlight::new(&tasks, WhenAbandoned::Cancel),
+            ping: SingleFlight::new(&tasks, WhenAbandoned::RunToEnd),
         };
         let inner = Inner {
             said_by: config.source.split(':').next().unwrap_or_default().to_owned(),
@@ -166,9 +166,9 @@ impl Moex {
 
     /// Whether the exchange can be relied on right now. Asks it only when nothing is known.
     pub async fn health(&self) -> VenueHealth {
-        let (open, failing) = self.inner.client.line.breaker.state();
+        let breaker = self.inner.client.line.breaker.status();
         let now = self.inner.clock.now();
-        if open {
+        if breaker == BreakerStatus::Open {
             return VenueHealth::Down;
         }
         if self.inner.client.pace.is_blocked(now) {
@@ -176,7 +176,7 @@ impl Moex {
         }
         match self.inner.ping(now).await {
             false => VenueHealth::Down,
-            true if failing => VenueHealth::Degraded,
+            true if breaker == BreakerStatus::Failing => VenueHealth::Degraded,
             true => VenueHealth::Up,
         }
     }
@@ -194,7 +194,7 @@ impl Inner {
     async fn ping(self: &Arc<Self>, now: Millis) -> bool {
         let kept = *self.pinged.lock();
         if let Some((_, answered)) =
-            kept.filter(|(at, _)| is_young(*at, now, self.config.health_age))
+            kept.filter(|(at, _)| is_fresh(*at, now, self.config.health_age))
         {
             return answered;
         }
@@ -202,7 +202,7 @@ impl Inner {
         let work = async move {
             inner.client.ask(&Question::new("engines", "engines", "engines")).await.map(drop)
         };
-        let answered = self.flights.ping.join((), work).await.is_ok();
+        let answered = self.flights.ping.run((), work).await.is_ok();
         *self.pinged.lock() = Some((now, answered));
         answered
     }

@@ -21,7 +21,7 @@ use async_trait::async_trait;
 use clock::{Millis, TimeRange};
 use fault::Fault;
 use market::{CandleStep, Delay, Follow, Interval, KlineEvent, KlineFeed, LiveKlines};
-use market_live::{Feed, SeriesBroadcast, SeriesSubscriber, check_resume};
+use market_live::{LiveFeed, SeriesBroadcast, SeriesSubscriber, check_resume_point};
 use tokio_util::sync::CancellationToken;
 
 use self::poller::Poller;
@@ -93,7 +93,7 @@ impl Inner {
         let seen = Millis(self.clock.now().0 - delay_ms(delay));
         let forming = interval.open_of(shown(seen, step));
         if let Some(after) = how.after {
-            check_resume(interval, after, forming, self.config.live.replay_max)?;
+            check_resume_point(interval, after, forming, self.config.live.replay_max)?;
         }
         // A reader may be ahead by any number, to which nothing can be added.
         let missed_before = |end: Millis| {
@@ -104,11 +104,11 @@ impl Inner {
         let first = missed_before(forming).map_or(forming, |missed| missed.from);
         let series = Arc::new(Series { listed, interval, step });
         let seat = self.seat(&series, first, how.queue_max)?;
-        let begins_at = seat.begins_at;
+        let begins_at = seat.first_live;
         let after = how.after.unwrap_or(Millis(begins_at.max(forming).0 - 1));
         let missed = missed_before(begins_at);
-        let replay = missed.map(|missed| replay(self, &series, missed, seat.moved));
-        Ok(Late { feed: Feed { replay, seat, after, over: false }, delay })
+        let replay = missed.map(|missed| replay(self, &series, missed, seat.has_predecessor));
+        Ok(Late { feed: LiveFeed::new(replay, seat, after), delay })
     }
 
     /// A place among the followers of a series, which begins with its first candle to come where
@@ -131,14 +131,15 @@ impl Inner {
         }
         let mut hubs = self.live.hubs();
         if let Some(hub) = hubs.get(&series.key()) {
-            return Ok(hub.join(queue_max));
+            return Ok(hub.subscribe(queue_max));
         }
         if hubs.len() >= config.series_max {
             return busy("series");
         }
-        let hub =
-            Arc::new(SeriesBroadcast::new(first, Arc::clone(&self.live.followers)).remembering());
-        let seat = hub.join(queue_max);
+        let hub = Arc::new(
+            SeriesBroadcast::new(first, Arc::clone(&self.live.followers)).sending_forming(),
+        );
+        let seat = hub.subscribe(queue_max);
         hubs.insert(series.key(), Arc::clone(&hub));
         drop(hubs);
         self.tasks.spawn(Poller::new(self, series, hub, first).run());
@@ -160,7 +161,7 @@ impl LiveKlines for Moex {
 
 /// A subscription, with what is known of its delay.
 struct Late {
-    feed: Feed,
+    feed: LiveFeed,
     delay: Delay,
 }
 

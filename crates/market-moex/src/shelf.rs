@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clock::{Clock, Millis};
 use fault::{Fault, Kind};
-use http_client::{Abandoned, SingleFlight, is_young};
+use http_client::{SingleFlight, WhenAbandoned, is_fresh};
 use tokio_util::task::TaskTracker;
 
 /// How long an answer is fresh, and how long it may stand in.
@@ -44,7 +44,7 @@ where
 {
     pub(crate) fn new(
         entries_max: usize,
-        abandoned: Abandoned,
+        abandoned: WhenAbandoned,
         clock: &Arc<dyn Clock>,
         tasks: &TaskTracker,
     ) -> Self {
@@ -65,18 +65,18 @@ where
         F: Future<Output = Result<V, Fault>> + Send + 'static,
     {
         let kept = self.peek(&key);
-        let fresh = |held: &Held<V>| is_young(held.received_at, self.clock.now(), ages.fresh);
+        let fresh = |held: &Held<V>| is_fresh(held.received_at, self.clock.now(), ages.fresh);
         if let Some(held) = kept.filter(fresh) {
             return Ok(held);
         }
-        let fault = match self.flights.join(key.clone(), self.keeping(key.clone(), work)).await {
+        let fault = match self.flights.run(key.clone(), self.keeping(key.clone(), work)).await {
             Ok(value) => {
                 let received_at = self.peek(&key).map_or(self.clock.now(), |it| it.received_at);
                 return Ok(Held { value, received_at, instead: None });
             }
             Err(fault) => fault,
         };
-        let usable = |held: &Held<V>| is_young(held.received_at, self.clock.now(), ages.stale);
+        let usable = |held: &Held<V>| is_fresh(held.received_at, self.clock.now(), ages.stale);
         match self.peek(&key).filter(usable) {
             // That something does not exist is an answer.
             Some(held) if !matches!(fault.kind(), Kind::NotFound | Kind::Invalid) => {
@@ -135,7 +135,7 @@ mod tests {
     fn shelf(max: usize) -> (Arc<Hand>, Shelf<u32, u32>) {
         let hand = Arc::new(Hand(AtomicI64::new(0)));
         let clock = Arc::clone(&hand) as Arc<dyn Clock>;
-        let shelf = Shelf::new(max, Abandoned::RunsOn, &clock, &TaskTracker::new());
+        let shelf = Shelf::new(max, WhenAbandoned::RunToEnd, &clock, &TaskTracker::new());
         (hand, shelf)
     }
 

@@ -15,7 +15,7 @@ use market::{
     Basket, CandleSource, CandleStep, IndexSource, SecuritySource, Snapshot, Symbol, Venue,
     WithFreshness,
 };
-use market_sim::{Fault as Trouble, FaultKind, Sim, SimConfig};
+use market_sim::{FaultKind, InjectedFault as Trouble, Sim, SimConfig};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -70,14 +70,15 @@ const NOON: &str = "2026-11-11T12:20:31";
 
 /// Quick to retry, without patience, and in a hurry.
 fn config(url: &str) -> MoexConfig {
-    MoexConfig {
-        patience: Duration::ZERO,
-        retry_wait: Duration::from_millis(1),
-        retry_wait_max: Duration::from_millis(2),
+    let mut config = MoexConfig {
         requests_per_second: 1_000_000,
         burst: 1_000_000,
         ..MoexConfig::new(format!("{url}/iss"), "simulated:7")
-    }
+    };
+    config.http.rate_limit_wait_max = Duration::ZERO;
+    config.http.retry_wait = Duration::from_millis(1);
+    config.http.retry_wait_max = Duration::from_millis(2);
+    config
 }
 
 async fn world() -> World {

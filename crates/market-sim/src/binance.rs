@@ -34,7 +34,7 @@ use self::damage::RowFault;
 use self::errors::ApiError;
 use self::params::Params;
 use crate::dice::{Dice, key};
-use crate::faults::{Fault, FaultKind};
+use crate::faults::{FaultKind, InjectedFault};
 use crate::sim::Shared;
 
 /// What can be asked for.
@@ -178,7 +178,7 @@ struct Stage<'a> {
 
 impl Stage<'_> {
     /// What is answered instead of the truth, where a fault says so.
-    fn refusal(&self, fault: Option<&Fault>) -> Option<Answer> {
+    fn refusal(&self, fault: Option<&InjectedFault>) -> Option<Answer> {
         let fault = fault?;
         let wait = fault.retry_after_s;
         Some(match fault.kind {
@@ -201,7 +201,7 @@ impl Stage<'_> {
         })
     }
 
-    fn answer(&self, params: &Params, fault: Option<&Fault>) -> Answer {
+    fn answer(&self, params: &Params, fault: Option<&InjectedFault>) -> Answer {
         let Shared { instruments, seed, .. } = self.shared;
         let (now, seed) = (self.now, *seed);
         let body = match self.endpoint {

@@ -104,7 +104,7 @@ impl FaultKind {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fault {
+pub struct InjectedFault {
     pub kind: FaultKind,
     /// How many requests, connections or frames it strikes.
     #[serde(default = "once")]
@@ -126,7 +126,7 @@ const fn once() -> u32 {
     1
 }
 
-impl Fault {
+impl InjectedFault {
     pub const fn new(kind: FaultKind, times: u32) -> Self {
         Self { kind, times, path: None, retry_after_s: None, delay_ms: None }
     }
@@ -180,15 +180,15 @@ const FAULTS_MAX: usize = 100;
 
 /// The faults that have not struck yet, oldest first.
 #[derive(Debug, Default)]
-pub struct Faults(Mutex<Vec<Fault>>);
+pub struct Faults(Mutex<Vec<InjectedFault>>);
 
 impl Faults {
-    fn waiting(&self) -> MutexGuard<'_, Vec<Fault>> {
+    fn waiting(&self) -> MutexGuard<'_, Vec<InjectedFault>> {
         self.0.lock()
     }
 
     /// The error is a sentence that says what was wrong with the fault.
-    pub fn add(&self, fault: Fault) -> Result<(), String> {
+    pub fn add(&self, fault: InjectedFault) -> Result<(), String> {
         fault.check()?;
         let mut waiting = self.waiting();
         if waiting.len() >= FAULTS_MAX {
@@ -202,11 +202,11 @@ impl Faults {
         self.waiting().clear();
     }
 
-    pub fn list(&self) -> Vec<Fault> {
+    pub fn list(&self) -> Vec<InjectedFault> {
         self.waiting().clone()
     }
 
-    fn take(&self, meant: impl Fn(&Fault) -> bool) -> Option<Fault> {
+    fn take(&self, meant: impl Fn(&InjectedFault) -> bool) -> Option<InjectedFault> {
         let mut waiting = self.waiting();
         let at = waiting.iter().position(meant)?;
         let fault = waiting[at].clone();
@@ -224,7 +224,7 @@ mod tests {
 
     #[track_caller]
     fn check_refused(text: &str, reason: &str) {
-        let error = match serde_json::from_str::<Fault>(text) {
+        let error = match serde_json::from_str::<InjectedFault>(text) {
             Ok(fault) => Faults::default().add(fault).unwrap_err(),
             Err(error) => error.to_string(),
         };
@@ -250,10 +250,10 @@ mod tests {
     fn faults_are_bounded_and_can_be_cleared() {
         let faults = Faults::default();
         for _ in 0..FAULTS_MAX {
-            faults.add(Fault::new(FaultKind::Drop, 1)).unwrap();
+            faults.add(InjectedFault::new(FaultKind::Drop, 1)).unwrap();
         }
-        assert!(faults.add(Fault::new(FaultKind::Drop, 1)).is_err());
+        assert!(faults.add(InjectedFault::new(FaultKind::Drop, 1)).is_err());
         faults.clear();
-        assert!(faults.add(Fault::new(FaultKind::Drop, 1)).is_ok());
+        assert!(faults.add(InjectedFault::new(FaultKind::Drop, 1)).is_ok());
     }
 }

@@ -9,7 +9,7 @@
 //! | `GET /api/v3/ping`, `time`, `exchangeInfo`, `klines`, `ticker/24hr`, `ticker/price` | Binance |
 //! | `/ws`, `/ws/{stream}`, `/stream?streams={a}/{b}` | Binance's kline streams over WebSocket |
 //! | `GET /iss/...json` | the Moscow exchange's ISS, see below |
-//! | `GET`, `POST`, `DELETE /sim/faults` | what is to go wrong, see [`Fault`] |
+//! | `GET`, `POST`, `DELETE /sim/faults` | what is to go wrong, see [`InjectedFault`] |
 //! | `PUT /sim/limits` | `{"request_weight_per_minute": 6000, "iss_requests_per_minute": 6000}` |
 //!
 //! ISS, where `M` is `engines/stock/markets/{shares|index}` or that with `/boards/{board}`:
@@ -37,5 +37,5 @@ mod server;
 mod sim;
 
 pub use binance::{Endpoint, StreamRules};
-pub use faults::{Fault, FaultKind, Faults};
+pub use faults::{FaultKind, Faults, InjectedFault};
 pub use sim::{Sim, SimConfig, StreamCounts};

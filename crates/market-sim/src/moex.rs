@@ -41,7 +41,7 @@ use self::query::Query;
 use self::tape::Tape;
 use crate::binance::{DropConnection, cut_in_half};
 use crate::dice::{Dice, key, key_of};
-use crate::faults::{Fault, FaultKind};
+use crate::faults::{FaultKind, InjectedFault};
 use crate::sim::Shared;
 
 /// What this part of the exchange keeps between requests.
@@ -222,7 +222,7 @@ async fn serve(shared: &Shared, path: &str, query: Query) -> Response {
 }
 
 /// What is answered instead of the truth, where a fault says so.
-fn refusal(fault: Option<&Fault>) -> Option<Answer> {
+fn refusal(fault: Option<&InjectedFault>) -> Option<Answer> {
     let fault = fault?;
     let page = |code: u16, title: &str| {
         Answer::page(StatusCode::from_u16(code).unwrap_or(StatusCode::BAD_GATEWAY), title)
@@ -246,7 +246,7 @@ fn refusal(fault: Option<&Fault>) -> Option<Answer> {
 
 const PAST_ALL_ROWS: usize = 1_000_000_000;
 
-fn answer(iss: &Iss<'_>, path: &str, query: &Query, fault: Option<&Fault>) -> Answer {
+fn answer(iss: &Iss<'_>, path: &str, query: &Query, fault: Option<&InjectedFault>) -> Answer {
     let kind = fault.map(|fault| fault.kind);
     let asked = match kind {
         // The page that is asked for is not the page that comes.

@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::binance::{self, Endpoint, Limits, StreamRules, Streams};
-use crate::faults::{Fault, Faults};
+use crate::faults::{Faults, InjectedFault};
 use crate::instruments::Instruments;
 use crate::moex::{self, Moex};
 use crate::server;
@@ -126,7 +126,7 @@ impl Sim {
         self.shared.moex.limits.requests()
     }
 
-    pub fn streams(&self) -> StreamCounts {
+    pub fn stream_counts(&self) -> StreamCounts {
         self.shared.streams.counts()
     }
 
@@ -149,7 +149,7 @@ async fn list_faults(State(shared): State<Arc<Shared>>) -> Response {
 }
 
 async fn add_fault(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
-    let added = serde_json::from_slice::<Fault>(&body)
+    let added = serde_json::from_slice::<InjectedFault>(&body)
         .map_err(|error| error.to_string())
         .and_then(|fault| shared.faults.add(fault));
     match added {

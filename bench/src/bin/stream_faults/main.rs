@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use clock::{Millis, TimeRange};
 use market::{BarSource as _, Interval};
-use market_sim::{Fault as Trouble, FaultKind};
+use market_sim::{FaultKind, InjectedFault as Trouble};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -65,7 +65,7 @@ async fn run() -> Outcome<bool> {
     let until = world.clock.now();
     // Whatever broke last is mended, and what closed before has had the time to come.
     tokio::time::sleep(Duration::from_secs(2)).await;
-    let counts = world.sim.streams();
+    let counts = world.sim.stream_counts();
     stop.cancel();
     let (mut sum, mut hung_up, mut gaps) = (Sum::default(), 0, 0);
     while let Some(reader) = readers.join_next().await {
@@ -91,7 +91,7 @@ async fn run() -> Outcome<bool> {
 async fn disconnect(world: &World, wanted: u64) -> Outcome<()> {
     let (mut dice, began) = (Dice(SEED), Instant::now());
     let ended = || {
-        let counts = world.sim.streams();
+        let counts = world.sim.stream_counts();
         counts.opened.saturating_sub(counts.connections)
     };
     while ended() < wanted {

@@ -1,6 +1,6 @@
 //! What goes wrong, at random but repeatably.
 
-use market_sim::{Endpoint, Fault as Trouble, FaultKind};
+use market_sim::{Endpoint, FaultKind, InjectedFault as Trouble};
 
 /// The same sequence for the same start.
 pub(crate) struct Dice(pub(crate) u64);

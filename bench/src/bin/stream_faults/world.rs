@@ -120,12 +120,10 @@ async fn exchange(clock: &Arc<dyn Clock>, tasks: &Tasks) -> Outcome<(Sim, Socket
 /// Everything as it is for real, divided by the speed of the clock where it is real time. Each
 /// series has a connection of its own, so that there are more of them to break.
 fn hurried(exchange: SocketAddr) -> BinanceConfig {
-    let mut config = BinanceConfig {
-        patience: Duration::ZERO,
-        retry_wait: Duration::from_millis(1),
-        retry_wait_max: Duration::from_millis(2),
-        ..BinanceConfig::new(format!("http://{exchange}"), SOURCE)
-    };
+    let mut config = BinanceConfig::new(format!("http://{exchange}"), SOURCE);
+    config.http.rate_limit_wait_max = Duration::ZERO;
+    config.http.retry_wait = Duration::from_millis(1);
+    config.http.retry_wait_max = Duration::from_millis(2);
     let streams = &mut config.streams;
     streams.connect_timeout = Duration::from_secs(2);
     streams.ack_within = Duration::from_secs(2);

@@ -9,7 +9,7 @@ use clock::{Millis, TimeRange};
 use fault::Fault;
 use http_client::Backoff;
 use market::Interval;
-use market_live::{Page, Replay};
+use market_live::{Replay, ReplayPage};
 
 use crate::Inner;
 use crate::record::{Doubt, Filled, judge};
@@ -52,19 +52,21 @@ async fn look_until_known(
     interval: Interval,
     from: Millis,
     ends_at: Option<Millis>,
-) -> Page {
+) -> ReplayPage {
     let config = &inner.config.streams;
     let mut waits = Backoff::new(config.lag_wait, config.lag_wait_max);
     let mut doubt = Doubt::default();
     loop {
         match look(&inner, &code, interval, from, doubt.believed()).await {
-            Ok(Filled { rows, known_to, .. }) if known_to > from => return Page { rows, known_to },
+            Ok(Filled { rows, known_to, .. }) if known_to > from => {
+                return ReplayPage { klines: rows, complete_to: known_to };
+            }
             Ok(filled) => {
                 // Where there is an end, rows that are not there are a hole without a later row.
                 doubt.see(filled.hole.or(ends_at.map(|_| from)));
                 let over = filled.hole.is_none() && doubt.believed() == Some(from);
                 if let Some(known_to) = ends_at.filter(|_| over) {
-                    return Page { rows: filled.rows, known_to };
+                    return ReplayPage { klines: filled.rows, complete_to: known_to };
                 }
             }
             Err(fault) => tracing::debug!(code = &*code, %interval, %fault, "a replay waits"),

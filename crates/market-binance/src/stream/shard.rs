@@ -169,12 +169,12 @@ impl Shard {
             }
         }
         for series in self.series.values() {
-            series.hub.end();
+            series.hub.close();
         }
         // Those who came too late to be followed must hear of it, too.
         self.joining.close();
         while let Ok(late) = self.joining.try_recv() {
-            late.hub.end();
+            late.hub.close();
         }
     }
 
@@ -382,7 +382,7 @@ fn frames_every(interval: Interval) -> Duration {
 
 /// Asks the record for what is missing, unless readers need a moment to make room for it.
 fn start(inner: &Arc<Inner>, looks: &mut JoinSet<Looked>, stream: &str, series: &mut Series) {
-    if series.hub.is_crowded() {
+    if series.hub.is_nearly_full() {
         let since = *series.crowded_since.get_or_insert_with(Instant::now);
         if since.elapsed() < inner.config.streams.room_wait {
             return;

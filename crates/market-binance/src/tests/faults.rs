@@ -57,8 +57,8 @@ async fn what_passes_is_not_noticed() {
 #[tokio::test]
 async fn a_stall_ends_with_the_timeout() {
     let world = prepared(|config| {
-        config.request_timeout = Duration::from_millis(100);
-        config.retries = 1;
+        config.http.request_timeout = Duration::from_millis(100);
+        config.http.retries = 1;
     })
     .await;
     world.trouble(Trouble::new(FaultKind::Stall, 2));
@@ -82,7 +82,7 @@ async fn nobody_listening_is_unreachable() {
 
 #[tokio::test]
 async fn an_answer_without_end_is_cut_off() {
-    let world = prepared(|config| config.body_bytes_max = 1_000).await;
+    let world = prepared(|config| config.http.body_bytes_max = 1_000).await;
     let fault = world.binance.listing().await.unwrap_err();
     assert_eq!(fault.code(), "upstream_malformed");
     assert!(fault.message().contains("larger than 1000 bytes"), "{fault}");
@@ -123,7 +123,8 @@ async fn a_short_wait_is_waited_out() {
     let clock: Arc<dyn Clock> = Arc::new(clock::SystemClock);
     let sim = Sim::new(SimConfig::new(7, Arc::clone(&clock)));
     let (url, _server) = serve(&sim).await;
-    let config = BinanceConfig { patience: Duration::from_secs(5), ..config(&url) };
+    let mut config = config(&url);
+    config.http.rate_limit_wait_max = Duration::from_secs(5);
     let binance = Binance::new(config, clock).unwrap();
     sim.faults().add(Trouble::new(FaultKind::Status429, 1).retry_after_s(1)).unwrap();
     assert!(binance.latest(&symbols(&["BTCUSDT"])).await.unwrap()[0].is_ok());
@@ -154,7 +155,7 @@ async fn the_limit_is_kept_before_the_exchange_enforces_it() {
 
 #[tokio::test]
 async fn an_exchange_that_keeps_failing_is_left_alone_and_then_probed() {
-    let world = prepared(|config| config.retries = 0).await;
+    let world = prepared(|config| config.http.retries = 0).await;
     world.trouble(Trouble::new(FaultKind::Status500, 6));
     for _ in 0..5 {
         assert_eq!(ask(&world).await.unwrap_err().code(), "upstream_failed");
@@ -180,7 +181,7 @@ async fn an_exchange_that_keeps_failing_is_left_alone_and_then_probed() {
 
 #[tokio::test]
 async fn an_old_listing_and_an_old_offset_serve_when_new_ones_cannot_be_had() {
-    let world = prepared(|config| config.retries = 0).await;
+    let world = prepared(|config| config.http.retries = 0).await;
     world.binance.listing().await.unwrap();
     world.clock.advance(Duration::from_hours(2));
     for path in [Served::ExchangeInfo.path(), Served::Time.path()] {
@@ -197,7 +198,7 @@ async fn an_old_listing_and_an_old_offset_serve_when_new_ones_cannot_be_had() {
 
 #[tokio::test]
 async fn an_exchange_that_never_answered_has_no_listing() {
-    let world = world_with(|config| config.retries = 0).await;
+    let world = world_with(|config| config.http.retries = 0).await;
     for (kind, code) in [
         (FaultKind::Status500, "upstream_failed"),
         (FaultKind::Drop, "upstream_unreachable"),

@@ -132,7 +132,7 @@ impl Live {
     async fn until(&self, reader: &mut Reader, wanted: impl Fn(&Sim) -> bool) {
         let patience = Instant::now() + PATIENCE;
         while !wanted(&self.sim) {
-            assert!(Instant::now() < patience, "{:?}", self.sim.streams());
+            assert!(Instant::now() < patience, "{:?}", self.sim.stream_counts());
             let next = tokio::time::timeout(Duration::from_millis(5), reader.next()).await;
             assert!(!matches!(next, Ok(None)), "the feed ended");
         }
@@ -140,7 +140,9 @@ impl Live {
 
     /// Reads on until the exchange has no connection but one, with so many streams.
     async fn settle(&self, reader: &mut Reader, streams: u64) {
-        let one = |sim: &Sim| (sim.streams().connections, sim.streams().streams) == (1, streams);
+        let one = |sim: &Sim| {
+            (sim.stream_counts().connections, sim.stream_counts().streams) == (1, streams)
+        };
         self.until(reader, one).await;
     }
 
@@ -294,7 +296,7 @@ async fn followers_of_a_series_share_one_stream_and_series_one_connection() {
         reader.read(2).await;
         live.check(reader).await;
     }
-    let counts = live.sim.streams();
+    let counts = live.sim.stream_counts();
     assert_eq!((counts.opened, counts.connections, counts.streams), (1, 1, 2));
     // An event is built once: everybody holds the same one.
     let (mut left, mut right) =
@@ -321,11 +323,11 @@ async fn streams_spread_over_connections_and_are_given_up_after_a_while() {
     for reader in &mut readers {
         reader.read(1).await;
     }
-    let counts = live.sim.streams();
+    let counts = live.sim.stream_counts();
     assert_eq!((counts.connections, counts.streams), (3, 5));
     let mut kept = readers.remove(0);
     drop(readers);
-    while live.sim.streams().connections > 1 || live.sim.streams().streams > 1 {
+    while live.sim.stream_counts().connections > 1 || live.sim.stream_counts().streams > 1 {
         kept.read(1).await;
     }
     // Back again before it was missed, and after.
@@ -343,7 +345,7 @@ async fn symbols_are_checked_before_anything_is_subscribed_to() {
         assert_eq!((fault.kind(), fault.code()), (fault::Kind::NotFound, "unknown_symbol"));
         assert!(fault.message().contains(hint), "{fault}");
     }
-    assert_eq!(live.sim.streams().opened, 0);
+    assert_eq!(live.sim.stream_counts().opened, 0);
 }
 
 #[tokio::test]

@@ -70,7 +70,7 @@ impl Poller {
             () = self.poll() => {}
         }
         // Those who came when it was already over must hear of it, too.
-        self.hub.end();
+        self.hub.close();
     }
 
     async fn poll(&mut self) {
@@ -172,7 +172,7 @@ impl Poller {
     async fn make_room(&self) {
         let config = &self.inner.config.live;
         let until = Instant::now() + config.room_wait;
-        while self.hub.is_crowded() && Instant::now() < until {
+        while self.hub.is_nearly_full() && Instant::now() < until {
             sleep(config.room_wait / 20).await;
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clock::TimeRange;
 use http_client::Backoff;
-use market_live::{Page, Replay};
+use market_live::{Replay, ReplayPage};
 use tokio::time::sleep;
 
 use super::Series;
@@ -32,19 +32,24 @@ pub(crate) fn replay(
 
 /// The next page of what was missed. All of it has closed, so an answer that does not reach the end
 /// is older than what was told to others.
-async fn find(inner: Arc<Inner>, series: Arc<Series>, missed: TimeRange, looks_max: u32) -> Page {
+async fn find(
+    inner: Arc<Inner>,
+    series: Arc<Series>,
+    missed: TimeRange,
+    looks_max: u32,
+) -> ReplayPage {
     let every = inner.config.live.every;
     let mut waits = Backoff::new(every / 2, every * 4);
     let mut looks = 0;
     loop {
         match look(&inner, &series, missed.from).await {
             Ok(look) if look.more || look.known_to >= missed.to => {
-                return Page { rows: look.rows, known_to: look.known_to };
+                return ReplayPage { klines: look.rows, complete_to: look.known_to };
             }
             Ok(look) => {
                 looks += 1;
                 if looks >= looks_max {
-                    return Page { rows: look.rows, known_to: missed.to };
+                    return ReplayPage { klines: look.rows, complete_to: missed.to };
                 }
             }
             Err(fault) => {

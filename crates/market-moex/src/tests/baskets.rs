@@ -128,7 +128,7 @@ async fn sectors_that_did_not_exist_take_nothing_from_those_that_did() {
 
 #[tokio::test]
 async fn one_sector_that_fails_is_named_and_the_others_stay() {
-    let world = world_at(NOON, |config| config.retries = 0).await;
+    let world = world_at(NOON, |config| config.http.retries = 0).await;
     world.trouble(Trouble::new(FaultKind::Status500, 1).on("/iss/*/analytics/MOEXFN.json"));
     let told = world.basket("IMOEX", "2026-11-06").await.unwrap();
     let sector = |code: &str| told.value.constituents.iter().find(|it| it.code == code)?.sector;

@@ -133,7 +133,7 @@ async fn rows_that_stay_lost_are_named_by_their_days() {
 
 #[tokio::test]
 async fn what_cannot_be_asked_for_again_is_named_all_the_same() {
-    let world = prepared(|config| config.retries = 0).await;
+    let world = prepared(|config| config.http.retries = 0).await;
     world.trouble(Trouble::new(FaultKind::MissingRows, 1).on(OWN_CANDLES));
     world.trouble(Trouble::new(FaultKind::Status500, 1).on(OWN_CANDLES));
     let told = world.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
@@ -175,7 +175,7 @@ async fn what_was_not_traded_or_not_there_is_told_apart_from_what_is_lost() {
 
 #[tokio::test]
 async fn a_series_that_cannot_be_checked_says_so() {
-    let world = prepared(|config| config.retries = 0).await;
+    let world = prepared(|config| config.http.retries = 0).await;
     world.trouble(Trouble::new(FaultKind::Status500, 1).on("/iss/*/SBER/candleborders.json"));
     let told = world.candles("GAZP", CandleStep::Day, "2026-10-05", "2026-11-10").await.unwrap();
     assert!(!told.value.candles.is_empty() && told.value.missing.is_empty());
@@ -218,8 +218,8 @@ async fn rows_that_a_cursor_counts_are_not_lost() {
 #[tokio::test]
 async fn a_stall_ends_with_the_timeout() {
     let world = prepared(|config| {
-        config.request_timeout = Duration::from_secs(1);
-        config.retries = 1;
+        config.http.request_timeout = Duration::from_secs(1);
+        config.http.retries = 1;
     })
     .await;
     world.trouble(Trouble::new(FaultKind::Stall, 2).on(CANDLES));
@@ -242,7 +242,7 @@ async fn nobody_listening_is_unreachable() {
 
 #[tokio::test]
 async fn an_answer_without_end_is_cut_off() {
-    let world = world_at(NOON, |config| config.body_bytes_max = 1_000).await;
+    let world = world_at(NOON, |config| config.http.body_bytes_max = 1_000).await;
     let fault = world.moex.securities().await.unwrap_err();
     assert_eq!(fault.code(), "upstream_malformed");
     assert!(fault.message().contains("larger than 1000 bytes"), "{fault}");
@@ -266,7 +266,7 @@ async fn told_to_wait_nothing_is_asked_until_then() {
 
 #[tokio::test]
 async fn old_prices_stand_in_for_an_hour_and_say_so() {
-    let world = prepared(|config| config.retries = 0).await;
+    let world = prepared(|config| config.http.retries = 0).await;
     let fresh = world.snapshot("SBER").await.unwrap();
     let quotes = world.moex.latest(&symbols(&["SBER"])).await.unwrap();
     world.clock.advance(Duration::from_mins(30));
@@ -300,7 +300,7 @@ async fn an_empty_answer_about_a_known_share_is_not_its_end() {
 
 #[tokio::test]
 async fn an_exchange_that_keeps_failing_is_left_alone_and_then_probed() {
-    let world = prepared(|config| config.retries = 0).await;
+    let world = prepared(|config| config.http.retries = 0).await;
     world.trouble(Trouble::new(FaultKind::Status500, 6));
     for _ in 0..5 {
         assert_eq!(ask(&world).await.unwrap_err().code(), "upstream_failed");
@@ -326,9 +326,9 @@ async fn while_it_is_left_alone_everybody_is_told_the_cause() {
         (FaultKind::Stall, Kind::Timeout, "upstream_timeout"),
     ] {
         let world = prepared(|config| {
-            config.retries = 0;
-            config.breaker_failures = 1;
-            config.request_timeout = Duration::from_secs(1);
+            config.http.retries = 0;
+            config.http.breaker_failures = 1;
+            config.http.request_timeout = Duration::from_secs(1);
         })
         .await;
         world.trouble(Trouble::new(kind, 1));

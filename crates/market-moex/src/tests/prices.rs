@@ -145,7 +145,7 @@ async fn the_listing_has_every_share_and_its_currency() {
 
 #[tokio::test]
 async fn a_listing_that_lacks_a_board_is_made_again_soon() {
-    let world = world_at(NOON, |config| config.retries = 0).await;
+    let world = world_at(NOON, |config| config.http.retries = 0).await;
     world.trouble(Trouble::new(FaultKind::Status500, 1).on("/iss/*/boards/SNDX/securities.json"));
     let listing = world.moex.listing().await.unwrap();
     assert!(listing.knows("SBER") && !listing.knows("IMOEX"));

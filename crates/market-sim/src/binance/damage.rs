@@ -3,7 +3,7 @@
 use clock::Millis;
 
 use super::klines::Row;
-use crate::faults::{Fault, FaultKind};
+use crate::faults::{FaultKind, InjectedFault};
 
 /// Damage to the rows of a klines answer.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +17,7 @@ pub(crate) enum RowFault {
 }
 
 impl RowFault {
-    pub(crate) fn of(fault: &Fault) -> Option<Self> {
+    pub(crate) fn of(fault: &InjectedFault) -> Option<Self> {
         let delay_ms = fault.delay_ms.unwrap_or_default().cast_signed();
         match fault.kind {
             FaultKind::MissingRows => Some(Self::Missing),

@@ -1,6 +1,6 @@
 //! Faults of requests: which kinds there are, and which requests they are meant for.
 
-use super::{Fault, FaultKind, Faults};
+use super::{FaultKind, Faults, InjectedFault};
 use crate::binance::Endpoint;
 
 impl FaultKind {
@@ -29,12 +29,12 @@ impl FaultKind {
 
 impl Faults {
     /// Takes one strike of the first fault meant for this path.
-    pub(crate) fn strike(&self, path: &str) -> Option<Fault> {
+    pub(crate) fn strike(&self, path: &str) -> Option<InjectedFault> {
         self.strike_page(path, false)
     }
 
     /// The same for a request that may ask for a further page.
-    pub(crate) fn strike_page(&self, path: &str, further: bool) -> Option<Fault> {
+    pub(crate) fn strike_page(&self, path: &str, further: bool) -> Option<InjectedFault> {
         self.take(|fault| {
             fault.kind.strikes_requests(path)
                 && (further || !fault.kind.strikes_pages())
@@ -64,8 +64,8 @@ mod tests {
     #[test]
     fn a_fault_strikes_its_path_as_often_as_it_says() {
         let faults = Faults::default();
-        faults.add(Fault::new(FaultKind::Html, 2).on("/a")).unwrap();
-        faults.add(Fault::new(FaultKind::Stall, 1)).unwrap();
+        faults.add(InjectedFault::new(FaultKind::Html, 2).on("/a")).unwrap();
+        faults.add(InjectedFault::new(FaultKind::Stall, 1)).unwrap();
         let kinds = |path| faults.strike(path).map(|fault| fault.kind);
         assert_eq!(kinds("/b"), Some(FaultKind::Stall));
         assert_eq!(kinds("/b"), None);
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn faults_of_pages_wait_for_a_further_page_of_iss() {
         let faults = Faults::default();
-        faults.add(Fault::new(FaultKind::MissingPage, 1)).unwrap();
+        faults.add(InjectedFault::new(FaultKind::MissingPage, 1)).unwrap();
         assert_eq!(faults.strike_page("/iss/securities.json", false), None);
         assert_eq!(faults.strike_page("/api/v3/klines", true), None);
         assert!(faults.strike_page("/iss/securities.json", true).is_some());

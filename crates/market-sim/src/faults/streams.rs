@@ -1,6 +1,6 @@
 //! Faults of WebSocket streams: which kinds there are, and which streams they are meant for.
 
-use super::{Fault, FaultKind, Faults};
+use super::{FaultKind, Faults, InjectedFault};
 
 impl FaultKind {
     /// What goes wrong with a whole connection or with any frame of it.
@@ -26,7 +26,7 @@ impl Faults {
         &self,
         stream: &str,
         kinds: impl Fn(FaultKind) -> bool,
-    ) -> Option<Fault> {
+    ) -> Option<InjectedFault> {
         self.take(|fault| {
             let wanted = fault.path.as_deref().map(|path| path.strip_prefix("/ws/"));
             kinds(fault.kind) && wanted.is_none_or(|wanted| wanted == Some(stream))
@@ -42,9 +42,9 @@ mod tests {
     #[test]
     fn requests_and_streams_have_their_own_faults() {
         let faults = Faults::default();
-        faults.add(Fault::new(FaultKind::WsDrop, 1)).unwrap();
-        faults.add(Fault::new(FaultKind::WsMissingClose, 1).on("/ws/a@kline_1m")).unwrap();
-        faults.add(Fault::new(FaultKind::RestLag, 1).delay_ms(5)).unwrap();
+        faults.add(InjectedFault::new(FaultKind::WsDrop, 1)).unwrap();
+        faults.add(InjectedFault::new(FaultKind::WsMissingClose, 1).on("/ws/a@kline_1m")).unwrap();
+        faults.add(InjectedFault::new(FaultKind::RestLag, 1).delay_ms(5)).unwrap();
         assert_eq!(faults.strike("/api/v3/time"), None);
         let closing = |stream| faults.strike_stream(stream, FaultKind::strikes_closings);
         assert_eq!(closing("b@kline_1m"), None);

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use clock::SystemClock;
 use market::{Bar, Decimal, Kline, KlineFeed};
-use market_live::Feed;
+use market_live::LiveFeed;
 
 use super::*;
 use crate::{Binance, BinanceConfig, Observer};
@@ -31,7 +31,7 @@ impl Observer for Recorder {
 struct Renewal {
     shard: Shard,
     /// One follower of each series.
-    feeds: HashMap<String, Feed>,
+    feeds: HashMap<String, LiveFeed>,
     seen: Arc<Recorder>,
     _joining: mpsc::Sender<Joining>,
 }
@@ -56,7 +56,7 @@ impl Renewal {
 
     fn follow(&mut self, stream: &str) {
         let hub = Arc::new(SeriesBroadcast::new(NEXT, Arc::default()));
-        let feed = Feed { replay: None, seat: hub.join(100), after: Millis(0), over: false };
+        let feed = LiveFeed::new(None, hub.subscribe(100), Millis(0));
         self.feeds.insert(stream.to_owned(), feed);
         let (stream, code) = (stream.to_owned(), stream.to_uppercase());
         self.shard.join(Joining { stream, code, interval: Interval::M1, expected: NEXT, hub });

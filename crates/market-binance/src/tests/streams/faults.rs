@@ -27,7 +27,7 @@ async fn through_with(
 #[tokio::test]
 async fn dropped_connections_are_opened_again_and_gaps_filled() {
     let (live, mut reader) = through(&[Trouble::new(FaultKind::WsDrop, 20)], 12).await;
-    assert!(live.sim.streams().opened >= 21, "{:?}", live.sim.streams());
+    assert!(live.sim.stream_counts().opened >= 21, "{:?}", live.sim.stream_counts());
     // An error and an end are one loss, after which there is one connection.
     live.settle(&mut reader, 1).await;
     assert!(reader.count(is_down) >= 1);
@@ -38,7 +38,7 @@ async fn dropped_connections_are_opened_again_and_gaps_filled() {
 #[tokio::test]
 async fn a_connection_that_falls_silent_is_replaced() {
     let (live, reader) = through(&[Trouble::new(FaultKind::WsStall, 1)], 12).await;
-    assert!(live.sim.streams().opened >= 2);
+    assert!(live.sim.stream_counts().opened >= 2);
     assert!(reader.count(is_down) >= 1);
     // The candles of the silence came from the record.
     assert!(reader.count(is_gap) >= 1, "{:?}", reader.statuses);
@@ -163,7 +163,7 @@ async fn an_announced_end_is_anticipated() {
     let (live, mut reader) = through(&[Trouble::new(FaultKind::WsShutdown, 1)], 8).await;
     live.settle(&mut reader, 1).await;
     // The new connection was there before the old one went.
-    assert_eq!((live.sim.streams().opened, reader.count(is_down)), (2, 0));
+    assert_eq!((live.sim.stream_counts().opened, reader.count(is_down)), (2, 0));
 }
 
 #[tokio::test]
@@ -179,7 +179,7 @@ async fn connections_are_replaced_before_they_get_too_old() {
         live.check(reader).await;
         assert_eq!(reader.count(is_down), 0, "{:?}", reader.statuses);
     }
-    assert!(live.sim.streams().opened >= 5, "{:?}", live.sim.streams());
+    assert!(live.sim.stream_counts().opened >= 5, "{:?}", live.sim.stream_counts());
     live.settle(&mut reader, 2).await;
 }
 
@@ -195,7 +195,7 @@ async fn a_stream_that_is_confirmed_but_mute_is_noticed() {
     reader.read(1).await;
     // No candle closes for a long time here, so only the forming one can tell.
     mute.read_until(|event| matches!(event, KlineEvent::Candle { .. })).await;
-    assert!(live.sim.streams().opened >= 2);
+    assert!(live.sim.stream_counts().opened >= 2);
     reader.read(2).await;
     live.check(&reader).await;
     // Only who hears nothing is told; the others went over to the new connection unharmed.
@@ -239,7 +239,7 @@ async fn a_stream_that_falls_mute_is_told_and_replaced_ever_more_rarely() {
     mute.read_until(is_down).await;
     mute.read(14).await;
     // Trying every twentieth of a second would be about thirty connections.
-    let opened = live.sim.streams().opened;
+    let opened = live.sim.stream_counts().opened;
     assert!((2..=10).contains(&opened), "{opened}");
     live.check(&mute).await;
     live.sim.faults().clear();
@@ -261,7 +261,7 @@ async fn a_halted_symbol_is_healthy_however_closely_it_is_watched() {
     let asked = live.sim.requests(Served::Klines);
     let nothing = tokio::time::timeout(Duration::from_secs(2), halted.feed.next()).await;
     assert!(nothing.is_err(), "{nothing:?}");
-    assert_eq!(live.sim.streams().opened, 1);
+    assert_eq!(live.sim.stream_counts().opened, 1);
     let asked = live.sim.requests(Served::Klines) - asked;
     assert!((2..=100).contains(&asked), "the record was asked {asked} times");
 }
@@ -315,7 +315,7 @@ async fn hardly_traded_and_halted_symbols_are_quiet_but_alive() {
     live.check(&quiet).await;
     assert_eq!(*halted.next().await.unwrap(), KlineEvent::Connected);
     // Silence of a symbol is no silence of the connection.
-    assert_eq!(live.sim.streams().opened, 1);
+    assert_eq!(live.sim.stream_counts().opened, 1);
     let nothing = tokio::time::timeout(Duration::from_millis(300), halted.feed.next()).await;
     assert!(nothing.is_err(), "{nothing:?}");
 }

@@ -32,7 +32,7 @@ async fn a_stream_that_is_always_refused_disturbs_no_other() {
         reader.read(6).await;
         assert_eq!(reader.count(is_down), 0, "{}", reader.code);
     }
-    assert_eq!(live.sim.streams().opened, 1);
+    assert_eq!(live.sim.stream_counts().opened, 1);
     // A new connection asks for all of them at once, and is as good as the old one.
     live.trouble(Trouble::new(FaultKind::WsDrop, 1));
     for reader in [&mut before, &mut after] {
@@ -40,10 +40,10 @@ async fn a_stream_that_is_always_refused_disturbs_no_other() {
         reader.read_until(is_up).await;
     }
     refused.read(2).await;
-    assert_eq!((live.sim.streams().opened, refused.count(is_up)), (2, 0));
+    assert_eq!((live.sim.stream_counts().opened, refused.count(is_up)), (2, 0));
     // One that is to replace it takes over without what neither of them has.
     live.trouble(Trouble::new(FaultKind::WsShutdown, 1));
-    live.until(&mut before, |sim| sim.streams().opened > 2).await;
+    live.until(&mut before, |sim| sim.stream_counts().opened > 2).await;
     live.settle(&mut before, 2).await;
     // And as soon as it is not refused any more, it is live on the connection that there is.
     live.sim.faults().clear();
@@ -54,7 +54,7 @@ async fn a_stream_that_is_always_refused_disturbs_no_other() {
         live.check(reader).await;
     }
     assert_eq!((before.count(is_down), after.count(is_down), refused.count(is_down)), (1, 1, 0));
-    assert_eq!(live.sim.streams().opened, 3);
+    assert_eq!(live.sim.stream_counts().opened, 3);
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn where_everything_is_refused_another_connection_is_tried() {
     for code in ["BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "ADAUSDT"] {
         readers.push(live.follow(code, Interval::M1).await);
     }
-    live.until(&mut readers[0], |sim| sim.streams().opened > 1).await;
+    live.until(&mut readers[0], |sim| sim.stream_counts().opened > 1).await;
     live.sim.faults().clear();
     for reader in &mut readers {
         reader.read_until(is_up).await;
@@ -94,7 +94,7 @@ async fn what_is_given_up_while_others_are_refused_is_not_subscribed_to() {
     last.read_until(is_up).await;
     live.settle(&mut first, 2).await;
     last.read(3).await;
-    assert_eq!((live.sim.streams().streams, live.sim.streams().opened), (2, 1));
+    assert_eq!((live.sim.stream_counts().streams, live.sim.stream_counts().opened), (2, 1));
     live.check(&last).await;
 }
 
@@ -126,7 +126,7 @@ async fn no_more_is_asked_than_the_exchange_allows() {
         reader.read(1).await;
         live.check(reader).await;
     }
-    assert_eq!(live.sim.streams().opened, 1);
+    assert_eq!(live.sim.stream_counts().opened, 1);
 }
 
 /// One of many, on every connection that is opened to replace the first, and when there is none.
@@ -150,11 +150,11 @@ async fn a_stream_that_only_new_connections_are_refused_is_neither_lost_nor_doub
     let stream = format!("/ws/{}@kline_1m", readers[17].code.to_lowercase());
     live.trouble(Trouble::new(FaultKind::WsRefused, 1_000_000).on(&stream));
     for drops in [0, 1] {
-        let opened = live.sim.streams().opened;
+        let opened = live.sim.stream_counts().opened;
         if drops > 0 {
             live.trouble(Trouble::new(FaultKind::WsDrop, drops));
         }
-        live.until(&mut readers[17], |sim| sim.streams().opened >= opened + 3).await;
+        live.until(&mut readers[17], |sim| sim.stream_counts().opened >= opened + 3).await;
         for reader in &mut readers {
             reader.read(3).await;
             live.check(reader).await;

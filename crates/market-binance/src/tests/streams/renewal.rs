@@ -30,8 +30,8 @@ async fn renewing(troubles: &[Trouble]) -> (Live, [Reader; 3]) {
     }
     // Until the last of it has struck, and a connection has taken over that it did not strike.
     live.until(&mut readers[0], |sim| sim.faults().list().is_empty()).await;
-    let opened = live.sim.streams().opened;
-    live.until(&mut readers[0], |sim| sim.streams().opened >= opened + 2).await;
+    let opened = live.sim.stream_counts().opened;
+    live.until(&mut readers[0], |sim| sim.stream_counts().opened >= opened + 2).await;
     (live, readers)
 }
 
@@ -66,7 +66,7 @@ async fn a_subscription_that_is_refused_or_never_confirmed_is_made_again() {
         live.trouble(Trouble::new(kind, 2));
         let mut reader = live.follow("BTCUSDT", Interval::M1).await;
         reader.read_until(|event| *event == KlineEvent::Connected).await;
-        let opened = live.sim.streams().opened;
+        let opened = live.sim.stream_counts().opened;
         assert!(connections.contains(&opened), "{kind:?}: {opened}");
         reader.read(3).await;
         live.check(&reader).await;
@@ -109,7 +109,7 @@ async fn all_of_many_streams_come_back() {
         reader.read_until(|event| *event == KlineEvent::Connected).await;
         reader.read_until(forms).await;
     }
-    let opened = live.sim.streams().opened;
+    let opened = live.sim.stream_counts().opened;
     assert!((3..10).contains(&opened) && live.sim.faults().list().is_empty(), "{opened}");
     for reader in &mut readers {
         reader.read(2).await;
@@ -130,7 +130,7 @@ async fn pings_are_answered_on_a_connection_that_has_nothing_else_to_say() {
     assert_eq!(*halted.next().await.unwrap(), KlineEvent::Connected);
     let mut reader = live.follow("BTCUSDT", Interval::M1).await;
     reader.read(10).await;
-    assert_eq!(live.sim.streams().opened, 2);
+    assert_eq!(live.sim.stream_counts().opened, 2);
 }
 
 /// More requests than the exchange bears in a second, twice: at the beginning and at the renewal.
@@ -162,10 +162,10 @@ async fn many_streams_are_subscribed_and_renewed_within_the_exchange_s_limit() {
         reader.read_until(|event| *event == KlineEvent::Connected).await;
     }
     // Everything goes into a few requests, on one connection that is not closed for flooding.
-    let counts = live.sim.streams();
+    let counts = live.sim.stream_counts();
     assert_eq!((counts.opened, counts.streams), (1, readers.len() as u64));
     live.trouble(Trouble::new(FaultKind::WsShutdown, 1));
-    live.until(&mut readers[0], |sim| sim.streams().opened > 1).await;
+    live.until(&mut readers[0], |sim| sim.stream_counts().opened > 1).await;
     live.settle(&mut readers[0], counts.streams).await;
     let renewed = live.binance.inner.clock.now();
     for reader in &mut readers {
@@ -173,5 +173,5 @@ async fn many_streams_are_subscribed_and_renewed_within_the_exchange_s_limit() {
         reader.read_until(later).await;
         assert_eq!(reader.count(is_down), 0, "{}", reader.code);
     }
-    assert_eq!(live.sim.streams().opened, 2);
+    assert_eq!(live.sim.stream_counts().opened, 2);
 }

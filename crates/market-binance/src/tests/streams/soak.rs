@@ -58,8 +58,8 @@ async fn soak(series: &[(&str, Interval)], per_connection: usize, opened: u64) {
     let mut dice = Dice(20_261_115);
     let connections = series.len().div_ceil(per_connection) as u32;
     let began = Instant::now();
-    while live.sim.streams().opened < opened {
-        assert!(began.elapsed() < Duration::from_mins(5), "{:?}", live.sim.streams());
+    while live.sim.stream_counts().opened < opened {
+        assert!(began.elapsed() < Duration::from_mins(5), "{:?}", live.sim.stream_counts());
         // Only a few at a time, so that they mix as they are rolled.
         if live.sim.faults().list().len() < 8 {
             live.trouble(dice.trouble());
@@ -80,7 +80,7 @@ async fn soak(series: &[(&str, Interval)], per_connection: usize, opened: u64) {
         closed += reader.closed.len();
         gaps += reader.count(is_gap);
     }
-    println!("{:?}, {closed} closed candles, {gaps} gaps filled", live.sim.streams());
+    println!("{:?}, {closed} closed candles, {gaps} gaps filled", live.sim.stream_counts());
     assert!(closed >= series.len() * 5, "only {closed} closed candles");
 }
 

@@ -13,7 +13,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Fault, FaultKind, Sim, SimConfig, StreamRules};
+use crate::{FaultKind, InjectedFault, Sim, SimConfig, StreamRules};
 
 const SCALE: i64 = 600;
 
@@ -155,7 +155,7 @@ async fn combined_streams_say_which_they_are() {
         assert_eq!(frame["stream"], stream.as_str());
         seen.insert(stream);
     }
-    assert_eq!(world.sim.streams().streams, 3);
+    assert_eq!(world.sim.stream_counts().streams, 3);
 }
 
 #[tokio::test]
@@ -174,7 +174,7 @@ async fn streams_are_subscribed_to_listed_and_given_up() {
     }
     let order = json!({"method": "UNSUBSCRIBE", "params": ["btcusdt@kline_1m"], "id": "x"});
     assert_eq!(tell(&mut socket, &order).await, json!({"result": null, "id": "x"}));
-    assert_eq!(world.sim.streams().streams, 2);
+    assert_eq!(world.sim.stream_counts().streams, 2);
     assert_eq!(tell(&mut socket, &json!({"method": "DANCE"})).await["error"]["code"], 2);
 }
 
@@ -185,15 +185,15 @@ async fn subscriptions_can_be_refused_and_passed_over() {
     let order =
         |id: u64| json!({"method": "SUBSCRIBE", "params": ["a@kline_1m", "b@kline_1m"], "id": id});
     for kind in [FaultKind::WsUnanswered, FaultKind::WsRefused] {
-        world.sim.faults().add(Fault::new(kind, 1).on("/ws/b@kline_1m")).unwrap();
+        world.sim.faults().add(InjectedFault::new(kind, 1).on("/ws/b@kline_1m")).unwrap();
     }
     // The next answer is that to the second request.
     socket.send(Message::text(order(1).to_string())).await.unwrap();
     let refused = tell(&mut socket, &order(2)).await;
     assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(2), &json!(2)));
-    assert_eq!(world.sim.streams().streams, 0);
+    assert_eq!(world.sim.stream_counts().streams, 0);
     assert_eq!(tell(&mut socket, &order(3)).await, json!({"result": null, "id": 3}));
-    assert_eq!(world.sim.streams().streams, 2);
+    assert_eq!(world.sim.stream_counts().streams, 2);
 }
 
 #[tokio::test]
@@ -240,7 +240,7 @@ async fn pings_must_be_answered() {
         closing(&mut reader).await;
     }
     let silent = world.connect("/ws").await;
-    while world.sim.streams().connections > 1 {
+    while world.sim.stream_counts().connections > 1 {
         message(&mut reader).await.unwrap();
     }
     drop(silent);
@@ -258,13 +258,13 @@ async fn closings(socket: &mut Socket, count: usize) -> Vec<i64> {
 async fn closing_frames_can_be_lost_late_doubled_and_swapped() {
     let world = world(|_| {}).await;
     let path = "/ws/btcusdt@kline_1m";
-    let fault = |fault: Fault| world.sim.faults().add(fault.on(path)).unwrap();
-    fault(Fault::new(FaultKind::WsMissingClose, 1));
-    fault(Fault::new(FaultKind::WsLateClose, 1).delay_ms(90_000));
+    let fault = |fault: InjectedFault| world.sim.faults().add(fault.on(path)).unwrap();
+    fault(InjectedFault::new(FaultKind::WsMissingClose, 1));
+    fault(InjectedFault::new(FaultKind::WsLateClose, 1).delay_ms(90_000));
     let mut socket = world.connect(path).await;
     let first = json(&mut socket).await["k"]["t"].as_i64().unwrap() / 60_000;
     assert_eq!(closings(&mut socket, 3).await, [first + 2, first + 1, first + 3]);
-    fault(Fault::new(FaultKind::WsDuplicate, 100));
+    fault(InjectedFault::new(FaultKind::WsDuplicate, 100));
     let (one, two) = (closing(&mut socket).await, closing(&mut socket).await);
     assert_eq!(one, two);
 }
@@ -275,7 +275,7 @@ async fn connections_drop_stall_and_announce_their_end() {
     let path = "/ws/btcusdt@kline_1m";
     let mut socket = world.connect(path).await;
     json(&mut socket).await;
-    world.sim.faults().add(Fault::new(FaultKind::WsDrop, 1)).unwrap();
+    world.sim.faults().add(InjectedFault::new(FaultKind::WsDrop, 1)).unwrap();
     loop {
         match socket.next().await {
             Some(Ok(Message::Text(_))) => {}
@@ -284,11 +284,11 @@ async fn connections_drop_stall_and_announce_their_end() {
         }
     }
     let mut socket = world.connect(path).await;
-    world.sim.faults().add(Fault::new(FaultKind::WsShutdown, 1)).unwrap();
+    world.sim.faults().add(InjectedFault::new(FaultKind::WsShutdown, 1)).unwrap();
     while json(&mut socket).await["e"] != "serverShutdown" {}
     while !matches!(message(&mut socket).await, None | Some(Message::Close(_))) {}
     let mut stalled = world.connect(path).await;
-    world.sim.faults().add(Fault::new(FaultKind::WsStall, 1)).unwrap();
+    world.sim.faults().add(InjectedFault::new(FaultKind::WsStall, 1)).unwrap();
     while tokio::time::timeout(Duration::from_millis(300), stalled.next()).await.is_ok() {}
 }
 
@@ -297,7 +297,7 @@ async fn rest_lags_behind_when_told_to() {
     let world = world(|_| {}).await;
     let rows = |limit: u32| format!("symbol=BTCUSDT&interval=1m&limit={limit}");
     let before = world.rows(&rows(5)).await;
-    world.sim.faults().add(Fault::new(FaultKind::RestLag, 1).delay_ms(60_000)).unwrap();
+    world.sim.faults().add(InjectedFault::new(FaultKind::RestLag, 1).delay_ms(60_000)).unwrap();
     let lagging = world.rows(&rows(5)).await;
     assert!(lagging.len() <= 4 && lagging[0][0].as_i64() >= before[0][0].as_i64());
     assert_eq!(world.rows(&rows(5)).await.len(), 5);

@@ -199,7 +199,7 @@ async fn splits_and_dividends_are_told() {
 
 async fn struck(sim: &Sim, kind: FaultKind, path: &str) -> (u16, HeaderMap, String) {
     let faults: &Faults = sim.faults();
-    let fault = Fault::new(kind, 1).on("/iss/*");
+    let fault = InjectedFault::new(kind, 1).on("/iss/*");
     let fault = if kind == FaultKind::Status429 { fault.retry_after_s(3) } else { fault };
     faults.add(fault).unwrap();
     let answer = ask(sim, path).await;

@@ -28,9 +28,9 @@ pub(super) async fn check(config: &Config) -> Vec<Finding> {
             return vec![Finding::fail(WHAT, detail).fix(fix)];
         }
     };
-    let asked =
-        MoexConfig { retries: 0, request_timeout: PATIENCE, ..MoexConfig::new(url, "moex") };
-    let exchange = match Moex::new(asked, Arc::new(SystemClock)) {
+    let mut config = MoexConfig::new(url, "moex");
+    (config.http.retries, config.http.request_timeout) = (0, PATIENCE);
+    let exchange = match Moex::new(config, Arc::new(SystemClock)) {
         Ok(exchange) => exchange,
         Err(fault) => return vec![Finding::fail(WHAT, fault.to_string()).fix(ADDRESS)],
     };
@@ -85,7 +85,7 @@ fn explain(fault: &Fault) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use market_sim::{Fault as Outage, FaultKind, Sim, SimConfig};
+    use market_sim::{FaultKind, InjectedFault as Outage, Sim, SimConfig};
     use tokio_util::sync::CancellationToken;
 
     use super::super::Level;

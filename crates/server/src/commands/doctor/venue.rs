@@ -10,7 +10,7 @@ use http::Uri;
 use market::{
     Follow, Interval, KlineEvent, LiveKlines as _, Quote, QuoteSource as _, Symbol, Venue,
 };
-use market_binance::{Binance, BinanceConfig};
+use market_binance::Binance;
 
 use super::Finding;
 use crate::config::{BinanceSite, Config, Provider};
@@ -61,8 +61,8 @@ fn open(site: &BinanceSite) -> Result<Binance, Finding> {
          wss://data-stream.binance.vision",
         )
     };
-    let config = site.adapter("binance").map_err(|failure| refused(failure.to_string()))?;
-    let config = BinanceConfig { retries: 0, request_timeout: PATIENCE, ..config };
+    let mut config = site.adapter("binance").map_err(|failure| refused(failure.to_string()))?;
+    (config.http.retries, config.http.request_timeout) = (0, PATIENCE);
     Binance::new(config, Arc::new(SystemClock)).map_err(|fault| refused(fault.to_string()))
 }
 
@@ -154,7 +154,7 @@ fn judge_clock(ahead_ms: i64) -> Finding {
 mod tests {
     use std::net::SocketAddr;
 
-    use market_sim::{Fault, FaultKind, Sim, SimConfig};
+    use market_sim::{FaultKind, InjectedFault, Sim, SimConfig};
     use tokio_util::sync::CancellationToken;
 
     use super::super::Level;
@@ -224,7 +224,7 @@ mod tests {
                 (FaultKind::Status429, "wait"),
                 (FaultKind::Html, "portal"),
             ] {
-                faults.faults().add(Fault::new(kind, 1)).unwrap();
+                faults.faults().add(InjectedFault::new(kind, 1)).unwrap();
                 let [(level, said)] = levels_at(address).await.try_into().unwrap();
                 assert_eq!(level, Level::Fail, "{kind:?}");
                 assert!(said.contains(told), "{kind:?}: {said}");

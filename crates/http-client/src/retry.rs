@@ -1,4 +1,4 @@
-//! How long to wait before asking again, and how long an answer may be used.
+//! How long to wait before a retry, and how long a cached answer is fresh.
 
 use std::time::Duration;
 
@@ -6,15 +6,15 @@ use clock::Millis;
 
 use crate::backoff::{bound, random_unit};
 
-/// Anything up to a bound that doubles with each attempt, so that callers who failed together do
-/// not return together.
+/// A random wait of at most `first` doubled `attempt` times, bounded by `longest`. Callers that
+/// failed together therefore do not retry together.
 pub fn jitter(attempt: u32, first: Duration, longest: Duration) -> Duration {
     bound(attempt, first, longest).mul_f64(random_unit())
 }
 
-/// Whether something learnt at `then` may still be used. A clock that was set back makes
+/// Whether something learnt at `then` is younger than `age`. A clock that was set back makes
 /// everything old.
-pub fn is_young(then: Millis, now: Millis, age: Duration) -> bool {
+pub fn is_fresh(then: Millis, now: Millis, age: Duration) -> bool {
     let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
     (0..age).contains(&(now.0.saturating_sub(then.0)))
 }
@@ -37,16 +37,16 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_from_the_future_is_old() {
+    fn a_time_in_the_future_is_not_fresh() {
         let age = Duration::from_secs(1);
-        for (then, now, young) in [
+        for (then, now, fresh) in [
             (0, 0, true),
             (0, 999, true),
             (0, 1_000, false),
             (5, 4, false),
             (i64::MIN, i64::MAX, false),
         ] {
-            assert_eq!(is_young(Millis(then), Millis(now), age), young, "{then} {now}");
+            assert_eq!(is_fresh(Millis(then), Millis(now), age), fresh, "{then} {now}");
         }
     }
 }

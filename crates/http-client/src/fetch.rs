@@ -1,0 +1,92 @@
+//! The seam between the client's policy and the network: one GET request, one complete response.
+//! Production uses `reqwest`; tests serve a simulated exchange in memory.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use fault::Fault;
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
+use reqwest::redirect::Policy;
+
+use crate::RequestFailure;
+
+/// A response whose body was read to its end.
+#[derive(Debug)]
+pub struct HttpResponse {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+/// The future of [`Fetch::get`].
+pub type FetchFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<HttpResponse, RequestFailure>> + Send + 'a>>;
+
+/// Sends one GET request to `path` below the base URL and reads at most `body_bytes_max` bytes.
+pub trait Fetch: Send + Sync {
+    fn get<'a>(
+        &'a self,
+        path: &'a str,
+        query: &'a [(&'a str, String)],
+        body_bytes_max: usize,
+    ) -> FetchFuture<'a>;
+}
+
+/// [`Fetch`] over TCP and TLS.
+pub(crate) struct ReqwestFetch {
+    http: reqwest::Client,
+    base: String,
+}
+
+impl ReqwestFetch {
+    /// The headers are sent with every request.
+    pub(crate) fn new(
+        base: String,
+        connect_timeout: Duration,
+        headers: HeaderMap,
+    ) -> Result<Self, Fault> {
+        // Fails only when a provider is installed already, which is fine.
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let mut http = reqwest::Client::builder()
+            .connect_timeout(connect_timeout)
+            .default_headers(headers)
+            .redirect(Policy::none())
+            .no_proxy()
+            .tcp_nodelay(true)
+            .user_agent("stoa");
+        if base.starts_with("http:") {
+            // Lets a machine without root certificates talk to the simulated exchange.
+            http = http.tls_certs_only([]);
+        }
+        let http = http.build().map_err(|error| {
+            Fault::unavailable("upstream_unreachable", "the HTTP client could not be set up")
+                .caused_by(error)
+        })?;
+        Ok(Self { http, base })
+    }
+}
+
+impl Fetch for ReqwestFetch {
+    fn get<'a>(
+        &'a self,
+        path: &'a str,
+        query: &'a [(&'a str, String)],
+        body_bytes_max: usize,
+    ) -> FetchFuture<'a> {
+        Box::pin(async move {
+            let url = format!("{}/{path}", self.base);
+            let sent = self.http.get(url).query(query).send().await;
+            let mut response = sent.map_err(RequestFailure::transport)?;
+            let (status, headers) = (response.status(), response.headers().clone());
+            let mut body = Vec::new();
+            while let Some(chunk) = response.chunk().await.map_err(RequestFailure::read_body)? {
+                if body.len() + chunk.len() > body_bytes_max {
+                    return Err(RequestFailure::too_large(body_bytes_max));
+                }
+                body.extend_from_slice(&chunk);
+            }
+            Ok(HttpResponse { status, headers, body })
+        })
+    }
+}
