@@ -1,7 +1,7 @@
 //! The history benchmark: ten million bars of fifty tickers imported from CSV and paged, ours
 //! beside DuckDB's import and beside OFFSET on plain SQLite rows.
 //!
-//! `cargo run --release -p bench --bin history [BARS_PER_TICKER] [ROUNDS]`
+//! `cargo xtask bench history [BARS_PER_TICKER] [ROUNDS]`
 
 #![expect(clippy::print_stdout, reason = "a benchmark talks to a terminal")]
 

@@ -19,26 +19,7 @@ const REST: Duration = Duration::from_millis(200);
 pub(crate) fn prepare(options: &Options) -> Outcome<PathBuf> {
     match &options.stoa {
         Some(path) => Ok(path.canonicalize()?),
-        None => build(),
-    }
-}
-
-/// Built the way this program was, so that a quick try with a debug build stays quick.
-fn build() -> Outcome<PathBuf> {
-    let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let root = bench.parent().ok_or("the benchmarks have left their workspace")?;
-    let mut cargo = Command::new(option_env!("CARGO").unwrap_or("cargo"));
-    cargo.current_dir(root).args(["build", "--quiet", "--package", "server", "--bin", "stoa"]);
-    if !cfg!(debug_assertions) {
-        cargo.arg("--release");
-    }
-    let status = cargo.status().map_err(|error| format!("{cargo:?}: {error}"))?;
-    let here = std::env::current_exe()?;
-    let built = here.parent().ok_or("this program stands nowhere")?.join("stoa");
-    if status.success() && built.exists() {
-        Ok(built)
-    } else {
-        Err(format!("{cargo:?} failed: {status}").into())
+        None => bench::binaries::build("server", "stoa"),
     }
 }
 

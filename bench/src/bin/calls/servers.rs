@@ -30,7 +30,7 @@ impl Binaries {
         let root = bench.parent().ok_or("the benchmarks have left their workspace")?;
         let build = |given: &Option<PathBuf>, package: &str, name: &str| match given {
             Some(path) => Ok(path.canonicalize()?),
-            None => build(root, package, name),
+            None => bench::binaries::build(package, name),
         };
         Ok(Self {
             stoa: build(&options.stoa, "server", "stoa")?,
@@ -51,19 +51,6 @@ impl Binaries {
         command.arg(&self.fastmcp).arg(folder.quotes());
         command
     }
-}
-
-/// Built the way this program was, so that a quick try with a debug build stays quick.
-fn build(root: &Path, package: &str, name: &str) -> Outcome<PathBuf> {
-    let mut cargo = Command::new(option_env!("CARGO").unwrap_or("cargo"));
-    cargo.current_dir(root).args(["build", "--quiet", "--package", package, "--bin", name]);
-    if !cfg!(debug_assertions) {
-        cargo.arg("--release");
-    }
-    done(&mut cargo)?;
-    let here = std::env::current_exe()?;
-    let built = here.parent().ok_or("this program stands nowhere")?.join(name);
-    if built.exists() { Ok(built) } else { Err(format!("no {}", built.display()).into()) }
 }
 
 /// A Python with FastMCP in a folder that git ignores.

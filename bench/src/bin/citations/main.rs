@@ -1,6 +1,6 @@
 //! Citations found in made-up opinions, ours beside eyecite's in the same run, on one thread each.
 //!
-//! `cargo run --release -p bench --bin citations [BYTES] [ROUNDS]`
+//! `cargo xtask bench citations [BYTES] [ROUNDS]`
 
 #![expect(clippy::print_stdout, reason = "a benchmark talks to a terminal")]
 

@@ -1,7 +1,7 @@
 //! The insights benchmark: a million insights asked for two words of one case, the first twenty
 //! and the exact total, ours beside raw SQLite FTS5 and tantivy, and ours on PostgreSQL.
 //!
-//! `cargo run --release -p bench --bin insights [INSIGHTS] [ROUNDS] [INSIGHTS_ON_POSTGRESQL]`
+//! `cargo xtask bench insights [INSIGHTS] [ROUNDS] [INSIGHTS_ON_POSTGRESQL]`
 
 #![expect(clippy::print_stdout, reason = "a benchmark talks to a terminal")]
 

@@ -2,7 +2,7 @@
 //! a window with more and more history outside it, proposals made and applied by many at once.
 //! Every call goes through the pipeline, as over a transport. `bench/README.md` says how to read it.
 //!
-//! `cargo run --release -p bench --bin pricing_load [TICKS]`
+//! `cargo xtask bench pricing_load [TICKS]`
 
 #![expect(clippy::print_stdout, reason = "a benchmark talks to a terminal")]
 

@@ -32,30 +32,15 @@ pub(crate) struct Binaries {
 
 impl Binaries {
     pub(crate) fn prepare(options: &Options) -> Outcome<Self> {
-        let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let root = bench.parent().ok_or("the benchmarks have left their workspace")?;
         let build = |given: &Option<PathBuf>, package: &str, name: &str| match given {
             Some(path) => Ok(path.canonicalize()?),
-            None => build(root, package, name),
+            None => bench::binaries::build(package, name),
         };
         Ok(Self {
             stoa: build(&options.stoa, "server", "stoa")?,
             naive: build(&options.naive, "bench", "streams_naive")?,
         })
     }
-}
-
-/// Built the way this program was, so that a quick try with a debug build stays quick.
-fn build(root: &Path, package: &str, name: &str) -> Outcome<PathBuf> {
-    let mut cargo = Command::new(option_env!("CARGO").unwrap_or("cargo"));
-    cargo.current_dir(root).args(["build", "--quiet", "--package", package, "--bin", name]);
-    if !cfg!(debug_assertions) {
-        cargo.arg("--release");
-    }
-    done(&mut cargo)?;
-    let here = std::env::current_exe()?;
-    let built = here.parent().ok_or("this program stands nowhere")?.join(name);
-    if built.exists() { Ok(built) } else { Err(format!("no {}", built.display()).into()) }
 }
 
 fn done(command: &mut Command) -> Outcome<()> {

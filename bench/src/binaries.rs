@@ -1,0 +1,30 @@
+//! Builds the programs that a benchmark starts, with the profile the benchmark itself was built with.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Builds one binary of the workspace and gives its path. A debug build of the benchmark builds a
+/// debug binary, so that a quick try stays quick.
+pub fn build(
+    package: &str,
+    name: &str,
+) -> Result<PathBuf, Box<dyn std::error::Error + Send + Sync>> {
+    let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = bench.parent().ok_or("the benchmarks are outside their workspace")?;
+    let here = std::env::current_exe()?;
+    let folder = here.parent().ok_or("this program has no folder")?;
+    let profile = match folder.file_name().and_then(|it| it.to_str()) {
+        Some("debug") | None => "dev",
+        Some(profile) => profile,
+    };
+    let mut cargo = Command::new(option_env!("CARGO").unwrap_or("cargo"));
+    cargo.current_dir(root).stdout(Stdio::null());
+    cargo.args(["build", "--quiet", "--profile", profile, "--package", package, "--bin", name]);
+    let status = cargo.status().map_err(|error| format!("{cargo:?}: {error}"))?;
+    let built = folder.join(name);
+    if status.success() && built.exists() {
+        Ok(built)
+    } else {
+        Err(format!("{cargo:?} failed: {status}").into())
+    }
+}

@@ -1,0 +1,172 @@
+//! Which crate may depend on which, and which dependencies of a manifest no source file uses.
+
+use std::collections::BTreeSet;
+
+use crate::Outcome;
+use crate::workspace::{Package, Workspace, read, rust_files};
+
+/// What each crate may depend on outside tests, one row a crate.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("archive-accounts", &["auth", "clock", "fault", "jobs", "store"]),
+    (
+        "archive-documents",
+        &["archive-accounts", "archive-extract", "clock", "fault", "jobs", "store"],
+    ),
+    ("archive-drafts", &["archive-entities", "cite"]),
+    ("archive-entities", &["cite"]),
+    ("archive-extract", &[]),
+    ("archive-insights", &["archive-accounts", "clock", "fault", "jobs", "store"]),
+    ("archive-integrity", &["cite"]),
+    ("auth", &["fault"]),
+    ("cite", &[]),
+    ("clock", &[]),
+    ("contract", &["fault"]),
+    ("fanout", &[]),
+    ("fault", &[]),
+    ("http-client", &["clock", "fault"]),
+    ("jobs", &["clock", "fault", "store"]),
+    ("llm", &["fault", "http-client"]),
+    ("market", &["clock", "fault"]),
+    ("market-bars", &["clock", "fault", "market", "store"]),
+    ("market-binance", &["clock", "fault", "http-client", "market", "market-live"]),
+    ("market-files", &["clock", "fault", "market", "market-bars"]),
+    ("market-live", &["clock", "fanout", "fault", "market"]),
+    ("market-moex", &["clock", "fault", "http-client", "market", "market-live"]),
+    ("market-sim", &["clock", "market"]),
+    ("pricing-engine", &["fault"]),
+    ("service-analyst", &["clock", "contract", "fault", "llm"]),
+    (
+        "service-archive",
+        &[
+            "archive-accounts",
+            "archive-documents",
+            "archive-drafts",
+            "archive-extract",
+            "archive-insights",
+            "archive-integrity",
+            "clock",
+            "contract",
+            "fault",
+            "jobs",
+            "llm",
+            "store",
+        ],
+    ),
+    (
+        "service-indicators",
+        &["clock", "contract", "fanout", "fault", "http-client", "market", "market-bars", "ta"],
+    ),
+    ("service-moex", &["clock", "contract", "fault", "market"]),
+    (
+        "service-pricing",
+        &[
+            "clock",
+            "contract",
+            "fault",
+            "http-client",
+            "jobs",
+            "market",
+            "pricing-engine",
+            "ssrf-guard",
+            "store",
+        ],
+    ),
+    ("service-quotes", &["clock", "contract", "fault", "market", "market-bars"]),
+    ("ssrf-guard", &[]),
+    ("store", &["fault"]),
+    ("ta", &[]),
+    ("telemetry", &[]),
+    ("transport-a2a", &["contract", "fault", "http-client", "ssrf-guard"]),
+    ("transport-http", &["auth", "contract", "fault", "telemetry"]),
+    ("transport-mcp", &["contract", "fault"]),
+];
+
+/// These may depend on every crate.
+const UNRESTRICTED: &[&str] = &["server", "bench", "testkit"];
+
+/// Dependencies that no source file names, each with the reason.
+const USED_INDIRECTLY: &[(&str, &str, &str)] = &[];
+
+pub(super) fn problems(workspace: &Workspace) -> Outcome<Vec<String>> {
+    let mut all = forbidden(workspace);
+    for package in workspace.packages.values() {
+        all.extend(unused(package)?);
+    }
+    Ok(all)
+}
+
+fn forbidden(workspace: &Workspace) -> Vec<String> {
+    let mut all = Vec::new();
+    for (name, package) in &workspace.packages {
+        if UNRESTRICTED.contains(&name.as_str()) {
+            continue;
+        }
+        let allowed = match ALLOWED.iter().find(|(crate_name, _)| crate_name == name) {
+            Some((_, allowed)) => *allowed,
+            None if name == "xtask" || name == "fuzz" => continue,
+            None => {
+                all.push(format!("{name} has no row in xtask/src/tidy/dependencies.rs"));
+                continue;
+            }
+        };
+        for on in &package.dependencies {
+            if !allowed.contains(&on.as_str()) {
+                all.push(format!("{name} must not depend on {on}"));
+            }
+        }
+    }
+    for (name, _) in ALLOWED {
+        if !workspace.packages.contains_key(*name) {
+            all.push(format!(
+                "xtask/src/tidy/dependencies.rs has a row for {name}, which is no crate"
+            ));
+        }
+    }
+    all
+}
+
+/// Dependencies of a manifest whose name appears in no source file of the crate.
+fn unused(package: &Package) -> Outcome<Vec<String>> {
+    let manifest = read(&package.folder.join("Cargo.toml"))?;
+    let manifest: toml::Table = toml::from_str(&manifest).map_err(|error| error.to_string())?;
+    let mut files = Vec::new();
+    rust_files(&package.folder, &mut files)?;
+    let mut source = String::new();
+    for file in files {
+        source.push_str(&read(&file)?);
+    }
+    let sections = ["dependencies", "dev-dependencies", "build-dependencies"];
+    let tables = sections.iter().filter_map(|it| manifest.get(*it)?.as_table());
+    let names: BTreeSet<&String> = tables.flat_map(toml::Table::keys).collect();
+    let problem = |name: &&String| {
+        let known = USED_INDIRECTLY.iter().any(|(of, on, _)| *of == package.name && on == *name);
+        let itself = **name == package.name;
+        !known && !itself && !names_crate(&source, &name.replace('-', "_"))
+    };
+    let all = names.into_iter().filter(problem);
+    Ok(all.map(|name| format!("{} does not use its dependency {name}", package.name)).collect())
+}
+
+/// Whether a text names a crate as a word, as in `use NAME`, `NAME::item` or `extern crate NAME`.
+fn names_crate(source: &str, name: &str) -> bool {
+    source.match_indices(name).any(|(at, _)| {
+        let is_word = |it: char| it.is_alphanumeric() || it == '_';
+        let before = source[..at].chars().next_back();
+        let rest = &source[at + name.len()..];
+        !before.is_some_and(is_word)
+            && (rest.starts_with("::") || rest.starts_with([';', ' ', '}', ',']))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crate_is_named_by_a_path() {
+        assert!(names_crate("use sha2::Sha256;", "sha2"));
+        assert!(names_crate("let x = http_body::Frame;", "http_body"));
+        assert!(!names_crate("let http_body_util = 1;", "http_body"));
+        assert!(!names_crate("my_sha2::x()", "sha2"));
+    }
+}
