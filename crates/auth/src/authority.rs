@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use fault::Fault;
 
-use crate::cache::{Cache, Digest, Entry, digest};
+use crate::cache::{CachedGrant, Digest, GrantCache, digest};
 use crate::faults::{token_expired, token_revoked};
-use crate::grant::{Grant, Limits};
+use crate::grant::{Grant, TokenLimits};
 use crate::keyring::Keyring;
 use crate::revocation::{RevocationId, Revocations};
-use crate::scope::Scopes;
+use crate::scope::ScopeSet;
 use crate::secret::{Secret, to_hex};
 use crate::token;
 use crate::ttl::TTL_MAX;
@@ -31,23 +31,23 @@ const SUBJECT_MAX: usize = 128;
 pub struct MintRequest {
     /// Whom the token is for; shown in logs.
     pub subject: String,
-    pub scopes: Scopes,
+    pub scopes: ScopeSet,
     pub ttl: Duration,
-    pub limits: Limits,
+    pub limits: TokenLimits,
 }
 
 pub struct Authority {
     keys: Keyring,
     revocations: Arc<dyn Revocations>,
     /// Grants already verified, so that a client's every call does not cost a signature chain.
-    cache: Cache,
+    cache: GrantCache,
     /// Raised by each revocation, which makes every cached grant ask again.
     epoch: AtomicU64,
 }
 
 impl Authority {
     pub fn new(keys: Keyring, revocations: Arc<dyn Revocations>) -> Self {
-        Self { keys, revocations, cache: Cache::new(CACHE_CAPACITY), epoch: AtomicU64::new(0) }
+        Self { keys, revocations, cache: GrantCache::new(CACHE_CAPACITY), epoch: AtomicU64::new(0) }
     }
 
     pub fn mint(&self, request: &MintRequest, now: i64) -> Result<Secret, Fault> {
@@ -132,7 +132,7 @@ impl Authority {
             self.cache.remove(&digest);
             return Err(token_revoked());
         }
-        self.cache.put(digest, Entry { grant: Arc::clone(grant), asked_at: now, epoch });
+        self.cache.put(digest, CachedGrant { grant: Arc::clone(grant), asked_at: now, epoch });
         Ok(())
     }
 

@@ -16,7 +16,7 @@ pub(crate) fn digest(token: &str) -> Digest {
 }
 
 #[derive(Clone)]
-pub(crate) struct Entry {
+pub(crate) struct CachedGrant {
     pub(crate) grant: Arc<Grant>,
     /// When the revocations were last asked, in Unix seconds.
     pub(crate) asked_at: i64,
@@ -26,23 +26,23 @@ pub(crate) struct Entry {
 
 /// Two generations: the young one fills, then becomes the old one, and what was not asked for
 /// since then is forgotten with it. Every operation is constant time and the bound is exact.
-pub(crate) struct Cache {
+pub(crate) struct GrantCache {
     generations: Mutex<Generations>,
     half: usize,
 }
 
 #[derive(Default)]
 struct Generations {
-    young: HashMap<Digest, Entry>,
-    old: HashMap<Digest, Entry>,
+    young: HashMap<Digest, CachedGrant>,
+    old: HashMap<Digest, CachedGrant>,
 }
 
-impl Cache {
+impl GrantCache {
     pub(crate) fn new(capacity: usize) -> Self {
         Self { generations: Mutex::default(), half: (capacity / 2).max(1) }
     }
 
-    pub(crate) fn get(&self, digest: &Digest) -> Option<Entry> {
+    pub(crate) fn get(&self, digest: &Digest) -> Option<CachedGrant> {
         let mut generations = self.generations.lock();
         if let Some(entry) = generations.young.get(digest) {
             return Some(entry.clone());
@@ -52,7 +52,7 @@ impl Cache {
         Some(entry)
     }
 
-    pub(crate) fn put(&self, digest: Digest, entry: Entry) {
+    pub(crate) fn put(&self, digest: Digest, entry: CachedGrant) {
         let mut generations = self.generations.lock();
         generations.insert(digest, entry, self.half);
     }
@@ -65,7 +65,7 @@ impl Cache {
 }
 
 impl Generations {
-    fn insert(&mut self, digest: Digest, entry: Entry, half: usize) {
+    fn insert(&mut self, digest: Digest, entry: CachedGrant, half: usize) {
         if self.young.len() >= half && !self.young.contains_key(&digest) {
             self.old = std::mem::take(&mut self.young);
         }
@@ -76,24 +76,24 @@ impl Generations {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grant::Limits;
-    use crate::scope::Scopes;
+    use crate::grant::TokenLimits;
+    use crate::scope::ScopeSet;
 
-    fn entry() -> Entry {
+    fn entry() -> CachedGrant {
         let grant = Grant {
             id: String::new(),
             subject: String::new(),
-            scopes: Scopes::default(),
+            scopes: ScopeSet::default(),
             expires_at: 0,
-            limits: Limits::default(),
+            limits: TokenLimits::default(),
             chain: Vec::new(),
         };
-        Entry { grant: Arc::new(grant), asked_at: 0, epoch: 0 }
+        CachedGrant { grant: Arc::new(grant), asked_at: 0, epoch: 0 }
     }
 
     #[test]
     fn it_stays_within_its_bound_and_keeps_what_is_used() {
-        let cache = Cache::new(8);
+        let cache = GrantCache::new(8);
         let used = digest("used");
         cache.put(used, entry());
         for number in 0..100 {

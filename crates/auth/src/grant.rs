@@ -4,7 +4,7 @@ use fault::Fault;
 
 use crate::faults;
 use crate::revocation::RevocationId;
-use crate::scope::Scopes;
+use crate::scope::ScopeSet;
 
 /// What the bearer may do, until when, and on what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,10 +13,10 @@ pub struct Grant {
     pub id: String,
     /// Whom the token was minted for.
     pub subject: String,
-    pub scopes: Scopes,
+    pub scopes: ScopeSet,
     /// Unix seconds; the token is refused from this second on.
     pub expires_at: i64,
-    pub limits: Limits,
+    pub limits: TokenLimits,
     /// One id per level, root first; revoking any of them revokes this grant.
     pub chain: Vec<RevocationId>,
 }
@@ -44,14 +44,14 @@ impl Grant {
 
 /// On what a grant may be used. `None` sets no limit; an empty list reaches nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Limits {
+pub struct TokenLimits {
     pub sku_prefix: Option<Vec<String>>,
     pub market: Option<Vec<String>>,
     /// The services it can be used at, by name.
     pub service: Option<Vec<String>>,
 }
 
-impl Limits {
+impl TokenLimits {
     pub fn allow_sku(&self, sku: &str) -> bool {
         self.sku_prefix
             .as_ref()
@@ -109,9 +109,9 @@ mod tests {
 
     #[track_caller]
     fn check(left: Option<Vec<String>>, right: Option<Vec<String>>, expected: Option<Vec<String>>) {
-        let of = |sku_prefix: &Option<Vec<String>>| Limits {
+        let of = |sku_prefix: &Option<Vec<String>>| TokenLimits {
             sku_prefix: sku_prefix.clone(),
-            ..Limits::default()
+            ..TokenLimits::default()
         };
         assert_eq!(of(&left).intersect(&of(&right)).sku_prefix, expected);
         assert_eq!(of(&right).intersect(&of(&left)).sku_prefix, expected);
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn limits_reach_what_they_name() {
-        let limits = Limits {
+        let limits = TokenLimits {
             sku_prefix: list(&["TOY-"]),
             market: list(&["DE", "FR"]),
             service: list(&["archive"]),
@@ -138,9 +138,9 @@ mod tests {
         assert!(limits.allow_sku("TOY-1") && !limits.allow_sku("TOY") && !limits.allow_sku(""));
         assert!(limits.allow_market("FR") && !limits.allow_market("F"));
         assert!(limits.allow_service("archive") && !limits.allow_service("archiv"));
-        let free = Limits::default();
+        let free = TokenLimits::default();
         assert!(free.allow_sku("any") && free.allow_market("any") && free.allow_service("any"));
-        let nothing = Limits { sku_prefix: list(&[]), market: list(&[]), service: list(&[]) };
+        let nothing = TokenLimits { sku_prefix: list(&[]), market: list(&[]), service: list(&[]) };
         assert!(!nothing.allow_sku("TOY-1") && !nothing.allow_market("DE"));
         assert!(!nothing.allow_service("archive"));
     }

@@ -39,7 +39,7 @@ pub struct AuthSnapshot {
     pub ok: u64,
     /// Every known failure code, zeros included; `other` holds the rest.
     pub failures: BTreeMap<&'static str, u64>,
-    /// Scopes that were asked for at least once; `other` holds those without a row of their own.
+    /// ScopeSet that were asked for at least once; `other` holds those without a row of their own.
     pub scopes: BTreeMap<&'static str, ScopeCount>,
 }
 

@@ -1,4 +1,4 @@
-//! Scopes: the lower-case words that say what a token may be used for.
+//! ScopeSet: the lower-case words that say what a token may be used for.
 //!
 //! The set of words is open, because each service names its own; no word implies another, `admin`
 //! included.
@@ -15,9 +15,9 @@ const SCOPES_MAX: usize = 32;
 
 /// One permission, such as `read`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Scope(Cow<'static, str>);
+pub struct ScopeName(Cow<'static, str>);
 
-impl Scope {
+impl ScopeName {
     pub const READ: Self = Self(Cow::Borrowed("read"));
     pub const WRITE: Self = Self(Cow::Borrowed("write"));
     pub const COLLECT: Self = Self(Cow::Borrowed("collect"));
@@ -48,7 +48,7 @@ impl Scope {
     }
 }
 
-impl fmt::Display for Scope {
+impl fmt::Display for ScopeName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -56,9 +56,9 @@ impl fmt::Display for Scope {
 
 /// A small sorted set of scopes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Scopes(Vec<Scope>);
+pub struct ScopeSet(Vec<ScopeName>);
 
-impl Scopes {
+impl ScopeSet {
     /// Reads `read,write`; spaces around words are ignored, an empty list is refused.
     pub fn parse(list: &str) -> Result<Self, Fault> {
         Self::from_words(list.split(',').map(str::trim))
@@ -73,7 +73,7 @@ impl Scopes {
                     format!("a token carries at most {SCOPES_MAX} scopes"),
                 ));
             }
-            scopes.push(Scope::new(word)?);
+            scopes.push(ScopeName::new(word)?);
         }
         Ok(scopes.into_iter().collect())
     }
@@ -95,13 +95,13 @@ impl Scopes {
         self.0.is_empty()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Scope> {
+    pub fn iter(&self) -> impl Iterator<Item = &ScopeName> {
         self.0.iter()
     }
 }
 
-impl FromIterator<Scope> for Scopes {
-    fn from_iter<I: IntoIterator<Item = Scope>>(scopes: I) -> Self {
+impl FromIterator<ScopeName> for ScopeSet {
+    fn from_iter<I: IntoIterator<Item = ScopeName>>(scopes: I) -> Self {
         let mut scopes: Vec<_> = scopes.into_iter().collect();
         scopes.sort();
         scopes.dedup();
@@ -109,7 +109,7 @@ impl FromIterator<Scope> for Scopes {
     }
 }
 
-impl fmt::Display for Scopes {
+impl fmt::Display for ScopeSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, scope) in self.0.iter().enumerate() {
             if at > 0 {
@@ -127,7 +127,7 @@ mod tests {
 
     #[track_caller]
     fn check(list: &str, expected: Option<&str>) {
-        let read = Scopes::parse(list).ok().map(|scopes| scopes.to_string());
+        let read = ScopeSet::parse(list).ok().map(|scopes| scopes.to_string());
         assert_eq!(read.as_deref(), expected, "{list:?}");
     }
 
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn admin_implies_nothing() {
-        let admin: Scopes = [Scope::ADMIN].into_iter().collect();
+        let admin: ScopeSet = [ScopeName::ADMIN].into_iter().collect();
         assert!(admin.contains("admin"));
         assert!(!admin.contains("read"));
         assert!(!admin.contains("adm"));

@@ -9,12 +9,12 @@ use fault::Fault;
 use hmac::Mac;
 
 use crate::faults::{scope_missing, token_missing, token_signature};
-use crate::grant::Limits;
+use crate::grant::TokenLimits;
 use crate::revocation::RevocationId;
-use crate::scope::Scopes;
+use crate::scope::ScopeSet;
 use crate::secret::{Secret, keyed, sign};
 pub use crate::wire::TOKEN_PREFIX;
-use crate::wire::{Frames, LimitsBlock, NarrowingBlock, RootBlock, write};
+use crate::wire::{LimitsBlock, NarrowingBlock, RootBlock, TokenFrames, write};
 
 /// Longest note, in characters.
 const NOTE_MAX: usize = 128;
@@ -23,11 +23,11 @@ const NOTE_MAX: usize = 128;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Narrowing {
     /// Only these scopes remain.
-    pub scopes: Option<Scopes>,
+    pub scopes: Option<ScopeSet>,
     /// Unix seconds; an expiry later than the token's own changes nothing.
     pub expires_at: Option<i64>,
     /// Applied on top of the token's own limits.
-    pub limits: Limits,
+    pub limits: TokenLimits,
     /// Why, or for whom; readable by everybody who holds the token.
     pub note: Option<String>,
 }
@@ -46,7 +46,7 @@ pub fn attenuate(token: &str, narrowing: &Narrowing) -> Result<Secret, Fault> {
 }
 
 /// The narrowing itself, for any scopes at all.
-pub(crate) fn append(frames: &Frames, narrowing: &Narrowing) -> Result<Secret, Fault> {
+pub(crate) fn append(frames: &TokenFrames, narrowing: &Narrowing) -> Result<Secret, Fault> {
     let note = narrowing.note.as_deref();
     if note.is_some_and(|note| note.chars().count() > NOTE_MAX) {
         let message = format!("a note has at most {NOTE_MAX} characters");
@@ -68,18 +68,18 @@ pub(crate) fn append(frames: &Frames, narrowing: &Narrowing) -> Result<Secret, F
 pub(crate) fn mint(key: &[u8; 32], root: &RootBlock) -> Result<Secret, Fault> {
     let block = write(root)?;
     let tail = sign(key, &block);
-    Frames { blocks: vec![block], tail }.encode().map(Secret::new)
+    TokenFrames { blocks: vec![block], tail }.encode().map(Secret::new)
 }
 
-pub(crate) fn decode(token: &str) -> Result<Frames, Fault> {
+pub(crate) fn decode(token: &str) -> Result<TokenFrames, Fault> {
     if token.is_empty() {
         return Err(token_missing(None));
     }
-    Frames::decode(token)
+    TokenFrames::decode(token)
 }
 
 /// Checks the chain in constant time and gives the revocation id of every level, root first.
-pub(crate) fn check(frames: &Frames, key: &[u8; 32]) -> Result<Vec<RevocationId>, Fault> {
+pub(crate) fn check(frames: &TokenFrames, key: &[u8; 32]) -> Result<Vec<RevocationId>, Fault> {
     let mut chain = Vec::with_capacity(frames.blocks.len());
     let mut signature = *key;
     for block in &frames.blocks {
@@ -101,10 +101,10 @@ pub(crate) fn check(frames: &Frames, key: &[u8; 32]) -> Result<Vec<RevocationId>
 pub struct Inspection {
     pub id: String,
     pub subject: String,
-    pub scopes: Scopes,
+    pub scopes: ScopeSet,
     pub issued_at: i64,
     pub expires_at: i64,
-    pub limits: Limits,
+    pub limits: TokenLimits,
     /// The notes of the narrowings that have one, oldest first.
     pub notes: Vec<String>,
     /// How many times it was narrowed.

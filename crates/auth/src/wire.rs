@@ -9,8 +9,8 @@ use fault::Fault;
 use serde::{Deserialize, Serialize};
 
 use crate::faults::token_malformed;
-use crate::grant::Limits;
-use crate::scope::Scopes;
+use crate::grant::TokenLimits;
+use crate::scope::ScopeSet;
 use crate::secret::from_hex;
 
 /// What every token of this version begins with; also what log redaction looks for.
@@ -60,7 +60,7 @@ pub(crate) struct LimitsBlock {
     pub(crate) service: Option<Vec<String>>,
 }
 
-impl From<LimitsBlock> for Limits {
+impl From<LimitsBlock> for TokenLimits {
     fn from(block: LimitsBlock) -> Self {
         Self { sku_prefix: block.sku_prefix, market: block.market, service: block.service }
     }
@@ -68,8 +68,8 @@ impl From<LimitsBlock> for Limits {
 
 impl LimitsBlock {
     /// Nothing at all when there is nothing to limit.
-    pub(crate) fn from_limits(limits: &Limits) -> Option<Self> {
-        (*limits != Limits::default()).then(|| Self {
+    pub(crate) fn from_limits(limits: &TokenLimits) -> Option<Self> {
+        (*limits != TokenLimits::default()).then(|| Self {
             sku_prefix: limits.sku_prefix.clone(),
             market: limits.market.clone(),
             service: limits.service.clone(),
@@ -79,13 +79,13 @@ impl LimitsBlock {
 
 /// A token taken apart, its blocks still unread.
 #[derive(Clone)]
-pub(crate) struct Frames {
+pub(crate) struct TokenFrames {
     /// Root first; never empty.
     pub(crate) blocks: Vec<Vec<u8>>,
     pub(crate) tail: [u8; SIGNATURE],
 }
 
-impl Frames {
+impl TokenFrames {
     pub(crate) fn decode(text: &str) -> Result<Self, Fault> {
         let body = text
             .strip_prefix(TOKEN_PREFIX)
@@ -154,7 +154,7 @@ impl Frames {
             issued_at: root.issued,
             expires_at: root.expires,
             scopes: read_scopes(&root.scopes)?,
-            limits: root.limits.map(Limits::from).unwrap_or_default(),
+            limits: root.limits.map(TokenLimits::from).unwrap_or_default(),
             notes: Vec::new(),
         };
         for block in narrowings {
@@ -170,8 +170,8 @@ pub(crate) struct Claims {
     pub(crate) subject: String,
     pub(crate) issued_at: i64,
     pub(crate) expires_at: i64,
-    pub(crate) scopes: Scopes,
-    pub(crate) limits: Limits,
+    pub(crate) scopes: ScopeSet,
+    pub(crate) limits: TokenLimits,
     pub(crate) notes: Vec<String>,
 }
 
@@ -197,8 +197,8 @@ fn read<'a, T: Deserialize<'a>>(block: &'a [u8]) -> Result<T, Fault> {
         .map_err(|_| token_malformed("it holds a block this version does not understand"))
 }
 
-fn read_scopes(words: &[String]) -> Result<Scopes, Fault> {
-    Scopes::from_words(words.iter().map(String::as_str))
+fn read_scopes(words: &[String]) -> Result<ScopeSet, Fault> {
+    ScopeSet::from_words(words.iter().map(String::as_str))
         .map_err(|_| token_malformed("it holds a scope that is not a lower-case word"))
 }
 

@@ -1,4 +1,4 @@
-//! Anthropic's spelling: Messages with blocks of content, whole or as a stream that ends with
+//! Anthropic's wire_format: Messages with blocks of content, whole or as a stream that ends with
 //! `message_stop`.
 //!
 //! A piece of a stream:
@@ -7,13 +7,13 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::draft::{Draft, other};
-use crate::failure::{ErrorWords, Failure};
-use crate::{Message, Request, Stop, Tool, ToolChoice};
+use crate::failure::{AttemptFailure, ProviderError};
+use crate::reply_builder::{ReplyBuilder, other};
+use crate::{ChatMessage, ModelRequest, StopReason, Tool, ToolChoice};
 
 pub(crate) const VERSION: &str = "2023-06-01";
 
-pub(crate) fn body(request: &Request, model: &str, output: u32, stream: bool) -> Value {
+pub(crate) fn body(request: &ModelRequest, model: &str, output: u32, stream: bool) -> Value {
     let (system, messages) = messages(&request.messages);
     let mut body = json!({"model": model, "max_tokens": output, "messages": messages});
     if !system.is_empty() {
@@ -43,24 +43,24 @@ fn tool(tool: &Tool) -> Value {
 }
 
 /// System texts stand apart, and turns alternate: results of one turn's calls are one message.
-fn messages(messages: &[Message]) -> (String, Vec<Value>) {
+fn messages(messages: &[ChatMessage]) -> (String, Vec<Value>) {
     let mut system: Vec<&str> = Vec::new();
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in messages {
         let (role, blocks) = match message {
-            Message::System(text) => {
+            ChatMessage::System(text) => {
                 system.push(text);
                 continue;
             }
-            Message::User(text) => ("user", text_block(text)),
-            Message::Assistant { text, tool_calls } => {
+            ChatMessage::User(text) => ("user", text_block(text)),
+            ChatMessage::Assistant { text, tool_calls } => {
                 let mut blocks = text_block(text);
                 blocks.extend(tool_calls.iter().map(|it| {
                     json!({"type": "tool_use", "id": it.id, "name": it.name, "input": it.arguments})
                 }));
                 ("assistant", blocks)
             }
-            Message::ToolResult { call_id, content, failed } => {
+            ChatMessage::ToolResult { call_id, content, failed } => {
                 let mut block =
                     json!({"type": "tool_result", "tool_use_id": call_id, "content": content});
                 if *failed {
@@ -93,7 +93,7 @@ struct Answer {
     #[serde(default)]
     stop_reason: Option<String>,
     #[serde(default)]
-    usage: Option<Tokens>,
+    usage: Option<TokenCounts>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -113,7 +113,7 @@ enum Block {
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Tokens {
+struct TokenCounts {
     #[serde(default)]
     input_tokens: Option<u64>,
     #[serde(default)]
@@ -144,11 +144,11 @@ enum Piece {
     MessageDelta {
         delta: End,
         #[serde(default)]
-        usage: Option<Tokens>,
+        usage: Option<TokenCounts>,
     },
     MessageStop,
     Error {
-        error: ErrorWords,
+        error: ProviderError,
     },
     /// Pings, and what is yet to be invented.
     #[serde(other)]
@@ -158,7 +158,7 @@ enum Piece {
 #[derive(Debug, Deserialize)]
 struct Start {
     #[serde(default)]
-    usage: Option<Tokens>,
+    usage: Option<TokenCounts>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -179,83 +179,83 @@ enum Delta {
 }
 
 /// A whole answer.
-pub(crate) fn read(body: &[u8], draft: &mut Draft) -> Result<(), Failure> {
+pub(crate) fn read(body: &[u8], builder: &mut ReplyBuilder) -> Result<(), AttemptFailure> {
     let answer: Answer = serde_json::from_slice(body).map_err(|_| not_understood())?;
     match answer.kind.as_str() {
         "message" => {}
-        "error" => return Err(ErrorWords::from_body(body).amid_success(draft.key.as_ref())),
+        "error" => return Err(ProviderError::from_body(body).amid_success(builder.key.as_ref())),
         _ => return Err(not_understood()),
     }
     for (index, block) in answer.content.into_iter().enumerate() {
-        open(index as u64, block, draft)?;
-        draft.close(index as u64)?;
+        open(index as u64, block, builder)?;
+        builder.close(index as u64)?;
     }
-    count(answer.usage, draft);
-    draft.stop = answer.stop_reason.as_deref().map(stop);
-    draft.ended = true;
+    count(answer.usage, builder);
+    builder.stop = answer.stop_reason.as_deref().map(stop);
+    builder.ended = true;
     Ok(())
 }
 
 /// The data of one event.
-pub(crate) fn event(data: &str, draft: &mut Draft) -> Result<(), Failure> {
+pub(crate) fn event(data: &str, builder: &mut ReplyBuilder) -> Result<(), AttemptFailure> {
     match serde_json::from_str(data).map_err(|_| not_understood())? {
-        Piece::MessageStart { message } => count(message.usage, draft),
-        Piece::ContentBlockStart { index, content_block } => open(index, content_block, draft)?,
+        Piece::MessageStart { message } => count(message.usage, builder),
+        Piece::ContentBlockStart { index, content_block } => open(index, content_block, builder)?,
         Piece::ContentBlockDelta { index, delta } => match delta {
-            Delta::Text { text } => draft.say(&text)?,
+            Delta::Text { text } => builder.say(&text)?,
             Delta::Input { partial_json } => {
-                draft.call(Some(index), None, None, &partial_json)?;
+                builder.call(Some(index), None, None, &partial_json)?;
             }
             Delta::Other => {}
         },
-        Piece::ContentBlockStop { index } => draft.close(index)?,
+        Piece::ContentBlockStop { index } => builder.close(index)?,
         Piece::MessageDelta { delta, usage } => {
-            count(usage, draft);
+            count(usage, builder);
             if let Some(reason) = delta.stop_reason {
-                draft.stop = Some(stop(&reason));
+                builder.stop = Some(stop(&reason));
             }
         }
-        Piece::MessageStop => draft.ended = true,
-        Piece::Error { error } => return Err(error.amid_success(draft.key.as_ref())),
+        Piece::MessageStop => builder.ended = true,
+        Piece::Error { error } => return Err(error.amid_success(builder.key.as_ref())),
         Piece::Other => {}
     }
     Ok(())
 }
 
-fn not_understood() -> Failure {
-    Failure::bad("it is not a message")
+fn not_understood() -> AttemptFailure {
+    AttemptFailure::bad("it is not a message")
 }
 
-fn open(index: u64, block: Block, draft: &mut Draft) -> Result<(), Failure> {
+fn open(index: u64, block: Block, builder: &mut ReplyBuilder) -> Result<(), AttemptFailure> {
     match block {
-        Block::Text { text } => draft.say(&text),
+        Block::Text { text } => builder.say(&text),
         Block::ToolUse { id, name, input } => {
             // A stream opens with an empty object and sends the real one in pieces.
             let empty = input.is_null() || input.as_object().is_some_and(serde_json::Map::is_empty);
             let arguments = if empty { String::new() } else { input.to_string() };
-            draft.call(Some(index), Some(&id), Some(&name), &arguments)
+            builder.call(Some(index), Some(&id), Some(&name), &arguments)
         }
         Block::Other => Ok(()),
     }
 }
 
 /// Counts are of the whole message so far; those left out are as they were.
-fn count(usage: Option<Tokens>, draft: &mut Draft) {
+fn count(usage: Option<TokenCounts>, builder: &mut ReplyBuilder) {
     let Some(usage) = usage else { return };
     if let Some(input) = usage.input_tokens {
         let cached = [usage.cache_creation_input_tokens, usage.cache_read_input_tokens];
         let cached = cached.into_iter().flatten().fold(0_u64, u64::saturating_add);
-        draft.input_tokens = Some(input.saturating_add(cached));
+        builder.input_tokens = Some(input.saturating_add(cached));
     }
-    draft.output_tokens = usage.output_tokens.or(draft.output_tokens);
+    builder.output_tokens = usage.output_tokens.or(builder.output_tokens);
 }
 
-fn stop(reason: &str) -> Stop {
+fn stop(reason: &str) -> StopReason {
     match reason {
-        "end_turn" | "stop_sequence" => Stop::End,
-        "tool_use" => Stop::ToolCalls,
-        "max_tokens" | "model_context_window_exceeded" => Stop::Length,
-        "refusal" => Stop::Refused,
+        "end_turn" | "stop_sequence" => StopReason::End,
+        "tool_use" => StopReason::ToolCalls,
+        "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
+        "refusal" => StopReason::Refused,
         word => other(word),
     }
 }

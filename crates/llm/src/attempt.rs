@@ -9,20 +9,20 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use crate::client::Shared;
-use crate::failure::{Failure, refused};
+use crate::failure::{AttemptFailure, refused};
 
 /// How much of a refusal is read.
 const REFUSAL_BYTES_MAX: usize = 64 << 10;
 
 /// A moment by which something must have happened, and the words for it if it has not.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience {
+pub(crate) struct RequestTimeout {
     until: Instant,
     after: Duration,
     doing: &'static str,
 }
 
-impl Patience {
+impl RequestTimeout {
     /// Ends after `wait` or at the end of the whole call, whichever comes first.
     pub(crate) fn new(doing: &'static str, wait: Duration, end: Instant) -> Self {
         let now = Instant::now();
@@ -30,8 +30,8 @@ impl Patience {
         Self { until: now + after, after, doing }
     }
 
-    pub(crate) async fn over<T>(self, work: impl Future<Output = T>) -> Result<T, Failure> {
-        let late = |_| Failure::timeout(self.doing, self.after);
+    pub(crate) async fn over<T>(self, work: impl Future<Output = T>) -> Result<T, AttemptFailure> {
+        let late = |_| AttemptFailure::timeout(self.doing, self.after);
         timeout_at(self.until, work).await.map_err(late)
     }
 }
@@ -48,17 +48,17 @@ impl Answer {
     pub(crate) async fn begin(
         shared: &Shared,
         body: &Value,
-        patience: Patience,
-    ) -> Result<Self, Failure> {
-        Self::of(shared, shared.http.post(shared.endpoint.clone()).json(body), patience).await
+        timeout: RequestTimeout,
+    ) -> Result<Self, AttemptFailure> {
+        Self::of(shared, shared.http.post(shared.endpoint.clone()).json(body), timeout).await
     }
 
     pub(crate) async fn of(
         shared: &Shared,
         request: RequestBuilder,
-        patience: Patience,
-    ) -> Result<Self, Failure> {
-        let response = patience.over(request.send()).await?.map_err(Failure::transport)?;
+        timeout: RequestTimeout,
+    ) -> Result<Self, AttemptFailure> {
+        let response = timeout.over(request.send()).await?.map_err(AttemptFailure::transport)?;
         let (status, headers) = (response.status(), response.headers().clone());
         let mut answer =
             Self { response, bytes: 0, bytes_max: shared.config.bounds.body_bytes_max };
@@ -67,7 +67,7 @@ impl Answer {
         }
         answer.bytes_max = REFUSAL_BYTES_MAX;
         // The status says enough where the body cannot be had.
-        let body = answer.whole(patience).await.unwrap_or_default();
+        let body = answer.whole(timeout).await.unwrap_or_default();
         Err(refused(status, &headers, &body, shared.config.key.as_ref()))
     }
 
@@ -82,19 +82,25 @@ impl Answer {
         kind.trim().to_ascii_lowercase()
     }
 
-    pub(crate) async fn chunk(&mut self, patience: Patience) -> Result<Option<Bytes>, Failure> {
-        let chunk = patience.over(self.response.chunk()).await?;
-        let Some(chunk) = chunk.map_err(|_| Failure::cut_short())? else { return Ok(None) };
+    pub(crate) async fn chunk(
+        &mut self,
+        timeout: RequestTimeout,
+    ) -> Result<Option<Bytes>, AttemptFailure> {
+        let chunk = timeout.over(self.response.chunk()).await?;
+        let Some(chunk) = chunk.map_err(|_| AttemptFailure::cut_short())? else { return Ok(None) };
         self.bytes += chunk.len();
         if self.bytes > self.bytes_max {
-            return Err(Failure::too_large("bytes", self.bytes_max));
+            return Err(AttemptFailure::too_large("bytes", self.bytes_max));
         }
         Ok(Some(chunk))
     }
 
-    pub(crate) async fn whole(&mut self, patience: Patience) -> Result<Vec<u8>, Failure> {
+    pub(crate) async fn whole(
+        &mut self,
+        timeout: RequestTimeout,
+    ) -> Result<Vec<u8>, AttemptFailure> {
         let mut body = Vec::new();
-        while let Some(chunk) = self.chunk(patience).await? {
+        while let Some(chunk) = self.chunk(timeout).await? {
             body.extend_from_slice(&chunk);
         }
         Ok(body)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fault::{Fault, Kind};
 use tokio::time::Instant;
 
-use crate::Usage;
+use crate::TokenUsage;
 
 /// Clones share what is left.
 #[derive(Debug, Clone)]
@@ -14,11 +14,11 @@ pub struct Budget {
     tokens_max: u64,
     calls_max: u32,
     deadline: Instant,
-    spent: Arc<Mutex<Spent>>,
+    spent: Arc<Mutex<SpentTokens>>,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-struct Spent {
+struct SpentTokens {
     calls: u32,
     tokens: u64,
     /// Set aside for calls under way, so that two at once cannot spend the same.
@@ -42,12 +42,12 @@ impl Budget {
         self.spent().calls
     }
 
-    fn spent(&self) -> MutexGuard<'_, Spent> {
+    fn spent(&self) -> MutexGuard<'_, SpentTokens> {
         self.spent.lock()
     }
 
     /// Sets aside what one call needs at most. The output is shortened to what is left.
-    pub(crate) fn hold(&self, input: u64, output_max: u32) -> Result<Holding, Fault> {
+    pub(crate) fn reserve(&self, input: u64, output_max: u32) -> Result<TokenReservation, Fault> {
         let refuse = |what: &str| {
             let message = format!("the {what} this task may spend on the model are used up");
             Err(Fault::new(Kind::RateLimited, "llm_budget_spent", message))
@@ -73,37 +73,37 @@ impl Budget {
         spent.calls += 1;
         spent.held = spent.held.saturating_add(held);
         drop(spent);
-        Ok(Holding { budget: self.clone(), held, input, output, seen: 0, began: false })
+        Ok(TokenReservation { budget: self.clone(), held, input, output, seen: 0, began: false })
     }
 }
 
-/// Tokens set aside for one call. Whatever becomes of it, they are given back or spent.
+/// TokenCounts set aside for one call. Whatever becomes of it, they are given back or spent.
 #[derive(Debug)]
-pub(crate) struct Holding {
+pub(crate) struct TokenReservation {
     budget: Budget,
     held: u64,
     input: u64,
     pub(crate) output: u32,
-    /// Our guess of the output so far, for a call that is given up.
+    /// Our estimate_tokens of the output so far, for a call that is given up.
     seen: u64,
     began: bool,
 }
 
-impl Holding {
+impl TokenReservation {
     /// The model is at work, so that the input is paid for.
     pub(crate) fn began(&mut self, seen: u64) {
         self.began = true;
         self.seen = seen;
     }
 
-    pub(crate) fn settle(mut self, usage: Usage) {
+    pub(crate) fn settle(mut self, usage: TokenUsage) {
         self.began = true;
         self.input = usage.input_tokens;
         self.seen = usage.output_tokens;
     }
 }
 
-impl Drop for Holding {
+impl Drop for TokenReservation {
     fn drop(&mut self) {
         let mut spent = self.budget.spent();
         spent.held = spent.held.saturating_sub(self.held);
@@ -114,8 +114,8 @@ impl Drop for Holding {
     }
 }
 
-/// Tokens are about four bytes of English; other scripts have more bytes and more tokens.
-pub(crate) fn guess(bytes: usize) -> u64 {
+/// TokenCounts are about four bytes of English; other scripts have more bytes and more tokens.
+pub(crate) fn estimate_tokens(bytes: usize) -> u64 {
     (bytes as u64).div_ceil(4)
 }
 
@@ -132,31 +132,31 @@ mod tests {
     #[test]
     fn calls_under_way_cannot_spend_the_same_tokens() {
         let budget = budget(100, 9);
-        let first = budget.hold(10, 50).unwrap();
-        let second = budget.clone().hold(10, 50).unwrap();
+        let first = budget.reserve(10, 50).unwrap();
+        let second = budget.clone().reserve(10, 50).unwrap();
         assert_eq!((first.output, second.output), (50, 30));
-        assert_eq!(budget.hold(1, 1).unwrap_err().code(), "llm_budget_spent");
-        first.settle(Usage { input_tokens: 12, output_tokens: 8, estimated: false });
+        assert_eq!(budget.reserve(1, 1).unwrap_err().code(), "llm_budget_spent");
+        first.settle(TokenUsage { input_tokens: 12, output_tokens: 8, estimated: false });
         drop(second);
         assert_eq!((budget.tokens_spent(), budget.calls_made()), (20, 2));
-        assert_eq!(budget.hold(10, 500).unwrap().output, 70);
+        assert_eq!(budget.reserve(10, 500).unwrap().output, 70);
     }
 
     #[test]
     fn a_call_given_up_pays_for_what_was_seen() {
         let budget = budget(100, 9);
-        let mut holding = budget.hold(10, 50).unwrap();
-        holding.began(3);
-        drop(holding);
+        let mut reservation = budget.reserve(10, 50).unwrap();
+        reservation.began(3);
+        drop(reservation);
         assert_eq!(budget.tokens_spent(), 13);
     }
 
     #[test]
     fn calls_and_time_run_out() {
         let few = budget(100, 1);
-        drop(few.hold(1, 1).unwrap());
-        assert_eq!(few.hold(1, 1).unwrap_err().code(), "llm_budget_spent");
+        drop(few.reserve(1, 1).unwrap());
+        assert_eq!(few.reserve(1, 1).unwrap_err().code(), "llm_budget_spent");
         let late = Budget::new(100, 1, Instant::now());
-        assert_eq!(late.hold(1, 1).unwrap_err().code(), "llm_timeout");
+        assert_eq!(late.reserve(1, 1).unwrap_err().code(), "llm_timeout");
     }
 }

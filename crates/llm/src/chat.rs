@@ -1,15 +1,15 @@
-//! What is said to a model and what it says, in no provider's spelling.
+//! What is said to a model and what it says, in no provider's wire_format.
 
 use fault::Fault;
 use serde_json::{Map, Value};
 
-use crate::{Bounds, Budget};
+use crate::{Budget, SizeLimits};
 
 /// The longest tool name that both providers take.
 const TOOL_NAME_CHARS_MAX: usize = 64;
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Message {
+pub enum ChatMessage {
     System(String),
     User(String),
     Assistant {
@@ -53,8 +53,8 @@ pub enum ToolChoice {
 }
 
 #[derive(Debug, Clone)]
-pub struct Request {
-    pub messages: Vec<Message>,
+pub struct ModelRequest {
+    pub messages: Vec<ChatMessage>,
     pub tools: Vec<Tool>,
     pub tool_choice: ToolChoice,
     /// The provider's own choice if absent; some models take no other.
@@ -64,8 +64,8 @@ pub struct Request {
     pub budget: Budget,
 }
 
-impl Request {
-    pub fn new(messages: Vec<Message>, budget: &Budget) -> Self {
+impl ModelRequest {
+    pub fn new(messages: Vec<ChatMessage>, budget: &Budget) -> Self {
         Self {
             messages,
             tools: Vec::new(),
@@ -82,12 +82,12 @@ impl Request {
         self
     }
 
-    pub(crate) fn check(&self, bounds: &Bounds) -> Result<(), Fault> {
+    pub(crate) fn check(&self, bounds: &SizeLimits) -> Result<(), Fault> {
         let refuse = |field: String, expected: &str| {
             Err(Fault::invalid("llm_bad_request", "the request to the model is not valid")
                 .problem(field, expected))
         };
-        if !self.messages.iter().any(|it| !matches!(it, Message::System(_))) {
+        if !self.messages.iter().any(|it| !matches!(it, ChatMessage::System(_))) {
             return refuse("messages".to_owned(), "at least one that is not a system message");
         }
         if self.output_tokens_max == 0 {
@@ -119,9 +119,9 @@ impl Request {
             calls.iter().map(|it| it.name.len() + written(&it.arguments)).sum()
         };
         let messages = self.messages.iter().map(|message| match message {
-            Message::System(text) | Message::User(text) => text.len(),
-            Message::Assistant { text, tool_calls } => text.len() + calls(tool_calls),
-            Message::ToolResult { content, .. } => content.len(),
+            ChatMessage::System(text) | ChatMessage::User(text) => text.len(),
+            ChatMessage::Assistant { text, tool_calls } => text.len() + calls(tool_calls),
+            ChatMessage::ToolResult { content, .. } => content.len(),
         });
         let tools = self
             .tools
@@ -137,7 +137,7 @@ fn written(arguments: &Map<String, Value>) -> usize {
 
 /// Why the model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopReason {
     /// It had said what it wanted to say.
     End,
     /// It waits for the results of the calls it asked for.
@@ -151,40 +151,40 @@ pub enum Stop {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Usage {
+pub struct TokenUsage {
     pub input_tokens: u64,
     pub output_tokens: u64,
-    /// The provider did not say, so these are our guess.
+    /// The provider did not say, so these are our estimate_tokens.
     pub estimated: bool,
 }
 
-impl Usage {
+impl TokenUsage {
     pub fn tokens(self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reply {
+pub struct ModelReply {
     pub text: String,
     pub tool_calls: Vec<ToolCall>,
-    pub stop: Stop,
-    pub usage: Usage,
+    pub stop: StopReason,
+    pub usage: TokenUsage,
 }
 
-impl Reply {
+impl ModelReply {
     /// The reply as the next request repeats it to the model.
-    pub fn into_message(self) -> Message {
-        Message::Assistant { text: self.text, tool_calls: self.tool_calls }
+    pub fn into_message(self) -> ChatMessage {
+        ChatMessage::Assistant { text: self.text, tool_calls: self.tool_calls }
     }
 }
 
 /// A piece of a reply.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
+pub enum ModelEvent {
     Text(String),
     /// A whole call; its pieces are put together before it is told.
     ToolCall(ToolCall),
     /// The end, with the whole reply once more.
-    Done(Reply),
+    Done(ModelReply),
 }

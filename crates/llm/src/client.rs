@@ -13,28 +13,28 @@ use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-use crate::attempt::{Answer, Patience};
-use crate::budget::{Holding, guess};
-use crate::draft::Draft;
-use crate::failure::Failure;
-use crate::live::Live;
-use crate::{Api, Config, Events, Model, Reply, Request, anthropic, openai};
+use crate::attempt::{Answer, RequestTimeout};
+use crate::budget::{TokenReservation, estimate_tokens};
+use crate::failure::AttemptFailure;
+use crate::reply_builder::ReplyBuilder;
+use crate::reply_stream::ReplyStream;
+use crate::{Api, Model, ModelConfig, ModelEvents, ModelReply, ModelRequest, anthropic, openai};
 
 /// A model at the other end of a network.
 #[derive(Debug, Clone)]
-pub struct Client(Arc<Shared>);
+pub struct ModelClient(Arc<Shared>);
 
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) http: reqwest::Client,
     pub(crate) endpoint: reqwest::Url,
-    pub(crate) config: Config,
-    /// Bounds the requests under way.
-    seats: Arc<Semaphore>,
+    pub(crate) config: ModelConfig,
+    /// SizeLimits the requests under way.
+    permits: Arc<Semaphore>,
 }
 
-impl Client {
-    pub fn new(config: Config) -> Result<Self, Fault> {
+impl ModelClient {
+    pub fn new(config: ModelConfig) -> Result<Self, Fault> {
         let endpoint = config.endpoint()?;
         if config.model.trim().is_empty() {
             return Err(Fault::invalid("invalid_llm_model", "no model is named")
@@ -57,8 +57,8 @@ impl Client {
             Fault::unavailable("llm_unreachable", "the HTTP client could not be set up")
                 .caused_by(error)
         })?;
-        let seats = Arc::new(Semaphore::new(config.concurrency_max.max(1)));
-        Ok(Self(Arc::new(Shared { http, endpoint, config, seats })))
+        let permits = Arc::new(Semaphore::new(config.concurrency_max.max(1)));
+        Ok(Self(Arc::new(Shared { http, endpoint, config, permits })))
     }
 
     pub(crate) fn shared(&self) -> &Shared {
@@ -66,7 +66,7 @@ impl Client {
     }
 }
 
-fn headers(config: &Config) -> HeaderMap {
+fn headers(config: &ModelConfig) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     if config.api == Api::Anthropic {
@@ -87,49 +87,57 @@ fn headers(config: &Config) -> HeaderMap {
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) body: Value,
-    pub(crate) input_guess: u64,
-    pub(crate) holding: Holding,
+    pub(crate) input_estimate: u64,
+    pub(crate) reservation: TokenReservation,
     /// When the whole call ends, whatever it is doing.
     pub(crate) end: Instant,
-    _seat: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl Shared {
-    pub(crate) async fn let_in(&self, request: &Request, stream: bool) -> Result<Call, Fault> {
+    pub(crate) async fn admit(&self, request: &ModelRequest, stream: bool) -> Result<Call, Fault> {
         request.check(&self.config.bounds)?;
         let end = request.budget.deadline().min(Instant::now() + self.config.timeouts.whole);
-        let input_guess = guess(request.bytes());
-        let holding = request.budget.hold(input_guess, request.output_tokens_max)?;
-        let waiting = Patience::new("get to this request", self.config.timeouts.whole, end);
-        let seat = waiting.over(Arc::clone(&self.seats).acquire_owned()).await;
-        let seat = seat.map_err(|failure| failure.fault)?.map_err(Fault::internal)?;
-        let (model, output) = (&self.config.model, holding.output);
+        let input_estimate = estimate_tokens(request.bytes());
+        let reservation = request.budget.reserve(input_estimate, request.output_tokens_max)?;
+        let waiting = RequestTimeout::new("get to this request", self.config.timeouts.whole, end);
+        let permit = waiting.over(Arc::clone(&self.permits).acquire_owned()).await;
+        let permit = permit.map_err(|failure| failure.fault)?.map_err(Fault::internal)?;
+        let (model, output) = (&self.config.model, reservation.output);
         let host = self.endpoint.host_str().unwrap_or_default();
         let body = match self.config.api {
             Api::OpenAi => openai::body(request, model, host, output, stream),
             Api::Anthropic => anthropic::body(request, model, output, stream),
         };
-        Ok(Call { body, input_guess, holding, end, _seat: seat })
+        Ok(Call { body, input_estimate, reservation, end, _permit: permit })
     }
 
-    pub(crate) fn read(&self, body: &[u8], draft: &mut Draft) -> Result<(), Failure> {
+    pub(crate) fn read(
+        &self,
+        body: &[u8],
+        builder: &mut ReplyBuilder,
+    ) -> Result<(), AttemptFailure> {
         match self.config.api {
-            Api::OpenAi => openai::read(body, draft),
-            Api::Anthropic => anthropic::read(body, draft),
+            Api::OpenAi => openai::read(body, builder),
+            Api::Anthropic => anthropic::read(body, builder),
         }
     }
 
-    pub(crate) fn event(&self, data: &str, draft: &mut Draft) -> Result<(), Failure> {
+    pub(crate) fn event(
+        &self,
+        data: &str,
+        builder: &mut ReplyBuilder,
+    ) -> Result<(), AttemptFailure> {
         match self.config.api {
-            Api::OpenAi => openai::event(data, draft),
-            Api::Anthropic => anthropic::event(data, draft),
+            Api::OpenAi => openai::event(data, builder),
+            Api::Anthropic => anthropic::event(data, builder),
         }
     }
 
     /// Waits before the next attempt, or gives the fault back if there is none.
     pub(crate) async fn wait(
         &self,
-        failure: Failure,
+        failure: AttemptFailure,
         attempt: u32,
         end: Instant,
     ) -> Result<(), Fault> {
@@ -150,41 +158,41 @@ impl Shared {
         Ok(())
     }
 
-    fn note(&self, failure: &Failure, attempt: u32) {
+    fn note(&self, failure: &AttemptFailure, attempt: u32) {
         let fault = &failure.fault;
         let cause = std::error::Error::source(fault).map(ToString::to_string);
         let (model, code) = (self.config.model.as_str(), fault.code());
         tracing::warn!(model, attempt, code, %fault, cause, "the model did not answer well");
     }
 
-    async fn attempt(&self, call: &mut Call) -> Result<Reply, Failure> {
-        let patience = Patience::new("answer", self.config.timeouts.whole, call.end);
-        let mut answer = Answer::begin(self, &call.body, patience).await?;
-        call.holding.began(0);
+    async fn attempt(&self, call: &mut Call) -> Result<ModelReply, AttemptFailure> {
+        let timeout = RequestTimeout::new("answer", self.config.timeouts.whole, call.end);
+        let mut answer = Answer::begin(self, &call.body, timeout).await?;
+        call.reservation.began(0);
         let kind = answer.content_type();
         if kind != "application/json" {
-            return Err(Failure::bad("it is not JSON"));
+            return Err(AttemptFailure::bad("it is not JSON"));
         }
-        let body = answer.whole(patience).await?;
-        let mut draft = Draft::new(&self.config);
-        self.read(&body, &mut draft)?;
-        draft.finish(call.input_guess)
+        let body = answer.whole(timeout).await?;
+        let mut builder = ReplyBuilder::new(&self.config);
+        self.read(&body, &mut builder)?;
+        builder.finish(call.input_estimate)
     }
 }
 
 #[async_trait]
-impl Model for Client {
+impl Model for ModelClient {
     fn name(&self) -> &str {
         &self.0.config.model
     }
 
-    async fn complete(&self, request: Request) -> Result<Reply, Fault> {
-        let mut call = self.0.let_in(&request, false).await?;
+    async fn complete(&self, request: ModelRequest) -> Result<ModelReply, Fault> {
+        let mut call = self.0.admit(&request, false).await?;
         let mut attempt = 0;
         loop {
             match self.0.attempt(&mut call).await {
                 Ok(reply) => {
-                    call.holding.settle(reply.usage);
+                    call.reservation.settle(reply.usage);
                     return Ok(reply);
                 }
                 Err(failure) => self.0.wait(failure, attempt, call.end).await?,
@@ -193,11 +201,11 @@ impl Model for Client {
         }
     }
 
-    fn stream(&self, request: Request) -> Events {
-        let live = Live::new(Arc::clone(&self.0), request);
-        futures_util::stream::unfold(live, |mut live| async move {
-            let event = live.next().await?;
-            Some((event, live))
+    fn stream(&self, request: ModelRequest) -> ModelEvents {
+        let reply_stream = ReplyStream::new(Arc::clone(&self.0), request);
+        futures_util::stream::unfold(reply_stream, |mut reply_stream| async move {
+            let event = reply_stream.next().await?;
+            Some((event, reply_stream))
         })
         .boxed()
     }

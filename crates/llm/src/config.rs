@@ -5,7 +5,7 @@ use std::time::Duration;
 use fault::Fault;
 use reqwest::header::HeaderValue;
 
-/// Whose spelling the endpoint speaks.
+/// Whose wire_format the endpoint speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {
     /// Chat completions, as `OpenAI` and many others serve them.
@@ -78,7 +78,7 @@ pub struct Timeouts {
 
 /// How much is sent and how much is taken.
 #[derive(Debug, Clone, Copy)]
-pub struct Bounds {
+pub struct SizeLimits {
     pub request_bytes_max: usize,
     /// Everything that comes over the wire for one answer, frames included.
     pub body_bytes_max: usize,
@@ -88,14 +88,14 @@ pub struct Bounds {
 }
 
 #[derive(Debug, Clone)]
-pub struct Config {
+pub struct ModelConfig {
     pub api: Api,
     /// `https://api.openai.com/v1`, `https://api.anthropic.com`, or somebody who speaks as they do.
     pub base_url: String,
     pub key: Option<ApiKey>,
     pub model: String,
     pub timeouts: Timeouts,
-    pub bounds: Bounds,
+    pub bounds: SizeLimits,
     /// Attempts after the first one.
     pub retries: u32,
     /// The first retry waits up to this long, each further one up to twice the one before.
@@ -105,7 +105,7 @@ pub struct Config {
     pub concurrency_max: usize,
 }
 
-impl Config {
+impl ModelConfig {
     pub fn new(api: Api, base_url: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
             api,
@@ -118,7 +118,7 @@ impl Config {
                 between_chunks: Duration::from_secs(30),
                 whole: Duration::from_mins(3),
             },
-            bounds: Bounds {
+            bounds: SizeLimits {
                 request_bytes_max: 2 << 20,
                 body_bytes_max: 8 << 20,
                 text_bytes_max: 256 << 10,

@@ -15,12 +15,12 @@ const WORDS_CHARS_MAX: usize = 200;
 const CODE_CHARS_MAX: usize = 64;
 
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct AttemptFailure {
     pub(crate) fault: Fault,
     pub(crate) again: bool,
 }
 
-impl Failure {
+impl AttemptFailure {
     pub(crate) fn last(fault: Fault) -> Self {
         Self { fault, again: false }
     }
@@ -72,11 +72,11 @@ impl Failure {
 /// `{"error":{"message":"…","type":"insufficient_quota","code":"insufficient_quota"}}`.
 #[derive(Debug, Deserialize)]
 struct ErrorBody {
-    error: ErrorWords,
+    error: ProviderError,
 }
 
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct ErrorWords {
+pub(crate) struct ProviderError {
     #[serde(default, rename = "type")]
     kind: Option<serde_json::Value>,
     #[serde(default)]
@@ -85,7 +85,7 @@ pub(crate) struct ErrorWords {
     message: Option<serde_json::Value>,
 }
 
-impl ErrorWords {
+impl ProviderError {
     pub(crate) fn from_body(body: &[u8]) -> Self {
         serde_json::from_slice::<ErrorBody>(body).map(|it| it.error).unwrap_or_default()
     }
@@ -110,7 +110,7 @@ impl ErrorWords {
 
     /// What these words mean in an answer that began as a success. Some servers give a status as
     /// the code; without that or a known word it is a failure of theirs.
-    pub(crate) fn amid_success(&self, key: Option<&ApiKey>) -> Failure {
+    pub(crate) fn amid_success(&self, key: Option<&ApiKey>) -> AttemptFailure {
         let status = self.code.as_ref().and_then(serde_json::Value::as_u64);
         let status = status.and_then(|it| u16::try_from(it).ok());
         self.failure(status.filter(|it| (400..600).contains(it)).unwrap_or(500), None, key)
@@ -122,7 +122,7 @@ impl ErrorWords {
         status: u16,
         wait: Option<Duration>,
         key: Option<&ApiKey>,
-    ) -> Failure {
+    ) -> AttemptFailure {
         let code = self.code();
         let named = |text: &str| {
             if code.is_empty() { format!("{text} ({status})") } else { format!("{text} ({code})") }
@@ -131,7 +131,7 @@ impl ErrorWords {
             (401 | 403, _) | (_, "authentication_error" | "permission_error") => {
                 // A refused key is sometimes repeated in part, so nothing of this is kept.
                 let message = "the model's provider does not accept our key";
-                return Failure::last(Fault::unavailable("llm_auth", message));
+                return AttemptFailure::last(Fault::unavailable("llm_auth", message));
             }
             (_, "insufficient_quota" | "billing_error") => {
                 let message = named("the account with the model's provider is used up");
@@ -162,7 +162,10 @@ impl ErrorWords {
             None => fault,
         };
         let words = self.words(key);
-        Failure { fault: if words.is_empty() { fault } else { fault.caused_by(words) }, again }
+        AttemptFailure {
+            fault: if words.is_empty() { fault } else { fault.caused_by(words) },
+            again,
+        }
     }
 }
 
@@ -172,8 +175,8 @@ pub(crate) fn refused(
     headers: &HeaderMap,
     body: &[u8],
     key: Option<&ApiKey>,
-) -> Failure {
-    let words = ErrorWords::from_body(body);
+) -> AttemptFailure {
+    let words = ProviderError::from_body(body);
     let mut failure = words.failure(status.as_u16(), retry_after(headers), key);
     match headers.get("x-should-retry").and_then(|it| it.to_str().ok()) {
         Some("true") => failure.again = true,

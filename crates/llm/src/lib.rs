@@ -9,11 +9,11 @@ mod budget;
 mod chat;
 mod client;
 mod config;
-mod draft;
 mod failure;
-mod live;
-mod look;
 mod openai;
+mod probe;
+mod reply_builder;
+mod reply_stream;
 mod sse;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -25,14 +25,17 @@ use fault::Fault;
 use futures_util::stream::BoxStream;
 
 pub use budget::Budget;
-pub use chat::{Event, Message, Reply, Request, Stop, Tool, ToolCall, ToolChoice, Usage};
-pub use client::Client;
-pub use config::{Api, ApiKey, Bounds, Config, Timeouts};
-pub use look::Presence;
+pub use chat::{
+    ChatMessage, ModelEvent, ModelReply, ModelRequest, StopReason, TokenUsage, Tool, ToolCall,
+    ToolChoice,
+};
+pub use client::ModelClient;
+pub use config::{Api, ApiKey, ModelConfig, SizeLimits, Timeouts};
+pub use probe::ModelPresence;
 
-/// A reply as it is made. The last event is [`Event::Done`] or a fault; dropping the stream stops
+/// A reply as it is made. The last event is [`ModelEvent::Done`] or a fault; dropping the stream stops
 /// the work.
-pub type Events = BoxStream<'static, Result<Event, Fault>>;
+pub type ModelEvents = BoxStream<'static, Result<ModelEvent, Fault>>;
 
 /// Something that answers messages with text or tool calls.
 #[async_trait]
@@ -41,8 +44,8 @@ pub trait Model: Send + Sync + std::fmt::Debug {
     fn name(&self) -> &str;
 
     /// The whole reply. Dropping the future stops the work.
-    async fn complete(&self, request: Request) -> Result<Reply, Fault>;
+    async fn complete(&self, request: ModelRequest) -> Result<ModelReply, Fault>;
 
     /// The reply piece by piece. What goes wrong is told in the stream.
-    fn stream(&self, request: Request) -> Events;
+    fn stream(&self, request: ModelRequest) -> ModelEvents;
 }

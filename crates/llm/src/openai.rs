@@ -1,4 +1,4 @@
-//! The OpenAI-compatible spelling: chat completions with tools, whole or as a stream that ends
+//! The OpenAI-compatible wire_format: chat completions with tools, whole or as a stream that ends
 //! with `data: [DONE]`.
 //!
 //! A piece of a stream:
@@ -7,11 +7,17 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::draft::{Draft, other};
-use crate::failure::{ErrorWords, Failure};
-use crate::{Message, Request, Stop, Tool, ToolCall, ToolChoice};
+use crate::failure::{AttemptFailure, ProviderError};
+use crate::reply_builder::{ReplyBuilder, other};
+use crate::{ChatMessage, ModelRequest, StopReason, Tool, ToolCall, ToolChoice};
 
-pub(crate) fn body(request: &Request, model: &str, host: &str, output: u32, stream: bool) -> Value {
+pub(crate) fn body(
+    request: &ModelRequest,
+    model: &str,
+    host: &str,
+    output: u32,
+    stream: bool,
+) -> Value {
     let mut body = json!({
         "model": model,
         "messages": request.messages.iter().map(message).collect::<Vec<_>>(),
@@ -38,19 +44,19 @@ pub(crate) fn body(request: &Request, model: &str, host: &str, output: u32, stre
     body
 }
 
-fn message(message: &Message) -> Value {
+fn message(message: &ChatMessage) -> Value {
     match message {
-        Message::System(text) => json!({"role": "system", "content": text}),
-        Message::User(text) => json!({"role": "user", "content": text}),
-        Message::Assistant { text, tool_calls } if tool_calls.is_empty() => {
+        ChatMessage::System(text) => json!({"role": "system", "content": text}),
+        ChatMessage::User(text) => json!({"role": "user", "content": text}),
+        ChatMessage::Assistant { text, tool_calls } if tool_calls.is_empty() => {
             json!({"role": "assistant", "content": text})
         }
-        Message::Assistant { text, tool_calls } => {
+        ChatMessage::Assistant { text, tool_calls } => {
             let content = (!text.is_empty()).then_some(text);
             let calls: Vec<Value> = tool_calls.iter().map(call).collect();
             json!({"role": "assistant", "content": content, "tool_calls": calls})
         }
-        Message::ToolResult { call_id, content, failed } => {
+        ChatMessage::ToolResult { call_id, content, failed } => {
             // There is no field for it, so that the text has to say it.
             let content = if *failed { format!("error: {content}") } else { content.clone() };
             json!({"role": "tool", "tool_call_id": call_id, "content": content})
@@ -77,9 +83,9 @@ struct Answer {
     #[serde(default)]
     choices: Option<Vec<Choice>>,
     #[serde(default)]
-    usage: Option<Tokens>,
+    usage: Option<TokenCounts>,
     #[serde(default)]
-    error: Option<ErrorWords>,
+    error: Option<ProviderError>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -87,13 +93,13 @@ struct Choice {
     #[serde(default)]
     index: u32,
     #[serde(default, alias = "delta")]
-    message: Option<Said>,
+    message: Option<ChoiceMessage>,
     #[serde(default)]
     finish_reason: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Said {
+struct ChoiceMessage {
     #[serde(default)]
     content: Option<String>,
     #[serde(default)]
@@ -121,7 +127,7 @@ struct Function {
 }
 
 #[derive(Debug, Deserialize)]
-struct Tokens {
+struct TokenCounts {
     #[serde(default)]
     prompt_tokens: u64,
     #[serde(default)]
@@ -129,71 +135,71 @@ struct Tokens {
 }
 
 /// A whole answer.
-pub(crate) fn read(body: &[u8], draft: &mut Draft) -> Result<(), Failure> {
+pub(crate) fn read(body: &[u8], builder: &mut ReplyBuilder) -> Result<(), AttemptFailure> {
     let answer: Answer = serde_json::from_slice(body).map_err(|_| not_understood())?;
     if answer.error.is_none() && answer.choices.as_ref().is_none_or(Vec::is_empty) {
-        return Err(Failure::bad("it has no choices"));
+        return Err(AttemptFailure::bad("it has no choices"));
     }
-    take(answer, draft, true)?;
-    draft.ended = true;
+    take(answer, builder, true)?;
+    builder.ended = true;
     Ok(())
 }
 
 /// The data of one event.
-pub(crate) fn event(data: &str, draft: &mut Draft) -> Result<(), Failure> {
+pub(crate) fn event(data: &str, builder: &mut ReplyBuilder) -> Result<(), AttemptFailure> {
     if data.trim() == "[DONE]" {
-        draft.ended = true;
+        builder.ended = true;
         return Ok(());
     }
-    take(serde_json::from_str(data).map_err(|_| not_understood())?, draft, false)
+    take(serde_json::from_str(data).map_err(|_| not_understood())?, builder, false)
 }
 
-fn not_understood() -> Failure {
-    Failure::bad("it is not a chat completion")
+fn not_understood() -> AttemptFailure {
+    AttemptFailure::bad("it is not a chat completion")
 }
 
-fn take(answer: Answer, draft: &mut Draft, whole: bool) -> Result<(), Failure> {
+fn take(answer: Answer, builder: &mut ReplyBuilder, whole: bool) -> Result<(), AttemptFailure> {
     if let Some(words) = answer.error {
-        return Err(words.amid_success(draft.key.as_ref()));
+        return Err(words.amid_success(builder.key.as_ref()));
     }
     if let Some(usage) = answer.usage {
-        draft.input_tokens = Some(usage.prompt_tokens);
-        draft.output_tokens = Some(usage.completion_tokens);
+        builder.input_tokens = Some(usage.prompt_tokens);
+        builder.output_tokens = Some(usage.completion_tokens);
     }
     // One choice is asked for; whatever else comes is not mixed into it.
     for choice in answer.choices.unwrap_or_default().into_iter().filter(|it| it.index == 0) {
         let mut refused = false;
         if let Some(said) = choice.message {
-            draft.say(said.content.as_deref().unwrap_or_default())?;
+            builder.say(said.content.as_deref().unwrap_or_default())?;
             if let Some(refusal) = said.refusal.filter(|it| !it.is_empty()) {
                 refused = true;
-                draft.say(&refusal)?;
+                builder.say(&refusal)?;
             }
             for (at, piece) in said.tool_calls.unwrap_or_default().into_iter().enumerate() {
                 let number = if whole { Some(at as u64) } else { piece.index };
                 let (name, arguments) =
                     piece.function.map_or((None, None), |it| (it.name, it.arguments));
                 let arguments = arguments.as_deref().unwrap_or_default();
-                draft.call(number, piece.id.as_deref(), name.as_deref(), arguments)?;
+                builder.call(number, piece.id.as_deref(), name.as_deref(), arguments)?;
             }
         }
         if refused {
-            draft.stop = Some(Stop::Refused);
+            builder.stop = Some(StopReason::Refused);
         } else if let Some(reason) = choice.finish_reason
-            && draft.stop != Some(Stop::Refused)
+            && builder.stop != Some(StopReason::Refused)
         {
-            draft.stop = Some(stop(&reason));
+            builder.stop = Some(stop(&reason));
         }
     }
     Ok(())
 }
 
-fn stop(reason: &str) -> Stop {
+fn stop(reason: &str) -> StopReason {
     match reason {
-        "stop" => Stop::End,
-        "tool_calls" | "function_call" => Stop::ToolCalls,
-        "length" => Stop::Length,
-        "content_filter" => Stop::Refused,
+        "stop" => StopReason::End,
+        "tool_calls" | "function_call" => StopReason::ToolCalls,
+        "length" => StopReason::Length,
+        "content_filter" => StopReason::Refused,
         word => other(word),
     }
 }

@@ -1,11 +1,11 @@
 //! Server-sent events out of bytes that arrive in any pieces. Only the data is kept: both
 //! providers repeat the event's name in it.
 
-use crate::failure::Failure;
+use crate::failure::AttemptFailure;
 
 /// Where the reading of one stream stands.
 #[derive(Debug, Default)]
-pub(crate) struct Frames {
+pub(crate) struct SseParser {
     /// A line whose end has not come. Bytes, because a letter may be cut in two.
     line: Vec<u8>,
     data: String,
@@ -13,14 +13,14 @@ pub(crate) struct Frames {
     after_return: bool,
 }
 
-impl Frames {
+impl SseParser {
     /// Adds bytes and hands out the data of the events they complete. What is kept never exceeds
     /// the bound on the whole body, which the caller counts.
     pub(crate) fn push(
         &mut self,
         bytes: &[u8],
-        mut event: impl FnMut(&str) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut event: impl FnMut(&str) -> Result<(), AttemptFailure>,
+    ) -> Result<(), AttemptFailure> {
         for &byte in bytes {
             let after_return = std::mem::replace(&mut self.after_return, byte == b'\r');
             match byte {
@@ -35,8 +35,8 @@ impl Frames {
     /// The connection has ended. An event without its blank line counts, as some servers forget it.
     pub(crate) fn finish(
         &mut self,
-        mut event: impl FnMut(&str) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut event: impl FnMut(&str) -> Result<(), AttemptFailure>,
+    ) -> Result<(), AttemptFailure> {
         if !self.line.is_empty() {
             self.end_line(&mut event)?;
         }
@@ -45,13 +45,14 @@ impl Frames {
 
     fn end_line(
         &mut self,
-        event: &mut impl FnMut(&str) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        event: &mut impl FnMut(&str) -> Result<(), AttemptFailure>,
+    ) -> Result<(), AttemptFailure> {
         if self.line.is_empty() {
             return self.end_event(event);
         }
         let line = std::mem::take(&mut self.line);
-        let line = std::str::from_utf8(&line).map_err(|_| Failure::bad("it is not UTF-8"))?;
+        let line =
+            std::str::from_utf8(&line).map_err(|_| AttemptFailure::bad("it is not UTF-8"))?;
         if let Some(data) = line.strip_prefix("data:") {
             if self.has_data {
                 self.data.push('\n');
@@ -64,8 +65,8 @@ impl Frames {
 
     fn end_event(
         &mut self,
-        event: &mut impl FnMut(&str) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        event: &mut impl FnMut(&str) -> Result<(), AttemptFailure>,
+    ) -> Result<(), AttemptFailure> {
         if std::mem::take(&mut self.has_data) {
             event(&std::mem::take(&mut self.data))?;
         }
@@ -80,7 +81,7 @@ mod tests {
     use super::*;
 
     fn read(pieces: &[&[u8]]) -> Vec<String> {
-        let (mut frames, mut events) = (Frames::default(), Vec::new());
+        let (mut frames, mut events) = (SseParser::default(), Vec::new());
         let mut keep = |data: &str| {
             events.push(data.to_owned());
             Ok(())
@@ -99,7 +100,7 @@ mod tests {
     fn lines_and_events_end_as_the_standard_says() {
         let events = read(&[SAMPLE.as_bytes()]);
         assert_eq!(events, ["один", "a\nb", "{\"тест\":\"🦀\"}\n", "last"]);
-        assert!(Frames::default().push(b"data: \xff\n", |_| Ok(())).is_err());
+        assert!(SseParser::default().push(b"data: \xff\n", |_| Ok(())).is_err());
     }
 
     proptest! {

@@ -3,19 +3,19 @@
 
 mod loopback;
 mod scripted;
-mod spelling;
+mod wire_format;
 
-pub use loopback::{Loopback, Seen};
-pub use scripted::Scripted;
+pub use loopback::{LoopbackProvider, ReceivedRequest};
+pub use scripted::ScriptedModel;
 use serde_json::{Map, Value};
 
-use crate::{Reply, Stop, ToolCall, Usage};
+use crate::{ModelReply, StopReason, TokenUsage, ToolCall};
 
 /// What the loopback model does with one request.
 #[derive(Debug, Clone)]
-pub enum Turn {
+pub enum ScriptedResponse {
     /// Answers well, whole or as a stream, in the API that was called.
-    Reply(Reply),
+    Reply(ModelReply),
     /// Refuses with the provider's error body. The code is the provider's word.
     Fail { status: u16, code: String, message: String, retry_after: Option<String> },
     /// Sends just this.
@@ -23,32 +23,32 @@ pub enum Turn {
     /// Takes the request and never answers.
     Silent,
     /// Sends this many bytes of a good answer and then nothing more.
-    Stall(Reply, usize),
+    Stall(ModelReply, usize),
     /// Sends this many bytes of a good answer and drops the connection.
-    Cut(Reply, usize),
+    Cut(ModelReply, usize),
 }
 
-impl Turn {
-    pub fn say(text: &str) -> Self {
+impl ScriptedResponse {
+    pub fn text(text: &str) -> Self {
         Self::Reply(reply(text, Vec::new()))
     }
 
     /// Asks for tools, each with its arguments, which must be an object.
-    pub fn call(calls: &[(&str, Value)]) -> Self {
+    pub fn tool_calls(calls: &[(&str, Value)]) -> Self {
         Self::Reply(reply("", tool_calls(calls)))
     }
 
-    pub fn fail(status: u16, code: &str) -> Self {
+    pub fn error(status: u16, code: &str) -> Self {
         let message = format!("no luck: {code}");
         Self::Fail { status, code: code.to_owned(), message, retry_after: None }
     }
 }
 
 /// A reply with a plausible bill.
-pub fn reply(text: &str, tool_calls: Vec<ToolCall>) -> Reply {
-    let stop = if tool_calls.is_empty() { Stop::End } else { Stop::ToolCalls };
-    let usage = Usage { input_tokens: 11, output_tokens: 7, estimated: false };
-    Reply { text: text.to_owned(), tool_calls, stop, usage }
+pub fn reply(text: &str, tool_calls: Vec<ToolCall>) -> ModelReply {
+    let stop = if tool_calls.is_empty() { StopReason::End } else { StopReason::ToolCalls };
+    let usage = TokenUsage { input_tokens: 11, output_tokens: 7, estimated: false };
+    ModelReply { text: text.to_owned(), tool_calls, stop, usage }
 }
 
 /// Calls with ids `call_0`, `call_1` and so on. Arguments that are no object become an empty one.

@@ -1,8 +1,8 @@
 //! The client against the loopback model, in both APIs, well-behaved and not.
 
-mod manners;
 mod misbehaviour;
 mod requests;
+mod retries;
 
 use std::time::Duration;
 
@@ -10,8 +10,11 @@ use fault::Fault;
 use futures_util::StreamExt;
 use tokio::time::Instant;
 
-use crate::testing::{Loopback, Turn};
-use crate::{Api, ApiKey, Budget, Client, Config, Event, Message, Model, Reply, Request};
+use crate::testing::{LoopbackProvider, ScriptedResponse};
+use crate::{
+    Api, ApiKey, Budget, ChatMessage, Model, ModelClient, ModelConfig, ModelEvent, ModelReply,
+    ModelRequest,
+};
 
 const KEY: &str = "sk-test-1f2e3d4c5b6a";
 const APIS: [Api; 2] = [Api::OpenAi, Api::Anthropic];
@@ -20,28 +23,31 @@ fn budget() -> Budget {
     Budget::new(1_000_000, 100, Instant::now() + Duration::from_mins(5))
 }
 
-fn ask() -> Request {
-    Request::new(vec![Message::User("Сколько стоит Сбербанк?".to_owned())], &budget())
+fn ask() -> ModelRequest {
+    ModelRequest::new(vec![ChatMessage::User("Сколько стоит Сбербанк?".to_owned())], &budget())
 }
 
-fn config(server: &Loopback, api: Api) -> Config {
+fn config(server: &LoopbackProvider, api: Api) -> ModelConfig {
     let mut config = server.config(api).key(ApiKey::new(KEY).unwrap());
     config.retry_wait = Duration::from_millis(1);
     config
 }
 
-async fn started(script: Vec<Turn>, api: Api) -> (Loopback, Client) {
-    let server = Loopback::start(script).await.unwrap();
-    let client = Client::new(config(&server, api)).unwrap();
+async fn started(script: Vec<ScriptedResponse>, api: Api) -> (LoopbackProvider, ModelClient) {
+    let server = LoopbackProvider::start(script).await.unwrap();
+    let client = ModelClient::new(config(&server, api)).unwrap();
     (server, client)
 }
 
 /// What the stream told, and how it ended.
-async fn follow(client: &Client, request: Request) -> (Vec<Event>, Result<Reply, Fault>) {
+async fn follow(
+    client: &ModelClient,
+    request: ModelRequest,
+) -> (Vec<ModelEvent>, Result<ModelReply, Fault>) {
     let (mut told, mut stream) = (Vec::new(), client.stream(request));
     while let Some(event) = stream.next().await {
         match event {
-            Ok(Event::Done(reply)) => {
+            Ok(ModelEvent::Done(reply)) => {
                 assert!(stream.next().await.is_none(), "something came after the end");
                 return (told, Ok(reply));
             }

@@ -11,7 +11,7 @@ use clock::Clock;
 use contract::{AccessRules, Authenticator, Caller, Credential, GrantLimits, Scope, Service};
 use fault::{Fault, Kind};
 
-pub(crate) struct Access {
+pub(crate) struct AccessPolicy {
     authority: Arc<Authority>,
     clock: Arc<dyn Clock>,
     /// The one token an operator may set for the whole server; it allows reading.
@@ -20,14 +20,14 @@ pub(crate) struct Access {
     open: bool,
     reader: Caller,
     operator: Caller,
-    services: HashMap<String, Door>,
+    services: HashMap<String, ServiceAccess>,
 }
 
 /// What the edge calls itself, which stands before all services.
 const EDGE: &str = "mcp";
 
 /// The way into one service.
-struct Door {
+struct ServiceAccess {
     rules: AccessRules,
     /// Counted for each service, because the pricing contract reports them for each.
     metrics: Arc<AuthMetrics>,
@@ -35,9 +35,9 @@ struct Door {
 
 /// The counters of every service's door. They exist before the services do, which may report them.
 #[derive(Default)]
-pub(crate) struct Counters(Mutex<HashMap<String, Arc<AuthMetrics>>>);
+pub(crate) struct AccessCounters(Mutex<HashMap<String, Arc<AuthMetrics>>>);
 
-impl Counters {
+impl AccessCounters {
     pub(crate) fn of(&self, service: &str) -> Arc<AuthMetrics> {
         let mut counters = self.0.lock();
         let made = || Arc::new(AuthMetrics::new(service));
@@ -47,9 +47,9 @@ impl Counters {
 
 /// The limits of a grant, as the handlers ask about them.
 #[derive(Debug)]
-struct Granted(Arc<Grant>);
+struct GrantedLimits(Arc<Grant>);
 
-impl GrantLimits for Granted {
+impl GrantLimits for GrantedLimits {
     fn require_sku(&self, sku: &str) -> Result<(), Fault> {
         self.0.require_sku(sku)
     }
@@ -63,20 +63,20 @@ impl GrantLimits for Granted {
     }
 }
 
-impl Access {
+impl AccessPolicy {
     pub(crate) fn new(
         authority: Arc<Authority>,
         clock: Arc<dyn Clock>,
         http_token: Option<Secret>,
         open: bool,
         services: &[Service],
-        counters: &Counters,
+        counters: &AccessCounters,
     ) -> Self {
         let read: Arc<[String]> = Arc::from([Scope::Read.as_str().to_owned()]);
         let caller = |subject: &str| Caller::new(subject, Arc::clone(&read));
         let door = |service: &Service| {
             let metrics = counters.of(&service.name);
-            (service.name.to_string(), Door { rules: service.access.clone(), metrics })
+            (service.name.to_string(), ServiceAccess { rules: service.access.clone(), metrics })
         };
         Self {
             reader: caller("anonymous"),
@@ -133,7 +133,7 @@ impl Access {
                 }
                 let scopes: Vec<String> = grant.scopes.iter().map(ToString::to_string).collect();
                 let mut caller = Caller::new(grant.subject.as_str(), scopes);
-                caller.grant_limits = limited.then(|| Arc::new(Granted(grant)) as _);
+                caller.grant_limits = limited.then(|| Arc::new(GrantedLimits(grant)) as _);
                 Ok(caller)
             }
         }
@@ -160,7 +160,7 @@ fn unknown_token() -> Fault {
 }
 
 #[async_trait]
-impl Authenticator for Access {
+impl Authenticator for AccessPolicy {
     async fn authenticate(&self, credential: &Credential, service: &str) -> Result<Caller, Fault> {
         self.authenticate_for(credential, service, Scope::Read).await
     }
@@ -200,7 +200,7 @@ impl Authenticator for Access {
     }
 
     fn on_authorization(&self, service: &str, scope: Scope, denied: Option<&Fault>) {
-        let Some(Door { metrics, .. }) = self.services.get(service) else { return };
+        let Some(ServiceAccess { metrics, .. }) = self.services.get(service) else { return };
         match denied {
             None => metrics.record_ok(Some(scope.as_str())),
             Some(fault) => metrics.record_fault(Some(scope.as_str()), fault),
@@ -210,13 +210,13 @@ impl Authenticator for Access {
 
 #[cfg(test)]
 mod tests {
-    use auth::{Keyring, Limits, MemoryRevocations, MintRequest, Scopes};
+    use auth::{Keyring, MemoryRevocations, MintRequest, ScopeSet, TokenLimits};
     use clock::SystemClock;
 
     use super::*;
 
     /// A house with an open service and a closed one that recognises its callers.
-    fn access(open: bool) -> Access {
+    fn access(open: bool) -> AccessPolicy {
         let authority =
             Authority::new(Keyring::generate().unwrap(), Arc::new(MemoryRevocations::new(16)));
         let closed = AccessRules {
@@ -225,30 +225,30 @@ mod tests {
             ..AccessRules::default()
         };
         let door = |name: &str, rules: AccessRules| {
-            (name.to_owned(), Door { rules, metrics: Arc::new(AuthMetrics::new(name)) })
+            (name.to_owned(), ServiceAccess { rules, metrics: Arc::new(AuthMetrics::new(name)) })
         };
         let services =
             HashMap::from([door("quotes", AccessRules::default()), door("archive", closed)]);
-        Access {
+        AccessPolicy {
             services,
-            ..Access::new(
+            ..AccessPolicy::new(
                 Arc::new(authority),
                 Arc::new(SystemClock),
                 None,
                 open,
                 &[],
-                &Counters::default(),
+                &AccessCounters::default(),
             )
         }
     }
 
-    fn token(access: &Access, services: Option<&[&str]>) -> Credential {
+    fn token(access: &AccessPolicy, services: Option<&[&str]>) -> Credential {
         let service = services.map(|names| names.iter().map(|&name| name.to_owned()).collect());
         let request = MintRequest {
             subject: "ada".to_owned(),
-            scopes: Scopes::parse("read,write").unwrap(),
+            scopes: ScopeSet::parse("read,write").unwrap(),
             ttl: Duration::from_secs(60),
-            limits: Limits { service, ..Limits::default() },
+            limits: TokenLimits { service, ..TokenLimits::default() },
         };
         let now = access.clock.now().0 / 1000;
         Credential::Bearer(Arc::from(access.authority.mint(&request, now).unwrap().reveal()))

@@ -10,16 +10,16 @@ use transport_a2a::{HttpCourier, Limits, MemoryTasks, Options, TaskStore};
 use crate::a2a_tasks::SqlTasks;
 use crate::app::App;
 use crate::config::Config;
-use crate::exit::Failure;
+use crate::exit::CommandError;
 
-pub(crate) fn routes(app: &App, config: &Config) -> Result<Router, Failure> {
+pub(crate) fn routes(app: &App, config: &Config) -> Result<Router, CommandError> {
     let store = Arc::new(SqlTasks(app.db.clone()));
     let options = options(app, config, store, "", config.private_webhooks)?;
     Ok(transport_a2a::router(&app.pipeline, &app.view, options)?)
 }
 
 /// The agent of the protocol's conformance suite, whose webhooks are on the same machine.
-pub(crate) fn fixtures(app: &App, config: &Config) -> Result<Router, Failure> {
+pub(crate) fn fixtures(app: &App, config: &Config) -> Result<Router, CommandError> {
     let store = Arc::new(MemoryTasks::default());
     let options = options(app, config, store, "/conformance", true)?;
     Ok(transport_a2a::conformance::router(options)?)
@@ -31,7 +31,7 @@ fn options(
     store: Arc<dyn TaskStore>,
     prefix: &str,
     private: bool,
-) -> Result<Options, Failure> {
+) -> Result<Options, CommandError> {
     Ok(Options {
         prefix: prefix.to_owned(),
         public_url: config.public_url.clone(),

@@ -18,16 +18,16 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::a2a_tasks;
-use crate::access::{Access, Counters};
+use crate::access::{AccessCounters, AccessPolicy};
 use crate::archive;
-use crate::condition::Watcher;
 use crate::config::Config;
-use crate::exit::Failure;
-use crate::house_tools::HouseTools;
+use crate::exit::CommandError;
+use crate::health::HealthMonitor;
 use crate::language_model;
 use crate::meters::Meters;
 use crate::pricing;
 use crate::revocations::{self, SqlRevocations};
+use crate::tool_caller::PipelineToolCaller;
 use crate::venues::{self, Venues};
 
 /// How long background work may go on once everything has been told to stop.
@@ -39,7 +39,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(crate) struct App {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) view: View,
-    pub(crate) authenticator: Arc<Access>,
+    pub(crate) authenticator: Arc<AccessPolicy>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) stop: CancellationToken,
     /// Kept for the metrics, which show how much of it is being fetched.
@@ -64,7 +64,7 @@ pub(crate) struct Parts<'a> {
 
 impl App {
     /// `open` says whether a caller without a credential may read.
-    pub(crate) async fn start(config: &Config, open: bool) -> Result<Self, Failure> {
+    pub(crate) async fn start(config: &Config, open: bool) -> Result<Self, CommandError> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let build = BuildInfo { version: VERSION.to_owned(), commit: commit().to_owned() };
         let metrics = Arc::new(Metrics::new(build, clock.now().0 / 1000));
@@ -83,10 +83,10 @@ impl App {
             stop,
         };
         let venues = Venues::open(&parts).await?;
-        let tools = Arc::new(HouseTools::default());
+        let tools = Arc::new(PipelineToolCaller::default());
         let model = config.language_model.as_ref();
         let analyst = language_model::analyst(model, Arc::clone(&tools) as _, Arc::clone(&clock))?;
-        let counters = Counters::default();
+        let counters = AccessCounters::default();
         let keys = Keyring::open(&config.data)?;
         let authority = Arc::new(Authority::new(keys, Arc::new(SqlRevocations(db.clone()))));
         let services = vec![
@@ -102,7 +102,8 @@ impl App {
         check_view(&catalog, &config.view)?;
         let http_token = config.http_token.clone();
         let (known, doors) = (catalog.services(), &counters);
-        let authenticator = Arc::new(Access::new(authority, clock, http_token, open, known, doors));
+        let authenticator =
+            Arc::new(AccessPolicy::new(authority, clock, http_token, open, known, doors));
         let meter = Arc::new(Meters(Arc::clone(&metrics)));
         let Parts { tasks, stop, history, .. } = parts;
         let patience = config.call_patience;
@@ -124,9 +125,9 @@ impl App {
     }
 
     /// Who looks how things are.
-    pub(crate) fn watcher(&self) -> Watcher {
+    pub(crate) fn health_monitor(&self) -> HealthMonitor {
         let provider = self.venues.provider();
-        Watcher::new(self.venues.probe(), Arc::clone(&self.history), provider)
+        HealthMonitor::new(self.venues.probe(), Arc::clone(&self.history), provider)
     }
 
     /// Stops what runs in the background, then closes the store it may still be writing to.
@@ -149,7 +150,7 @@ pub(crate) fn commit() -> &'static str {
     option_env!("BUILD_COMMIT").unwrap_or("unknown")
 }
 
-pub(crate) async fn open_store(config: &Config) -> Result<Db, Failure> {
+pub(crate) async fn open_store(config: &Config) -> Result<Db, CommandError> {
     let url = config.database_url.as_ref().map(|url| url.reveal().to_owned());
     let db = Db::open(&StoreConfig { data_dir: config.data.clone(), url }).await?;
     db.migrate(&[
@@ -166,7 +167,7 @@ pub(crate) async fn open_store(config: &Config) -> Result<Db, Failure> {
     Ok(db)
 }
 
-fn quotes(parts: &Parts<'_>, venues: &Venues) -> Result<Service, Failure> {
+fn quotes(parts: &Parts<'_>, venues: &Venues) -> Result<Service, CommandError> {
     if let Some(base) = &parts.config.arche_api_url {
         let token = parts.config.arche_api_token.as_ref().map(|token| token.reveal());
         return Ok(service_quotes::service(RemoteApi::new(base, token)?)?);
@@ -179,7 +180,7 @@ fn quotes(parts: &Parts<'_>, venues: &Venues) -> Result<Service, Failure> {
     Ok(service_quotes::service(api)?)
 }
 
-fn indicators(parts: &Parts<'_>, venues: &Venues) -> Result<Service, Failure> {
+fn indicators(parts: &Parts<'_>, venues: &Venues) -> Result<Service, CommandError> {
     let market = service_indicators::Market {
         venues: venues.for_candles(),
         default_venue: venues::DEFAULT,
@@ -204,17 +205,19 @@ fn watch(metrics: &Metrics, queues: &Queues) {
     metrics.watch(level, move || number(longest.depth().longest));
 }
 
-fn moex(parts: &Parts<'_>, venues: &Venues) -> Result<Service, Failure> {
+fn moex(parts: &Parts<'_>, venues: &Venues) -> Result<Service, CommandError> {
     Ok(service_moex::service(venues.stocks(), Arc::clone(&parts.clock))?)
 }
 
 /// A service or tool that is asked for by name must exist, or the list would be silently empty.
-fn check_view(catalog: &Catalog, view: &View) -> Result<(), Failure> {
+fn check_view(catalog: &Catalog, view: &View) -> Result<(), CommandError> {
     let names: Vec<&str> = catalog.services().iter().map(|it| &*it.name).collect();
     for asked in view.services.iter().flatten() {
         if !names.contains(&asked.as_str()) {
             let known = names.join(", ");
-            return Err(Failure::usage(format!("there is no service {asked:?}; known: {known}")));
+            return Err(CommandError::usage(format!(
+                "there is no service {asked:?}; known: {known}"
+            )));
         }
     }
     for asked in view.tools.iter().flatten() {
@@ -225,7 +228,7 @@ fn check_view(catalog: &Catalog, view: &View) -> Result<(), Failure> {
                 || contract::host_safe(&listed.tool.spec.name) == *asked
         });
         if !known {
-            return Err(Failure::usage(format!(
+            return Err(CommandError::usage(format!(
                 "there is no tool {asked:?}; `stoa tools` lists them"
             )));
         }

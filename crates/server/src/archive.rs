@@ -8,7 +8,7 @@ use archive_accounts::Accounts;
 use archive_documents::{Documents, Rules};
 use archive_insights::Insights;
 use async_trait::async_trait;
-use auth::{Authority, Limits, MintRequest, Scope, Scopes};
+use auth::{Authority, MintRequest, ScopeName, ScopeSet, TokenLimits};
 use clock::{Clock, Millis};
 use contract::Service;
 use fault::Fault;
@@ -17,7 +17,7 @@ use service_archive::{Minted, Parts as ArchiveParts, Reader, Tokens};
 use store::Db;
 
 use crate::app::Parts;
-use crate::exit::Failure;
+use crate::exit::CommandError;
 use crate::meters::Meters;
 
 /// The service whose tokens these are.
@@ -31,7 +31,7 @@ pub(crate) fn archive(
     parts: &Parts<'_>,
     db: &Db,
     authority: &Arc<Authority>,
-) -> Result<Service, Failure> {
+) -> Result<Service, CommandError> {
     let clock = &parts.clock;
     let data = &parts.config.data;
     let documents = Documents::new(db.clone(), data, Arc::clone(clock), Rules::default());
@@ -95,9 +95,12 @@ impl Tokens for Keys {
         let now = self.clock.now();
         let request = MintRequest {
             subject: subject.to_owned(),
-            scopes: [Scope::READ, Scope::WRITE].into_iter().collect::<Scopes>(),
+            scopes: [ScopeName::READ, ScopeName::WRITE].into_iter().collect::<ScopeSet>(),
             ttl,
-            limits: Limits { service: Some(vec![SERVICE.to_owned()]), ..Limits::default() },
+            limits: TokenLimits {
+                service: Some(vec![SERVICE.to_owned()]),
+                ..TokenLimits::default()
+            },
         };
         let token = self.authority.mint(&request, now.0 / 1000)?;
         let life = i64::try_from(ttl.as_secs()).map_err(Fault::internal)?;

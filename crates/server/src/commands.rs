@@ -14,13 +14,13 @@ mod user;
 
 use crate::cli::{Cli, Command, ToolsetArgs};
 use crate::config::{Config, Settings};
-use crate::exit::Failure;
+use crate::exit::CommandError;
 
 /// Threads for disks and long calculations, of which twenty large uploads would otherwise start more
 /// than a hundred.
 const BLOCKING_THREADS: usize = 32;
 
-pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
+pub(crate) fn run(cli: Cli) -> Result<(), CommandError> {
     if let Command::Completions { shell } = cli.command {
         return completions::run(shell);
     }
@@ -30,7 +30,8 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
     }
     let config = Config::resolve(settings)?;
     // Kept until the end: lines still queued are written when it goes.
-    let _logs = telemetry::init(&config.log).map_err(|error| Failure::usage(error.to_string()))?;
+    let _logs =
+        telemetry::init(&config.log).map_err(|error| CommandError::usage(error.to_string()))?;
     install_crypto();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .max_blocking_threads(BLOCKING_THREADS)
@@ -42,7 +43,7 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
     result
 }
 
-async fn dispatch(command: Command, config: Config) -> Result<(), Failure> {
+async fn dispatch(command: Command, config: Config) -> Result<(), CommandError> {
     match command {
         Command::Serve(args) => serve::run(args, config).await,
         Command::Mcp(_) => mcp::run(config).await,
@@ -55,7 +56,7 @@ async fn dispatch(command: Command, config: Config) -> Result<(), Failure> {
         Command::Doctor => doctor::run(config).await,
         Command::Install(args) => install::run(args, &config),
         Command::Completions { shell } => completions::run(shell),
-        Command::ExtractWorker => Err(Failure::usage("this reads a file and nothing else")),
+        Command::ExtractWorker => Err(CommandError::usage("this reads a file and nothing else")),
     }
 }
 
@@ -73,13 +74,13 @@ fn install_crypto() {
 }
 
 /// Prints a command's result, which is the only thing that may go to stdout.
-pub(crate) fn print(text: &str) -> Result<(), Failure> {
+pub(crate) fn print(text: &str) -> Result<(), CommandError> {
     use std::io::Write as _;
     let mut out = std::io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match written {
         // The reader has seen enough.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(Failure::other),
+        other => other.map_err(CommandError::other),
     }
 }

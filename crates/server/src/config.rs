@@ -14,8 +14,8 @@ use service_indicators::StreamLimits;
 use telemetry::{LogConfig, LogFormat};
 use transport_http::ClientLimits;
 
-use crate::exit::Failure;
-use crate::language_model::LanguageModel;
+use crate::exit::CommandError;
+use crate::language_model::ModelSettings;
 pub(crate) use settings::Settings;
 
 /// The port when nothing says otherwise.
@@ -33,7 +33,7 @@ pub(crate) struct Config {
     pub(crate) provider: Provider,
     pub(crate) moex: MoexProvider,
     /// Answers market questions where it is set; otherwise rules do.
-    pub(crate) language_model: Option<LanguageModel>,
+    pub(crate) language_model: Option<ModelSettings>,
     pub(crate) sim_seed: u64,
     pub(crate) view: View,
     pub(crate) http_token: Option<Secret>,
@@ -104,7 +104,7 @@ pub(crate) struct BinanceSite {
 
 impl BinanceSite {
     /// The adapter's own settings, with what was set here.
-    pub(crate) fn adapter(&self, source: &str) -> Result<BinanceConfig, Failure> {
+    pub(crate) fn adapter(&self, source: &str) -> Result<BinanceConfig, CommandError> {
         let mut config = BinanceConfig::new(&self.rest_url, source);
         if let Some(url) = &self.ws_url {
             config.streams = StreamConfig::new(url);
@@ -118,7 +118,7 @@ impl BinanceSite {
 }
 
 impl Config {
-    pub(crate) fn resolve(settings: Settings) -> Result<Self, Failure> {
+    pub(crate) fn resolve(settings: Settings) -> Result<Self, CommandError> {
         let listen = listen(&settings)?;
         let binance = BinanceSite {
             rest_url: settings
@@ -129,7 +129,7 @@ impl Config {
         };
         let provider = provider(settings.provider.as_deref(), binance)?;
         let moex = moex(settings.moex_provider.as_deref(), settings.moex_iss_url)?;
-        let language_model = LanguageModel::new(
+        let language_model = ModelSettings::new(
             settings.llm_base_url,
             settings.llm_api_key,
             settings.llm_model,
@@ -203,7 +203,7 @@ fn client_streams(open_max: Option<usize>, per_minute: Option<u32>) -> ClientLim
     }
 }
 
-fn stream_limits(queue: Option<usize>, replay: Option<u64>) -> Result<StreamLimits, Failure> {
+fn stream_limits(queue: Option<usize>, replay: Option<u64>) -> Result<StreamLimits, CommandError> {
     let usual = StreamLimits::default();
     let limits = StreamLimits {
         queue_max: queue.unwrap_or(usual.queue_max),
@@ -213,7 +213,7 @@ fn stream_limits(queue: Option<usize>, replay: Option<u64>) -> Result<StreamLimi
         return Ok(limits);
     }
     let (queue, replay) = (StreamLimits::QUEUE, StreamLimits::REPLAY);
-    Err(Failure::usage(format!(
+    Err(CommandError::usage(format!(
         "stream_queue_max must be from {} to {}, and stream_replay_max from {} to {}",
         queue.start(),
         queue.end(),
@@ -222,77 +222,77 @@ fn stream_limits(queue: Option<usize>, replay: Option<u64>) -> Result<StreamLimi
     )))
 }
 
-fn provider(name: Option<&str>, binance: BinanceSite) -> Result<Provider, Failure> {
+fn provider(name: Option<&str>, binance: BinanceSite) -> Result<Provider, CommandError> {
     match name.unwrap_or("sim") {
         "sim" => Ok(Provider::Simulated),
         "binance" => Ok(Provider::Binance(binance)),
-        other => {
-            Err(Failure::usage(format!("provider {other:?} is not known; write sim or binance")))
-        }
+        other => Err(CommandError::usage(format!(
+            "provider {other:?} is not known; write sim or binance"
+        ))),
     }
 }
 
-fn moex(provider: Option<&str>, url: Option<String>) -> Result<MoexProvider, Failure> {
+fn moex(provider: Option<&str>, url: Option<String>) -> Result<MoexProvider, CommandError> {
     match provider.unwrap_or("sim") {
         "sim" => Ok(MoexProvider::Simulated),
         "iss" => {
             Ok(MoexProvider::Iss(url.unwrap_or_else(|| "https://iss.moex.com/iss".to_owned())))
         }
-        other => {
-            Err(Failure::usage(format!("moex_provider {other:?} is not known; write sim or iss")))
-        }
+        other => Err(CommandError::usage(format!(
+            "moex_provider {other:?} is not known; write sim or iss"
+        ))),
     }
 }
 
-fn patience(name: &str, seconds: Option<f64>, default: f64) -> Result<Duration, Failure> {
+fn patience(name: &str, seconds: Option<f64>, default: f64) -> Result<Duration, CommandError> {
     Duration::try_from_secs_f64(seconds.unwrap_or(default))
         .ok()
         .filter(|patience| !patience.is_zero())
-        .ok_or_else(|| Failure::usage(format!("{name} must be a positive number of seconds")))
+        .ok_or_else(|| CommandError::usage(format!("{name} must be a positive number of seconds")))
 }
 
-fn concurrency(max: Option<usize>, queue: Option<usize>) -> Result<Concurrency, Failure> {
+fn concurrency(max: Option<usize>, queue: Option<usize>) -> Result<Concurrency, CommandError> {
     let usual = Concurrency::default();
     match max.unwrap_or(usual.max) {
-        0 => Err(Failure::usage("tool_concurrency must be at least 1")),
+        0 => Err(CommandError::usage("tool_concurrency must be at least 1")),
         max => Ok(Concurrency { max, queue: queue.unwrap_or(usual.queue) }),
     }
 }
 
-fn listen(settings: &Settings) -> Result<SocketAddr, Failure> {
+fn listen(settings: &Settings) -> Result<SocketAddr, CommandError> {
     match (&settings.listen, settings.port) {
         (Some(text), _) => text.parse().map_err(|_| {
-            Failure::usage(format!("listen address {text:?} is not like 127.0.0.1:8080"))
+            CommandError::usage(format!("listen address {text:?} is not like 127.0.0.1:8080"))
         }),
         (None, port) => Ok((IpAddr::V4(Ipv4Addr::LOCALHOST), port.unwrap_or(PORT)).into()),
     }
 }
 
 /// Where data is kept, from the root on: processes of ours that work in another folder are told it.
-fn data(given: Option<PathBuf>, home: Option<&std::path::Path>) -> Result<PathBuf, Failure> {
+fn data(given: Option<PathBuf>, home: Option<&std::path::Path>) -> Result<PathBuf, CommandError> {
     let data = given.map_or_else(|| default_data(home), Ok)?;
     std::path::absolute(&data).map_err(|error| {
-        Failure::usage(format!("the data folder {} is no place: {error}", data.display()))
+        CommandError::usage(format!("the data folder {} is no place: {error}", data.display()))
     })
 }
 
 /// A place that does not depend on where a client happens to start us.
-fn default_data(home: Option<&std::path::Path>) -> Result<PathBuf, Failure> {
+fn default_data(home: Option<&std::path::Path>) -> Result<PathBuf, CommandError> {
     match home {
         Some(home) => Ok(home.join("stoa")),
-        None => std::env::current_dir()
-            .map(|here| here.join("stoa-data"))
-            .map_err(|error| Failure::usage(format!("no data folder: {error}; give --data DIR"))),
+        None => std::env::current_dir().map(|here| here.join("stoa-data")).map_err(|error| {
+            CommandError::usage(format!("no data folder: {error}; give --data DIR"))
+        }),
     }
 }
 
-fn log(filter: Option<String>, format: Option<&str>) -> Result<LogConfig, Failure> {
+fn log(filter: Option<String>, format: Option<&str>) -> Result<LogConfig, CommandError> {
     let format = match format.unwrap_or("auto") {
         "auto" => LogFormat::Auto,
         "pretty" => LogFormat::Pretty,
         "json" => LogFormat::Json,
         other => {
-            return Err(Failure::usage(format!(
+            return Err(CommandError::usage(format!(
                 "log format {other:?} is not known; write auto, pretty or json"
             )));
         }

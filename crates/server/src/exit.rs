@@ -13,12 +13,12 @@ use fault::{Fault, Kind};
 /// | 4 | the credential was refused |
 /// | 5 | the data given was refused |
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct CommandError {
     code: u8,
     message: String,
 }
 
-impl Failure {
+impl CommandError {
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self { code: 2, message: message.into() }
     }
@@ -38,13 +38,13 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl From<Fault> for Failure {
+impl From<Fault> for CommandError {
     fn from(fault: Fault) -> Self {
         let code = match fault.kind() {
             Kind::Invalid => 2,
@@ -63,13 +63,13 @@ impl From<Fault> for Failure {
     }
 }
 
-impl From<contract::ContractError> for Failure {
+impl From<contract::ContractError> for CommandError {
     fn from(error: contract::ContractError) -> Self {
         Self::other(error)
     }
 }
 
-impl From<std::io::Error> for Failure {
+impl From<std::io::Error> for CommandError {
     fn from(error: std::io::Error) -> Self {
         Self::other(error)
     }

@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use auth::Secret;
 use clock::Clock;
-use llm::{Api, ApiKey, Client, Model};
+use llm::{Api, ApiKey, Model, ModelClient};
 use service_analyst::{Analyst, ModelPlanner, ModelWriter, Shelf, ToolCaller};
 
-use crate::exit::Failure;
+use crate::exit::CommandError;
 
 /// How long one request may take where nothing is set.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Where a model is, and who we are to it.
 #[derive(Debug, Clone)]
-pub(crate) struct LanguageModel {
+pub(crate) struct ModelSettings {
     base_url: String,
     model: String,
     key: Option<Secret>,
@@ -23,7 +23,7 @@ pub(crate) struct LanguageModel {
     timeout: Duration,
 }
 
-impl LanguageModel {
+impl ModelSettings {
     /// Nothing where nothing is set. A part alone is an error, because it would have no effect.
     pub(crate) fn new(
         base_url: Option<String>,
@@ -31,25 +31,27 @@ impl LanguageModel {
         model: Option<String>,
         api: Option<&str>,
         timeout_s: Option<f64>,
-    ) -> Result<Option<Self>, Failure> {
+    ) -> Result<Option<Self>, CommandError> {
         let (base_url, model) = match (base_url, model) {
             (Some(base_url), Some(model)) => (base_url, model),
             (None, None) if key.is_none() && api.is_none() && timeout_s.is_none() => {
                 return Ok(None);
             }
             _ => {
-                return Err(Failure::usage(
+                return Err(CommandError::usage(
                     "a language model needs both llm_base_url and llm_model (LLM_BASE_URL, \
                      LLM_MODEL); set neither, nor a key, to do without one",
                 ));
             }
         };
         let api = Api::choose(api, &base_url)
-            .map_err(|_| Failure::usage("llm_api must be openai or anthropic"))?;
+            .map_err(|_| CommandError::usage("llm_api must be openai or anthropic"))?;
         let timeout = Duration::try_from_secs_f64(timeout_s.unwrap_or(TIMEOUT.as_secs_f64()))
             .ok()
             .filter(|it| !it.is_zero())
-            .ok_or_else(|| Failure::usage("llm_timeout_s must be a positive number of seconds"))?;
+            .ok_or_else(|| {
+                CommandError::usage("llm_timeout_s must be a positive number of seconds")
+            })?;
         Ok(Some(Self { base_url, model, key: key.map(Secret::new), api, timeout }))
     }
 
@@ -64,23 +66,23 @@ impl LanguageModel {
         &self.model
     }
 
-    pub(crate) fn client(&self) -> Result<Client, Failure> {
-        let mut config = llm::Config::new(self.api, &self.base_url, &self.model);
+    pub(crate) fn client(&self) -> Result<ModelClient, CommandError> {
+        let mut config = llm::ModelConfig::new(self.api, &self.base_url, &self.model);
         config.timeouts.whole = self.timeout;
         config.timeouts.first_byte = config.timeouts.first_byte.min(self.timeout);
         if let Some(key) = &self.key {
             config = config.key(ApiKey::new(key.reveal())?);
         }
-        Ok(Client::new(config)?)
+        Ok(ModelClient::new(config)?)
     }
 }
 
 /// The analyst as it is set up: by rules, or with a model and the rules behind it.
 pub(crate) fn analyst(
-    set: Option<&LanguageModel>,
+    set: Option<&ModelSettings>,
     tools: Arc<dyn ToolCaller>,
     clock: Arc<dyn Clock>,
-) -> Result<Analyst, Failure> {
+) -> Result<Analyst, CommandError> {
     let Some(set) = set else { return Ok(Analyst::local(tools, clock)) };
     let model: Arc<dyn Model> = Arc::new(set.client()?);
     let shelf = Arc::new(Shelf::moex()?);
@@ -93,10 +95,10 @@ pub(crate) fn analyst(
 mod tests {
     use super::*;
 
-    fn set(parts: [Option<&str>; 4]) -> Result<Option<LanguageModel>, String> {
+    fn set(parts: [Option<&str>; 4]) -> Result<Option<ModelSettings>, String> {
         let [base_url, key, model, api] = parts;
         let own = |it: Option<&str>| it.map(str::to_owned);
-        let set = LanguageModel::new(own(base_url), own(key), own(model), api, None);
+        let set = ModelSettings::new(own(base_url), own(key), own(model), api, None);
         set.map_err(|failure| failure.to_string())
     }
 
@@ -128,7 +130,7 @@ mod tests {
         assert_eq!(api("http://127.0.0.1:9", Some("anthropic")), Api::Anthropic);
         for timeout_s in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let set =
-                LanguageModel::new(Some("u".into()), None, Some("m".into()), None, Some(timeout_s));
+                ModelSettings::new(Some("u".into()), None, Some("m".into()), None, Some(timeout_s));
             assert!(set.is_err(), "{timeout_s}");
         }
         let bad = set([Some("not a url"), None, Some("m"), None]).unwrap().unwrap();

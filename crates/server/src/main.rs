@@ -10,15 +10,15 @@ mod app;
 mod archive;
 mod cli;
 mod commands;
-mod condition;
 mod config;
 mod exit;
-mod house_tools;
+mod health;
 mod language_model;
 mod meters;
 mod open_files;
 mod pricing;
 mod revocations;
+mod tool_caller;
 mod venues;
 
 use std::process::ExitCode;

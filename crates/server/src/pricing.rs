@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use service_pricing::{CollectorParts, House, OptimizerParts};
 use store::Db;
 
-use crate::access::Counters;
+use crate::access::AccessCounters;
 use crate::app::{Parts, VERSION, commit};
-use crate::exit::Failure;
+use crate::exit::CommandError;
 use crate::meters::Meters;
 
 /// How long a proposal may be applied.
@@ -21,8 +21,8 @@ const PROPOSAL_LIFE: Duration = Duration::from_hours(24);
 pub(crate) fn collector(
     parts: &Parts<'_>,
     db: &Db,
-    counters: &Counters,
-) -> Result<Service, Failure> {
+    counters: &AccessCounters,
+) -> Result<Service, CommandError> {
     Ok(service_pricing::collector(CollectorParts {
         db: db.clone(),
         jobs: parts.jobs.clone(),
@@ -39,8 +39,8 @@ pub(crate) fn collector(
 pub(crate) fn optimizer(
     parts: &Parts<'_>,
     db: &Db,
-    counters: &Counters,
-) -> Result<Service, Failure> {
+    counters: &AccessCounters,
+) -> Result<Service, CommandError> {
     Ok(service_pricing::optimizer(OptimizerParts {
         db: db.clone(),
         house: house(parts, "price-optimizer", counters.of("optimizer")),

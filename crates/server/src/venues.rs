@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 
 use crate::app::Parts;
 use crate::config::{MoexProvider, Provider};
-use crate::exit::Failure;
+use crate::exit::CommandError;
 
 /// Where a bare symbol belongs.
 pub(crate) const DEFAULT: Venue = Venue::Binance;
@@ -32,7 +32,7 @@ pub(crate) struct Venues {
 }
 
 impl Venues {
-    pub(crate) async fn open(parts: &Parts<'_>) -> Result<Self, Failure> {
+    pub(crate) async fn open(parts: &Parts<'_>) -> Result<Self, CommandError> {
         let simulated = Simulated::start_where_needed(parts).await?;
         let config = match &parts.config.provider {
             Provider::Binance(site) => site.adapter("binance")?,
@@ -45,13 +45,13 @@ impl Venues {
             }
         };
         let source = config.source.clone();
-        let watch = Arc::new(Watch {
+        let watch = Arc::new(BinanceMetrics {
             metrics: Arc::clone(&parts.metrics),
             weight: parts.metrics.upstream_weight_used("binance"),
         });
         let binance = Arc::new(Binance::observed(config, Arc::clone(&parts.clock), watch)?);
         let moex_source = moex.source.clone();
-        let watch = Arc::new(MoexWatch(Arc::clone(&parts.metrics)));
+        let watch = Arc::new(MoexMetrics(Arc::clone(&parts.metrics)));
         let moex = Arc::new(Moex::observed(moex, Arc::clone(&parts.clock), watch)?);
         let files = Arc::new(FileVenue::new(Arc::clone(&parts.archive)));
         Ok(Self { binance, source, moex, moex_source, files })
@@ -148,7 +148,7 @@ struct Simulated {
 impl Simulated {
     /// Runs it on a loopback port of its own, so that the real adapters talk to it over the real
     /// wire.
-    async fn start_where_needed(parts: &Parts<'_>) -> Result<Self, Failure> {
+    async fn start_where_needed(parts: &Parts<'_>) -> Result<Self, CommandError> {
         let config = parts.config;
         let real = matches!(config.provider, Provider::Binance(_))
             && matches!(config.moex, MoexProvider::Iss(_));
@@ -165,12 +165,12 @@ impl Simulated {
 }
 
 /// Counts what is asked of the exchange.
-struct Watch {
+struct BinanceMetrics {
     metrics: Arc<Metrics>,
     weight: Level,
 }
 
-impl Observer for Watch {
+impl Observer for BinanceMetrics {
     fn upstream(&self, endpoint: &'static str, outcome: &'static str, elapsed: Duration) {
         self.metrics.upstream("binance", endpoint).record(outcome, elapsed);
     }
@@ -184,9 +184,9 @@ impl Observer for Watch {
     }
 }
 
-struct MoexWatch(Arc<Metrics>);
+struct MoexMetrics(Arc<Metrics>);
 
-impl market_moex::Observer for MoexWatch {
+impl market_moex::Observer for MoexMetrics {
     fn upstream(&self, endpoint: &'static str, outcome: &'static str, elapsed: Duration) {
         self.0.upstream("moex", endpoint).record(outcome, elapsed);
     }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use fault::Fault;
 use jiff::civil::Date;
-use llm::{Budget, Message, Model, Reply, Request, Stop, ToolCall, ToolChoice};
+use llm::{Budget, ChatMessage, Model, ModelReply, ModelRequest, StopReason, ToolCall, ToolChoice};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -93,12 +93,12 @@ impl Planner for ModelPlanner {
             }
         };
         for _ in 0..ROUNDS_MAX {
-            let asked = Request::new(talk.clone(), &budget).tools(self.shelf.tools());
+            let asked = ModelRequest::new(talk.clone(), &budget).tools(self.shelf.tools());
             let reply = match listen(&*self.model, asked, &heard).await {
                 Ok(reply) => sound(reply)?,
                 // Its own mistake, which it can mend.
                 Err(fault) if !fault.problems().is_empty() && fault.code() == "llm_bad_answer" => {
-                    talk.push(Message::User(prompt::NOT_JSON.to_owned()));
+                    talk.push(ChatMessage::User(prompt::NOT_JSON.to_owned()));
                     continue;
                 }
                 Err(fault) => return Err(fault),
@@ -128,7 +128,7 @@ impl ModelPlanner {
         before: usize,
         language: Language,
         desk: &Desk<'_>,
-    ) -> Vec<Message> {
+    ) -> Vec<ChatMessage> {
         let made = desk.findings().split_off(before);
         let mut steps: Vec<Step> = Vec::new();
         let mut taken = Vec::new();
@@ -187,7 +187,7 @@ impl Writer for ModelWriter {
         let asked = question.asked.join("\n");
         let mut last = "unsupported_numbers";
         for _ in 0..2 {
-            let mut request = Request::new(talk.clone(), &budget).tools(self.shelf.tools());
+            let mut request = ModelRequest::new(talk.clone(), &budget).tools(self.shelf.tools());
             request.tool_choice = ToolChoice::None;
             desk.say(language.pick("модель пишет ответ", "the model writes the answer"));
             let reply = sound(listen(&*self.model, request, &heard).await?)?;
@@ -213,8 +213,8 @@ impl Writer for ModelWriter {
                     }
                 }
             };
-            talk.push(Message::Assistant { text: reply.text, tool_calls: Vec::new() });
-            talk.push(Message::User(complaint));
+            talk.push(ChatMessage::Assistant { text: reply.text, tool_calls: Vec::new() });
+            talk.push(ChatMessage::User(complaint));
         }
         Err(Fault::unavailable(last, "the model's text says what no tool has said"))
     }
@@ -226,36 +226,38 @@ fn complaint(wrong: &[Unsupported]) -> String {
     format!("{} {}", prompt::UNSUPPORTED, named.join("; "))
 }
 
-fn opened(system: String, question: &Question) -> Vec<Message> {
+fn opened(system: String, question: &Question) -> Vec<ChatMessage> {
     let from = question.asked.len().saturating_sub(MESSAGES_MAX);
-    let asked = question.asked.iter().skip(from).map(|it| Message::User(it.clone()));
-    [Message::System(system)].into_iter().chain(asked).collect()
+    let asked = question.asked.iter().skip(from).map(|it| ChatMessage::User(it.clone()));
+    [ChatMessage::System(system)].into_iter().chain(asked).collect()
 }
 
 /// A reply that is whole.
-fn sound(reply: Reply) -> Result<Reply, Fault> {
+fn sound(reply: ModelReply) -> Result<ModelReply, Fault> {
     match reply.stop {
-        Stop::Refused => Err(Fault::unavailable("llm_refused", "the model would not answer")),
-        Stop::Length => Err(Fault::unavailable("llm_cut_short", "the model's answer was cut")),
+        StopReason::Refused => Err(Fault::unavailable("llm_refused", "the model would not answer")),
+        StopReason::Length => {
+            Err(Fault::unavailable("llm_cut_short", "the model's answer was cut"))
+        }
         _ => Ok(reply),
     }
 }
 
-fn result(call_id: &str, finding: &Finding) -> Message {
-    Message::ToolResult {
+fn result(call_id: &str, finding: &Finding) -> ChatMessage {
+    ChatMessage::ToolResult {
         call_id: call_id.to_owned(),
         content: data::told(finding),
         failed: finding.outcome.is_err(),
     }
 }
 
-fn refusal(call_id: &str, why: &str) -> Message {
+fn refusal(call_id: &str, why: &str) -> ChatMessage {
     let content = json!({ "refused": why }).to_string();
-    Message::ToolResult { call_id: call_id.to_owned(), content, failed: true }
+    ChatMessage::ToolResult { call_id: call_id.to_owned(), content, failed: true }
 }
 
 /// What was found, as calls and their results.
-fn retold(findings: &[Finding]) -> Vec<Message> {
+fn retold(findings: &[Finding]) -> Vec<ChatMessage> {
     let id = |it: &Finding| format!("call_{}", it.id);
     let call = |it: &Finding| ToolCall {
         id: id(it),
@@ -263,7 +265,7 @@ fn retold(findings: &[Finding]) -> Vec<Message> {
         arguments: it.args.as_object().cloned().unwrap_or_default(),
     };
     let tool_calls = findings.iter().map(call).collect();
-    let asked = Message::Assistant { text: String::new(), tool_calls };
+    let asked = ChatMessage::Assistant { text: String::new(), tool_calls };
     [asked].into_iter().chain(findings.iter().map(|it| result(&id(it), it))).collect()
 }
 

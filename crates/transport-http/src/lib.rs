@@ -35,5 +35,5 @@ pub use place::Connections;
 pub use router::{Edge, EdgeConfig, router, with_edge};
 pub use serve::{Limits, serve};
 pub use stream::{ClientLimits, StreamOptions, WsLimits};
-pub use system::{Condition, ConditionProbe, SystemPages};
+pub use system::{ServerHealth, ServerHealthProbe, SystemPages};
 pub use upload::paths as upload_paths;

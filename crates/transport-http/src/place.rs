@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use auth::Client;
+use auth::ClientId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -31,7 +31,7 @@ pub(crate) struct Places {
     /// How many one client may have; 0 is no limit.
     per_client: usize,
     /// How many each has, of those that have any. Not kept where there is no limit.
-    taken: Arc<Mutex<HashMap<Client, usize>>>,
+    taken: Arc<Mutex<HashMap<ClientId, usize>>>,
     watch: Watch,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -58,7 +58,7 @@ impl Full {
 pub(crate) struct Place {
     all: Places,
     /// Whose it is, where that is counted.
-    client: Option<Client>,
+    client: Option<ClientId>,
     /// Given back before the number is told.
     permit: Option<OwnedSemaphorePermit>,
     /// Where to go on after an upgrade: the server waits for what runs here.
@@ -83,7 +83,7 @@ impl Places {
         &self.tasks
     }
 
-    fn taken(&self) -> MutexGuard<'_, HashMap<Client, usize>> {
+    fn taken(&self) -> MutexGuard<'_, HashMap<ClientId, usize>> {
         self.taken.lock()
     }
 
@@ -96,7 +96,7 @@ impl Places {
 
     fn find(&self, from: IpAddr) -> Result<Arc<Place>, Full> {
         let permit = Arc::clone(&self.free).try_acquire_owned().map_err(|_| Full::House)?;
-        let client = (self.per_client > 0).then(|| Client::from(from));
+        let client = (self.per_client > 0).then(|| ClientId::from(from));
         if let Some(client) = &client {
             let mut taken = self.taken();
             let count = taken.entry(client.clone()).or_default();

@@ -15,19 +15,19 @@ use serde_json::json;
 pub struct SystemPages {
     pub version: &'static str,
     /// Quick, because anybody may ask.
-    pub condition: ConditionProbe,
+    pub health: ServerHealthProbe,
     /// The metrics in text form, and its content type.
     pub metrics: Box<dyn Fn() -> String + Send + Sync>,
     pub metrics_type: &'static str,
 }
 
 /// Looks how the house is.
-pub type ConditionProbe =
-    Box<dyn Fn() -> Pin<Box<dyn Future<Output = Condition> + Send>> + Send + Sync>;
+pub type ServerHealthProbe =
+    Box<dyn Fn() -> Pin<Box<dyn Future<Output = ServerHealth> + Send>> + Send + Sync>;
 
 /// How the house is.
 #[derive(Debug, Clone)]
-pub struct Condition {
+pub struct ServerHealth {
     /// `ok`, `degraded` or `error`.
     pub status: &'static str,
     /// Where market data comes from.
@@ -48,10 +48,10 @@ pub(crate) fn routes(pages: SystemPages) -> Router {
     Router::new().route(to_health, get(health)).route(to_metrics, get(metrics)).with_state(state)
 }
 
-/// The process serves, whatever its condition: what is kept can be read while a venue is down, so
+/// The process serves, whatever its health: what is kept can be read while a venue is down, so
 /// the status of HTTP is 200 and the body says the rest.
 async fn health(State(state): State<Arc<Pages>>) -> Response {
-    let Condition { status, provider } = (state.pages.condition)().await;
+    let ServerHealth { status, provider } = (state.pages.health)().await;
     let body = json!({
         "status": status,
         "uptime": state.started.elapsed().as_secs(),

@@ -25,7 +25,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use transport_http::{
-    AllowedHosts, ClientLimits, Condition, EdgeConfig, Limits, StreamOptions, SystemPages,
+    AllowedHosts, ClientLimits, EdgeConfig, Limits, ServerHealth, StreamOptions, SystemPages,
 };
 
 use crate::Outcome;
@@ -147,10 +147,10 @@ async fn serve(
     authenticator: Arc<dyn Authenticator>,
     tasks: &Tasks,
 ) -> Outcome<SocketAddr> {
-    let condition = || Condition { status: "ok", provider: SOURCE.to_owned() };
+    let condition = || ServerHealth { status: "ok", provider: SOURCE.to_owned() };
     let pages = SystemPages {
         version: "bench",
-        condition: Box::new(move || Box::pin(std::future::ready(condition()))),
+        health: Box::new(move || Box::pin(std::future::ready(condition()))),
         metrics: Box::new(String::new),
         metrics_type: "text/plain",
     };

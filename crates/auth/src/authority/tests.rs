@@ -12,13 +12,13 @@ const NOW: i64 = 1_700_000_000;
 
 /// Counts how often it is asked, to see what the cache saves.
 #[derive(Default)]
-struct Counted {
+struct CountingRevocations {
     inner: MemoryRevocations,
     asked: AtomicUsize,
 }
 
 #[async_trait]
-impl Revocations for Counted {
+impl Revocations for CountingRevocations {
     async fn contains_any(&self, ids: &[RevocationId]) -> Result<bool, Fault> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         self.inner.contains_any(ids).await
@@ -29,17 +29,17 @@ impl Revocations for Counted {
     }
 }
 
-fn authority() -> (Authority, Arc<Counted>) {
-    let revocations = Arc::new(Counted::default());
+fn authority() -> (Authority, Arc<CountingRevocations>) {
+    let revocations = Arc::new(CountingRevocations::default());
     (Authority::new(Keyring::generate().unwrap(), revocations.clone()), revocations)
 }
 
 fn request() -> MintRequest {
     MintRequest {
         subject: "ops".to_owned(),
-        scopes: Scopes::parse("read,write").unwrap(),
+        scopes: ScopeSet::parse("read,write").unwrap(),
         ttl: Duration::from_secs(60),
-        limits: Limits::default(),
+        limits: TokenLimits::default(),
     }
 }
 
@@ -153,7 +153,7 @@ async fn bad_requests_are_refused_and_no_fault_shows_a_token() {
     assert_eq!(mint(|r| r.subject.clear()), "invalid_subject");
     assert_eq!(mint(|r| r.subject = "a\nb".to_owned()), "invalid_subject");
     assert_eq!(mint(|r| r.subject = "a".repeat(129)), "invalid_subject");
-    assert_eq!(mint(|r| r.scopes = Scopes::default()), "invalid_scope");
+    assert_eq!(mint(|r| r.scopes = ScopeSet::default()), "invalid_scope");
     assert_eq!(mint(|r| r.ttl = Duration::from_millis(999)), "invalid_ttl");
     assert_eq!(mint(|r| r.ttl = Duration::MAX), "invalid_ttl");
 

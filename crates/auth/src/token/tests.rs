@@ -5,7 +5,7 @@ use proptest::option;
 use proptest::prelude::*;
 
 use super::*;
-use crate::scope::Scope;
+use crate::scope::ScopeName;
 use crate::wire::{Claims, TOKEN_BYTES_MAX};
 
 const KEY: [u8; 32] = [9; 32];
@@ -34,15 +34,15 @@ fn verified(token: &str) -> Result<Claims, Fault> {
 fn signed(blocks: &[&str]) -> String {
     let blocks: Vec<Vec<u8>> = blocks.iter().map(|block| block.as_bytes().to_vec()).collect();
     let tail = blocks.iter().fold(KEY, |key, block| sign(&key, block));
-    Frames { blocks, tail }.encode().unwrap()
+    TokenFrames { blocks, tail }.encode().unwrap()
 }
 
 #[test]
 fn a_token_narrowed_without_the_key_verifies() {
     let narrowing = Narrowing {
-        scopes: Some([Scope::READ].into_iter().collect()),
+        scopes: Some([ScopeName::READ].into_iter().collect()),
         expires_at: Some(1_500),
-        limits: Limits { sku_prefix: Some(vec!["TOY-".to_owned()]), ..Limits::default() },
+        limits: TokenLimits { sku_prefix: Some(vec!["TOY-".to_owned()]), ..TokenLimits::default() },
         note: Some("for the dashboard".to_owned()),
     };
     let narrowed = attenuate(&token(), &narrowing).unwrap();
@@ -60,8 +60,10 @@ fn a_token_from_before_there_were_services_reaches_them_all() {
     let old = signed(&[root]);
     assert!(verified(&old).unwrap().limits.allow_service("archive"));
     let service = Some(vec!["archive".to_owned()]);
-    let narrowing =
-        Narrowing { limits: Limits { service, ..Limits::default() }, ..Default::default() };
+    let narrowing = Narrowing {
+        limits: TokenLimits { service, ..TokenLimits::default() },
+        ..Default::default()
+    };
     let narrowed = attenuate(&old, &narrowing).unwrap();
     let limits = verified(narrowed.reveal()).unwrap().limits;
     assert!(limits.allow_service("archive") && !limits.allow_service("quotes"));
@@ -73,7 +75,7 @@ fn a_token_from_before_there_were_services_reaches_them_all() {
 #[test]
 fn narrowing_to_a_scope_that_is_not_there_says_so() {
     let narrowing =
-        Narrowing { scopes: Some(Scopes::parse("admin").unwrap()), ..Default::default() };
+        Narrowing { scopes: Some(ScopeSet::parse("admin").unwrap()), ..Default::default() };
     let refused = attenuate(&token(), &narrowing).unwrap_err();
     assert_eq!(refused.code(), "scope_missing");
     assert!(refused.message().contains("admin"));
@@ -105,12 +107,14 @@ fn a_narrowing_cannot_be_taken_off_swapped_or_lengthened() {
     let twice = decode(attenuate(narrowed.reveal(), &narrowing).unwrap().reveal()).unwrap();
     assert!(check(&twice, &KEY).is_ok());
 
-    let without_last = Frames { blocks: twice.blocks[..2].to_vec(), tail: twice.tail };
-    let without_middle =
-        Frames { blocks: vec![twice.blocks[0].clone(), twice.blocks[2].clone()], tail: twice.tail };
+    let without_last = TokenFrames { blocks: twice.blocks[..2].to_vec(), tail: twice.tail };
+    let without_middle = TokenFrames {
+        blocks: vec![twice.blocks[0].clone(), twice.blocks[2].clone()],
+        tail: twice.tail,
+    };
     let mut swapped = twice.clone();
     swapped.blocks.swap(1, 2);
-    let appended = Frames { blocks: twice.blocks.clone(), tail: first.tail };
+    let appended = TokenFrames { blocks: twice.blocks.clone(), tail: first.tail };
     for (name, forged) in [
         ("without the last", without_last),
         ("without the middle", without_middle),
@@ -178,8 +182,10 @@ fn size_and_depth_are_bounded() {
     let refused = attenuate(&deep, &Narrowing::default()).unwrap_err();
     assert_eq!(refused.code(), "token_too_large");
 
-    let limits =
-        Limits { sku_prefix: Some(vec!["A".repeat(TOKEN_BYTES_MAX)]), ..Limits::default() };
+    let limits = TokenLimits {
+        sku_prefix: Some(vec!["A".repeat(TOKEN_BYTES_MAX)]),
+        ..TokenLimits::default()
+    };
     let wide = Narrowing { limits, ..Default::default() };
     assert_eq!(attenuate(&token(), &wide).unwrap_err().code(), "token_too_large");
     let noted = Narrowing { note: Some("n".repeat(129)), ..Default::default() };
@@ -197,16 +203,16 @@ fn inspecting_reads_forged_tokens_and_says_that_it_checked_nothing() {
 
 const WORDS: [&str; 4] = ["read", "write", "apply", "admin"];
 
-fn scopes() -> impl Strategy<Value = Scopes> {
+fn scopes() -> impl Strategy<Value = ScopeSet> {
     proptest::sample::subsequence(WORDS.to_vec(), 0..=4)
-        .prop_map(|words| Scopes::from_words(words.into_iter()).unwrap())
+        .prop_map(|words| ScopeSet::from_words(words.into_iter()).unwrap())
 }
 
-fn limits() -> impl Strategy<Value = Limits> {
+fn limits() -> impl Strategy<Value = TokenLimits> {
     let prefixes = option::of(vec("[AB]{0,3}", 0..3));
     let markets = option::of(vec("[XYZ]", 0..3));
     let services = option::of(vec("[mnp]", 0..3));
-    (prefixes, markets, services).prop_map(|(sku_prefix, market, service)| Limits {
+    (prefixes, markets, services).prop_map(|(sku_prefix, market, service)| TokenLimits {
         sku_prefix,
         market,
         service,
@@ -230,7 +236,7 @@ proptest! {
         market in "[XYZ]",
         service in "[mnp]",
     ) {
-        let words: Vec<&str> = own.iter().map(Scope::as_str).collect();
+        let words: Vec<&str> = own.iter().map(ScopeName::as_str).collect();
         let first = root(&words, expires, LimitsBlock::from_limits(&own_limits));
         let mut text = mint(&KEY, &first).unwrap();
         for step in &steps {
@@ -246,7 +252,7 @@ proptest! {
         prop_assert!(claims.scopes.is_subset(&own));
         let earliest = steps.iter().filter_map(|s| s.expires_at).fold(expires, i64::min);
         prop_assert_eq!(claims.expires_at, earliest);
-        let all: Vec<&Limits> =
+        let all: Vec<&TokenLimits> =
             std::iter::once(&own_limits).chain(steps.iter().map(|s| &s.limits)).collect();
         prop_assert_eq!(claims.limits.allow_sku(&sku), all.iter().all(|l| l.allow_sku(&sku)));
         prop_assert_eq!(
@@ -262,7 +268,7 @@ proptest! {
     #[test]
     fn no_text_panics(text in ".{0,64}", bytes in vec(any::<u8>(), 0..200)) {
         prop_assert!(verified(&text).is_err());
-        let frames = Frames { blocks: vec![bytes], tail: [0; 32] };
+        let frames = TokenFrames { blocks: vec![bytes], tail: [0; 32] };
         let forged = frames.encode().unwrap();
         prop_assert!(verified(&forged).is_err());
         // Inspecting may fail or not; it must only return.

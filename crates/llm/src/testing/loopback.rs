@@ -18,50 +18,50 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use super::{Turn, spelling};
-use crate::{Api, Config};
+use super::{ScriptedResponse, wire_format};
+use crate::{Api, ModelConfig};
 
 /// Bytes in one piece of a stream: few, and odd, so that letters are cut in two.
 const PIECE_BYTES: usize = 61;
 
 /// A request that came in.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct ReceivedRequest {
     pub path: &'static str,
     pub headers: HeaderMap,
     pub body: Value,
 }
 
 #[derive(Debug, Default)]
-struct Stage {
-    script: Mutex<VecDeque<Turn>>,
-    seen: Mutex<Vec<Seen>>,
+struct ScriptState {
+    script: Mutex<VecDeque<ScriptedResponse>>,
+    received: Mutex<Vec<ReceivedRequest>>,
 }
 
 /// It stops when it is dropped.
 #[derive(Debug)]
-pub struct Loopback {
+pub struct LoopbackProvider {
     address: SocketAddr,
-    stage: Arc<Stage>,
+    state: Arc<ScriptState>,
     _server: JoinSet<io::Result<()>>,
 }
 
-impl Loopback {
-    pub async fn start(script: impl IntoIterator<Item = Turn>) -> io::Result<Self> {
+impl LoopbackProvider {
+    pub async fn start(script: impl IntoIterator<Item = ScriptedResponse>) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
-        let stage = Arc::new(Stage {
+        let state = Arc::new(ScriptState {
             script: Mutex::new(script.into_iter().collect()),
-            ..Stage::default()
+            ..ScriptState::default()
         });
         let routes = Router::new()
             .route("/v1/chat/completions", post(openai))
             .route("/v1/messages", post(anthropic))
             .route("/v1/models", get(models))
-            .with_state(Arc::clone(&stage));
+            .with_state(Arc::clone(&state));
         let mut server = JoinSet::new();
         server.spawn(async move { axum::serve(listener, routes).await });
-        Ok(Self { address, stage, _server: server })
+        Ok(Self { address, state, _server: server })
     }
 
     /// Where the API is, as `LLM_BASE_URL` would say it.
@@ -72,18 +72,18 @@ impl Loopback {
         }
     }
 
-    pub fn config(&self, api: Api) -> Config {
-        Config::new(api, self.base_url(api), "loopback")
+    pub fn config(&self, api: Api) -> ModelConfig {
+        ModelConfig::new(api, self.base_url(api), "loopback")
     }
 
     /// Adds to the end of the script.
-    pub fn then(&self, turn: Turn) {
-        lock(&self.stage.script).push_back(turn);
+    pub fn push(&self, turn: ScriptedResponse) {
+        lock(&self.state.script).push_back(turn);
     }
 
     /// What was asked so far.
-    pub fn seen(&self) -> Vec<Seen> {
-        lock(&self.stage.seen).clone()
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
+        lock(&self.state.received).clone()
     }
 }
 
@@ -91,27 +91,35 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock()
 }
 
-/// It has the model of [`Loopback::config`] and another, and takes any key but a bad one.
+/// It has the model of [`LoopbackProvider::config`] and another, and takes any key but a bad one.
 async fn models(headers: HeaderMap) -> Response {
     let bad = |name| headers.get(name).is_some_and(|it| it.as_bytes().ends_with(b"bad-key"));
     if bad("authorization") || bad("x-api-key") {
-        let body = spelling::error(Api::OpenAi, "invalid_api_key", "no such key").to_string();
+        let body = wire_format::error(Api::OpenAi, "invalid_api_key", "no such key").to_string();
         return send(401, "application/json", None, Body::from(body));
     }
     let list = r#"{"object":"list","data":[{"id":"loopback"},{"id":"another"}]}"#;
     send(200, "application/json", None, Body::from(list))
 }
 
-async fn openai(State(stage): State<Arc<Stage>>, headers: HeaderMap, body: Bytes) -> Response {
-    answer(&stage, Api::OpenAi, "/v1/chat/completions", headers, &body).await
+async fn openai(
+    State(state): State<Arc<ScriptState>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    answer(&state, Api::OpenAi, "/v1/chat/completions", headers, &body).await
 }
 
-async fn anthropic(State(stage): State<Arc<Stage>>, headers: HeaderMap, body: Bytes) -> Response {
-    answer(&stage, Api::Anthropic, "/v1/messages", headers, &body).await
+async fn anthropic(
+    State(state): State<Arc<ScriptState>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    answer(&state, Api::Anthropic, "/v1/messages", headers, &body).await
 }
 
 async fn answer(
-    stage: &Stage,
+    state: &ScriptState,
     api: Api,
     path: &'static str,
     headers: HeaderMap,
@@ -119,34 +127,34 @@ async fn answer(
 ) -> Response {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let streamed = body["stream"] == true;
-    lock(&stage.seen).push(Seen { path, headers, body });
-    let turn = lock(&stage.script).pop_front();
+    lock(&state.received).push(ReceivedRequest { path, headers, body });
+    let turn = lock(&state.script).pop_front();
     let good = |reply| {
         if streamed {
-            ("text/event-stream; charset=utf-8", spelling::stream(api, reply).into_bytes())
+            ("text/event-stream; charset=utf-8", wire_format::stream(api, reply).into_bytes())
         } else {
-            ("application/json", spelling::whole(api, reply).to_string().into_bytes())
+            ("application/json", wire_format::whole(api, reply).to_string().into_bytes())
         }
     };
-    match turn.unwrap_or_else(|| Turn::fail(400, "script_is_over")) {
-        Turn::Reply(reply) => {
+    match turn.unwrap_or_else(|| ScriptedResponse::error(400, "script_is_over")) {
+        ScriptedResponse::Reply(reply) => {
             let (kind, bytes) = good(&reply);
             send(200, kind, None, pieces(bytes, stream::empty()))
         }
-        Turn::Fail { status, code, message, retry_after } => {
-            let body = spelling::error(api, &code, &message).to_string();
+        ScriptedResponse::Fail { status, code, message, retry_after } => {
+            let body = wire_format::error(api, &code, &message).to_string();
             send(status, "application/json", retry_after.as_deref(), Body::from(body))
         }
-        Turn::Raw { status, content_type, body } => {
+        ScriptedResponse::Raw { status, content_type, body } => {
             send(status, &content_type, None, pieces(body, stream::empty()))
         }
-        Turn::Silent => future::pending().await,
-        Turn::Stall(reply, at) => {
+        ScriptedResponse::Silent => future::pending().await,
+        ScriptedResponse::Stall(reply, at) => {
             let (kind, mut bytes) = good(&reply);
             bytes.truncate(at);
             send(200, kind, None, pieces(bytes, stream::pending()))
         }
-        Turn::Cut(reply, at) => {
+        ScriptedResponse::Cut(reply, at) => {
             let (kind, mut bytes) = good(&reply);
             bytes.truncate(at);
             let broken = stream::once(async {

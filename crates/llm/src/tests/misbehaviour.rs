@@ -4,14 +4,18 @@ use fault::Kind;
 use serde_json::json;
 
 use super::*;
-use crate::Stop;
+use crate::StopReason;
 use crate::testing::{reply, tool_calls};
 
-fn raw(status: u16, content_type: &str, body: &str) -> Turn {
-    Turn::Raw { status, content_type: content_type.to_owned(), body: body.as_bytes().to_vec() }
+fn raw(status: u16, content_type: &str, body: &str) -> ScriptedResponse {
+    ScriptedResponse::Raw {
+        status,
+        content_type: content_type.to_owned(),
+        body: body.as_bytes().to_vec(),
+    }
 }
 
-fn long() -> Reply {
+fn long() -> ModelReply {
     reply(&"слово ".repeat(200), Vec::new())
 }
 
@@ -42,7 +46,7 @@ async fn answers_that_are_no_answers_are_bad_and_not_asked_for_again() {
             let (told, end) = follow(&client, ask()).await;
             assert_eq!(told, []);
             assert_fault(&end.unwrap_err(), Kind::Unavailable, "llm_bad_answer");
-            assert_eq!(server.seen().len(), 2, "{turn:?}");
+            assert_eq!(server.requests().len(), 2, "{turn:?}");
         }
         let (_server, client) =
             started(vec![raw(200, "text/event-stream", "data: {\"ty\n\n")], api).await;
@@ -54,11 +58,11 @@ async fn answers_that_are_no_answers_are_bad_and_not_asked_for_again() {
 #[tokio::test]
 async fn a_stalled_or_silent_model_is_given_up() {
     for api in APIS {
-        let server = Loopback::start([
-            Turn::Silent,
-            Turn::Stall(long(), 0),
-            Turn::Stall(long(), 900),
-            Turn::Silent,
+        let server = LoopbackProvider::start([
+            ScriptedResponse::Silent,
+            ScriptedResponse::Stall(long(), 0),
+            ScriptedResponse::Stall(long(), 900),
+            ScriptedResponse::Silent,
         ]);
         let server = server.await.unwrap();
         let mut config = config(&server, api);
@@ -67,12 +71,12 @@ async fn a_stalled_or_silent_model_is_given_up() {
         for (speaks, first_ms, next_ms) in [(false, 50, 50), (false, 50, 50), (true, 9_000, 700)] {
             config.timeouts.first_byte = Duration::from_millis(first_ms);
             config.timeouts.between_chunks = Duration::from_millis(next_ms);
-            let (told, end) = follow(&Client::new(config.clone()).unwrap(), ask()).await;
+            let (told, end) = follow(&ModelClient::new(config.clone()).unwrap(), ask()).await;
             assert_fault(&end.unwrap_err(), Kind::Timeout, "llm_timeout");
             assert_eq!(!told.is_empty(), speaks);
         }
         config.timeouts.whole = Duration::from_millis(50);
-        let fault = Client::new(config).unwrap().complete(ask()).await.unwrap_err();
+        let fault = ModelClient::new(config).unwrap().complete(ask()).await.unwrap_err();
         assert_fault(&fault, Kind::Timeout, "llm_timeout");
     }
 }
@@ -82,20 +86,26 @@ async fn a_dropped_connection_is_tried_again_only_if_nothing_was_told() {
     for api in APIS {
         // Of a whole answer nothing is told before it is there.
         let (server, client) =
-            started(vec![Turn::Cut(long(), 500), Turn::Reply(long())], api).await;
+            started(vec![ScriptedResponse::Cut(long(), 500), ScriptedResponse::Reply(long())], api)
+                .await;
         assert_eq!(client.complete(ask()).await.unwrap(), long());
-        assert_eq!(server.seen().len(), 2);
-
-        let (server, client) = started(vec![Turn::Cut(long(), 20), Turn::Reply(long())], api).await;
-        assert_eq!(follow(&client, ask()).await.1.unwrap(), long());
-        assert_eq!(server.seen().len(), 2);
+        assert_eq!(server.requests().len(), 2);
 
         let (server, client) =
-            started(vec![Turn::Cut(long(), 1_500), Turn::Reply(long())], api).await;
+            started(vec![ScriptedResponse::Cut(long(), 20), ScriptedResponse::Reply(long())], api)
+                .await;
+        assert_eq!(follow(&client, ask()).await.1.unwrap(), long());
+        assert_eq!(server.requests().len(), 2);
+
+        let (server, client) = started(
+            vec![ScriptedResponse::Cut(long(), 1_500), ScriptedResponse::Reply(long())],
+            api,
+        )
+        .await;
         let (told, end) = follow(&client, ask()).await;
         assert!(!told.is_empty());
         assert_fault(&end.unwrap_err(), Kind::Unavailable, "llm_cut_short");
-        assert_eq!(server.seen().len(), 1);
+        assert_eq!(server.requests().len(), 1);
     }
 }
 
@@ -104,14 +114,14 @@ async fn a_stream_that_ends_early_is_cut_short() {
     let piece = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":null}]}\n\n";
     let (_server, client) = started(vec![raw(200, "text/event-stream", piece)], Api::OpenAi).await;
     let (told, end) = follow(&client, ask()).await;
-    assert_eq!(told, [Event::Text("hi".to_owned())]);
+    assert_eq!(told, [ModelEvent::Text("hi".to_owned())]);
     assert_fault(&end.unwrap_err(), Kind::Unavailable, "llm_cut_short");
 
-    // With a reason to stop it is whole, and what it cost is our guess.
+    // With a reason to stop it is whole, and what it cost is our estimate_tokens.
     let whole = piece.replace("null", "\"stop\"");
     let (_server, client) = started(vec![raw(200, "text/event-stream", &whole)], Api::OpenAi).await;
     let reply = follow(&client, ask()).await.1.unwrap();
-    assert_eq!((reply.text.as_str(), reply.stop), ("hi", Stop::End));
+    assert_eq!((reply.text.as_str(), reply.stop), ("hi", StopReason::End));
     assert!(reply.usage.estimated && reply.usage.tokens() > 0);
 }
 
@@ -121,7 +131,7 @@ async fn a_server_that_does_not_stream_is_understood() {
     let (_server, client) =
         started(vec![raw(200, "application/json", &body.to_string())], Api::OpenAi).await;
     let (told, end) = follow(&client, ask()).await;
-    assert_eq!(told, [Event::Text("hi".to_owned())]);
+    assert_eq!(told, [ModelEvent::Text("hi".to_owned())]);
     assert_eq!(end.unwrap().text, "hi");
 }
 
@@ -131,21 +141,21 @@ async fn what_is_too_large_is_not_taken() {
     let wide = tool_calls(&[("t", json!({"x": "y".repeat(600)}))]);
     for api in APIS {
         for expected in [long(), reply("", tool_calls(&many)), reply("", wide.clone())] {
-            let turn = Turn::Reply(expected);
-            let server = Loopback::start([turn.clone(), turn.clone(), turn]).await.unwrap();
+            let turn = ScriptedResponse::Reply(expected);
+            let server = LoopbackProvider::start([turn.clone(), turn.clone(), turn]).await.unwrap();
             let mut config = config(&server, api);
             config.bounds.text_bytes_max = 500;
             config.bounds.tool_calls_max = 8;
             config.bounds.arguments_bytes_max = 500;
-            let client = Client::new(config.clone()).unwrap();
+            let client = ModelClient::new(config.clone()).unwrap();
             let fault = client.complete(ask()).await.unwrap_err();
             assert_fault(&fault, Kind::Unavailable, "llm_bad_answer");
             let (_, end) = follow(&client, ask()).await;
             assert_fault(&end.unwrap_err(), Kind::Unavailable, "llm_bad_answer");
             config.bounds.body_bytes_max = 200;
-            let fault = Client::new(config).unwrap().complete(ask()).await.unwrap_err();
+            let fault = ModelClient::new(config).unwrap().complete(ask()).await.unwrap_err();
             assert!(fault.message().contains("200 bytes"), "{fault}");
-            assert_eq!(server.seen().len(), 3);
+            assert_eq!(server.requests().len(), 3);
         }
     }
 }
@@ -181,9 +191,9 @@ async fn an_error_inside_a_stream_is_an_error() {
                       {\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
     for api in APIS {
         let turn = raw(200, "text/event-stream", overloaded);
-        let (server, client) = started(vec![turn.clone(), Turn::say("ok")], api).await;
+        let (server, client) = started(vec![turn.clone(), ScriptedResponse::text("ok")], api).await;
         assert_eq!(follow(&client, ask()).await.1.unwrap().text, "ok");
-        assert_eq!(server.seen().len(), 2);
+        assert_eq!(server.requests().len(), 2);
         let (_server, client) = started(vec![turn.clone(), turn.clone(), turn], api).await;
         let fault = follow(&client, ask()).await.1.unwrap_err();
         assert_fault(&fault, Kind::Unavailable, "llm_overloaded");
@@ -215,5 +225,5 @@ async fn calls_without_numbers_are_told_apart_by_their_ids() {
     let calls: Vec<_> =
         reply.tool_calls.iter().map(|it| (it.id.as_str(), it.arguments["n"].clone())).collect();
     assert_eq!(calls, [("a", json!(1)), ("b", json!(2))]);
-    assert_eq!(reply.stop, Stop::ToolCalls);
+    assert_eq!(reply.stop, StopReason::ToolCalls);
 }

@@ -4,25 +4,25 @@ use serde_json::json;
 
 use super::*;
 use crate::testing::{reply, tool_calls};
-use crate::{Stop, Tool, ToolChoice};
+use crate::{StopReason, Tool, ToolChoice};
 
-fn conversation() -> Request {
+fn conversation() -> ModelRequest {
     let calls = tool_calls(&[("quote", json!({"ticker": "SBER"})), ("quote", json!({}))]);
-    let result = |id: &str, failed| Message::ToolResult {
+    let result = |id: &str, failed| ChatMessage::ToolResult {
         call_id: id.to_owned(),
         content: "312.4".to_owned(),
         failed,
     };
     let messages = vec![
-        Message::System("be brief".to_owned()),
-        Message::User("hi".to_owned()),
+        ChatMessage::System("be brief".to_owned()),
+        ChatMessage::User("hi".to_owned()),
         reply("", calls).into_message(),
         result("call_0", false),
         result("call_1", true),
     ];
     let schema = json!({"type": "object", "properties": {"ticker": {"type": "string"}}});
     let tool = Tool { name: "quote".to_owned(), description: "a price".to_owned(), schema };
-    let mut request = Request::new(messages, &budget()).tools(vec![tool]);
+    let mut request = ModelRequest::new(messages, &budget()).tools(vec![tool]);
     request.temperature = Some(1.5);
     request.output_tokens_max = 99;
     request.tool_choice = ToolChoice::Required;
@@ -31,9 +31,9 @@ fn conversation() -> Request {
 
 #[tokio::test]
 async fn a_conversation_is_spelled_as_openai_does() {
-    let (server, client) = started(vec![Turn::say("ok")], Api::OpenAi).await;
+    let (server, client) = started(vec![ScriptedResponse::text("ok")], Api::OpenAi).await;
     client.complete(conversation()).await.unwrap();
-    let seen = &server.seen()[0];
+    let seen = &server.requests()[0];
     assert_eq!(seen.path, "/v1/chat/completions");
     assert_eq!(seen.headers["authorization"], format!("Bearer {KEY}"));
     let call = |id: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": "quote", "arguments": arguments}});
@@ -56,9 +56,9 @@ async fn a_conversation_is_spelled_as_openai_does() {
 
 #[tokio::test]
 async fn a_conversation_is_spelled_as_anthropic_does() {
-    let (server, client) = started(vec![Turn::say("ok")], Api::Anthropic).await;
+    let (server, client) = started(vec![ScriptedResponse::text("ok")], Api::Anthropic).await;
     client.complete(conversation()).await.unwrap();
-    let seen = &server.seen()[0];
+    let seen = &server.requests()[0];
     assert_eq!(seen.path, "/v1/messages");
     assert_eq!(seen.headers["x-api-key"], KEY);
     assert_eq!(seen.headers["anthropic-version"], "2023-06-01");
@@ -92,18 +92,19 @@ async fn whole_and_streamed_replies_are_the_same() {
         ("search", json!({"deep": {"list": [1, 2.5, null]}})),
         ("nothing", json!({})),
     ]);
-    let odd = Reply { stop: Stop::Other("novel".to_owned()), ..reply("what?", Vec::new()) };
+    let odd =
+        ModelReply { stop: StopReason::Other("novel".to_owned()), ..reply("what?", Vec::new()) };
     let replies = [
         reply("Акции «Сбербанка» стоят 312,40 ₽ 🦀 — это факт.", Vec::new()),
         reply("", calls.clone()),
         reply("Сейчас посмотрю", calls),
-        Reply { stop: Stop::Length, ..reply("cut sho", Vec::new()) },
-        Reply { stop: Stop::Refused, ..reply("I will not", Vec::new()) },
+        ModelReply { stop: StopReason::Length, ..reply("cut sho", Vec::new()) },
+        ModelReply { stop: StopReason::Refused, ..reply("I will not", Vec::new()) },
         odd,
     ];
     for api in APIS {
         for expected in &replies {
-            let turn = Turn::Reply(expected.clone());
+            let turn = ScriptedResponse::Reply(expected.clone());
             let (server, client) = started(vec![turn.clone(), turn], api).await;
             assert_eq!(client.complete(ask()).await.unwrap(), *expected);
             let (told, end) = follow(&client, ask()).await;
@@ -112,13 +113,13 @@ async fn whole_and_streamed_replies_are_the_same() {
             let mut called = Vec::new();
             for event in told {
                 match event {
-                    Event::Text(piece) => text += &piece,
-                    Event::ToolCall(call) => called.push(call),
-                    Event::Done(_) => unreachable!(),
+                    ModelEvent::Text(piece) => text += &piece,
+                    ModelEvent::ToolCall(call) => called.push(call),
+                    ModelEvent::Done(_) => unreachable!(),
                 }
             }
             assert_eq!((text, called), (expected.text.clone(), expected.tool_calls.clone()));
-            assert_eq!(server.seen()[1].body["stream"], true);
+            assert_eq!(server.requests()[1].body["stream"], true);
         }
     }
 }
@@ -131,19 +132,19 @@ async fn what_cannot_be_sent_is_refused_before_it_is() {
         description: String::new(),
         schema: json!({"type": "object"}),
     };
-    let only_system = Request::new(vec![Message::System("x".to_owned())], &budget());
-    let huge = Request::new(vec![Message::User("x".repeat(3 << 20))], &budget());
+    let only_system = ModelRequest::new(vec![ChatMessage::System("x".to_owned())], &budget());
+    let huge = ModelRequest::new(vec![ChatMessage::User("x".repeat(3 << 20))], &budget());
     for (request, field) in [
         (only_system, "messages"),
         (huge, "messages"),
-        (Request { output_tokens_max: 0, ..ask() }, "output_tokens_max"),
-        (Request { temperature: Some(f32::NAN), ..ask() }, "temperature"),
+        (ModelRequest { output_tokens_max: 0, ..ask() }, "output_tokens_max"),
+        (ModelRequest { temperature: Some(f32::NAN), ..ask() }, "temperature"),
         (ask().tools(vec![tool("a"), tool("quotes.live")]), "tools[1].name"),
     ] {
         let fault = client.complete(request).await.unwrap_err();
         assert_eq!((fault.code(), fault.problems()[0].field.as_str()), ("llm_bad_request", field));
     }
-    assert!(server.seen().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[test]
@@ -171,7 +172,7 @@ fn addresses_are_checked() {
         (Api::OpenAi, "https://a.example?key=secret", None),
         (Api::OpenAi, "nonsense", None),
     ] {
-        let endpoint = Config::new(api, url, "m").endpoint();
+        let endpoint = ModelConfig::new(api, url, "m").endpoint();
         assert_eq!(endpoint.ok().as_ref().map(reqwest::Url::as_str), expected, "{url}");
     }
 }

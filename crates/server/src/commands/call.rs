@@ -9,13 +9,15 @@ use crate::app::App;
 use crate::cli::CallArgs;
 use crate::commands::print;
 use crate::config::Config;
-use crate::exit::Failure;
+use crate::exit::CommandError;
 
-pub(crate) async fn run(args: CallArgs, config: Config) -> Result<(), Failure> {
+pub(crate) async fn run(args: CallArgs, config: Config) -> Result<(), CommandError> {
     let arguments = match serde_json::from_str(&args.arguments) {
         Ok(Value::Object(arguments)) => arguments,
-        Ok(_) => return Err(Failure::usage("the arguments must be a JSON object")),
-        Err(error) => return Err(Failure::usage(format!("the arguments are not JSON: {error}"))),
+        Ok(_) => return Err(CommandError::usage("the arguments must be a JSON object")),
+        Err(error) => {
+            return Err(CommandError::usage(format!("the arguments are not JSON: {error}")));
+        }
     };
     let app = App::start(&config, true).await?;
     let mut call = Call::new(&args.tool, arguments);
@@ -25,11 +27,11 @@ pub(crate) async fn run(args: CallArgs, config: Config) -> Result<(), Failure> {
     let outcome = app.pipeline.call(call).await;
     app.stop().await;
     match outcome {
-        None => Err(Failure::usage(format!(
+        None => Err(CommandError::usage(format!(
             "there is no tool {:?}; `stoa tools` lists them",
             args.tool
         ))),
-        Some(Err(failure)) => Err(Failure::data(pretty(&failure.tool_error))),
+        Some(Err(failure)) => Err(CommandError::data(pretty(&failure.tool_error))),
         Some(Ok(reply)) if args.text => print(&reply.text()),
         Some(Ok(reply)) => print(&(pretty(&reply.result()) + "\n")),
     }

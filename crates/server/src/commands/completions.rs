@@ -4,9 +4,9 @@ use clap::CommandFactory as _;
 
 use crate::cli::Cli;
 use crate::commands::print;
-use crate::exit::Failure;
+use crate::exit::CommandError;
 
-pub(crate) fn run(shell: clap_complete::Shell) -> Result<(), Failure> {
+pub(crate) fn run(shell: clap_complete::Shell) -> Result<(), CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "stoa", &mut script);
     print(&String::from_utf8_lossy(&script))

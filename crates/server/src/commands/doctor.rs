@@ -16,15 +16,17 @@ use std::fmt::Write as _;
 use crate::app;
 use crate::commands::print;
 use crate::config::Config;
-use crate::exit::Failure;
+use crate::exit::CommandError;
 
-pub(crate) async fn run(config: Config) -> Result<(), Failure> {
+pub(crate) async fn run(config: Config) -> Result<(), CommandError> {
     let findings = look(&config).await;
     print(&report(&findings))?;
     match findings.iter().filter(|it| it.level == Level::Fail).count() {
         0 => Ok(()),
-        1 => Err(Failure::other("one check failed; the fix is behind it")),
-        many => Err(Failure::other(format!("{many} checks failed; the fixes are behind them"))),
+        1 => Err(CommandError::other("one check failed; the fix is behind it")),
+        many => {
+            Err(CommandError::other(format!("{many} checks failed; the fixes are behind them")))
+        }
     }
 }
 

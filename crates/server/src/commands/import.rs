@@ -12,9 +12,9 @@ use crate::app::open_store;
 use crate::cli::{BadRow, ImportBarsArgs, ImportCommand};
 use crate::commands::print;
 use crate::config::Config;
-use crate::exit::Failure;
+use crate::exit::CommandError;
 
-pub(crate) async fn run(command: ImportCommand, config: Config) -> Result<(), Failure> {
+pub(crate) async fn run(command: ImportCommand, config: Config) -> Result<(), CommandError> {
     match command {
         ImportCommand::Bars(args) => bars(args, &config).await,
         ImportCommand::Catalog { file } => catalog(&file, &config).await,
@@ -24,11 +24,11 @@ pub(crate) async fn run(command: ImportCommand, config: Config) -> Result<(), Fa
 /// Larger than any shop's list of goods: a million rows of a hundred bytes.
 const CATALOG_BYTES_MAX: u64 = 128 << 20;
 
-async fn catalog(file: &Path, config: &Config) -> Result<(), Failure> {
-    let wrong = |error: std::io::Error| Failure::usage(format!("{}: {error}", file.display()));
+async fn catalog(file: &Path, config: &Config) -> Result<(), CommandError> {
+    let wrong = |error: std::io::Error| CommandError::usage(format!("{}: {error}", file.display()));
     if std::fs::metadata(file).map_err(wrong)?.len() > CATALOG_BYTES_MAX {
         let most = CATALOG_BYTES_MAX >> 20;
-        return Err(Failure::usage(format!("{} is larger than {most} MiB", file.display())));
+        return Err(CommandError::usage(format!("{} is larger than {most} MiB", file.display())));
     }
     let text = std::fs::read_to_string(file).map_err(wrong)?;
     let db = open_store(config).await?;
@@ -41,7 +41,7 @@ async fn catalog(file: &Path, config: &Config) -> Result<(), Failure> {
     });
     let problems: Vec<String> = problems.collect();
     if imported.good == 0 {
-        return Err(Failure::data(format!(
+        return Err(CommandError::data(format!(
             "there is not one product in this file; it needs a line for each, with a sku\n  {}",
             problems.join("\n  ")
         )));
@@ -61,14 +61,14 @@ async fn catalog(file: &Path, config: &Config) -> Result<(), Failure> {
     print(&(text + "\n"))
 }
 
-async fn bars(args: ImportBarsArgs, config: &Config) -> Result<(), Failure> {
+async fn bars(args: ImportBarsArgs, config: &Config) -> Result<(), CommandError> {
     let known = || Interval::ALL.map(Interval::as_str).join(", ");
     let interval = Interval::parse(&args.interval).ok_or_else(|| {
-        Failure::usage(format!("interval {:?} is not one of {}", args.interval, known()))
+        CommandError::usage(format!("interval {:?} is not one of {}", args.interval, known()))
     })?;
     let readable = std::fs::metadata(&args.file);
     if let Err(error) = readable {
-        return Err(Failure::usage(format!("{}: {error}", args.file.display())));
+        return Err(CommandError::usage(format!("{}: {error}", args.file.display())));
     }
     let options = ImportOptions {
         format: Format::of(&args.file)?,
@@ -90,11 +90,11 @@ async fn bars(args: ImportBarsArgs, config: &Config) -> Result<(), Failure> {
     tell(&report?)
 }
 
-fn tell(report: &ImportReport) -> Result<(), Failure> {
+fn tell(report: &ImportReport) -> Result<(), CommandError> {
     let problems: Vec<String> =
         report.problems.iter().map(|it| format!("line {}: {}", it.line, it.reason)).collect();
     if let Some(line) = report.stopped_at {
-        return Err(Failure::data(format!(
+        return Err(CommandError::data(format!(
             "stopped at a bad row; {} bars before line {line} are imported\n  {}\n\
              mend it and import again, or skip bad rows with --on-bad-row skip",
             report.imported,
@@ -102,7 +102,7 @@ fn tell(report: &ImportReport) -> Result<(), Failure> {
         )));
     }
     if report.imported == 0 && report.skipped == 0 {
-        return Err(Failure::data(
+        return Err(CommandError::data(
             "there is not one bar in this file; it needs a line for each, with a time and prices",
         ));
     }

@@ -15,7 +15,7 @@ use std::path::Path;
 use crate::cli::{Client, InstallArgs};
 use crate::commands::print;
 use crate::config::Config;
-use crate::exit::Failure;
+use crate::exit::CommandError;
 use launch::Launch;
 use place::Places;
 use write::{Kept, Outcome};
@@ -23,7 +23,7 @@ use write::{Kept, Outcome};
 /// The name of our entry in every client.
 const NAME: &str = "stoa";
 
-pub(crate) fn run(args: InstallArgs, config: &Config) -> Result<(), Failure> {
+pub(crate) fn run(args: InstallArgs, config: &Config) -> Result<(), CommandError> {
     let launch = Launch::of_this_program(&args.toolset, config)?;
     let file = Places::of_user()?.file(args.client)?;
     let shown = shown(args.client, &launch);
@@ -33,7 +33,7 @@ pub(crate) fn run(args: InstallArgs, config: &Config) -> Result<(), Failure> {
     } else if let Err(reason) = merge(args.client, &launch, &file) {
         // Whoever asked for it can still paste it.
         print(&shown)?;
-        return Err(Failure::data(format!(
+        return Err(CommandError::data(format!(
             "{} was left as it is: {reason}; add the above by hand",
             file.display()
         )));

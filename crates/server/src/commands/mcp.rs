@@ -9,9 +9,9 @@ use transport_mcp::{McpServer, ServerOptions, serve_stdio};
 use crate::app::{App, VERSION};
 use crate::commands::serve::stop_signal;
 use crate::config::Config;
-use crate::exit::Failure;
+use crate::exit::CommandError;
 
-pub(crate) async fn run(config: Config) -> Result<(), Failure> {
+pub(crate) async fn run(config: Config) -> Result<(), CommandError> {
     let credential = match &config.token {
         Some(token) => Credential::Bearer(Arc::from(token.reveal())),
         None => Credential::None,
@@ -26,5 +26,5 @@ pub(crate) async fn run(config: Config) -> Result<(), Failure> {
         () = stop_signal() => Ok(()),
     };
     app.stop().await;
-    ended.map_err(Failure::other)
+    ended.map_err(CommandError::other)
 }

@@ -16,17 +16,17 @@ use crate::agents;
 use crate::app::{App, VERSION};
 use crate::cli::ServeArgs;
 use crate::config::{Config, MoexProvider, Provider};
-use crate::exit::Failure;
+use crate::exit::CommandError;
 use crate::open_files::{self, OURS};
 
 /// How many clients' rates are remembered.
 const CLIENTS_MAX: usize = 16_384;
 const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(10);
 
-pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), Failure> {
+pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), CommandError> {
     refuse_exposure(&args, &config)?;
     let listener = TcpListener::bind(config.listen).await.map_err(|error| {
-        Failure::usage(format!("cannot listen on {}: {error}; try --listen", config.listen))
+        CommandError::usage(format!("cannot listen on {}: {error}; try --listen", config.listen))
     })?;
     let address = listener.local_addr()?;
     let app = App::start(&config, config.is_open() || args.insecure).await?;
@@ -58,7 +58,7 @@ pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), Failure> 
     Ok(())
 }
 
-fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, Failure> {
+fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, CommandError> {
     let options = HttpOptions {
         allowed_origins: config.cors_origins.clone(),
         allowed_hosts: mcp_hosts(config),
@@ -71,7 +71,7 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, Failure>
     let fills = metrics.queue_depth("history_fills");
     let pages = SystemPages {
         version: VERSION,
-        condition: app.watcher().probe(),
+        health: app.health_monitor().probe(),
         metrics: Box::new(move || {
             fills.set(i64::try_from(history.fills_under_way()).unwrap_or(i64::MAX));
             metrics.render()
@@ -95,7 +95,7 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, Failure>
     }
     if fixtures {
         routes = routes.merge(agents::fixtures(app, config)?);
-        let fixtures = transport_mcp::conformance::router(&options).map_err(Failure::other)?;
+        let fixtures = transport_mcp::conformance::router(&options).map_err(CommandError::other)?;
         routes = routes.nest("/conformance", fixtures);
     }
     Ok(transport_http::with_edge(routes, edge(app, config)?))
@@ -113,10 +113,10 @@ fn larger_bodies(app: &App) -> HashMap<String, usize> {
     services.filter_map(|it| Some((format!("/mcp/{}", it.name), it.body_bytes?))).collect()
 }
 
-fn edge(app: &App, config: &Config) -> Result<EdgeConfig, Failure> {
+fn edge(app: &App, config: &Config) -> Result<EdgeConfig, CommandError> {
     let origin = |text: &String| {
         HeaderValue::from_str(text)
-            .map_err(|_| Failure::usage(format!("CORS origin {text:?} is not valid")))
+            .map_err(|_| CommandError::usage(format!("CORS origin {text:?} is not valid")))
     };
     let (metrics, pipeline) = (Arc::clone(&app.metrics), Arc::clone(&app.pipeline));
     Ok(EdgeConfig {
@@ -170,11 +170,11 @@ fn connections_per_client_max(config: &Config) -> usize {
 }
 
 /// Everybody on the network could read, and a later setting could let them write.
-fn refuse_exposure(args: &ServeArgs, config: &Config) -> Result<(), Failure> {
+fn refuse_exposure(args: &ServeArgs, config: &Config) -> Result<(), CommandError> {
     if config.listen.ip().is_loopback() || config.http_token.is_some() || args.insecure {
         return Ok(());
     }
-    Err(Failure::usage(format!(
+    Err(CommandError::usage(format!(
         "refusing to listen on {} without a token; set MCP_HTTP_TOKEN, or say --insecure",
         config.listen
     )))

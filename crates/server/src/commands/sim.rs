@@ -10,13 +10,13 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::SimArgs;
 use crate::commands::serve::stop_signal;
 use crate::config::Config;
-use crate::exit::Failure;
+use crate::exit::CommandError;
 
 #[expect(clippy::print_stderr, reason = "the address is for whoever started it")]
-pub(crate) async fn run(args: SimArgs, config: Config) -> Result<(), Failure> {
-    let listener = TcpListener::bind(&args.listen)
-        .await
-        .map_err(|error| Failure::usage(format!("cannot listen on {}: {error}", args.listen)))?;
+pub(crate) async fn run(args: SimArgs, config: Config) -> Result<(), CommandError> {
+    let listener = TcpListener::bind(&args.listen).await.map_err(|error| {
+        CommandError::usage(format!("cannot listen on {}: {error}", args.listen))
+    })?;
     let seed = args.seed.unwrap_or(config.sim_seed);
     eprintln!(
         "the simulated exchange (seed {seed}) is at http://{0}\n\

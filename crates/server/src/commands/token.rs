@@ -4,20 +4,20 @@ use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Read as _};
 use std::sync::Arc;
 
-use auth::{Authority, Keyring, Limits, MintRequest, Narrowing, Scopes, Secret, parse_ttl};
+use auth::{Authority, Keyring, MintRequest, Narrowing, ScopeSet, Secret, TokenLimits, parse_ttl};
 use clock::{Clock as _, Millis, SystemClock};
 
 use crate::app::open_store;
 use crate::cli::{LimitArgs, MintArgs, NarrowArgs, TokenCommand};
 use crate::commands::print;
 use crate::config::Config;
-use crate::exit::Failure;
+use crate::exit::CommandError;
 use crate::revocations::SqlRevocations;
 
 /// No token is longer.
 const TOKEN_BYTES_MAX: u64 = 16 * 1024;
 
-pub(crate) async fn run(command: TokenCommand, config: Config) -> Result<(), Failure> {
+pub(crate) async fn run(command: TokenCommand, config: Config) -> Result<(), CommandError> {
     let now = SystemClock.now().0 / 1000;
     match command {
         TokenCommand::Mint(args) => mint(args, &config, now).await,
@@ -30,19 +30,19 @@ pub(crate) async fn run(command: TokenCommand, config: Config) -> Result<(), Fai
     }
 }
 
-async fn authority(config: &Config) -> Result<Authority, Failure> {
+async fn authority(config: &Config) -> Result<Authority, CommandError> {
     let db = open_store(config).await?;
     Ok(Authority::new(Keyring::open(&config.data)?, Arc::new(SqlRevocations(db))))
 }
 
-fn limits(args: LimitArgs) -> Limits {
-    Limits { sku_prefix: args.sku_prefix, market: args.market, service: args.service }
+fn limits(args: LimitArgs) -> TokenLimits {
+    TokenLimits { sku_prefix: args.sku_prefix, market: args.market, service: args.service }
 }
 
-async fn mint(args: MintArgs, config: &Config, now: i64) -> Result<(), Failure> {
+async fn mint(args: MintArgs, config: &Config, now: i64) -> Result<(), CommandError> {
     let request = MintRequest {
         subject: args.subject,
-        scopes: Scopes::parse(&args.scope)?,
+        scopes: ScopeSet::parse(&args.scope)?,
         ttl: parse_ttl(&args.ttl)?,
         limits: limits(args.limits),
     };
@@ -50,7 +50,7 @@ async fn mint(args: MintArgs, config: &Config, now: i64) -> Result<(), Failure> 
     print(&format!("{}\n", token.reveal()))
 }
 
-fn attenuate(args: NarrowArgs, config: &Config, now: i64) -> Result<(), Failure> {
+fn attenuate(args: NarrowArgs, config: &Config, now: i64) -> Result<(), CommandError> {
     let expires_at = match &args.ttl {
         Some(ttl) => {
             let seconds = i64::try_from(parse_ttl(ttl)?.as_secs()).unwrap_or(i64::MAX);
@@ -59,7 +59,7 @@ fn attenuate(args: NarrowArgs, config: &Config, now: i64) -> Result<(), Failure>
         None => None,
     };
     let narrowing = Narrowing {
-        scopes: args.scope.as_deref().map(Scopes::parse).transpose()?,
+        scopes: args.scope.as_deref().map(ScopeSet::parse).transpose()?,
         expires_at,
         limits: limits(args.limits),
         note: args.note,
@@ -68,14 +68,14 @@ fn attenuate(args: NarrowArgs, config: &Config, now: i64) -> Result<(), Failure>
     print(&format!("{}\n", token.reveal()))
 }
 
-async fn inspect(config: &Config, now: i64) -> Result<(), Failure> {
+async fn inspect(config: &Config, now: i64) -> Result<(), CommandError> {
     let token = given(config)?;
     let seen = auth::inspect(token.reveal())?;
     let holds = match authority(config).await?.verify(token.reveal(), now).await {
         Ok(_) => "yes".to_owned(),
         Err(fault) => format!("no: {fault}"),
     };
-    let scopes: Vec<&str> = seen.scopes.iter().map(auth::Scope::as_str).collect();
+    let scopes: Vec<&str> = seen.scopes.iter().map(auth::ScopeName::as_str).collect();
     let mut text = String::new();
     for (name, value) in [
         ("id", seen.id.clone()),
@@ -100,18 +100,18 @@ fn shown(limit: Option<&[String]>) -> String {
     limit.map_or_else(|| "any".to_owned(), |list| list.join(","))
 }
 
-fn given(config: &Config) -> Result<Secret, Failure> {
+fn given(config: &Config) -> Result<Secret, CommandError> {
     if let Some(token) = &config.token {
         return Ok(token.clone());
     }
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
-        return Err(Failure::usage("pipe the token in, or set STOA_TOKEN"));
+        return Err(CommandError::usage("pipe the token in, or set STOA_TOKEN"));
     }
     let mut text = String::new();
     stdin.lock().take(TOKEN_BYTES_MAX).read_to_string(&mut text)?;
     match text.trim() {
-        "" => Err(Failure::usage("there is no token on stdin and none in STOA_TOKEN")),
+        "" => Err(CommandError::usage("there is no token on stdin and none in STOA_TOKEN")),
         token => Ok(Secret::new(token)),
     }
 }

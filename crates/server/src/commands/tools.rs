@@ -7,12 +7,12 @@ use serde_json::json;
 use crate::app::App;
 use crate::commands::print;
 use crate::config::Config;
-use crate::exit::Failure;
+use crate::exit::CommandError;
 
 /// A token is about four characters of JSON; the exact number depends on the model.
 const CHARACTERS_PER_TOKEN: usize = 4;
 
-pub(crate) async fn run(config: Config) -> Result<(), Failure> {
+pub(crate) async fn run(config: Config) -> Result<(), CommandError> {
     let app = App::start(&config, true).await?;
     let mut text = format!(
         "{:<28} {:<12} {:<8} {:>6}  {}\n",

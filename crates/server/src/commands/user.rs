@@ -13,12 +13,12 @@ use crate::app::open_store;
 use crate::cli::UserCommand;
 use crate::commands::print;
 use crate::config::Config;
-use crate::exit::Failure;
+use crate::exit::CommandError;
 
 /// No password is longer, in bytes.
 const LINE_MAX: u64 = 4 * 1024;
 
-pub(crate) async fn run(command: UserCommand, config: Config) -> Result<(), Failure> {
+pub(crate) async fn run(command: UserCommand, config: Config) -> Result<(), CommandError> {
     // Asked for before the store is opened, which a person at a terminal may keep waiting.
     let password = match &command {
         UserCommand::Add { .. } | UserCommand::Password { .. } => Some(password().await?),
@@ -37,7 +37,7 @@ async fn answer(
     people: &Accounts,
     command: UserCommand,
     password: Secret,
-) -> Result<String, Failure> {
+) -> Result<String, CommandError> {
     let password = password.reveal();
     Ok(match command {
         UserCommand::Add { name, email } => {
@@ -62,7 +62,7 @@ async fn answer(
     })
 }
 
-async fn list(people: &Accounts) -> Result<String, Failure> {
+async fn list(people: &Accounts) -> Result<String, CommandError> {
     let listed = people.list().await?;
     if listed.is_empty() {
         return Ok("there are no users; `stoa user add NAME` adds one\n".to_owned());
@@ -79,7 +79,7 @@ async fn list(people: &Accounts) -> Result<String, Failure> {
 }
 
 /// One line of stdin. A person at a terminal is asked twice, without an echo.
-async fn password() -> Result<Secret, Failure> {
+async fn password() -> Result<Secret, CommandError> {
     if !std::io::stdin().is_terminal() {
         return line().await;
     }
@@ -88,17 +88,17 @@ async fn password() -> Result<Secret, Failure> {
         let first = ask("Password: ").await?;
         match first == ask("Again: ").await? {
             true => Ok(first),
-            false => Err(Failure::usage("the two passwords differ; nothing was changed")),
+            false => Err(CommandError::usage("the two passwords differ; nothing was changed")),
         }
     };
     tokio::select! {
         password = asked => password,
         // Left to end the process, the signal would leave the terminal without its echo.
-        _ = tokio::signal::ctrl_c() => Err(Failure::other("stopped; nothing was changed")),
+        _ = tokio::signal::ctrl_c() => Err(CommandError::other("stopped; nothing was changed")),
     }
 }
 
-async fn ask(prompt: &str) -> Result<Secret, Failure> {
+async fn ask(prompt: &str) -> Result<Secret, CommandError> {
     let mut screen = std::io::stderr();
     screen.write_all(prompt.as_bytes())?;
     screen.flush()?;
@@ -107,15 +107,15 @@ async fn ask(prompt: &str) -> Result<Secret, Failure> {
     answer
 }
 
-async fn line() -> Result<Secret, Failure> {
+async fn line() -> Result<Secret, CommandError> {
     let read = || {
         let mut line = String::new();
         std::io::stdin().lock().take(LINE_MAX).read_line(&mut line).map(|_| line)
     };
-    let line = tokio::task::spawn_blocking(read).await.map_err(Failure::other)??;
+    let line = tokio::task::spawn_blocking(read).await.map_err(CommandError::other)??;
     let line = line.strip_suffix('\n').unwrap_or(&line);
     match line.strip_suffix('\r').unwrap_or(line) {
-        "" => Err(Failure::usage("there is no password on stdin; give it as one line")),
+        "" => Err(CommandError::usage("there is no password on stdin; give it as one line")),
         password => Ok(Secret::new(password)),
     }
 }
@@ -124,11 +124,12 @@ async fn line() -> Result<Secret, Failure> {
 struct Silence(Termios);
 
 impl Silence {
-    fn begin() -> Result<Self, Failure> {
-        let before = tcgetattr(std::io::stdin()).map_err(Failure::other)?;
+    fn begin() -> Result<Self, CommandError> {
+        let before = tcgetattr(std::io::stdin()).map_err(CommandError::other)?;
         let mut silent = before.clone();
         silent.local_modes.remove(LocalModes::ECHO);
-        tcsetattr(std::io::stdin(), OptionalActions::Flush, &silent).map_err(Failure::other)?;
+        tcsetattr(std::io::stdin(), OptionalActions::Flush, &silent)
+            .map_err(CommandError::other)?;
         Ok(Self(before))
     }
 }

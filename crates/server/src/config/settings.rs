@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 use crate::cli::{Cli, ToolsetArgs};
-use crate::exit::Failure;
+use crate::exit::CommandError;
 
 /// Every key of `stoa.toml`. Each can come from the environment as well, and most from a flag.
 #[derive(Debug, Default, Deserialize)]
@@ -129,7 +129,7 @@ macro_rules! over {
 }
 
 impl Settings {
-    pub(crate) fn read(cli: &Cli, toolset: Option<&ToolsetArgs>) -> Result<Self, Failure> {
+    pub(crate) fn read(cli: &Cli, toolset: Option<&ToolsetArgs>) -> Result<Self, CommandError> {
         let environment = Environment::of_process()?;
         let named = cli.config.clone().or_else(|| environment.text("STOA_CONFIG").map(Into::into));
         let file = Self::of_file(named.as_deref())?;
@@ -194,7 +194,7 @@ impl Settings {
         )
     }
 
-    fn of_file(named: Option<&Path>) -> Result<Self, Failure> {
+    fn of_file(named: Option<&Path>) -> Result<Self, CommandError> {
         let path = named.unwrap_or(Path::new("stoa.toml"));
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
@@ -202,12 +202,15 @@ impl Settings {
                 return Ok(Self::default());
             }
             Err(error) => {
-                return Err(Failure::usage(format!("{} cannot be read: {error}", path.display())));
+                return Err(CommandError::usage(format!(
+                    "{} cannot be read: {error}",
+                    path.display()
+                )));
             }
         };
         toml::from_str(&text).map_err(|error| {
             // The library's message quotes the line, which may hold a secret.
-            Failure::usage(format!("{}: {}", path.display(), error.message()))
+            CommandError::usage(format!("{}: {}", path.display(), error.message()))
         })
     }
 
@@ -224,7 +227,7 @@ impl Settings {
         }
     }
 
-    fn of_environment(from: &Environment) -> Result<Self, Failure> {
+    fn of_environment(from: &Environment) -> Result<Self, CommandError> {
         Ok(Self {
             listen: from.text("STOA_LISTEN"),
             port: from.value("PORT", "a port number")?,
@@ -285,7 +288,7 @@ impl Settings {
 pub(crate) struct Environment(Vec<(String, String)>);
 
 impl Environment {
-    fn of_process() -> Result<Self, Failure> {
+    fn of_process() -> Result<Self, CommandError> {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
@@ -295,10 +298,10 @@ impl Environment {
     }
 
     /// A misspelt variable of ours would otherwise be a setting that has no effect.
-    fn refuse_unknown(&self) -> Result<(), Failure> {
+    fn refuse_unknown(&self) -> Result<(), CommandError> {
         let ours = |name: &str| name.starts_with("STOA_") && !name.starts_with("STOA_TEST_");
         match self.0.iter().find(|(name, _)| ours(name) && !VARIABLES.contains(&name.as_str())) {
-            Some((name, _)) => Err(Failure::usage(format!(
+            Some((name, _)) => Err(CommandError::usage(format!(
                 "the environment sets {name}, which is no setting of ours"
             ))),
             None => Ok(()),
@@ -316,12 +319,12 @@ impl Environment {
         Some(words.map(str::to_owned).collect())
     }
 
-    fn value<T>(&self, name: &str, expected: &str) -> Result<Option<T>, Failure>
+    fn value<T>(&self, name: &str, expected: &str) -> Result<Option<T>, CommandError>
     where
         T: FromStr<Err: Display>,
     {
         let Some(text) = self.text(name) else { return Ok(None) };
-        let refuse = |_| Failure::usage(format!("{name} must be {expected}"));
+        let refuse = |_| CommandError::usage(format!("{name} must be {expected}"));
         text.parse().map(Some).map_err(refuse)
     }
 

@@ -2,7 +2,7 @@
 
 use fault::Fault;
 use futures_util::StreamExt as _;
-use llm::{Event, Model, Reply, Request, ToolCall};
+use llm::{Model, ModelEvent, ModelReply, ModelRequest, ToolCall};
 
 /// Letters between two reports of how much there is.
 const REPORT_CHARS: usize = 250;
@@ -19,9 +19,9 @@ pub(super) enum Heard<'a> {
 /// The whole reply. One that breaks off is asked for once more, since nobody has read it yet.
 pub(super) async fn listen(
     model: &dyn Model,
-    request: Request,
+    request: ModelRequest,
     heard: &(dyn Fn(Heard<'_>) + Send + Sync),
-) -> Result<Reply, Fault> {
+) -> Result<ModelReply, Fault> {
     match once(model, request.clone(), heard).await {
         Err(fault) if fault.code() == "llm_cut_short" => once(model, request, heard).await,
         reply => reply,
@@ -30,16 +30,16 @@ pub(super) async fn listen(
 
 async fn once(
     model: &dyn Model,
-    request: Request,
+    request: ModelRequest,
     heard: &(dyn Fn(Heard<'_>) + Send + Sync),
-) -> Result<Reply, Fault> {
+) -> Result<ModelReply, Fault> {
     let mut events = model.stream(request);
     let (mut chars, mut told) = (0, 0);
     while let Some(event) = events.next().await {
         match event? {
-            Event::Done(reply) => return Ok(reply),
-            Event::ToolCall(call) => heard(Heard::Call(&call)),
-            Event::Text(text) => {
+            ModelEvent::Done(reply) => return Ok(reply),
+            ModelEvent::ToolCall(call) => heard(Heard::Call(&call)),
+            ModelEvent::Text(text) => {
                 chars += text.chars().count();
                 if chars > CHARS_MAX {
                     let message = "the model does not stop writing";

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use llm::Model;
-use llm::testing::{Scripted, reply};
+use llm::testing::{ScriptedModel, reply};
 use serde_json::{Value, json};
 
 use crate::world::{COMPLAINT, User, World, on_sqlite};
@@ -103,7 +103,7 @@ pub(crate) fn a_model_judges_beside_the_rules() {
     on_sqlite(async |db| {
         let good = || Ok(reply("{\"score\": 1.0, \"issues\": [\"none\"]}", Vec::new()));
         let answers = [good(), good(), good(), good(), Ok(reply("?", Vec::new()))];
-        let model = Arc::new(Scripted::new(answers));
+        let model = Arc::new(ScriptedModel::new(answers));
         let world = World::with(db, "worker", vec![Arc::clone(&model) as Arc<dyn Model>]).await;
         let user = world.user("ann").await;
         let (_, ids) = tested(&user).await;
@@ -122,7 +122,7 @@ pub(crate) fn a_model_judges_beside_the_rules() {
             .map(|it| it["model"]["scores"].as_array().unwrap().len() as u64)
             .sum();
         assert_eq!(runs, 4, "four answers could be read: {results}");
-        assert_eq!(model.seen().len(), 6, "three runs for each insight");
+        assert_eq!(model.requests().len(), 6, "three runs for each insight");
         world.close().await;
     });
 }

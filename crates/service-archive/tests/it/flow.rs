@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use llm::Model;
-use llm::testing::{Scripted, reply};
+use llm::testing::{ScriptedModel, reply};
 use serde_json::{Value, json};
 use testkit::on_every_engine;
 
@@ -136,7 +136,7 @@ pub(crate) fn a_message_is_read_with_its_attachments() {
 pub(crate) fn deep_compares_and_summarises() {
     on_sqlite(async |db| {
         let said = "Smith sued Acme Corporation over $50,000. The contract is of March 1, 2024.";
-        let model = Arc::new(Scripted::new([Ok(reply(said, Vec::new()))]));
+        let model = Arc::new(ScriptedModel::new([Ok(reply(said, Vec::new()))]));
         let world = World::with(db, "worker", vec![Arc::clone(&model) as Arc<dyn Model>]).await;
         let user = world.user("ann").await;
         let case = json!({ "caseId": "Smith" });

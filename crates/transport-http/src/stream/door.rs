@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use auth::{Client, RateLimit, RateLimiter};
+use auth::{ClientId, RateLimit, RateLimiter};
 use axum::extract::ConnectInfo;
 use fault::{Fault, Kind};
 use http::Extensions;
@@ -38,13 +38,13 @@ pub(crate) struct Door {
     /// The limiter counts nanoseconds from here.
     started: Instant,
     /// As many clients as have something open.
-    open: Mutex<HashMap<Client, usize>>,
+    open: Mutex<HashMap<ClientId, usize>>,
 }
 
 /// One of a client's streams; given back when it is dropped.
 pub(crate) struct Seat {
     /// Absent where nobody is counted.
-    taken: Option<(Arc<Door>, Client)>,
+    taken: Option<(Arc<Door>, ClientId)>,
 }
 
 impl Door {
@@ -59,7 +59,7 @@ impl Door {
         })
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<Client, usize>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<ClientId, usize>> {
         self.open.lock()
     }
 
@@ -68,7 +68,7 @@ impl Door {
         let Some(ConnectInfo(peer)) = request.get::<ConnectInfo<SocketAddr>>() else {
             return Ok(Seat { taken: None });
         };
-        let client = Client::from(peer.ip());
+        let client = ClientId::from(peer.ip());
         let now = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let begun = self.beginnings.check(&client, now);
         if !begun.allowed {

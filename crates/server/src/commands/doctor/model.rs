@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use fault::Fault;
-use llm::Presence;
+use llm::ModelPresence;
 
 use super::Finding;
 use crate::config::Config;
@@ -25,13 +25,13 @@ pub(super) async fn check(config: &Config) -> Option<Finding> {
             return Some(Finding::fail(WHAT, failure.to_string()).fix(fix));
         }
     };
-    Some(match client.look(PATIENCE).await {
-        Ok(Presence::Known) => Finding::ok(WHAT, format!("{shown} is there")),
-        Ok(Presence::NoList) => {
+    Some(match client.probe(PATIENCE).await {
+        Ok(ModelPresence::Known) => Finding::ok(WHAT, format!("{shown} is there")),
+        Ok(ModelPresence::NoList) => {
             Finding::warn(WHAT, format!("{shown}: the endpoint answers, but lists no models"))
                 .fix("ask the analyst something; its answer says whether the model wrote it")
         }
-        Ok(Presence::Unknown(names)) => {
+        Ok(ModelPresence::Unknown(names)) => {
             let some: Vec<&str> = names.iter().take(NAMES_MAX).map(String::as_str).collect();
             let more = if names.len() > NAMES_MAX { ", ..." } else { "" };
             Finding::fail(WHAT, format!("{shown}: the endpoint has no model {:?}", set.model()))
@@ -61,7 +61,7 @@ fn explain(shown: &str, fault: &Fault) -> Finding {
 #[cfg(test)]
 mod tests {
     use llm::Api;
-    use llm::testing::Loopback;
+    use llm::testing::LoopbackProvider;
 
     use super::super::Level;
     use super::*;
@@ -82,7 +82,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_model_is_there_or_it_is_said_what_to_do() {
-        let server = Loopback::start([]).await.unwrap();
+        let server = LoopbackProvider::start([]).await.unwrap();
         for (api, word) in [(Api::OpenAi, "openai"), (Api::Anthropic, "anthropic")] {
             let url = server.base_url(api);
             let elsewhere = format!("{url}/elsewhere");
@@ -99,7 +99,7 @@ mod tests {
                 assert!(said.contains(told) && !said.contains("hunter2"), "{url}: {said}");
             }
         }
-        assert!(server.seen().is_empty(), "nothing was asked of the model");
+        assert!(server.requests().is_empty(), "nothing was asked of the model");
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::cli::ToolsetArgs;
 use crate::commands::install::{NAME, names};
 use crate::config::{Config, MoexProvider, Provider, Settings};
-use crate::exit::Failure;
+use crate::exit::CommandError;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Launch {
@@ -18,10 +18,13 @@ pub(super) struct Launch {
 }
 
 impl Launch {
-    pub(super) fn of_this_program(toolset: &ToolsetArgs, config: &Config) -> Result<Self, Failure> {
+    pub(super) fn of_this_program(
+        toolset: &ToolsetArgs,
+        config: &Config,
+    ) -> Result<Self, CommandError> {
         let program = std::env::current_exe()?;
         if !program.is_file() {
-            return Err(Failure::usage(
+            return Err(CommandError::usage(
                 "this program's file was moved or replaced while it ran; run the new one",
             ));
         }
@@ -32,7 +35,7 @@ impl Launch {
         program: &Path,
         toolset: &ToolsetArgs,
         config: &Config,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandError> {
         // A client starts us in a folder of its own choice.
         let data = std::path::absolute(&config.data)?;
         let mut args = vec!["mcp".to_owned(), "--data".to_owned(), text(&data)?];
@@ -139,9 +142,9 @@ fn is_usual_seed(seed: u64) -> bool {
     Config::resolve(Settings::default()).is_ok_and(|usual| usual.sim_seed == seed)
 }
 
-fn text(path: &Path) -> Result<String, Failure> {
+fn text(path: &Path) -> Result<String, CommandError> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
-        Failure::usage(format!("{} is not UTF-8, which no client can hold", path.display()))
+        CommandError::usage(format!("{} is not UTF-8, which no client can hold", path.display()))
     })
 }
 

@@ -5,14 +5,16 @@ use std::collections::BTreeSet;
 
 use contract::{Contract, host_safe};
 
-use crate::exit::Failure;
+use crate::exit::CommandError;
 
-pub(super) fn check(services: &[String], tools: &[String]) -> Result<(), Failure> {
+pub(super) fn check(services: &[String], tools: &[String]) -> Result<(), CommandError> {
     let known: BTreeSet<&str> =
         contract::file_paths().filter_map(|path| Some(path.split_once('/')?.0)).collect();
     if let Some(unknown) = services.iter().find(|name| !known.contains(name.as_str())) {
         let known = Vec::from_iter(known).join(", ");
-        return Err(Failure::usage(format!("there is no service {unknown:?}; known: {known}")));
+        return Err(CommandError::usage(format!(
+            "there is no service {unknown:?}; known: {known}"
+        )));
     }
     if tools.is_empty() {
         return Ok(());
@@ -27,9 +29,9 @@ pub(super) fn check(services: &[String], tools: &[String]) -> Result<(), Failure
     }
     match tools.iter().find(|name| !spellings.contains(*name)) {
         None => Ok(()),
-        Some(unknown) => {
-            Err(Failure::usage(format!("there is no tool {unknown:?}; `stoa tools` lists them")))
-        }
+        Some(unknown) => Err(CommandError::usage(format!(
+            "there is no tool {unknown:?}; `stoa tools` lists them"
+        ))),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::cli::Client;
-use crate::exit::Failure;
+use crate::exit::CommandError;
 
 pub(super) struct Places {
     pub(super) home: Option<PathBuf>,
@@ -14,7 +14,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    pub(super) fn of_user() -> Result<Self, Failure> {
+    pub(super) fn of_user() -> Result<Self, CommandError> {
         Ok(Self {
             home: std::env::home_dir().filter(|home| home.is_absolute()),
             here: std::env::current_dir()?,
@@ -22,9 +22,9 @@ impl Places {
         })
     }
 
-    pub(super) fn file(&self, client: Client) -> Result<PathBuf, Failure> {
+    pub(super) fn file(&self, client: Client) -> Result<PathBuf, CommandError> {
         let home = || {
-            let refuse = || Failure::usage("there is no home folder; set HOME");
+            let refuse = || CommandError::usage("there is no home folder; set HOME");
             self.home.clone().ok_or_else(refuse)
         };
         Ok(match client {

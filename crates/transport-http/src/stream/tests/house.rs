@@ -23,8 +23,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AllowedHosts, Condition, Connections, EdgeConfig, Limits, StreamOptions, SystemPages, router,
-    serve, with_edge,
+    AllowedHosts, Connections, EdgeConfig, Limits, ServerHealth, StreamOptions, SystemPages,
+    router, serve, with_edge,
 };
 
 /// What a subscriber of `ticks` says.
@@ -287,9 +287,9 @@ impl House {
         let (pipeline, book) = pipeline(rooms.strict);
         let pages = SystemPages {
             version: "1",
-            condition: Box::new(|| {
+            health: Box::new(|| {
                 let provider = "test".to_owned();
-                Box::pin(std::future::ready(Condition { status: "ok", provider }))
+                Box::pin(std::future::ready(ServerHealth { status: "ok", provider }))
             }),
             metrics: Box::new(String::new),
             metrics_type: "text/plain",

@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::stream::tests::house::Words;
 use crate::{
-    AllowedHosts, Condition, EdgeConfig, Limits, StreamOptions, SystemPages, router, serve,
+    AllowedHosts, EdgeConfig, Limits, ServerHealth, StreamOptions, SystemPages, router, serve,
     upload_paths, with_edge,
 };
 
@@ -248,9 +248,9 @@ impl House {
         let (pipeline, book) = pipeline();
         let pages = SystemPages {
             version: "1",
-            condition: Box::new(|| {
+            health: Box::new(|| {
                 let provider = "test".to_owned();
-                Box::pin(std::future::ready(Condition { status: "ok", provider }))
+                Box::pin(std::future::ready(ServerHealth { status: "ok", provider }))
             }),
             metrics: Box::new(String::new),
             metrics_type: "text/plain",

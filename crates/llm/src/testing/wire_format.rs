@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Api, Reply, Stop};
+use crate::{Api, ModelReply, StopReason};
 
 pub(super) fn error(api: Api, code: &str, message: &str) -> Value {
     match api {
@@ -13,21 +13,21 @@ pub(super) fn error(api: Api, code: &str, message: &str) -> Value {
     }
 }
 
-fn stop(api: Api, stop: &Stop) -> &str {
+fn stop(api: Api, stop: &StopReason) -> &str {
     match (api, stop) {
-        (Api::OpenAi, Stop::End) => "stop",
-        (Api::OpenAi, Stop::ToolCalls) => "tool_calls",
-        (Api::OpenAi, Stop::Length) => "length",
-        (Api::OpenAi, Stop::Refused) => "content_filter",
-        (Api::Anthropic, Stop::End) => "end_turn",
-        (Api::Anthropic, Stop::ToolCalls) => "tool_use",
-        (Api::Anthropic, Stop::Length) => "max_tokens",
-        (Api::Anthropic, Stop::Refused) => "refusal",
-        (_, Stop::Other(word)) => word,
+        (Api::OpenAi, StopReason::End) => "stop",
+        (Api::OpenAi, StopReason::ToolCalls) => "tool_calls",
+        (Api::OpenAi, StopReason::Length) => "length",
+        (Api::OpenAi, StopReason::Refused) => "content_filter",
+        (Api::Anthropic, StopReason::End) => "end_turn",
+        (Api::Anthropic, StopReason::ToolCalls) => "tool_use",
+        (Api::Anthropic, StopReason::Length) => "max_tokens",
+        (Api::Anthropic, StopReason::Refused) => "refusal",
+        (_, StopReason::Other(word)) => word,
     }
 }
 
-pub(super) fn whole(api: Api, reply: &Reply) -> Value {
+pub(super) fn whole(api: Api, reply: &ModelReply) -> Value {
     let (input, output) = (reply.usage.input_tokens, reply.usage.output_tokens);
     let reason = stop(api, &reply.stop);
     match api {
@@ -69,7 +69,7 @@ pub(super) fn whole(api: Api, reply: &Reply) -> Value {
 }
 
 /// The whole stream as one text; it is cut into pieces when it is sent.
-pub(super) fn stream(api: Api, reply: &Reply) -> String {
+pub(super) fn stream(api: Api, reply: &ModelReply) -> String {
     match api {
         Api::OpenAi => openai(reply),
         Api::Anthropic => anthropic(reply),
@@ -82,7 +82,7 @@ fn pieces(text: &str) -> Vec<String> {
     letters.chunks(5).map(|it| it.iter().collect()).collect()
 }
 
-fn openai(reply: &Reply) -> String {
+fn openai(reply: &ModelReply) -> String {
     let piece = |delta: Value, reason: Option<&str>| {
         let choice = json!({"index": 0, "delta": delta, "finish_reason": reason});
         json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "choices": [choice]})
@@ -108,7 +108,7 @@ fn openai(reply: &Reply) -> String {
     events + "data: [DONE]\n\n"
 }
 
-fn anthropic(reply: &Reply) -> String {
+fn anthropic(reply: &ModelReply) -> String {
     let usage = json!({"input_tokens": reply.usage.input_tokens, "output_tokens": 1});
     let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "content": [],
                          "usage": usage});

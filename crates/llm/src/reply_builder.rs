@@ -4,26 +4,28 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::{Map, Value};
 
-use crate::budget::guess;
-use crate::failure::Failure;
-use crate::{ApiKey, Bounds, Config, Event, Reply, Stop, ToolCall, Usage};
+use crate::budget::estimate_tokens;
+use crate::failure::AttemptFailure;
+use crate::{
+    ApiKey, ModelConfig, ModelEvent, ModelReply, SizeLimits, StopReason, TokenUsage, ToolCall,
+};
 
 const WORD_BYTES_MAX: usize = 256;
 
 #[derive(Debug)]
-pub(crate) struct Draft {
-    bounds: Bounds,
+pub(crate) struct ReplyBuilder {
+    bounds: SizeLimits,
     /// Struck from the words of errors.
     pub(crate) key: Option<ApiKey>,
     text: String,
     /// Calls whose arguments still come, by the provider's number.
     open: BTreeMap<u64, OpenCall>,
     calls: Vec<ToolCall>,
-    pub(crate) stop: Option<Stop>,
+    pub(crate) stop: Option<StopReason>,
     pub(crate) input_tokens: Option<u64>,
     pub(crate) output_tokens: Option<u64>,
     argument_bytes: usize,
-    pub(crate) events: VecDeque<Event>,
+    pub(crate) events: VecDeque<ModelEvent>,
     /// The provider has said that this is all.
     pub(crate) ended: bool,
 }
@@ -35,8 +37,8 @@ struct OpenCall {
     arguments: String,
 }
 
-impl Draft {
-    pub(crate) fn new(config: &Config) -> Self {
+impl ReplyBuilder {
+    pub(crate) fn new(config: &ModelConfig) -> Self {
         Self {
             bounds: config.bounds,
             key: config.key.clone(),
@@ -52,15 +54,15 @@ impl Draft {
         }
     }
 
-    pub(crate) fn say(&mut self, piece: &str) -> Result<(), Failure> {
+    pub(crate) fn say(&mut self, piece: &str) -> Result<(), AttemptFailure> {
         if piece.is_empty() {
             return Ok(());
         }
         if self.text.len() + piece.len() > self.bounds.text_bytes_max {
-            return Err(Failure::too_large("bytes", self.bounds.text_bytes_max));
+            return Err(AttemptFailure::too_large("bytes", self.bounds.text_bytes_max));
         }
         self.text.push_str(piece);
-        self.events.push_back(Event::Text(piece.to_owned()));
+        self.events.push_back(ModelEvent::Text(piece.to_owned()));
         Ok(())
     }
 
@@ -71,7 +73,7 @@ impl Draft {
         id: Option<&str>,
         name: Option<&str>,
         arguments: &str,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), AttemptFailure> {
         let last = self.open.keys().next_back().copied();
         let number = match (number, id.filter(|it| !it.is_empty()), last) {
             (Some(number), _, _) => number,
@@ -83,7 +85,7 @@ impl Draft {
         };
         let known = self.open.contains_key(&number);
         if !known && self.open.len() + self.calls.len() >= self.bounds.tool_calls_max {
-            return Err(Failure::too_large("tool calls", self.bounds.tool_calls_max));
+            return Err(AttemptFailure::too_large("tool calls", self.bounds.tool_calls_max));
         }
         let call = self.open.entry(number).or_default();
         for (kept, piece) in [(&mut call.id, id), (&mut call.name, name)] {
@@ -92,12 +94,12 @@ impl Draft {
                 kept.push_str(piece.unwrap_or_default());
             }
             if kept.len() > WORD_BYTES_MAX {
-                return Err(Failure::bad("a tool call's name is too long"));
+                return Err(AttemptFailure::bad("a tool call's name is too long"));
             }
         }
         if call.arguments.len() + arguments.len() > self.bounds.arguments_bytes_max {
             let max = self.bounds.arguments_bytes_max;
-            return Err(Failure::too_large("bytes of arguments in a tool call", max));
+            return Err(AttemptFailure::too_large("bytes of arguments in a tool call", max));
         }
         call.arguments.push_str(arguments);
         self.argument_bytes += arguments.len();
@@ -105,53 +107,53 @@ impl Draft {
     }
 
     /// The call with this number is whole.
-    pub(crate) fn close(&mut self, number: u64) -> Result<(), Failure> {
+    pub(crate) fn close(&mut self, number: u64) -> Result<(), AttemptFailure> {
         let Some(open) = self.open.remove(&number) else { return Ok(()) };
         let at = self.calls.len();
         if open.name.is_empty() {
-            return Err(Failure::bad("a tool call has no name"));
+            return Err(AttemptFailure::bad("a tool call has no name"));
         }
         let id = if open.id.is_empty() { format!("call_{at}") } else { open.id };
         let arguments = parse(&open.arguments)
-            .map_err(|expected| Failure::bad_arguments(at, &open.name, expected))?;
+            .map_err(|expected| AttemptFailure::bad_arguments(at, &open.name, expected))?;
         let call = ToolCall { id, name: open.name, arguments };
-        self.events.push_back(Event::ToolCall(call.clone()));
+        self.events.push_back(ModelEvent::ToolCall(call.clone()));
         self.calls.push(call);
         Ok(())
     }
 
-    /// Our guess of what has been put out so far.
+    /// Our estimate_tokens of what has been put out so far.
     pub(crate) fn tokens_seen(&self) -> u64 {
-        self.output_tokens.unwrap_or(0).max(guess(self.text.len() + self.argument_bytes))
+        self.output_tokens.unwrap_or(0).max(estimate_tokens(self.text.len() + self.argument_bytes))
     }
 
     /// The whole reply, which is also the last event.
-    pub(crate) fn finish(&mut self, input_guess: u64) -> Result<Reply, Failure> {
+    pub(crate) fn finish(&mut self, input_estimate: u64) -> Result<ModelReply, AttemptFailure> {
         let open: Vec<u64> = self.open.keys().copied().collect();
         for number in open {
             self.close(number)?;
         }
         let stop = match self.stop.take() {
             // Some servers say that they are done where they mean that they wait for us.
-            Some(Stop::End) | None if !self.calls.is_empty() => Stop::ToolCalls,
+            Some(StopReason::End) | None if !self.calls.is_empty() => StopReason::ToolCalls,
             Some(stop) => stop,
-            None => Stop::Other(String::new()),
+            None => StopReason::Other(String::new()),
         };
-        let usage = Usage {
-            input_tokens: self.input_tokens.unwrap_or(input_guess),
+        let usage = TokenUsage {
+            input_tokens: self.input_tokens.unwrap_or(input_estimate),
             output_tokens: self.output_tokens.unwrap_or_else(|| self.tokens_seen()),
             estimated: self.input_tokens.is_none() || self.output_tokens.is_none(),
         };
         let text = std::mem::take(&mut self.text);
-        let reply = Reply { text, tool_calls: std::mem::take(&mut self.calls), stop, usage };
-        self.events.push_back(Event::Done(reply.clone()));
+        let reply = ModelReply { text, tool_calls: std::mem::take(&mut self.calls), stop, usage };
+        self.events.push_back(ModelEvent::Done(reply.clone()));
         Ok(reply)
     }
 }
 
 /// A reason we do not know, kept short.
-pub(crate) fn other(word: &str) -> Stop {
-    Stop::Other(word.chars().take(64).collect())
+pub(crate) fn other(word: &str) -> StopReason {
+    StopReason::Other(word.chars().take(64).collect())
 }
 
 fn parse(text: &str) -> Result<Map<String, Value>, String> {

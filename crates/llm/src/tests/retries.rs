@@ -5,7 +5,7 @@ use std::error::Error;
 use fault::Kind;
 
 use super::*;
-use crate::Presence;
+use crate::ModelPresence;
 
 #[tokio::test]
 async fn statuses_are_faults_and_some_are_tried_again() {
@@ -25,14 +25,14 @@ async fn statuses_are_faults_and_some_are_tried_again() {
         (529, "overloaded_error", Kind::Unavailable, "llm_overloaded", 3),
     ] {
         for api in APIS {
-            let script = vec![Turn::fail(status, code); 6];
+            let script = vec![ScriptedResponse::error(status, code); 6];
             let (server, client) = started(script, api).await;
             let fault = client.complete(ask()).await.unwrap_err();
             assert_eq!((fault.kind(), fault.code()), (kind, ours), "{status} {code}");
-            assert_eq!(server.seen().len(), asked, "{status} {code}");
+            assert_eq!(server.requests().len(), asked, "{status} {code}");
             let fault = follow(&client, ask()).await.1.unwrap_err();
             assert_eq!((fault.kind(), fault.code()), (kind, ours), "{status} {code}");
-            assert_eq!(server.seen().len(), 2 * asked, "{status} {code}");
+            assert_eq!(server.requests().len(), 2 * asked, "{status} {code}");
         }
     }
 }
@@ -40,7 +40,11 @@ async fn statuses_are_faults_and_some_are_tried_again() {
 #[tokio::test]
 async fn a_passing_failure_passes() {
     for api in APIS {
-        let script = vec![Turn::fail(500, "api_error"), Turn::fail(529, "x"), Turn::say("ok")];
+        let script = vec![
+            ScriptedResponse::error(500, "api_error"),
+            ScriptedResponse::error(529, "x"),
+            ScriptedResponse::text("ok"),
+        ];
         let (_server, client) = started(script, api).await;
         let request = ask();
         assert_eq!(client.complete(request.clone()).await.unwrap().text, "ok");
@@ -49,41 +53,44 @@ async fn a_passing_failure_passes() {
     }
 }
 
-fn limited(retry_after: &str) -> Turn {
+fn limited(retry_after: &str) -> ScriptedResponse {
     let (code, message) = ("rate_limit_error".to_owned(), String::new());
-    Turn::Fail { status: 429, code, message, retry_after: Some(retry_after.to_owned()) }
+    ScriptedResponse::Fail { status: 429, code, message, retry_after: Some(retry_after.to_owned()) }
 }
 
 #[tokio::test]
 async fn the_wait_that_is_asked_for_is_kept_or_told() {
-    let (server, client) = started(vec![limited("0.2"), Turn::say("ok")], Api::OpenAi).await;
+    let (server, client) =
+        started(vec![limited("0.2"), ScriptedResponse::text("ok")], Api::OpenAi).await;
     let before = Instant::now();
     client.complete(ask()).await.unwrap();
     assert!(before.elapsed() >= Duration::from_millis(200));
-    assert_eq!(server.seen().len(), 2);
+    assert_eq!(server.requests().len(), 2);
 
     // Too long to wait for, so that the caller is told.
-    let (server, client) = started(vec![limited("3600"), Turn::say("ok")], Api::OpenAi).await;
+    let (server, client) =
+        started(vec![limited("3600"), ScriptedResponse::text("ok")], Api::OpenAi).await;
     let fault = client.complete(ask()).await.unwrap_err();
     assert_eq!(fault.retry_wait(), Some(Duration::from_hours(1)));
-    assert_eq!(server.seen().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 
     for nonsense in ["-1", "soon", "1e400", "NaN"] {
         let (_server, client) =
-            started(vec![limited(nonsense), Turn::say("ok")], Api::OpenAi).await;
+            started(vec![limited(nonsense), ScriptedResponse::text("ok")], Api::OpenAi).await;
         assert_eq!(client.complete(ask()).await.unwrap().text, "ok", "{nonsense}");
     }
 }
 
 #[tokio::test]
 async fn a_budget_bounds_calls_and_shortens_answers() {
-    let (server, client) = started(vec![Turn::say("a"), Turn::say("b")], Api::OpenAi).await;
+    let (server, client) =
+        started(vec![ScriptedResponse::text("a"), ScriptedResponse::text("b")], Api::OpenAi).await;
     let budget = Budget::new(100, 2, Instant::now() + Duration::from_mins(1));
-    let request = Request::new(vec![Message::User("hi".to_owned())], &budget);
+    let request = ModelRequest::new(vec![ChatMessage::User("hi".to_owned())], &budget);
     client.complete(request.clone()).await.unwrap();
     follow(&client, request.clone()).await.1.unwrap();
-    assert_eq!(server.seen()[0].body["max_tokens"], 99);
-    assert_eq!(server.seen()[1].body["max_tokens"], 81);
+    assert_eq!(server.requests()[0].body["max_tokens"], 99);
+    assert_eq!(server.requests()[1].body["max_tokens"], 81);
     assert_eq!((budget.calls_made(), budget.tokens_spent()), (2, 36));
     for fault in [
         client.complete(request.clone()).await.unwrap_err(),
@@ -91,15 +98,16 @@ async fn a_budget_bounds_calls_and_shortens_answers() {
     ] {
         assert_eq!(fault.code(), "llm_budget_spent");
     }
-    assert_eq!(server.seen().len(), 2);
+    assert_eq!(server.requests().len(), 2);
 }
 
 #[tokio::test]
 async fn the_deadline_of_the_task_ends_a_call() {
-    let (_server, client) = started(vec![Turn::Silent, Turn::Silent], Api::Anthropic).await;
+    let (_server, client) =
+        started(vec![ScriptedResponse::Silent, ScriptedResponse::Silent], Api::Anthropic).await;
     for streamed in [false, true] {
         let budget = Budget::new(1_000, 9, Instant::now() + Duration::from_millis(50));
-        let request = Request::new(vec![Message::User("hi".to_owned())], &budget);
+        let request = ModelRequest::new(vec![ChatMessage::User("hi".to_owned())], &budget);
         let fault = if streamed {
             follow(&client, request).await.1.unwrap_err()
         } else {
@@ -112,10 +120,15 @@ async fn the_deadline_of_the_task_ends_a_call() {
 #[tokio::test]
 async fn a_dropped_stream_gives_its_seat_and_its_tokens_back() {
     let text = crate::testing::reply(&"word ".repeat(100), Vec::new());
-    let server = Loopback::start([Turn::Stall(text, 1_500), Turn::say("ok")]).await.unwrap();
+    let server = LoopbackProvider::start([
+        ScriptedResponse::Stall(text, 1_500),
+        ScriptedResponse::text("ok"),
+    ])
+    .await
+    .unwrap();
     let mut config = config(&server, Api::OpenAi);
     config.concurrency_max = 1;
-    let client = Client::new(config).unwrap();
+    let client = ModelClient::new(config).unwrap();
     let request = ask();
     let mut stream = client.stream(request.clone());
     stream.next().await.unwrap().unwrap();
@@ -131,7 +144,7 @@ async fn the_key_never_shows() {
         for status in [400, 401, 429, 500] {
             let message = format!("Incorrect key {KEY}\n{}", "x".repeat(5_000));
             let (code, retry_after) = ("odd <b>".to_owned(), None);
-            let turn = Turn::Fail { status, code, message, retry_after };
+            let turn = ScriptedResponse::Fail { status, code, message, retry_after };
             let (_server, client) = started(vec![turn; 3], api).await;
             let fault = client.complete(ask()).await.unwrap_err();
             let cause = fault.source().map(ToString::to_string).unwrap_or_default();
@@ -144,11 +157,11 @@ async fn the_key_never_shows() {
 
 #[tokio::test]
 async fn nobody_at_the_other_end_is_a_fault() {
-    let server = Loopback::start([]).await.unwrap();
+    let server = LoopbackProvider::start([]).await.unwrap();
     let config = config(&server, Api::OpenAi);
     drop(server);
     tokio::task::yield_now().await;
-    let fault = Client::new(config).unwrap().complete(ask()).await.unwrap_err();
+    let fault = ModelClient::new(config).unwrap().complete(ask()).await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::Unavailable, "llm_unreachable"));
     // Where it is belongs in the log alone.
     assert!(!fault.message().contains("127.0.0.1"), "{fault}");
@@ -157,22 +170,25 @@ async fn nobody_at_the_other_end_is_a_fault() {
 
 #[tokio::test]
 async fn whether_a_model_is_there_is_found_without_asking_it() {
-    let patience = Duration::from_secs(9);
+    let timeout = Duration::from_secs(9);
     for api in APIS {
         let (server, client) = started(Vec::new(), api).await;
-        assert_eq!(client.look(patience).await.unwrap(), Presence::Known);
+        assert_eq!(client.probe(timeout).await.unwrap(), ModelPresence::Known);
         let mut other = config(&server, api);
         other.model = "gone".to_owned();
         let names = ["loopback", "another"].map(str::to_owned).to_vec();
-        let found = Client::new(other).unwrap().look(patience).await.unwrap();
-        assert_eq!(found, Presence::Unknown(names));
+        let found = ModelClient::new(other).unwrap().probe(timeout).await.unwrap();
+        assert_eq!(found, ModelPresence::Unknown(names));
         let refused = config(&server, api).key(ApiKey::new("sk-bad-key").unwrap());
-        let fault = Client::new(refused).unwrap().look(patience).await.unwrap_err();
+        let fault = ModelClient::new(refused).unwrap().probe(timeout).await.unwrap_err();
         assert_eq!(fault.code(), "llm_auth");
         // Somebody who serves the conversation alone.
         let mut bare = config(&server, api);
         bare.base_url = format!("{}/elsewhere", server.base_url(api));
-        assert_eq!(Client::new(bare).unwrap().look(patience).await.unwrap(), Presence::NoList);
-        assert!(server.seen().is_empty(), "nothing was asked");
+        assert_eq!(
+            ModelClient::new(bare).unwrap().probe(timeout).await.unwrap(),
+            ModelPresence::NoList
+        );
+        assert!(server.requests().is_empty(), "nothing was asked");
     }
 }

@@ -14,7 +14,7 @@ fn limiter(burst: u32, per_second: f64, capacity: usize) -> RateLimiter {
 #[test]
 fn a_burst_is_allowed_then_one_per_interval() {
     let limiter = limiter(3, 2.0, 16);
-    let client = Client::named("ops");
+    let client = ClientId::named("ops");
     // (at, allowed, remaining, reset, retry), in halves of a second.
     let steps = [
         (0, true, 2, 1, None),
@@ -46,7 +46,7 @@ fn zero_turns_the_limit_off() {
     for (burst, per_second) in [(3, 0.0), (0, 1.0), (3, f64::NAN), (3, -1.0), (3, f64::INFINITY)] {
         let limiter = limiter(burst, per_second, 16);
         for _ in 0..100 {
-            assert!(limiter.check(&Client::named("ops"), 0).allowed, "{burst} {per_second}");
+            assert!(limiter.check(&ClientId::named("ops"), 0).allowed, "{burst} {per_second}");
         }
     }
 }
@@ -56,15 +56,15 @@ fn extreme_limits_do_not_overflow() {
     for (burst, per_second) in [(u32::MAX, 1e-300), (1, 1e-300), (u32::MAX, 1e300), (1, 1e300)] {
         let limiter = limiter(burst, per_second, 16);
         for now in [0, u64::MAX / 2, u64::MAX - 1, u64::MAX] {
-            limiter.check(&Client::named("ops"), now);
-            limiter.check(&Client::named("ops"), now);
+            limiter.check(&ClientId::named("ops"), now);
+            limiter.check(&ClientId::named("ops"), now);
         }
     }
 }
 
 #[track_caller]
 fn check_same(one: &str, other: &str, same: bool) {
-    let of = |text: &str| Client::from(text.parse::<IpAddr>().unwrap());
+    let of = |text: &str| ClientId::from(text.parse::<IpAddr>().unwrap());
     assert_eq!(of(one) == of(other), same, "{one} {other}");
 }
 
@@ -75,15 +75,15 @@ fn addresses_are_counted_by_subscriber() {
     check_same("10.0.0.1", "::ffff:10.0.0.1", true);
     check_same("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", true);
     check_same("2001:db8:1:2::1", "2001:db8:1:3::1", false);
-    assert_ne!(Client::named("10.0.0.1"), Client::from("10.0.0.1".parse::<IpAddr>().unwrap()));
-    assert_ne!(Client::named(&"a".repeat(65)), Client::named(&"a".repeat(66)));
+    assert_ne!(ClientId::named("10.0.0.1"), ClientId::from("10.0.0.1".parse::<IpAddr>().unwrap()));
+    assert_ne!(ClientId::named(&"a".repeat(65)), ClientId::named(&"a".repeat(66)));
 }
 
 #[test]
 fn a_flood_of_clients_stays_within_the_bound() {
     let limiter = limiter(2, 1.0, 64);
     for number in 0..10_000_u32 {
-        assert!(limiter.check(&Client::from(IpAddr::from(number.to_be_bytes())), 0).allowed);
+        assert!(limiter.check(&ClientId::from(IpAddr::from(number.to_be_bytes())), 0).allowed);
     }
     for shard in &limiter.shards {
         let shard = shard.lock();
@@ -98,7 +98,7 @@ fn a_flood_of_clients_stays_within_the_bound() {
 #[test]
 fn full_buckets_are_forgotten_before_empty_ones() {
     let mut shard = Shard::default();
-    let name = |number: usize| Client::named(&number.to_string());
+    let name = |number: usize| ClientId::named(&number.to_string());
     for number in 0..8 {
         shard.bucket(&name(number), 100, 8).full_at = if number == 5 { 50 } else { 1_000 };
     }
@@ -116,7 +116,7 @@ proptest! {
         gaps in vec(0_u64..200_000_000, 1..200),
     ) {
         let limiter = limiter(burst, f64::from(rate), 16);
-        let client = Client::named("ops");
+        let client = ClientId::named("ops");
         let interval = SECOND_NS / u64::from(rate);
         let mut now = 0;
         let mut allowed: Vec<u64> = Vec::new();

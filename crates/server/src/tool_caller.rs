@@ -13,16 +13,16 @@ use tokio_util::sync::CancellationToken;
 /// The analyst is itself in the table that the pipeline holds, so it gets the pipeline afterwards,
 /// and does not keep it alive.
 #[derive(Default)]
-pub(crate) struct HouseTools(OnceLock<Weak<Pipeline>>);
+pub(crate) struct PipelineToolCaller(OnceLock<Weak<Pipeline>>);
 
-impl HouseTools {
+impl PipelineToolCaller {
     pub(crate) fn open(&self, pipeline: &Arc<Pipeline>) {
         self.0.get_or_init(|| Arc::downgrade(pipeline));
     }
 }
 
 #[async_trait]
-impl ToolCaller for HouseTools {
+impl ToolCaller for PipelineToolCaller {
     async fn call(
         &self,
         caller: &Caller,

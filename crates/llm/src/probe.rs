@@ -6,16 +6,16 @@ use fault::Fault;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use crate::attempt::{Answer, Patience};
-use crate::failure::Failure;
-use crate::{Api, Client};
+use crate::attempt::{Answer, RequestTimeout};
+use crate::failure::AttemptFailure;
+use crate::{Api, ModelClient};
 
 /// Names that are kept of a long list.
 const NAMES_MAX: usize = 500;
 
 /// What a provider says about the model that is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Presence {
+pub enum ModelPresence {
     Known,
     /// It has others, of which these are some.
     Unknown(Vec<String>),
@@ -25,18 +25,18 @@ pub enum Presence {
 
 /// `{"object":"list","data":[{"id":"gpt-5","object":"model"}]}`; Anthropic adds `display_name`.
 #[derive(Debug, Deserialize)]
-struct List {
-    data: Vec<Entry>,
+struct ModelList {
+    data: Vec<ListedModel>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Entry {
+struct ListedModel {
     id: String,
 }
 
-impl Client {
+impl ModelClient {
     /// Asks once whether the provider is there, lets us in, and has the model.
-    pub async fn look(&self, patience: Duration) -> Result<Presence, Fault> {
+    pub async fn probe(&self, timeout: Duration) -> Result<ModelPresence, Fault> {
         let shared = self.shared();
         let mut url = shared.endpoint.clone();
         let cut = match shared.config.api {
@@ -48,25 +48,25 @@ impl Client {
         if shared.config.api == Api::Anthropic {
             url.set_query(Some("limit=1000"));
         }
-        let patience = Patience::new("list its models", patience, Instant::now() + patience);
-        let answer = Answer::of(shared, shared.http.get(url), patience).await;
+        let timeout = RequestTimeout::new("list its models", timeout, Instant::now() + timeout);
+        let answer = Answer::of(shared, shared.http.get(url), timeout).await;
         let mut answer = match answer {
             Ok(answer) => answer,
             // Servers of one model often serve nothing but the conversation.
-            Err(Failure { fault, .. }) if fault.code() == "llm_refused" => {
-                return Ok(Presence::NoList);
+            Err(AttemptFailure { fault, .. }) if fault.code() == "llm_refused" => {
+                return Ok(ModelPresence::NoList);
             }
             Err(failure) => return Err(failure.fault),
         };
-        let body = answer.whole(patience).await.map_err(|failure| failure.fault)?;
-        let Ok(list) = serde_json::from_slice::<List>(&body) else {
-            return Err(Failure::bad("its list of models is none").fault);
+        let body = answer.whole(timeout).await.map_err(|failure| failure.fault)?;
+        let Ok(list) = serde_json::from_slice::<ModelList>(&body) else {
+            return Err(AttemptFailure::bad("its list of models is none").fault);
         };
         let mut names: Vec<String> = list.data.into_iter().map(|it| it.id).collect();
         if names.contains(&shared.config.model) {
-            return Ok(Presence::Known);
+            return Ok(ModelPresence::Known);
         }
         names.truncate(NAMES_MAX);
-        Ok(Presence::Unknown(names))
+        Ok(ModelPresence::Unknown(names))
     }
 }

@@ -7,34 +7,34 @@ use std::time::Duration;
 use market::{HealthProbe, VenueHealth};
 use market_bars::History;
 use tokio::time::{Instant, timeout};
-use transport_http::{Condition, ConditionProbe};
+use transport_http::{ServerHealth, ServerHealthProbe};
 
 /// How long what was seen is said.
 const AGE_MAX: Duration = Duration::from_secs(1);
 /// How long the exchange may take to say that it is well.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-pub(crate) struct Watcher {
+pub(crate) struct HealthMonitor {
     exchange: HealthProbe,
     history: Arc<History>,
     provider: String,
     seen: Mutex<Option<(Instant, &'static str)>>,
 }
 
-impl Watcher {
+impl HealthMonitor {
     pub(crate) fn new(exchange: HealthProbe, history: Arc<History>, provider: &str) -> Self {
         Self { exchange, history, provider: provider.to_owned(), seen: Mutex::default() }
     }
 
-    pub(crate) fn probe(self) -> ConditionProbe {
+    pub(crate) fn probe(self) -> ServerHealthProbe {
         let watcher = Arc::new(self);
         Box::new(move || {
             let watcher = Arc::clone(&watcher);
-            Box::pin(async move { watcher.condition().await })
+            Box::pin(async move { watcher.health().await })
         })
     }
 
-    async fn condition(&self) -> Condition {
+    async fn health(&self) -> ServerHealth {
         let seen = *self.seen.lock();
         let status = match seen.filter(|(at, _)| at.elapsed() < AGE_MAX) {
             Some((_, status)) => status,
@@ -45,7 +45,7 @@ impl Watcher {
                 status
             }
         };
-        Condition { status, provider: self.provider.clone() }
+        ServerHealth { status, provider: self.provider.clone() }
     }
 
     async fn look(&self) -> &'static str {

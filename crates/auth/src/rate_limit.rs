@@ -21,33 +21,33 @@ const SECOND: f64 = 1e9;
 
 /// Who is counted together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Client(Key);
+pub struct ClientId(ClientIdKind);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Key {
+enum ClientIdKind {
     V4([u8; 4]),
     /// The first 64 bits: one subscriber usually holds all addresses behind them.
     V6([u8; 8]),
     Name(Box<str>),
 }
 
-impl Client {
+impl ClientId {
     pub fn named(name: &str) -> Self {
         if name.len() <= NAME_MAX {
-            return Self(Key::Name(name.into()));
+            return Self(ClientIdKind::Name(name.into()));
         }
-        Self(Key::Name(to_hex(&sha256(name.as_bytes())).into()))
+        Self(ClientIdKind::Name(to_hex(&sha256(name.as_bytes())).into()))
     }
 }
 
-impl From<IpAddr> for Client {
+impl From<IpAddr> for ClientId {
     fn from(address: IpAddr) -> Self {
         // An IPv4 client of a dual-stack socket shows up as ::ffff:a.b.c.d.
         match address.to_canonical() {
-            IpAddr::V4(address) => Self(Key::V4(address.octets())),
+            IpAddr::V4(address) => Self(ClientIdKind::V4(address.octets())),
             IpAddr::V6(address) => {
                 let [network @ .., _, _, _, _, _, _, _, _] = address.octets();
-                Self(Key::V6(network))
+                Self(ClientIdKind::V6(network))
             }
         }
     }
@@ -86,14 +86,14 @@ pub struct RateLimiter {
 
 #[derive(Default)]
 struct Shard {
-    slots: HashMap<Client, usize>,
+    slots: HashMap<ClientId, usize>,
     buckets: Vec<Bucket>,
     /// Where the next search for a bucket to forget begins.
     hand: usize,
 }
 
 struct Bucket {
-    client: Client,
+    client: ClientId,
     /// The moment at which the bucket is full again; in the past for a full one.
     full_at: u64,
 }
@@ -112,7 +112,7 @@ impl RateLimiter {
     }
 
     /// Takes one request out of the client's bucket, if there is one left.
-    pub fn check(&self, client: &Client, now_ns: u64) -> Admission {
+    pub fn check(&self, client: &ClientId, now_ns: u64) -> Admission {
         let Some(interval) = self.interval else {
             return Admission {
                 allowed: true,
@@ -140,7 +140,7 @@ impl RateLimiter {
         }
     }
 
-    fn shard(&self, client: &Client) -> parking_lot::MutexGuard<'_, Shard> {
+    fn shard(&self, client: &ClientId) -> parking_lot::MutexGuard<'_, Shard> {
         let hash = self.hasher.hash_one(client);
         let at = usize::try_from(hash % SHARDS as u64).unwrap_or_default();
         self.shards[at].lock()
@@ -153,7 +153,7 @@ fn interval_ns(limit: RateLimit) -> u64 {
 }
 
 impl Shard {
-    fn bucket(&mut self, client: &Client, now_ns: u64, capacity: usize) -> &mut Bucket {
+    fn bucket(&mut self, client: &ClientId, now_ns: u64, capacity: usize) -> &mut Bucket {
         let slot = match self.slots.get(client) {
             Some(&slot) => slot,
             None => self.insert(client, now_ns, capacity),
@@ -161,7 +161,7 @@ impl Shard {
         &mut self.buckets[slot]
     }
 
-    fn insert(&mut self, client: &Client, now_ns: u64, capacity: usize) -> usize {
+    fn insert(&mut self, client: &ClientId, now_ns: u64, capacity: usize) -> usize {
         let bucket = Bucket { client: client.clone(), full_at: now_ns };
         let slot = if self.buckets.len() < capacity {
             self.buckets.push(bucket);
