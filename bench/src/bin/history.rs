@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 
 use clock::{Millis, TimeRange};
 use fault::Fault;
-use market::{BarArchive as _, Interval, PageRequest, Series, Symbol, Venue};
+use market::{BarArchive as _, BarSeries, Interval, PageRequest, Symbol, Venue};
 use market_bars::{BarStore, MIGRATIONS};
-use market_files::{Format, ImportOptions, OnBad, import_bars};
+use market_files::{BadRowPolicy, FileFormat, ImportOptions, import_bars};
 use store::{Db, StoreConfig, placeholders, sql, sql_built};
 use testkit::TempFolder;
 
@@ -156,10 +156,10 @@ async fn import_ours(
     let db = Db::open(&StoreConfig { data_dir: data.to_owned(), url }).await?;
     db.migrate(&[MIGRATIONS]).await?;
     let options = ImportOptions {
-        format: Format::Csv,
+        format: FileFormat::Csv,
         ticker: None,
         interval: Interval::M1,
-        on_bad: OnBad::Stop,
+        on_bad: BadRowPolicy::Stop,
         currency: "USD".to_owned(),
         received_at: Millis(0),
     };
@@ -237,15 +237,19 @@ fn better(best: &mut Option<Duck>, new: Duck) {
 /// memory.
 async fn pages(name: &str, db: &Db, per_ticker: usize) -> Outcome<(Duration, Duration)> {
     let symbol = |at| Symbol { venue: Venue::File, code: self::name(at) };
-    let series: Vec<Series> = (0..TICKERS)
-        .map(|at| Series { source: "file".to_owned(), symbol: symbol(at), interval: Interval::M1 })
+    let series: Vec<BarSeries> = (0..TICKERS)
+        .map(|at| BarSeries {
+            source: "file".to_owned(),
+            symbol: symbol(at),
+            interval: Interval::M1,
+        })
         .collect();
     let span = TimeRange::new(Millis(0), Millis(i64::MAX));
     let total = (per_ticker * TICKERS) as u64;
     let ends = [0, total - PAGE as u64];
     let read = async |store: &BarStore, offset: u64| -> Result<Duration, Fault> {
         let begun = Instant::now();
-        let request = PageRequest { series: &series, span, offset, limit: PAGE };
+        let request = PageRequest { series: &series, range: span, offset, limit: PAGE };
         let page = store.page(&request).await?;
         let took = begun.elapsed();
         if (page.total, page.bars.len()) == (total, PAGE) {

@@ -39,7 +39,7 @@ impl Millis {
 
     /// RFC 3339 in UTC, always with three decimals, so that such times also sort as text. For what
     /// the server's own clock said.
-    pub fn to_stamp(self) -> String {
+    pub fn to_rfc3339_millis(self) -> String {
         self.written(|_| 3)
     }
 
@@ -170,8 +170,8 @@ mod tests {
         #[test]
         fn stamps_sort_as_their_times_do(early in 0..4_000_000_000_000_i64, after in 0..5_000_i64) {
             let (early, late) = (Millis(early), Millis(early + after));
-            proptest::prop_assert_eq!(early.to_stamp().cmp(&late.to_stamp()), early.cmp(&late));
-            let read: jiff::Timestamp = late.to_stamp().parse().unwrap();
+            proptest::prop_assert_eq!(early.to_rfc3339_millis().cmp(&late.to_rfc3339_millis()), early.cmp(&late));
+            let read: jiff::Timestamp = late.to_rfc3339_millis().parse().unwrap();
             proptest::prop_assert_eq!(read.as_millisecond(), late.0);
         }
     }

@@ -3,11 +3,11 @@
 
 use clock::{Millis, TimeRange};
 use fault::Fault;
-use market::Series;
+use market::BarSeries;
 use store::Tx;
 
 use crate::chunk::{self, ROWS, Sealed};
-use crate::columns::Columns;
+use crate::columns::BarColumns;
 use crate::coverage;
 use crate::sql::{self, Head, Hot};
 
@@ -21,9 +21,9 @@ const GROWN_ROWS: usize = ROWS + ROWS / 2;
 /// Bars of one series on their way into the store, the packing already done: that part needs no
 /// database and may run on any thread.
 #[derive(Debug, Clone)]
-pub struct Bulk {
-    pub(crate) series: Series,
-    pub(crate) columns: Columns,
+pub struct PackedBatch {
+    pub(crate) series: BarSeries,
+    pub(crate) columns: BarColumns,
     pub(crate) sealed: Vec<Sealed>,
     /// Where the rows that are not sealed begin.
     pub(crate) tail: usize,
@@ -32,15 +32,15 @@ pub struct Bulk {
     pub(crate) currency: Option<String>,
 }
 
-impl Bulk {
+impl PackedBatch {
     /// Bars in any order; of those with the same time the last one counts.
     pub fn new(
-        series: Series,
-        columns: Columns,
+        series: BarSeries,
+        columns: BarColumns,
         covered: TimeRange,
         received_at: Millis,
     ) -> Result<Self, Fault> {
-        let columns = columns.settle();
+        let columns = columns.sort_and_dedup();
         let (sealed, tail) =
             if columns.len() >= BULK_ROWS { seal_all(&columns)? } else { (Vec::new(), 0) };
         Ok(Self { series, columns, sealed, tail, covered, received_at, currency: None })
@@ -48,14 +48,14 @@ impl Bulk {
 
     /// What the prices are counted in, where the source of the bars does not imply it.
     #[must_use]
-    pub fn priced_in(mut self, currency: &str) -> Self {
+    pub fn with_currency(mut self, currency: &str) -> Self {
         self.currency = Some(currency.to_owned());
         self
     }
 }
 
 /// Chunks, and the row from which the remainder is too short for one.
-fn seal_all(columns: &Columns) -> Result<(Vec<Sealed>, usize), Fault> {
+fn seal_all(columns: &BarColumns) -> Result<(Vec<Sealed>, usize), Fault> {
     let mut sealed = Vec::with_capacity(columns.len() / ROWS + 1);
     let mut at = 0;
     while columns.len() - at >= TAIL_ROWS {
@@ -67,35 +67,35 @@ fn seal_all(columns: &Columns) -> Result<(Vec<Sealed>, usize), Fault> {
 }
 
 /// Writes within the caller's transaction.
-pub(crate) async fn write(tx: &mut Tx, bulk: &Bulk) -> Result<(), Fault> {
-    let mut head = sql::lock_head(tx, &bulk.series).await?;
+pub(crate) async fn write(tx: &mut Tx, batch: &PackedBatch) -> Result<(), Fault> {
+    let mut head = sql::lock_head(tx, &batch.series).await?;
     let before = head;
-    let split = head.sealed_to.map_or(0, |last| bulk.columns.before(last.saturating_add(1)));
-    if split > 0 && rewrite(tx, head.id, &bulk.columns.slice(0..split)).await? {
+    let split = head.sealed_to.map_or(0, |last| batch.columns.before(last.saturating_add(1)));
+    if split > 0 && rewrite(tx, head.id, &batch.columns.slice(0..split)).await? {
         head.version += 1;
     }
-    if split == 0 && head.hot.count == 0 && !bulk.sealed.is_empty() {
-        let tail = bulk.columns.slice(bulk.tail..bulk.columns.len());
-        add_sealed(tx, &mut head, &bulk.sealed, &tail).await?;
-    } else if split < bulk.columns.len() {
-        write_tail(tx, &mut head, &bulk.columns.slice(split..bulk.columns.len())).await?;
+    if split == 0 && head.hot.count == 0 && !batch.sealed.is_empty() {
+        let tail = batch.columns.slice(batch.tail..batch.columns.len());
+        add_sealed(tx, &mut head, &batch.sealed, &tail).await?;
+    } else if split < batch.columns.len() {
+        write_tail(tx, &mut head, &batch.columns.slice(split..batch.columns.len())).await?;
     }
-    coverage::add(tx, head.id, bulk.covered).await?;
-    head.received_at = head.received_at.max(Some(bulk.received_at.0));
-    if let Some(currency) = &bulk.currency {
+    coverage::add(tx, head.id, batch.covered).await?;
+    head.received_at = head.received_at.max(Some(batch.received_at.0));
+    if let Some(currency) = &batch.currency {
         sql::save_currency(tx, head.id, currency).await?;
     }
     if head != before { sql::save_head(tx, &head).await } else { Ok(()) }
 }
 
 /// Bars later than every sealed one.
-async fn write_tail(tx: &mut Tx, head: &mut Head, new: &Columns) -> Result<(), Fault> {
+async fn write_tail(tx: &mut Tx, head: &mut Head, new: &BarColumns) -> Result<(), Fault> {
     if new.len() < BULK_ROWS && head.hot.count as usize + new.len() < ROWS {
         return add_hot(tx, head, new).await;
     }
     let mut all = new.clone();
     if head.hot.count > 0 {
-        all = Columns::merge(&sql::all_hot(tx, head.id).await?, new);
+        all = BarColumns::merge(&sql::all_hot(tx, head.id).await?, new);
         sql::delete_hot(tx, head.id).await?;
         head.hot = Hot { version: head.hot.version + 1, ..Hot::default() };
     }
@@ -105,7 +105,7 @@ async fn write_tail(tx: &mut Tx, head: &mut Head, new: &Columns) -> Result<(), F
         && (entry.count as usize) < BULK_ROWS
     {
         for (id, columns) in sql::chunks(tx, &[entry.id]).await? {
-            all = Columns::merge(&columns, &all);
+            all = BarColumns::merge(&columns, &all);
             sql::delete_chunk(tx, id).await?;
         }
     }
@@ -117,7 +117,7 @@ async fn add_sealed(
     tx: &mut Tx,
     head: &mut Head,
     sealed: &[Sealed],
-    tail: &Columns,
+    tail: &BarColumns,
 ) -> Result<(), Fault> {
     sql::insert_chunks(tx, head.id, sealed).await?;
     head.version += 1;
@@ -125,7 +125,7 @@ async fn add_sealed(
     if tail.is_empty() { Ok(()) } else { add_hot(tx, head, tail).await }
 }
 
-async fn add_hot(tx: &mut Tx, head: &mut Head, new: &Columns) -> Result<(), Fault> {
+async fn add_hot(tx: &mut Tx, head: &mut Head, new: &BarColumns) -> Result<(), Fault> {
     sql::insert_hot(tx, head.id, new).await?;
     head.hot.version += 1;
     let (first, last) = (new.times.first().copied(), new.times.last().copied());
@@ -142,7 +142,7 @@ async fn add_hot(tx: &mut Tx, head: &mut Head, new: &Columns) -> Result<(), Faul
 
 /// Bars not later than the last sealed one. Each chunk takes what lies between the end of the one
 /// before and its own end. Says whether anything changed.
-async fn rewrite(tx: &mut Tx, series: i64, old: &Columns) -> Result<bool, Fault> {
+async fn rewrite(tx: &mut Tx, series: i64, old: &BarColumns) -> Result<bool, Fault> {
     let mut changed = false;
     let mut done = 0;
     let from = old.times.first().copied().unwrap_or_default();
@@ -157,7 +157,7 @@ async fn rewrite(tx: &mut Tx, series: i64, old: &Columns) -> Result<bool, Fault>
             if columns.contains(&part) {
                 continue;
             }
-            let merged = Columns::merge(&columns, &part);
+            let merged = BarColumns::merge(&columns, &part);
             sql::delete_chunk(tx, id).await?;
             sql::insert_chunks(tx, series, &cut(&merged)?).await?;
             changed = true;
@@ -170,7 +170,7 @@ async fn rewrite(tx: &mut Tx, series: i64, old: &Columns) -> Result<bool, Fault>
 }
 
 /// Pieces of nearly the same size.
-fn cut(columns: &Columns) -> Result<Vec<Sealed>, Fault> {
+fn cut(columns: &BarColumns) -> Result<Vec<Sealed>, Fault> {
     let rows = columns.len();
     let pieces = if rows <= GROWN_ROWS { 1 } else { rows.div_ceil(ROWS) };
     (0..pieces)

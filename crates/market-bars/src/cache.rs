@@ -5,7 +5,7 @@ use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::columns::Columns;
+use crate::columns::BarColumns;
 use crate::index::Index;
 
 /// Two generations: what is used moves to the young one, and when that is full the old one goes.
@@ -44,8 +44,8 @@ impl<T: Clone> Generations<T> {
 
 pub(crate) struct Cache {
     indexes: Mutex<Generations<Arc<Index>>>,
-    chunks: Mutex<Generations<Arc<Columns>>>,
-    hot: Mutex<Generations<(i64, Arc<Columns>)>>,
+    chunks: Mutex<Generations<Arc<BarColumns>>>,
+    hot: Mutex<Generations<(i64, Arc<BarColumns>)>>,
 }
 
 /// A million entries: 50 MB at the worst, room for some hundred years of minutes.
@@ -72,21 +72,21 @@ impl Cache {
         lock(&self.indexes).put(series, Arc::clone(index), index.chunks() + 1);
     }
 
-    pub(crate) fn chunk(&self, id: i64) -> Option<Arc<Columns>> {
+    pub(crate) fn chunk(&self, id: i64) -> Option<Arc<BarColumns>> {
         lock(&self.chunks).get(id, |columns| columns.bytes())
     }
 
     /// The hot bars of a series, if they are of this very version.
-    pub(crate) fn hot(&self, series: i64, version: i64) -> Option<Arc<Columns>> {
+    pub(crate) fn hot(&self, series: i64, version: i64) -> Option<Arc<BarColumns>> {
         let (known, columns) = lock(&self.hot).get(series, |(_, columns)| columns.bytes())?;
         (known == version).then_some(columns)
     }
 
-    pub(crate) fn keep_hot(&self, series: i64, version: i64, columns: &Arc<Columns>) {
+    pub(crate) fn keep_hot(&self, series: i64, version: i64, columns: &Arc<BarColumns>) {
         lock(&self.hot).put(series, (version, Arc::clone(columns)), columns.bytes());
     }
 
-    pub(crate) fn keep_chunk(&self, id: i64, columns: &Arc<Columns>) {
+    pub(crate) fn keep_chunk(&self, id: i64, columns: &Arc<BarColumns>) {
         lock(&self.chunks).put(id, Arc::clone(columns), columns.bytes());
     }
 }

@@ -6,7 +6,7 @@
 //! those are small; numbers too long for that are kept apart, and each column remembers the scale
 //! that every number was written with.
 
-use crate::columns::{ABSENT, Columns, DecimalColumn, Mantissas};
+use crate::columns::{ABSENT, BarColumns, DecimalColumn, Mantissas};
 use crate::packing::{Damaged, Reader, Writer};
 
 const VERSION: u8 = 1;
@@ -30,7 +30,7 @@ type Packed = Result<(), pco::errors::PcoError>;
 
 /// Rows must be settled, at least one and at most [`ROWS_MAX`].
 pub(crate) fn seal(
-    columns: &Columns,
+    columns: &BarColumns,
     rows: std::ops::Range<usize>,
 ) -> Result<Sealed, pco::errors::PcoError> {
     let times = &columns.times[rows.clone()];
@@ -53,7 +53,7 @@ pub(crate) fn seal(
     Ok(Sealed { first, last, count: times.len(), step, data })
 }
 
-pub(crate) fn open(data: &[u8]) -> Result<Columns, Damaged> {
+pub(crate) fn open(data: &[u8]) -> Result<BarColumns, Damaged> {
     let (checksum, body) = data.split_first_chunk::<4>().ok_or(Damaged)?;
     if crc32fast::hash(body) != u32::from_le_bytes(*checksum) {
         return Err(Damaged);
@@ -69,7 +69,7 @@ pub(crate) fn open(data: &[u8]) -> Result<Columns, Damaged> {
     let times = read_times(&mut input, count)?;
     let prices = read_prices(&mut input, count)?;
     let volumes = read_column(&mut input, count)?;
-    Ok(Columns { times, prices, volumes })
+    Ok(BarColumns { times, prices, volumes })
 }
 
 fn constant_step(times: &[i64]) -> i64 {
@@ -122,7 +122,7 @@ fn read_times(input: &mut Reader<'_>, count: usize) -> Result<Vec<i64>, Damaged>
 const RELATED: u8 = 1;
 const APART: u8 = 2;
 
-fn write_prices(out: &mut Writer, columns: &Columns, rows: std::ops::Range<usize>) -> Packed {
+fn write_prices(out: &mut Writer, columns: &BarColumns, rows: std::ops::Range<usize>) -> Packed {
     let Some((scale, aligned)) = align_together(columns, rows.clone()) else {
         out.byte(APART);
         for column in &columns.prices {
@@ -276,7 +276,10 @@ fn common_scale<'a>(scales: impl Iterator<Item = &'a u8>) -> u8 {
 }
 
 /// All four price columns at one scale, where every number then still fits 64 bits.
-fn align_together(columns: &Columns, rows: std::ops::Range<usize>) -> Option<(u8, [Vec<i64>; 4])> {
+fn align_together(
+    columns: &BarColumns,
+    rows: std::ops::Range<usize>,
+) -> Option<(u8, [Vec<i64>; 4])> {
     let common =
         common_scale(columns.prices.iter().flat_map(|column| &column.scales[rows.clone()]));
     let mut aligned: [Vec<i64>; 4] = Default::default();

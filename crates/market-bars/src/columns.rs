@@ -35,7 +35,7 @@ impl DecimalColumn {
     }
 
     #[inline]
-    fn push_narrow(&mut self, mantissa: i64, scale: u8) {
+    fn push_small(&mut self, mantissa: i64, scale: u8) {
         match &mut self.mantissas {
             Mantissas::Narrow(values) => values.push(mantissa),
             Mantissas::Wide(values) => values.push(i128::from(mantissa)),
@@ -45,10 +45,10 @@ impl DecimalColumn {
 
     fn push(&mut self, value: Option<Decimal>) {
         let Some(value) = value else {
-            return self.push_narrow(0, ABSENT);
+            return self.push_small(0, ABSENT);
         };
         if let Ok(mantissa) = i64::try_from(value.mantissa()) {
-            return self.push_narrow(mantissa, value.scale());
+            return self.push_small(mantissa, value.scale());
         }
         self.widen().push(value.mantissa());
         self.scales.push(value.scale());
@@ -101,21 +101,21 @@ impl DecimalColumn {
 
 /// One number of a bar as a reader of files meets it: a mantissa of 64 bits and a scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Narrow {
+pub struct SmallDecimal {
     pub mantissa: i64,
     pub scale: u8,
 }
 
-/// Bars in columns. In any order while they are collected; [`Columns::settle`] puts them in order.
+/// Bars in columns. In any order while they are collected; [`BarColumns::sort_and_dedup`] puts them in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Columns {
+pub struct BarColumns {
     pub(crate) times: Vec<i64>,
     /// Open, high, low, close.
     pub(crate) prices: [DecimalColumn; 4],
     pub(crate) volumes: DecimalColumn,
 }
 
-impl Columns {
+impl BarColumns {
     pub fn with_capacity(rows: usize) -> Self {
         Self {
             times: Vec::with_capacity(rows),
@@ -150,13 +150,18 @@ impl Columns {
 
     /// Open, high, low, close, for numbers that are known to be decimals of at most 18 digits.
     #[inline]
-    pub fn push_narrow(&mut self, time: Millis, prices: [Narrow; 4], volume: Option<Narrow>) {
+    pub fn push_small(
+        &mut self,
+        time: Millis,
+        prices: [SmallDecimal; 4],
+        volume: Option<SmallDecimal>,
+    ) {
         self.times.push(time.0);
         for (column, price) in self.prices.iter_mut().zip(prices) {
-            column.push_narrow(price.mantissa, price.scale);
+            column.push_small(price.mantissa, price.scale);
         }
-        let volume = volume.unwrap_or(Narrow { mantissa: 0, scale: ABSENT });
-        self.volumes.push_narrow(volume.mantissa, volume.scale);
+        let volume = volume.unwrap_or(SmallDecimal { mantissa: 0, scale: ABSENT });
+        self.volumes.push_small(volume.mantissa, volume.scale);
     }
 
     /// `None` where the row holds what no bar can.
@@ -218,7 +223,7 @@ impl Columns {
 
     /// In order of time, each time once; of rows with the same time the last one stays.
     #[must_use]
-    pub fn settle(self) -> Self {
+    pub fn sort_and_dedup(self) -> Self {
         if self.times.is_sorted_by(|left, right| left < right) {
             return self;
         }

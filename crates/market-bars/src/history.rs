@@ -11,20 +11,20 @@ use std::sync::Arc;
 
 use clock::{Clock, Millis, TimeRange};
 use fault::Fault;
-use market::{ArchivePage, BarArchive, BarSource, PageRequest, Series};
+use market::{ArchivePage, BarArchive, BarSeries, BarSource, PageRequest};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub use fill::FillTimeout;
+pub use fill::FillOptions;
 use fill::Filler;
 
-pub struct History {
+pub struct BarHistory {
     archive: Arc<dyn BarArchive>,
     clock: Arc<dyn Clock>,
     filler: Filler,
 }
 
-impl History {
+impl BarHistory {
     /// Fills run on `tasks` until `shutdown`: they go on after the caller that started them left.
     pub fn new(
         archive: Arc<dyn BarArchive>,
@@ -37,40 +37,40 @@ impl History {
     }
 
     /// The part of a span in which every bar has closed: one that is forming is not history yet.
-    pub fn closed(&self, interval: market::Interval, span: TimeRange) -> TimeRange {
+    pub fn closed_part(&self, interval: market::Interval, span: TimeRange) -> TimeRange {
         let forming = interval.open_of(self.clock.now());
         TimeRange::new(span.from, span.to.min(forming.max(span.from)))
     }
 
     /// Whether the archive has all of the span already.
-    pub async fn is_complete(&self, series: &Series, span: TimeRange) -> Result<bool, Fault> {
+    pub async fn is_complete(&self, series: &BarSeries, span: TimeRange) -> Result<bool, Fault> {
         Ok(self.archive.missing(series, span).await?.is_empty())
     }
 
     /// Returns when the archive has every closed bar of the span that the venue has, and until when
     /// that is: the span's end, or a little before where the venue is late with its newest bars.
     /// When the caller's patience ends first, the fill goes on and the fault says how far it is.
-    pub async fn complete(
+    pub async fn fill(
         &self,
         source: &Arc<dyn BarSource>,
-        series: &Series,
+        series: &BarSeries,
         span: TimeRange,
-        patience: &FillTimeout<'_>,
+        options: &FillOptions<'_>,
     ) -> Result<Millis, Fault> {
-        self.filler.complete(source, series, span, patience).await
+        self.filler.fill(source, series, span, options).await
     }
 
     pub async fn page(&self, request: &PageRequest<'_>) -> Result<ArchivePage, Fault> {
         self.archive.page(request).await
     }
 
-    pub async fn received_at(&self, series: &[Series]) -> Result<Vec<Option<Millis>>, Fault> {
+    pub async fn received_at(&self, series: &[BarSeries]) -> Result<Vec<Option<Millis>>, Fault> {
         self.archive.received_at(series).await
     }
 
     /// How many series are being filled or wait for their turn.
-    pub fn fills_under_way(&self) -> usize {
-        self.filler.under_way()
+    pub fn active_fills(&self) -> usize {
+        self.filler.active()
     }
 
     /// Whether the archive answers at all.

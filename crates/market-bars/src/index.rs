@@ -1,7 +1,7 @@
 //! Where each bar of a series lies: the chunks' bounds and how many bars come before each. This is
 //! what makes `total` a sum and any page one lookup.
 
-use crate::columns::Columns;
+use crate::columns::BarColumns;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
@@ -66,7 +66,7 @@ impl Index {
     }
 
     /// The same, with the chunk that [`Index::position`] asked for.
-    pub(crate) fn position_in(&self, time: i64, columns: &Columns) -> u64 {
+    pub(crate) fn position_in(&self, time: i64, columns: &BarColumns) -> u64 {
         let at = self.entries.partition_point(|entry| entry.last < time);
         self.before[at.min(self.entries.len())] + columns.before(time) as u64
     }

@@ -21,13 +21,13 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use clock::{Millis, TimeRange};
 use fault::Fault;
-use market::{ArchivePage, BarArchive, BarBatch, PageRequest, Series};
+use market::{ArchivePage, BarArchive, BarBatch, BarSeries, PageRequest};
 use store::Db;
 
-pub use append::Bulk;
+pub use append::PackedBatch;
 use cache::Cache;
-pub use columns::{Columns, Narrow};
-pub use history::{FillTimeout, History};
+pub use columns::{BarColumns, SmallDecimal};
+pub use history::{BarHistory, FillOptions};
 pub use schema::MIGRATIONS;
 
 /// More codes than a suggestion could be chosen from.
@@ -45,19 +45,19 @@ impl BarStore {
     }
 
     /// Writes all or nothing, in the order given.
-    pub async fn append_bulk(&self, bulks: &[Bulk]) -> Result<(), Fault> {
+    pub async fn append_packed(&self, batches: &[PackedBatch]) -> Result<(), Fault> {
         // Writers that lock series in the same order cannot wait for each other in a circle.
-        let mut order: Vec<&Bulk> = bulks.iter().collect();
+        let mut order: Vec<&PackedBatch> = batches.iter().collect();
         order.sort_by(|left, right| left.series.cmp(&right.series));
         let mut tx = self.db.begin().await?;
-        for bulk in order {
-            append::write(&mut tx, bulk).await?;
+        for batch in order {
+            append::write(&mut tx, batch).await?;
         }
         tx.commit().await
     }
 
     /// What the prices of a series are counted in, if it was said when they were written.
-    pub async fn currency(&self, series: &Series) -> Result<Option<String>, Fault> {
+    pub async fn currency(&self, series: &BarSeries) -> Result<Option<String>, Fault> {
         match self.db.fetch_optional(sql::currency(series)).await? {
             Some(row) => row.text_or_null(0),
             None => Ok(None),
@@ -77,7 +77,7 @@ impl BarStore {
 
 #[async_trait]
 impl BarArchive for BarStore {
-    async fn missing(&self, series: &Series, span: TimeRange) -> Result<Vec<TimeRange>, Fault> {
+    async fn missing(&self, series: &BarSeries, span: TimeRange) -> Result<Vec<TimeRange>, Fault> {
         let mut tx = self.db.snapshot().await?;
         let known = match sql::heads(&mut tx, std::slice::from_ref(series)).await?[..] {
             [Some(head)] => sql::spans(&mut tx, head.id, span).await?,
@@ -86,10 +86,10 @@ impl BarArchive for BarStore {
         Ok(coverage::gaps(span, &known))
     }
 
-    async fn append(&self, series: &Series, batch: &BarBatch) -> Result<(), Fault> {
-        let columns = Columns::from_bars(&batch.bars);
-        let bulk = Bulk::new(series.clone(), columns, batch.covered, batch.received_at)?;
-        self.append_bulk(std::slice::from_ref(&bulk)).await
+    async fn append(&self, series: &BarSeries, batch: &BarBatch) -> Result<(), Fault> {
+        let columns = BarColumns::from_bars(&batch.bars);
+        let packed = PackedBatch::new(series.clone(), columns, batch.covered, batch.received_at)?;
+        self.append_packed(std::slice::from_ref(&packed)).await
     }
 
     async fn page(&self, request: &PageRequest<'_>) -> Result<ArchivePage, Fault> {
@@ -97,7 +97,7 @@ impl BarArchive for BarStore {
         page::read(&mut tx, &self.cache, request).await
     }
 
-    async fn received_at(&self, series: &[Series]) -> Result<Vec<Option<Millis>>, Fault> {
+    async fn received_at(&self, series: &[BarSeries]) -> Result<Vec<Option<Millis>>, Fault> {
         let mut tx = self.db.snapshot().await?;
         let heads = sql::heads(&mut tx, series).await?;
         Ok(heads.iter().map(|head| head.and_then(|head| head.received_at).map(Millis)).collect())

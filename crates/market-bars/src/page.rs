@@ -9,7 +9,7 @@ use market::{ArchivePage, Bar, PageRequest};
 use store::Tx;
 
 use crate::cache::Cache;
-use crate::columns::Columns;
+use crate::columns::BarColumns;
 use crate::index::Index;
 use crate::sql::{self, Head};
 
@@ -36,7 +36,7 @@ pub(crate) async fn read(
         return Err(Fault::invalid("page_too_large", message));
     }
     let heads = sql::heads(tx, request.series).await?;
-    let parts = measure(tx, cache, &heads, request.span).await?;
+    let parts = measure(tx, cache, &heads, request.range).await?;
     let total_of = |part: &Option<Part>| part.as_ref().map_or(0, |part| part.sealed + part.hot);
     let totals: Vec<u64> = parts.iter().map(total_of).collect();
     let mut page = ArchivePage { bars: Vec::new(), total: totals.iter().sum(), totals };
@@ -51,7 +51,7 @@ pub(crate) async fn read(
         if left == 0 {
             break;
         }
-        let bars = take(tx, cache, part, request.span, skip, left).await?;
+        let bars = take(tx, cache, part, request.range, skip, left).await?;
         left -= bars.len();
         skip = 0;
         page.bars.extend(bars.into_iter().map(|bar| (at, bar)));
@@ -159,7 +159,7 @@ async fn chunks(
     tx: &mut Tx,
     cache: &Cache,
     ids: &[i64],
-) -> Result<HashMap<i64, Arc<Columns>>, Fault> {
+) -> Result<HashMap<i64, Arc<BarColumns>>, Fault> {
     let mut found = HashMap::with_capacity(ids.len());
     let mut absent = Vec::new();
     for &id in ids {
@@ -214,7 +214,7 @@ async fn take(
 }
 
 /// The whole tail of a series; there is never much of it.
-async fn hot(tx: &mut Tx, cache: &Cache, head: &Head) -> Result<Arc<Columns>, Fault> {
+async fn hot(tx: &mut Tx, cache: &Cache, head: &Head) -> Result<Arc<BarColumns>, Fault> {
     if let Some(columns) = cache.hot(head.id, head.hot.version) {
         return Ok(columns);
     }

@@ -2,11 +2,11 @@
 
 use clock::{Millis, TimeRange};
 use fault::Fault;
-use market::{Bar, Decimal, Series};
+use market::{Bar, BarSeries, Decimal};
 use store::{Row, Sql, Tx, placeholders, sql, sql_built};
 
 use crate::chunk::{self, Sealed};
-use crate::columns::Columns;
+use crate::columns::BarColumns;
 use crate::index::Entry;
 
 /// What a series' own row says: enough to append to its tail without looking further.
@@ -50,7 +50,7 @@ fn head(row: &Row) -> Result<Head, Fault> {
 }
 
 /// The name of a series in its table. Codes and intervals hold no slash.
-pub(crate) fn key(series: &Series) -> String {
+pub(crate) fn key(series: &BarSeries) -> String {
     format!("{}/{}/{}", series.source, series.symbol, series.interval)
 }
 
@@ -80,7 +80,7 @@ fn runs(count: usize, most: usize) -> Vec<std::ops::Range<usize>> {
 const LIST_MAX: usize = 256;
 
 /// The heads of those series that exist, by position.
-pub(crate) async fn heads(tx: &mut Tx, series: &[Series]) -> Result<Vec<Option<Head>>, Fault> {
+pub(crate) async fn heads(tx: &mut Tx, series: &[BarSeries]) -> Result<Vec<Option<Head>>, Fault> {
     let keys: Vec<String> = series.iter().map(key).collect();
     let mut found = std::collections::HashMap::with_capacity(keys.len());
     for part in keys.chunks(LIST_MAX) {
@@ -96,7 +96,7 @@ pub(crate) async fn heads(tx: &mut Tx, series: &[Series]) -> Result<Vec<Option<H
 
 /// The head of a series, made if it is new, and locked until the transaction ends: writers of one
 /// series take turns.
-pub(crate) async fn lock_head(tx: &mut Tx, series: &Series) -> Result<Head, Fault> {
+pub(crate) async fn lock_head(tx: &mut Tx, series: &BarSeries) -> Result<Head, Fault> {
     let lock = "INSERT INTO bar_series (key, source, code) VALUES ($1, $2, $3)
         ON CONFLICT (key) DO UPDATE SET key = excluded.key
         RETURNING id, version, sealed_to, hot_count, hot_first, hot_last, hot_version, received_at";
@@ -120,7 +120,7 @@ pub(crate) async fn save_currency(tx: &mut Tx, id: i64, currency: &str) -> Resul
     tx.execute(sql(save).bind(id).bind(currency)).await.map(drop)
 }
 
-pub(crate) fn currency(series: &Series) -> Sql {
+pub(crate) fn currency(series: &BarSeries) -> Sql {
     sql("SELECT currency FROM bar_series WHERE key = $1").bind(key(series))
 }
 
@@ -172,7 +172,7 @@ pub(crate) async fn entries_from(tx: &mut Tx, id: i64, from: i64) -> Result<Vec<
 }
 
 /// Reads and decodes chunks by id.
-pub(crate) async fn chunks(tx: &mut Tx, ids: &[i64]) -> Result<Vec<(i64, Columns)>, Fault> {
+pub(crate) async fn chunks(tx: &mut Tx, ids: &[i64]) -> Result<Vec<(i64, BarColumns)>, Fault> {
     let mut found = Vec::with_capacity(ids.len());
     for part in ids.chunks(LIST_MAX) {
         let part = padded(part);
@@ -218,7 +218,11 @@ pub(crate) async fn delete_chunk(tx: &mut Tx, id: i64) -> Result<(), Fault> {
     tx.execute(sql("DELETE FROM bar_chunk WHERE id = $1").bind(id)).await.map(drop)
 }
 
-pub(crate) async fn insert_hot(tx: &mut Tx, series: i64, columns: &Columns) -> Result<(), Fault> {
+pub(crate) async fn insert_hot(
+    tx: &mut Tx,
+    series: i64,
+    columns: &BarColumns,
+) -> Result<(), Fault> {
     // SQLite looks each placeholder up among all of them, so longer statements are slower.
     for run in runs(columns.len(), 32) {
         let rows: Vec<String> =
@@ -245,10 +249,10 @@ pub(crate) async fn delete_hot(tx: &mut Tx, series: i64) -> Result<(), Fault> {
 }
 
 /// Every hot bar; a series never has many.
-pub(crate) async fn all_hot(tx: &mut Tx, series: i64) -> Result<Columns, Fault> {
+pub(crate) async fn all_hot(tx: &mut Tx, series: i64) -> Result<BarColumns, Fault> {
     let select = "SELECT ts, open, high, low, close, volume FROM bar_hot
         WHERE series_id = $1 ORDER BY ts";
-    let mut columns = Columns::default();
+    let mut columns = BarColumns::default();
     for row in tx.fetch_all(sql(select).bind(series)).await? {
         columns.push(&hot_bar(&row)?);
     }

@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 
 use clock::{Millis, TimeRange};
 use market::{
-    Bar, BarArchive as _, BarBatch, Decimal, Interval, PageRequest, Series, Symbol, Venue,
+    Bar, BarArchive as _, BarBatch, BarSeries, Decimal, Interval, PageRequest, Symbol, Venue,
 };
-use market_bars::{BarStore, Bulk, Columns, MIGRATIONS};
+use market_bars::{BarColumns, BarStore, MIGRATIONS, PackedBatch};
 use store::{Db, sql};
 use testkit::on_every_engine;
 
 const MINUTE: i64 = 60_000;
 
-fn series(code: &str) -> Series {
+fn series(code: &str) -> BarSeries {
     let symbol = Symbol { venue: Venue::Binance, code: code.to_owned() };
-    Series { source: "test".to_owned(), symbol, interval: Interval::M1 }
+    BarSeries { source: "test".to_owned(), symbol, interval: Interval::M1 }
 }
 
 /// A bar whose numbers tell the minute and the generation it was written in.
@@ -49,13 +49,13 @@ async fn fresh(db: &Db) -> BarStore {
 /// Everything in the span, in pages of `size`, each page checked against the same total.
 async fn paged(
     store: &BarStore,
-    series: &[Series],
+    series: &[BarSeries],
     span: TimeRange,
     size: usize,
 ) -> Vec<(usize, Bar)> {
     let mut all = Vec::new();
     loop {
-        let request = PageRequest { series, span, offset: all.len() as u64, limit: size };
+        let request = PageRequest { series, range: span, offset: all.len() as u64, limit: size };
         let page = store.page(&request).await.unwrap();
         assert_eq!(page.totals.iter().sum::<u64>(), page.total);
         let before = all.len();
@@ -112,7 +112,7 @@ async fn check_random(db: &Db, seed: u64) {
         );
         // A store with nothing in memory sees the same.
         let cold = BarStore::new(db.clone());
-        let request = PageRequest { series: &series, span, offset: 5, limit: 10 };
+        let request = PageRequest { series: &series, range: span, offset: 5, limit: 10 };
         assert_eq!(cold.page(&request).await.unwrap(), store.page(&request).await.unwrap());
     }
 }
@@ -132,7 +132,7 @@ async fn appending_in_pieces_is_appending_once() {
     on_every_engine(async |db| {
         let store = fresh(db).await;
         let bars: Vec<Bar> = (0..5000).map(|minute| bar(minute, 1)).collect();
-        let names: Vec<Series> =
+        let names: Vec<BarSeries> =
             [0, 1, 60, 999, 1024, 2500].map(|size| series(&format!("P{size}"))).to_vec();
         for (series, size) in names.iter().zip([5000_usize, 1, 60, 999, 1024, 2500]) {
             let pieces: Vec<_> = if size == 1 {
@@ -161,7 +161,7 @@ async fn appending_in_pieces_is_appending_once() {
 async fn pages_run_across_series_in_the_order_asked() {
     on_every_engine(async |db| {
         let store = fresh(db).await;
-        let all: Vec<Series> = ["B", "NONE", "A", "C"].map(series).to_vec();
+        let all: Vec<BarSeries> = ["B", "NONE", "A", "C"].map(series).to_vec();
         let mut expected = Vec::new();
         for (at, (series, count)) in all.iter().zip([1500_i64, 0, 3, 2600]).enumerate() {
             if count == 0 {
@@ -173,13 +173,13 @@ async fn pages_run_across_series_in_the_order_asked() {
         }
         let got = paged(&store, &all, minutes(0, 100_000), 500).await;
         assert_eq!(spelled(&got), spelled(&expected));
-        let request = PageRequest { series: &all, span: minutes(0, 6), offset: 4, limit: 3 };
+        let request = PageRequest { series: &all, range: minutes(0, 6), offset: 4, limit: 3 };
         let page = store.page(&request).await.unwrap();
         assert_eq!((page.total, page.totals), (9, vec![3, 0, 3, 3]));
         assert_eq!(spelled(&page.bars), spelled(&[(2, bar(2, 0)), (2, bar(4, 0)), (3, bar(0, 0))]));
         let beyond = PageRequest { offset: 9, ..request };
         assert_eq!(store.page(&beyond).await.unwrap().bars, []);
-        let empty = PageRequest { span: minutes(5, 5), ..request };
+        let empty = PageRequest { range: minutes(5, 5), ..request };
         assert_eq!(store.page(&empty).await.unwrap().total, 0);
         let huge = PageRequest { limit: 1_000_000, ..request };
         assert_eq!(store.page(&huge).await.unwrap_err().code(), "page_too_large");
@@ -221,15 +221,23 @@ async fn writing_the_same_again_changes_nothing() {
     on_every_engine(async |db| {
         let store = fresh(db).await;
         let bars: Vec<Bar> = (0..3000).map(|minute| bar(minute, 1)).collect();
-        let bulk =
-            Bulk::new(series("A"), Columns::from_bars(&bars), minutes(0, 3000), Millis(1)).unwrap();
+        let packed = PackedBatch::new(
+            series("A"),
+            BarColumns::from_bars(&bars),
+            minutes(0, 3000),
+            Millis(1),
+        )
+        .unwrap();
         let chunks = async || {
             let rows = db.fetch_all(sql("SELECT id FROM bar_chunk ORDER BY id")).await.unwrap();
             rows.iter().map(|row| row.int(0).unwrap()).collect::<Vec<_>>()
         };
-        store.append_bulk(std::slice::from_ref(&bulk.clone().priced_in("EUR"))).await.unwrap();
+        store
+            .append_packed(std::slice::from_ref(&packed.clone().with_currency("EUR")))
+            .await
+            .unwrap();
         let before = chunks().await;
-        store.append_bulk(&[bulk.clone(), bulk]).await.unwrap();
+        store.append_packed(&[packed.clone(), packed]).await.unwrap();
         assert_eq!(chunks().await, before);
         assert_eq!(paged(&store, &[series("A")], minutes(0, 9999), 2000).await.len(), 3000);
         assert_eq!(store.currency(&series("A")).await.unwrap().as_deref(), Some("EUR"));
@@ -267,7 +275,7 @@ async fn a_damaged_chunk_is_a_fault() {
         store.append(&series("A"), &batch(bars, minutes(0, 2000))).await.unwrap();
         db.execute(sql("UPDATE bar_chunk SET data = $1").bind(vec![1_u8; 900])).await.unwrap();
         let request =
-            PageRequest { series: &[series("A")], span: minutes(0, 2000), offset: 0, limit: 5 };
+            PageRequest { series: &[series("A")], range: minutes(0, 2000), offset: 0, limit: 5 };
         let fault = store.page(&request).await.unwrap_err();
         assert_eq!(fault.kind(), fault::Kind::Internal);
         let again = batch(vec![bar(5, 2)], minutes(5, 6));

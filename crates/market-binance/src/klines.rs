@@ -295,7 +295,7 @@ impl Waits {
     }
 }
 
-/// The error says which row is wrong, and how.
+/// The error says which row is wrong, and options.
 fn read_page(ask: Ask<'_>, rows: &[KlineRow<'_>]) -> Result<Vec<Kline>, String> {
     // Twice as many leaves room for every row to come twice.
     if rows.len() > 2 * ask.limit {

@@ -28,8 +28,8 @@ use clock::{Clock, Millis, TimeRange};
 use fault::Fault;
 use http_client::{BreakerStatus, SingleFlight, WhenAbandoned, is_fresh};
 use market::{
-    BarBatch, BarSource, Calendar, Interval, Kline, KlineSource, Listing, Quote, QuoteSource,
-    Symbol, SymbolSource, VenueHealth,
+    BarBatch, BarSource, Interval, Kline, KlineSource, Listing, Quote, QuoteSource, Symbol,
+    SymbolSource, TradingHours, VenueHealth,
 };
 use tokio_util::task::TaskTracker;
 
@@ -178,13 +178,13 @@ impl BarSource for Binance {
         &self.inner.config.source
     }
 
-    fn calendar(&self) -> Calendar {
-        Calendar::AlwaysOpen
+    fn trading_hours(&self) -> TradingHours {
+        TradingHours::AlwaysOpen
     }
 
     /// As long as its maintenances take: nothing is recorded meanwhile, and until a later row is
     /// there nobody can tell whether those before it do not exist or are late.
-    fn late_max(&self) -> Duration {
+    fn publish_delay_max(&self) -> Duration {
         Duration::from_hours(12)
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clock::Millis;
 use fault::Fault;
 use http_client::is_fresh;
-use market::{Listing, closest};
+use market::{Listing, closest_codes};
 
 use crate::Inner;
 use crate::client::{Client, Endpoint};
@@ -53,7 +53,7 @@ impl Book {
     /// Says that a symbol is not listed, and which ones may have been meant.
     pub(crate) fn unknown(&self, code: &str) -> Fault {
         let known = self.listing.quote_assets.keys().map(String::as_str);
-        unknown(code, &closest(code, known, SUGGESTIONS_MAX))
+        unknown(code, &closest_codes(code, known, SUGGESTIONS_MAX))
     }
 }
 

@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use clock::{Millis, TimeRange};
 use fault::Fault;
-use market::{Follow, Interval, KlineFeed, LiveKlines};
+use market::{Interval, KlineFeed, LiveKlines, SubscribeOptions};
 use market_live::{LiveFeed, SeriesBroadcast, SeriesSubscriber, check_resume_point};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -114,21 +114,21 @@ impl Streams {
 }
 
 impl Inner {
-    async fn follow(
+    async fn subscribe(
         self: &Arc<Self>,
         code: &str,
         interval: Interval,
-        how: Follow,
+        options: SubscribeOptions,
     ) -> Result<LiveFeed, Fault> {
         let halted = self.check_listed(code).await?;
         let server_now = self.server_now().await?;
         let expected = interval.open_of(server_now);
-        if let Some(after) = how.after {
+        if let Some(after) = options.resume_after {
             check_resume_point(interval, after, server_now, self.config.streams.replay_max)?;
         }
-        let seat = self.seat(code, interval, expected, how.queue_max)?;
+        let seat = self.seat(code, interval, expected, options.queue_max)?;
         let begins_at = seat.first_live;
-        let (after, replay) = match how.after {
+        let (after, replay) = match options.resume_after {
             Some(after) if after < begins_at => {
                 let missed = TimeRange::new(Millis(after.0 + 1), begins_at);
                 (after, Some(replay(self, (code, interval), missed, halted)))
@@ -221,13 +221,13 @@ fn closing() -> Fault {
 
 #[async_trait]
 impl LiveKlines for Binance {
-    async fn follow(
+    async fn subscribe(
         &self,
         code: &str,
         interval: Interval,
-        how: Follow,
+        options: SubscribeOptions,
     ) -> Result<Box<dyn KlineFeed>, Fault> {
-        let feed = self.inner.follow(code, interval, how).await?;
+        let feed = self.inner.subscribe(code, interval, options).await?;
         Ok(Box::new(feed))
     }
 }

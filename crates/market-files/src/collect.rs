@@ -5,12 +5,12 @@ use std::collections::HashMap;
 
 use clock::{Millis, TimeRange};
 use fault::Fault;
-use market::{Bar, Interval, Series, Ticker, Venue};
-use market_bars::{Columns, Narrow};
+use market::{Bar, BarSeries, Interval, Ticker, Venue};
+use market_bars::{BarColumns, SmallDecimal};
 use tokio::sync::mpsc;
 
 use crate::SOURCE;
-use crate::report::{ImportReport, OnBad, RowProblem};
+use crate::report::{BadRowPolicy, ImportReport, RowProblem};
 
 /// Rows held before a load is handed on: about 7 MB, and enough to fill chunks of fifty series.
 const LOAD_ROWS: usize = 131_072;
@@ -21,14 +21,14 @@ const SERIES_MAX: usize = 100_000;
 
 /// Rows of one series.
 pub(crate) struct Load {
-    pub(crate) series: Series,
-    pub(crate) columns: Columns,
+    pub(crate) series: BarSeries,
+    pub(crate) columns: BarColumns,
     pub(crate) covered: TimeRange,
 }
 
 struct Slot {
-    series: Series,
-    columns: Columns,
+    series: BarSeries,
+    columns: BarColumns,
     first: Millis,
     last: Millis,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Collector {
     /// The interval's length, where it has one and bars are counted from the epoch; it makes the
     /// check of every row's time a single division.
     step: Option<i64>,
-    on_bad: OnBad,
+    on_bad: BadRowPolicy,
     slots: Vec<Slot>,
     /// Spellings that were met, `sber` beside `SBER`.
     by_name: HashMap<Vec<u8>, usize>,
@@ -60,7 +60,11 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    pub(crate) fn new(interval: Interval, on_bad: OnBad, out: mpsc::Sender<Vec<Load>>) -> Self {
+    pub(crate) fn new(
+        interval: Interval,
+        on_bad: BadRowPolicy,
+        out: mpsc::Sender<Vec<Load>>,
+    ) -> Self {
         Self {
             interval,
             step: interval.fixed_ms().filter(|_| interval != Interval::W1),
@@ -100,10 +104,10 @@ impl Collector {
         let slot = match self.by_code.get(&symbol.code) {
             Some(&slot) => slot,
             None => {
-                let (columns, interval) = (Columns::default(), self.interval);
+                let (columns, interval) = (BarColumns::default(), self.interval);
                 let (first, last) = (Millis(i64::MAX), Millis(i64::MIN));
                 self.by_code.insert(symbol.code.clone(), self.slots.len());
-                let series = Series { source: SOURCE.to_owned(), symbol, interval };
+                let series = BarSeries { source: SOURCE.to_owned(), symbol, interval };
                 self.slots.push(Slot { series, columns, first, last });
                 self.slots.len() - 1
             }
@@ -127,11 +131,11 @@ impl Collector {
         &mut self,
         slot: usize,
         time: Millis,
-        prices: [Narrow; 4],
-        volume: Option<Narrow>,
+        prices: [SmallDecimal; 4],
+        volume: Option<SmallDecimal>,
     ) -> Result<(), End> {
         let slot = &mut self.slots[slot];
-        slot.columns.push_narrow(time, prices, volume);
+        slot.columns.push_small(time, prices, volume);
         slot.first = slot.first.min(time);
         slot.last = slot.last.max(time);
         self.added()
@@ -157,11 +161,11 @@ impl Collector {
             self.report.problems.push(RowProblem { line, reason });
         }
         match self.on_bad {
-            OnBad::Skip => {
+            BadRowPolicy::Skip => {
                 self.report.skipped += 1;
                 Ok(())
             }
-            OnBad::Stop => {
+            BadRowPolicy::Stop => {
                 self.report.stopped_at = Some(line);
                 Err(End::BadRow)
             }
@@ -226,7 +230,7 @@ pub(crate) fn check_bar(bar: &Bar) -> Result<(), String> {
 
 /// Whether a glance shows that [`check_bar`] would not complain; otherwise it is asked.
 #[inline]
-pub(crate) fn plainly_sound(prices: &[Narrow; 4], volume: Option<Narrow>) -> bool {
+pub(crate) fn plainly_sound(prices: &[SmallDecimal; 4], volume: Option<SmallDecimal>) -> bool {
     let [_, high, low, _] = prices;
     high.scale == low.scale
         && high.mantissa >= low.mantissa

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clock::Millis;
 use fault::Fault;
 use market::{Bar, Decimal};
-use market_bars::Narrow;
+use market_bars::SmallDecimal;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::collect::{Collector, End, check_bar, plainly_sound};
@@ -238,7 +238,7 @@ fn add<'a>(
     if let [Some(open), Some(high), Some(low), Some(close)] = quick
         && volume != Some(None)
     {
-        let (prices, volume): ([Narrow; 4], _) = ([open, high, low, close], volume.flatten());
+        let (prices, volume): ([SmallDecimal; 4], _) = ([open, high, low, close], volume.flatten());
         if plainly_sound(&prices, volume) {
             return Ok(rows.add_narrow(slot, time, prices, volume)?);
         }

@@ -10,21 +10,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clock::Millis;
 use fault::Fault;
 use market::Interval;
-use market_bars::{BarStore, Bulk};
+use market_bars::{BarStore, PackedBatch};
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::collect::{Collector, End, Load};
-use crate::report::{Format, ImportReport, OnBad};
+use crate::report::{BadRowPolicy, FileFormat, ImportReport};
 use crate::{csv, parquet_rows};
 
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
-    pub format: Format,
+    pub format: FileFormat,
     /// Whose bars a file without a ticker column has.
     pub ticker: Option<String>,
     pub interval: Interval,
-    pub on_bad: OnBad,
+    pub on_bad: BadRowPolicy,
     /// What the prices are counted in.
     pub currency: String,
     /// When the file was handed over.
@@ -33,7 +33,7 @@ pub struct ImportOptions {
 
 /// How far an import has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct ImportProgress {
     pub rows_written: u64,
     pub bytes_read: u64,
     pub bytes_total: u64,
@@ -43,16 +43,16 @@ pub struct Progress {
 const PACKING_MAX: usize = 3;
 
 /// How many rows, and what the store takes them as.
-type Packed = Result<(u64, Vec<Bulk>), Fault>;
+type Packed = Result<(u64, Vec<PackedBatch>), Fault>;
 
 /// Reads a file of bars into the store. Doing it twice is the same as doing it once. A bad row with
-/// [`OnBad::Stop`] is no fault: the report says where the import stopped and that everything
+/// [`BadRowPolicy::Stop`] is no fault: the report says where the import stopped and that everything
 /// before it is in.
 pub async fn import_bars(
     store: &BarStore,
     path: &Path,
     options: &ImportOptions,
-    progress: impl Fn(Progress) + Send,
+    progress: impl Fn(ImportProgress) + Send,
 ) -> Result<ImportReport, Fault> {
     let bytes_total = std::fs::metadata(path).map_err(|error| unreadable(path, error))?.len();
     let bytes_read = Arc::new(AtomicU64::new(0));
@@ -71,11 +71,11 @@ pub async fn import_bars(
             packing.push_back(spawn_blocking(move || pack(load, received_at, &currency)));
         }
         let Some(next) = packing.pop_front() else { break };
-        let (rows, bulks) = next.await.map_err(Fault::internal)??;
-        store.append_bulk(&bulks).await?;
+        let (rows, batches) = next.await.map_err(Fault::internal)??;
+        store.append_packed(&batches).await?;
         rows_written += rows;
         let bytes_read = bytes_read.load(Ordering::Relaxed).min(bytes_total);
-        progress(Progress { rows_written, bytes_read, bytes_total });
+        progress(ImportProgress { rows_written, bytes_read, bytes_total });
     }
     reader.await.map_err(Fault::internal)?
 }
@@ -90,8 +90,8 @@ fn read(
     let mut rows = Collector::new(options.interval, options.on_bad, out);
     let ticker = options.ticker.as_deref();
     let ended = match options.format {
-        Format::Csv => csv::read(&mut file, ticker, &mut rows, bytes_read)?,
-        Format::Parquet => parquet_rows::read(file, ticker, &mut rows, bytes_read)?,
+        FileFormat::Csv => csv::read(&mut file, ticker, &mut rows, bytes_read)?,
+        FileFormat::Parquet => parquet_rows::read(file, ticker, &mut rows, bytes_read)?,
     };
     // What came before a bad row is kept. An abandoned import has nobody to keep it.
     if ended == Err(End::BadRow) && rows.finish() == Err(End::Abandoned) {
@@ -103,8 +103,8 @@ fn read(
 fn pack(loads: Vec<Load>, received_at: Millis, currency: &str) -> Packed {
     let rows = loads.iter().map(|load| load.columns.len() as u64).sum();
     let pack = |load: Load| {
-        let bulk = Bulk::new(load.series, load.columns, load.covered, received_at)?;
-        Ok(bulk.priced_in(currency))
+        let batch = PackedBatch::new(load.series, load.columns, load.covered, received_at)?;
+        Ok(batch.with_currency(currency))
     };
     Ok((rows, loads.into_iter().map(pack).collect::<Result<_, Fault>>()?))
 }

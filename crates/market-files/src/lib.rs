@@ -13,8 +13,8 @@ mod parquet_rows;
 mod report;
 mod venue;
 
-pub use import::{ImportOptions, Progress, import_bars};
-pub use report::{Format, ImportReport, OnBad, RowProblem};
+pub use import::{ImportOptions, ImportProgress, import_bars};
+pub use report::{BadRowPolicy, FileFormat, ImportReport, RowProblem};
 pub use venue::FileVenue;
 
 /// The name imported bars are kept under.

@@ -2,11 +2,11 @@
 //! its time, and an exponent is worked out exactly.
 
 use market::{Decimal, DecimalError};
-use market_bars::Narrow;
+use market_bars::SmallDecimal;
 
 /// A plain decimal of at most 18 digits; `None` sends the text to [`careful`].
 #[inline]
-pub(crate) fn quick(text: &[u8]) -> Option<Narrow> {
+pub(crate) fn quick(text: &[u8]) -> Option<SmallDecimal> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
         rest => (false, rest),
@@ -31,7 +31,7 @@ pub(crate) fn quick(text: &[u8]) -> Option<Narrow> {
         Some(at) if at + 1 == digits.len() => return None,
         Some(at) => digits.len() - at - 1,
     };
-    Some(Narrow { mantissa: if negative { -mantissa } else { mantissa }, scale: scale as u8 })
+    Some(SmallDecimal { mantissa: if negative { -mantissa } else { mantissa }, scale: scale as u8 })
 }
 
 /// Any spelling of a decimal that spreadsheets and data frames produce: `+1.5`, `.5`, `5.`,
@@ -79,7 +79,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, value: &str) {
         assert_eq!(careful(text.as_bytes()).unwrap().to_string(), value, "{text}");
-        if let Some(Narrow { mantissa, scale }) = quick(text.as_bytes()) {
+        if let Some(SmallDecimal { mantissa, scale }) = quick(text.as_bytes()) {
             let quick = Decimal::from_parts(i128::from(mantissa), scale).unwrap();
             assert_eq!(quick.to_string(), value, "{text}");
         }
@@ -126,7 +126,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn quick_agrees_with_the_market(text in "-?[0-9]{1,11}(\\.[0-9]{1,6})?") {
-            let Narrow { mantissa, scale } = quick(text.as_bytes()).unwrap();
+            let SmallDecimal { mantissa, scale } = quick(text.as_bytes()).unwrap();
             let slow: Decimal = text.parse().unwrap();
             proptest::prop_assert_eq!((i128::from(mantissa), scale), (slow.mantissa(), slow.scale()));
         }

@@ -5,12 +5,12 @@ use std::path::Path;
 use fault::Fault;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum FileFormat {
     Csv,
     Parquet,
 }
 
-impl Format {
+impl FileFormat {
     /// By the end of the file's name.
     pub fn of(path: &Path) -> Result<Self, Fault> {
         let name = path.to_string_lossy().to_ascii_lowercase();
@@ -28,7 +28,7 @@ impl Format {
 
 /// What to do about a row that is no bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnBad {
+pub enum BadRowPolicy {
     /// Import nothing after it. What came before it stays imported: importing the mended file again
     /// writes the same bars over themselves.
     #[default]

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use clock::{Millis, TimeRange};
 use fault::Fault;
 use market::{
-    BarArchive, BarBatch, BarSource, Calendar, Delay, Freshness, Interval, Listing, PageRequest,
-    Quote, QuoteSource, Series, Symbol, SymbolSource,
+    BarArchive, BarBatch, BarSeries, BarSource, Delay, Freshness, Interval, Listing, PageRequest,
+    Quote, QuoteSource, Symbol, SymbolSource, TradingHours,
 };
 use market_bars::BarStore;
 
@@ -30,14 +30,14 @@ impl FileVenue {
 
     /// The newest close among the intervals the symbol was imported in.
     async fn quote(&self, symbol: &Symbol) -> Result<Arc<Quote>, Fault> {
-        let series: Vec<Series> =
+        let series: Vec<BarSeries> =
             Interval::ALL.map(|interval| series(symbol.clone(), interval)).to_vec();
-        let count = PageRequest { series: &series, span: ALWAYS, offset: 0, limit: 0 };
+        let count = PageRequest { series: &series, range: ALWAYS, offset: 0, limit: 0 };
         let totals = self.store.page(&count).await?.totals;
         let mut newest: Option<(Millis, Quote)> = None;
         for (series, total) in series.iter().zip(totals).filter(|(_, total)| *total > 0) {
             let one = std::slice::from_ref(series);
-            let last = PageRequest { series: one, span: ALWAYS, offset: total - 1, limit: 1 };
+            let last = PageRequest { series: one, range: ALWAYS, offset: total - 1, limit: 1 };
             let page = self.store.page(&last).await?;
             let Some((_, bar)) = page.bars.first() else { continue };
             let as_of = series.interval.next_open(bar.open_time);
@@ -70,8 +70,8 @@ impl FileVenue {
     }
 }
 
-fn series(symbol: Symbol, interval: Interval) -> Series {
-    Series { source: SOURCE.to_owned(), symbol, interval }
+fn series(symbol: Symbol, interval: Interval) -> BarSeries {
+    BarSeries { source: SOURCE.to_owned(), symbol, interval }
 }
 
 #[async_trait]
@@ -91,8 +91,8 @@ impl BarSource for FileVenue {
         SOURCE
     }
 
-    fn calendar(&self) -> Calendar {
-        Calendar::Unknown
+    fn trading_hours(&self) -> TradingHours {
+        TradingHours::Unknown
     }
 
     /// Nothing, and nothing of it known: what was imported is in the archive already.
@@ -109,7 +109,7 @@ impl BarSource for FileVenue {
     async fn first_open(&self, code: &str, interval: Interval) -> Result<Option<Millis>, Fault> {
         let symbol = Symbol { venue: market::Venue::File, code: code.to_owned() };
         let series = [series(symbol, interval)];
-        let first = PageRequest { series: &series, span: ALWAYS, offset: 0, limit: 1 };
+        let first = PageRequest { series: &series, range: ALWAYS, offset: 0, limit: 1 };
         let page = self.store.page(&first).await?;
         Ok(page.bars.first().map(|(_, bar)| bar.open_time))
     }

@@ -6,11 +6,13 @@ use parking_lot::Mutex;
 
 use clock::{Millis, TimeRange};
 use market::{
-    ArchivePage, BarArchive as _, BarSource as _, Interval, PageRequest, QuoteSource as _, Series,
-    Symbol, SymbolSource as _, Venue,
+    ArchivePage, BarArchive as _, BarSeries, BarSource as _, Interval, PageRequest,
+    QuoteSource as _, Symbol, SymbolSource as _, Venue,
 };
 use market_bars::{BarStore, MIGRATIONS};
-use market_files::{FileVenue, Format, ImportOptions, ImportReport, OnBad, Progress, import_bars};
+use market_files::{
+    BadRowPolicy, FileFormat, FileVenue, ImportOptions, ImportProgress, ImportReport, import_bars,
+};
 use store::{Db, StoreConfig};
 use testkit::TempFolder;
 
@@ -40,7 +42,7 @@ impl Bench {
     async fn page(&self, code: &str, interval: Interval) -> ArchivePage {
         let span = TimeRange::new(Millis(i64::MIN), Millis(i64::MAX));
         let request =
-            PageRequest { series: &[series(code, interval)], span, offset: 0, limit: 5000 };
+            PageRequest { series: &[series(code, interval)], range: span, offset: 0, limit: 5000 };
         self.store.page(&request).await.unwrap()
     }
 
@@ -58,17 +60,17 @@ impl Bench {
     }
 }
 
-fn series(code: &str, interval: Interval) -> Series {
+fn series(code: &str, interval: Interval) -> BarSeries {
     let symbol = Symbol { venue: Venue::File, code: code.to_owned() };
-    Series { source: "file".to_owned(), symbol, interval }
+    BarSeries { source: "file".to_owned(), symbol, interval }
 }
 
 fn options(ticker: Option<&str>) -> ImportOptions {
     ImportOptions {
-        format: Format::Csv,
+        format: FileFormat::Csv,
         ticker: ticker.map(str::to_owned),
         interval: Interval::M1,
-        on_bad: OnBad::Stop,
+        on_bad: BadRowPolicy::Stop,
         currency: "USD".to_owned(),
         received_at: Millis(1),
     }
@@ -128,7 +130,7 @@ async fn a_bad_row_stops_or_is_skipped_and_is_named() {
     assert_eq!(report.stopped_at, Some(3));
     assert_eq!(bench.kept("A", Interval::M1).await.len(), 1);
 
-    let skip = ImportOptions { on_bad: OnBad::Skip, ..options(Some("A")) };
+    let skip = ImportOptions { on_bad: BadRowPolicy::Skip, ..options(Some("A")) };
     let report = bench.import(text.as_bytes(), &skip).await.unwrap();
     assert_eq!((report.read, report.imported, report.skipped, report.stopped_at), (9, 2, 7, None));
     let said: Vec<(u64, &str)> =
@@ -167,8 +169,8 @@ async fn a_file_that_cannot_be_read_says_what_to_do() {
     let path = bench.folder.path().join("absent.csv");
     let fault = import_bars(&bench.store, &path, &options(None), |_| {}).await.unwrap_err();
     assert_eq!(fault.code(), "no_such_file");
-    assert_eq!(Format::of(&path).unwrap(), Format::Csv);
-    assert!(Format::of(std::path::Path::new("x.doc")).is_err());
+    assert_eq!(FileFormat::of(&path).unwrap(), FileFormat::Csv);
+    assert!(FileFormat::of(std::path::Path::new("x.doc")).is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -193,9 +195,9 @@ async fn a_large_shuffled_file_of_many_tickers_comes_in_whole_and_twice_is_once(
     let seen = Mutex::new(Vec::new());
     let path = bench.folder.path().join("large.csv");
     std::fs::write(&path, &text).unwrap();
-    let skip = ImportOptions { on_bad: OnBad::Skip, ..options(None) };
+    let skip = ImportOptions { on_bad: BadRowPolicy::Skip, ..options(None) };
     for _ in 0..2 {
-        let note = |progress: Progress| seen.lock().push(progress);
+        let note = |progress: ImportProgress| seen.lock().push(progress);
         let report = import_bars(&bench.store, &path, &skip, note).await.unwrap();
         assert_eq!((report.imported, report.skipped, report.series), (200_001, 1, 6));
         assert_eq!(report.problems[0].line, 200_002);
@@ -269,7 +271,7 @@ async fn parquet_files_are_read_too() {
     let bench = Bench::new().await;
     let path = bench.folder.path().join("bars.parquet");
     parquet(&path);
-    let options = ImportOptions { format: Format::of(&path).unwrap(), ..options(None) };
+    let options = ImportOptions { format: FileFormat::of(&path).unwrap(), ..options(None) };
     let report = import_bars(&bench.store, &path, &options, |_| {}).await.unwrap();
     assert_eq!((report.read, report.imported, report.stopped_at), (3, 2, Some(3)));
     assert_eq!(report.problems[0].reason, "high 0.1 is below low 9.5");

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use clock::{DAY_MS, Millis, TimeRange};
 use fault::Fault;
 use jiff::civil::{Date, Time};
-use market::{Bar, BarBatch, Candle, CandleRequest, CandleStep, Interval};
+use market::{Bar, BarBatch, CandleRequest, CandleStep, Interval, SecurityCandle};
 
 use crate::Inner;
 use crate::candles::{LAG_MAX_MS, Stretch, code_of, delay_ms};
@@ -69,7 +69,7 @@ fn of_days(step: CandleStep) -> bool {
 }
 
 /// The time of a candle on the house's clocks.
-pub(crate) fn opening(candle: &Candle, step: CandleStep) -> Millis {
+pub(crate) fn opening(candle: &SecurityCandle, step: CandleStep) -> Millis {
     if of_days(step) { Millis::start_of(candle.begins.date()) } else { candle.opens_at() }
 }
 
@@ -142,7 +142,7 @@ impl Inner {
         self: &Arc<Self>,
         listed: &Arc<Listed>,
         stretch: Stretch,
-        candles: &mut Vec<Candle>,
+        candles: &mut Vec<SecurityCandle>,
     ) {
         let request = CandleRequest {
             code: listed.security.code.clone(),
@@ -211,7 +211,7 @@ pub(crate) fn told(
     span: TimeRange,
     interval: Interval,
     step: CandleStep,
-    candles: &[Candle],
+    candles: &[SecurityCandle],
     seen: Millis,
 ) -> TimeRange {
     let forming = interval.open_of(shown(seen, step));
@@ -242,10 +242,10 @@ pub(crate) fn next_of(at: Millis, step: CandleStep) -> Millis {
 fn gather(
     interval: Interval,
     step: CandleStep,
-    candles: &[Candle],
+    candles: &[SecurityCandle],
     covered: TimeRange,
 ) -> Option<Vec<Bar>> {
-    let known = |candle: &&Candle| {
+    let known = |candle: &&SecurityCandle| {
         candle.closed && covered.contains(interval.open_of(opening(candle, step)))
     };
     fold(interval, step, candles.iter().filter(known))
@@ -255,7 +255,7 @@ fn gather(
 pub(crate) fn fold<'a>(
     interval: Interval,
     step: CandleStep,
-    candles: impl Iterator<Item = &'a Candle>,
+    candles: impl Iterator<Item = &'a SecurityCandle>,
 ) -> Option<Vec<Bar>> {
     let mut bars: Vec<Bar> = Vec::with_capacity(candles.size_hint().1.unwrap_or(0));
     for candle in candles {

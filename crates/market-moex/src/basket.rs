@@ -7,7 +7,7 @@ use std::sync::Arc;
 use fault::{Fault, Kind};
 use futures_util::future::join_all;
 use jiff::civil::Date;
-use market::{Basket, Constituent, Decimal, Delay, Split, WithFreshness};
+use market::{Constituent, Decimal, Delay, IndexConstituents, Split, WithFreshness};
 
 use crate::Inner;
 use crate::number;
@@ -47,11 +47,11 @@ struct Sectors {
 }
 
 impl Inner {
-    pub(crate) async fn basket(
+    pub(crate) async fn constituents(
         self: &Arc<Self>,
         index: &str,
         date: Date,
-    ) -> Result<WithFreshness<Arc<Basket>>, Fault> {
+    ) -> Result<WithFreshness<Arc<IndexConstituents>>, Fault> {
         let held = self.weights(index, date).await?;
         let weights = Arc::clone(&held.value);
         let mut missing = Vec::new();
@@ -80,7 +80,7 @@ impl Inner {
                 sector: sectors.by_code.get(&member.code).copied(),
             }
         };
-        let basket = Basket {
+        let basket = IndexConstituents {
             index,
             name,
             asked: date,

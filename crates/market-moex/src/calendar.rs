@@ -8,7 +8,7 @@ use clock::{DAY_MS, Millis};
 use fault::Fault;
 use jiff::ToSpan;
 use jiff::civil::{Date, Time, Weekday};
-use market::{DayBasis, Delay, Session, TradingDay, WithFreshness};
+use market::{DayBasis, Delay, TradingDay, TradingSession, WithFreshness};
 
 use crate::Inner;
 use crate::client::Question;
@@ -137,12 +137,12 @@ fn day(
     TradingDay { date, is_trading, basis, session }
 }
 
-fn session(date: Date, rule: Rule) -> Option<Session> {
+fn session(date: Date, rule: Rule) -> Option<TradingSession> {
     let at = |time: Time| zone::instant(date.to_datetime(time)).0;
     let (opens, closes) = (at(rule.opens?), at(rule.closes?));
     // One that ends after midnight ends on the next day.
     let closes = if closes <= opens { Millis(closes.0 + DAY_MS) } else { closes };
-    Some(Session { opens, closes })
+    Some(TradingSession { opens, closes })
 }
 
 #[cfg(test)]

@@ -7,7 +7,9 @@ use clock::Millis;
 use fault::{Fault, Kind};
 use jiff::ToSpan;
 use jiff::civil::{Date, DateTime, Time};
-use market::{Candle, CandleRequest, CandleStep, Candles, Decimal, Delay, WithFreshness};
+use market::{
+    CandleRequest, CandleStep, Decimal, Delay, SecurityCandle, SecurityCandles, WithFreshness,
+};
 
 use crate::Inner;
 use crate::client::Question;
@@ -66,7 +68,7 @@ pub(crate) struct Stretch {
 #[derive(Debug)]
 pub(crate) struct Fetched {
     /// Ascending, without duplicates.
-    pub(crate) candles: Vec<Candle>,
+    pub(crate) candles: Vec<SecurityCandle>,
     pub(crate) delay: Delay,
 }
 
@@ -74,7 +76,7 @@ pub(crate) struct Fetched {
 #[derive(Debug)]
 pub(crate) struct Page {
     /// Ascending, without duplicates.
-    pub(crate) candles: Vec<Candle>,
+    pub(crate) candles: Vec<SecurityCandle>,
     delay: Delay,
     /// What the exchange's delayed clock showed.
     pub(crate) seen: Millis,
@@ -84,7 +86,7 @@ impl Inner {
     pub(crate) async fn candles(
         self: &Arc<Self>,
         request: &CandleRequest,
-    ) -> Result<WithFreshness<Arc<Candles>>, Fault> {
+    ) -> Result<WithFreshness<Arc<SecurityCandles>>, Fault> {
         if request.from > request.to {
             let message =
                 format!("the first day, {}, is after the last, {}", request.from, request.to);
@@ -124,7 +126,7 @@ impl Inner {
         self: &Arc<Self>,
         listed: &Arc<Listed>,
         request: &CandleRequest,
-    ) -> Result<(Arc<Candles>, Delay), Fault> {
+    ) -> Result<(Arc<SecurityCandles>, Delay), Fault> {
         let stretch = Stretch {
             step: request.step,
             from: request.from.max(FIRST).to_datetime(Time::midnight()),
@@ -144,7 +146,7 @@ impl Inner {
             }
         };
         let security = Arc::clone(&listed.security);
-        Ok((Arc::new(Candles { security, candles, missing, unchecked }), delay))
+        Ok((Arc::new(SecurityCandles { security, candles, missing, unchecked }), delay))
     }
 
     /// Every candle of the stretch. Pages that do not follow each other have lost or repeated rows;
@@ -172,7 +174,7 @@ impl Inner {
 
     /// `None` where a page does not follow the one before it.
     async fn walk(&self, listed: &Listed, stretch: Stretch) -> Result<Option<Fetched>, Fault> {
-        let mut candles: Vec<Candle> = Vec::new();
+        let mut candles: Vec<SecurityCandle> = Vec::new();
         let mut ended_before = false;
         loop {
             let start = candles.len();
@@ -248,10 +250,10 @@ fn written(at: DateTime) -> String {
 }
 
 /// Ascending; a candle that came twice must be the same, unless it was forming in between.
-fn in_order(mut candles: Vec<Candle>) -> Result<Vec<Candle>, String> {
+fn in_order(mut candles: Vec<SecurityCandle>) -> Result<Vec<SecurityCandle>, String> {
     // Stable: of two with the same beginning, the one that came later is the newer.
     candles.sort_by_key(|candle| candle.begins);
-    let mut ordered: Vec<Candle> = Vec::with_capacity(candles.len());
+    let mut ordered: Vec<SecurityCandle> = Vec::with_capacity(candles.len());
     for candle in candles {
         match ordered.last_mut() {
             Some(last) if last.begins == candle.begins => {
@@ -267,9 +269,11 @@ fn in_order(mut candles: Vec<Candle>) -> Result<Vec<Candle>, String> {
 }
 
 /// What was asked for and has been traded.
-pub(crate) fn kept(mut candles: Vec<Candle>, stretch: Stretch) -> Vec<Candle> {
-    let traded = |candle: &Candle| candle.high > Decimal::ZERO || candle.low < Decimal::ZERO;
-    let asked = |candle: &Candle| stretch.from <= candle.begins && candle.begins <= stretch.till;
+pub(crate) fn kept(mut candles: Vec<SecurityCandle>, stretch: Stretch) -> Vec<SecurityCandle> {
+    let traded =
+        |candle: &SecurityCandle| candle.high > Decimal::ZERO || candle.low < Decimal::ZERO;
+    let asked =
+        |candle: &SecurityCandle| stretch.from <= candle.begins && candle.begins <= stretch.till;
     candles.retain(|candle| asked(candle) && traded(candle));
     candles
 }
@@ -282,7 +286,7 @@ fn read_candle(
     step: CandleStep,
     delay: Delay,
     now: Millis,
-) -> Result<Candle, String> {
+) -> Result<SecurityCandle, String> {
     let begins = row.datetime("begin").ok_or("one does not say when it begins")?;
     // Before a split prices may have had more digits than they have now, so only the dust of
     // floats is taken off.
@@ -306,7 +310,7 @@ fn read_candle(
         let value = row.number(name).and_then(|value| number::trim(value, decimals));
         value.filter(|value| !value.is_negative())
     };
-    let candle = Candle {
+    let candle = SecurityCandle {
         begins,
         offset_min: zone::instant(begins).1,
         open,
@@ -317,14 +321,17 @@ fn read_candle(
         value: amount("value", 2),
         closed: false,
     };
-    Ok(Candle { closed: is_closed(&candle, row.datetime("end"), step, delay, now), ..candle })
+    Ok(SecurityCandle {
+        closed: is_closed(&candle, row.datetime("end"), step, delay, now),
+        ..candle
+    })
 }
 
 /// A candle is closed when its time has been over for a moment on the exchange's delayed clock and
 /// it says that it ends where it should. The one that is forming ends with its last trade instead;
 /// where that is all there ever will be, only time tells.
 fn is_closed(
-    candle: &Candle,
+    candle: &SecurityCandle,
     end: Option<DateTime>,
     step: CandleStep,
     delay: Delay,
@@ -338,7 +345,7 @@ fn is_closed(
 }
 
 /// The first moment after a candle.
-pub(crate) fn ends_at(candle: &Candle, step: CandleStep) -> Millis {
+pub(crate) fn ends_at(candle: &SecurityCandle, step: CandleStep) -> Millis {
     let fixed = |minutes: i64| Millis(candle.opens_at().0 + minutes * 60_000);
     let date = candle.begins.date();
     let next = match step {

@@ -39,11 +39,13 @@ use clock::{Clock, Millis};
 use fault::Fault;
 use http_client::{BreakerStatus, SingleFlight, WhenAbandoned, is_fresh};
 use jiff::civil::Date;
-use market::{BarBatch, CandleRequest, Candles, Delay, Dividend, Interval, Split, VenueHealth};
+use market::{
+    BarBatch, CandleRequest, Delay, Dividend, Interval, SecurityCandles, Split, VenueHealth,
+};
 use tokio_util::task::TaskTracker;
 
 pub use self::config::{LiveConfig, MoexConfig};
-pub use self::observer::{Observer, Unobserved};
+pub use self::observer::{NoopObserver, Observer};
 
 use self::bars::Borders;
 use self::calendar::Timetable;
@@ -89,7 +91,7 @@ struct Shelves {
     codes: Shelf<(), Codes>,
     descriptions: Shelf<String, Description>,
     shots: Shelf<Spot, Arc<Shot>>,
-    candles: Shelf<CandleRequest, (Arc<Candles>, Delay)>,
+    candles: Shelf<CandleRequest, (Arc<SecurityCandles>, Delay)>,
     borders: Shelf<Spot, Borders>,
     indices: Shelf<(), Arc<Vec<IndexName>>>,
     weights: Shelf<(String, Date), Arc<Weights>>,
@@ -135,11 +137,11 @@ impl Shelves {
 
 impl Moex {
     pub fn new(config: MoexConfig, clock: Arc<dyn Clock>) -> Result<Self, Fault> {
-        Self::observed(config, clock, Arc::new(Unobserved))
+        Self::with_observer(config, clock, Arc::new(NoopObserver))
     }
 
     /// Tells `observer` of every request.
-    pub fn observed(
+    pub fn with_observer(
         config: MoexConfig,
         clock: Arc<dyn Clock>,
         observer: Arc<dyn Observer>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clock::Millis;
 use fault::{Fault, Kind};
-use market::{Delay, Freshness, Listing, Security, Snapshot, WithFreshness};
+use market::{Delay, Freshness, Listing, Security, SecuritySnapshot, WithFreshness};
 
 use crate::Inner;
 use crate::client::Question;
@@ -170,7 +170,7 @@ impl Inner {
         self: &Arc<Self>,
         code: &str,
         board: Option<&str>,
-    ) -> Result<WithFreshness<Arc<Snapshot>>, Fault> {
+    ) -> Result<WithFreshness<Arc<SecuritySnapshot>>, Fault> {
         let held = self.shot(code, board).await?;
         let freshness = held.value.freshness(&self.said_by, held.received_at);
         let snapshot = Arc::clone(&held.value.snapshot);

@@ -20,7 +20,7 @@ use std::task::{Context, Poll};
 use async_trait::async_trait;
 use clock::{Millis, TimeRange};
 use fault::Fault;
-use market::{CandleStep, Delay, Follow, Interval, KlineEvent, KlineFeed, LiveKlines};
+use market::{CandleStep, Delay, Interval, KlineEvent, KlineFeed, LiveKlines, SubscribeOptions};
 use market_live::{LiveFeed, SeriesBroadcast, SeriesSubscriber, check_resume_point};
 use tokio_util::sync::CancellationToken;
 
@@ -78,11 +78,11 @@ impl Live {
 }
 
 impl Inner {
-    async fn follow(
+    async fn subscribe(
         self: &Arc<Self>,
         code: &str,
         interval: Interval,
-        how: Follow,
+        options: SubscribeOptions,
     ) -> Result<Late, Fault> {
         let step = step_of(interval)?;
         let listed = self.listed(code, None).await?;
@@ -92,20 +92,20 @@ impl Inner {
         };
         let seen = Millis(self.clock.now().0 - delay_ms(delay));
         let forming = interval.open_of(shown(seen, step));
-        if let Some(after) = how.after {
+        if let Some(after) = options.resume_after {
             check_resume_point(interval, after, forming, self.config.live.replay_max)?;
         }
         // A reader may be ahead by any number, to which nothing can be added.
         let missed_before = |end: Millis| {
-            let after = how.after.filter(|after| *after < end)?;
+            let after = options.resume_after.filter(|after| *after < end)?;
             let first = interval.open_at_or_after(Millis(after.0.saturating_add(1)));
             Some(TimeRange::new(first, end)).filter(|missed| !missed.is_empty())
         };
         let first = missed_before(forming).map_or(forming, |missed| missed.from);
         let series = Arc::new(Series { listed, interval, step });
-        let seat = self.seat(&series, first, how.queue_max)?;
+        let seat = self.seat(&series, first, options.queue_max)?;
         let begins_at = seat.first_live;
-        let after = how.after.unwrap_or(Millis(begins_at.max(forming).0 - 1));
+        let after = options.resume_after.unwrap_or(Millis(begins_at.max(forming).0 - 1));
         let missed = missed_before(begins_at);
         let replay = missed.map(|missed| replay(self, &series, missed, seat.has_predecessor));
         Ok(Late { feed: LiveFeed::new(replay, seat, after), delay })
@@ -149,13 +149,13 @@ impl Inner {
 
 #[async_trait]
 impl LiveKlines for Moex {
-    async fn follow(
+    async fn subscribe(
         &self,
         code: &str,
         interval: Interval,
-        how: Follow,
+        options: SubscribeOptions,
     ) -> Result<Box<dyn KlineFeed>, Fault> {
-        Ok(Box::new(self.inner.follow(code, interval, how).await?))
+        Ok(Box::new(self.inner.subscribe(code, interval, options).await?))
     }
 }
 

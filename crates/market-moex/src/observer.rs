@@ -12,8 +12,8 @@ pub trait Observer: Send + Sync {
 
 /// Nobody counts.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Unobserved;
+pub struct NoopObserver;
 
-impl Observer for Unobserved {
+impl Observer for NoopObserver {
     fn upstream(&self, _endpoint: &'static str, _outcome: &'static str, _elapsed: Duration) {}
 }

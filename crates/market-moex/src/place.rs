@@ -1,7 +1,7 @@
 //! Where a security is found: its board, and the engine and market that the board belongs to.
 
 use fault::Fault;
-use market::closest;
+use market::closest_codes;
 
 use crate::listing::Board;
 
@@ -76,7 +76,7 @@ fn meant<'a>(asked: &str, board: &'a Board) -> Vec<&'a str> {
     // One letter is near to too much.
     let near = if asked.chars().count() < 2 { 0 } else { SUGGESTIONS_MAX };
     let known = board.securities.iter().map(|it| it.code.as_str());
-    for code in closest(&asked.to_uppercase(), known, near) {
+    for code in closest_codes(&asked.to_uppercase(), known, near) {
         if !codes.contains(&code) {
             codes.push(code);
         }

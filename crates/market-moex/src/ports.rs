@@ -8,10 +8,10 @@ use clock::{Millis, TimeRange};
 use fault::Fault;
 use jiff::civil::Date;
 use market::{
-    BarBatch, BarSource, Basket, Calendar, CandleRequest, CandleSource, Candles, Dividend,
-    DividendSource, IndexSource, Interval, Listing, Quote, QuoteSource, Security, SecurityMatch,
-    SecuritySearch, SecuritySource, Snapshot, Split, SplitSource, Symbol, SymbolSource,
-    TradingCalendar, TradingDay, WithFreshness,
+    BarBatch, BarSource, CandleRequest, CandleSource, Dividend, DividendSource, IndexConstituents,
+    IndexSource, Interval, Listing, Quote, QuoteSource, Security, SecurityCandles, SecurityMatch,
+    SecuritySearch, SecuritySnapshot, SecuritySource, Split, SplitSource, Symbol, SymbolSource,
+    TradingCalendar, TradingDay, TradingHours, WithFreshness,
 };
 
 use crate::Moex;
@@ -29,11 +29,11 @@ impl BarSource for Moex {
         &self.inner.config.source
     }
 
-    fn calendar(&self) -> Calendar {
-        Calendar::Unknown
+    fn trading_hours(&self) -> TradingHours {
+        TradingHours::Unknown
     }
 
-    fn late_max(&self) -> Duration {
+    fn publish_delay_max(&self) -> Duration {
         // The delay of free data, the exchange's own lag, and some room.
         Duration::from_mins(30)
     }
@@ -65,7 +65,7 @@ impl SecuritySource for Moex {
         &self,
         code: &str,
         board: Option<&str>,
-    ) -> Result<WithFreshness<Arc<Snapshot>>, Fault> {
+    ) -> Result<WithFreshness<Arc<SecuritySnapshot>>, Fault> {
         self.inner.snapshot(code, board).await
     }
 
@@ -76,15 +76,22 @@ impl SecuritySource for Moex {
 
 #[async_trait]
 impl CandleSource for Moex {
-    async fn candles(&self, request: &CandleRequest) -> Result<WithFreshness<Arc<Candles>>, Fault> {
+    async fn candles(
+        &self,
+        request: &CandleRequest,
+    ) -> Result<WithFreshness<Arc<SecurityCandles>>, Fault> {
         self.inner.candles(request).await
     }
 }
 
 #[async_trait]
 impl IndexSource for Moex {
-    async fn basket(&self, index: &str, date: Date) -> Result<WithFreshness<Arc<Basket>>, Fault> {
-        self.inner.basket(index, date).await
+    async fn constituents(
+        &self,
+        index: &str,
+        date: Date,
+    ) -> Result<WithFreshness<Arc<IndexConstituents>>, Fault> {
+        self.inner.constituents(index, date).await
     }
 
     async fn indices(&self) -> Result<WithFreshness<Vec<(String, Option<String>)>>, Fault> {

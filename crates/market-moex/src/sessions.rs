@@ -8,7 +8,9 @@ use fault::Fault;
 use futures_util::future::{BoxFuture, try_join_all};
 use jiff::ToSpan;
 use jiff::civil::{Date, Time, Weekday};
-use market::{Candle, CandleRequest, CandleStep, Candles, Decimal, Interval, WithFreshness};
+use market::{
+    CandleRequest, CandleStep, Decimal, Interval, SecurityCandle, SecurityCandles, WithFreshness,
+};
 
 use crate::Inner;
 use crate::candles::Stretch;
@@ -86,7 +88,7 @@ impl Inner {
     fn boxed_candles<'a>(
         self: &'a Arc<Self>,
         request: &'a CandleRequest,
-    ) -> BoxFuture<'a, Result<WithFreshness<Arc<Candles>>, Fault>> {
+    ) -> BoxFuture<'a, Result<WithFreshness<Arc<SecurityCandles>>, Fault>> {
         Box::pin(self.candles(request))
     }
 
@@ -95,7 +97,7 @@ impl Inner {
         self: &Arc<Self>,
         listed: &Arc<Listed>,
         request: &CandleRequest,
-        candles: &mut Vec<Candle>,
+        candles: &mut Vec<SecurityCandle>,
     ) -> Result<Vec<Date>, Fault> {
         let expected = self.expected(listed, request, candles).await?;
         let short = expected.lacking(candles);
@@ -110,8 +112,8 @@ impl Inner {
         // Where it cannot be asked again, what is missing is still known.
         let Ok(again) = self.fetch_candles(listed, asked).await else { return Ok(short) };
         for day in &short {
-            let of_day = |candle: &&Candle| candle.begins.date() == *day;
-            let new: Vec<Candle> = again.candles.iter().filter(of_day).copied().collect();
+            let of_day = |candle: &&SecurityCandle| candle.begins.date() == *day;
+            let new: Vec<SecurityCandle> = again.candles.iter().filter(of_day).copied().collect();
             if new.len() > candles.iter().filter(of_day).count() {
                 candles.retain(|candle| candle.begins.date() != *day);
                 candles.extend(new);
@@ -127,7 +129,7 @@ impl Inner {
         self: &Arc<Self>,
         listed: &Arc<Listed>,
         request: &CandleRequest,
-        candles: &[Candle],
+        candles: &[SecurityCandle],
     ) -> Result<Expected, Fault> {
         if request.step != CandleStep::Day {
             let request = CandleRequest {
@@ -136,7 +138,7 @@ impl Inner {
                 ..request.clone()
             };
             let whole = self.boxed_candles(&request).await?.value;
-            let traded = |candle: &Candle| (candle.begins.date(), candle.volume);
+            let traded = |candle: &SecurityCandle| (candle.begins.date(), candle.volume);
             let closed = whole.candles.iter().filter(|candle| candle.closed);
             let days = closed.map(traded).chain(whole.missing.iter().map(|day| (*day, None)));
             return Ok(Expected { days: days.collect() });
@@ -169,7 +171,7 @@ struct Expected {
 
 impl Expected {
     /// Days without a candle, and days whose candles do not come to what was traded.
-    fn lacking(&self, candles: &[Candle]) -> Vec<Date> {
+    fn lacking(&self, candles: &[SecurityCandle]) -> Vec<Date> {
         let mut found: BTreeMap<Date, Option<Decimal>> = BTreeMap::new();
         for candle in candles {
             let sum = found.entry(candle.begins.date()).or_insert(Some(Decimal::ZERO));
@@ -208,9 +210,9 @@ mod tests {
         clock::parse_date(text).unwrap()
     }
 
-    fn candle(begins: &str, volume: Option<i128>) -> Candle {
+    fn candle(begins: &str, volume: Option<i128>) -> SecurityCandle {
         let one = Decimal::from_parts(1, 0).unwrap();
-        Candle {
+        SecurityCandle {
             begins: begins.parse().unwrap(),
             offset_min: 180,
             open: one,

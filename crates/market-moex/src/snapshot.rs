@@ -9,7 +9,7 @@ use clock::{DAY_MS, Millis};
 use jiff::ToSpan;
 use jiff::civil::{Date, Time};
 use market::{
-    Decimal, Delay, Freshness, PriceBasis, Security, Snapshot, TradingStatus, WithFreshness,
+    Decimal, Delay, Freshness, PriceBasis, Security, SecuritySnapshot, TradingStatus, WithFreshness,
 };
 
 use crate::number;
@@ -25,7 +25,7 @@ const SKEW_MS: i64 = 60_000;
 /// A snapshot with what its freshness is made from.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Shot {
-    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) snapshot: Arc<SecuritySnapshot>,
     pub(crate) as_of: Millis,
     pub(crate) delay: Delay,
     /// Why the price is not from a trade of the session.
@@ -120,7 +120,7 @@ pub(crate) fn read(rows: Rows<'_>, security: &Arc<Security>) -> Option<Shot> {
     let traded = basis == PriceBasis::LastTrade;
     let of_session = |name: &str| price(rows.traded, name).filter(|_| traded);
     let (change, change_pct) = changes(rows, basis, value, previous, security.decimals);
-    let snapshot = Snapshot {
+    let snapshot = SecuritySnapshot {
         security: Arc::clone(security),
         last: value,
         basis,
@@ -171,7 +171,7 @@ fn changes(
     )
 }
 
-fn fallback(snapshot: &Snapshot) -> Option<String> {
+fn fallback(snapshot: &SecuritySnapshot) -> Option<String> {
     let code = &snapshot.security.code;
     let said = match snapshot.basis {
         PriceBasis::LastTrade if snapshot.security.suspended => {

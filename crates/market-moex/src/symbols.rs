@@ -45,7 +45,7 @@ impl Inner {
                 continue;
             };
             for security in securities {
-                if listing.knows(&security.code) {
+                if listing.contains(&security.code) {
                     continue;
                 }
                 if security.suspended {

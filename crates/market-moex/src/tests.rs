@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use clock::parse_date;
 use market::{
-    Basket, CandleSource, CandleStep, IndexSource, SecuritySource, Snapshot, Symbol, Venue,
-    WithFreshness,
+    CandleSource, CandleStep, IndexConstituents, IndexSource, SecuritySnapshot, SecuritySource,
+    Symbol, Venue, WithFreshness,
 };
 use market_sim::{FaultKind, InjectedFault as Trouble, Sim, SimConfig};
 use tokio::net::TcpListener;
@@ -95,7 +95,7 @@ async fn world_at(now: &str, change: impl FnOnce(&mut MoexConfig)) -> World {
     change(&mut config);
     let seen = Arc::new(Recorder::default());
     let observer = Arc::clone(&seen) as Arc<dyn Observer>;
-    let moex = Moex::observed(config, Arc::clone(&clock) as Arc<dyn Clock>, observer).unwrap();
+    let moex = Moex::with_observer(config, Arc::clone(&clock) as Arc<dyn Clock>, observer).unwrap();
     World { sim, clock, moex, seen, _server: server }
 }
 
@@ -109,7 +109,7 @@ impl World {
         self.seen.0.lock().iter().filter(|(endpoint, _)| *endpoint == kind).count()
     }
 
-    async fn snapshot(&self, code: &str) -> Result<WithFreshness<Arc<Snapshot>>, Fault> {
+    async fn snapshot(&self, code: &str) -> Result<WithFreshness<Arc<SecuritySnapshot>>, Fault> {
         self.moex.snapshot(code, None).await
     }
 
@@ -119,14 +119,18 @@ impl World {
         step: CandleStep,
         from: &str,
         to: &str,
-    ) -> Result<WithFreshness<Arc<Candles>>, Fault> {
+    ) -> Result<WithFreshness<Arc<SecurityCandles>>, Fault> {
         let (from, to) = (date(from), date(to));
         let request = CandleRequest { code: code.to_owned(), board: None, step, from, to };
         self.moex.candles(&request).await
     }
 
-    async fn basket(&self, index: &str, day: &str) -> Result<WithFreshness<Arc<Basket>>, Fault> {
-        self.moex.basket(index, date(day)).await
+    async fn constituents(
+        &self,
+        index: &str,
+        day: &str,
+    ) -> Result<WithFreshness<Arc<IndexConstituents>>, Fault> {
+        self.moex.constituents(index, date(day)).await
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fault::{Fault, Kind};
 use jiff::ToSpan;
 use jiff::civil::Date;
-use market::{Decimal, Delay, WithFreshness, closest};
+use market::{Decimal, Delay, WithFreshness, closest_codes};
 
 use crate::Inner;
 use crate::client::Question;
@@ -204,7 +204,7 @@ fn lost(index: &str, date: Date) -> Fault {
 fn unknown_index(index: &str, known: &[IndexName]) -> Fault {
     let shown: String = index.chars().take(40).collect();
     let mut message = format!("the Moscow Exchange publishes no basket of an index {shown:?}");
-    let meant = closest(index, known.iter().map(|it| it.code.as_str()), SUGGESTIONS_MAX);
+    let meant = closest_codes(index, known.iter().map(|it| it.code.as_str()), SUGGESTIONS_MAX);
     if !meant.is_empty() {
         message = format!("{message}; did you mean {}?", meant.join(", "));
     }

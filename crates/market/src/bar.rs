@@ -18,7 +18,7 @@ pub struct Bar {
 
 /// The name a series of bars is kept under.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Series {
+pub struct BarSeries {
     /// Who the bars come from. Not the venue: bars of the simulated exchange must never be mixed
     /// with bars of the exchange it simulates.
     pub source: String,

@@ -4,14 +4,14 @@ use crate::interval::Interval;
 use clock::TimeRange;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Calendar {
+pub enum TradingHours {
     /// Crypto venues: every bar of every day is expected.
     AlwaysOpen,
     /// Sessions are not known; nothing can be said about how many bars there should be.
     Unknown,
 }
 
-impl Calendar {
+impl TradingHours {
     /// The number of bars that ought to open within the span, where that can be known.
     pub fn expected_bars(self, interval: Interval, span: TimeRange) -> Option<u64> {
         match self {

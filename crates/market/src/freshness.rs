@@ -13,7 +13,7 @@ pub enum Delay {
 }
 
 impl Delay {
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::RealTime => "realtime",
             Self::Delayed15m => "delayed_15m",

@@ -14,22 +14,22 @@ mod quote;
 mod securities;
 mod symbol;
 
-pub use bar::{Bar, BarBatch, Series};
-pub use calendar::Calendar;
+pub use bar::{Bar, BarBatch, BarSeries};
+pub use calendar::TradingHours;
 pub use clock::{Clock, DAY_MS, Millis, SystemClock, TimeRange, parse_date};
 pub use decimal::{Decimal, DecimalError};
 pub use freshness::{Delay, Freshness};
 pub use interval::Interval;
 pub use ports::{
-    ArchivePage, BarArchive, BarSource, EndCause, FeedEnd, Follow, HealthProbe, Kline, KlineEvent,
-    KlineFeed, KlineSource, Listing, LiveKlines, PageRequest, QuoteSource, SymbolSource,
-    VenueHealth,
+    ArchivePage, BarArchive, BarSource, EndCause, FeedEnd, HealthProbe, Kline, KlineEvent,
+    KlineFeed, KlineSource, Listing, LiveKlines, PageRequest, QuoteSource, SubscribeOptions,
+    SymbolSource, VenueHealth,
 };
 pub use quote::Quote;
 pub use securities::{
-    Basket, Candle, CandleRequest, CandleSource, CandleStep, Candles, Constituent, DayBasis,
-    Dividend, DividendSource, IndexSource, PriceBasis, Security, SecurityMatch, SecuritySearch,
-    SecuritySource, Session, Snapshot, Split, SplitSource, StockExchange, TradingCalendar,
-    TradingDay, TradingStatus, WithFreshness,
+    CandleRequest, CandleSource, CandleStep, Constituent, DayBasis, Dividend, DividendSource,
+    IndexConstituents, IndexSource, PriceBasis, Security, SecurityCandle, SecurityCandles,
+    SecurityMatch, SecuritySearch, SecuritySnapshot, SecuritySource, Split, SplitSource,
+    StockExchange, TradingCalendar, TradingDay, TradingSession, TradingStatus, WithFreshness,
 };
-pub use symbol::{Symbol, Ticker, Venue, closest};
+pub use symbol::{Symbol, Ticker, Venue, closest_codes};

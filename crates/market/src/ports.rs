@@ -9,12 +9,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use fault::Fault;
 
-use crate::bar::{Bar, BarBatch, Series};
-use crate::calendar::Calendar;
+use crate::bar::{Bar, BarBatch, BarSeries};
+use crate::calendar::TradingHours;
 use crate::freshness::Delay;
 use crate::interval::Interval;
 use crate::quote::Quote;
-use crate::symbol::{Symbol, Ticker, closest};
+use crate::symbol::{Symbol, Ticker, closest_codes};
 use clock::{Millis, TimeRange};
 
 /// Latest prices. Cached answers are fine as long as their freshness says so.
@@ -28,14 +28,14 @@ pub trait QuoteSource: Send + Sync {
 /// Closed bars straight from a venue.
 #[async_trait]
 pub trait BarSource: Send + Sync {
-    /// The name its bars are kept under; see [`Series::source`].
+    /// The name its bars are kept under; see [`BarSeries::source`].
     fn source(&self) -> &str;
 
-    fn calendar(&self) -> Calendar;
+    fn trading_hours(&self) -> TradingHours;
 
     /// How late the venue may be with a bar that has closed: its clock runs behind ours, its
     /// records behind its trading, or its free data behind the market.
-    fn late_max(&self) -> Duration {
+    fn publish_delay_max(&self) -> Duration {
         Duration::from_mins(10)
     }
 
@@ -69,7 +69,7 @@ pub struct Listing {
 
 impl Listing {
     /// Whether the venue has ever listed it, as far as it tells.
-    pub fn knows(&self, code: &str) -> bool {
+    pub fn contains(&self, code: &str) -> bool {
         self.quote_assets.contains_key(code) || self.halted.contains(code)
     }
 
@@ -77,11 +77,11 @@ impl Listing {
     /// word for it.
     pub fn require(&self, ticker: &Ticker, what: &str) -> Result<(), Fault> {
         let code = ticker.symbol.code.as_str();
-        if self.knows(code) {
+        if self.contains(code) {
             return Ok(());
         }
         let traded = self.quote_assets.keys().map(String::as_str);
-        let near = closest(code, traded, SUGGESTIONS_MAX);
+        let near = closest_codes(code, traded, SUGGESTIONS_MAX);
         let mut message = format!("{what} {:?} is not known", ticker.name);
         if !near.is_empty() {
             // As they would have to be written where this one was.
@@ -142,7 +142,7 @@ pub enum KlineEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FeedEnd {
     pub cause: EndCause,
-    /// Following again with this as [`Follow::after`] misses and repeats no closed candle.
+    /// Following again with this as [`SubscribeOptions::resume_after`] misses and repeats no closed candle.
     pub resume_after: Millis,
 }
 
@@ -156,22 +156,22 @@ pub enum EndCause {
 
 /// How to follow candles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Follow {
+pub struct SubscribeOptions {
     /// The opening time of the last closed candle the reader has; all later ones come first.
     /// Without it, the subscription begins with the candle that is forming.
-    pub after: Option<Millis>,
+    pub resume_after: Option<Millis>,
     /// How many events wait for a slow reader. When they are too many, forming candles are left
     /// out first, then what was said about the connection, and closed candles never.
     pub queue_max: usize,
 }
 
-impl Follow {
+impl SubscribeOptions {
     pub const QUEUE_MAX: usize = 1_000;
 }
 
-impl Default for Follow {
+impl Default for SubscribeOptions {
     fn default() -> Self {
-        Self { after: None, queue_max: Self::QUEUE_MAX }
+        Self { resume_after: None, queue_max: Self::QUEUE_MAX }
     }
 }
 
@@ -197,11 +197,11 @@ impl dyn KlineFeed {
 #[async_trait]
 pub trait LiveKlines: Send + Sync {
     /// Begins to follow a symbol, which is `NotFound` where the venue does not list it.
-    async fn follow(
+    async fn subscribe(
         &self,
         code: &str,
         interval: Interval,
-        how: Follow,
+        options: SubscribeOptions,
     ) -> Result<Box<dyn KlineFeed>, Fault>;
 }
 
@@ -222,18 +222,18 @@ pub type HealthProbe =
 #[async_trait]
 pub trait BarArchive: Send + Sync {
     /// The parts of `span` that are not known to be complete, ascending.
-    async fn missing(&self, series: &Series, span: TimeRange) -> Result<Vec<TimeRange>, Fault>;
+    async fn missing(&self, series: &BarSeries, span: TimeRange) -> Result<Vec<TimeRange>, Fault>;
 
     /// Keeps bars and marks their span as complete, both or neither. Bars already there are
     /// replaced, so doing it twice is the same as doing it once.
-    async fn append(&self, series: &Series, batch: &BarBatch) -> Result<(), Fault>;
+    async fn append(&self, series: &BarSeries, batch: &BarBatch) -> Result<(), Fault>;
 
     /// One page of the bars of all series, ordered by the series' position in the request and then
     /// by time, with the exact number of bars on all pages. Both come from one snapshot.
     async fn page(&self, request: &PageRequest<'_>) -> Result<ArchivePage, Fault>;
 
     /// When each series was last told something by its source, in the order asked.
-    async fn received_at(&self, series: &[Series]) -> Result<Vec<Option<Millis>>, Fault>;
+    async fn received_at(&self, series: &[BarSeries]) -> Result<Vec<Option<Millis>>, Fault>;
 
     /// The codes kept for a source, for suggestions.
     async fn codes(&self, source: &str) -> Result<Vec<String>, Fault>;
@@ -241,8 +241,8 @@ pub trait BarArchive: Send + Sync {
 
 #[derive(Debug, Clone, Copy)]
 pub struct PageRequest<'a> {
-    pub series: &'a [Series],
-    pub span: TimeRange,
+    pub series: &'a [BarSeries],
+    pub range: TimeRange,
     pub offset: u64,
     pub limit: usize,
 }

@@ -55,7 +55,7 @@ pub enum PriceBasis {
 }
 
 impl PriceBasis {
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::LastTrade => "last_trade",
             Self::PreviousClose => "previous_close",
@@ -79,7 +79,7 @@ pub enum TradingStatus {
 }
 
 impl TradingStatus {
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Trading => "trading",
             Self::Opening => "opening",
@@ -96,7 +96,7 @@ impl TradingStatus {
 /// A security at a moment. Its freshness is stale where the price is not from a trade of the
 /// session shown, and says why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Snapshot {
+pub struct SecuritySnapshot {
     pub security: Arc<Security>,
     pub last: Decimal,
     pub basis: PriceBasis,
@@ -128,7 +128,7 @@ pub trait SecuritySource: Send + Sync {
         &self,
         code: &str,
         board: Option<&str>,
-    ) -> Result<WithFreshness<Arc<Snapshot>>, Fault>;
+    ) -> Result<WithFreshness<Arc<SecuritySnapshot>>, Fault>;
 
     /// Everything on the main board, by code, for those who look for names.
     async fn securities(&self) -> Result<WithFreshness<Arc<Vec<Arc<Security>>>>, Fault>;
@@ -177,7 +177,7 @@ pub struct CandleRequest {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Candle {
+pub struct SecurityCandle {
     /// When it begins, on the exchange's own clocks.
     pub begins: DateTime,
     /// How far those clocks were ahead of UTC then.
@@ -194,7 +194,7 @@ pub struct Candle {
     pub closed: bool,
 }
 
-impl Candle {
+impl SecurityCandle {
     /// The instant at which it begins.
     pub fn opens_at(&self) -> Millis {
         let local = Millis::start_of(self.begins.date()).0;
@@ -223,9 +223,9 @@ impl Candle {
 
 /// All candles asked for, pages followed to the end, ascending; the last one may be forming.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candles {
+pub struct SecurityCandles {
     pub security: Arc<Security>,
-    pub candles: Vec<Candle>,
+    pub candles: Vec<SecurityCandle>,
     /// Past days on which the exchange traded and of which there is no candle, or not all of them.
     pub missing: Vec<Date>,
     /// Why nobody could tell what is missing.
@@ -234,7 +234,10 @@ pub struct Candles {
 
 #[async_trait]
 pub trait CandleSource: Send + Sync {
-    async fn candles(&self, request: &CandleRequest) -> Result<WithFreshness<Arc<Candles>>, Fault>;
+    async fn candles(
+        &self,
+        request: &CandleRequest,
+    ) -> Result<WithFreshness<Arc<SecurityCandles>>, Fault>;
 }
 
 /// One member of an index.
@@ -252,7 +255,7 @@ pub struct Constituent {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Basket {
+pub struct IndexConstituents {
     pub index: String,
     pub name: Option<String>,
     pub asked: Date,
@@ -267,7 +270,11 @@ pub struct Basket {
 #[async_trait]
 pub trait IndexSource: Send + Sync {
     /// `NotFound` for an index the exchange does not publish, and for a day before its first.
-    async fn basket(&self, index: &str, date: Date) -> Result<WithFreshness<Arc<Basket>>, Fault>;
+    async fn constituents(
+        &self,
+        index: &str,
+        date: Date,
+    ) -> Result<WithFreshness<Arc<IndexConstituents>>, Fault>;
 
     /// The indices whose baskets are published, with their names.
     async fn indices(&self) -> Result<WithFreshness<Vec<(String, Option<String>)>>, Fault>;
@@ -325,7 +332,7 @@ pub enum DayBasis {
 }
 
 impl DayBasis {
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Record => "record",
             Self::Announced => "announced",
@@ -335,7 +342,7 @@ impl DayBasis {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Session {
+pub struct TradingSession {
     pub opens: Millis,
     pub closes: Millis,
 }
@@ -346,7 +353,7 @@ pub struct TradingDay {
     pub is_trading: bool,
     pub basis: DayBasis,
     /// Where it is known.
-    pub session: Option<Session>,
+    pub session: Option<TradingSession>,
 }
 
 #[async_trait]
@@ -404,7 +411,7 @@ mod tests {
     #[track_caller]
     fn check(begins: &str, offset_min: i16, written: &str, instant: &str) {
         let one = Decimal::from_parts(1, 0).unwrap();
-        let candle = Candle {
+        let candle = SecurityCandle {
             begins: begins.parse().unwrap(),
             offset_min,
             open: one,

@@ -96,7 +96,7 @@ impl Ticker {
 }
 
 /// Up to `limit` of the known codes that `asked` may have been meant as, nearest first.
-pub fn closest<'a>(
+pub fn closest_codes<'a>(
     asked: &str,
     known: impl Iterator<Item = &'a str>,
     limit: usize,
@@ -168,9 +168,9 @@ mod tests {
     #[test]
     fn suggestions_are_near_and_ordered() {
         let known = ["BTCUSDT", "ETHUSDT", "BTCUSDC", "BNBUSDT"];
-        assert_eq!(closest("BTCUST", known.into_iter(), 2), ["BTCUSDT", "BTCUSDC"]);
-        assert_eq!(closest("BCTUSDT", known.into_iter(), 1), ["BTCUSDT"]);
-        assert_eq!(closest("ETH", known.into_iter(), 3), ["ETHUSDT"]);
-        assert!(closest("ZZZZZZZZ", known.into_iter(), 3).is_empty());
+        assert_eq!(closest_codes("BTCUST", known.into_iter(), 2), ["BTCUSDT", "BTCUSDC"]);
+        assert_eq!(closest_codes("BCTUSDT", known.into_iter(), 1), ["BTCUSDT"]);
+        assert_eq!(closest_codes("ETH", known.into_iter(), 3), ["ETHUSDT"]);
+        assert!(closest_codes("ZZZZZZZZ", known.into_iter(), 3).is_empty());
     }
 }

@@ -8,8 +8,8 @@ use clock::{Clock, SystemClock};
 use contract::{Catalog, Pipeline, Service, View};
 use jobs::{Jobs, Limits};
 use market::BarArchive;
+use market_bars::BarHistory;
 use market_bars::BarStore;
-use market_bars::History;
 use service_indicators::{LiveSetup, Queues};
 use service_quotes::{LocalApi, RemoteApi};
 use store::{Db, StoreConfig};
@@ -43,7 +43,7 @@ pub(crate) struct App {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) stop: CancellationToken,
     /// Kept for the metrics, which show how much of it is being fetched.
-    pub(crate) history: Arc<History>,
+    pub(crate) history: Arc<BarHistory>,
     pub(crate) tasks: TaskTracker,
     pub(crate) db: Db,
     venues: Venues,
@@ -54,7 +54,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) config: &'a Config,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) archive: Arc<BarStore>,
-    pub(crate) history: Arc<History>,
+    pub(crate) history: Arc<BarHistory>,
     /// One for all services: its clones wake each other.
     pub(crate) jobs: Jobs,
     pub(crate) metrics: Arc<Metrics>,
@@ -76,7 +76,12 @@ impl App {
             config,
             clock: Arc::clone(&clock),
             archive,
-            history: Arc::new(History::new(kept, Arc::clone(&clock), tasks.clone(), stop.clone())),
+            history: Arc::new(BarHistory::new(
+                kept,
+                Arc::clone(&clock),
+                tasks.clone(),
+                stop.clone(),
+            )),
             jobs: Jobs::new(db.clone(), Arc::clone(&clock), Limits::default()),
             metrics: Arc::clone(&metrics),
             tasks,
@@ -172,7 +177,7 @@ fn quotes(parts: &Parts<'_>, venues: &Venues) -> Result<Service, CommandError> {
         let token = parts.config.arche_api_token.as_ref().map(|token| token.reveal());
         return Ok(service_quotes::service(RemoteApi::new(base, token)?)?);
     }
-    let api = LocalApi::new(service_quotes::LocalParts {
+    let api = LocalApi::new(service_quotes::LocalApiParts {
         venues: venues.for_quotes(),
         default_venue: venues::DEFAULT,
         history: Arc::clone(&parts.history),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use market::{HealthProbe, VenueHealth};
-use market_bars::History;
+use market_bars::BarHistory;
 use tokio::time::{Instant, timeout};
 use transport_http::{ServerHealth, ServerHealthProbe};
 
@@ -16,13 +16,13 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(crate) struct HealthMonitor {
     exchange: HealthProbe,
-    history: Arc<History>,
+    history: Arc<BarHistory>,
     provider: String,
     seen: Mutex<Option<(Instant, &'static str)>>,
 }
 
 impl HealthMonitor {
-    pub(crate) fn new(exchange: HealthProbe, history: Arc<History>, provider: &str) -> Self {
+    pub(crate) fn new(exchange: HealthProbe, history: Arc<BarHistory>, provider: &str) -> Self {
         Self { exchange, history, provider: provider.to_owned(), seen: Mutex::default() }
     }
 

@@ -52,7 +52,7 @@ impl Venues {
         let binance = Arc::new(Binance::observed(config, Arc::clone(&parts.clock), watch)?);
         let moex_source = moex.source.clone();
         let watch = Arc::new(MoexMetrics(Arc::clone(&parts.metrics)));
-        let moex = Arc::new(Moex::observed(moex, Arc::clone(&parts.clock), watch)?);
+        let moex = Arc::new(Moex::with_observer(moex, Arc::clone(&parts.clock), watch)?);
         let files = Arc::new(FileVenue::new(Arc::clone(&parts.archive)));
         Ok(Self { binance, source, moex, moex_source, files })
     }

@@ -116,10 +116,10 @@ async fn signed_in(cx: &Cx<Archive>, session: Session, message: &str) -> Result<
         "message": message,
         "token": minted.token.reveal(),
         "tokenType": "Bearer",
-        "expiresAt": minted.expires_at.to_stamp(),
+        "expiresAt": minted.expires_at.to_rfc3339_millis(),
         "expiresIn": (minted.expires_at.0 - now.0).max(0) / 1000,
         "refreshToken": session.refresh.reveal(),
-        "refreshExpiresAt": session.refresh_expires.to_stamp(),
+        "refreshExpiresAt": session.refresh_expires.to_rfc3339_millis(),
         "user": user,
     });
     // Clients that show no structured content have to find the tokens in the text.

@@ -43,8 +43,8 @@ impl Archive {
         let changed_at = job.finished_at.or(job.started_at).unwrap_or(job.created_at);
         let age = self.clock.now().0.saturating_sub(job.created_at.0).max(0).unsigned_abs();
         Ok(JobReport {
-            created_at: job.created_at.to_stamp(),
-            changed_at: changed_at.to_stamp(),
+            created_at: job.created_at.to_rfc3339_millis(),
+            changed_at: changed_at.to_rfc3339_millis(),
             age: Duration::from_millis(age),
             note: note(&job),
             phase: self.phase(&visibility, &job).await?,

@@ -101,8 +101,8 @@ impl Archive {
     async fn told(&self, visibility: &Visibility, job: &Job) -> Result<Said, Fault> {
         let mut json = json!({ "success": true, "jobId": job.id, "status": word(job),
             "progress": progress(job), "fileId": file_of(job)? });
-        wire::put(&mut json, "startedAt", job.started_at.map(|it| it.to_stamp()));
-        wire::put(&mut json, "completedAt", job.finished_at.map(|it| it.to_stamp()));
+        wire::put(&mut json, "startedAt", job.started_at.map(|it| it.to_rfc3339_millis()));
+        wire::put(&mut json, "completedAt", job.finished_at.map(|it| it.to_rfc3339_millis()));
         let mut text = format!("Job {}: {}, {} %.", job.id, word(job), progress(job));
         let message = match word(job) {
             "queued" => "waiting for its turn; ask again in 5 s, or with waitSeconds".to_owned(),

@@ -80,7 +80,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
     tx.commit().await?;
     let (id, at) = stored.into_iter().next().ok_or_else(|| Fault::internal("nothing was added"))?;
     let text = format!("Stored as insight {id} of file {}.", file.id);
-    let mut json = json!({ "success": true, "insightId": id, "storedAt": at.to_stamp(),
+    let mut json = json!({ "success": true, "insightId": id, "storedAt": at.to_rfc3339_millis(),
         "message": "Insight stored successfully" });
     if !sources.is_empty() {
         json["sources"] = Value::from(sources);

@@ -147,7 +147,7 @@ fn uploaded(kept: &Kept, visibility: &Visibility) -> Value {
         "fileName": file.name,
         "fileSize": file.size,
         "mimeType": file.mime,
-        "uploadedAt": file.uploaded_at.to_stamp(),
+        "uploadedAt": file.uploaded_at.to_rfc3339_millis(),
         "status": "uploaded",
         "sha256": file.hash,
         "tags": file.tags,

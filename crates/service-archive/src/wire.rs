@@ -17,7 +17,7 @@ pub(crate) fn insight(it: &Insight, snippet: Option<&str>, visibility: &Visibili
         "entities": it.entities,
         "citations": it.citations,
         "confidence": it.confidence,
-        "createdAt": it.created_at.to_stamp(),
+        "createdAt": it.created_at.to_rfc3339_millis(),
     });
     put(&mut json, "caseId", case_name(visibility, it.case_id.as_deref()));
     put(&mut json, "category", it.category.as_deref());
@@ -45,7 +45,7 @@ pub(crate) fn file(it: &FileRecord, visibility: &Visibility) -> Value {
         "fileName": it.name,
         "fileSize": it.size,
         "mimeType": it.mime,
-        "uploadedAt": it.uploaded_at.to_stamp(),
+        "uploadedAt": it.uploaded_at.to_rfc3339_millis(),
         "status": it.status.word(),
         "sha256": it.hash,
         "tags": it.tags,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use clock::{Millis, TimeRange};
 use fault::Fault;
-use market::{Bar, Calendar, Interval, LiveKlines, SymbolSource, Ticker, Venue};
+use market::{Bar, Interval, LiveKlines, SymbolSource, Ticker, TradingHours, Venue};
 
 use crate::windows::Window;
 use tokio::time::Instant;
@@ -108,8 +108,12 @@ impl Candlestand {
     }
 
     /// When the venue of a symbol trades.
-    pub(crate) fn calendar(&self, ticker: &Ticker) -> Result<Calendar, Fault> {
-        Ok(self.venue(ticker)?.bars.as_ref().map_or(Calendar::Unknown, |bars| bars.calendar()))
+    pub(crate) fn calendar(&self, ticker: &Ticker) -> Result<TradingHours, Fault> {
+        Ok(self
+            .venue(ticker)?
+            .bars
+            .as_ref()
+            .map_or(TradingHours::Unknown, |bars| bars.trading_hours()))
     }
 
     /// The newest closed candles, however many; for our own use, so there is no limit to hold.
@@ -150,7 +154,7 @@ impl Candlestand {
 
     /// Where the closed candles end.
     fn newest(&self, interval: Interval) -> Millis {
-        self.market.history.closed(interval, TimeRange::new(Millis(0), Millis(i64::MAX))).to
+        self.market.history.closed_part(interval, TimeRange::new(Millis(0), Millis(i64::MAX))).to
     }
 
     fn venue(&self, ticker: &Ticker) -> Result<&VenueCandles, Fault> {

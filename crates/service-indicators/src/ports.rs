@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use market::{BarSource, HealthProbe, Interval, LiveKlines, Series, SymbolSource, Ticker, Venue};
-use market_bars::History;
+use market::{
+    BarSeries, BarSource, HealthProbe, Interval, LiveKlines, SymbolSource, Ticker, Venue,
+};
+use market_bars::BarHistory;
 
 /// A venue as this service needs it.
 pub struct VenueCandles {
@@ -18,8 +20,8 @@ pub struct VenueCandles {
 }
 
 impl VenueCandles {
-    pub(crate) fn series(&self, ticker: &Ticker, interval: Interval) -> Series {
-        Series { source: self.source.clone(), symbol: ticker.symbol.clone(), interval }
+    pub(crate) fn series(&self, ticker: &Ticker, interval: Interval) -> BarSeries {
+        BarSeries { source: self.source.clone(), symbol: ticker.symbol.clone(), interval }
     }
 }
 
@@ -27,6 +29,6 @@ pub struct Market {
     pub venues: BTreeMap<Venue, VenueCandles>,
     /// Where a bare symbol belongs.
     pub default_venue: Venue,
-    pub history: Arc<History>,
+    pub history: Arc<BarHistory>,
     pub health: HealthProbe,
 }

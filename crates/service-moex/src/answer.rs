@@ -2,7 +2,7 @@
 
 use contract::Reply;
 use jiff::civil::Date;
-use market::{Candles, Decimal, Freshness};
+use market::{Decimal, Freshness, SecurityCandles};
 use serde_json::{Map, Value, json};
 
 #[derive(Default)]
@@ -29,7 +29,7 @@ pub(crate) struct Gaps {
 }
 
 impl Gaps {
-    pub(crate) fn of(candles: &Candles) -> Self {
+    pub(crate) fn of(candles: &SecurityCandles) -> Self {
         Self { missing: candles.missing.clone(), unchecked: candles.unchecked.clone() }
     }
 
@@ -84,7 +84,7 @@ impl Reply for Answer {
             text.push_str(&format!(
                 "source: {}, {}{stale}\n",
                 freshness.source,
-                freshness.delay.word()
+                freshness.delay.as_str()
             ));
         }
         text.extend(self.gaps.iter().filter_map(|(ticker, gaps)| gaps.line(ticker)));
@@ -109,7 +109,7 @@ fn told(freshness: &Freshness) -> Value {
         "source": freshness.source,
         "as_of": freshness.as_of.to_rfc3339(),
         "received_at": freshness.received_at.to_rfc3339(),
-        "delay": freshness.delay.word(),
+        "delay": freshness.delay.as_str(),
         "stale": freshness.stale,
         "fallback": freshness.fallback,
     })

@@ -8,7 +8,8 @@ use std::time::Duration;
 use fault::{Fault, Kind};
 use jiff::civil::Date;
 use market::{
-    Candle, CandleRequest, CandleStep, Candles, Freshness, Split, StockExchange, WithFreshness,
+    CandleRequest, CandleStep, Freshness, SecurityCandle, SecurityCandles, Split, StockExchange,
+    WithFreshness,
 };
 use tokio::time::Instant;
 
@@ -102,8 +103,8 @@ pub(crate) async fn daily(
     Ok(Closes { code: code.to_owned(), days, freshness, gaps: Gaps::of(&value), splits })
 }
 
-fn closes(candles: &Candles, splits: &Splits) -> Vec<(Date, f64)> {
-    let day = |candle: &Candle| {
+fn closes(candles: &SecurityCandles, splits: &Splits) -> Vec<(Date, f64)> {
+    let day = |candle: &SecurityCandle| {
         let date = candle.begins.date();
         (date, candle.close.to_f64() / splits.factor(date))
     };

@@ -13,13 +13,13 @@ use crate::RANGE_DAYS_MAX;
 
 /// A ticker of the batch that could not be served, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingTicker {
     pub ticker: String,
     pub reason: String,
     pub retryable: bool,
 }
 
-impl Missing {
+impl MissingTicker {
     pub(crate) fn of(ticker: &str, fault: &Fault) -> Self {
         Self {
             ticker: ticker.to_owned(),
@@ -40,10 +40,10 @@ pub struct QuoteRow {
 }
 
 #[derive(Debug)]
-pub struct Live {
+pub struct LiveReply {
     /// Ordered by ticker.
     pub quotes: Vec<QuoteRow>,
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingTicker>,
     /// Of the oldest quote: an answer is as fresh as its stalest part.
     pub freshness: Option<Freshness>,
     pub request_id: Arc<str>,
@@ -61,11 +61,11 @@ pub struct BarRow {
 }
 
 #[derive(Debug)]
-pub struct History {
+pub struct HistoryReply {
     /// Ordered by ticker, then time.
     pub bars: Vec<BarRow>,
     pub total: u64,
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingTicker>,
     pub freshness: Option<Freshness>,
     /// Bars the calendar would expect and the venue does not have; `None` where nobody can tell.
     pub gaps: Option<u64>,
@@ -117,14 +117,14 @@ impl HistoryQuery {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Status {
+pub enum HealthStatus {
     Ok,
     Degraded,
     Down,
 }
 
-impl Status {
-    pub const fn word(self) -> &'static str {
+impl HealthStatus {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::Degraded => "degraded",
@@ -135,32 +135,34 @@ impl Status {
 
 /// One thing that was looked at.
 #[derive(Debug, Clone)]
-pub struct Check {
+pub struct HealthCheck {
     pub name: String,
-    pub status: Status,
+    pub status: HealthStatus,
     pub detail: Option<String>,
 }
 
 #[derive(Debug)]
-pub struct Health {
-    pub status: Status,
-    pub checks: Vec<Check>,
+pub struct HealthReply {
+    pub status: HealthStatus,
+    pub checks: Vec<HealthCheck>,
     pub request_id: Arc<str>,
 }
 
-impl Health {
+impl HealthReply {
     /// Down when every venue is, degraded when anything is not well.
-    pub fn of(checks: Vec<Check>, request_id: Arc<str>) -> Self {
-        let worst = checks.iter().map(|check| check.status).max().unwrap_or(Status::Ok);
-        let all_down = !checks.is_empty() && checks.iter().all(|it| it.status == Status::Down);
-        let status = if worst == Status::Down && !all_down { Status::Degraded } else { worst };
+    pub fn of(checks: Vec<HealthCheck>, request_id: Arc<str>) -> Self {
+        let worst = checks.iter().map(|check| check.status).max().unwrap_or(HealthStatus::Ok);
+        let all_down =
+            !checks.is_empty() && checks.iter().all(|it| it.status == HealthStatus::Down);
+        let status =
+            if worst == HealthStatus::Down && !all_down { HealthStatus::Degraded } else { worst };
         Self { status, checks, request_id }
     }
 }
 
 /// Limits and versions, all read from the contract files so that they cannot disagree with them.
 #[derive(Debug, Clone)]
-pub struct Metadata {
+pub struct MetadataReply {
     pub mcp_version: String,
     pub quotes_contract_version: String,
     pub supported_intervals: Vec<String>,
@@ -168,7 +170,7 @@ pub struct Metadata {
     pub tickers_max: i64,
 }
 
-impl Metadata {
+impl MetadataReply {
     pub(crate) fn of(contract: &Contract) -> Result<Self, ContractError> {
         let manifest = contract.json("mcp.json")?;
         let historical = contract.tool("quotes.historical")?.input.json();
@@ -207,15 +209,19 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_health(parts: &[Status], whole: Status) {
-        let check = |status: &Status| Check { name: String::new(), status: *status, detail: None };
-        let health = Health::of(parts.iter().map(check).collect(), "r".into());
+    fn check_health(parts: &[HealthStatus], whole: HealthStatus) {
+        let check = |status: &HealthStatus| HealthCheck {
+            name: String::new(),
+            status: *status,
+            detail: None,
+        };
+        let health = HealthReply::of(parts.iter().map(check).collect(), "r".into());
         assert_eq!(health.status, whole, "{parts:?}");
     }
 
     #[test]
     fn the_whole_is_down_only_when_everything_is() {
-        use Status::{Degraded, Down, Ok};
+        use HealthStatus::{Degraded, Down, Ok};
         check_health(&[], Ok);
         check_health(&[Ok, Ok], Ok);
         check_health(&[Ok, Degraded], Degraded);

@@ -17,10 +17,11 @@ use std::sync::Arc;
 use contract::{Contract, ContractError, Scope, Service, Tools};
 
 pub use answer::{
-    BarRow, Check, Health, History, HistoryQuery, Live, Metadata, Missing, QuoteRow, Status,
+    BarRow, HealthCheck, HealthReply, HealthStatus, HistoryQuery, HistoryReply, LiveReply,
+    MetadataReply, MissingTicker, QuoteRow,
 };
-pub use local::{LocalApi, LocalParts, VenuePorts};
-pub use ports::{ApiCx, QuotesApi};
+pub use local::{LocalApi, LocalApiParts, VenuePorts};
+pub use ports::{ApiContext, QuotesApi};
 pub use remote::RemoteApi;
 
 /// The longest span of days one request for history may cover: ten years.
@@ -28,13 +29,13 @@ pub const RANGE_DAYS_MAX: i32 = 3660;
 
 pub struct Quotes {
     pub(crate) api: Box<dyn QuotesApi>,
-    pub(crate) metadata: Metadata,
+    pub(crate) metadata: MetadataReply,
 }
 
 /// The service with its tool table, ready for the catalogue.
 pub fn service(api: impl QuotesApi + 'static) -> Result<Service, ContractError> {
     let contract = Contract::load("quotes")?;
-    let metadata = Metadata::of(&contract)?;
+    let metadata = MetadataReply::of(&contract)?;
     let quotes = Arc::new(Quotes { api: Box::new(api), metadata });
     Tools::of(quotes)
         .tool("quotes.live", Scope::Read, tools::live::call)

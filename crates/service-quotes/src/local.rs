@@ -9,17 +9,18 @@ use async_trait::async_trait;
 use clock::{Millis, TimeRange};
 use fault::{Fault, Kind};
 use market::{
-    Bar, BarSource, Delay, Freshness, HealthProbe, PageRequest, Quote, QuoteSource, Series,
+    Bar, BarSeries, BarSource, Delay, Freshness, HealthProbe, PageRequest, Quote, QuoteSource,
     SymbolSource, Ticker, Venue, VenueHealth,
 };
-use market_bars::{FillTimeout, History as Bars};
+use market_bars::{BarHistory, FillOptions};
 
 use tokio::time::timeout;
 
 use crate::answer::{
-    BarRow, Check, Health, History, HistoryQuery, Live, Missing, QuoteRow, Status,
+    BarRow, HealthCheck, HealthReply, HealthStatus, HistoryQuery, HistoryReply, LiveReply,
+    MissingTicker, QuoteRow,
 };
-use crate::ports::{ApiCx, QuotesApi};
+use crate::ports::{ApiContext, QuotesApi};
 
 /// How long an answer waits for something it can do without.
 const GLANCE: Duration = Duration::from_secs(1);
@@ -37,23 +38,23 @@ pub struct VenuePorts {
     pub health: HealthProbe,
 }
 
-pub struct LocalParts {
+pub struct LocalApiParts {
     pub venues: BTreeMap<Venue, VenuePorts>,
     /// Where a bare ticker belongs.
     pub default_venue: Venue,
-    pub history: Arc<Bars>,
+    pub history: Arc<BarHistory>,
 }
 
 pub struct LocalApi {
     venues: BTreeMap<Venue, VenuePorts>,
     default_venue: Venue,
-    history: Arc<Bars>,
+    history: Arc<BarHistory>,
 }
 
 /// A ticker that can be served, with where its bars are kept.
 struct Served<'a> {
     ticker: &'a Ticker,
-    series: Series,
+    series: BarSeries,
     /// Until when its bars are known completely.
     known_to: Millis,
     /// How many bars the calendar expects, where anybody can tell.
@@ -61,8 +62,8 @@ struct Served<'a> {
 }
 
 impl LocalApi {
-    pub fn new(parts: LocalParts) -> Self {
-        let LocalParts { venues, default_venue, history } = parts;
+    pub fn new(parts: LocalApiParts) -> Self {
+        let LocalApiParts { venues, default_venue, history } = parts;
         Self { venues, default_venue, history }
     }
 
@@ -91,13 +92,13 @@ impl LocalApi {
     /// Makes sure that the archive holds everything the venue has for this ticker and span.
     async fn prepare<'a>(
         &self,
-        cx: &ApiCx,
+        cx: &ApiContext,
         ticker: &'a Ticker,
         query: &HistoryQuery,
         span: TimeRange,
     ) -> Result<Served<'a>, Fault> {
         let venue = self.venue(ticker)?;
-        let series = Series {
+        let series = BarSeries {
             source: venue.source.clone(),
             symbol: ticker.symbol.clone(),
             interval: query.interval,
@@ -112,22 +113,22 @@ impl LocalApi {
             let tell = |kept: u64, wanted: u64| {
                 cx.progress.report(kept as f64, Some(wanted as f64), "bars fetched");
             };
-            let patience = FillTimeout { until: cx.deadline, progress: &tell };
-            known_to = self.history.complete(bars, &series, span, &patience).await?;
+            let patience = FillOptions { deadline: cx.deadline, progress: &tell };
+            known_to = self.history.fill(bars, &series, span, &patience).await?;
         }
         // Mostly remembered; a venue that does not answer must not hold up what is kept.
         let first = bars.first_open(&ticker.symbol.code, query.interval);
         let first = timeout(GLANCE, first).await.ok().and_then(Result::ok).flatten();
         let expected = first.and_then(|first| {
             let listed = span.overlap(TimeRange::new(first, known_to.max(first)));
-            bars.calendar().expected_bars(query.interval, listed)
+            bars.trading_hours().expected_bars(query.interval, listed)
         });
         Ok(Served { ticker, series, known_to, expected })
     }
 
     async fn history_freshness(&self, served: &[Served<'_>]) -> Option<Freshness> {
         let as_of = served.iter().map(|it| it.known_to).min()?;
-        let series: Vec<Series> = served.iter().map(|it| it.series.clone()).collect();
+        let series: Vec<BarSeries> = served.iter().map(|it| it.series.clone()).collect();
         let received = self.history.received_at(&series).await.ok()?;
         let mut sources: Vec<&str> =
             series.iter().filter_map(|it| it.source.split(':').next()).collect();
@@ -199,7 +200,7 @@ fn merge(oldest: Option<Freshness>, quote: &Quote) -> Option<Freshness> {
 
 #[async_trait]
 impl QuotesApi for LocalApi {
-    async fn live(&self, cx: &ApiCx, names: &[String]) -> Result<Live, Fault> {
+    async fn live(&self, cx: &ApiContext, names: &[String]) -> Result<LiveReply, Fault> {
         let tickers = self.tickers(names)?;
         let mut found: BTreeMap<&str, QuoteRow> = BTreeMap::new();
         let mut faults: BTreeMap<&str, Fault> = BTreeMap::new();
@@ -238,17 +239,22 @@ impl QuotesApi for LocalApi {
             let faults = faults.into_iter().map(|(name, fault)| (name.to_owned(), fault));
             return Err(nothing_served(faults.collect()));
         }
-        Ok(Live {
-            missing: faults.iter().map(|(name, fault)| Missing::of(name, fault)).collect(),
+        Ok(LiveReply {
+            missing: faults.iter().map(|(name, fault)| MissingTicker::of(name, fault)).collect(),
             quotes: found.into_values().collect(),
             freshness,
             request_id: Arc::clone(&cx.request_id),
         })
     }
 
-    async fn historical(&self, cx: &ApiCx, query: &HistoryQuery) -> Result<History, Fault> {
+    async fn historical(
+        &self,
+        cx: &ApiContext,
+        query: &HistoryQuery,
+    ) -> Result<HistoryReply, Fault> {
         let tickers = self.tickers(&query.tickers)?;
-        let span = self.history.closed(query.interval, TimeRange::of_days(query.from, query.to));
+        let span =
+            self.history.closed_part(query.interval, TimeRange::of_days(query.from, query.to));
         let mut served = Vec::new();
         let mut faults = Vec::new();
         for (ticker, prepared) in self.prepare_all(cx, &tickers, query, span).await {
@@ -260,42 +266,42 @@ impl QuotesApi for LocalApi {
         if served.is_empty() {
             return Err(nothing_served(faults));
         }
-        let series: Vec<Series> = served.iter().map(|it| it.series.clone()).collect();
+        let series: Vec<BarSeries> = served.iter().map(|it| it.series.clone()).collect();
         let offset = query.offset();
-        let request = PageRequest { series: &series, span, offset, limit: query.page_size };
+        let request = PageRequest { series: &series, range: span, offset, limit: query.page_size };
         let page = self.history.page(&request).await?;
         let names: Vec<Arc<str>> =
             served.iter().map(|it| Arc::from(it.ticker.name.as_str())).collect();
         let expected: Option<u64> = served.iter().map(|it| it.expected).sum();
-        Ok(History {
+        Ok(HistoryReply {
             bars: page.bars.iter().map(|(at, bar)| bar_row(&names[*at], bar)).collect(),
             total: page.total,
-            missing: faults.iter().map(|(name, fault)| Missing::of(name, fault)).collect(),
+            missing: faults.iter().map(|(name, fault)| MissingTicker::of(name, fault)).collect(),
             freshness: self.history_freshness(&served).await,
             gaps: expected.map(|expected| expected.saturating_sub(page.total)),
             request_id: Arc::clone(&cx.request_id),
         })
     }
 
-    async fn health(&self, cx: &ApiCx) -> Result<Health, Fault> {
+    async fn health(&self, cx: &ApiContext) -> Result<HealthReply, Fault> {
         let mut checks = Vec::new();
         for (venue, ports) in &self.venues {
             // Looking at the listing makes a venue that nobody has asked yet show its state; it is
             // cached, so a health check does not cost the venue a request each time.
             let looked = async { ((ports.health)().await, ports.symbols.listing().await) };
             let (status, detail) = match timeout(HEALTH_PATIENCE, looked).await {
-                Err(_) => (Status::Down, Some("no answer in time".to_owned())),
-                Ok((_, Err(fault))) => (Status::Down, Some(fault.message().to_owned())),
-                Ok((VenueHealth::Down, Ok(_))) => (Status::Down, None),
-                Ok((VenueHealth::Degraded, Ok(_))) => (Status::Degraded, None),
-                Ok((VenueHealth::Up, Ok(_))) => (Status::Ok, None),
+                Err(_) => (HealthStatus::Down, Some("no answer in time".to_owned())),
+                Ok((_, Err(fault))) => (HealthStatus::Down, Some(fault.message().to_owned())),
+                Ok((VenueHealth::Down, Ok(_))) => (HealthStatus::Down, None),
+                Ok((VenueHealth::Degraded, Ok(_))) => (HealthStatus::Degraded, None),
+                Ok((VenueHealth::Up, Ok(_))) => (HealthStatus::Ok, None),
             };
-            checks.push(Check { name: venue.prefix().to_lowercase(), status, detail });
+            checks.push(HealthCheck { name: venue.prefix().to_lowercase(), status, detail });
         }
         let archive = self.history.check().await;
-        let status = if archive.is_ok() { Status::Ok } else { Status::Down };
-        checks.push(Check { name: "archive".to_owned(), status, detail: None });
-        Ok(Health::of(checks, Arc::clone(&cx.request_id)))
+        let status = if archive.is_ok() { HealthStatus::Ok } else { HealthStatus::Down };
+        checks.push(HealthCheck { name: "archive".to_owned(), status, detail: None });
+        Ok(HealthReply::of(checks, Arc::clone(&cx.request_id)))
     }
 }
 
@@ -303,7 +309,7 @@ impl LocalApi {
     /// Completes all tickers at once: the filler keeps how many really run in bounds.
     async fn prepare_all<'a>(
         &self,
-        cx: &ApiCx,
+        cx: &ApiContext,
         tickers: &'a [Ticker],
         query: &HistoryQuery,
         span: TimeRange,

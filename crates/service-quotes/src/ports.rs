@@ -7,11 +7,11 @@ use contract::Progress;
 use fault::Fault;
 use tokio::time::Instant;
 
-use crate::answer::{Health, History, HistoryQuery, Live};
+use crate::answer::{HealthReply, HistoryQuery, HistoryReply, LiveReply};
 
 /// What travels with every request to the API.
 #[derive(Debug, Clone)]
-pub struct ApiCx {
+pub struct ApiContext {
     pub request_id: Arc<str>,
     pub deadline: Instant,
     pub progress: Progress,
@@ -21,9 +21,13 @@ pub struct ApiCx {
 pub trait QuotesApi: Send + Sync {
     /// The latest quotes. Tickers that cannot be served are in `missing`; when none can, the call
     /// fails.
-    async fn live(&self, cx: &ApiCx, tickers: &[String]) -> Result<Live, Fault>;
+    async fn live(&self, cx: &ApiContext, tickers: &[String]) -> Result<LiveReply, Fault>;
 
-    async fn historical(&self, cx: &ApiCx, query: &HistoryQuery) -> Result<History, Fault>;
+    async fn historical(
+        &self,
+        cx: &ApiContext,
+        query: &HistoryQuery,
+    ) -> Result<HistoryReply, Fault>;
 
-    async fn health(&self, cx: &ApiCx) -> Result<Health, Fault>;
+    async fn health(&self, cx: &ApiContext) -> Result<HealthReply, Fault>;
 }

@@ -11,9 +11,10 @@ use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
 use crate::answer::{
-    BarRow, Check, Health, History, HistoryQuery, Live, Missing, QuoteRow, Status,
+    BarRow, HealthCheck, HealthReply, HealthStatus, HistoryQuery, HistoryReply, LiveReply,
+    MissingTicker, QuoteRow,
 };
-use crate::ports::{ApiCx, QuotesApi};
+use crate::ports::{ApiContext, QuotesApi};
 
 /// A page of 200 bars is well below this; anything longer is not an answer to our question.
 const BODY_MAX: usize = 4 * 1024 * 1024;
@@ -43,7 +44,7 @@ impl RemoteApi {
 
     async fn get<T: DeserializeOwned>(
         &self,
-        cx: &ApiCx,
+        cx: &ApiContext,
         path: &str,
         query: &[(&str, String)],
     ) -> Result<(T, HeaderMap), Fault> {
@@ -130,7 +131,7 @@ struct RemoteMissing {
     retryable: bool,
 }
 
-impl From<RemoteMissing> for Missing {
+impl From<RemoteMissing> for MissingTicker {
     fn from(it: RemoteMissing) -> Self {
         Self { ticker: it.ticker, reason: it.reason, retryable: it.retryable }
     }
@@ -198,7 +199,7 @@ fn freshness(headers: &HeaderMap) -> Option<Freshness> {
     })
 }
 
-fn request_id(headers: &HeaderMap, cx: &ApiCx) -> std::sync::Arc<str> {
+fn request_id(headers: &HeaderMap, cx: &ApiContext) -> std::sync::Arc<str> {
     match headers.get("x-request-id").and_then(|value| value.to_str().ok()) {
         Some(id) => id.into(),
         None => cx.request_id.clone(),
@@ -207,7 +208,7 @@ fn request_id(headers: &HeaderMap, cx: &ApiCx) -> std::sync::Arc<str> {
 
 #[async_trait]
 impl QuotesApi for RemoteApi {
-    async fn live(&self, cx: &ApiCx, tickers: &[String]) -> Result<Live, Fault> {
+    async fn live(&self, cx: &ApiContext, tickers: &[String]) -> Result<LiveReply, Fault> {
         let query = [("tickers", tickers.join(","))];
         let (body, headers): (LiveBody, _) = self.get(cx, "/v1/quotes", &query).await?;
         let row = |it: LiveRow| QuoteRow {
@@ -217,15 +218,19 @@ impl QuotesApi for RemoteApi {
             as_of: it.as_of,
             volume: it.volume,
         };
-        Ok(Live {
+        Ok(LiveReply {
             quotes: body.quotes.into_iter().map(row).collect(),
-            missing: body.missing.into_iter().map(Missing::from).collect(),
+            missing: body.missing.into_iter().map(MissingTicker::from).collect(),
             freshness: freshness(&headers),
             request_id: request_id(&headers, cx),
         })
     }
 
-    async fn historical(&self, cx: &ApiCx, query: &HistoryQuery) -> Result<History, Fault> {
+    async fn historical(
+        &self,
+        cx: &ApiContext,
+        query: &HistoryQuery,
+    ) -> Result<HistoryReply, Fault> {
         let parameters = [
             ("tickers", query.tickers.join(",")),
             ("from", query.from.to_string()),
@@ -246,10 +251,10 @@ impl QuotesApi for RemoteApi {
             volume: it.volume,
         };
         let gaps = headers.get("x-stoa-gaps").and_then(|it| it.to_str().ok()?.parse().ok());
-        Ok(History {
+        Ok(HistoryReply {
             bars: body.items.into_iter().map(row).collect(),
             total: body.total,
-            missing: body.missing.into_iter().map(Missing::from).collect(),
+            missing: body.missing.into_iter().map(MissingTicker::from).collect(),
             freshness: freshness(&headers),
             gaps,
             request_id: request_id(&headers, cx),
@@ -257,20 +262,22 @@ impl QuotesApi for RemoteApi {
     }
 
     /// An API that cannot be reached is down, which is an answer, not a failure.
-    async fn health(&self, cx: &ApiCx) -> Result<Health, Fault> {
+    async fn health(&self, cx: &ApiContext) -> Result<HealthReply, Fault> {
         let answer: Result<(HealthBody, _), Fault> = self.get(cx, "/v1/health", &[]).await;
         let (status, detail, id) = match answer {
             Ok((body, headers)) => {
                 let status = match body.status.as_str() {
-                    "ok" => Status::Ok,
-                    "degraded" => Status::Degraded,
-                    _ => Status::Down,
+                    "ok" => HealthStatus::Ok,
+                    "degraded" => HealthStatus::Degraded,
+                    _ => HealthStatus::Down,
                 };
                 (status, None, request_id(&headers, cx))
             }
-            Err(fault) => (Status::Down, Some(fault.message().to_owned()), cx.request_id.clone()),
+            Err(fault) => {
+                (HealthStatus::Down, Some(fault.message().to_owned()), cx.request_id.clone())
+            }
         };
-        let check = Check { name: "quotes API".to_owned(), status, detail };
-        Ok(Health::of(vec![check], id))
+        let check = HealthCheck { name: "quotes API".to_owned(), status, detail };
+        Ok(HealthReply::of(vec![check], id))
     }
 }

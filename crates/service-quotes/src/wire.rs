@@ -11,8 +11,11 @@ use market::{Freshness, Interval};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::answer::{BarRow, Health, History, HistoryQuery, Live, Metadata, Missing, Status};
-use crate::ports::ApiCx;
+use crate::answer::{
+    BarRow, HealthReply, HealthStatus, HistoryQuery, HistoryReply, LiveReply, MetadataReply,
+    MissingTicker,
+};
+use crate::ports::ApiContext;
 use crate::{Quotes, RANGE_DAYS_MAX};
 
 #[derive(Debug, Deserialize)]
@@ -45,8 +48,8 @@ impl TryFrom<HistoricalArgs> for HistoryQuery {
     }
 }
 
-pub(crate) fn api_cx(cx: &Cx<Quotes>) -> ApiCx {
-    ApiCx {
+pub(crate) fn api_cx(cx: &Cx<Quotes>) -> ApiContext {
+    ApiContext {
         request_id: cx.request_id.clone(),
         deadline: cx.deadline,
         progress: cx.progress.clone(),
@@ -54,7 +57,7 @@ pub(crate) fn api_cx(cx: &Cx<Quotes>) -> ApiCx {
 }
 
 /// 206 says that some of the batch is missing.
-fn status(missing: &[Missing]) -> u16 {
+fn status(missing: &[MissingTicker]) -> u16 {
     if missing.is_empty() { 200 } else { 206 }
 }
 
@@ -65,12 +68,12 @@ fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
     Value::Object(object)
 }
 
-fn missing_json(missing: &[Missing]) -> Value {
-    let row = |it: &Missing| json!({ "ticker": it.ticker, "reason": it.reason, "retryable": it.retryable });
+fn missing_json(missing: &[MissingTicker]) -> Value {
+    let row = |it: &MissingTicker| json!({ "ticker": it.ticker, "reason": it.reason, "retryable": it.retryable });
     missing.iter().map(row).collect()
 }
 
-fn missing_text(missing: &[Missing], text: &mut String) {
+fn missing_text(missing: &[MissingTicker], text: &mut String) {
     for it in missing {
         _ = writeln!(text, "missing {}: {}", it.ticker, it.reason);
     }
@@ -81,7 +84,7 @@ fn freshness_json(freshness: &Freshness) -> Value {
         ("source", freshness.source.as_str().into()),
         ("as_of", freshness.as_of.to_rfc3339().into()),
         ("received_at", freshness.received_at.to_rfc3339().into()),
-        ("delay", freshness.delay.word().into()),
+        ("delay", freshness.delay.as_str().into()),
         ("stale", freshness.stale.into()),
         ("fallback", freshness.fallback.as_deref().into()),
     ])
@@ -93,7 +96,7 @@ fn freshness_headers(freshness: Option<&Freshness>) -> Vec<(&'static str, String
         ("x-stoa-source", freshness.source.clone()),
         ("x-stoa-as-of", freshness.as_of.to_rfc3339()),
         ("x-stoa-received-at", freshness.received_at.to_rfc3339()),
-        ("x-stoa-delay", freshness.delay.word().to_owned()),
+        ("x-stoa-delay", freshness.delay.as_str().to_owned()),
         ("x-stoa-stale", freshness.stale.to_string()),
     ];
     if let Some(reason) = &freshness.fallback {
@@ -104,7 +107,7 @@ fn freshness_headers(freshness: Option<&Freshness>) -> Vec<(&'static str, String
 
 fn freshness_text(freshness: Option<&Freshness>, text: &mut String) {
     let Some(freshness) = freshness else { return };
-    _ = write!(text, "source: {}, {}", freshness.source, freshness.delay.word());
+    _ = write!(text, "source: {}, {}", freshness.source, freshness.delay.as_str());
     if freshness.stale {
         text.push_str(", STALE");
     }
@@ -114,7 +117,7 @@ fn freshness_text(freshness: Option<&Freshness>, text: &mut String) {
     text.push('\n');
 }
 
-fn meta(freshness: Option<&Freshness>, missing: &[Missing]) -> Map<String, Value> {
+fn meta(freshness: Option<&Freshness>, missing: &[MissingTicker]) -> Map<String, Value> {
     let mut meta = Map::new();
     if let Some(freshness) = freshness {
         meta.insert("stoa/freshness".to_owned(), freshness_json(freshness));
@@ -125,7 +128,7 @@ fn meta(freshness: Option<&Freshness>, missing: &[Missing]) -> Map<String, Value
     meta
 }
 
-impl Live {
+impl LiveReply {
     fn quotes_json(&self) -> Value {
         let row = |it: &crate::answer::QuoteRow| {
             object([
@@ -140,7 +143,7 @@ impl Live {
     }
 }
 
-impl Reply for Live {
+impl Reply for LiveReply {
     fn result(&self) -> Value {
         object([
             ("quotes", self.quotes_json()),
@@ -184,7 +187,7 @@ impl Reply for Live {
 /// A page of history with the question it answers, so that the next one can be named.
 #[derive(Debug)]
 pub(crate) struct HistoryPage {
-    pub(crate) history: History,
+    pub(crate) history: HistoryReply,
     pub(crate) query: HistoryQuery,
 }
 
@@ -271,7 +274,7 @@ impl Reply for HistoryPage {
             _ = writeln!(text, "{time} {} {volume}", prices.join(" "));
             told += 1;
         }
-        let History { bars, total, .. } = &self.history;
+        let HistoryReply { bars, total, .. } = &self.history;
         let (page, size) = (self.query.page, self.query.page_size);
         _ = writeln!(text, "page {page}: {} of {total} bars", bars.len());
         if told < bars.len() {
@@ -308,25 +311,25 @@ impl Reply for HistoryPage {
     }
 }
 
-impl Health {
+impl HealthReply {
     fn http_status(&self) -> u16 {
-        if self.status == Status::Down { 503 } else { 200 }
+        if self.status == HealthStatus::Down { 503 } else { 200 }
     }
 }
 
-impl Reply for Health {
+impl Reply for HealthReply {
     fn result(&self) -> Value {
         json!({
-            "status": self.status.word(),
+            "status": self.status.as_str(),
             "request_id": &*self.request_id,
             "source_status": self.http_status(),
         })
     }
 
     fn text(&self) -> String {
-        let mut text = format!("quotes are {}\n", self.status.word());
+        let mut text = format!("quotes are {}\n", self.status.as_str());
         for check in &self.checks {
-            _ = write!(text, "{}: {}", check.name, check.status.word());
+            _ = write!(text, "{}: {}", check.name, check.status.as_str());
             if let Some(detail) = &check.detail {
                 _ = write!(text, " ({detail})");
             }
@@ -336,18 +339,18 @@ impl Reply for Health {
     }
 
     fn http(&self) -> HttpReply {
-        let check = |it: &crate::answer::Check| json!({ "name": it.name, "status": it.status.word(), "detail": it.detail });
+        let check = |it: &crate::answer::HealthCheck| json!({ "name": it.name, "status": it.status.as_str(), "detail": it.detail });
         let checks: Value = self.checks.iter().map(check).collect();
         HttpReply {
             status: self.http_status(),
-            body: json!({ "status": self.status.word(), "checks": checks }),
+            body: json!({ "status": self.status.as_str(), "checks": checks }),
             max_age_s: None,
             headers: Vec::new(),
         }
     }
 }
 
-impl Reply for Metadata {
+impl Reply for MetadataReply {
     fn result(&self) -> Value {
         json!({
             "mcp_version": self.mcp_version,

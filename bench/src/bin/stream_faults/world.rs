@@ -13,8 +13,8 @@ use clock::{Clock, Millis, SystemClock};
 use contract::{Authenticator, CallRecord, Caller, Catalog, Credential, Meter, Pipeline, View};
 use fault::Fault;
 use market::{BarArchive, HealthProbe, Venue, VenueHealth};
+use market_bars::BarHistory;
 use market_bars::BarStore;
-use market_bars::History;
 use market_binance::{Binance, BinanceConfig};
 use market_sim::{Sim, SimConfig, StreamRules};
 use service_indicators::{Market, Tasks, VenueCandles};
@@ -69,7 +69,7 @@ impl World {
         let archive: Arc<dyn BarArchive> = Arc::new(BarStore::new(db));
         let stop = tasks.stop.clone();
         let history =
-            History::new(archive, Arc::clone(&clock), tasks.tracker.clone(), stop.clone());
+            BarHistory::new(archive, Arc::clone(&clock), tasks.tracker.clone(), stop.clone());
         let venue = VenueCandles {
             source: SOURCE.to_owned(),
             symbols: Arc::clone(&binance) as _,

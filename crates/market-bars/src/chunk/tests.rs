@@ -39,7 +39,7 @@ fn bars(number: impl Strategy<Value = Decimal> + Clone) -> impl Strategy<Value =
 
 #[track_caller]
 fn check(bars: &[Bar]) {
-    let columns = Columns::from_bars(bars);
+    let columns = BarColumns::from_bars(bars);
     let sealed = seal(&columns, 0..columns.len()).unwrap();
     let opened = open(&sealed.data).unwrap();
     // Not only equal in value: every scale as it was written.
@@ -72,7 +72,7 @@ proptest! {
 
     #[test]
     fn damage_is_noticed(bars in bars(tame()), at in any::<proptest::sample::Index>(), bit in 0..8) {
-        let columns = Columns::from_bars(&bars);
+        let columns = BarColumns::from_bars(&bars);
         let mut data = seal(&columns, 0..columns.len()).unwrap().data;
         prop_assert_eq!(open(&data[..at.index(data.len())]), Err(Damaged));
         let place = at.index(data.len());
@@ -86,7 +86,7 @@ proptest! {
         places in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..6),
         length in any::<proptest::sample::Index>(),
     ) {
-        let columns = Columns::from_bars(&bars);
+        let columns = BarColumns::from_bars(&bars);
         let mut data = seal(&columns, 0..columns.len()).unwrap().data;
         for (at, byte) in places {
             let place = 4 + at.index(data.len() - 4);
@@ -125,7 +125,7 @@ fn an_ordinary_market_takes_few_bytes() {
         })
         .collect();
     check(&bars);
-    let columns = Columns::from_bars(&bars);
+    let columns = BarColumns::from_bars(&bars);
     let sealed = seal(&columns, 0..columns.len()).unwrap();
     assert_eq!(sealed.step, 60_000);
     assert!(sealed.data.len() < ROWS * 5, "{} bytes", sealed.data.len());

@@ -11,15 +11,15 @@ use std::time::Duration;
 
 use clock::{Clock, Millis, TimeRange};
 use fault::Fault;
-use market::{BarArchive, BarBatch, BarSource, Series};
+use market::{BarArchive, BarBatch, BarSeries, BarSource};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// How long a caller waits, and whom it tells how far a fill is: bars kept, bars wanted.
-pub struct FillTimeout<'a> {
-    pub until: Instant,
+pub struct FillOptions<'a> {
+    pub deadline: Instant,
     pub progress: &'a (dyn Fn(u64, u64) + Send + Sync),
 }
 
@@ -44,7 +44,7 @@ struct State {
     done: Option<Arc<Result<(), Fault>>>,
 }
 
-type Running = Arc<Mutex<HashMap<Series, watch::Receiver<State>>>>;
+type Running = Arc<Mutex<HashMap<BarSeries, watch::Receiver<State>>>>;
 
 pub(crate) struct Filler {
     archive: Arc<dyn BarArchive>,
@@ -68,14 +68,14 @@ impl Filler {
 
     /// Returns when the archive has every closed bar of the span that the venue has, and until when
     /// that is: the end of the span, or a little before it where the venue is late with its newest.
-    pub(crate) async fn complete(
+    pub(crate) async fn fill(
         &self,
         source: &Arc<dyn BarSource>,
-        series: &Series,
+        series: &BarSeries,
         span: TimeRange,
-        patience: &FillTimeout<'_>,
+        options: &FillOptions<'_>,
     ) -> Result<Millis, Fault> {
-        let until = patience.until.checked_sub(READ_MARGIN).unwrap_or_else(Instant::now);
+        let until = options.deadline.checked_sub(READ_MARGIN).unwrap_or_else(Instant::now);
         // A fill that was under way for another span may leave ours incomplete; then comes our own.
         let mut own = 0;
         while own < FILLS_PER_CALL {
@@ -85,13 +85,13 @@ impl Filler {
             }
             let (mut state, started) = self.join_or_start(source, series, missing)?;
             own += usize::from(started);
-            match timeout_at(until, finished(&mut state, patience)).await {
+            match timeout_at(until, finished(&mut state, options)).await {
                 Ok(outcome) => outcome?,
                 Err(_) => return Err(still_filling(series, &state.borrow())),
             }
             // The venue has been asked; what it is late with is told as an earlier end.
             let missing = self.archive.missing(series, span).await?;
-            if let Some(end) = self.young_tail(source.late_max(), series, span, &missing) {
+            if let Some(end) = self.young_tail(source.publish_delay_max(), series, span, &missing) {
                 return Ok(end);
             }
         }
@@ -103,7 +103,7 @@ impl Filler {
     }
 
     /// How many series are being filled or wait for their turn.
-    pub(crate) fn under_way(&self) -> usize {
+    pub(crate) fn active(&self) -> usize {
         self.running.lock().len()
     }
 
@@ -112,7 +112,7 @@ impl Filler {
     fn young_tail(
         &self,
         late: Duration,
-        series: &Series,
+        series: &BarSeries,
         span: TimeRange,
         missing: &[TimeRange],
     ) -> Option<Millis> {
@@ -131,7 +131,7 @@ impl Filler {
     fn join_or_start(
         &self,
         source: &Arc<dyn BarSource>,
-        series: &Series,
+        series: &BarSeries,
         missing: Vec<TimeRange>,
     ) -> Result<(watch::Receiver<State>, bool), Fault> {
         let mut running = self.running.lock();
@@ -175,7 +175,7 @@ impl Filler {
 /// Takes the series off the table of running fills when dropped.
 struct Ticket {
     running: Running,
-    series: Series,
+    series: BarSeries,
 }
 
 impl Drop for Ticket {
@@ -187,7 +187,7 @@ impl Drop for Ticket {
 struct Fill {
     archive: Arc<dyn BarArchive>,
     source: Arc<dyn BarSource>,
-    series: Series,
+    series: BarSeries,
     state: watch::Sender<State>,
 }
 
@@ -233,11 +233,11 @@ impl Fill {
 /// Waits for the end of a fill, telling the caller how far it is.
 async fn finished(
     state: &mut watch::Receiver<State>,
-    patience: &FillTimeout<'_>,
+    options: &FillOptions<'_>,
 ) -> Result<(), Fault> {
     loop {
         let now = state.borrow_and_update().clone();
-        (patience.progress)(now.kept, now.wanted);
+        (options.progress)(now.kept, now.wanted);
         if let Some(done) = now.done {
             return done.as_ref().as_ref().map_err(Fault::shared).copied();
         }
@@ -247,7 +247,7 @@ async fn finished(
     }
 }
 
-fn still_filling(series: &Series, state: &State) -> Fault {
+fn still_filling(series: &BarSeries, state: &State) -> Fault {
     let percent = (state.kept * 100).checked_div(state.wanted).unwrap_or(0).min(99);
     let message = format!(
         "the history of {} is being fetched ({percent}% so far); ask again shortly",

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use clock::{DAY_MS, Millis, TimeRange};
 use fault::Fault;
 use market::{
-    Bar, BarArchive, BarBatch, BarSource, Calendar, Decimal, Interval, PageRequest, Series, Symbol,
-    Venue,
+    Bar, BarArchive, BarBatch, BarSeries, BarSource, Decimal, Interval, PageRequest, Symbol,
+    TradingHours, Venue,
 };
 use store::{Db, StoreConfig};
 use testkit::{FakeClock, TempFolder};
@@ -17,7 +17,7 @@ use tokio::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::{FillTimeout, History};
+use crate::{BarHistory, FillOptions};
 
 const MINUTE: i64 = 60_000;
 /// Noon of some day.
@@ -36,11 +36,11 @@ impl BarSource for Exchange {
         "test"
     }
 
-    fn calendar(&self) -> Calendar {
-        Calendar::AlwaysOpen
+    fn trading_hours(&self) -> TradingHours {
+        TradingHours::AlwaysOpen
     }
 
-    fn late_max(&self) -> Duration {
+    fn publish_delay_max(&self) -> Duration {
         Duration::from_mins(self.late_min.load(Ordering::SeqCst))
     }
 
@@ -65,7 +65,7 @@ impl BarSource for Exchange {
 }
 
 struct House {
-    history: History,
+    history: BarHistory,
     clock: Arc<FakeClock>,
     exchange: Arc<Exchange>,
     interval: Interval,
@@ -85,24 +85,28 @@ impl House {
             late_min: AtomicU64::new(10),
         });
         let shared = Arc::<FakeClock>::clone(&clock);
-        let history = History::new(archive, shared, TaskTracker::new(), CancellationToken::new());
+        let history =
+            BarHistory::new(archive, shared, TaskTracker::new(), CancellationToken::new());
         Self { history, clock, exchange, interval, _folder: folder }
     }
 
-    fn series(&self) -> Series {
+    fn series(&self) -> BarSeries {
         let symbol = Symbol { venue: Venue::Binance, code: "X".to_owned() };
-        Series { source: "test".to_owned(), symbol, interval: self.interval }
+        BarSeries { source: "test".to_owned(), symbol, interval: self.interval }
     }
 
     /// Completes `[from, to)` as far as bars have closed; the end, and how many bars there are.
     async fn ask(&self, from: i64, to: i64) -> Result<(i64, u64), Fault> {
-        let span = self.history.closed(self.interval, TimeRange::new(Millis(from), Millis(to)));
-        let patience =
-            FillTimeout { until: Instant::now() + Duration::from_secs(20), progress: &|_, _| {} };
+        let span =
+            self.history.closed_part(self.interval, TimeRange::new(Millis(from), Millis(to)));
+        let options = FillOptions {
+            deadline: Instant::now() + Duration::from_secs(20),
+            progress: &|_, _| {},
+        };
         let source: Arc<dyn BarSource> = Arc::<Exchange>::clone(&self.exchange);
-        let end = self.history.complete(&source, &self.series(), span, &patience).await?;
+        let end = self.history.fill(&source, &self.series(), span, &options).await?;
         let series = [self.series()];
-        let page = PageRequest { series: &series, span, offset: 0, limit: 1 };
+        let page = PageRequest { series: &series, range: span, offset: 0, limit: 1 };
         Ok((end.0, self.history.page(&page).await?.total))
     }
 }

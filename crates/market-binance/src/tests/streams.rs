@@ -7,7 +7,7 @@ mod refusals;
 mod renewal;
 mod soak;
 
-use market::{Bar, EndCause, FeedEnd, Follow, KlineEvent, KlineFeed, LiveKlines};
+use market::{Bar, EndCause, FeedEnd, KlineEvent, KlineFeed, LiveKlines, SubscribeOptions};
 use market_sim::StreamRules;
 use tokio::time::Instant;
 use tokio_util::sync::DropGuard;
@@ -147,14 +147,19 @@ impl Live {
     }
 
     async fn follow(&self, code: &str, interval: Interval) -> Reader {
-        self.follow_with(code, interval, Follow::default()).await
+        self.follow_with(code, interval, SubscribeOptions::default()).await
     }
 
-    async fn follow_with(&self, code: &str, interval: Interval, how: Follow) -> Reader {
+    async fn follow_with(
+        &self,
+        code: &str,
+        interval: Interval,
+        options: SubscribeOptions,
+    ) -> Reader {
         // What was missed before comes from the record, too, and is no gap; and who has hardly room
         // for candles is not told of gaps.
-        let gaps = (how.after.is_none() && how.queue_max >= 100).then(Vec::new);
-        let feed = self.binance.follow(code, interval, how).await.unwrap();
+        let gaps = (options.resume_after.is_none() && options.queue_max >= 100).then(Vec::new);
+        let feed = self.binance.subscribe(code, interval, options).await.unwrap();
         let (code, closed, statuses) = (code.to_owned(), Vec::new(), Vec::new());
         Reader { code, interval, feed, closed, gaps, statuses }
     }
@@ -341,7 +346,12 @@ async fn streams_spread_over_connections_and_are_given_up_after_a_while() {
 async fn symbols_are_checked_before_anything_is_subscribed_to() {
     let live = live().await;
     for (code, hint) in [("BTCUSTD", "did you mean BTCUSDT"), ("QQQQQQQQ", "not listed")] {
-        let fault = live.binance.follow(code, Interval::M1, Follow::default()).await.err().unwrap();
+        let fault = live
+            .binance
+            .subscribe(code, Interval::M1, SubscribeOptions::default())
+            .await
+            .err()
+            .unwrap();
         assert_eq!((fault.kind(), fault.code()), (fault::Kind::NotFound, "unknown_symbol"));
         assert!(fault.message().contains(hint), "{fault}");
     }
@@ -357,10 +367,10 @@ async fn there_are_only_so_many_series_and_followers() {
     let live = live_with(start(), |_| {}, change).await;
     let _one = live.follow("BTCUSDT", Interval::M1).await;
     let two = live.follow("ETHUSDT", Interval::M1).await;
-    let full = live.binance.follow("SOLUSDT", Interval::M1, Follow::default()).await;
+    let full = live.binance.subscribe("SOLUSDT", Interval::M1, SubscribeOptions::default()).await;
     assert_eq!(full.err().unwrap().code(), "too_many_streams");
     let _three = live.follow("ETHUSDT", Interval::M1).await;
-    let full = live.binance.follow("ETHUSDT", Interval::M1, Follow::default()).await;
+    let full = live.binance.subscribe("ETHUSDT", Interval::M1, SubscribeOptions::default()).await;
     assert_eq!(full.err().unwrap().code(), "too_many_streams");
     drop(two);
     live.follow("ETHUSDT", Interval::M1).await.read(1).await;
@@ -375,6 +385,6 @@ async fn followers_are_told_when_the_house_closes() {
     let end = reader.end().await;
     let last = reader.closed.last().unwrap().open_time;
     assert_eq!(end, FeedEnd { cause: EndCause::Closed, resume_after: last });
-    let late = live.binance.follow("BTCUSDT", Interval::M1, Follow::default()).await;
+    let late = live.binance.subscribe("BTCUSDT", Interval::M1, SubscribeOptions::default()).await;
     assert_eq!(late.err().unwrap().code(), "closing");
 }

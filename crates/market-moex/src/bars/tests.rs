@@ -9,10 +9,10 @@ fn at(text: &str) -> Millis {
     zone::instant(text.parse().unwrap()).0
 }
 
-fn candle(begins: &str, price: i128, closed: bool) -> Candle {
+fn candle(begins: &str, price: i128, closed: bool) -> SecurityCandle {
     let value = |by: i128| Decimal::from_parts(price + by, 0).unwrap();
     let begins: jiff::civil::DateTime = begins.parse().unwrap();
-    Candle {
+    SecurityCandle {
         begins,
         offset_min: zone::instant(begins).1,
         open: value(0),
@@ -76,7 +76,7 @@ fn spans_are_asked_for_on_moscows_clocks() {
 }
 
 #[track_caller]
-fn check_told(interval: Interval, candles: &[Candle], seen: &str, to: &str) {
+fn check_told(interval: Interval, candles: &[SecurityCandle], seen: &str, to: &str) {
     let step = made_from(interval).unwrap();
     let span = TimeRange::new(at("2024-02-15T00:00:00"), LAST);
     let covered = told(span, interval, step, candles, at(seen));

@@ -9,7 +9,7 @@ fn at(text: &str) -> Millis {
     zone::instant(text.parse().unwrap()).0
 }
 
-fn read(row: &str, step: CandleStep, delay: Delay, now: &str) -> Result<Candle, String> {
+fn read(row: &str, step: CandleStep, delay: Delay, now: &str) -> Result<SecurityCandle, String> {
     let text = format!(
         r#"{{"candles":{{"columns":["open","close","high","low","value","volume","begin","end"],
             "data":[[{row}]]}}}}"#
@@ -114,7 +114,7 @@ fn order_is_made_and_contradictions_are_noticed() {
         from: "2024-02-15T10:00:00".parse().unwrap(),
         till: "2024-02-15T12:00:00".parse().unwrap(),
     };
-    let ordered = |candles: Vec<Candle>| in_order(candles).map(|it| kept(it, stretch));
+    let ordered = |candles: Vec<SecurityCandle>| in_order(candles).map(|it| kept(it, stretch));
     let whole = [hour(10, "1"), hour(11, "2"), hour(12, "3")];
     let mixed = vec![
         hour(12, "9"),

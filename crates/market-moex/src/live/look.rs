@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clock::{DAY_MS, Millis, TimeRange};
 use fault::Fault;
-use market::{Candle, CandleStep, Interval, Kline};
+use market::{CandleStep, Interval, Kline, SecurityCandle};
 
 use super::Series;
 use crate::Inner;
@@ -34,7 +34,7 @@ pub(crate) struct Look {
 /// What came for one request.
 #[derive(Debug, Clone)]
 struct Answer {
-    candles: Vec<Candle>,
+    candles: Vec<SecurityCandle>,
     /// There may be another page.
     full: bool,
     /// What comes after the last of them is not known, so it may not be all of its bar.
@@ -78,7 +78,7 @@ fn joined(first: Answer, second: Answer, step: CandleStep) -> Answer {
     let reach = |answer: &Answer| last(answer).filter(|_| answer.full);
     let reach = reach(&first).into_iter().chain(reach(&second)).min();
     // One that was forming and is not there any more was lost, and has grown since.
-    let stale = |candle: &&Candle| {
+    let stale = |candle: &&SecurityCandle| {
         let found = second.candles.binary_search_by_key(&candle.begins, |it| it.begins);
         !candle.closed && found.is_err()
     };
@@ -88,7 +88,7 @@ fn joined(first: Answer, second: Answer, step: CandleStep) -> Answer {
     all.extend(second.candles);
     // Stable: of two with the same beginning, the newer one comes last.
     all.sort_by_key(|candle| candle.begins);
-    let mut candles: Vec<Candle> = Vec::with_capacity(all.len());
+    let mut candles: Vec<SecurityCandle> = Vec::with_capacity(all.len());
     let mut cut = full;
     for candle in all {
         let before = candles.last().map(|it| (it.begins, next_of(opening(it, step), step)));
@@ -113,7 +113,7 @@ fn joined(first: Answer, second: Answer, step: CandleStep) -> Answer {
 /// A candle is closed where a later one follows it, or where its time was over long enough ago.
 /// `None` where sums do not fit.
 fn judge(interval: Interval, step: CandleStep, from: Millis, answer: &Answer) -> Option<Look> {
-    let candles: Vec<Candle> = answer
+    let candles: Vec<SecurityCandle> = answer
         .candles
         .iter()
         .filter(|candle| interval.open_of(opening(candle, step)) >= from)

@@ -8,7 +8,7 @@ use super::*;
 const CANDLES: &str = "/iss/*/candles.json";
 
 /// One call for candles of a share that is known already.
-async fn ask(world: &World) -> Result<WithFreshness<Arc<Candles>>, Fault> {
+async fn ask(world: &World) -> Result<WithFreshness<Arc<SecurityCandles>>, Fault> {
     world.candles("SBER", CandleStep::Day, "2026-11-02", "2026-11-06").await
 }
 
@@ -122,7 +122,7 @@ async fn rows_that_stay_lost_are_named_by_their_days() {
         let world = prepared(|_| {}).await;
         world.trouble(Trouble::new(kind, 100).on(OWN_CANDLES));
         let told = world.candles("GAZP", CandleStep::Day, from, to).await.unwrap();
-        let Candles { candles, missing, .. } = told.value.as_ref();
+        let SecurityCandles { candles, missing, .. } = told.value.as_ref();
         assert!(!missing.is_empty() && missing.is_sorted(), "{kind:?}");
         assert_eq!(candles.len() + missing.len(), whole.value.candles.len(), "{kind:?}");
         assert!(candles.iter().all(|it| !missing.contains(&it.begins.date())), "{kind:?}");
@@ -199,11 +199,11 @@ async fn a_check_that_stalls_does_not_hold_the_answer() {
 async fn rows_that_a_cursor_counts_are_not_lost() {
     for kind in [FaultKind::MissingRows, FaultKind::DuplicateRows, FaultKind::ShuffledRows] {
         let world = prepared(|_| {}).await;
-        let whole = world.basket("IMOEX", "2026-11-06").await.unwrap();
+        let whole = world.constituents("IMOEX", "2026-11-06").await.unwrap();
         let mut codes: Vec<_> = whole.value.constituents.iter().map(|it| it.code.clone()).collect();
         let world = prepared(|_| {}).await;
         world.trouble(Trouble::new(kind, 1).on("/iss/*/analytics/IMOEX.json"));
-        let told = world.basket("IMOEX", "2026-11-06").await.unwrap();
+        let told = world.constituents("IMOEX", "2026-11-06").await.unwrap();
         let mut seen: Vec<_> = told.value.constituents.iter().map(|it| it.code.clone()).collect();
         codes.sort();
         seen.sort();
@@ -211,7 +211,7 @@ async fn rows_that_a_cursor_counts_are_not_lost() {
     }
     let world = prepared(|_| {}).await;
     world.trouble(Trouble::new(FaultKind::MissingRows, 100).on("/iss/*/analytics/IMOEX.json"));
-    let fault = world.basket("IMOEX", "2026-11-06").await.unwrap_err();
+    let fault = world.constituents("IMOEX", "2026-11-06").await.unwrap_err();
     assert_eq!(fault.code(), "upstream_incomplete");
 }
 
@@ -335,7 +335,7 @@ async fn while_it_is_left_alone_everybody_is_told_the_cause() {
         assert_eq!(ask(&world).await.unwrap_err().code(), code, "{kind:?}");
         let before = world.sim.iss_requests();
         world.clock.advance(Duration::from_secs(10));
-        let told = world.basket("IMOEX", "2026-11-06").await.unwrap_err();
+        let told = world.constituents("IMOEX", "2026-11-06").await.unwrap_err();
         assert_eq!((told.kind(), told.code()), (fault, code), "{kind:?}");
         assert_eq!(told.retry_wait(), Some(Duration::from_secs(20)), "{kind:?}");
         assert_eq!(world.sim.iss_requests(), before, "{kind:?}");

@@ -2,7 +2,7 @@
 
 use clock::{DAY_MS, TimeRange};
 use fault::Kind;
-use market::{Bar, BarSource, Candle, Delay};
+use market::{Bar, BarSource, Delay, SecurityCandle};
 
 use super::*;
 
@@ -94,7 +94,7 @@ async fn bars_of_a_day_are_named_by_its_date() {
 }
 
 /// What the candles of a bar's time come to, by hand.
-fn whole(candles: &[Candle], from: Millis, to: Millis) -> Option<[market::Decimal; 4]> {
+fn whole(candles: &[SecurityCandle], from: Millis, to: Millis) -> Option<[market::Decimal; 4]> {
     let inside = candles.iter().filter(|it| from <= it.opens_at() && it.opens_at() < to);
     let inside: Vec<_> = inside.collect();
     let high = inside.iter().map(|it| it.high).max()?;

@@ -5,7 +5,9 @@ mod faults;
 mod readers;
 
 use clock::TimeRange;
-use market::{Bar, BarSource, EndCause, FeedEnd, Follow, KlineEvent, KlineFeed, LiveKlines};
+use market::{
+    Bar, BarSource, EndCause, FeedEnd, KlineEvent, KlineFeed, LiveKlines, SubscribeOptions,
+};
 use tokio::time::Instant;
 
 use super::*;
@@ -36,11 +38,16 @@ async fn live_at(now: &str, change: impl FnOnce(&mut MoexConfig)) -> World {
 
 impl World {
     async fn follow(&self, code: &str, interval: Interval) -> Reader {
-        self.follow_with(code, interval, Follow::default()).await
+        self.follow_with(code, interval, SubscribeOptions::default()).await
     }
 
-    async fn follow_with(&self, code: &str, interval: Interval, how: Follow) -> Reader {
-        let feed = self.moex.follow(code, interval, how).await.unwrap();
+    async fn follow_with(
+        &self,
+        code: &str,
+        interval: Interval,
+        options: SubscribeOptions,
+    ) -> Reader {
+        let feed = self.moex.subscribe(code, interval, options).await.unwrap();
         let (code, clock) = (code.to_owned(), Arc::clone(&self.clock));
         Reader { code, interval, feed, clock, closed: Vec::new(), statuses: Vec::new() }
     }
@@ -240,8 +247,8 @@ async fn a_sleeping_exchange_is_connected_and_says_nothing() {
     // An hour after the end of the evening.
     let world = live_at("2026-11-12T01:00:00", |_| {}).await;
     let after = Some(moscow("2026-11-11T23:45:00"));
-    let how = Follow { after, ..Follow::default() };
-    let mut reader = world.follow_with("SBER", Interval::M1, how).await;
+    let options = SubscribeOptions { resume_after: after, ..SubscribeOptions::default() };
+    let mut reader = world.follow_with("SBER", Interval::M1, options).await;
     let mut late = world.follow("SBER", Interval::M1).await;
     assert_eq!(*late.next().await.unwrap(), KlineEvent::Connected);
     reader.drain().await;
@@ -268,12 +275,13 @@ async fn what_cannot_be_followed_is_refused_before_anything_is_asked() {
         ("QQQQQQQQ", Interval::M1, fault::Kind::NotFound, "unknown_symbol"),
         ("SBER", Interval::S1, fault::Kind::Invalid, "interval_not_served"),
     ] {
-        let fault = world.moex.follow(code, interval, Follow::default()).await.err().unwrap();
+        let fault =
+            world.moex.subscribe(code, interval, SubscribeOptions::default()).await.err().unwrap();
         assert_eq!((fault.kind(), fault.code()), (kind, word), "{code} {fault}");
     }
     for after in [Millis(-1), Millis(0), Millis(i64::MIN)] {
-        let how = Follow { after: Some(after), ..Follow::default() };
-        let fault = world.moex.follow("SBER", Interval::M1, how).await.err().unwrap();
+        let options = SubscribeOptions { resume_after: Some(after), ..SubscribeOptions::default() };
+        let fault = world.moex.subscribe("SBER", Interval::M1, options).await.err().unwrap();
         assert_eq!(fault.code(), "resume_too_far");
     }
     assert_eq!((world.series(), world.asked("candles")), (0, 0));

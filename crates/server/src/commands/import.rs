@@ -6,7 +6,9 @@ use std::path::Path;
 use clock::{Clock as _, SystemClock};
 use market::Interval;
 use market_bars::BarStore;
-use market_files::{Format, ImportOptions, ImportReport, OnBad, Progress, import_bars};
+use market_files::{
+    BadRowPolicy, FileFormat, ImportOptions, ImportProgress, ImportReport, import_bars,
+};
 
 use crate::app::open_store;
 use crate::cli::{BadRow, ImportBarsArgs, ImportCommand};
@@ -71,12 +73,12 @@ async fn bars(args: ImportBarsArgs, config: &Config) -> Result<(), CommandError>
         return Err(CommandError::usage(format!("{}: {error}", args.file.display())));
     }
     let options = ImportOptions {
-        format: Format::of(&args.file)?,
+        format: FileFormat::of(&args.file)?,
         ticker: args.ticker,
         interval,
         on_bad: match args.on_bad_row {
-            BadRow::Stop => OnBad::Stop,
-            BadRow::Skip => OnBad::Skip,
+            BadRow::Stop => BadRowPolicy::Stop,
+            BadRow::Skip => BadRowPolicy::Skip,
         },
         currency: args.currency,
         received_at: SystemClock.now(),
@@ -129,7 +131,7 @@ impl ProgressBar {
         Self { shown: std::io::stderr().is_terminal() }
     }
 
-    fn show(&self, progress: Progress) {
+    fn show(&self, progress: ImportProgress) {
         if !self.shown {
             return;
         }

@@ -73,7 +73,7 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, CommandE
         version: VERSION,
         health: app.health_monitor().probe(),
         metrics: Box::new(move || {
-            fills.set(i64::try_from(history.fills_under_way()).unwrap_or(i64::MAX));
+            fills.set(i64::try_from(history.active_fills()).unwrap_or(i64::MAX));
             metrics.render()
         }),
         metrics_type: telemetry::METRICS_CONTENT_TYPE,

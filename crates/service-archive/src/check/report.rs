@@ -235,8 +235,8 @@ fn rule(it: &RuleCheck) -> Value {
 
 fn change(it: &Change) -> Value {
     json!({ "what": it.what, "earlierInsightId": it.earlier_id, "laterInsightId": it.later_id,
-        "earlierAt": Millis(it.earlier_ms).to_stamp(),
-        "laterAt": Millis(it.later_ms).to_stamp(),
+        "earlierAt": Millis(it.earlier_ms).to_rfc3339_millis(),
+        "laterAt": Millis(it.later_ms).to_rfc3339_millis(),
         "from": it.from, "to": it.to, "explained": it.explained })
 }
 

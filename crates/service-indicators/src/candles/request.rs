@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use clock::{DAY_MS, Millis, TimeRange};
 use fault::Fault;
-use market::{Bar, BarSource, Interval, PageRequest, Series, Ticker};
-use market_bars::{FillTimeout, History};
+use market::{Bar, BarSeries, BarSource, Interval, PageRequest, Ticker};
+use market_bars::{BarHistory, FillOptions};
 use tokio::time::Instant;
 
 use crate::ports::VenueCandles;
@@ -15,10 +15,10 @@ const STRIDES_MAX: u32 = 6;
 const EVER: TimeRange = TimeRange { from: Millis(i64::MIN), to: Millis(i64::MAX) };
 
 pub(crate) struct Request<'a> {
-    pub(crate) history: &'a History,
+    pub(crate) history: &'a BarHistory,
     pub(crate) venue: &'a VenueCandles,
     pub(crate) ticker: &'a Ticker,
-    pub(crate) series: &'a Series,
+    pub(crate) series: &'a BarSeries,
     pub(crate) deadline: Instant,
 }
 
@@ -115,20 +115,20 @@ impl Request<'_> {
     }
 
     async fn fill(&self, source: &Arc<dyn BarSource>, span: TimeRange) -> Result<Millis, Fault> {
-        let patience = FillTimeout { until: self.deadline, progress: &|_, _| {} };
-        self.history.complete(source, self.series, span, &patience).await
+        let patience = FillOptions { deadline: self.deadline, progress: &|_, _| {} };
+        self.history.fill(source, self.series, span, &patience).await
     }
 
     async fn newest(&self, span: TimeRange, limit: usize) -> Result<Vec<Bar>, Fault> {
         let series = std::slice::from_ref(self.series);
-        let request = PageRequest { series, span, offset: 0, limit: 0 };
+        let request = PageRequest { series, range: span, offset: 0, limit: 0 };
         let count = self.history.page(&request).await?.total;
         self.page(span, count.saturating_sub(limit as u64), limit).await
     }
 
     async fn page(&self, span: TimeRange, offset: u64, limit: usize) -> Result<Vec<Bar>, Fault> {
         let series = std::slice::from_ref(self.series);
-        let request = PageRequest { series, span, offset, limit };
+        let request = PageRequest { series, range: span, offset, limit };
         let page = self.history.page(&request).await?;
         Ok(page.bars.into_iter().map(|(_, bar)| bar).collect())
     }
@@ -144,8 +144,8 @@ impl Request<'_> {
     /// those there are: where a file lacks a minute, nobody knows whether it is a minute without
     /// trades, and an hour made of the others would look like any other hour.
     async fn imported(&self) -> Result<(), Fault> {
-        let every = Interval::ALL.map(|interval| Series { interval, ..self.series.clone() });
-        let count = PageRequest { series: &every, span: EVER, offset: 0, limit: 0 };
+        let every = Interval::ALL.map(|interval| BarSeries { interval, ..self.series.clone() });
+        let count = PageRequest { series: &every, range: EVER, offset: 0, limit: 0 };
         let totals = self.history.page(&count).await?.totals;
         let there = every.iter().zip(totals).filter(|(_, total)| *total > 0);
         let there: Vec<Interval> = there.map(|(series, _)| series.interval).collect();

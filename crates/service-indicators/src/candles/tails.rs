@@ -7,7 +7,7 @@ use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 
 use clock::{Millis, TimeRange};
-use market::Series;
+use market::BarSeries;
 
 use super::columns::Candles;
 
@@ -69,7 +69,7 @@ pub(crate) struct Tails {
 
 #[derive(Default)]
 struct Kept {
-    tails: HashMap<Series, Entry>,
+    tails: HashMap<BarSeries, Entry>,
     candles: usize,
     /// Counts uses, so that the longest unused can be found.
     clock: u64,
@@ -81,15 +81,15 @@ struct Entry {
 }
 
 impl Tails {
-    pub(crate) fn last(&self, series: &Series, end: Millis, count: usize) -> Option<Candles> {
+    pub(crate) fn last(&self, series: &BarSeries, end: Millis, count: usize) -> Option<Candles> {
         self.find(series, |tail| tail.last(end, count))
     }
 
-    pub(crate) fn within(&self, series: &Series, span: TimeRange) -> Option<Candles> {
+    pub(crate) fn within(&self, series: &BarSeries, span: TimeRange) -> Option<Candles> {
         self.find(series, |tail| tail.within(span))
     }
 
-    fn find(&self, series: &Series, ask: impl Fn(&Tail) -> Option<Candles>) -> Option<Candles> {
+    fn find(&self, series: &BarSeries, ask: impl Fn(&Tail) -> Option<Candles>) -> Option<Candles> {
         let mut kept = self.kept();
         kept.clock += 1;
         let now = kept.clock;
@@ -99,7 +99,7 @@ impl Tails {
     }
 
     /// Keeps a tail, unless a better one is there.
-    pub(crate) fn keep(&self, series: &Series, tail: Tail) {
+    pub(crate) fn keep(&self, series: &BarSeries, tail: Tail) {
         let mut kept = self.kept();
         if kept.tails.get(series).is_some_and(|entry| entry.tail.covers(&tail)) {
             return;
@@ -122,12 +122,12 @@ impl Tails {
 }
 
 impl Kept {
-    fn longest_unused(&self) -> Option<Series> {
+    fn longest_unused(&self) -> Option<BarSeries> {
         let oldest = self.tails.iter().min_by_key(|(_, entry)| entry.used)?;
         Some(oldest.0.clone())
     }
 
-    fn remove(&mut self, series: &Series) {
+    fn remove(&mut self, series: &BarSeries) {
         if let Some(gone) = self.tails.remove(series) {
             self.candles -= gone.tail.candles.len();
         }
@@ -139,9 +139,9 @@ mod tests {
     use super::*;
     use market::{Bar, Decimal, Interval, Symbol, Venue};
 
-    fn series(code: usize) -> Series {
+    fn series(code: usize) -> BarSeries {
         let symbol = Symbol { venue: Venue::Binance, code: code.to_string() };
-        Series { source: "test".to_owned(), symbol, interval: Interval::S1 }
+        BarSeries { source: "test".to_owned(), symbol, interval: Interval::S1 }
     }
 
     /// One candle for every number.

@@ -10,10 +10,10 @@ use async_trait::async_trait;
 use clock::{DAY_MS, Millis, TimeRange};
 use fault::Fault;
 use market::{
-    ArchivePage, Bar, BarArchive, BarBatch, BarSource, Calendar, Decimal, Interval, Listing,
-    PageRequest, Series, SymbolSource, Venue, VenueHealth,
+    ArchivePage, Bar, BarArchive, BarBatch, BarSeries, BarSource, Decimal, Interval, Listing,
+    PageRequest, SymbolSource, TradingHours, Venue, VenueHealth,
 };
-use market_bars::History;
+use market_bars::BarHistory;
 use ta::{Arg, Spec};
 
 use crate::windows::Window;
@@ -71,8 +71,8 @@ impl BarSource for World {
         "test"
     }
 
-    fn calendar(&self) -> Calendar {
-        Calendar::AlwaysOpen
+    fn trading_hours(&self) -> TradingHours {
+        TradingHours::AlwaysOpen
     }
 
     async fn bars(&self, _: &str, _: Interval, span: TimeRange) -> Result<BarBatch, Fault> {
@@ -97,7 +97,7 @@ impl SymbolSource for World {
 
 #[async_trait]
 impl BarArchive for World {
-    async fn missing(&self, _: &Series, span: TimeRange) -> Result<Vec<TimeRange>, Fault> {
+    async fn missing(&self, _: &BarSeries, span: TimeRange) -> Result<Vec<TimeRange>, Fault> {
         self.read.fetch_add(1, Ordering::SeqCst);
         let Some(known) = *self.known.lock() else { return Ok(vec![span]) };
         let parts = [
@@ -107,7 +107,7 @@ impl BarArchive for World {
         Ok(parts.into_iter().filter(|part| !part.is_empty()).collect())
     }
 
-    async fn append(&self, _: &Series, batch: &BarBatch) -> Result<(), Fault> {
+    async fn append(&self, _: &BarSeries, batch: &BarBatch) -> Result<(), Fault> {
         let mut known = self.known.lock();
         let (from, to) = (batch.covered.from, batch.covered.to);
         *known = Some(
@@ -119,15 +119,15 @@ impl BarArchive for World {
     async fn page(&self, request: &PageRequest<'_>) -> Result<ArchivePage, Fault> {
         self.read.fetch_add(1, Ordering::SeqCst);
         let known = self.known.lock().unwrap_or(TimeRange::new(Millis(0), Millis(0)));
-        let bars = self.bars_in(request.span.overlap(known));
+        let bars = self.bars_in(request.range.overlap(known));
         let total = bars.len() as u64;
         let page = bars.into_iter().skip(request.offset as usize).take(request.limit);
-        let count = |series: &Series| if series.interval == Interval::M1 { total } else { 0 };
+        let count = |series: &BarSeries| if series.interval == Interval::M1 { total } else { 0 };
         let totals = request.series.iter().map(count).collect();
         Ok(ArchivePage { bars: page.map(|bar| (0, bar)).collect(), total, totals })
     }
 
-    async fn received_at(&self, _: &[Series]) -> Result<Vec<Option<Millis>>, Fault> {
+    async fn received_at(&self, _: &[BarSeries]) -> Result<Vec<Option<Millis>>, Fault> {
         Ok(Vec::new())
     }
 
@@ -150,7 +150,8 @@ impl House {
         let clock = Arc::new(FakeClock::new(Millis(NOON + 1_000)));
         let archive: Arc<dyn BarArchive> = Arc::<World>::clone(&world);
         let shared = Arc::<FakeClock>::clone(&clock);
-        let history = History::new(archive, shared, TaskTracker::new(), CancellationToken::new());
+        let history =
+            BarHistory::new(archive, shared, TaskTracker::new(), CancellationToken::new());
         let ports = VenueCandles {
             source: "test".to_owned(),
             symbols: Arc::clone(&world) as _,

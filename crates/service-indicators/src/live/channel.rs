@@ -9,7 +9,7 @@ use clock::{Clock, Millis, TimeRange};
 use contract::StreamEvent;
 use fanout::{Broadcast, Priority, Subscriber};
 use fault::Fault;
-use market::{Bar, Follow, Interval};
+use market::{Bar, Interval, SubscribeOptions};
 use tokio::time::Instant;
 
 use super::Live;
@@ -90,8 +90,8 @@ impl Channel {
         let most = followed_max(live.candles.calendar(&ask.ticker)?);
         let (floor, after) = anchor(ask.interval, &history, now, most);
         let code = ask.ticker.symbol.code.clone();
-        let follow = Follow { after, ..Follow::default() };
-        let feed = port.follow(&code, ask.interval, follow).await?;
+        let follow = SubscribeOptions { resume_after: after, ..SubscribeOptions::default() };
+        let feed = port.subscribe(&code, ask.interval, follow).await?;
         let channel = Arc::new(Self {
             subject: Subject {
                 symbol: Arc::from(&*ask.ticker.name),
@@ -264,7 +264,7 @@ mod tests {
 
     use super::*;
     use fanout::Next;
-    use market::{Calendar, Decimal, Delay, Ticker, Venue};
+    use market::{Decimal, Delay, Ticker, TradingHours, Venue};
 
     const MINUTE: i64 = 60_000;
 
@@ -346,7 +346,7 @@ mod tests {
 
     /// `ago` is how many minutes ago the last candle of history opened.
     #[track_caller]
-    fn check(calendar: Calendar, ago: i64, follows_history: bool) {
+    fn check(calendar: TradingHours, ago: i64, follows_history: bool) {
         let now = Millis(20_000 * clock::DAY_MS + 30_000);
         let open_time = Millis(now.0 - 30_000 - ago * MINUTE);
         let one = Decimal::ZERO;
@@ -362,11 +362,11 @@ mod tests {
 
     #[test]
     fn a_night_is_no_reason_to_pass_over_the_first_candles_of_the_morning() {
-        check(Calendar::AlwaysOpen, 1, true);
-        check(Calendar::AlwaysOpen, 499, true);
-        check(Calendar::AlwaysOpen, 600, false);
-        check(Calendar::Unknown, 600, true);
-        check(Calendar::Unknown, 10 * 1_440, true);
-        check(Calendar::Unknown, 30 * 1_440, false);
+        check(TradingHours::AlwaysOpen, 1, true);
+        check(TradingHours::AlwaysOpen, 499, true);
+        check(TradingHours::AlwaysOpen, 600, false);
+        check(TradingHours::Unknown, 600, true);
+        check(TradingHours::Unknown, 10 * 1_440, true);
+        check(TradingHours::Unknown, 30 * 1_440, false);
     }
 }

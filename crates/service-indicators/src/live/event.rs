@@ -141,7 +141,7 @@ impl Subject {
         let said = match status {
             Status::Connected => WireStatus {
                 status: Some("connected"),
-                delay: (self.delay != Delay::RealTime).then(|| self.delay.word()),
+                delay: (self.delay != Delay::RealTime).then(|| self.delay.as_str()),
                 ..Default::default()
             },
             Status::Reconnecting => {

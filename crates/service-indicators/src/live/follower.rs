@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clock::Millis;
 use fault::{Fault, Kind};
-use market::{EndCause, Follow, Kline, KlineEvent, KlineFeed, LiveKlines};
+use market::{EndCause, Kline, KlineEvent, KlineFeed, LiveKlines, SubscribeOptions};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -85,10 +85,11 @@ impl Follower {
     async fn follow_again(&mut self, stop: &CancellationToken) -> Result<(), Ended> {
         let mut attempt = 0;
         loop {
-            let follow = Follow { after: Some(self.last), ..Follow::default() };
+            let follow =
+                SubscribeOptions { resume_after: Some(self.last), ..SubscribeOptions::default() };
             let interval = self.channel.subject.interval;
             let fault = tokio::select! {
-                followed = self.port.follow(&self.code, interval, follow) => match followed {
+                followed = self.port.subscribe(&self.code, interval, follow) => match followed {
                     Ok(feed) => {
                         self.feed = feed;
                         return Ok(());

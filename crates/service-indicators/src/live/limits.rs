@@ -21,7 +21,7 @@
 //! from a channel's memory and from history, never from the venue's replay. A venue that has to be
 //! asked for every candle may bear fewer series than there are channels, and says so itself.
 
-use market::{Calendar, Follow};
+use market::{SubscribeOptions, TradingHours};
 
 /// How many different series with indicators are followed at a time.
 pub const CHANNELS_MAX: usize = 2_048;
@@ -43,10 +43,10 @@ const FOLLOWED_MAX_SLEEPING: u64 = 20_000;
 
 /// How many candles' time may lie between the end of history and now for a venue to be followed from
 /// there.
-pub(super) const fn followed_max(calendar: Calendar) -> u64 {
+pub(super) const fn followed_max(calendar: TradingHours) -> u64 {
     match calendar {
-        Calendar::AlwaysOpen => FOLLOWED_MAX,
-        Calendar::Unknown => FOLLOWED_MAX_SLEEPING,
+        TradingHours::AlwaysOpen => FOLLOWED_MAX,
+        TradingHours::Unknown => FOLLOWED_MAX_SLEEPING,
     }
 }
 
@@ -61,7 +61,7 @@ pub struct StreamLimits {
 
 impl Default for StreamLimits {
     fn default() -> Self {
-        Self { queue_max: Follow::QUEUE_MAX, replay_max: 5_000 }
+        Self { queue_max: SubscribeOptions::QUEUE_MAX, replay_max: 5_000 }
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
         assert!(usual.are_sound());
         assert_eq!((usual.queue_max, usual.replay_max, usual.kept()), (1_000, 5_000, KEPT_MAX));
         // What a new channel is told again fits into the queue it is told through.
-        assert!(FOLLOWED_MAX < Follow::QUEUE_MAX as u64);
+        assert!(FOLLOWED_MAX < SubscribeOptions::QUEUE_MAX as u64);
         for replay_max in [*StreamLimits::REPLAY.start(), 100, 5_000, *StreamLimits::REPLAY.end()] {
             let limits = StreamLimits { replay_max, ..usual };
             assert!(limits.are_sound() && limits.kept() as u64 <= replay_max);

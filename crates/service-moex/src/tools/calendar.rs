@@ -61,7 +61,7 @@ fn row(day: &TradingDay) -> Value {
     known([
         ("date", Some(day.date.to_string().into())),
         ("is_trading", Some(day.is_trading.into())),
-        ("basis", Some(day.basis.word().into())),
+        ("basis", Some(day.basis.as_str().into())),
         ("opens", day.session.map(|it| it.opens.to_rfc3339().into())),
         ("closes", day.session.map(|it| it.closes.to_rfc3339().into())),
     ])

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use contract::Cx;
 use fault::Fault;
-use market::{Basket, Constituent, Decimal, WithFreshness};
+use market::{Constituent, Decimal, IndexConstituents, WithFreshness};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ pub(crate) struct Args {
 pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     let date = ask::date("as_of_date", &args.as_of_date)?;
     let WithFreshness { value: basket, freshness } =
-        cx.service.exchange.basket(&args.index_ticker, date).await.map_err(named)?;
+        cx.service.exchange.constituents(&args.index_ticker, date).await.map_err(named)?;
     Ok(Answer {
         metadata: json!({
             "source": "moex-iss",
@@ -54,7 +54,7 @@ fn row(it: &Constituent) -> Value {
     ])
 }
 
-fn metrics(basket: &Basket) -> Value {
+fn metrics(basket: &IndexConstituents) -> Value {
     let mut weights: Vec<f64> =
         basket.constituents.iter().map(|it| it.weight_pct.to_f64()).collect();
     weights.sort_by(|a, b| b.total_cmp(a));
@@ -66,7 +66,7 @@ fn metrics(basket: &Basket) -> Value {
     ])
 }
 
-fn text(basket: &Basket) -> String {
+fn text(basket: &IndexConstituents) -> String {
     let mut text = format!(
         "{} on {}: {} constituents\n",
         basket.index,

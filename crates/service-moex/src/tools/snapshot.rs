@@ -34,8 +34,8 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         ("short_name", Some(shot.security.short_name.as_str().into())),
         ("isin", shot.security.isin.as_deref().map(Value::from)),
         ("lot_size", shot.security.lot.map(Value::from)),
-        ("price_basis", Some(shot.basis.word().into())),
-        ("trading_status", Some(shot.status.word().into())),
+        ("price_basis", Some(shot.basis.as_str().into())),
+        ("trading_status", Some(shot.status.as_str().into())),
         // The contract wants numbers; where there is nothing to compare with, zero says nothing.
         ("is_change_known", Some((shot.change.is_some() && shot.change_pct.is_some()).into())),
         ("is_stale", Some((shot.basis != PriceBasis::LastTrade || freshness.stale).into())),
@@ -56,7 +56,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
         shot.last,
         security.currency,
         freshness.as_of,
-        shot.status.word(),
+        shot.status.as_str(),
     );
     if shot.basis != PriceBasis::LastTrade {
         text.push_str("nothing was traded in this session yet; the price is an earlier one\n");

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use contract::Cx;
 use fault::Fault;
 use jiff::civil::Date;
-use market::{Candle, CandleRequest, CandleStep, Decimal, Split, WithFreshness};
+use market::{CandleRequest, CandleStep, Decimal, SecurityCandle, Split, WithFreshness};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
     let WithFreshness { value, freshness } = exchange.candles(&request).await?;
     let splits = Splits::of(exchange, &ticker, from, to).await;
     let candles = &value.candles;
-    let closed: Vec<&Candle> = candles.iter().filter(|candle| candle.closed).collect();
+    let closed: Vec<&SecurityCandle> = candles.iter().filter(|candle| candle.closed).collect();
     let mut days: Vec<Date> = closed.iter().map(|candle| candle.begins.date()).collect();
     days.dedup();
     // Fewer candles have no volatility that a year could be made of.
@@ -67,14 +67,14 @@ pub(crate) async fn call(cx: Cx<Moex>, args: Args) -> Result<Answer, Fault> {
 
 /// What the figures are of.
 struct Series<'a> {
-    closed: Vec<&'a Candle>,
+    closed: Vec<&'a SecurityCandle>,
     days: Vec<Date>,
     splits: Splits,
     year: Option<Year>,
     step: CandleStep,
 }
 
-fn row(candle: &Candle) -> Value {
+fn row(candle: &SecurityCandle) -> Value {
     known([
         ("ts", Some(candle.begins_rfc3339().into())),
         ("open", Some(number(candle.open))),
@@ -90,11 +90,11 @@ fn row(candle: &Candle) -> Value {
 
 fn metrics(series: &Series<'_>, gaps: &Gaps) -> Value {
     let Series { closed, days, splits, year, .. } = series;
-    let factor = |candle: &Candle| splits.factor(candle.begins.date());
-    let price = |of: fn(&Candle) -> Decimal| -> Vec<f64> {
+    let factor = |candle: &SecurityCandle| splits.factor(candle.begins.date());
+    let price = |of: fn(&SecurityCandle) -> Decimal| -> Vec<f64> {
         closed.iter().map(|candle| of(candle).to_f64() / factor(candle)).collect()
     };
-    let volume = |candle: &&Candle| Some(candle.volume?.to_f64() * factor(candle));
+    let volume = |candle: &&SecurityCandle| Some(candle.volume?.to_f64() * factor(candle));
     let volume: f64 = closed.iter().filter_map(volume).sum();
     let (closes, count) = (price(|candle| candle.close), days.len() as f64);
     let candles_of_year = year.map(|year| year.sessions * candles_of_day(series));
@@ -150,7 +150,7 @@ fn method(series: &Series<'_>) -> String {
     )
 }
 
-fn text(ticker: &str, step: CandleStep, candles: &[Candle]) -> String {
+fn text(ticker: &str, step: CandleStep, candles: &[SecurityCandle]) -> String {
     let mut text = format!("{ticker} {}: {} candles\n", step.as_str(), candles.len());
     let skipped = candles.len().saturating_sub(SHOWN_MAX);
     if skipped > 0 {
@@ -173,9 +173,9 @@ fn text(ticker: &str, step: CandleStep, candles: &[Candle]) -> String {
 mod tests {
     use super::*;
 
-    fn candle(begins: &str, prices: [&str; 4], volume: &str) -> Candle {
+    fn candle(begins: &str, prices: [&str; 4], volume: &str) -> SecurityCandle {
         let [open, high, low, close] = prices.map(|price| price.parse().unwrap());
-        Candle {
+        SecurityCandle {
             begins: begins.parse().unwrap(),
             offset_min: 180,
             open,
@@ -188,8 +188,8 @@ mod tests {
         }
     }
 
-    fn of(candles: &[Candle], splits: Splits, step: CandleStep) -> Value {
-        let closed: Vec<&Candle> = candles.iter().collect();
+    fn of(candles: &[SecurityCandle], splits: Splits, step: CandleStep) -> Value {
+        let closed: Vec<&SecurityCandle> = candles.iter().collect();
         let mut days: Vec<Date> = closed.iter().map(|candle| candle.begins.date()).collect();
         days.dedup();
         let series = Series { closed, days, splits, year: Some(Year::CONVENTION), step };

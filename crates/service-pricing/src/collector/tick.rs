@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
         let unknown = self.fields.keys().filter(|name| !FIELDS.contains(&name.as_str()));
         for name in unknown.take(8) {
             let shown: String = name.chars().take(64).collect();
-            let meant = market::closest(&shown, FIELDS.into_iter(), 1);
+            let meant = market::closest_codes(&shown, FIELDS.into_iter(), 1);
             let meant: String = meant.iter().map(|it| format!("; did you mean {it}?")).collect();
             self.wrong.push((shown, format!("no such field{meant}")));
         }

@@ -4,9 +4,9 @@ use contract::Cx;
 use fault::Fault;
 
 use crate::Quotes;
-use crate::answer::Health;
+use crate::answer::HealthReply;
 use crate::wire::{NoArgs, api_cx};
 
-pub(crate) async fn call(cx: Cx<Quotes>, _: NoArgs) -> Result<Health, Fault> {
+pub(crate) async fn call(cx: Cx<Quotes>, _: NoArgs) -> Result<HealthReply, Fault> {
     cx.service.api.health(&api_cx(&cx)).await
 }

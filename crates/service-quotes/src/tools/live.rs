@@ -4,9 +4,9 @@ use contract::Cx;
 use fault::Fault;
 
 use crate::Quotes;
-use crate::answer::Live;
+use crate::answer::LiveReply;
 use crate::wire::{LiveArgs, api_cx};
 
-pub(crate) async fn call(cx: Cx<Quotes>, args: LiveArgs) -> Result<Live, Fault> {
+pub(crate) async fn call(cx: Cx<Quotes>, args: LiveArgs) -> Result<LiveReply, Fault> {
     cx.service.api.live(&api_cx(&cx), &args.tickers).await
 }

@@ -4,9 +4,9 @@ use contract::Cx;
 use fault::Fault;
 
 use crate::Quotes;
-use crate::answer::Metadata;
+use crate::answer::MetadataReply;
 use crate::wire::NoArgs;
 
-pub(crate) async fn call(cx: Cx<Quotes>, _: NoArgs) -> Result<Metadata, Fault> {
+pub(crate) async fn call(cx: Cx<Quotes>, _: NoArgs) -> Result<MetadataReply, Fault> {
     Ok(cx.service.metadata.clone())
 }

@@ -7,7 +7,7 @@ use market::Interval;
 use serde_json::Value;
 
 use super::{HistoricalArgs, HistoryPage, short};
-use crate::answer::{BarRow, History, HistoryQuery};
+use crate::answer::{BarRow, HistoryQuery, HistoryReply};
 
 fn page(bars: usize, digits: usize) -> HistoryPage {
     let number = format!("1.{}", "3".repeat(digits));
@@ -20,7 +20,7 @@ fn page(bars: usize, digits: usize) -> HistoryPage {
         close: number.clone(),
         volume: None,
     };
-    let history = History {
+    let history = HistoryReply {
         bars: (0..bars).map(bar).collect(),
         total: 1000,
         missing: Vec::new(),

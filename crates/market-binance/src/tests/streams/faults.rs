@@ -296,8 +296,8 @@ async fn the_exchange_may_stay_away_for_long() {
 #[tokio::test]
 async fn a_gap_of_many_pages_does_not_drown_its_readers() {
     let mut live = live().await;
-    let how = Follow { after: None, queue_max: 600 };
-    let mut reader = live.follow_with("BTCUSDT", Interval::S1, how).await;
+    let options = SubscribeOptions { resume_after: None, queue_max: 600 };
+    let mut reader = live.follow_with("BTCUSDT", Interval::S1, options).await;
     reader.read(2).await;
     // Twenty minutes: three pages, and twice what fits into the queue.
     live.leave(&mut reader, Duration::from_secs(2)).await;

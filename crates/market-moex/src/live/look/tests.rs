@@ -7,12 +7,12 @@ use super::*;
 use crate::zone;
 
 /// Candles of so many minutes after ten in the morning; those in brackets have closed.
-fn candles(text: &str) -> Vec<Candle> {
+fn candles(text: &str) -> Vec<SecurityCandle> {
     let candle = |word: &str| {
         let minute: i8 = word.trim_matches(['[', ']']).parse().unwrap();
         let begins = jiff::civil::date(2026, 11, 11).at(10, minute, 0, 0);
         let price = Decimal::from_parts(i128::from(minute), 0).unwrap();
-        Candle {
+        SecurityCandle {
             begins,
             offset_min: zone::instant(begins).1,
             open: price,

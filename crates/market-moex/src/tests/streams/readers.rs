@@ -54,8 +54,8 @@ async fn nothing_is_asked_once_nobody_follows() {
 #[tokio::test]
 async fn a_reader_that_is_too_slow_is_cut_off_and_resumes_without_loss() {
     let world = live().await;
-    let how = Follow { after: None, queue_max: 3 };
-    let mut slow = world.follow_with("SBER", Interval::M1, how).await;
+    let options = SubscribeOptions { resume_after: None, queue_max: 3 };
+    let mut slow = world.follow_with("SBER", Interval::M1, options).await;
     let mut quick = world.follow("SBER", Interval::M1).await;
     quick.read_until(is_forming).await;
     for _ in 0..8 {
@@ -66,8 +66,9 @@ async fn a_reader_that_is_too_slow_is_cut_off_and_resumes_without_loss() {
     assert_eq!(end.cause, EndCause::TooSlow);
     assert_eq!(slow.closed.len(), 3);
     assert_eq!(end.resume_after, slow.closed[2].open_time);
-    let how = Follow { after: Some(end.resume_after), ..Follow::default() };
-    let mut again = world.follow_with("SBER", Interval::M1, how).await;
+    let options =
+        SubscribeOptions { resume_after: Some(end.resume_after), ..SubscribeOptions::default() };
+    let mut again = world.follow_with("SBER", Interval::M1, options).await;
     again.read(5).await;
     slow.closed.append(&mut again.closed);
     assert_eq!(slow.closed, quick.closed);
@@ -78,11 +79,11 @@ async fn a_reader_that_is_too_slow_is_cut_off_and_resumes_without_loss() {
 async fn what_was_missed_comes_first_over_as_many_pages_as_it_takes() {
     let world = live().await;
     let after = moscow("2026-11-09T10:00:00");
-    let how = Follow { after: Some(after), ..Follow::default() };
+    let options = SubscribeOptions { resume_after: Some(after), ..SubscribeOptions::default() };
     // The first one begins the series, the second one finds it further on.
-    let mut first = world.follow_with("SBER", Interval::M1, how).await;
+    let mut first = world.follow_with("SBER", Interval::M1, options).await;
     first.read_until(is_forming).await;
-    let mut second = world.follow_with("SBER", Interval::M1, how).await;
+    let mut second = world.follow_with("SBER", Interval::M1, options).await;
     second.read_until(is_forming).await;
     assert!(first.closed.len() > 1_500, "{}", first.closed.len());
     assert_eq!(first.closed, second.closed);
@@ -100,9 +101,12 @@ async fn a_replay_waits_for_an_exchange_that_fails() {
     let world = live().await;
     let mut first = world.follow("SBER", Interval::M1).await;
     first.read_until(is_forming).await;
-    let how = Follow { after: Some(moscow("2026-11-11T11:00:00")), ..Follow::default() };
+    let options = SubscribeOptions {
+        resume_after: Some(moscow("2026-11-11T11:00:00")),
+        ..SubscribeOptions::default()
+    };
     world.trouble(Trouble::new(FaultKind::ErrorRows, 9).on(CANDLES));
-    let mut reader = world.follow_with("SBER", Interval::M1, how).await;
+    let mut reader = world.follow_with("SBER", Interval::M1, options).await;
     // The exchange is left alone for a while after so many failures.
     first.read_until(is_down).await;
     world.clock.advance(Duration::from_mins(1));
@@ -120,8 +124,11 @@ async fn a_replay_does_not_take_empty_answers_for_the_end() {
     world.clock.advance(Duration::from_mins(6));
     first.read(6).await;
     world.trouble(Trouble::new(FaultKind::EmptyBlocks, 1_000).on(CANDLES));
-    let how = Follow { after: Some(first.closed[0].open_time), ..Follow::default() };
-    let mut second = world.follow_with("SBER", Interval::M1, how).await;
+    let options = SubscribeOptions {
+        resume_after: Some(first.closed[0].open_time),
+        ..SubscribeOptions::default()
+    };
+    let mut second = world.follow_with("SBER", Interval::M1, options).await;
     let asked = world.asked("candles");
     while world.asked("candles") < asked + 16 {
         second.drain().await;
@@ -135,8 +142,11 @@ async fn a_replay_does_not_take_empty_answers_for_the_end() {
 #[tokio::test]
 async fn a_reader_who_is_ahead_gets_nothing_twice() {
     let world = live().await;
-    let how = Follow { after: Some(moscow("2026-11-11T12:06:00")), ..Follow::default() };
-    let mut reader = world.follow_with("SBER", Interval::M1, how).await;
+    let options = SubscribeOptions {
+        resume_after: Some(moscow("2026-11-11T12:06:00")),
+        ..SubscribeOptions::default()
+    };
+    let mut reader = world.follow_with("SBER", Interval::M1, options).await;
     world.clock.advance(Duration::from_mins(4));
     reader.read(2).await;
     assert_eq!(reader.closed[0].open_time, moscow("2026-11-11T12:07:00"));
@@ -147,8 +157,11 @@ async fn a_resume_point_beyond_all_time_is_one_that_is_ahead() {
     let world = live().await;
     for interval in Interval::ALL.into_iter().filter(|interval| *interval != Interval::S1) {
         for after in [i64::MAX, i64::MAX - 1, i64::MAX - 40 * clock::DAY_MS] {
-            let how = Follow { after: Some(Millis(after)), ..Follow::default() };
-            let mut reader = world.follow_with("SBER", interval, how).await;
+            let options = SubscribeOptions {
+                resume_after: Some(Millis(after)),
+                ..SubscribeOptions::default()
+            };
+            let mut reader = world.follow_with("SBER", interval, options).await;
             let event = reader.next().await.unwrap();
             assert_eq!(*event, KlineEvent::Connected, "{interval} after {after}");
         }
@@ -164,10 +177,10 @@ async fn there_are_only_so_many_series_and_followers() {
     let world = live_at(NOON, change).await;
     let _one = world.follow("SBER", Interval::M1).await;
     let two = world.follow("GAZP", Interval::M1).await;
-    let full = world.moex.follow("LKOH", Interval::M1, Follow::default()).await;
+    let full = world.moex.subscribe("LKOH", Interval::M1, SubscribeOptions::default()).await;
     assert_eq!(full.err().unwrap().code(), "too_many_streams");
     let _three = world.follow("GAZP", Interval::M1).await;
-    let full = world.moex.follow("GAZP", Interval::M1, Follow::default()).await;
+    let full = world.moex.subscribe("GAZP", Interval::M1, SubscribeOptions::default()).await;
     assert_eq!(full.err().unwrap().code(), "too_many_streams");
     drop(two);
     world.follow("GAZP", Interval::M1).await.read_until(is_forming).await;
@@ -184,6 +197,11 @@ async fn followers_are_told_when_the_house_closes() {
     let end = reader.end().await;
     assert_eq!(end.cause, EndCause::Closed);
     assert_eq!(end.resume_after, reader.closed[1].open_time);
-    let fault = world.moex.follow("SBER", Interval::M1, Follow::default()).await.err().unwrap();
+    let fault = world
+        .moex
+        .subscribe("SBER", Interval::M1, SubscribeOptions::default())
+        .await
+        .err()
+        .unwrap();
     assert_eq!(fault.code(), "closing");
 }

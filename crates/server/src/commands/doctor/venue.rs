@@ -8,7 +8,7 @@ use clock::SystemClock;
 use fault::Fault;
 use http::Uri;
 use market::{
-    Follow, Interval, KlineEvent, LiveKlines as _, Quote, QuoteSource as _, Symbol, Venue,
+    Interval, KlineEvent, LiveKlines as _, Quote, QuoteSource as _, SubscribeOptions, Symbol, Venue,
 };
 use market_binance::Binance;
 
@@ -69,8 +69,8 @@ fn open(site: &BinanceSite) -> Result<Binance, Finding> {
 /// Whether candles are heard as they form.
 async fn streams(exchange: &Binance) -> Finding {
     let heard = async {
-        let how = Follow { after: None, queue_max: 16 };
-        let mut feed = exchange.follow(TICKER, Interval::M1, how).await.ok()?;
+        let how = SubscribeOptions { resume_after: None, queue_max: 16 };
+        let mut feed = exchange.subscribe(TICKER, Interval::M1, how).await.ok()?;
         while let Some(event) = feed.next().await {
             if matches!(*event, KlineEvent::Connected | KlineEvent::Candle { .. }) {
                 return Some(());

@@ -10,11 +10,12 @@ use async_trait::async_trait;
 use clock::{DAY_MS, Millis, TimeRange};
 use fault::Fault;
 use market::{
-    Bar, BarArchive, BarBatch, BarSource, Calendar, Decimal, EndCause, FeedEnd, Follow, Interval,
-    Kline, KlineEvent, KlineFeed, Listing, LiveKlines, SymbolSource, Venue, VenueHealth,
+    Bar, BarArchive, BarBatch, BarSource, Decimal, EndCause, FeedEnd, Interval, Kline, KlineEvent,
+    KlineFeed, Listing, LiveKlines, SubscribeOptions, SymbolSource, TradingHours, Venue,
+    VenueHealth,
 };
+use market_bars::BarHistory;
 use market_bars::BarStore;
-use market_bars::History;
 use store::{Db, StoreConfig};
 use testkit::{FakeClock, TempFolder};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -80,8 +81,8 @@ impl BarSource for Scripted {
         "test"
     }
 
-    fn calendar(&self) -> Calendar {
-        Calendar::AlwaysOpen
+    fn trading_hours(&self) -> TradingHours {
+        TradingHours::AlwaysOpen
     }
 
     async fn bars(&self, _: &str, interval: Interval, span: TimeRange) -> Result<BarBatch, Fault> {
@@ -102,13 +103,18 @@ impl BarSource for Scripted {
 
 #[async_trait]
 impl LiveKlines for Scripted {
-    async fn follow(&self, _: &str, _: Interval, how: Follow) -> Result<Box<dyn KlineFeed>, Fault> {
+    async fn subscribe(
+        &self,
+        _: &str,
+        _: Interval,
+        how: SubscribeOptions,
+    ) -> Result<Box<dyn KlineFeed>, Fault> {
         if let Some(refusal) = self.refusals.lock().pop_front() {
             return Err(refusal);
         }
         self.followed.fetch_add(1, Ordering::SeqCst);
         let (sender, receiver) = unbounded_channel();
-        let mut at = how.after.map_or(self.forming(), |after| Interval::M1.next_open(after));
+        let mut at = how.resume_after.map_or(self.forming(), |after| Interval::M1.next_open(after));
         while at < self.forming() {
             sender.send(Arc::new(kline(at, true))).unwrap();
             at = Interval::M1.next_open(at);
@@ -147,7 +153,7 @@ impl House {
         let archive: Arc<dyn BarArchive> = Arc::new(BarStore::new(db));
         let (tracker, stop) = (TaskTracker::new(), CancellationToken::new());
         let shared = Arc::<FakeClock>::clone(&clock);
-        let history = History::new(archive, shared, tracker.clone(), stop.clone());
+        let history = BarHistory::new(archive, shared, tracker.clone(), stop.clone());
         let venue = Arc::new(Scripted { forming: AtomicI64::new(NOON), ..Scripted::default() });
         let ports = VenueCandles {
             source: "test".to_owned(),
