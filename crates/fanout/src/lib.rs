@@ -1,13 +1,13 @@
-//! One event to many readers: each has a bounded queue that is choosy about what it gives up when
+//! One event to many subscribers: each has a bounded queue that is choosy about what it gives up when
 //! it is full. An event is built once and shared.
 //!
 //! What an event is, and how it travels, is not known here.
 
-mod fan;
+mod broadcast;
 mod queue;
 
-pub use fan::{Broadcast, Depth, Subscriber};
-pub use queue::{End, Next, Queue};
+pub use broadcast::{Broadcast, QueueDepth, Subscriber};
+pub use queue::{EndReason, Next, Queue};
 
 /// How much an event matters, least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

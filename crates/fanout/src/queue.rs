@@ -12,7 +12,7 @@ const KEPT: usize = 32;
 
 /// Why nothing more comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum EndReason {
     /// The reader could not even take what is never left out.
     TooSlow,
     /// The source is over.
@@ -22,10 +22,10 @@ pub enum End {
 #[derive(Debug)]
 struct State<T> {
     events: VecDeque<(Priority, Arc<T>)>,
-    /// How many of the events are of each worth.
+    /// How many of the events are of each priority.
     counts: [usize; 3],
     reader: Option<Waker>,
-    ended: Option<End>,
+    ended: Option<EndReason>,
 }
 
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub struct Queue<T> {
 pub enum Next<T> {
     Event(Arc<T>),
     /// Nothing is left, and nothing will come.
-    Ended(End),
+    Ended(EndReason),
 }
 
 impl<T> Queue<T> {
@@ -63,7 +63,7 @@ impl<T> Queue<T> {
             if arriving != Priority::MustDeliver {
                 return true;
             }
-            state.ended = Some(End::TooSlow);
+            state.ended = Some(EndReason::TooSlow);
         } else {
             state.counts[arriving as usize] += 1;
             state.events.push_back((arriving, Arc::clone(event)));
@@ -78,7 +78,7 @@ impl<T> Queue<T> {
     }
 
     /// Nothing more will come.
-    pub fn end(&self, cause: End) {
+    pub fn end(&self, cause: EndReason) {
         let mut state = self.state();
         state.ended.get_or_insert(cause);
         let reader = state.reader.take();
@@ -90,8 +90,8 @@ impl<T> Queue<T> {
 
     pub fn poll_pop(&self, context: &mut Context<'_>) -> Poll<Next<T>> {
         let mut state = self.state();
-        if let Some((worth, event)) = state.events.pop_front() {
-            state.counts[worth as usize] -= 1;
+        if let Some((priority, event)) = state.events.pop_front() {
+            state.counts[priority as usize] -= 1;
             if state.events.is_empty() && state.events.capacity() > KEPT {
                 state.events = VecDeque::new();
             }
@@ -107,7 +107,7 @@ impl<T> Queue<T> {
     /// Ready when the house closes, whatever is still waiting.
     pub fn poll_closed(&self, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.state();
-        if state.ended == Some(End::Closed) {
+        if state.ended == Some(EndReason::Closed) {
             return Poll::Ready(());
         }
         state.reader = Some(context.waker().clone());
@@ -124,7 +124,7 @@ impl<T> Queue<T> {
     }
 
     /// Whether more than half of the room is taken by what cannot be left out.
-    pub fn is_crowded(&self) -> bool {
+    pub fn is_nearly_full(&self) -> bool {
         let state = self.state();
         state.ended.is_none() && state.counts[Priority::MustDeliver as usize] * 2 > self.max
     }
@@ -136,9 +136,9 @@ impl<T> State<T> {
     fn make_room(&mut self, arriving: Priority) -> bool {
         let least = [Priority::Droppable, Priority::Status]
             .into_iter()
-            .find(|worth| *worth <= arriving && self.counts[*worth as usize] > 0);
+            .find(|priority| *priority <= arriving && self.counts[*priority as usize] > 0);
         let Some(least) = least else { return false };
-        let Some(at) = self.events.iter().position(|(worth, _)| *worth == least) else {
+        let Some(at) = self.events.iter().position(|(priority, _)| *priority == least) else {
             return false;
         };
         self.events.remove(at);
@@ -151,8 +151,8 @@ impl<T> State<T> {
 mod tests {
     use super::*;
 
-    /// `[1]` is lasting, letters are a status, and a number is fleeting.
-    fn worth(word: &str) -> Priority {
+    /// `[1]` is lasting, letters are a status, and a number is droppable.
+    fn priority(word: &str) -> Priority {
         match word.as_bytes().first() {
             Some(b'[') => Priority::MustDeliver,
             Some(b'a'..=b'z') => Priority::Status,
@@ -161,7 +161,7 @@ mod tests {
     }
 
     fn push(queue: &Queue<&'static str>, word: &'static str) -> bool {
-        queue.push(&Arc::new(word), worth(word))
+        queue.push(&Arc::new(word), priority(word))
     }
 
     fn popped(queue: &Queue<&'static str>) -> Vec<Next<&'static str>> {
@@ -186,7 +186,7 @@ mod tests {
         }
         let mut expected: Vec<Next<&'static str>> =
             left.split(' ').map(|word| Next::Event(Arc::new(word))).collect();
-        expected.extend(cut_off.then_some(Next::Ended(End::TooSlow)));
+        expected.extend(cut_off.then_some(Next::Ended(EndReason::TooSlow)));
         assert_eq!(popped(&queue), expected, "{pushed}");
     }
 
@@ -205,11 +205,11 @@ mod tests {
     #[test]
     fn a_reader_that_was_cut_off_is_not_served_any_more() {
         let queue = Queue::new(1);
-        assert!(push(&queue, "[1]") && queue.is_crowded());
+        assert!(push(&queue, "[1]") && queue.is_nearly_full());
         assert!(push(&queue, "2"));
         assert!(!push(&queue, "[2]"));
         assert!(!push(&queue, "3"));
         assert_eq!(popped(&queue).len(), 2);
-        assert!(!queue.is_crowded());
+        assert!(!queue.is_nearly_full());
     }
 }

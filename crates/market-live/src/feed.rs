@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use clock::{Millis, TimeRange};
-use fanout::{End, Next};
+use fanout::{EndReason, Next};
 use fault::Fault;
 use market::{EndCause, FeedEnd, Interval, KlineEvent, KlineFeed};
 
@@ -74,8 +74,8 @@ impl KlineFeed for LiveFeed {
         loop {
             let event = match ready!(self.subscriber.queue.poll_next(context)) {
                 Next::Event(event) => event,
-                Next::Ended(End::TooSlow) => return self.end(EndCause::TooSlow),
-                Next::Ended(End::Closed) => return self.end(EndCause::Closed),
+                Next::Ended(EndReason::TooSlow) => return self.end(EndCause::TooSlow),
+                Next::Ended(EndReason::Closed) => return self.end(EndCause::Closed),
             };
             if let KlineEvent::Candle { kline, .. } = &*event {
                 // A subscriber that read elsewhere before may already have this candle.

@@ -75,14 +75,14 @@ impl SeriesBroadcast {
     /// Adds a subscriber with a queue of `queue_max` events.
     pub fn subscribe(self: &Arc<Self>, queue_max: usize) -> SeriesSubscriber {
         let mut state = self.state();
-        let queue = self.broadcast.join(queue_max, true);
+        let queue = self.broadcast.subscribe(queue_max, true);
         state.subscribers += 1;
         state.idle_since = None;
         if state.live {
-            queue.tell(&Arc::new(KlineEvent::Connected), Priority::Status);
+            queue.send(&Arc::new(KlineEvent::Connected), Priority::Status);
         }
         if let Some(forming) = &state.forming {
-            queue.tell(forming, Priority::Droppable);
+            queue.send(forming, Priority::Droppable);
         }
         self.total.fetch_add(1, Ordering::Relaxed);
         let first_live = state.expected;
@@ -122,7 +122,7 @@ impl SeriesBroadcast {
 
     /// Whether the queue of a subscriber has little room for more closed candles.
     pub fn is_nearly_full(&self) -> bool {
-        self.broadcast.is_crowded()
+        self.broadcast.is_nearly_full()
     }
 }
 

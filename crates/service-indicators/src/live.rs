@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use clock::{Clock, Millis};
-use fanout::Depth;
+use fanout::QueueDepth;
 use fault::Fault;
 use tokio::sync::{OnceCell, Semaphore};
 use tokio::time::Instant;
@@ -77,8 +77,8 @@ impl From<Tasks> for LiveSetup {
 pub struct Queues(Arc<OnceLock<Weak<Live>>>);
 
 impl Queues {
-    pub fn depth(&self) -> Depth {
-        self.0.get().and_then(Weak::upgrade).map_or_else(Depth::default, |live| live.depth())
+    pub fn depth(&self) -> QueueDepth {
+        self.0.get().and_then(Weak::upgrade).map_or_else(QueueDepth::default, |live| live.depth())
     }
 }
 
@@ -123,10 +123,10 @@ impl Live {
         live
     }
 
-    fn depth(&self) -> Depth {
+    fn depth(&self) -> QueueDepth {
         let slots: Vec<Slot> = self.channels().values().map(|it| Arc::clone(&it.slot)).collect();
         let channels = slots.iter().filter_map(|slot| slot.get());
-        channels.fold(Depth::default(), |depth, channel| depth.and(channel.fan.depth()))
+        channels.fold(QueueDepth::default(), |depth, channel| depth.merge(channel.fan.depth()))
     }
 
     fn channels(&self) -> MutexGuard<'_, HashMap<String, Entry>> {

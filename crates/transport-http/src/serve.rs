@@ -17,10 +17,9 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
-use crate::outflow::{self, Handover, Outflow};
-use crate::patient::Patient;
-use crate::place::{Connections, Place, Places};
-use crate::turned_away::TurnedAway;
+use crate::connection_slots::{ConnectionCount, ConnectionSlot, ConnectionSlots};
+use crate::overload::OverloadResponder;
+use crate::socket_handoff::{self, ChunkedWriter, SocketHandoff, WriteTimeout};
 
 /// How long a client may take nothing of what is written to it.
 const WRITE_PATIENCE: Duration = Duration::from_secs(30);
@@ -44,11 +43,12 @@ pub async fn serve(
     router: Router,
     limits: Limits,
     stop: CancellationToken,
-    watch: impl Fn(Connections) + Send + Sync + 'static,
+    watch: impl Fn(ConnectionCount) + Send + Sync + 'static,
 ) {
     let per_client = limits.connections_per_client_max;
-    let places = Places::new(limits.connections_max, per_client, Arc::new(watch), stop.clone());
-    let turned_away = TurnedAway::default();
+    let slots =
+        ConnectionSlots::new(limits.connections_max, per_client, Arc::new(watch), stop.clone());
+    let overload = OverloadResponder::default();
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(limits.header_patience);
     builder
@@ -71,19 +71,19 @@ pub async fn serve(
                 continue;
             }
         };
-        let place = match places.take(peer.ip()) {
-            Ok(place) => place,
+        let slot = match slots.take(peer.ip()) {
+            Ok(slot) => slot,
             Err(full) => {
-                turned_away.tell(stream, full, places.tasks());
+                overload.respond(stream, full, slots.tasks());
                 continue;
             }
         };
         let connection =
             Connection { stream, peer, router: router.clone(), builder: Arc::clone(&builder) };
-        places.tasks().spawn(connection.run(place));
+        slots.tasks().spawn(connection.run(slot));
     }
     drop(listener);
-    let connections = places.tasks();
+    let connections = slots.tasks();
     connections.close();
     if tokio::time::timeout(limits.shutdown_patience, connections.wait()).await.is_err() {
         tracing::warn!(open = connections.len(), "connections were cut at shutdown");
@@ -98,11 +98,11 @@ struct Connection {
 }
 
 impl Connection {
-    async fn run(self, place: Arc<Place>) {
+    async fn run(self, slot: Arc<ConnectionSlot>) {
         let Self { stream, peer, router, builder } = self;
-        let stop = place.stop.clone();
-        let (tasks, held) = (place.tasks.clone(), Arc::clone(&place));
-        let handover = Arc::new(Handover::default());
+        let stop = slot.stop.clone();
+        let (tasks, held) = (slot.tasks.clone(), Arc::clone(&slot));
+        let handoff = Arc::new(SocketHandoff::default());
         let (begin, begun) = oneshot::channel();
         let begin = Mutex::new(Some(begin));
         // Otherwise every small write waits for the client's delayed acknowledgement.
@@ -111,7 +111,7 @@ impl Connection {
         }
         let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
-            request.extensions_mut().insert(Arc::clone(&place));
+            request.extensions_mut().insert(Arc::clone(&slot));
             let version = request.version();
             // Only of the first response can it be said that nothing is under way before it.
             let begin = begin.lock().take();
@@ -120,7 +120,7 @@ impl Connection {
                 let mut response = answer.await?;
                 *response.version_mut() = version;
                 match begin {
-                    Some(begin) if outflow::takes(&response) => {
+                    Some(begin) if socket_handoff::is_long_lived(&response) => {
                         // The connection is dropped over it, and this with it.
                         drop(begin.send(response));
                         std::future::pending().await
@@ -129,17 +129,17 @@ impl Connection {
                 }
             }
         });
-        let stream = TokioIo::new(Patient::new(stream, WRITE_PATIENCE, Arc::clone(&handover)));
+        let stream = TokioIo::new(WriteTimeout::new(stream, WRITE_PATIENCE, Arc::clone(&handoff)));
         let connection = builder.serve_connection_with_upgrades(stream, service);
         let mut connection = Box::pin(connection);
         let ended = tokio::select! {
             biased;
             Ok(response) = begun => {
-                handover.want();
+                handoff.request();
                 drop(connection);
-                if let Some(socket) = handover.take() {
+                if let Some(socket) = handoff.take() {
                     // A task of its own, which is as small as what is left to do.
-                    tasks.spawn(Outflow::new(socket, response, WRITE_PATIENCE, held));
+                    tasks.spawn(ChunkedWriter::new(socket, response, WRITE_PATIENCE, held));
                 }
                 return;
             }

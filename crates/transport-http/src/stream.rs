@@ -1,7 +1,7 @@
 //! Streams over HTTP: server-sent events, and the WebSocket. Both come from the contracts, which say
 //! what there is to follow and where; what an event means is not known here.
 
-mod door;
+mod limiter;
 mod origin;
 mod sse;
 #[cfg(test)]
@@ -14,10 +14,10 @@ use std::sync::Arc;
 use axum::Router;
 use contract::{Pipeline, View};
 
-use crate::off;
+use crate::disabled;
 
-pub use self::door::ClientLimits;
-use self::door::Door;
+pub use self::limiter::ClientLimits;
+use self::limiter::StreamLimiter;
 pub use self::ws::WsLimits;
 
 /// Which streams are served, and what one subscriber may do.
@@ -44,19 +44,19 @@ impl Default for StreamOptions {
 }
 
 pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, options: &StreamOptions) -> Router {
-    let door = Door::new(options.client_limits);
+    let limiter = StreamLimiter::new(options.client_limits);
     let mut off = BTreeMap::new();
     for (service, row) in pipeline.catalog().streams(view) {
         let sse = row.spec.sse.as_ref().map(|sse| &sse.path).filter(|_| !options.sse);
         let ws = row.spec.ws.as_ref().filter(|_| !options.ws);
         off.extend(sse.into_iter().chain(ws).map(|it| (it.clone(), Arc::clone(&service.name))));
     }
-    let mut router = off::routes(pipeline, off);
+    let mut router = disabled::routes(pipeline, off);
     if options.sse {
-        router = router.merge(sse::routes(pipeline, view, &door));
+        router = router.merge(sse::routes(pipeline, view, &limiter));
     }
     if options.ws {
-        router = router.merge(ws::routes(pipeline, view, options.ws_limits, &door));
+        router = router.merge(ws::routes(pipeline, view, options.ws_limits, &limiter));
     }
     router
 }

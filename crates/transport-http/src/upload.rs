@@ -16,15 +16,15 @@ use http::{Extensions, HeaderMap};
 use serde_json::Map;
 use tokio_util::sync::CancellationToken;
 
+use crate::connection_slots::ConnectionSlot;
 use crate::encode;
-use crate::place::Place;
 use crate::rest::{self, Bound};
 use crate::upload::multipart::Multipart;
-use crate::upload::paced::{Leftover, PacedBody};
+use crate::upload::paced_body::{PacedBody, UnreadBody};
 
 mod head;
 mod multipart;
-mod paced;
+mod paced_body;
 #[cfg(test)]
 mod tests;
 
@@ -52,7 +52,7 @@ async fn receive(
         return rest::not_found(&arrival);
     };
     let (parts, body) = request.into_parts();
-    let left = Leftover::default();
+    let left = UnreadBody::default();
     let upload = form(&parts.headers, body, &row.spec, &left);
     // Dropped with this future when the client goes away, and then the handler is told.
     let cancel = CancellationToken::new();
@@ -71,7 +71,7 @@ async fn receive(
 
 /// The form as its handler reads it. What is wrong with the request itself is told as if it were
 /// found in the body, after it was asked who is sending.
-fn form(headers: &HeaderMap, body: Body, spec: &UploadSpec, left: &Leftover) -> Upload {
+fn form(headers: &HeaderMap, body: Body, spec: &UploadSpec, left: &UnreadBody) -> Upload {
     let announced = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
     let bytes_max = spec.batch_bytes.saturating_add(OVERHEAD_BYTES);
     let body = PacedBody::new(body, bytes_max);
@@ -91,7 +91,7 @@ fn read(
     bytes_max: u64,
 ) -> Result<(String, Option<String>), Fault> {
     if announced.is_some_and(|length| length > bytes_max) {
-        return Err(paced::too_large(bytes_max));
+        return Err(paced_body::too_large(bytes_max));
     }
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let boundary = head::boundary(kind).ok_or_else(|| {
@@ -121,8 +121,8 @@ fn drain(body: PacedBody, headers: &HeaderMap, connection: &Extensions) {
     if !body.is_begun() && headers.contains_key(EXPECT) {
         return;
     }
-    if let Some(place) = connection.get::<Arc<Place>>() {
-        let stop = place.stop.clone();
-        place.tasks.spawn(async move { stop.run_until_cancelled(body.drain()).await });
+    if let Some(slot) = connection.get::<Arc<ConnectionSlot>>() {
+        let stop = slot.stop.clone();
+        slot.tasks.spawn(async move { stop.run_until_cancelled(body.drain()).await });
     }
 }

@@ -118,7 +118,7 @@ pub(crate) fn failed_task(id: &str, failure: Option<&CallFailure>) -> ErrorData 
     }
 }
 
-pub(crate) fn too_many_watches(max: usize) -> ErrorData {
+pub(crate) fn too_many_subscriptions(max: usize) -> ErrorData {
     let message = format!("{max} resources are subscribed to already; give one up first");
     ErrorData::new(RATE_LIMITED, message, None)
 }

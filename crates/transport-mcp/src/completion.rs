@@ -19,15 +19,16 @@ impl McpServer {
         request: CompleteRequestParams,
         cx: Cx<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        if self.house.listing.families.is_empty() {
+        if self.state.listing.templates.is_empty() {
             return Err(ErrorData::method_not_found::<CompleteRequestMethod>());
         }
         admit(&cx)?;
         let by = narrowing(&cx.extensions);
         let template = request.r#ref.as_resource_uri().unwrap_or_default();
-        let family =
-            self.families(by.as_ref()).find(|family| family.template.uri_template == template);
-        let catalog = self.house.pipeline.catalog();
+        let family = self
+            .visible_templates(by.as_ref())
+            .find(|family| family.template.uri_template == template);
+        let catalog = self.state.pipeline.catalog();
         let (service, spec) = family.and_then(|family| family.spec(catalog)).ok_or_else(|| {
             let message = "only the arguments of resource templates can be completed";
             ErrorData::invalid_params(message, None)
@@ -56,7 +57,7 @@ impl McpServer {
         let Some((tool, path)) = place else { return Ok(Vec::new()) };
         let of = Some(service.name.clone());
         let call = self.call(tool.to_owned(), of, JsonObject::new(), cx, Progress::default());
-        let outcome = self.house.pipeline.call(call).await;
+        let outcome = self.state.pipeline.call(call).await;
         let outcome =
             outcome.ok_or_else(|| ErrorData::internal_error("a named tool has no row", None))?;
         let reply = outcome.map_err(|failure| answer::failed_resource(&spec.template, &failure))?;

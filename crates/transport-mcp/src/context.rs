@@ -29,7 +29,7 @@ pub(crate) fn arrival(extensions: &Extensions, own: &Credential) -> RequestMeta 
 /// The credential that a call shows in its own context, as `{"auth": {"token": "…"}}`. Taken out, so
 /// that nothing after this can repeat it. One that is no text is a credential all the same, and a
 /// bad one.
-pub(crate) fn shown(meta: &mut MetaObject) -> Option<Credential> {
+pub(crate) fn take_meta_credential(meta: &mut MetaObject) -> Option<Credential> {
     let auth = meta.remove("auth")?;
     let token = auth.get("token")?;
     Some(Credential::Bearer(Arc::from(token.as_str().unwrap_or_default())))
@@ -155,10 +155,10 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_shown(meta: Value, expected: Option<&str>) {
+    fn check_meta_credential(meta: Value, expected: Option<&str>) {
         let Value::Object(meta) = meta else { panic!("a context is an object") };
         let mut meta = MetaObject(meta);
-        let told = shown(&mut meta);
+        let told = take_meta_credential(&mut meta);
         let token = match &told {
             Some(Credential::Bearer(token)) => Some(&**token),
             _ => None,
@@ -169,12 +169,12 @@ mod tests {
 
     #[test]
     fn a_token_in_the_context_is_taken_out_of_it() {
-        check_shown(json!({ "auth": { "token": "t" }, "other": 1 }), Some("t"));
-        check_shown(json!({ "auth": { "token": 5 } }), Some(""));
-        check_shown(json!({ "auth": { "token": "" } }), Some(""));
-        check_shown(json!({ "auth": {} }), None);
-        check_shown(json!({ "auth": "t" }), None);
-        check_shown(json!({}), None);
+        check_meta_credential(json!({ "auth": { "token": "t" }, "other": 1 }), Some("t"));
+        check_meta_credential(json!({ "auth": { "token": 5 } }), Some(""));
+        check_meta_credential(json!({ "auth": { "token": "" } }), Some(""));
+        check_meta_credential(json!({ "auth": {} }), None);
+        check_meta_credential(json!({ "auth": "t" }), None);
+        check_meta_credential(json!({}), None);
     }
 
     #[track_caller]

@@ -16,9 +16,9 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use crate::keepalive;
 use crate::server::{McpServer, ServerOptions};
 use crate::sessions::BoundedSessions;
-use crate::slow;
 
 /// When a client whose stream broke should come back.
 const STREAM_RETRY: Duration = Duration::from_secs(1);
@@ -114,7 +114,7 @@ where
                 _ => response,
             }
         });
-        slow::answered(answering, quiet_max)
+        keepalive::with_keepalive(answering, quiet_max)
     })
 }
 

@@ -8,19 +8,19 @@ mod completion;
 pub mod conformance;
 mod context;
 mod cursor;
-mod families;
 mod http;
-mod lines;
+mod keepalive;
+mod line_transport;
 mod listing;
 mod progress;
+mod resource_templates;
 mod resources;
 mod server;
 mod sessions;
-mod slow;
 mod stdio;
 mod strangers;
+mod subscriptions;
 mod tasks;
-mod watches;
 
 pub use http::{HttpOptions, router};
 /// Standard input and output as pipes that can be waited for: the ordinary ones read on a thread

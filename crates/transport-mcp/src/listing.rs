@@ -7,7 +7,7 @@ use contract::{Catalog, Service, ToolRow, View, VisibleTool, host_safe};
 use rmcp::model::{JsonObject, Resource, Tool};
 use serde_json::Value;
 
-use crate::families::Family;
+use crate::resource_templates::ListedTemplate;
 
 /// About 400 tokens: instructions cost every conversation their length.
 const INSTRUCTIONS_BYTES_MAX: usize = 1_600;
@@ -30,7 +30,7 @@ pub(crate) struct ListedResource {
 pub(crate) struct Listing {
     pub(crate) tools: Vec<ListedTool>,
     pub(crate) resources: Vec<ListedResource>,
-    pub(crate) families: Vec<Family>,
+    pub(crate) templates: Vec<ListedTemplate>,
     pub(crate) instructions: String,
     /// Every spelling a tool of this view can be called by.
     spellings: HashMap<String, usize>,
@@ -56,7 +56,10 @@ impl Listing {
         Self {
             tools: listed.iter().map(|it| ListedTool::new(it, within.is_some())).collect(),
             resources: services.iter().flat_map(|service| resources(service)).collect(),
-            families: services.iter().flat_map(|service| Family::all_of(service)).collect(),
+            templates: services
+                .iter()
+                .flat_map(|service| ListedTemplate::all_of(service))
+                .collect(),
             instructions: instructions(&services),
             spellings,
         }

@@ -16,16 +16,16 @@ use rmcp::service::{RequestContext as Cx, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer};
 
 use crate::context::{arrival, narrowing};
-use crate::families::{Family, Member};
 use crate::listing::ListedResource;
+use crate::resource_templates::{ListedTemplate, TemplateMatch};
 use crate::server::{LIST_TTL_MS, McpServer, admit, scope};
-use crate::watches::{Listener, WATCHES_MAX, Watch};
+use crate::subscriptions::{ResourceSubscription, SUBSCRIPTIONS_MAX, UpdateSink};
 use crate::{answer, cursor};
 
 /// What a URI names.
 enum Named<'a> {
     Document(&'a ListedResource),
-    Member(Member<'a>),
+    Templated(TemplateMatch<'a>),
 }
 
 impl McpServer {
@@ -35,9 +35,10 @@ impl McpServer {
         cx: &Cx<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let by = narrowing(&cx.extensions);
-        let all = self.house.listing.resources.iter();
-        let shown: Vec<_> = all.filter(|it| it.shown_beside(self.shown(by.as_ref()))).collect();
-        let size = self.house.options.page_size;
+        let all = self.state.listing.resources.iter();
+        let shown: Vec<_> =
+            all.filter(|it| it.shown_beside(self.visible_tools(by.as_ref()))).collect();
+        let size = self.state.options.page_size;
         let asked = request.and_then(|request| request.cursor);
         let start = cursor::start("resources", asked.as_deref(), shown.len())?;
         let page = shown.iter().skip(start).take(size).map(|it| it.resource.clone()).collect();
@@ -54,8 +55,8 @@ impl McpServer {
         cx: &Cx<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let by = narrowing(&cx.extensions);
-        let shown: Vec<_> = self.families(by.as_ref()).collect();
-        let size = self.house.options.page_size;
+        let shown: Vec<_> = self.visible_templates(by.as_ref()).collect();
+        let size = self.state.options.page_size;
         let asked = request.and_then(|request| request.cursor);
         let start = cursor::start("resources/templates", asked.as_deref(), shown.len())?;
         let page = shown.iter().skip(start).take(size).map(|it| it.template.clone()).collect();
@@ -66,21 +67,26 @@ impl McpServer {
         Ok(result)
     }
 
-    pub(crate) fn families<'a>(&'a self, by: Option<&'a View>) -> impl Iterator<Item = &'a Family> {
-        let all = self.house.listing.families.iter();
-        all.filter(move |family| family.shown_beside(self.shown(by)))
+    pub(crate) fn visible_templates<'a>(
+        &'a self,
+        by: Option<&'a View>,
+    ) -> impl Iterator<Item = &'a ListedTemplate> {
+        let all = self.state.listing.templates.iter();
+        all.filter(move |template| template.shown_beside(self.visible_tools(by)))
     }
 
     fn named(&self, uri: &str, by: Option<&View>) -> Option<Named<'_>> {
-        let house = &self.house;
-        let document = house.listing.resources.iter().find(|it| it.resource.uri == uri);
+        let state = &self.state;
+        let document = state.listing.resources.iter().find(|it| it.resource.uri == uri);
         if let Some(document) = document {
-            return document.shown_beside(self.shown(by)).then_some(Named::Document(document));
+            return document
+                .shown_beside(self.visible_tools(by))
+                .then_some(Named::Document(document));
         }
-        let all = house.listing.families.iter();
-        let mut shown = all.filter(|family| family.shown_beside(self.shown(by)));
-        let member = shown.find_map(|family| family.member(house.pipeline.catalog(), uri));
-        member.map(Named::Member)
+        let all = state.listing.templates.iter();
+        let mut shown = all.filter(|template| template.shown_beside(self.visible_tools(by)));
+        let matched = shown.find_map(|template| template.match_uri(state.pipeline.catalog(), uri));
+        matched.map(Named::Templated)
     }
 
     pub(crate) async fn read(
@@ -100,22 +106,22 @@ impl McpServer {
                 result.cache_scope = Some(scope(by.is_some()));
                 Ok(result.into())
             }
-            Named::Member(member) => self.read_member(request.uri, member, &cx).await,
+            Named::Templated(matched) => self.read_templated(request.uri, matched, &cx).await,
         }
     }
 
-    async fn read_member(
+    async fn read_templated(
         &self,
         uri: String,
-        member: Member<'_>,
+        matched: TemplateMatch<'_>,
         cx: &Cx<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let service = Some(Arc::clone(&member.service.name));
-        let tool = member.spec.read.clone();
-        let call = self.call(tool, service, member.args, cx, Progress::default());
-        let outcome = self.house.pipeline.call(call).await;
+        let service = Some(Arc::clone(&matched.service.name));
+        let tool = matched.spec.read.clone();
+        let call = self.call(tool, service, matched.args, cx, Progress::default());
+        let outcome = self.state.pipeline.call(call).await;
         let outcome = outcome
-            .ok_or_else(|| ErrorData::internal_error("a listed family has no tool", None))?;
+            .ok_or_else(|| ErrorData::internal_error("a listed template has no tool", None))?;
         let reply = outcome.map_err(|failure| answer::failed_resource(&uri, &failure))?;
         let mut contents = ResourceContents::text(reply.result().to_string(), uri)
             .with_mime_type("application/json");
@@ -131,107 +137,119 @@ impl McpServer {
     }
 
     /// Whether anything here can be watched, which is what the declared capability says.
-    fn watchable(&self) -> bool {
-        self.house.listing.families.iter().any(|family| family.watchable)
+    fn can_subscribe(&self) -> bool {
+        self.state.listing.templates.iter().any(|template| template.watchable)
     }
 
     /// The watch on what a URI names. `None` for what never changes, or cannot say so.
-    fn watch_on(&self, uri: &str, cx: &Cx<RoleServer>) -> Result<Option<Watch>, ErrorData> {
+    fn subscription_to(
+        &self,
+        uri: &str,
+        cx: &Cx<RoleServer>,
+    ) -> Result<Option<ResourceSubscription>, ErrorData> {
         let by = narrowing(&cx.extensions);
         let named = self.named(uri, by.as_ref());
-        let member = match named.ok_or_else(|| answer::unknown_resource(uri))? {
+        let matched = match named.ok_or_else(|| answer::unknown_resource(uri))? {
             Named::Document(_) => return Ok(None),
-            Named::Member(member) => member,
+            Named::Templated(matched) => matched,
         };
-        let Some(stream) = member.stream() else { return Ok(None) };
-        let arrival = arrival(&cx.extensions, &self.house.options.credential);
-        Ok(Some(Watch {
-            pipeline: Arc::clone(&self.house.pipeline),
+        let Some(stream) = matched.stream() else { return Ok(None) };
+        let arrival = arrival(&cx.extensions, &self.state.options.credential);
+        Ok(Some(ResourceSubscription {
+            pipeline: Arc::clone(&self.state.pipeline),
             uri: uri.to_owned(),
-            service: Arc::clone(&member.service.name),
+            service: Arc::clone(&matched.service.name),
             stream: Arc::clone(stream),
-            args: member.args,
+            args: matched.args,
             credential: arrival.credential,
-            transport: self.house.options.transport,
+            transport: self.state.options.transport,
             request_id: arrival.request_id,
-            over: self.watches.over.clone(),
+            over: self.subscriptions.over.clone(),
         }))
     }
 
     /// `resources/subscribe` of the older protocol.
-    pub(crate) async fn watch(&self, uri: String, cx: Cx<RoleServer>) -> Result<(), ErrorData> {
-        if !self.watchable() {
+    pub(crate) async fn subscribe_to(
+        &self,
+        uri: String,
+        cx: Cx<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if !self.can_subscribe() {
             return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
         }
         admit(&cx)?;
-        let Some(watch) = self.watch_on(&uri, &cx)? else { return Ok(()) };
-        if self.watches.has(&uri) {
+        let Some(subscription) = self.subscription_to(&uri, &cx)? else { return Ok(()) };
+        if self.subscriptions.has(&uri) {
             return Ok(());
         }
-        let room = self.watches.room(1)?;
-        let opened = watch.open(None).await;
+        let room = self.subscriptions.room(1)?;
+        let opened = subscription.open(None).await;
         let feed = opened.map_err(|failure| answer::failed_resource(&uri, &failure))?;
-        self.watches.start(watch, feed, cx.peer, room);
+        self.subscriptions.start(subscription, feed, cx.peer, room);
         Ok(())
     }
 
-    pub(crate) fn unwatch(&self, uri: &str) -> Result<(), ErrorData> {
-        if !self.watchable() {
+    pub(crate) fn unsubscribe_from(&self, uri: &str) -> Result<(), ErrorData> {
+        if !self.can_subscribe() {
             return Err(ErrorData::method_not_found::<UnsubscribeRequestMethod>());
         }
-        self.watches.stop(uri);
+        self.subscriptions.stop(uri);
         Ok(())
     }
 
     /// The part of a filter that names something here. What a header hides is found out later.
-    pub(crate) fn accepted(&self, asked: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        if !self.watchable() {
+    pub(crate) fn accepted_filter(&self, asked: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        if !self.can_subscribe() {
             return None;
         }
         let uris = asked.resource_subscriptions.iter().flatten();
-        let known = uris.filter(|uri| self.named(uri, None).is_some()).take(WATCHES_MAX);
+        let known = uris.filter(|uri| self.named(uri, None).is_some()).take(SUBSCRIPTIONS_MAX);
         Some(SubscriptionFilter::builder().resource_subscriptions(known.cloned()).build())
     }
 
     /// `subscriptions/listen` of the newer protocol: one request watches until it is given up.
-    pub(crate) async fn tell(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
+    pub(crate) async fn listen_to(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
         let request = cx.request_context();
         admit(request)?;
         let uris: BTreeSet<&String> =
             cx.accepted().resource_subscriptions.iter().flatten().collect();
-        let watches = uris
+        let subscriptions = uris
             .into_iter()
-            .map(|uri| self.watch_on(uri, request))
+            .map(|uri| self.subscription_to(uri, request))
             .collect::<Result<Vec<_>, _>>()?;
-        let watches: Vec<Watch> = watches.into_iter().flatten().collect();
-        let _room = self.watches.room(watches.len())?;
-        let listener = Listener::Request(cx.sink());
-        let told: FuturesUnordered<_> =
-            watches.iter().map(|watch| told(watch, &listener)).collect();
+        let subscriptions: Vec<ResourceSubscription> =
+            subscriptions.into_iter().flatten().collect();
+        let _room = self.subscriptions.room(subscriptions.len())?;
+        let sink = UpdateSink::Request(cx.sink());
+        let following: FuturesUnordered<_> =
+            subscriptions.iter().map(|it| follow(it, &sink)).collect();
         tokio::select! {
             biased;
             () = cx.cancelled() => Ok(()),
-            () = self.watches.over.cancelled() => Ok(()),
-            ended = first_end(told) => ended,
+            () = self.subscriptions.over.cancelled() => Ok(()),
+            ended = first_end(following) => ended,
         }
     }
 }
 
-async fn told(watch: &Watch, listener: &Listener<'_>) -> Result<(), ErrorData> {
-    let gone = match watch.open(None).await {
-        Ok(feed) => watch.follow(feed, listener).await,
+async fn follow(
+    subscription: &ResourceSubscription,
+    sink: &UpdateSink<'_>,
+) -> Result<(), ErrorData> {
+    let gone = match subscription.open(None).await {
+        Ok(feed) => subscription.follow(feed, sink).await,
         Err(failure) => Some(failure),
     };
-    gone.map_or(Ok(()), |failure| Err(answer::failed_resource(&watch.uri, &failure)))
+    gone.map_or(Ok(()), |failure| Err(answer::failed_resource(&subscription.uri, &failure)))
 }
 
 /// A request that watches several is over with the first of them, so that its client hears why and
 /// asks again. One that watches nothing waits to be given up.
-async fn first_end<F>(mut told: FuturesUnordered<F>) -> Result<(), ErrorData>
+async fn first_end<F>(mut following: FuturesUnordered<F>) -> Result<(), ErrorData>
 where
     F: Future<Output = Result<(), ErrorData>>,
 {
-    match told.next().await {
+    match following.next().await {
         Some(ended) => ended,
         None => std::future::pending().await,
     }

@@ -16,9 +16,9 @@ use rmcp::service::{RequestContext as Cx, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
-use crate::context::{arrival, narrowing, retry_after_rate, session_over, shown};
+use crate::context::{arrival, narrowing, retry_after_rate, session_over, take_meta_credential};
 use crate::listing::{ListedTool, Listing};
-use crate::watches::Watches;
+use crate::subscriptions::SessionSubscriptions;
 use crate::{answer, cursor, progress};
 
 /// Lists change only with a new release, so a client may keep them for a while.
@@ -55,13 +55,13 @@ impl ServerOptions {
 /// A view of the catalogue as an MCP server. Cheap to clone: every stateless request gets one.
 #[derive(Clone)]
 pub struct McpServer {
-    pub(crate) house: Arc<House>,
+    pub(crate) state: Arc<ServerState>,
     /// What the session behind this server watches; shared by its clones.
-    pub(crate) watches: Arc<Watches>,
+    pub(crate) subscriptions: Arc<SessionSubscriptions>,
 }
 
 /// What every session of one server shares.
-pub(crate) struct House {
+pub(crate) struct ServerState {
     pub(crate) pipeline: Arc<Pipeline>,
     view: View,
     pub(crate) options: ServerOptions,
@@ -74,11 +74,11 @@ impl McpServer {
         let listing = Listing::new(pipeline.catalog(), &view);
         let mut capabilities =
             ServerCapabilities::builder().enable_tools().enable_resources().build();
-        if !listing.families.is_empty() {
+        if !listing.templates.is_empty() {
             capabilities.completions = Some(JsonObject::new());
         }
         if let Some(resources) = &mut capabilities.resources {
-            let watchable = listing.families.iter().any(|family| family.watchable);
+            let watchable = listing.templates.iter().any(|template| template.watchable);
             resources.subscribe = watchable.then_some(true);
         }
         if listing.tools.iter().any(|tool| tool.followable) {
@@ -89,22 +89,28 @@ impl McpServer {
         let mut info = ServerConfig::new(capabilities).with_server_info(stoa);
         info.instructions =
             (!listing.instructions.is_empty()).then(|| listing.instructions.clone());
-        let house = Arc::new(House { pipeline, view, options, listing, info });
-        Self { house, watches: Arc::new(Watches::new(&CancellationToken::new())) }
+        let state = Arc::new(ServerState { pipeline, view, options, listing, info });
+        Self {
+            state,
+            subscriptions: Arc::new(SessionSubscriptions::new(&CancellationToken::new())),
+        }
     }
 
     /// The same server for one more session, which watches nothing yet and ends with `until`.
     pub(crate) fn for_session(&self, until: &CancellationToken) -> Self {
-        Self { house: Arc::clone(&self.house), watches: Arc::new(Watches::new(until)) }
+        Self {
+            state: Arc::clone(&self.state),
+            subscriptions: Arc::new(SessionSubscriptions::new(until)),
+        }
     }
 
     /// The listed tools that a request's headers leave visible.
-    pub(crate) fn shown<'a>(
+    pub(crate) fn visible_tools<'a>(
         &'a self,
         by: Option<&'a View>,
     ) -> impl Iterator<Item = &'a ListedTool> {
-        let catalog = self.house.pipeline.catalog();
-        let tools = self.house.listing.tools.iter();
+        let catalog = self.state.pipeline.catalog();
+        let tools = self.state.listing.tools.iter();
         tools.filter(move |tool| by.is_none_or(|view| tool.shown_by(catalog, view)))
     }
 
@@ -116,13 +122,13 @@ impl McpServer {
         cx: &Cx<RoleServer>,
         to: Progress,
     ) -> Call {
-        let arrival = arrival(&cx.extensions, &self.house.options.credential);
+        let arrival = arrival(&cx.extensions, &self.state.options.credential);
         Call {
             tool,
             service,
             args,
             credential: arrival.credential,
-            transport: self.house.options.transport,
+            transport: self.state.options.transport,
             request_id: arrival.request_id,
             retry_after_rate: arrival.retry_after_rate,
             cancel: cx.ct.child_token(),
@@ -144,7 +150,7 @@ pub(crate) fn scope(narrowed: bool) -> CacheScope {
 #[allow(deprecated, reason = "the older protocol still subscribes in its own way")]
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
-        self.house.info.clone()
+        self.state.info.clone()
     }
 
     // The older protocol had tasks of another kind, so ours are not shown to its clients.
@@ -166,8 +172,8 @@ impl ServerHandler for McpServer {
     ) -> Result<ListToolsResult, ErrorData> {
         admit(&cx)?;
         let by = narrowing(&cx.extensions);
-        let tools: Vec<&ListedTool> = self.shown(by.as_ref()).collect();
-        let size = self.house.options.page_size;
+        let tools: Vec<&ListedTool> = self.visible_tools(by.as_ref()).collect();
+        let size = self.state.options.page_size;
         let asked = request.and_then(|request| request.cursor);
         let start = cursor::start("tools", asked.as_deref(), tools.len())?;
         let page = tools.iter().skip(start).take(size).map(|it| it.tool.clone()).collect();
@@ -179,7 +185,7 @@ impl ServerHandler for McpServer {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.house.listing.find(name).map(|listed| listed.tool.clone())
+        self.state.listing.find(name).map(|listed| listed.tool.clone())
     }
 
     // Boxed, because the library copies a request's future several times on its way to a task, and
@@ -254,7 +260,7 @@ impl ServerHandler for McpServer {
         request: SubscribeRequestParams,
         cx: Cx<RoleServer>,
     ) -> impl Future<Output = Result<(), ErrorData>> + Send + '_ {
-        Box::pin(self.watch(request.uri, cx))
+        Box::pin(self.subscribe_to(request.uri, cx))
     }
 
     async fn unsubscribe(
@@ -262,21 +268,21 @@ impl ServerHandler for McpServer {
         request: UnsubscribeRequestParams,
         _: Cx<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.unwatch(&request.uri)
+        self.unsubscribe_from(&request.uri)
     }
 
     fn accepted_subscription_filter(
         &self,
         asked: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        self.accepted(asked)
+        self.accepted_filter(asked)
     }
 
     fn listen(
         &self,
         cx: SubscriptionContext,
     ) -> impl Future<Output = Result<(), ErrorData>> + Send + '_ {
-        Box::pin(self.tell(cx))
+        Box::pin(self.listen_to(cx))
     }
 
     // The library answers with an empty list although the capability is not declared.
@@ -303,25 +309,25 @@ impl McpServer {
         request: CallToolRequestParams,
         mut cx: Cx<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let shown = shown(&mut cx.meta);
+        let in_call = take_meta_credential(&mut cx.meta);
         let by = narrowing(&cx.extensions);
-        let catalog = self.house.pipeline.catalog();
+        let catalog = self.state.pipeline.catalog();
         let visible = |it: &&ListedTool| by.as_ref().is_none_or(|view| it.shown_by(catalog, view));
-        let Some(listed) = self.house.listing.find(&request.name).filter(visible) else {
+        let Some(listed) = self.state.listing.find(&request.name).filter(visible) else {
             return Err(self.unknown(&request.name, by.as_ref()));
         };
-        let follow = self.followable(listed, request.arguments.as_ref(), shown.as_ref(), &cx);
-        let called = catalog.find(self.house.view.service.as_deref(), &request.name);
+        let follow = self.followable(listed, request.arguments.as_ref(), in_call.as_ref(), &cx);
+        let called = catalog.find(self.state.view.service.as_deref(), &request.name);
         let output = called.map(|(_, tool)| &tool.spec.output);
         let call = |to: Progress| {
             let args = request.arguments.unwrap_or_default();
-            let service = self.house.view.service.clone();
+            let service = self.state.view.service.clone();
             let mut call = self.call(request.name.into_owned(), service, args, &cx, to);
             // What the call itself says goes before what came with its connection.
-            if let Some(shown) = shown {
-                call.credential = shown;
+            if let Some(in_call) = in_call {
+                call.credential = in_call;
             }
-            self.house.pipeline.call(call)
+            self.state.pipeline.call(call)
         };
         let outcome = async {
             match cx.meta.get_progress_token() {
@@ -346,8 +352,9 @@ impl McpServer {
     }
 
     fn unknown(&self, name: &str, by: Option<&View>) -> ErrorData {
-        let near: Vec<&str> = self.house.listing.near(name).collect();
-        let visible = self.shown(by).map(|it| &*it.tool.name).filter(|it| near.contains(it));
+        let near: Vec<&str> = self.state.listing.near(name).collect();
+        let visible =
+            self.visible_tools(by).map(|it| &*it.tool.name).filter(|it| near.contains(it));
         answer::unknown_tool(name, visible)
     }
 }

@@ -7,7 +7,7 @@ use rmcp::service::ServerInitializeError;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use crate::lines::Lines;
+use crate::line_transport::LineTransport;
 use crate::server::McpServer;
 
 /// The longest line a client may send; whatever is longer is refused unread.
@@ -26,7 +26,7 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let ended = cancel.child_token();
-    let lines = Lines::new(input, output, LINE_BYTES_MAX, ended.clone());
+    let lines = LineTransport::new(input, output, LINE_BYTES_MAX, ended.clone());
     let running = match server.for_session(&ended).serve_with_ct(lines, cancel).await {
         Ok(running) => running,
         // A client that leaves before its first request has done nothing wrong.

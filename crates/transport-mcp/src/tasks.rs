@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::answer;
-use crate::context::{narrowing, shown};
+use crate::context::{narrowing, take_meta_credential};
 use crate::listing::ListedTool;
 use crate::server::McpServer;
 
@@ -61,7 +61,7 @@ impl McpServer {
         credential: Option<&Credential>,
         cx: &Cx<RoleServer>,
     ) -> Option<Followable<'a>> {
-        let catalog = self.house.pipeline.catalog();
+        let catalog = self.state.pipeline.catalog();
         let (service, row) = catalog.find(Some(&tool.service), &tool.own_name)?;
         row.spec.task?;
         let able = || cx.client_capabilities().is_some_and(|it| it.supports_tasks());
@@ -106,7 +106,7 @@ impl McpServer {
         if !is_modern(&cx) {
             return Err(ErrorData::method_not_found::<M>());
         }
-        let credential = shown(&mut cx.meta);
+        let credential = take_meta_credential(&mut cx.meta);
         let (tool, job) = self.find(id, &cx).ok_or_else(|| answer::unknown_task(id))?;
         let ask = JobQuery { job: job.to_owned(), cancel };
         let told = self.ask(tool, ask, credential, &cx).await;
@@ -129,15 +129,15 @@ impl McpServer {
     fn find<'a>(&self, id: &'a str, cx: &Cx<RoleServer>) -> Option<(&ListedTool, &'a str)> {
         let (service, name, job) = parts(id)?;
         let named = |it: &&ListedTool| &*it.service == service && it.own_name == name;
-        let tool = self.house.listing.tools.iter().find(named)?;
-        let catalog = self.house.pipeline.catalog();
+        let tool = self.state.listing.tools.iter().find(named)?;
+        let catalog = self.state.pipeline.catalog();
         let by = narrowing(&cx.extensions);
         let visible = by.is_none_or(|view| tool.shown_by(catalog, &view));
         visible.then_some((tool, job))
     }
 
     fn row(&self, tool: &ListedTool) -> Option<&ToolRow> {
-        let found = self.house.pipeline.catalog().find(Some(&tool.service), &tool.own_name);
+        let found = self.state.pipeline.catalog().find(Some(&tool.service), &tool.own_name);
         found.map(|(_, row)| row)
     }
 
@@ -154,7 +154,7 @@ impl McpServer {
         if let Some(credential) = credential {
             call.credential = credential;
         }
-        match self.house.pipeline.task(call, ask).await {
+        match self.state.pipeline.task(call, ask).await {
             Some(told) => told.map_err(Some),
             None => Err(None),
         }

@@ -9,7 +9,9 @@ use axum::Router;
 use contract::View;
 use http::HeaderValue;
 use tokio::net::TcpListener;
-use transport_http::{AllowedHosts, Connections, EdgeConfig, Limits, StreamOptions, SystemPages};
+use transport_http::{
+    AllowedHosts, ConnectionCount, EdgeConfig, Limits, StreamOptions, SystemPages,
+};
 use transport_mcp::{HttpOptions, ServerOptions};
 
 use crate::agents;
@@ -41,8 +43,8 @@ pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), CommandEr
     let stop = app.stop.clone();
     let (metrics, open_now) = (Arc::clone(&app.metrics), app.metrics.connections());
     let count = move |it| match it {
-        Connections::Open(open) => open_now.set(i64::try_from(open).unwrap_or(i64::MAX)),
-        Connections::TurnedAway(limit) => metrics.turned_away(limit),
+        ConnectionCount::Open(open) => open_now.set(i64::try_from(open).unwrap_or(i64::MAX)),
+        ConnectionCount::Refused(limit) => metrics.turned_away(limit),
     };
     let served = transport_http::serve(listener, router, limits, stop.clone(), count);
     tokio::pin!(served);
@@ -91,7 +93,7 @@ fn routes(app: &App, config: &Config, fixtures: bool) -> Result<Router, CommandE
     if config.surfaces.http {
         routes = routes.merge(agents::routes(app, config)?);
     } else {
-        routes = routes.merge(transport_http::switched_off(&app.pipeline, &app.view));
+        routes = routes.merge(transport_http::disabled_routes(&app.pipeline, &app.view));
     }
     if fixtures {
         routes = routes.merge(agents::fixtures(app, config)?);

@@ -139,10 +139,10 @@ impl Channel {
         if state.over.is_some() {
             return None;
         }
-        let seat = self.fan.join(self.limits.queue_max, !ask.closed_only);
+        let seat = self.fan.subscribe(self.limits.queue_max, !ask.closed_only);
         if let Some(status) = state.status {
             let event = self.subject.status(status, self.clock.now());
-            seat.tell(&Arc::new(Told { event, candle: None, closed: false }), Priority::Status);
+            seat.send(&Arc::new(Told { event, candle: None, closed: false }), Priority::Status);
         }
         let newest = state.kept.back().and_then(|told| told.candle);
         let last = newest.unwrap_or(state.floor);

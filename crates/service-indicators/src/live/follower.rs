@@ -69,7 +69,7 @@ impl Follower {
         }
         let deltas = match kline.closed {
             true => self.calculators.close(&kline.bar),
-            false if !channel.fan.wants_fleeting() => return,
+            false if !channel.fan.wants_droppable() => return,
             false => self.calculators.preview(&kline.bar),
         };
         if kline.closed {

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use clock::Millis;
 use contract::{EventFeed, StreamEvent};
-use fanout::{End, Next, Subscriber};
+use fanout::{EndReason, Next, Subscriber};
 use tokio::time::{Interval, MissedTickBehavior};
 
 use super::Counted;
@@ -126,10 +126,10 @@ impl Reader {
         Some(Read::Candle { event, closed: told.closed })
     }
 
-    fn end(&mut self, end: End) -> Read {
+    fn end(&mut self, end: EndReason) -> Read {
         let cause = match end {
-            End::TooSlow => Ended::TooSlow,
-            End::Closed => self.channel.over(),
+            EndReason::TooSlow => Ended::TooSlow,
+            EndReason::Closed => self.channel.over(),
         };
         self.ended = Some(cause);
         let status = Status::Ended { cause, resume_after: self.after };

@@ -218,10 +218,10 @@ async fn what_waits_for_readers_is_seen() {
     house.close(2).await;
     waiting(&mut slow);
     house.close(3).await;
-    assert_eq!(house.live.depth(), fanout::Depth { all: 8, longest: 5 });
+    assert_eq!(house.live.depth(), fanout::QueueDepth { all: 8, longest: 5 });
     waiting(&mut slower);
     drop(slow);
-    assert_eq!(house.live.depth(), fanout::Depth::default());
+    assert_eq!(house.live.depth(), fanout::QueueDepth::default());
 }
 
 #[tokio::test]

@@ -25,9 +25,9 @@ use http_body::Frame;
 use tokio::time::{Instant, Sleep, sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use super::door::{Door, Seat};
-use crate::outflow::Long;
-use crate::place::Place;
+use super::limiter::{StreamLimiter, StreamSlot};
+use crate::connection_slots::ConnectionSlot;
+use crate::socket_handoff::LongLived;
 use crate::{encode, query, rest};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -48,12 +48,16 @@ struct Bound {
     pipeline: Arc<Pipeline>,
     service: Arc<str>,
     stream: String,
-    door: Arc<Door>,
+    limiter: Arc<StreamLimiter>,
     /// Told when a reader takes nothing for too long.
-    long: Long,
+    long: LongLived,
 }
 
-pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, door: &Arc<Door>) -> Router {
+pub(crate) fn routes(
+    pipeline: &Arc<Pipeline>,
+    view: &View,
+    limiter: &Arc<StreamLimiter>,
+) -> Router {
     let mut router = Router::new();
     for (service, row) in pipeline.catalog().streams(view) {
         let Some(sse) = &row.spec.sse else { continue };
@@ -61,7 +65,7 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, door: &Arc<Door>) ->
             pipeline: Arc::clone(pipeline),
             service: Arc::clone(&service.name),
             stream: row.spec.name.clone(),
-            door: Arc::clone(door),
+            limiter: Arc::clone(limiter),
             long: long(pipeline, &service.name),
         };
         let bound = Arc::new(bound);
@@ -75,9 +79,9 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, door: &Arc<Door>) ->
     router
 }
 
-fn long(pipeline: &Arc<Pipeline>, service: &Arc<str>) -> Long {
+fn long(pipeline: &Arc<Pipeline>, service: &Arc<str>) -> LongLived {
     let (pipeline, service) = (Arc::clone(pipeline), Arc::clone(service));
-    Long(Arc::new(move || pipeline.record_cut_off(&service, "reader_stalled")))
+    LongLived(Arc::new(move || pipeline.record_cut_off(&service, "reader_stalled")))
 }
 
 async fn follow(
@@ -95,8 +99,8 @@ async fn follow(
         Ok(args) => args,
         Err(fault) => return refused(&bound, &fault, &arrival),
     };
-    let seat = match bound.door.enter(request.extensions()) {
-        Ok(seat) => seat,
+    let slot = match bound.limiter.enter(request.extensions()) {
+        Ok(slot) => slot,
         Err(fault) => return refused(&bound, &fault, &arrival),
     };
     if let Some(last) = last_event_id(request.headers()) {
@@ -122,9 +126,10 @@ async fn follow(
         None => rest::not_found(&arrival),
         Some(Err(failure)) => encode::failure(&failure),
         Some(Ok(subscription)) => {
-            let stop = request.extensions().get::<Arc<Place>>().map(|place| place.stop.clone());
+            let stop =
+                request.extensions().get::<Arc<ConnectionSlot>>().map(|slot| slot.stop.clone());
             let words = Words { bound: Arc::clone(&bound), request_id: arrival.request_id };
-            let events = Events::new(subscription, words, seat, &stop.unwrap_or_default());
+            let events = Events::new(subscription, words, slot, &stop.unwrap_or_default());
             let mut response = response(events);
             response.extensions_mut().insert(bound.long.clone());
             response
@@ -174,7 +179,7 @@ impl Words {
 struct Events {
     subscription: Subscription,
     words: Words,
-    _seat: Seat,
+    _slot: StreamSlot,
     stop: Pin<Box<WaitForCancellationFutureOwned>>,
     /// Rings when a sign of life is due or, once the server stops, when nothing is waited for.
     silence: Pin<Box<Sleep>>,
@@ -184,11 +189,16 @@ struct Events {
 }
 
 impl Events {
-    fn new(subscription: Subscription, words: Words, seat: Seat, stop: &CancellationToken) -> Self {
+    fn new(
+        subscription: Subscription,
+        words: Words,
+        slot: StreamSlot,
+        stop: &CancellationToken,
+    ) -> Self {
         Self {
             subscription,
             words,
-            _seat: seat,
+            _slot: slot,
             // A child: waiting on one token would have every connection take the same lock.
             stop: Box::pin(stop.child_token().cancelled_owned()),
             silence: Box::pin(sleep(SIGN_EVERY)),

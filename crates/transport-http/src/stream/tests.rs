@@ -1,6 +1,6 @@
 //! Streams over real connections, with a service that does as it is told.
 
 mod documents;
-pub(crate) mod house;
+pub(crate) mod fixture;
 mod sse;
 mod ws;

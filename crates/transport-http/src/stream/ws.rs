@@ -2,9 +2,9 @@
 //! below; which streams there are is the contracts' to say.
 
 mod codec;
-mod desk;
 mod message;
-mod pace;
+mod message_handler;
+mod message_rate;
 mod session;
 mod subscriptions;
 #[cfg(test)]
@@ -34,13 +34,13 @@ use hyper_util::server::conn::auto::upgrade::downcast;
 use sha1::{Digest as _, Sha1};
 use tokio::net::TcpStream;
 
-use self::desk::Desk;
+use self::message_handler::MessageHandler;
 use self::session::Session;
-use crate::patient::Patient;
-use crate::place::Place;
+use crate::connection_slots::ConnectionSlot;
 use crate::rest;
 use crate::router::Rules;
-use crate::stream::door::Door;
+use crate::socket_handoff::WriteTimeout;
+use crate::stream::limiter::StreamLimiter;
 use crate::stream::origin;
 
 /// The subprotocol that is spoken; a client need not ask for it.
@@ -101,19 +101,19 @@ struct Bound {
     pipeline: Arc<Pipeline>,
     address: Arc<Address>,
     limits: WsLimits,
-    door: Arc<Door>,
+    limiter: Arc<StreamLimiter>,
 }
 
 pub(crate) fn routes(
     pipeline: &Arc<Pipeline>,
     view: &View,
     limits: WsLimits,
-    door: &Arc<Door>,
+    limiter: &Arc<StreamLimiter>,
 ) -> Router {
     let mut router = Router::new();
     for (path, address) in addresses(pipeline, view) {
         let (pipeline, address) = (Arc::clone(pipeline), Arc::new(address));
-        let bound = Bound { pipeline, address, limits, door: Arc::clone(door) };
+        let bound = Bound { pipeline, address, limits, limiter: Arc::clone(limiter) };
         router = router.route(&path, any(enter).with_state(Arc::new(bound)));
     }
     router
@@ -147,7 +147,7 @@ async fn enter(
         let fault = Fault::new(Kind::Forbidden, "origin_refused", message);
         return refused(&bound, &fault, &arrival);
     }
-    let (accept, place, upgrade) = match handshake(&mut request) {
+    let (accept, slot, upgrade) = match handshake(&mut request) {
         Ok(parts) => parts,
         Err(message) => return upgrade_required(&bound, &arrival, message),
     };
@@ -163,29 +163,31 @@ async fn enter(
     {
         return refused(&bound, &fault, &arrival);
     }
-    let seat = match bound.door.enter(request.extensions()) {
-        Ok(seat) => seat,
+    let stream_slot = match bound.limiter.enter(request.extensions()) {
+        Ok(stream_slot) => stream_slot,
         Err(fault) => return refused(&bound, &fault, &arrival),
     };
-    let desk = Desk {
+    let handler = MessageHandler {
         pipeline: Arc::clone(&bound.pipeline),
         address: Arc::clone(&bound.address),
         credential,
         request_id: arrival.request_id,
     };
     let limits = bound.limits;
-    let tasks = place.tasks.clone();
+    let tasks = slot.tasks.clone();
     tasks.spawn(async move {
         if let Some((io, early)) = upgraded(upgrade).await {
-            Session::new(io, early, desk, limits, place.stop.clone()).await;
+            Session::new(io, early, handler, limits, slot.stop.clone()).await;
         }
-        drop((seat, place));
+        drop((stream_slot, slot));
     });
     switching(&accept, speaks)
 }
 
 /// What an upgrade needs, or what is wanting.
-fn handshake(request: &mut Request) -> Result<(HeaderValue, Arc<Place>, OnUpgrade), &'static str> {
+fn handshake(
+    request: &mut Request,
+) -> Result<(HeaderValue, Arc<ConnectionSlot>, OnUpgrade), &'static str> {
     let headers = request.headers();
     let lists = |name: HeaderName, word: &str| {
         let texts = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
@@ -202,12 +204,12 @@ fn handshake(request: &mut Request) -> Result<(HeaderValue, Arc<Place>, OnUpgrad
     }
     let key = headers.get(SEC_WEBSOCKET_KEY).filter(|key| key.len() == 24);
     let accept = key.and_then(accept).ok_or("the WebSocket key is missing or not 16 bytes")?;
-    let place = request.extensions().get::<Arc<Place>>().cloned();
+    let slot = request.extensions().get::<Arc<ConnectionSlot>>().cloned();
     let upgrade = request.extensions_mut().remove::<OnUpgrade>();
-    let (Some(place), Some(upgrade)) = (place, upgrade) else {
+    let (Some(slot), Some(upgrade)) = (slot, upgrade) else {
         return Err("this connection cannot be upgraded");
     };
-    Ok((accept, place, upgrade))
+    Ok((accept, slot, upgrade))
 }
 
 /// The proof that the request was understood.
@@ -239,7 +241,7 @@ fn protocols(headers: &HeaderMap, known: &Credential) -> (bool, Credential) {
 /// The socket itself, so that neither a lock nor a pointer stands between it and the session.
 async fn upgraded(upgrade: OnUpgrade) -> Option<(TcpStream, Bytes)> {
     let upgraded = upgrade.await.ok()?;
-    let parts = downcast::<TokioIo<Patient<TcpStream>>>(upgraded).ok()?;
+    let parts = downcast::<TokioIo<WriteTimeout<TcpStream>>>(upgraded).ok()?;
     // A copy, because the original keeps the whole buffer of the request alive.
     Some((parts.io.into_inner().into_inner()?, Bytes::copy_from_slice(&parts.read_buf)))
 }

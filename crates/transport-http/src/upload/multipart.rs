@@ -10,7 +10,7 @@ use fault::Fault;
 use memchr::memmem::{self, Finder};
 
 use super::head;
-use super::paced::{Leftover, PacedBody};
+use super::paced_body::{PacedBody, UnreadBody};
 
 /// The head of a part, its boundary's line included.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
@@ -21,20 +21,20 @@ const ASIDE_BYTES_MAX: usize = 16 * 1024;
 pub(crate) struct Multipart {
     /// Absent once it is left for somebody else.
     body: Option<PacedBody>,
-    left: Leftover,
+    left: UnreadBody,
     /// A line's end, two dashes, the boundary.
     delimiter: Finder<'static>,
     /// What came and is not yet given away.
     held: BytesMut,
     /// How much of it is known not to hold the end of a head.
     searched: usize,
-    place: Place,
+    state: MultipartState,
     /// The part that is being read, counted from one.
     part: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum MultipartState {
     /// Before the first boundary; so much was skipped.
     Before(usize),
     /// After a boundary.
@@ -46,7 +46,7 @@ enum Place {
 }
 
 impl Multipart {
-    pub(crate) fn new(boundary: &str, body: PacedBody, left: Leftover) -> Self {
+    pub(crate) fn new(boundary: &str, body: PacedBody, left: UnreadBody) -> Self {
         let delimiter = format!("\r\n--{boundary}");
         Self {
             body: Some(body),
@@ -55,7 +55,7 @@ impl Multipart {
             // The first boundary may be the first line, which no line's end is before.
             held: BytesMut::from("\r\n"),
             searched: 0,
-            place: Place::Before(0),
+            state: MultipartState::Before(0),
             part: 0,
         }
     }
@@ -85,7 +85,7 @@ impl Multipart {
                     return Poll::Ready(Ok(Some(self.held.split_to(at).freeze())));
                 }
                 self.held.advance(self.delimiter.needle().len());
-                (self.place, self.searched) = (Place::AtHead, 0);
+                (self.state, self.searched) = (MultipartState::AtHead, 0);
                 self.part += 1;
                 return Poll::Ready(Ok(None));
             }
@@ -112,7 +112,7 @@ impl Multipart {
     fn poll_after(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<PartHead>, Fault>> {
         loop {
             if self.held.starts_with(b"--") {
-                self.place = Place::After(0);
+                self.state = MultipartState::After(0);
                 return Poll::Ready(Ok(None));
             }
             let from = self.searched.saturating_sub(3);
@@ -120,7 +120,7 @@ impl Multipart {
             if let Some(end) = end.map(|at| at + from).filter(|end| *end <= HEAD_BYTES_MAX) {
                 let block = self.held.split_to(end);
                 self.held.advance(HEAD_END.len());
-                self.place = Place::InPart;
+                self.state = MultipartState::InPart;
                 return Poll::Ready(match head::read(&block) {
                     Ok(head) => Ok(Some(head)),
                     Err(what) => Err(self.broken(what)),
@@ -148,38 +148,38 @@ impl Multipart {
 impl PartSource for Multipart {
     fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<PartHead>, Fault>> {
         loop {
-            match self.place {
-                Place::Before(skipped) => match ready!(self.poll_before(context))? {
+            match self.state {
+                MultipartState::Before(skipped) => match ready!(self.poll_before(context))? {
                     None => {}
                     Some(more) if skipped + more.len() > ASIDE_BYTES_MAX => {
                         let what = "it does not begin with its boundary";
                         return Poll::Ready(Err(self.broken(what)));
                     }
-                    Some(more) => self.place = Place::Before(skipped + more.len()),
+                    Some(more) => self.state = MultipartState::Before(skipped + more.len()),
                 },
-                Place::AtHead => {
+                MultipartState::AtHead => {
                     if let Some(head) = ready!(self.poll_after(context))? {
                         return Poll::Ready(Ok(Some(head)));
                     }
                 }
-                Place::InPart => while ready!(self.poll_before(context))?.is_some() {},
+                MultipartState::InPart => while ready!(self.poll_before(context))?.is_some() {},
                 // Read as well, so that the connection can be used again.
-                Place::After(skipped) => {
+                MultipartState::After(skipped) => {
                     let skipped = skipped + self.held.len();
                     self.held.clear();
-                    self.place = Place::After(skipped);
+                    self.state = MultipartState::After(skipped);
                     if skipped > ASIDE_BYTES_MAX || !ready!(self.poll_more(context))? {
-                        self.place = Place::Over;
+                        self.state = MultipartState::Over;
                     }
                 }
-                Place::Over => return Poll::Ready(Ok(None)),
+                MultipartState::Over => return Poll::Ready(Ok(None)),
             }
         }
     }
 
     fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Fault>> {
-        match self.place {
-            Place::InPart => self.poll_before(context),
+        match self.state {
+            MultipartState::InPart => self.poll_before(context),
             _ => Poll::Ready(Ok(None)),
         }
     }

@@ -1,5 +1,5 @@
 //! Files over real connections, with a service that counts what it gets.
 
 mod files;
-mod house;
+mod fixture;
 mod sending;

@@ -3,13 +3,13 @@
 use contract::Schema;
 use serde_json::{Value, json};
 
-use super::house::{House, Rooms};
+use super::fixture::{Rooms, TestServer};
 use super::sse::ask;
 use super::ws::client::Client;
 use crate::StreamOptions;
 
-async fn document(house: &House, path: &str) -> Value {
-    let answer = ask(house, "GET", path, "connection: close\r\n", "").await;
+async fn document(server: &TestServer, path: &str) -> Value {
+    let answer = ask(server, "GET", path, "connection: close\r\n", "").await;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
     serde_json::from_str(body).unwrap()
@@ -52,14 +52,14 @@ fn check(document: &Value, operation: &str, message: &Value, expected: &str) {
 
 #[tokio::test]
 async fn what_is_said_is_what_asyncapi_tells() {
-    let house = House::open().await;
-    let document = document(&house, "/asyncapi.json").await;
+    let server = TestServer::open().await;
+    let document = document(&server, "/asyncapi.json").await;
     check_references(&document, &document);
     assert_eq!(document["asyncapi"], "3.0.0");
     assert_eq!(document["channels"]["stream_ticks"]["address"], "/stream/ticks");
     assert_eq!(document["channels"]["ws"]["address"], "/ws");
 
-    let mut client = Client::enter(&house, "/ws").await;
+    let mut client = Client::enter(&server, "/ws").await;
     let subscribe =
         json!({"type": "subscribe", "id": "a", "stream": "ticks", "name": "n", "last": 1});
     check(&document, "say_ws", &subscribe, "subscribe_ticks");
@@ -84,11 +84,11 @@ async fn what_is_said_is_what_asyncapi_tells() {
 
 #[tokio::test]
 async fn openapi_and_the_page_name_the_streams() {
-    let house = House::open().await;
-    let openapi = document(&house, "/openapi.json").await;
+    let server = TestServer::open().await;
+    let openapi = document(&server, "/openapi.json").await;
     let follow = &openapi["paths"]["/stream/ticks"]["get"];
     assert!(follow["responses"]["200"]["content"]["text/event-stream"].is_object(), "{follow}");
-    let page = ask(&house, "GET", "/docs", "connection: close\r\n", "").await;
+    let page = ask(&server, "GET", "/docs", "connection: close\r\n", "").await;
     for text in ["GET /stream/ticks", "/alone", "href=\"/asyncapi.json\""] {
         assert!(page.contains(text), "{text}");
     }
@@ -97,9 +97,9 @@ async fn openapi_and_the_page_name_the_streams() {
 #[tokio::test]
 async fn what_is_switched_off_is_not_documented() {
     let streams = StreamOptions { sse: false, ws: false, ..StreamOptions::default() };
-    let house = House::with(Rooms { streams, ..Rooms::default() }).await;
-    let asyncapi = document(&house, "/asyncapi.json").await;
+    let server = TestServer::with(Rooms { streams, ..Rooms::default() }).await;
+    let asyncapi = document(&server, "/asyncapi.json").await;
     assert_eq!(asyncapi["channels"], json!({}));
-    let openapi = document(&house, "/openapi.json").await;
+    let openapi = document(&server, "/openapi.json").await;
     assert!(openapi["paths"]["/stream/ticks"].is_null());
 }

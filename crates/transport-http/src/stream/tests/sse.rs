@@ -3,19 +3,19 @@
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::house::{House, Rooms};
+use super::fixture::{Rooms, TestServer};
 use super::ws::client::Client;
 use crate::{ClientLimits, StreamOptions};
 
 /// A request as it stands, and its answer up to a mark; the whole of it where the mark is empty.
 pub(crate) async fn ask(
-    house: &House,
+    server: &TestServer,
     method: &str,
     path: &str,
     headers: &str,
     mark: &str,
 ) -> String {
-    let mut socket = TcpStream::connect(house.address).await.unwrap();
+    let mut socket = TcpStream::connect(server.address).await.unwrap();
     let request = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n");
     socket.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
@@ -52,9 +52,9 @@ const TWO: [&str; 5] = [
 
 #[tokio::test]
 async fn a_stream_begins_goes_on_and_ends() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let answer =
-        ask(&house, "GET", "/stream/ticks?name=a&after=7&last=9", "", "\r\n0\r\n\r\n").await;
+        ask(&server, "GET", "/stream/ticks?name=a&after=7&last=9", "", "\r\n0\r\n\r\n").await;
     let head = answer.to_ascii_lowercase();
     for line in [
         "http/1.1 200 ok",
@@ -67,26 +67,26 @@ async fn a_stream_begins_goes_on_and_ends() {
     }
     assert!(!head.contains("event:"));
     check(&answer, &TWO);
-    house.book.until_open(0).await;
+    server.book.until_open(0).await;
 }
 
 #[tokio::test]
 async fn the_last_event_id_is_where_it_goes_on() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     for (query, header, expected) in [
         ("name=a&last=9", "last-event-id: 7\r\n", &TWO[..]),
         ("name=a&last=9&after=3", "last-event-id: 7\r\n", &TWO[..]),
         ("name=a&last=9&after=8", "last-event-id: \r\n", &TWO[2..]),
     ] {
         let path = format!("/stream/ticks?{query}");
-        let answer = ask(&house, "GET", &path, header, "\r\n0\r\n\r\n").await;
+        let answer = ask(&server, "GET", &path, header, "\r\n0\r\n\r\n").await;
         check(&answer, expected);
     }
 }
 
 #[tokio::test]
 async fn what_cannot_be_followed_is_an_ordinary_error() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     for (path, headers, status, field) in [
         ("/stream/ticks?name=nobody", "", "404", "there is no such name"),
         ("/stream/ticks", "", "400", "name"),
@@ -96,75 +96,75 @@ async fn what_cannot_be_followed_is_an_ordinary_error() {
         ("/stream/ticks?name=a", "authorization: Bearer bad\r\n", "401", "who are you"),
     ] {
         let headers = format!("{headers}connection: close\r\n");
-        let answer = ask(&house, "GET", path, &headers, "").await;
+        let answer = ask(&server, "GET", path, &headers, "").await;
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{path}: {answer}");
         assert!(answer.contains(field) && answer.contains("requestId"), "{path}: {answer}");
     }
-    let answer = ask(&house, "POST", "/stream/ticks?name=a", "connection: close\r\n", "").await;
+    let answer = ask(&server, "POST", "/stream/ticks?name=a", "connection: close\r\n", "").await;
     assert!(answer.starts_with("HTTP/1.1 405") && answer.contains("allow: GET"), "{answer}");
     assert!(answer.contains("requestId"), "in the words of its contract: {answer}");
 }
 
 #[tokio::test]
 async fn it_ends_when_the_server_stops() {
-    let mut house = House::open().await;
-    let stop = house.stop.clone();
-    let book = std::sync::Arc::clone(&house.book);
+    let mut server = TestServer::open().await;
+    let stop = server.stop.clone();
+    let book = std::sync::Arc::clone(&server.book);
     let stopping = async {
         book.until_open(1).await;
         stop.cancel();
     };
     let (answer, ()) =
-        tokio::join!(ask(&house, "GET", "/stream/ticks?name=quiet", "", ""), stopping);
+        tokio::join!(ask(&server, "GET", "/stream/ticks?name=quiet", "", ""), stopping);
     assert!(answer.ends_with("\r\n0\r\n\r\n"), "{answer}");
-    house.served.join_next().await.unwrap().unwrap();
+    server.served.join_next().await.unwrap().unwrap();
 }
 
 #[tokio::test]
 async fn it_can_be_switched_off() {
     let streams = StreamOptions { sse: false, ..StreamOptions::default() };
-    let house = House::with(Rooms { streams, ..Rooms::default() }).await;
-    let answer = ask(&house, "GET", "/stream/ticks?name=a", "connection: close\r\n", "").await;
+    let server = TestServer::with(Rooms { streams, ..Rooms::default() }).await;
+    let answer = ask(&server, "GET", "/stream/ticks?name=a", "connection: close\r\n", "").await;
     assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
     assert!(answer.contains("switched off") && answer.contains("requestId"), "{answer}");
 }
 
 #[tokio::test]
 async fn a_client_has_only_so_many_streams_and_is_told_when_to_come_back() {
-    let check = async |house: &House, message: &str| {
-        let answer = ask(house, "GET", "/stream/ticks?name=a", "connection: close\r\n", "").await;
+    let check = async |server: &TestServer, message: &str| {
+        let answer = ask(server, "GET", "/stream/ticks?name=a", "connection: close\r\n", "").await;
         assert!(answer.starts_with("HTTP/1.1 429"), "{answer}");
         assert!(answer.to_ascii_lowercase().contains("\r\nretry-after: "), "{answer}");
         for part in [message, r#""code":"rate_limited""#, "requestId"] {
             assert!(answer.contains(part), "{part} in {answer}");
         }
-        assert_eq!(Client::refused(house, "/ws", &[]).await, 429);
+        assert_eq!(Client::refused(server, "/ws", &[]).await, 429);
     };
     let limited = |open_max, per_minute| {
         let client_limits = ClientLimits { open_max, per_minute };
         let streams = StreamOptions { client_limits, ..StreamOptions::default() };
-        House::with(Rooms { streams, ..Rooms::default() })
+        TestServer::with(Rooms { streams, ..Rooms::default() })
     };
     // A socket and a stream are one and the same to the limit.
-    let mut house = limited(1, 0).await;
-    let socket = Client::enter(&house, "/ws").await;
-    check(&house, "a client may have 1 streams open").await;
+    let mut server = limited(1, 0).await;
+    let socket = Client::enter(&server, "/ws").await;
+    check(&server, "a client may have 1 streams open").await;
     socket.leave().await;
-    house.connections.wait_for(|open| *open == 0).await.unwrap();
-    let answer = ask(&house, "GET", "/stream/ticks?name=a&last=1", "", "\r\n0\r\n\r\n").await;
+    server.connections.wait_for(|open| *open == 0).await.unwrap();
+    let answer = ask(&server, "GET", "/stream/ticks?name=a&last=1", "", "\r\n0\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    let house = limited(0, 2).await;
+    let server = limited(0, 2).await;
     for _ in 0..2 {
-        ask(&house, "GET", "/stream/ticks?name=a&last=1", "", "\r\n0\r\n\r\n").await;
+        ask(&server, "GET", "/stream/ticks?name=a&last=1", "", "\r\n0\r\n\r\n").await;
     }
-    check(&house, "a client may begin 2 streams in a minute").await;
+    check(&server, "a client may begin 2 streams in a minute").await;
 }
 
 /// Only the first response of a connection is written without the library.
 #[tokio::test]
 async fn a_connection_that_was_used_before_can_carry_a_stream() {
-    let house = House::open().await;
-    let mut socket = TcpStream::connect(house.address).await.unwrap();
+    let server = TestServer::open().await;
+    let mut socket = TcpStream::connect(server.address).await.unwrap();
     let mut answer = Vec::new();
     for (path, mark) in
         [("/health", "provider"), ("/stream/ticks?name=a&after=7&last=9", "\r\n0\r\n\r\n")]
@@ -182,29 +182,29 @@ async fn a_connection_that_was_used_before_can_carry_a_stream() {
 /// A reader that leaves is noticed although nothing is sent to it.
 #[tokio::test]
 async fn a_reader_that_leaves_is_gone() {
-    let mut house = House::open().await;
-    let quiet = ask(&house, "GET", "/stream/ticks?name=quiet", "", "retry: 1000").await;
+    let mut server = TestServer::open().await;
+    let quiet = ask(&server, "GET", "/stream/ticks?name=quiet", "", "retry: 1000").await;
     assert!(quiet.starts_with("HTTP/1.1 200 OK\r\n"), "{quiet}");
     // It left when its answer was read so far.
-    house.connections.wait_for(|open| *open == 0).await.unwrap();
-    house.book.until_open(0).await;
+    server.connections.wait_for(|open| *open == 0).await.unwrap();
+    server.book.until_open(0).await;
 }
 
 #[tokio::test]
 async fn it_ends_with_an_error_when_its_token_is_revoked() {
-    let house = House::with(Rooms { strict: true, ..Rooms::default() }).await;
-    let book = std::sync::Arc::clone(&house.book);
+    let server = TestServer::with(Rooms { strict: true, ..Rooms::default() }).await;
+    let book = std::sync::Arc::clone(&server.book);
     let revoking = async {
         book.until_open(1).await;
         book.revoked.store(true, std::sync::atomic::Ordering::SeqCst);
     };
     let headers = "authorization: Bearer good\r\n";
     let path = "/stream/ticks?name=quiet";
-    let (answer, ()) = tokio::join!(ask(&house, "GET", path, headers, "\r\n0\r\n\r\n"), revoking);
+    let (answer, ()) = tokio::join!(ask(&server, "GET", path, headers, "\r\n0\r\n\r\n"), revoking);
     let (_, error) = answer.split_once("event: error\ndata: ").unwrap();
     let error: serde_json::Value = serde_json::from_str(error.lines().next().unwrap()).unwrap();
     assert_eq!(error["error"]["code"], "unauthorized");
     assert_eq!(error["error"]["message"], "the token was revoked");
     assert!(error["requestId"].is_string(), "{error}");
-    house.book.until_open(0).await;
+    server.book.until_open(0).await;
 }

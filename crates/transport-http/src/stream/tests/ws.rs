@@ -1,14 +1,14 @@
 //! The WebSocket protocol, with a client that is not ours.
 
 pub(crate) mod client;
-mod door;
 mod limits;
+mod upgrade;
 
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
 use self::client::Client;
-use super::house::{House, Rooms};
+use super::fixture::{Rooms, TestServer};
 
 fn tick(name: &str, n: u64) -> Value {
     json!({"type": "tick", "name": name, "n": n})
@@ -21,8 +21,8 @@ fn named(id: &str, mut event: Value) -> Value {
 
 #[tokio::test]
 async fn a_subscription_begins_goes_on_and_ends() {
-    let house = House::open().await;
-    let mut client = Client::enter(&house, "/ws").await;
+    let server = TestServer::open().await;
+    let mut client = Client::enter(&server, "/ws").await;
     client.say(json!({"type": "subscribe", "id": "a", "stream": "ticks", "name": "n", "last": 2}));
     assert_eq!(
         client.hear(5).await,
@@ -40,13 +40,13 @@ async fn a_subscription_begins_goes_on_and_ends() {
     assert_eq!(heard[0]["stream"], "more");
     assert_eq!(heard[1], named("a", tick("n", 8)));
     client.leave().await;
-    house.book.until_open(0).await;
+    server.book.until_open(0).await;
 }
 
 #[tokio::test]
 async fn a_client_that_names_nothing_is_given_a_name() {
-    let house = House::open().await;
-    let mut client = Client::enter(&house, "/alone").await;
+    let server = TestServer::open().await;
+    let mut client = Client::enter(&server, "/alone").await;
     client.say(json!({"type": "subscribe", "name": "n", "last": 1}));
     let heard = client.hear(4).await;
     assert_eq!(heard[0], json!({"type": "subscribed", "id": "s1", "stream": "alone"}));
@@ -68,13 +68,13 @@ async fn a_client_that_names_nothing_is_given_a_name() {
 
 #[tokio::test]
 async fn a_connection_whose_token_is_revoked_is_told_and_closed() {
-    let house = House::with(Rooms { strict: true, ..Rooms::default() }).await;
-    let mut client = Client::enter_with(&house, "/ws", &[("authorization", "Bearer good")]).await;
+    let server = TestServer::with(Rooms { strict: true, ..Rooms::default() }).await;
+    let mut client = Client::enter_with(&server, "/ws", &[("authorization", "Bearer good")]).await;
     for id in ["a", "b"] {
         client.say(json!({"type": "subscribe", "id": id, "stream": "ticks", "name": "quiet"}));
     }
     client.hear(2).await;
-    house.book.revoked.store(true, std::sync::atomic::Ordering::SeqCst);
+    server.book.revoked.store(true, std::sync::atomic::Ordering::SeqCst);
     let error = &client.hear(1).await[0];
     assert_eq!(error["error"]["message"], "the token was revoked", "{error}");
     assert_eq!(
@@ -82,13 +82,13 @@ async fn a_connection_whose_token_is_revoked_is_told_and_closed() {
         (&json!("error"), &json!("unauthorized"))
     );
     assert_eq!(client.closed().await, Some(CloseCode::Policy));
-    house.book.until_open(0).await;
+    server.book.until_open(0).await;
 }
 
 #[tokio::test]
 async fn unsubscribing_by_id_and_by_what_was_asked() {
-    let house = House::open().await;
-    let mut client = Client::enter(&house, "/ws").await;
+    let server = TestServer::open().await;
+    let mut client = Client::enter(&server, "/ws").await;
     client.say(json!({"type": "subscribe", "id": "a", "stream": "ticks", "name": "quiet"}));
     client.say(
         json!({"type": "subscribe", "stream": "ticks", "name": "quiet", "after": 5, "last": 9}),
@@ -101,14 +101,14 @@ async fn unsubscribing_by_id_and_by_what_was_asked() {
     assert_eq!(heard[0], json!({"type": "unsubscribed", "id": "a"}));
     assert_eq!(heard[1], json!({"type": "unsubscribed", "id": "s1"}));
     check_error(&heard[2], Some("a"), "not_found", Some("id"));
-    house.book.until_open(0).await;
+    server.book.until_open(0).await;
 }
 
 /// An opening that takes long holds up neither messages nor the events of others.
 #[tokio::test]
 async fn an_opening_holds_up_nobody() {
-    let house = House::open().await;
-    let mut client = Client::enter(&house, "/ws").await;
+    let server = TestServer::open().await;
+    let mut client = Client::enter(&server, "/ws").await;
     client.say(
         json!({"type": "subscribe", "id": "slow", "stream": "ticks", "name": "wait", "last": 1}),
     );
@@ -121,7 +121,7 @@ async fn an_opening_holds_up_nobody() {
     client.say(json!({"type": "ping"}));
     let heard = client.hear(2).await;
     assert_eq!(heard, [json!({"type": "unsubscribed", "id": "gone"}), json!({"type": "pong"})]);
-    house.book.let_through();
+    server.book.let_through();
     assert_eq!(client.hear(1).await[0]["type"], "subscribed");
 }
 
@@ -136,8 +136,8 @@ fn check_error(message: &Value, id: Option<&str>, code: &str, field: Option<&str
 
 #[tokio::test]
 async fn what_cannot_be_done_is_told_and_the_connection_stays() {
-    let house = House::open().await;
-    let mut client = Client::enter(&house, "/ws").await;
+    let server = TestServer::open().await;
+    let mut client = Client::enter(&server, "/ws").await;
     client.say(json!({"type": "subscribe", "id": "taken", "stream": "ticks", "name": "quiet"}));
     client.hear(1).await;
     for (message, id, code, field) in [
@@ -193,19 +193,19 @@ async fn what_cannot_be_done_is_told_and_the_connection_stays() {
 
 #[tokio::test]
 async fn a_stopping_server_says_so_and_waits() {
-    let mut house = House::open().await;
-    let mut client = Client::enter(&house, "/ws").await;
+    let mut server = TestServer::open().await;
+    let mut client = Client::enter(&server, "/ws").await;
     client.say(json!({"type": "subscribe", "stream": "ticks", "name": "quiet"}));
     client.hear(1).await;
-    house.stop.cancel();
+    server.stop.cancel();
     assert_eq!(client.closed().await, Some(CloseCode::Away));
-    house.served.join_next().await.unwrap().unwrap();
-    assert_eq!(*house.connections.borrow(), 0);
+    server.served.join_next().await.unwrap().unwrap();
+    assert_eq!(*server.connections.borrow(), 0);
 }
 
 #[tokio::test]
 async fn it_can_be_switched_off() {
     let streams = crate::StreamOptions { ws: false, ..crate::StreamOptions::default() };
-    let house = House::with(Rooms { streams, ..Rooms::default() }).await;
-    assert_eq!(Client::refused(&house, "/ws", &[]).await, 404);
+    let server = TestServer::with(Rooms { streams, ..Rooms::default() }).await;
+    assert_eq!(Client::refused(&server, "/ws", &[]).await, 404);
 }

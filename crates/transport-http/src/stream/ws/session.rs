@@ -17,8 +17,8 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use super::codec::{CloseCode, Decoder, Incoming, put_close, put_ping, put_pong, put_text};
-use super::desk::Desk;
-use super::pace::{Pace, Verdict};
+use super::message_handler::MessageHandler;
+use super::message_rate::{MessageRate, RateVerdict};
 use super::subscriptions::Subscriptions;
 use super::{WsLimits, message};
 
@@ -36,14 +36,14 @@ thread_local! {
 }
 
 /// The connection is over; there is nobody to tell why.
-struct Over;
+struct ConnectionOver;
 
 pub(crate) struct Session<T> {
     io: T,
-    desk: Desk,
+    handler: MessageHandler,
     limits: WsLimits,
     decoder: Decoder,
-    pace: Pace,
+    rate: MessageRate,
     subscriptions: Subscriptions,
     /// Frames that the socket has not taken yet, and how far it has.
     held: Vec<u8>,
@@ -67,24 +67,24 @@ struct Closing {
     /// Whether it has come.
     answered: bool,
     /// Whether what the client says can no longer be understood.
-    deaf: bool,
+    ignore_input: bool,
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
     pub(crate) fn new(
         io: T,
         early: Bytes,
-        desk: Desk,
+        handler: MessageHandler,
         limits: WsLimits,
         stop: CancellationToken,
     ) -> Self {
         let now = Instant::now();
         Self {
             io,
-            desk,
+            handler,
             limits,
             decoder: Decoder::new(limits.message_bytes_max),
-            pace: Pace::new(limits.messages_per_second, limits.messages_burst, now),
+            rate: MessageRate::new(limits.messages_per_second, limits.messages_burst, now),
             subscriptions: Subscriptions::default(),
             held: Vec::new(),
             held_from: 0,
@@ -99,15 +99,15 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
         }
     }
 
-    fn go_round(&mut self, context: &mut Context<'_>) -> Result<(), Over> {
+    fn poll_once(&mut self, context: &mut Context<'_>) -> Result<(), ConnectionOver> {
         if self.closing.is_none() && self.stop.as_mut().poll(context).is_ready() {
             self.close(CloseCode::GoingAway, "the server is stopping");
         }
         for _ in 0..ROUNDS_MAX {
             let unread = self.is_unread();
-            let heard = !unread && self.hear(context)?;
-            let more = self.tell(context)?;
-            self.keep_time(context)?;
+            let heard = !unread && self.poll_read(context)?;
+            let more = self.poll_write(context)?;
+            self.poll_timers(context)?;
             // A socket that was not read from wakes nobody when it can be.
             let again = unread && !self.is_unread();
             if !heard && !more && !again {
@@ -124,10 +124,10 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
     }
 
     /// Reads once; whether there was anything.
-    fn hear(&mut self, context: &mut Context<'_>) -> Result<bool, Over> {
+    fn poll_read(&mut self, context: &mut Context<'_>) -> Result<bool, ConnectionOver> {
         if !self.early.is_empty() {
             let early = std::mem::take(&mut self.early);
-            self.take_in(&early);
+            self.receive(&early);
             return Ok(true);
         }
         let mut space = [const { MaybeUninit::<u8>::uninit() }; READ_BYTES];
@@ -135,18 +135,19 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
         match Pin::new(&mut self.io).poll_read(context, &mut bytes) {
             Poll::Pending => Ok(false),
             Poll::Ready(Ok(())) if !bytes.filled().is_empty() => {
-                self.take_in(bytes.filled());
+                self.receive(bytes.filled());
                 Ok(true)
             }
-            Poll::Ready(_) => Err(Over),
+            Poll::Ready(_) => Err(ConnectionOver),
         }
     }
 
-    fn take_in(&mut self, mut bytes: &[u8]) {
+    fn receive(&mut self, mut bytes: &[u8]) {
         self.heard = Instant::now();
         self.pinged = false;
         loop {
-            if self.closing.as_ref().is_some_and(|closing| closing.deaf || closing.answered) {
+            if self.closing.as_ref().is_some_and(|closing| closing.ignore_input || closing.answered)
+            {
                 return;
             }
             match self.decoder.next(&mut bytes) {
@@ -155,7 +156,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
                 Err(code) => {
                     self.close(code, "");
                     if let Some(closing) = &mut self.closing {
-                        closing.deaf = true;
+                        closing.ignore_input = true;
                     }
                 }
             }
@@ -169,17 +170,17 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
         if self.closing.is_some() || incoming == Incoming::Pong {
             return;
         }
-        let verdict = self.pace.take(self.heard);
+        let verdict = self.rate.take(self.heard);
         match (incoming, verdict) {
-            (_, Verdict::Leave) => self.close(CloseCode::Policy, "too many messages"),
+            (_, RateVerdict::Disconnect) => self.close(CloseCode::Policy, "too many messages"),
             (Incoming::Ping(payload), _) => put_pong(&mut self.held, &payload),
-            (Incoming::Text(text), Verdict::Wait(wait)) => {
-                let error = self.desk.too_fast(&message::read(&text), wait);
+            (Incoming::Text(text), RateVerdict::Wait(wait)) => {
+                let error = self.handler.too_fast(&message::read(&text), wait);
                 put_text(&mut self.held, ["", &error]);
             }
-            (Incoming::Text(text), Verdict::Welcome) => {
+            (Incoming::Text(text), RateVerdict::Allow) => {
                 let asked = message::read(&text);
-                let answer = self.desk.take(asked, &mut self.subscriptions, &self.limits);
+                let answer = self.handler.take(asked, &mut self.subscriptions, &self.limits);
                 if let Some(answer) = answer {
                     put_text(&mut self.held, ["", &answer]);
                 }
@@ -209,22 +210,22 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
     fn leave(&mut self, answered: bool) {
         let until = Instant::now() + self.limits.close_patience;
         self.subscriptions.clear();
-        self.closing = Some(Closing { until, answered, deaf: false });
+        self.closing = Some(Closing { until, answered, ignore_input: false });
         self.timer.as_mut().reset(until);
     }
 
     /// Writes what is held, and then what the subscriptions give; whether there is more of it.
-    fn tell(&mut self, context: &mut Context<'_>) -> Result<bool, Over> {
+    fn poll_write(&mut self, context: &mut Context<'_>) -> Result<bool, ConnectionOver> {
         if !self.held.is_empty() && !self.flush(context)? {
             return Ok(false);
         }
         if let Some(closing) = &self.closing {
-            if closing.answered || closing.deaf {
+            if closing.answered || closing.ignore_input {
                 // The last bytes are with the socket. A client that was not understood is let
                 // finish, because closing over unread bytes would take ours back.
                 let _ended = Pin::new(&mut self.io).poll_shutdown(context);
             }
-            return if closing.answered { Err(Over) } else { Ok(false) };
+            return if closing.answered { Err(ConnectionOver) } else { Ok(false) };
         }
         let mut scratch = SCRATCH.take();
         scratch.clear();
@@ -239,7 +240,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
         }
         written?;
         if let Some(refused) = self.subscriptions.take_refused() {
-            put_text(&mut self.held, ["", &self.desk.refused(&refused)]);
+            put_text(&mut self.held, ["", &self.handler.refused(&refused)]);
             self.close(CloseCode::Policy, refused.fault.code());
             return Ok(true);
         }
@@ -247,7 +248,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
     }
 
     /// Writes what is held; whether all of it is gone, and then its memory is too.
-    fn flush(&mut self, context: &mut Context<'_>) -> Result<bool, Over> {
+    fn flush(&mut self, context: &mut Context<'_>) -> Result<bool, ConnectionOver> {
         let held = std::mem::take(&mut self.held);
         let written = self.write(context, held.get(self.held_from..).unwrap_or_default())?;
         self.held_from += written;
@@ -260,11 +261,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
     }
 
     /// How much of the bytes the socket took.
-    fn write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Result<usize, Over> {
+    fn write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Result<usize, ConnectionOver> {
         let mut written = 0;
         while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
             match Pin::new(&mut self.io).poll_write(context, rest) {
-                Poll::Ready(Ok(0) | Err(_)) => return Err(Over),
+                Poll::Ready(Ok(0) | Err(_)) => return Err(ConnectionOver),
                 Poll::Ready(Ok(taken)) => {
                     written += taken;
                     self.stalled = None;
@@ -291,16 +292,16 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
     }
 
     /// Looks at the clock only when it rings.
-    fn keep_time(&mut self, context: &mut Context<'_>) -> Result<(), Over> {
+    fn poll_timers(&mut self, context: &mut Context<'_>) -> Result<(), ConnectionOver> {
         while self.timer.as_mut().poll(context).is_ready() {
             let now = Instant::now();
             let stalled = self.stalled.is_some_and(|since| since + self.limits.stall_max <= now);
             let closed = self.closing.as_ref().is_some_and(|closing| closing.until <= now);
             if stalled {
-                self.desk.stalled();
+                self.handler.stalled();
             }
             if stalled || closed {
-                return Err(Over);
+                return Err(ConnectionOver);
             }
             if self.closing.is_none() {
                 if self.heard + self.limits.silence_max <= now {
@@ -312,20 +313,20 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
                 // The next round writes it.
                 context.waker().wake_by_ref();
             }
-            let next = self.next_bell(now);
+            let next = self.next_deadline(now);
             self.timer.as_mut().reset(next);
         }
         Ok(())
     }
 
-    fn next_bell(&self, now: Instant) -> Instant {
+    fn next_deadline(&self, now: Instant) -> Instant {
         let limits = &self.limits;
         let silent = match self.pinged {
             true => (self.heard + limits.silence_max).min(now + limits.ping_every),
             false => self.heard + limits.ping_every,
         };
-        let bell = self.closing.as_ref().map_or(silent, |closing| closing.until);
-        self.stalled.map_or(bell, |since| bell.min(since + limits.stall_max))
+        let deadline = self.closing.as_ref().map_or(silent, |closing| closing.until);
+        self.stalled.map_or(deadline, |since| deadline.min(since + limits.stall_max))
     }
 }
 
@@ -333,9 +334,9 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Future for Session<T> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        match self.get_mut().go_round(context) {
+        match self.get_mut().poll_once(context) {
             Ok(()) => Poll::Pending,
-            Err(Over) => Poll::Ready(()),
+            Err(ConnectionOver) => Poll::Ready(()),
         }
     }
 }

@@ -13,10 +13,10 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::desk::Desk;
+use super::message_handler::MessageHandler;
 use super::session::Session;
 use super::{WsLimits, addresses};
-use crate::stream::tests::house::{Book, pipeline};
+use crate::stream::tests::fixture::{Book, pipeline};
 
 const PIPE_BYTES: usize = 4096;
 
@@ -34,7 +34,7 @@ fn room(limits: WsLimits) -> Room {
 fn room_with(limits: WsLimits, pipe_bytes: usize) -> Room {
     let (pipeline, book) = pipeline(false);
     let address = addresses(&pipeline, &View::default()).remove("/alone").unwrap();
-    let desk = Desk {
+    let handler = MessageHandler {
         pipeline,
         address: Arc::new(address),
         credential: Credential::None,
@@ -43,7 +43,7 @@ fn room_with(limits: WsLimits, pipe_bytes: usize) -> Room {
     let (ours, client) = duplex(pipe_bytes);
     let stop = CancellationToken::new();
     let mut session = JoinSet::new();
-    session.spawn(Session::new(ours, Bytes::new(), desk, limits, stop.clone()));
+    session.spawn(Session::new(ours, Bytes::new(), handler, limits, stop.clone()));
     Room { client, book, stop, session }
 }
 

@@ -17,7 +17,7 @@ fn source(body: &[u8], pieces: &[usize]) -> Multipart {
         pieces.iter().map(|length| rest.split_to(rest.len().min(*length))).collect();
     all.push(rest);
     let body = Body::from_stream(stream::iter(all.into_iter().map(Ok::<_, Infallible>)));
-    Multipart::new("XX", PacedBody::new(body, 1 << 20), Leftover::default())
+    Multipart::new("XX", PacedBody::new(body, 1 << 20), UnreadBody::default())
 }
 
 type Parts = Vec<(String, Option<String>, Vec<u8>)>;
@@ -113,7 +113,7 @@ fn what_is_no_form_is_refused_with_its_part() {
 
 #[test]
 fn a_body_that_was_not_read_is_left_for_somebody() {
-    let left = Leftover::default();
+    let left = UnreadBody::default();
     let body = PacedBody::new(Body::from("--XX"), 10);
     drop(Multipart::new("XX", body, left.clone()));
     assert!(left.take().is_some() && left.take().is_none());

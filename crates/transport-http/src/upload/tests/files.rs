@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::house::House;
+use super::fixture::TestServer;
 
 #[tokio::test]
 async fn a_file_comes_to_be_saved() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let name = "%D0%B4%D0%B5%D0%BB%D0%BE%20%E2%84%961%20%22x%22.pdf";
     let path = format!("GET /api/files/{name}/content");
-    let answer = house.ask(&path, "Accept-Encoding: gzip\r\n", b"").await;
+    let answer = server.ask(&path, "Accept-Encoding: gzip\r\n", b"").await;
     assert_eq!((answer.status, answer.body.len()), (200, 5_000));
     for line in [
         "content-type: text/html",
@@ -29,27 +29,27 @@ async fn a_file_comes_to_be_saved() {
 
 #[tokio::test]
 async fn only_the_head_is_sent_where_only_the_head_is_asked_for() {
-    let house = House::open().await;
-    let answer = house.ask("HEAD /api/files/a/content", "", b"").await;
+    let server = TestServer::open().await;
+    let answer = server.ask("HEAD /api/files/a/content", "", b"").await;
     assert_eq!((answer.status, answer.body.len()), (200, 0));
     answer.has("content-length: 5000");
 }
 
 #[tokio::test]
 async fn what_cannot_be_sent_is_told_before_it_begins() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     for (file, status) in [("none", 404), ("unreadable", 500), (&*"x".repeat(33), 400)] {
-        let answer = house.ask(&format!("GET /api/files/{file}/content"), "", b"").await;
+        let answer = server.ask(&format!("GET /api/files/{file}/content"), "", b"").await;
         assert_eq!(answer.status, status, "{file}");
         assert!(answer.json()["error"].is_object());
     }
-    let answer = house.ask("GET /api/files/empty/content", "", b"").await;
+    let answer = server.ask("GET /api/files/empty/content", "", b"").await;
     answer.has("content-length: 0");
-    let answer = house.ask("GET /api/files/parts/content", "", b"").await;
+    let answer = server.ask("GET /api/files/parts/content", "", b"").await;
     assert_eq!(answer.status, 200);
     answer.has("transfer-encoding: chunked");
     assert!(answer.body.ends_with(b"0\r\n\r\n"));
-    let mut stream = house.connect().await;
+    let mut stream = server.connect().await;
     let asked = "GET /api/files/breaks/content HTTP/1.1\r\nHost: localhost\r\n\
                  Authorization: Bearer good\r\nConnection: close\r\n\r\n";
     stream.write_all(asked.as_bytes()).await.unwrap();
@@ -60,9 +60,9 @@ async fn what_cannot_be_sent_is_told_before_it_begins() {
 
 #[tokio::test]
 async fn the_path_carries_arguments() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let check = async |line: &str, body: &str, status: u16, expected: Value| {
-        let answer = house.ask(line, "", body.as_bytes()).await;
+        let answer = server.ask(line, "", body.as_bytes()).await;
         let json = answer.json();
         let told = if status == 200 { json } else { json["error"]["details"][0]["field"].clone() };
         assert_eq!((answer.status, told), (status, expected), "{line}");
@@ -85,14 +85,14 @@ async fn the_path_carries_arguments() {
 
 #[tokio::test]
 async fn a_method_that_nobody_takes_is_told_which_are_taken() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     for (line, allow) in [
         ("POST /api/files/7", "allow: get, delete, put"),
         ("GET /api/v1/files/7/share", "allow: post"),
         ("DELETE /api/files/7/content", "allow: get"),
         ("GET /api/upload", "allow: post"),
     ] {
-        let answer = house.ask(line, "", b"").await;
+        let answer = server.ask(line, "", b"").await;
         assert_eq!(answer.status, 405, "{line}");
         answer.has(allow);
         assert!(answer.json()["error"].is_object());
@@ -101,8 +101,8 @@ async fn a_method_that_nobody_takes_is_told_which_are_taken() {
 
 #[tokio::test]
 async fn the_documents_show_all_of_it() {
-    let house = House::open().await;
-    let openapi = house.ask("GET /openapi.json", "", b"").await.json();
+    let server = TestServer::open().await;
+    let openapi = server.ask("GET /openapi.json", "", b"").await.json();
     let at = |path: &str, method: &str| openapi["paths"][path][method].clone();
     let get = at("/api/files/{fileId}", "get");
     assert_eq!(get["parameters"][0]["in"], "path");
@@ -119,7 +119,7 @@ async fn the_documents_show_all_of_it() {
     assert_eq!(form["schema"]["properties"]["file"]["format"], "binary");
     assert_eq!(form["encoding"]["tags"]["contentType"], "application/json");
     assert_eq!(at("/api/files/{fileId}/content", "get")["parameters"][0]["in"], "path");
-    let docs = house.ask("GET /docs", "", b"").await;
+    let docs = server.ask("GET /docs", "", b"").await;
     let page = String::from_utf8(docs.body).unwrap();
     for shown in
         ["DELETE /api/v1/files/{fileId}", "POST /api/upload", "GET /api/files/{fileId}/content"]

@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::house::{Answer, BATCH_BYTES, House, SMALL_BYTES};
+use super::fixture::{Answer, BATCH_BYTES, SMALL_BYTES, TestServer};
 
 const FORM: &str = "Content-Type: multipart/form-data; boundary=XX\r\n";
 
@@ -36,12 +36,12 @@ const GOOD: &str = "Authorization: Bearer good\r\n";
 
 #[tokio::test]
 async fn fields_and_files_arrive_in_any_order() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let (before, after) = (field("caseId", "c"), field("tags", "[\"a\"]"));
     let body = format!("{before}{}{after}{}--XX--\r\n", file("дело", "12345"), file("b", ""));
     let headers = format!("{FORM}X-Upload-Id: my.upload-1\r\n");
     for path in ["/api/upload", "/api/v1/upload"] {
-        let answer = house.ask(&format!("POST {path}"), &headers, body.as_bytes()).await;
+        let answer = server.ask(&format!("POST {path}"), &headers, body.as_bytes()).await;
         let files = json!([["дело", "text/plain", 5], ["b", "text/plain", 0]]);
         let form = json!({ "caseId": "c", "tags": ["a"] });
         let all = json!({ "files": files, "form": form, "id": "my.upload-1", "announced": true });
@@ -51,7 +51,7 @@ async fn fields_and_files_arrive_in_any_order() {
 
 #[tokio::test]
 async fn what_is_wrong_with_a_form_is_told_in_the_words_of_the_contract() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let whole = format!("{}--XX--\r\n", file("a", "1"));
     let unknown = format!("{}{}--XX--", field("other", "1"), file("a", "1"));
     let long = format!("{FORM}X-Upload-Id: {}\r\n", "x".repeat(65));
@@ -66,7 +66,7 @@ async fn what_is_wrong_with_a_form_is_told_in_the_words_of_the_contract() {
         (&long, &whole, "x-upload-id"),
         (&format!("{FORM}X-Upload-Id: \r\n"), &whole, "x-upload-id"),
     ] {
-        let answer = house.ask("POST /api/upload", headers, body.as_bytes()).await;
+        let answer = server.ask("POST /api/upload", headers, body.as_bytes()).await;
         let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
         assert_eq!(answer.status, 400, "{message}");
         assert!(message.contains(told), "{headers}: {message}");
@@ -75,20 +75,20 @@ async fn what_is_wrong_with_a_form_is_told_in_the_words_of_the_contract() {
 
 #[tokio::test]
 async fn who_may_not_send_is_told_before_anything_is_read() {
-    let house = House::open().await;
-    let mut stream = house.connect().await;
+    let server = TestServer::open().await;
+    let mut stream = server.connect().await;
     let form = "Connection: close\r\nExpect: 100-continue\r\n";
     stream.write_all(head(1_000_000, form).as_bytes()).await.unwrap();
     let answer = Answer::read(stream).await;
-    assert_eq!((answer.status, house.book.calls.load(Ordering::SeqCst)), (401, 0));
+    assert_eq!((answer.status, server.book.calls.load(Ordering::SeqCst)), (401, 0));
     assert!(answer.json()["error"].is_object());
 }
 
 #[tokio::test]
 async fn a_client_that_waits_to_be_asked_is_asked() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let body = format!("{}--XX--\r\n", file("a", "123"));
-    let mut stream = house.connect().await;
+    let mut stream = server.connect().await;
     let expect = format!("{GOOD}Connection: close\r\nExpect: 100-continue\r\n");
     stream.write_all(head(body.len() as u64, &expect).as_bytes()).await.unwrap();
     let mut go_on = [0; 25];
@@ -101,8 +101,8 @@ async fn a_client_that_waits_to_be_asked_is_asked() {
 
 #[tokio::test]
 async fn an_announced_length_that_is_too_much_is_refused_unread() {
-    let house = House::open().await;
-    let mut stream = house.connect().await;
+    let server = TestServer::open().await;
+    let mut stream = server.connect().await;
     let expect = format!("{GOOD}Connection: close\r\nExpect: 100-continue\r\n");
     let length = BATCH_BYTES + 1024 * 1024 + 1;
     stream.write_all(head(length, &expect).as_bytes()).await.unwrap();
@@ -124,9 +124,9 @@ async fn pour(stream: &mut TcpStream, mebibytes: usize) -> bool {
 
 #[tokio::test]
 async fn a_refusal_reaches_a_client_that_goes_on_sending() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     for name in ["small", "no"] {
-        let mut stream = house.connect().await;
+        let mut stream = server.connect().await;
         let end = "\r\n--XX--\r\n";
         let begin = file_head(name);
         let length = (begin.len() + end.len()) as u64 + 16 * SMALL_BYTES;
@@ -147,14 +147,14 @@ async fn a_refusal_reaches_a_client_that_goes_on_sending() {
         assert!(text.starts_with("HTTP/1.1 400"), "{text}");
         assert!(text.contains("\"tool\":\"status\""), "{text}");
     }
-    assert!(*house.book.received.borrow() <= 2 * SMALL_BYTES, "the rest was not for the handler");
+    assert!(*server.book.received.borrow() <= 2 * SMALL_BYTES, "the rest was not for the handler");
 }
 
 #[tokio::test]
 async fn a_body_is_read_while_it_comes_and_never_held() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let before = high_water();
-    let mut stream = house.connect().await;
+    let mut stream = server.connect().await;
     let (begin, end) = (file_head("large"), "\r\n--XX--\r\n");
     let length = (begin.len() + end.len()) as u64 + 120 * 1024 * 1024;
     let close = format!("{GOOD}Connection: close\r\n");
@@ -162,13 +162,13 @@ async fn a_body_is_read_while_it_comes_and_never_held() {
     stream.write_all(begin.as_bytes()).await.unwrap();
     assert!(pour(&mut stream, 20).await);
     // The handler has had the first part before the rest was sent; a few bytes may be held back.
-    let mut received = house.book.received.subscribe();
+    let mut received = server.book.received.subscribe();
     received.wait_for(|received| *received > 19 * 1024 * 1024).await.unwrap();
     assert!(pour(&mut stream, 100).await);
     stream.write_all(end.as_bytes()).await.unwrap();
     let answer = Answer::read(stream).await;
     assert_eq!(answer.json()["files"][0][2].as_u64(), Some(120 * 1024 * 1024));
-    assert!(house.book.piece_max.load(Ordering::SeqCst) <= 1024 * 1024);
+    assert!(server.book.piece_max.load(Ordering::SeqCst) <= 1024 * 1024);
     if let (Some(before), Some(after)) = (before, high_water()) {
         assert!(after - before < 40 * 1024, "{} KiB more than before", after - before);
     }
@@ -183,38 +183,38 @@ fn high_water() -> Option<u64> {
 
 #[tokio::test]
 async fn a_client_that_leaves_ends_the_work() {
-    let house = House::open().await;
-    let mut stream = house.connect().await;
+    let server = TestServer::open().await;
+    let mut stream = server.connect().await;
     stream.write_all(head(1_000_000, GOOD).as_bytes()).await.unwrap();
     stream.write_all(file_head("a").as_bytes()).await.unwrap();
     stream.write_all(&[b'x'; 1000]).await.unwrap();
-    let mut open = house.book.open.subscribe();
+    let mut open = server.book.open.subscribe();
     open.wait_for(|open| *open == 1).await.unwrap();
-    house.book.received.subscribe().wait_for(|received| *received > 0).await.unwrap();
+    server.book.received.subscribe().wait_for(|received| *received > 0).await.unwrap();
     drop(stream);
     open.wait_for(|open| *open == 0).await.unwrap();
 }
 
 #[tokio::test]
 async fn an_address_of_files_takes_no_other_method() {
-    let house = House::open().await;
-    let answer = house.ask("PUT /api/upload", "", b"").await;
+    let server = TestServer::open().await;
+    let answer = server.ask("PUT /api/upload", "", b"").await;
     assert_eq!(answer.status, 405);
     answer.has("allow: post");
     // Bodies that are not for it are read by the edge, within the edge's bound.
-    let answer = house.ask("PUT /api/upload", "", &[0; 2000]).await;
+    let answer = server.ask("PUT /api/upload", "", &[0; 2000]).await;
     assert_eq!(answer.status, 413);
 }
 
 #[tokio::test]
 async fn a_page_may_send_files_where_it_may_call() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     for method in ["POST", "PUT", "DELETE"] {
         let headers = format!(
             "Origin: https://app.example\r\nAccess-Control-Request-Method: {method}\r\n\
              Access-Control-Request-Headers: x-upload-id,authorization\r\n"
         );
-        let answer = house.ask("OPTIONS /api/upload", &headers, b"").await;
+        let answer = server.ask("OPTIONS /api/upload", &headers, b"").await;
         let allowed = |name: &str| answer.head.lines().find(|line| line.starts_with(name)).unwrap();
         assert!(allowed("access-control-allow-methods").contains(&method.to_lowercase()));
         assert!(allowed("access-control-allow-headers").contains("x-upload-id"));
@@ -223,7 +223,7 @@ async fn a_page_may_send_files_where_it_may_call() {
 
 #[tokio::test]
 async fn who_may_say_later_who_they_are_are_not_stopped_at_the_edge() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let long = vec![b' '; 70_000];
     for (token, path, body, status) in [
         ("bad", "/mcp/indicators", b"".as_slice(), 404),
@@ -236,7 +236,7 @@ async fn who_may_say_later_who_they_are_are_not_stopped_at_the_edge() {
         ("bad", "/mcp", b"hello again", 401),
         ("good", "/mcp", b"hello again", 404),
     ] {
-        let answer = house.ask_as(token, &format!("POST {path}"), "", body).await;
+        let answer = server.ask_as(token, &format!("POST {path}"), "", body).await;
         assert_eq!(answer.status, status, "{token} {path} {}", body.len());
     }
 }

@@ -13,9 +13,9 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-use crate::stream::tests::house::House;
+use crate::stream::tests::fixture::TestServer;
 
-/// Long enough for anything that comes, short enough to see that it does not.
+/// LongLived enough for anything that comes, short enough to see that it does not.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
@@ -27,11 +27,11 @@ pub(crate) struct Client {
 }
 
 async fn connect(
-    house: &House,
+    server: &TestServer,
     path: &str,
     headers: &[(&'static str, &str)],
 ) -> Result<(Socket, Response<()>), u16> {
-    let mut request = format!("ws://{}{path}", house.address).into_client_request().unwrap();
+    let mut request = format!("ws://{}{path}", server.address).into_client_request().unwrap();
     for (name, value) in headers {
         let value = HeaderValue::from_str(value).unwrap();
         request.headers_mut().insert(HeaderName::from_static(name), value);
@@ -44,16 +44,16 @@ async fn connect(
 }
 
 impl Client {
-    pub(crate) async fn enter(house: &House, path: &str) -> Self {
-        Self::enter_with(house, path, &[]).await
+    pub(crate) async fn enter(server: &TestServer, path: &str) -> Self {
+        Self::enter_with(server, path, &[]).await
     }
 
     pub(crate) async fn enter_with(
-        house: &House,
+        server: &TestServer,
         path: &str,
         headers: &[(&'static str, &str)],
     ) -> Self {
-        let (socket, _) = connect(house, path, headers).await.unwrap();
+        let (socket, _) = connect(server, path, headers).await.unwrap();
         let (mut sink, mut stream) = socket.split();
         let (say, mut said) = mpsc::unbounded_channel();
         let (heard, hear) = mpsc::channel(1);
@@ -77,19 +77,19 @@ impl Client {
 
     /// The status and headers of an answer to an upgrade.
     pub(crate) async fn answer(
-        house: &House,
+        server: &TestServer,
         path: &str,
         headers: &[(&'static str, &str)],
     ) -> Result<Response<()>, u16> {
-        connect(house, path, headers).await.map(|(_, response)| response)
+        connect(server, path, headers).await.map(|(_, response)| response)
     }
 
     pub(crate) async fn refused(
-        house: &House,
+        server: &TestServer,
         path: &str,
         headers: &[(&'static str, &str)],
     ) -> u16 {
-        Self::answer(house, path, headers)
+        Self::answer(server, path, headers)
             .await
             .map_or_else(|status| status, |it| it.status().as_u16())
     }

@@ -6,19 +6,19 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
 use super::check_error;
 use super::client::Client;
-use crate::stream::tests::house::{House, Rooms};
+use crate::stream::tests::fixture::{Rooms, TestServer};
 use crate::{StreamOptions, WsLimits};
 
-async fn house(ws_limits: WsLimits) -> House {
+async fn server(ws_limits: WsLimits) -> TestServer {
     let streams = StreamOptions { ws_limits, ..StreamOptions::default() };
-    House::with(Rooms { streams, ..Rooms::default() }).await
+    TestServer::with(Rooms { streams, ..Rooms::default() }).await
 }
 
 #[tokio::test]
 async fn a_flood_is_refused_and_then_sent_away() {
     let limits = WsLimits { messages_per_second: 1, messages_burst: 3, ..WsLimits::default() };
-    let house = house(limits).await;
-    let mut client = Client::enter(&house, "/ws").await;
+    let server = server(limits).await;
+    let mut client = Client::enter(&server, "/ws").await;
     for _ in 0..3 {
         client.say(json!({"type": "ping"}));
     }
@@ -36,8 +36,8 @@ async fn a_flood_is_refused_and_then_sent_away() {
 /// Those that are being opened count, and are dropped with the connection.
 #[tokio::test]
 async fn subscriptions_are_counted_from_the_asking() {
-    let house = house(WsLimits { subscriptions_max: 2, ..WsLimits::default() }).await;
-    let mut client = Client::enter(&house, "/ws").await;
+    let server = server(WsLimits { subscriptions_max: 2, ..WsLimits::default() }).await;
+    let mut client = Client::enter(&server, "/ws").await;
     for (id, name) in [("a", "never"), ("b", "quiet"), ("c", "quiet")] {
         client.say(json!({"type": "subscribe", "id": id, "stream": "ticks", "name": name}));
     }
@@ -51,17 +51,17 @@ async fn subscriptions_are_counted_from_the_asking() {
     let heard = client.hear(2).await;
     assert_eq!(heard[1]["type"], "subscribed");
     client.leave().await;
-    house.book.until_open(0).await;
+    server.book.until_open(0).await;
 }
 
 #[tokio::test]
 async fn what_is_not_spoken_here_closes_with_its_code() {
-    let house = house(WsLimits { message_bytes_max: 100, ..WsLimits::default() }).await;
+    let server = server(WsLimits { message_bytes_max: 100, ..WsLimits::default() }).await;
     for (message, code) in [
         (Message::binary(vec![1, 2, 3]), CloseCode::Unsupported),
         (Message::text("x".repeat(101)), CloseCode::Size),
     ] {
-        let mut client = Client::enter(&house, "/ws").await;
+        let mut client = Client::enter(&server, "/ws").await;
         client.send(message);
         assert_eq!(client.closed().await, Some(code));
     }
@@ -69,8 +69,8 @@ async fn what_is_not_spoken_here_closes_with_its_code() {
 
 #[tokio::test]
 async fn a_ping_is_answered_with_its_own_words() {
-    let house = House::open().await;
-    let mut client = Client::enter(&house, "/ws").await;
+    let server = TestServer::open().await;
+    let mut client = Client::enter(&server, "/ws").await;
     client.send(Message::Ping(b"there?".to_vec().into()));
     assert_eq!(client.hear_any().await, Some(Message::Pong(b"there?".to_vec().into())));
 }

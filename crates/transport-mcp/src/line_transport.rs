@@ -22,7 +22,7 @@ use crate::answer::RATE_LIMITED;
 /// Requests that may be under way at once; a client that sends more is told to wait.
 const OPEN_MAX: usize = 1_024;
 
-pub(crate) struct Lines<R, W> {
+pub(crate) struct LineTransport<R, W> {
     read: BufReader<R>,
     write: Arc<Mutex<W>>,
     line_bytes_max: usize,
@@ -47,7 +47,7 @@ enum Step {
     End,
 }
 
-impl<R, W> Lines<R, W>
+impl<R, W> LineTransport<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -208,7 +208,7 @@ where
     write.flush().await
 }
 
-impl<R, W> Transport<RoleServer> for Lines<R, W>
+impl<R, W> Transport<RoleServer> for LineTransport<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,

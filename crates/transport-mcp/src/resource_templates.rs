@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::listing::ListedTool;
 
-pub(crate) struct Family {
+pub(crate) struct ListedTemplate {
     pub(crate) service: Arc<str>,
     pub(crate) template: ResourceTemplate,
     /// Its place among the families of its service.
@@ -18,13 +18,13 @@ pub(crate) struct Family {
 }
 
 /// A resource of a family, as a URI named it.
-pub(crate) struct Member<'a> {
+pub(crate) struct TemplateMatch<'a> {
     pub(crate) service: &'a Service,
     pub(crate) spec: &'a ResourceSpec,
     pub(crate) args: Map<String, Value>,
 }
 
-impl Family {
+impl ListedTemplate {
     /// The families of a service whose reading changes nothing.
     pub(crate) fn all_of(service: &Service) -> Vec<Self> {
         let harmless = |spec: &ResourceSpec| {
@@ -55,7 +55,11 @@ impl Family {
         Some((service, service.resources.get(self.at)?))
     }
 
-    pub(crate) fn member<'a>(&self, catalog: &'a Catalog, uri: &str) -> Option<Member<'a>> {
+    pub(crate) fn match_uri<'a>(
+        &self,
+        catalog: &'a Catalog,
+        uri: &str,
+    ) -> Option<TemplateMatch<'a>> {
         let (service, spec) = self.spec(catalog)?;
         let mut args = spec.arguments(uri)?;
         for value in args.values_mut() {
@@ -63,11 +67,11 @@ impl Family {
                 *value = Value::from(plain);
             }
         }
-        Some(Member { service, spec, args })
+        Some(TemplateMatch { service, spec, args })
     }
 }
 
-impl<'a> Member<'a> {
+impl<'a> TemplateMatch<'a> {
     /// The stream that says when this resource changes.
     pub(crate) fn stream(&self) -> Option<&'a Arc<StreamSpec>> {
         let name = self.spec.watch.as_ref()?;

@@ -1,4 +1,4 @@
-//! A connection's place among those that may be open at once, in all and from one address. Whoever
+//! A connection's slot among those that may be open at once, in all and from one address. Whoever
 //! goes on with the connection after an upgrade keeps it, so that it goes on counting and is waited
 //! for at shutdown.
 
@@ -14,18 +14,18 @@ use tokio_util::task::TaskTracker;
 
 /// What is told of connections to whoever counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Connections {
+pub enum ConnectionCount {
     /// So many are open, those that were upgraded included.
     Open(usize),
-    /// One more found no place because of this limit, by the name of its setting.
-    TurnedAway(&'static str),
+    /// One more found no slot because of this limit, by the name of its setting.
+    Refused(&'static str),
 }
 
-pub(crate) type Watch = Arc<dyn Fn(Connections) + Send + Sync>;
+pub(crate) type Watch = Arc<dyn Fn(ConnectionCount) + Send + Sync>;
 
-/// All places, shared by the connections that have one.
+/// All slots, shared by the connections that have one.
 #[derive(Clone)]
-pub(crate) struct Places {
+pub(crate) struct ConnectionSlots {
     free: Arc<Semaphore>,
     max: usize,
     /// How many one client may have; 0 is no limit.
@@ -37,26 +37,26 @@ pub(crate) struct Places {
     stop: CancellationToken,
 }
 
-/// Why there is no place.
+/// Why there is no slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Full {
+pub(crate) enum Limit {
     /// All are taken.
-    House,
+    Global,
     /// This client has as many as it may.
     Client,
 }
 
-impl Full {
+impl Limit {
     const fn limit(self) -> &'static str {
         match self {
-            Self::House => "connections_max",
+            Self::Global => "connections_max",
             Self::Client => "connections_per_client_max",
         }
     }
 }
 
-pub(crate) struct Place {
-    all: Places,
+pub(crate) struct ConnectionSlot {
+    all: ConnectionSlots,
     /// Whose it is, where that is counted.
     client: Option<ClientId>,
     /// Given back before the number is told.
@@ -67,7 +67,7 @@ pub(crate) struct Place {
     pub(crate) stop: CancellationToken,
 }
 
-impl Places {
+impl ConnectionSlots {
     pub(crate) fn new(
         max: usize,
         per_client: usize,
@@ -87,25 +87,25 @@ impl Places {
         self.taken.lock()
     }
 
-    /// A place for whoever calls from there, if one is free.
-    pub(crate) fn take(&self, from: IpAddr) -> Result<Arc<Place>, Full> {
+    /// A slot for whoever calls from there, if one is free.
+    pub(crate) fn take(&self, from: IpAddr) -> Result<Arc<ConnectionSlot>, Limit> {
         self.find(from)
             .inspect(|_| self.tell())
-            .inspect_err(|full| (self.watch)(Connections::TurnedAway(full.limit())))
+            .inspect_err(|full| (self.watch)(ConnectionCount::Refused(full.limit())))
     }
 
-    fn find(&self, from: IpAddr) -> Result<Arc<Place>, Full> {
-        let permit = Arc::clone(&self.free).try_acquire_owned().map_err(|_| Full::House)?;
+    fn find(&self, from: IpAddr) -> Result<Arc<ConnectionSlot>, Limit> {
+        let permit = Arc::clone(&self.free).try_acquire_owned().map_err(|_| Limit::Global)?;
         let client = (self.per_client > 0).then(|| ClientId::from(from));
         if let Some(client) = &client {
             let mut taken = self.taken();
             let count = taken.entry(client.clone()).or_default();
             if *count >= self.per_client {
-                return Err(Full::Client);
+                return Err(Limit::Client);
             }
             *count += 1;
         }
-        Ok(Arc::new(Place {
+        Ok(Arc::new(ConnectionSlot {
             all: self.clone(),
             client,
             permit: Some(permit),
@@ -115,11 +115,11 @@ impl Places {
     }
 
     fn tell(&self) {
-        (self.watch)(Connections::Open(self.max - self.free.available_permits()));
+        (self.watch)(ConnectionCount::Open(self.max - self.free.available_permits()));
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.permit = None;
         if let Some(client) = self.client.take() {
@@ -139,59 +139,58 @@ impl Drop for Place {
 mod tests {
     use super::*;
 
-    fn places(max: usize, per_client: usize) -> Places {
-        Places::new(max, per_client, Arc::new(|_| {}), CancellationToken::new())
+    fn slots(max: usize, per_client: usize) -> ConnectionSlots {
+        ConnectionSlots::new(max, per_client, Arc::new(|_| {}), CancellationToken::new())
     }
 
-    fn take(places: &Places, from: &str) -> Result<Arc<Place>, Full> {
-        places.take(from.parse().unwrap())
+    fn take(slots: &ConnectionSlots, from: &str) -> Result<Arc<ConnectionSlot>, Limit> {
+        slots.take(from.parse().unwrap())
     }
 
     #[test]
     fn nobody_can_take_all_places() {
-        let places = places(3, 2);
-        let mut held = vec![take(&places, "10.0.0.1").unwrap(), take(&places, "10.0.0.1").unwrap()];
-        assert_eq!(take(&places, "10.0.0.1").err(), Some(Full::Client));
-        let other = take(&places, "10.0.0.2").unwrap();
-        assert_eq!(take(&places, "10.0.0.3").err(), Some(Full::House));
+        let slots = slots(3, 2);
+        let mut held = vec![take(&slots, "10.0.0.1").unwrap(), take(&slots, "10.0.0.1").unwrap()];
+        assert_eq!(take(&slots, "10.0.0.1").err(), Some(Limit::Client));
+        let other = take(&slots, "10.0.0.2").unwrap();
+        assert_eq!(take(&slots, "10.0.0.3").err(), Some(Limit::Global));
         held.pop();
-        held.push(take(&places, "::ffff:10.0.0.1").unwrap());
+        held.push(take(&slots, "::ffff:10.0.0.1").unwrap());
         drop((held, other));
-        assert!(places.taken().is_empty(), "what is gone is forgotten");
-        assert_eq!(places.free.available_permits(), 3);
+        assert!(slots.taken().is_empty(), "what is gone is forgotten");
+        assert_eq!(slots.free.available_permits(), 3);
     }
 
     #[test]
     fn whoever_finds_no_place_is_counted_by_the_limit() {
-        use Connections::{Open, TurnedAway};
+        use ConnectionCount::{Open, Refused};
         let told = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&told);
         let watch = Arc::new(move |it| log.lock().push(it));
-        let places = Places::new(2, 1, watch, CancellationToken::new());
-        let one = take(&places, "10.0.0.1").unwrap();
-        assert!(take(&places, "10.0.0.1").is_err());
-        let other = take(&places, "10.0.0.2").unwrap();
-        assert!(take(&places, "10.0.0.3").is_err());
+        let slots = ConnectionSlots::new(2, 1, watch, CancellationToken::new());
+        let one = take(&slots, "10.0.0.1").unwrap();
+        assert!(take(&slots, "10.0.0.1").is_err());
+        let other = take(&slots, "10.0.0.2").unwrap();
+        assert!(take(&slots, "10.0.0.3").is_err());
         drop(one);
         drop(other);
-        let (house, client) =
-            (TurnedAway("connections_max"), TurnedAway("connections_per_client_max"));
+        let (house, client) = (Refused("connections_max"), Refused("connections_per_client_max"));
         assert_eq!(*told.lock(), [Open(1), client, Open(2), house, Open(1), Open(0)]);
     }
 
     #[test]
     fn addresses_behind_one_subscriber_are_one_client() {
-        let places = places(9, 1);
-        let _one = take(&places, "2001:db8:0:1::1").unwrap();
-        assert_eq!(take(&places, "2001:db8:0:1::2").err(), Some(Full::Client));
-        assert!(take(&places, "2001:db8:0:2::1").is_ok());
+        let slots = slots(9, 1);
+        let _one = take(&slots, "2001:db8:0:1::1").unwrap();
+        assert_eq!(take(&slots, "2001:db8:0:1::2").err(), Some(Limit::Client));
+        assert!(take(&slots, "2001:db8:0:2::1").is_ok());
     }
 
     #[test]
     fn zero_is_no_limit() {
-        let places = places(3, 0);
-        let held: Vec<_> = (0..3).map(|_| take(&places, "10.0.0.1").unwrap()).collect();
-        assert!(places.taken().is_empty() && held.len() == 3);
-        assert_eq!(take(&places, "10.0.0.1").err(), Some(Full::House));
+        let slots = slots(3, 0);
+        let held: Vec<_> = (0..3).map(|_| take(&slots, "10.0.0.1").unwrap()).collect();
+        assert!(slots.taken().is_empty() && held.len() == 3);
+        assert_eq!(take(&slots, "10.0.0.1").err(), Some(Limit::Global));
     }
 }

@@ -9,15 +9,15 @@ use tokio::time::Instant;
 const REFUSED_BURSTS: f64 = 2.0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Welcome,
+pub(crate) enum RateVerdict {
+    Allow,
     /// Refused; one message may come after this long.
     Wait(Duration),
-    Leave,
+    Disconnect,
 }
 
 #[derive(Debug)]
-pub(crate) struct Pace {
+pub(crate) struct MessageRate {
     per_second: f64,
     burst: f64,
     /// Messages that may come at once.
@@ -28,26 +28,26 @@ pub(crate) struct Pace {
     counted: Instant,
 }
 
-impl Pace {
+impl MessageRate {
     pub(crate) fn new(per_second: u32, burst: u32, now: Instant) -> Self {
         let (per_second, burst) = (f64::from(per_second.max(1)), f64::from(burst.max(1)));
         Self { per_second, burst, free: burst, patience: burst * REFUSED_BURSTS, counted: now }
     }
 
-    pub(crate) fn take(&mut self, now: Instant) -> Verdict {
+    pub(crate) fn take(&mut self, now: Instant) -> RateVerdict {
         let passed = now.saturating_duration_since(self.counted).as_secs_f64() * self.per_second;
         self.counted = now;
         self.free = (self.free + passed).min(self.burst);
         self.patience = (self.patience + passed / 10.0).min(self.burst * REFUSED_BURSTS);
         if self.free >= 1.0 {
             self.free -= 1.0;
-            return Verdict::Welcome;
+            return RateVerdict::Allow;
         }
         if self.patience < 1.0 {
-            return Verdict::Leave;
+            return RateVerdict::Disconnect;
         }
         self.patience -= 1.0;
-        Verdict::Wait(Duration::from_secs_f64((1.0 - self.free) / self.per_second))
+        RateVerdict::Wait(Duration::from_secs_f64((1.0 - self.free) / self.per_second))
     }
 }
 
@@ -60,13 +60,13 @@ mod tests {
     #[track_caller]
     fn check(apart_ms: u64, count: usize, welcome: usize, leave: Option<usize>) {
         let start = Instant::now();
-        let mut pace = Pace::new(10, 4, start);
+        let mut pace = MessageRate::new(10, 4, start);
         let mut taken = 0;
         for at in 0..count {
             match pace.take(start + Duration::from_millis(apart_ms) * at as u32) {
-                Verdict::Welcome => taken += 1,
-                Verdict::Wait(wait) => assert!(wait <= Duration::from_millis(100)),
-                Verdict::Leave => {
+                RateVerdict::Allow => taken += 1,
+                RateVerdict::Wait(wait) => assert!(wait <= Duration::from_millis(100)),
+                RateVerdict::Disconnect => {
                     assert_eq!((taken, Some(at)), (welcome, leave));
                     return;
                 }

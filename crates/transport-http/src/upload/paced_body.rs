@@ -22,9 +22,9 @@ const DRAINED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Where a body is left that was not read to its end.
 #[derive(Clone, Default)]
-pub(crate) struct Leftover(Arc<Mutex<Option<PacedBody>>>);
+pub(crate) struct UnreadBody(Arc<Mutex<Option<PacedBody>>>);
 
-impl Leftover {
+impl UnreadBody {
     pub(crate) fn take(&self) -> Option<PacedBody> {
         self.0.lock().take()
     }

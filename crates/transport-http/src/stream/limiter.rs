@@ -32,7 +32,7 @@ impl Default for ClientLimits {
     }
 }
 
-pub(crate) struct Door {
+pub(crate) struct StreamLimiter {
     limits: ClientLimits,
     beginnings: RateLimiter,
     /// The limiter counts nanoseconds from here.
@@ -42,12 +42,12 @@ pub(crate) struct Door {
 }
 
 /// One of a client's streams; given back when it is dropped.
-pub(crate) struct Seat {
+pub(crate) struct StreamSlot {
     /// Absent where nobody is counted.
-    taken: Option<(Arc<Door>, ClientId)>,
+    taken: Option<(Arc<StreamLimiter>, ClientId)>,
 }
 
-impl Door {
+impl StreamLimiter {
     pub(crate) fn new(limits: ClientLimits) -> Arc<Self> {
         let rate =
             RateLimit { burst: limits.per_minute, per_second: f64::from(limits.per_minute) / 60.0 };
@@ -64,9 +64,9 @@ impl Door {
     }
 
     /// A place for whoever sent this request.
-    pub(crate) fn enter(self: &Arc<Self>, request: &Extensions) -> Result<Seat, Fault> {
+    pub(crate) fn enter(self: &Arc<Self>, request: &Extensions) -> Result<StreamSlot, Fault> {
         let Some(ConnectInfo(peer)) = request.get::<ConnectInfo<SocketAddr>>() else {
-            return Ok(Seat { taken: None });
+            return Ok(StreamSlot { taken: None });
         };
         let client = ClientId::from(peer.ip());
         let now = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -78,7 +78,7 @@ impl Door {
         }
         let most = self.limits.open_max;
         if most == 0 {
-            return Ok(Seat { taken: None });
+            return Ok(StreamSlot { taken: None });
         }
         let mut open = self.open();
         let count = open.entry(client.clone()).or_default();
@@ -88,7 +88,7 @@ impl Door {
         }
         *count += 1;
         drop(open);
-        Ok(Seat { taken: Some((Arc::clone(self), client)) })
+        Ok(StreamSlot { taken: Some((Arc::clone(self), client)) })
     }
 }
 
@@ -96,10 +96,10 @@ fn refused(message: String, wait: Duration) -> Fault {
     Fault::new(Kind::RateLimited, "rate_limited", message).retry_after(wait)
 }
 
-impl Drop for Seat {
+impl Drop for StreamSlot {
     fn drop(&mut self) {
-        let Some((door, client)) = self.taken.take() else { return };
-        let mut open = door.open();
+        let Some((limiter, client)) = self.taken.take() else { return };
+        let mut open = limiter.open();
         if let Some(count) = open.get_mut(&client) {
             *count -= 1;
             if *count == 0 {
@@ -121,29 +121,29 @@ mod tests {
 
     #[test]
     fn a_client_has_so_many_open_and_others_have_their_own() {
-        let door = Door::new(ClientLimits { open_max: 2, per_minute: 0 });
+        let limiter = StreamLimiter::new(ClientLimits { open_max: 2, per_minute: 0 });
         let (one, other) = (from("10.0.0.1:5"), from("10.0.0.2:5"));
-        let mut held = vec![door.enter(&one).ok().unwrap(), door.enter(&one).ok().unwrap()];
-        let refused = door.enter(&from("10.0.0.1:6")).err().unwrap();
+        let mut held = vec![limiter.enter(&one).ok().unwrap(), limiter.enter(&one).ok().unwrap()];
+        let refused = limiter.enter(&from("10.0.0.1:6")).err().unwrap();
         assert_eq!((refused.kind(), refused.code()), (Kind::RateLimited, "rate_limited"));
         assert!(refused.retry_wait().is_some());
-        assert!(door.enter(&other).is_ok());
+        assert!(limiter.enter(&other).is_ok());
         held.pop();
-        held.push(door.enter(&one).ok().unwrap());
+        held.push(limiter.enter(&one).ok().unwrap());
         drop(held);
-        assert!(door.open().is_empty(), "what is gone is forgotten");
+        assert!(limiter.open().is_empty(), "what is gone is forgotten");
     }
 
     #[test]
     fn a_client_begins_so_many_in_a_minute() {
-        let door = Door::new(ClientLimits { open_max: 0, per_minute: 3 });
+        let limiter = StreamLimiter::new(ClientLimits { open_max: 0, per_minute: 3 });
         let one = from("10.0.0.1:5");
         for _ in 0..3 {
-            assert!(door.enter(&one).is_ok());
+            assert!(limiter.enter(&one).is_ok());
         }
-        let wait = door.enter(&one).err().unwrap().retry_wait().unwrap();
+        let wait = limiter.enter(&one).err().unwrap().retry_wait().unwrap();
         assert!(wait > Duration::from_secs(15) && wait <= Duration::from_secs(20), "{wait:?}");
-        let free = Door::new(ClientLimits { open_max: 0, per_minute: 0 });
+        let free = StreamLimiter::new(ClientLimits { open_max: 0, per_minute: 0 });
         assert!((0..10_000).all(|_| free.enter(&one).is_ok()));
     }
 }

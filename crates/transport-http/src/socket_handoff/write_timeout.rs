@@ -1,5 +1,5 @@
-//! A socket that is not written to for ever: a client that takes nothing for too long is cut off,
-//! whatever protocol was about to tell it something.
+//! Fails a write that the client does not take within the timeout, whatever protocol wrote it. When
+//! dropped, leaves its socket in the [`SocketHandoff`].
 
 use std::io;
 use std::pin::Pin;
@@ -10,21 +10,20 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-use crate::outflow::Handover;
+use super::SocketHandoff;
 
-pub(crate) struct Patient<T> {
-    /// Absent once it was given away.
+pub(crate) struct WriteTimeout<T> {
+    /// `None` once the socket was given away.
     inner: Option<T>,
-    /// Where it is left for somebody else to go on with.
-    handover: Arc<Handover<T>>,
-    patience: Duration,
-    /// Runs while a write waits.
+    handoff: Arc<SocketHandoff<T>>,
+    timeout: Duration,
+    /// The running timeout of a pending write.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
-impl<T> Patient<T> {
-    pub(crate) fn new(inner: T, patience: Duration, handover: Arc<Handover<T>>) -> Self {
-        Self { inner: Some(inner), handover, patience, waiting: None }
+impl<T> WriteTimeout<T> {
+    pub(crate) fn new(inner: T, timeout: Duration, handoff: Arc<SocketHandoff<T>>) -> Self {
+        Self { inner: Some(inner), handoff, timeout, waiting: None }
     }
 
     pub(crate) fn into_inner(mut self) -> Option<T> {
@@ -38,7 +37,7 @@ impl<T> Patient<T> {
         self.inner.as_mut().map(Pin::new).ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
-    fn judge(
+    fn limit(
         &mut self,
         context: &mut Context<'_>,
         wrote: Poll<io::Result<usize>>,
@@ -47,7 +46,7 @@ impl<T> Patient<T> {
             self.waiting = None;
             return wrote;
         }
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(self.patience)));
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
         match waiting.as_mut().poll(context) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
@@ -55,15 +54,15 @@ impl<T> Patient<T> {
     }
 }
 
-impl<T> Drop for Patient<T> {
+impl<T> Drop for WriteTimeout<T> {
     fn drop(&mut self) {
         if let Some(inner) = self.inner.take() {
-            self.handover.leave(inner);
+            self.handoff.leave(inner);
         }
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Patient<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for WriteTimeout<T> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -73,7 +72,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Patient<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Patient<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<T> {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -81,7 +80,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Patient<T> {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let wrote = this.inner()?.poll_write(context, bytes);
-        this.judge(context, wrote)
+        this.limit(context, wrote)
     }
 
     fn poll_write_vectored(
@@ -91,7 +90,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Patient<T> {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let wrote = this.inner()?.poll_write_vectored(context, slices);
-        this.judge(context, wrote)
+        this.limit(context, wrote)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -113,23 +112,23 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(30);
+    const TIMEOUT: Duration = Duration::from_secs(30);
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_takes_nothing_is_cut_off() {
+    async fn a_write_times_out_when_the_client_reads_nothing() {
         let (ours, _theirs) = duplex(8);
         let error =
-            Patient::new(ours, PATIENCE, Arc::default()).write_all(&[0; 9]).await.unwrap_err();
+            WriteTimeout::new(ours, TIMEOUT, Arc::default()).write_all(&[0; 9]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_takes_little_by_little_is_not() {
+    async fn a_write_goes_on_while_the_client_reads_a_little() {
         let (ours, mut theirs) = duplex(8);
-        let mut ours = Patient::new(ours, PATIENCE, Arc::default());
+        let mut ours = WriteTimeout::new(ours, TIMEOUT, Arc::default());
         let reads = async {
             for _ in 0..10 {
-                sleep(PATIENCE - Duration::from_secs(1)).await;
+                sleep(TIMEOUT - Duration::from_secs(1)).await;
                 theirs.read_exact(&mut [0; 8]).await.unwrap();
             }
         };

@@ -6,63 +6,67 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::client::Client;
-use crate::stream::tests::house::{House, Rooms};
+use crate::stream::tests::fixture::{Rooms, TestServer};
 
 #[tokio::test]
 async fn pages_of_other_origins_are_turned_away() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     for (origin, status) in [
         ("https://app.example", 101),
         ("http://localhost:5173", 101),
         ("https://evil.example", 403),
         ("null", 403),
     ] {
-        assert_eq!(Client::refused(&house, "/ws", &[("origin", origin)]).await, status, "{origin}");
+        assert_eq!(
+            Client::refused(&server, "/ws", &[("origin", origin)]).await,
+            status,
+            "{origin}"
+        );
     }
     let anybody = Rooms { origins: vec![HeaderValue::from_static("*")], ..Rooms::default() };
-    let open = House::with(anybody).await;
+    let open = TestServer::with(anybody).await;
     assert_eq!(Client::refused(&open, "/ws", &[("origin", "https://evil.example")]).await, 101);
     let host = [("host", "stoa.example"), ("origin", "https://stoa.example")];
-    assert_eq!(Client::refused(&house, "/ws", &host).await, 101);
-    assert_eq!(Client::refused(&house, "/ws", &[("host", "evil.example")]).await, 403);
+    assert_eq!(Client::refused(&server, "/ws", &host).await, 101);
+    assert_eq!(Client::refused(&server, "/ws", &[("host", "evil.example")]).await, 403);
 }
 
 #[tokio::test]
 async fn a_token_comes_in_a_header_or_beside_the_protocol() {
-    let house = House::with(Rooms { strict: true, ..Rooms::default() }).await;
+    let server = TestServer::with(Rooms { strict: true, ..Rooms::default() }).await;
     for (headers, status) in [
         (vec![], 401),
         (vec![("authorization", "Bearer bad")], 401),
         (vec![("authorization", "Bearer good")], 101),
         (vec![("sec-websocket-protocol", "stoa.v1, bearer.bad")], 401),
     ] {
-        assert_eq!(Client::refused(&house, "/ws", &headers).await, status, "{headers:?}");
+        assert_eq!(Client::refused(&server, "/ws", &headers).await, status, "{headers:?}");
     }
     let beside = [("sec-websocket-protocol", "stoa.v1, bearer.good")];
-    let answer = Client::answer(&house, "/ws", &beside).await.unwrap();
+    let answer = Client::answer(&server, "/ws", &beside).await.unwrap();
     assert_eq!(answer.headers()["sec-websocket-protocol"], "stoa.v1");
 }
 
 #[tokio::test]
 async fn a_client_that_comes_too_often_is_refused() {
     let rate = RateLimit { burst: 1, per_second: 0.001 };
-    let house = House::with(Rooms { rate, ..Rooms::default() }).await;
-    assert_eq!(Client::refused(&house, "/ws", &[]).await, 101);
-    assert_eq!(Client::refused(&house, "/ws", &[]).await, 429);
+    let server = TestServer::with(Rooms { rate, ..Rooms::default() }).await;
+    assert_eq!(Client::refused(&server, "/ws", &[]).await, 101);
+    assert_eq!(Client::refused(&server, "/ws", &[]).await, 429);
 }
 
 #[tokio::test]
 async fn an_upgraded_connection_keeps_its_place() {
-    let mut house = House::with(Rooms { connections_max: 1, ..Rooms::default() }).await;
-    let client = Client::enter(&house, "/ws").await;
-    let mut second = TcpStream::connect(house.address).await.unwrap();
+    let mut server = TestServer::with(Rooms { connections_max: 1, ..Rooms::default() }).await;
+    let client = Client::enter(&server, "/ws").await;
+    let mut second = TcpStream::connect(server.address).await.unwrap();
     let mut told = String::new();
     second.read_to_string(&mut told).await.unwrap();
     assert!(told.starts_with("HTTP/1.1 503 "), "{told}");
-    assert_eq!(*house.connections.borrow_and_update(), 1);
+    assert_eq!(*server.connections.borrow_and_update(), 1);
     client.leave().await;
-    house.connections.wait_for(|open| *open == 0).await.unwrap();
-    Client::enter(&house, "/ws").await;
+    server.connections.wait_for(|open| *open == 0).await.unwrap();
+    Client::enter(&server, "/ws").await;
 }
 
 #[track_caller]
@@ -75,7 +79,7 @@ fn check(answer: &str, word: &str) {
 
 #[tokio::test]
 async fn what_is_no_upgrade_is_told_to_be_one() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let upgrade = "connection: keep-alive, Upgrade\r\nupgrade: WebSocket\r\n";
     let key = "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
     for (method, headers, word) in [
@@ -85,7 +89,7 @@ async fn what_is_no_upgrade_is_told_to_be_one() {
         ("GET", format!("{upgrade}sec-websocket-version: 13\r\n"), "key"),
         ("GET", format!("{key}sec-websocket-version: 13\r\n"), "ask for the upgrade"),
     ] {
-        let mut socket = TcpStream::connect(house.address).await.unwrap();
+        let mut socket = TcpStream::connect(server.address).await.unwrap();
         let request = format!(
             "{method} /ws HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n{headers}\r\n"
         );
@@ -101,8 +105,8 @@ async fn what_is_no_upgrade_is_told_to_be_one() {
 /// The example of the RFC, and a first message that comes together with the request.
 #[tokio::test]
 async fn a_client_may_speak_before_it_is_answered() {
-    let house = House::open().await;
-    let mut socket = TcpStream::connect(house.address).await.unwrap();
+    let server = TestServer::open().await;
+    let mut socket = TcpStream::connect(server.address).await.unwrap();
     let mut bytes = b"GET /ws HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\n\
         upgrade: websocket\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
         sec-websocket-version: 13\r\n\r\n"

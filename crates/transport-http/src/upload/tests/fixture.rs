@@ -24,7 +24,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::stream::tests::house::Words;
+use crate::stream::tests::fixture::Words;
 use crate::{
     AllowedHosts, EdgeConfig, Limits, ServerHealth, StreamOptions, SystemPages, router, serve,
     upload_paths, with_edge,
@@ -237,13 +237,13 @@ fn pipeline() -> (Arc<Pipeline>, Arc<Book>) {
 }
 
 /// A server on a port of its own; it stops when dropped.
-pub(crate) struct House {
+pub(crate) struct TestServer {
     pub(crate) address: std::net::SocketAddr,
     pub(crate) book: Arc<Book>,
     _served: JoinSet<()>,
 }
 
-impl House {
+impl TestServer {
     pub(crate) async fn open() -> Self {
         let (pipeline, book) = pipeline();
         let pages = SystemPages {

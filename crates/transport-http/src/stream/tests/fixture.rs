@@ -23,7 +23,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AllowedHosts, Connections, EdgeConfig, Limits, ServerHealth, StreamOptions, SystemPages,
+    AllowedHosts, ConnectionCount, EdgeConfig, Limits, ServerHealth, StreamOptions, SystemPages,
     router, serve, with_edge,
 };
 
@@ -249,7 +249,7 @@ pub(crate) fn pipeline(strict: bool) -> (Arc<Pipeline>, Arc<Book>) {
 }
 
 /// A server on a port of its own; it stops when dropped.
-pub(crate) struct House {
+pub(crate) struct TestServer {
     pub(crate) address: std::net::SocketAddr,
     pub(crate) book: Arc<Book>,
     pub(crate) stop: CancellationToken,
@@ -278,7 +278,7 @@ impl Default for Rooms {
     }
 }
 
-impl House {
+impl TestServer {
     pub(crate) async fn open() -> Self {
         Self::with(Rooms::default()).await
     }
@@ -319,7 +319,7 @@ impl House {
         let (tell, connections) = watch::channel(0);
         let mut served = JoinSet::new();
         served.spawn(serve(listener, with_edge(routes, edge), limits, stop.clone(), move |it| {
-            if let Connections::Open(open) = it {
+            if let ConnectionCount::Open(open) = it {
                 tell.send_replace(open);
             }
         }));

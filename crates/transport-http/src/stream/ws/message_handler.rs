@@ -13,14 +13,14 @@ use super::subscriptions::{Entry, Refused, State, Subscriptions};
 use super::{Address, Stream, WsLimits};
 
 /// Who is at the other end, and what they may reach from there.
-pub(crate) struct Desk {
+pub(crate) struct MessageHandler {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) address: Arc<Address>,
     pub(crate) credential: Credential,
     pub(crate) request_id: Arc<str>,
 }
 
-impl Desk {
+impl MessageHandler {
     /// Acts on a message; what there is to say at once, if anything.
     pub(crate) fn take(
         &self,

@@ -14,7 +14,7 @@ const SIGN_OF_LIFE: &[u8] = b":\n\n";
 
 /// The answer as it comes; or, after `quiet_max`, a stream of events with signs of life until the
 /// answer is the rest of it. Hanging up ends the call in either case.
-pub(crate) async fn answered(
+pub(crate) async fn with_keepalive(
     mut answering: BoxFuture<'static, Response>,
     quiet_max: Duration,
 ) -> Response {
@@ -87,7 +87,7 @@ mod tests {
             tokio::time::sleep(wait).await;
             response
         };
-        let (head, body) = answered(answering.boxed(), QUIET).await.into_parts();
+        let (head, body) = with_keepalive(answering.boxed(), QUIET).await.into_parts();
         let bytes = to_bytes(body, usize::MAX).await.unwrap();
         (Response::from_parts(head, Body::empty()), String::from_utf8(bytes.to_vec()).unwrap())
     }

@@ -20,10 +20,10 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::answer;
-use crate::families::resume_argument;
+use crate::resource_templates::resume_argument;
 
 /// Resources that one session may watch at once.
-pub(crate) const WATCHES_MAX: usize = 64;
+pub(crate) const SUBSCRIPTIONS_MAX: usize = 64;
 
 /// How long to wait before a stream that ended is opened again: at first, and at most.
 const WAIT_MIN: Duration = Duration::from_secs(1);
@@ -33,7 +33,7 @@ const WAIT_MAX: Duration = Duration::from_secs(30);
 const MERGED_MAX: usize = 256;
 
 /// What one session watches. Dropping it ends every task.
-pub(crate) struct Watches {
+pub(crate) struct SessionSubscriptions {
     places: Arc<Semaphore>,
     running: Mutex<Running>,
     /// Fires when the session can no longer hear anything, or the server stops.
@@ -54,10 +54,10 @@ impl Running {
     }
 }
 
-impl Watches {
+impl SessionSubscriptions {
     /// `until` ends them all at once.
     pub(crate) fn new(until: &CancellationToken) -> Self {
-        let places = Arc::new(Semaphore::new(WATCHES_MAX));
+        let places = Arc::new(Semaphore::new(SUBSCRIPTIONS_MAX));
         Self { places, running: Mutex::default(), over: until.child_token() }
     }
 
@@ -69,7 +69,7 @@ impl Watches {
     pub(crate) fn room(&self, for_more: usize) -> Result<OwnedSemaphorePermit, ErrorData> {
         let more = u32::try_from(for_more).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.places).try_acquire_many_owned(more);
-        room.map_err(|_| answer::too_many_watches(WATCHES_MAX))
+        room.map_err(|_| answer::too_many_subscriptions(SUBSCRIPTIONS_MAX))
     }
 
     pub(crate) fn has(&self, uri: &str) -> bool {
@@ -81,7 +81,7 @@ impl Watches {
     /// Tells a session of changes until it ends or gives the resource up.
     pub(crate) fn start(
         &self,
-        watch: Watch,
+        watch: ResourceSubscription,
         feed: Subscription,
         session: Peer<RoleServer>,
         room: OwnedSemaphorePermit,
@@ -92,12 +92,12 @@ impl Watches {
         running.sweep();
         let task = running.tasks.spawn(async move {
             let _room = room;
-            let listener = Listener::Session(session);
+            let listener = UpdateSink::Session(session);
             let told = watch.follow(feed, &listener);
             if let Some(Some(failure)) = over.run_until_cancelled(told).await {
                 // A session has no way to hear why. It is told of a change, reads, and finds out.
                 tracing::debug!(uri = watch.uri, code = failure.code, "a watched resource is gone");
-                listener.tell(&watch.uri).await;
+                listener.notify(&watch.uri).await;
             }
         });
         if let Some(before) = running.by_uri.insert(uri, task) {
@@ -112,21 +112,21 @@ impl Watches {
     }
 }
 
-impl Drop for Watches {
+impl Drop for SessionSubscriptions {
     fn drop(&mut self) {
         self.over.cancel();
     }
 }
 
 /// Who is told of changes: a session of the older protocol, or one request of the newer.
-pub(crate) enum Listener<'a> {
+pub(crate) enum UpdateSink<'a> {
     Session(Peer<RoleServer>),
     Request(&'a SubscriptionSink),
 }
 
-impl Listener<'_> {
+impl UpdateSink<'_> {
     /// Whether the listener is still there.
-    async fn tell(&self, uri: &str) -> bool {
+    async fn notify(&self, uri: &str) -> bool {
         let failed = match self {
             Self::Session(peer) => {
                 let changed = ResourceUpdatedNotificationParam::new(uri);
@@ -144,7 +144,7 @@ impl Listener<'_> {
 }
 
 /// One watched resource: what opens its stream, again and again if need be.
-pub(crate) struct Watch {
+pub(crate) struct ResourceSubscription {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) uri: String,
     pub(crate) service: Arc<str>,
@@ -156,7 +156,7 @@ pub(crate) struct Watch {
     pub(crate) over: CancellationToken,
 }
 
-impl Watch {
+impl ResourceSubscription {
     /// Opens the stream, after a point that was reached or from now on.
     pub(crate) async fn open(&self, after: Option<&str>) -> Result<Subscription, CallFailure> {
         let mut args = self.args.clone();
@@ -198,7 +198,7 @@ impl Watch {
     pub(crate) async fn follow(
         &self,
         feed: Subscription,
-        to: &Listener<'_>,
+        to: &UpdateSink<'_>,
     ) -> Option<CallFailure> {
         let mut after: Option<Arc<str>> = None;
         let mut wait = WAIT_MIN;
@@ -207,7 +207,7 @@ impl Watch {
             while let Some(point) = changed(&mut feed).await {
                 after = Some(point);
                 wait = WAIT_MIN;
-                if !to.tell(&self.uri).await {
+                if !to.notify(&self.uri).await {
                     return None;
                 }
             }
@@ -224,7 +224,7 @@ impl Watch {
                     Err(failure) if is_denied(failure.kind) => return Some(failure),
                     // What lies between is lost, which is a change in itself.
                     Err(_) if after.take().is_some() => {
-                        if !to.tell(&self.uri).await {
+                        if !to.notify(&self.uri).await {
                             return None;
                         }
                     }

@@ -1,11 +1,6 @@
-//! A response that goes on for long, written by ourselves. The library keeps two buffers of 8 KiB
-//! for every connection, which is most of what an idle reader costs; once such a response begins,
-//! the socket is taken from it, and nothing is kept that is not waiting to be written.
-//!
-//! Only the first response of an HTTP/1.1 connection is taken over, so that nothing of an earlier
-//! one can still be under way; the connection ends with it.
+//! Writes a long-lived response to a raw socket with chunked transfer encoding, and keeps only the
+//! bytes that the socket has not taken yet. The connection closes after the response.
 
-use parking_lot::Mutex;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,81 +10,35 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::{Buf as _, BufMut as _, BytesMut};
+use http::HeaderValue;
 use http::header::{CONNECTION, TRANSFER_ENCODING};
-use http::{HeaderValue, Version};
 use http_body::Body as _;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-use crate::place::Place;
+use super::LongLived;
+use crate::connection_slots::ConnectionSlot;
 
-/// Marks a response as one that goes on for long; told when its reader takes nothing for too long.
-#[derive(Clone)]
-pub(crate) struct Long(pub(crate) Arc<dyn Fn() + Send + Sync>);
-
-/// Where a socket is left by whoever gives it up.
-pub(crate) struct Handover<T> {
-    left: Mutex<Left<T>>,
-}
-
-enum Left<T> {
-    Unwanted,
-    Wanted,
-    Here(T),
-}
-
-impl<T> Default for Handover<T> {
-    fn default() -> Self {
-        Self { left: Mutex::new(Left::Unwanted) }
-    }
-}
-
-impl<T> Handover<T> {
-    pub(crate) fn want(&self) {
-        *self.left.lock() = Left::Wanted;
-    }
-
-    /// Leaves the socket for whoever wants it; drops it where nobody does.
-    pub(crate) fn leave(&self, socket: T) {
-        let mut left = self.left.lock();
-        if matches!(*left, Left::Wanted) {
-            *left = Left::Here(socket);
-        }
-    }
-
-    pub(crate) fn take(&self) -> Option<T> {
-        let mut left = self.left.lock();
-        match std::mem::replace(&mut *left, Left::Unwanted) {
-            Left::Here(socket) => Some(socket),
-            _ => None,
-        }
-    }
-}
-
-/// Whether a response is to be taken over.
-pub(crate) fn takes(response: &Response) -> bool {
-    response.extensions().get::<Long>().is_some() && response.version() == Version::HTTP_11
-}
-
-pub(crate) struct Outflow<T> {
+/// Writes one long-lived response to its socket until the body ends or the reader goes away.
+pub(crate) struct ChunkedWriter<T> {
     socket: T,
     body: Body,
-    /// What the socket has not taken yet.
+    /// Bytes the socket has not taken yet.
     waiting: BytesMut,
-    long: Option<Long>,
-    patience: Duration,
-    /// Runs while a write waits.
+    long_lived: Option<LongLived>,
+    timeout: Duration,
+    /// Times out a write that the socket does not take.
     stalled: Option<Pin<Box<Sleep>>>,
     over: bool,
-    _place: Arc<Place>,
+    _slot: Arc<ConnectionSlot>,
 }
 
-impl<T: AsyncRead + AsyncWrite + Unpin> Outflow<T> {
+impl<T: AsyncRead + AsyncWrite + Unpin> ChunkedWriter<T> {
     pub(crate) fn new(
         socket: T,
         response: Response,
-        patience: Duration,
-        place: Arc<Place>,
+        timeout: Duration,
+        slot: Arc<ConnectionSlot>,
     ) -> Self {
         let (mut parts, body) = response.into_parts();
         parts.headers.insert(CONNECTION, HeaderValue::from_static("close"));
@@ -103,11 +52,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Outflow<T> {
             waiting.put_slice(b"\r\n");
         }
         waiting.put_slice(b"\r\n");
-        let long = parts.extensions.remove::<Long>();
-        Self { socket, body, waiting, long, patience, stalled: None, over: false, _place: place }
+        let long_lived = parts.extensions.remove::<LongLived>();
+        Self { socket, body, waiting, long_lived, timeout, stalled: None, over: false, _slot: slot }
     }
 
-    /// Writes what waits; `false` when the reader is gone or takes nothing.
+    /// Writes the waiting bytes; `false` when the reader is gone or its timeout passed.
     fn poll_drain(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         while self.waiting.has_remaining() {
             match Pin::new(&mut self.socket).poll_write(context, &self.waiting) {
@@ -117,23 +66,23 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Outflow<T> {
                 }
                 Poll::Ready(_) => return Poll::Ready(false),
                 Poll::Pending => {
-                    let patience = self.patience;
-                    let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(patience)));
+                    let timeout = self.timeout;
+                    let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(timeout)));
                     ready!(stalled.as_mut().poll(context));
-                    if let Some(Long(tell)) = &self.long {
-                        tell();
+                    if let Some(LongLived(on_stall)) = &self.long_lived {
+                        on_stall();
                     }
                     return Poll::Ready(false);
                 }
             }
         }
-        // Given back: the next piece may be long in coming.
+        // Frees the buffer: the next event may be minutes away.
         self.waiting = BytesMut::new();
         Poll::Ready(true)
     }
 
-    /// Whether the reader is still there. What it says is not listened to.
-    fn poll_gone(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    /// Ready when the reader closed the connection; bytes it sends are discarded.
+    fn poll_closed(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut space = [0; 256];
         loop {
             let mut bytes = ReadBuf::new(&mut space);
@@ -155,7 +104,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Outflow<T> {
     }
 }
 
-impl<T: AsyncRead + AsyncWrite + Unpin> Future for Outflow<T> {
+impl<T: AsyncRead + AsyncWrite + Unpin> Future for ChunkedWriter<T> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
@@ -178,7 +127,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Future for Outflow<T> {
                     this.over = true;
                     this.waiting.put_slice(b"0\r\n\r\n");
                 }
-                Poll::Pending => return this.poll_gone(context),
+                Poll::Pending => return this.poll_closed(context),
             }
         }
     }
@@ -188,22 +137,9 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Future for Outflow<T> {
 mod tests {
     use super::*;
 
-    /// Ten thousand idle readers cost this ten thousand times, beside their sockets and feeds.
+    /// Every idle stream reader holds one, beside its socket and its subscription.
     #[test]
-    fn an_outflow_is_small() {
-        assert!(size_of::<Outflow<tokio::net::TcpStream>>() <= 192);
-    }
-
-    #[test]
-    fn a_socket_is_left_only_for_those_who_want_it() {
-        let unwanted = Handover::default();
-        unwanted.leave(1);
-        assert_eq!(unwanted.take(), None);
-        let wanted = Handover::default();
-        wanted.want();
-        assert_eq!(wanted.take(), None);
-        wanted.want();
-        wanted.leave(2);
-        assert_eq!((wanted.take(), wanted.take()), (Some(2), None));
+    fn a_chunked_writer_is_at_most_192_bytes() {
+        assert!(size_of::<ChunkedWriter<tokio::net::TcpStream>>() <= 192);
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn routes(pipeline: &Arc<Pipeline>, paths: BTreeMap<String, Arc<str>>
 
 /// All that the view would show over HTTP, switched off: for a server that serves MCP alone. The
 /// operators' pages stay, and so do their addresses.
-pub fn switched_off(pipeline: &Arc<Pipeline>, view: &View) -> Router {
+pub fn disabled_routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
     let view = &View { http: true, ..view.clone() };
     let mut paths = BTreeMap::new();
     for listed in pipeline.catalog().list(view) {

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
-use crate::place::Full;
+use crate::connection_slots::Limit;
 
 /// How many are told at a time.
 const TOLD_MAX: usize = 64;
@@ -25,17 +25,17 @@ const COME_BACK_S: u64 = 5;
 const READ_MAX: u64 = 16 * 1024;
 
 #[derive(Clone)]
-pub(crate) struct TurnedAway(Arc<Semaphore>);
+pub(crate) struct OverloadResponder(Arc<Semaphore>);
 
-impl Default for TurnedAway {
+impl Default for OverloadResponder {
     fn default() -> Self {
         Self(Arc::new(Semaphore::new(TOLD_MAX)))
     }
 }
 
-impl TurnedAway {
+impl OverloadResponder {
     /// Tells a client why it cannot come in, and closes the connection.
-    pub(crate) fn tell(&self, mut stream: TcpStream, why: Full, tasks: &TaskTracker) {
+    pub(crate) fn respond(&self, mut stream: TcpStream, why: Limit, tasks: &TaskTracker) {
         let Ok(turn) = Arc::clone(&self.0).try_acquire_owned() else { return };
         let answer = answer(why);
         tasks.spawn(async move {
@@ -53,12 +53,12 @@ impl TurnedAway {
     }
 }
 
-fn answer(why: Full) -> String {
+fn answer(why: Limit) -> String {
     let (status, reason, word, message) = match why {
-        Full::House => {
+        Limit::Global => {
             (503, "Service Unavailable", "OVERLOADED", "as many connections are open as may be")
         }
-        Full::Client => (
+        Limit::Client => (
             429,
             "Too Many Requests",
             "RATE_LIMITED",
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn an_answer_says_when_to_come_back() {
-        for (why, status) in [(Full::House, "503"), (Full::Client, "429")] {
+        for (why, status) in [(Limit::Global, "503"), (Limit::Client, "429")] {
             let answer = answer(why);
             let (head, body) = answer.split_once("\r\n\r\n").unwrap();
             assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
