@@ -1,5 +1,5 @@
-//! Files encrypted so that anyone may read them but not everyone may print: the key comes from the
-//! empty password. Files that need a password, and the newest scheme (AES-256), are not opened.
+//! Decrypts PDF files whose user password is empty: their owner restricts printing, not reading.
+//! RC4, AES-128 and AES-256 (revisions 2 to 6). A file that needs a password is not opened.
 
 mod cipher;
 
@@ -7,8 +7,9 @@ use md5::{Digest, Md5};
 
 use super::file::File;
 use super::object::{Dict, Object};
-use cipher::{aes_128_cbc, rc4};
+use cipher::{aes_cbc, password_hash, rc4, unwrap_key};
 
+/// What takes the place of an empty password in revisions 2 to 4.
 const PADDING: [u8; 32] = [
     0x28, 0xbf, 0x4e, 0x5e, 0x4e, 0x75, 0x8a, 0x41, 0x64, 0x00, 0x4e, 0x56, 0xff, 0xfa, 0x01, 0x08,
     0x2e, 0x2e, 0x00, 0xb6, 0xd0, 0x68, 0x3e, 0x80, 0x2f, 0x0c, 0xa9, 0xfe, 0x64, 0x53, 0x69, 0x7a,
@@ -18,30 +19,46 @@ const PADDING: [u8; 32] = [
 enum Method {
     Plain,
     Rc4,
-    Aes,
+    Aes128,
+    Aes256,
 }
 
-/// What decrypts a file's streams.
-pub(super) struct Crypt {
+/// Decrypts the streams of one file.
+pub(super) struct Decryptor {
     key: Vec<u8>,
     method: Method,
 }
 
-impl Crypt {
-    /// Nothing, if the file needs a password or a scheme that is not known.
+impl Decryptor {
+    /// `None` if the file needs a password or uses an unknown scheme.
     pub(super) fn open(file: &File<'_>, encrypt: &Dict) -> Option<Self> {
         let number = |key: &str| file.get(encrypt, key).and_then(|it| it.integer());
-        let (version, revision) = (number("V")?, number("R")?);
-        if !(1..=4).contains(&version) || !(2..=4).contains(&revision) {
+        match (number("V")?, number("R")?) {
+            (version @ 1..=4, revision @ 2..=4) => Self::open_md5(file, encrypt, version, revision),
+            (5, revision @ 5..=6) => Self::open_sha2(file, encrypt, revision),
+            _ => None,
+        }
+    }
+
+    /// Revisions 5 and 6: the user entry holds a hash of the password and two salts.
+    fn open_sha2(file: &File<'_>, encrypt: &Dict, revision: i64) -> Option<Self> {
+        let user = bytes_of(file, encrypt, "U")?;
+        let (hash, salts) = user.get(..48)?.split_at(32);
+        let (validation_salt, key_salt) = salts.split_at(8);
+        if password_hash(revision, validation_salt) != *hash {
             return None;
         }
+        let wrapped = bytes_of(file, encrypt, "UE")?;
+        let key = unwrap_key(&password_hash(revision, key_salt), wrapped.get(..32)?);
+        Some(Self { key, method: method(file, encrypt)? })
+    }
+
+    /// Revisions 2 to 4: the key is a hash of the password and of the file's identity.
+    fn open_md5(file: &File<'_>, encrypt: &Dict, version: i64, revision: i64) -> Option<Self> {
+        let number = |key: &str| file.get(encrypt, key).and_then(|it| it.integer());
         let method = if version == 4 { method(file, encrypt)? } else { Method::Rc4 };
         let bits = if version == 4 { 128 } else { number("Length").unwrap_or(40) };
         let length = if revision == 2 { 5 } else { usize::try_from(bits / 8).ok()?.clamp(5, 16) };
-        let bytes = |key: &str| match file.get(encrypt, key).as_deref() {
-            Some(Object::Text(bytes)) => Some(bytes.clone()),
-            _ => None,
-        };
         let identity = match file.get(&file.trailer, "ID").as_deref() {
             Some(Object::Array(items)) => match items.first() {
                 Some(Object::Text(bytes)) => bytes.clone(),
@@ -54,7 +71,7 @@ impl Crypt {
             file.get(encrypt, "EncryptMetadata").is_some_and(|it| *it == Object::Bool(false));
         let mut hash = Md5::new();
         hash.update(PADDING);
-        hash.update(bytes("O")?.get(..32)?);
+        hash.update(bytes_of(file, encrypt, "O")?.get(..32)?);
         hash.update(&permissions[..4]);
         hash.update(&identity);
         if revision >= 4 && open_metadata {
@@ -67,29 +84,39 @@ impl Crypt {
             }
         }
         key.truncate(length);
-        (check(&key, revision, &identity) == bytes("U")?.get(..16)?).then_some(Self { key, method })
+        let user = bytes_of(file, encrypt, "U")?;
+        (check(&key, revision, &identity) == user.get(..16)?).then_some(Self { key, method })
     }
 
-    /// The data of the stream of an object.
+    /// The data of the stream of an object. AES-256 uses the file's key as it is; the older
+    /// ciphers derive one for each object.
     pub(super) fn decrypt(&self, data: &[u8], number: u32, generation: u32) -> Vec<u8> {
+        match self.method {
+            Method::Plain => data.to_vec(),
+            Method::Rc4 => rc4(&self.object_key(number, generation, b""), data),
+            Method::Aes128 => aes_cbc(&self.object_key(number, generation, b"sAlT"), data),
+            Method::Aes256 => aes_cbc(&self.key, data),
+        }
+    }
+
+    fn object_key(&self, number: u32, generation: u32, salt: &[u8]) -> Vec<u8> {
         let mut hash = Md5::new();
         hash.update(&self.key);
         hash.update(&number.to_le_bytes()[..3]);
         hash.update(&generation.to_le_bytes()[..2]);
-        if self.method == Method::Aes {
-            hash.update(b"sAlT");
-        }
-        let key = hash.finalize();
-        let key = &key[..(self.key.len() + 5).min(16)];
-        match self.method {
-            Method::Plain => data.to_vec(),
-            Method::Rc4 => rc4(key, data),
-            Method::Aes => aes_128_cbc(key, data),
-        }
+        hash.update(salt);
+        hash.finalize()[..(self.key.len() + 5).min(16)].to_vec()
     }
 }
 
-/// What the file must say if the key is right: its first 16 bytes.
+fn bytes_of(file: &File<'_>, dict: &Dict, key: &str) -> Option<Vec<u8>> {
+    match file.get(dict, key).as_deref() {
+        Some(Object::Text(bytes)) => Some(bytes.clone()),
+        _ => None,
+    }
+}
+
+/// The first 16 bytes of the user entry if the key is right, in revisions 2 to 4.
 fn check(key: &[u8], revision: i64, identity: &[u8]) -> Vec<u8> {
     if revision == 2 {
         let mut check = rc4(key, &PADDING);
@@ -118,7 +145,8 @@ fn method(file: &File<'_>, encrypt: &Dict) -> Option<Method> {
     let method = file.get(filter.dict()?, "CFM")?;
     match method.name()? {
         "V2" => Some(Method::Rc4),
-        "AESV2" => Some(Method::Aes),
+        "AESV2" => Some(Method::Aes128),
+        "AESV3" => Some(Method::Aes256),
         "None" => Some(Method::Plain),
         _ => None,
     }
@@ -141,7 +169,7 @@ mod tests {
         }
         let mut user = check(&key, 3, &identity);
         user[0] ^= u8::from(spoiled);
-        let crypt = Crypt { key, method: Method::Rc4 };
+        let crypt = Decryptor { key, method: Method::Rc4 };
         let content = format!("BT /F 9 Tf 9 9 Td ({text}) Tj ET");
         let data = crypt.decrypt(content.as_bytes(), 3, 0);
         let hex = |it: &[u8]| it.iter().map(|it| format!("{it:02x}")).collect::<String>();

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use super::crypt::Crypt;
+use super::crypt::Decryptor;
 use super::filter;
 use super::object::{Dict, Lexer, Object, is_space};
 
@@ -34,7 +34,7 @@ pub(super) struct File<'a> {
     /// What may still be decompressed into object streams.
     pub(super) stream_max: usize,
     pub(super) rebuilt: bool,
-    pub(super) crypt: Option<Crypt>,
+    pub(super) crypt: Option<Decryptor>,
     /// Number and generation of the object whose stream starts at a place, which make its key.
     owners: RefCell<HashMap<usize, (u32, u32)>>,
 }
@@ -71,7 +71,7 @@ impl<'a> File<'a> {
     /// Opens what an empty password opens; false if there is a lock left.
     pub(super) fn unlock(&mut self) -> bool {
         let Some(encrypt) = self.get(&self.trailer, "Encrypt") else { return true };
-        self.crypt = encrypt.dict().and_then(|it| Crypt::open(self, it));
+        self.crypt = encrypt.dict().and_then(|it| Decryptor::open(self, it));
         self.cache.borrow_mut().clear();
         self.packed.borrow_mut().clear();
         self.crypt.is_some()

@@ -2,6 +2,7 @@
 //! in them may hurt.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be made fails the test")]
 
+mod encrypted;
 mod formats;
 mod hostile;
 mod laws;
