@@ -53,7 +53,7 @@ impl Accounts {
                 return Err(faults::too_many_cases(CASES_MAX));
             }
             let now = self.now();
-            let id = self.0.ids.next(now)?;
+            let id = self.0.ids.next(now);
             let case = CaseAccess { id, name: name.to_owned(), own: true, may_write: true };
             // Whoever made a case of this name first has it, and the next look finds it.
             if sql::insert_member(tx, owner, &case).await? {

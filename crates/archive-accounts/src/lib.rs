@@ -23,8 +23,7 @@ use std::time::Duration;
 
 pub use auth::Secret;
 pub use cases::{Access, Member};
-use clock::{Clock, Millis};
-use jobs::Ids;
+use clock::{Clock, IdGenerator, Millis};
 pub use schema::MIGRATIONS;
 pub use sessions::{Session, session_of};
 use store::Db;
@@ -58,7 +57,7 @@ struct Inner {
     db: Db,
     clock: Arc<dyn Clock>,
     rules: Rules,
-    ids: Ids,
+    ids: IdGenerator,
     passwords: passwords::Passwords,
     guesses: guesses::Guesses,
 }
@@ -70,7 +69,7 @@ impl Accounts {
             db,
             clock,
             rules,
-            ids: Ids::default(),
+            ids: IdGenerator::default(),
             passwords: passwords::Passwords::default(),
             guesses: guesses::Guesses::default(),
         }))

@@ -80,7 +80,7 @@ impl Accounts {
 
     async fn open(&self, user: User, password: Option<&Secret>) -> Result<Session, Fault> {
         let (db, now) = (&self.0.db, self.now());
-        let session_id = self.0.ids.next(now)?;
+        let session_id = self.0.ids.next(now);
         let mut tx = db.begin().await?;
         // The password may have been changed, or the user removed, while it was being checked.
         if !sql::user_holds(db, &mut tx, &user.id, password).await? {

@@ -4,7 +4,7 @@
 use auth::Secret;
 use clock::Millis;
 use fault::Fault;
-use store::{Db, Row, Tx, sql, sql_built};
+use store::{Db, SqlRow, Tx, sql, sql_built};
 
 use crate::users::{Listed, User};
 use crate::visibility::CaseAccess;
@@ -18,7 +18,7 @@ fn lock(db: &Db, how: &'static str) -> &'static str {
 /// The columns of a user, in the order in which [`user`] reads them.
 const USER: &str = "u.id, u.username, u.email, u.created_at";
 
-fn user(row: &Row) -> Result<User, Fault> {
+fn user(row: &SqlRow) -> Result<User, Fault> {
     Ok(User {
         id: row.text(0)?,
         username: row.text(1)?,
@@ -236,7 +236,7 @@ pub(crate) async fn trim(tx: &mut Tx, session_id: &str, before: i64) -> Result<(
 
 const SEEN: &str = "SELECT case_id, name, own, may_write FROM archive_members";
 
-fn seen(row: &Row) -> Result<CaseAccess, Fault> {
+fn seen(row: &SqlRow) -> Result<CaseAccess, Fault> {
     Ok(CaseAccess {
         id: row.text(0)?,
         name: row.text(1)?,

@@ -74,7 +74,7 @@ impl Accounts {
         let password = self.0.passwords.hash(password).await?;
         let now = self.now();
         let user = User {
-            id: self.0.ids.next(now)?,
+            id: self.0.ids.next(now),
             username: username.to_owned(),
             email: email.map(str::to_owned),
             created_at: now,

@@ -12,10 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use archive_accounts::Visibility;
-use clock::{Clock, DAY_MS, Millis};
+use clock::{Clock, DAY_MS, IdGenerator, Millis};
 use fault::{Fault, Kind};
-use jobs::Ids;
-use store::{BlobHash, Db, DiskBlobs, Staged, Tx};
+use store::{BlobHash, Db, DiskBlobs, StagedBlob, Tx};
 use tokio::task::spawn_blocking;
 
 pub use sweeping::Swept;
@@ -73,7 +72,7 @@ pub struct Documents {
     blobs: Arc<DiskBlobs>,
     clock: Arc<dyn Clock>,
     rules: Rules,
-    ids: Arc<Ids>,
+    ids: Arc<IdGenerator>,
 }
 
 impl Documents {
@@ -152,7 +151,7 @@ impl Documents {
         }
         let mut owned = sql::owned(tx, owner, &hashes).await?;
         let now = self.clock.now();
-        let (mut kept, mut staged) = (Vec::new(), Vec::<Staged>::new());
+        let (mut kept, mut staged) = (Vec::new(), Vec::<StagedBlob>::new());
         for receipt in receipts {
             let file = self.record(owner, about, &receipt, now)?;
             sql::insert(tx, &file).await?;
@@ -160,7 +159,7 @@ impl Documents {
             kept.push(Kept { file, stored_before });
             staged.push(receipt.staged);
         }
-        self.blobs.settle(&staged).await?;
+        self.blobs.publish(&staged).await?;
         Ok(kept)
     }
 
@@ -172,7 +171,7 @@ impl Documents {
         now: Millis,
     ) -> Result<FileRecord, Fault> {
         Ok(FileRecord {
-            id: self.ids.next(now)?,
+            id: self.ids.next(now),
             owner: owner.to_owned(),
             case_id: about.case_id.clone(),
             name: receipt.name.clone(),

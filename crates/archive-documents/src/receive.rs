@@ -3,7 +3,7 @@
 
 use archive_extract::Kind;
 use fault::Fault;
-use store::{BlobWriter, Staged};
+use store::{BlobWriter, StagedBlob};
 use tokio::task::spawn_blocking;
 
 use crate::{kind, outline};
@@ -64,7 +64,7 @@ impl Receiver {
 pub struct Receipt {
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    pub(crate) staged: Staged,
+    pub(crate) staged: StagedBlob,
 }
 
 impl Receipt {

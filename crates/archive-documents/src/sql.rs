@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use clock::Millis;
 use fault::Fault;
-use store::{Db, Engine, Row, Sql, Tx, Value, placeholders, sql, sql_built};
+use store::{Db, Engine, Sql, SqlRow, SqlValue, Tx, placeholders, sql, sql_built};
 
 use crate::file::{FileRecord, Filter, Status};
 use crate::page::{PageRecord, Piece, split, storable};
@@ -20,7 +20,7 @@ const BATCH_BYTES: usize = 1 << 20;
 pub(crate) const PIECES_READ: u32 = 64;
 
 /// The columns of [`COLUMNS`], in their order.
-fn file(row: &Row) -> Result<FileRecord, Fault> {
+fn file(row: &SqlRow) -> Result<FileRecord, Fault> {
     let count = |column: usize| {
         row.int_or_null(column)?.map(u64::try_from).transpose().map_err(Fault::internal)
     };
@@ -122,7 +122,7 @@ pub(crate) async fn list(
         "SELECT jsonb_array_elements_text(CAST($2 AS jsonb))",
     );
     let mut conditions = format!("(owner = $1 OR case_id IN ({cases}))");
-    let mut values: Vec<Value> = vec![owner.into(), json(case_ids)?.into()];
+    let mut values: Vec<SqlValue> = vec![owner.into(), json(case_ids)?.into()];
     let narrow = [
         ("case_id", filter.case_id.as_deref()),
         ("status", filter.status.map(Status::word)),
@@ -273,7 +273,7 @@ pub(crate) fn forget_sent(before: Millis) -> Sql {
 /// Rows of pages on their way into the table, as few statements as fit.
 pub(crate) struct PageRows<'a> {
     file_id: &'a str,
-    values: Vec<Value>,
+    values: Vec<SqlValue>,
     rows: usize,
     bytes: usize,
 }
@@ -287,7 +287,7 @@ impl<'a> PageRows<'a> {
         let text = storable(&page.page.text);
         for (piece, text) in (0_i64..).zip(split(&text)) {
             self.values.extend([
-                Value::from(self.file_id),
+                SqlValue::from(self.file_id),
                 page.page.number.into(),
                 piece.into(),
                 storable(&page.part).into_owned().into(),
@@ -334,7 +334,7 @@ pub(crate) fn pieces(file_id: &str, after: (i64, i64), last_page: u32) -> Sql {
     .bind(PIECES_READ)
 }
 
-pub(crate) fn piece(row: &Row) -> Result<Piece, Fault> {
+pub(crate) fn piece(row: &SqlRow) -> Result<Piece, Fault> {
     let small = |column: usize| u32::try_from(row.int(column)?).map_err(Fault::internal);
     Ok(Piece {
         page: small(0)?,

@@ -2,7 +2,7 @@
 
 use clock::Millis;
 use fault::Fault;
-use store::{Engine, Tx, Value, placeholders, sql, sql_built};
+use store::{Engine, SqlValue, Tx, placeholders, sql, sql_built};
 
 use crate::Insights;
 use crate::index::Entry;
@@ -28,7 +28,7 @@ impl Insights {
             let numbers = self.numbers(tx, batch.len()).await?;
             let mut rows = Vec::with_capacity(batch.len());
             for (insight, seq) in batch.iter().zip(numbers) {
-                let id = self.0.ids.next(now)?;
+                let id = self.0.ids.next(now);
                 kept.push((id.clone(), now));
                 rows.push(Kept { seq, id, created_at: now, insight });
             }
@@ -99,11 +99,11 @@ impl Insights {
             })
             .collect();
         let values = entries.iter().flat_map(|(seq, entry)| {
-            let mut values = vec![Value::from(*seq)];
+            let mut values = vec![SqlValue::from(*seq)];
             if postgres {
-                values.push(Value::from(entry.vector()));
+                values.push(SqlValue::from(entry.vector()));
             } else {
-                values.extend(entry.columns().map(Value::from));
+                values.extend(entry.columns().map(SqlValue::from));
             }
             values
         });
@@ -131,15 +131,15 @@ async fn insert_rows(tx: &mut Tx, rows: &[Kept<'_>]) -> Result<(), Fault> {
     let values = rows.iter().flat_map(|row| {
         let it = row.insight;
         [
-            Value::from(row.seq),
-            Value::from(scope::scope_of(&it.owner, it.case_id.as_deref())),
-            Value::from(row.created_at.0),
-            Value::from(it.confidence),
-            Value::from(scope::owner(&it.owner)),
-            Value::from(scope::file(&it.file_id)),
-            Value::from(scope::model(&it.source_llm)),
-            Value::from(scope::category(it.category.as_deref())),
-            Value::from(it.made_by.is_some()),
+            SqlValue::from(row.seq),
+            SqlValue::from(scope::scope_of(&it.owner, it.case_id.as_deref())),
+            SqlValue::from(row.created_at.0),
+            SqlValue::from(it.confidence),
+            SqlValue::from(scope::owner(&it.owner)),
+            SqlValue::from(scope::file(&it.file_id)),
+            SqlValue::from(scope::model(&it.source_llm)),
+            SqlValue::from(scope::category(it.category.as_deref())),
+            SqlValue::from(it.made_by.is_some()),
         ]
     });
     tx.execute(sql_built(format!("{into}{}", rows_of(rows.len(), 9))).bind_all(values)).await?;
@@ -153,13 +153,13 @@ async fn insert_bodies(tx: &mut Tx, rows: &[Kept<'_>]) -> Result<(), Fault> {
     for row in rows {
         let it = row.insight;
         values.extend([
-            Value::from(row.seq),
-            Value::from(&row.id),
-            Value::from(row.created_at.0),
-            Value::from(it.confidence),
-            Value::from(without_nul(&it.title)),
-            Value::from(without_nul(&it.content)),
-            Value::from(it.rest()?),
+            SqlValue::from(row.seq),
+            SqlValue::from(&row.id),
+            SqlValue::from(row.created_at.0),
+            SqlValue::from(it.confidence),
+            SqlValue::from(without_nul(&it.title)),
+            SqlValue::from(without_nul(&it.content)),
+            SqlValue::from(it.rest()?),
         ]);
     }
     tx.execute(sql_built(format!("{into}{}", rows_of(rows.len(), 7))).bind_all(values)).await?;

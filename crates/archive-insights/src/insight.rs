@@ -7,7 +7,7 @@ use clock::Millis;
 use fault::Fault;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::Row;
+use store::SqlRow;
 
 /// A passage of a file that an insight rests on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,7 +117,7 @@ impl NewInsight {
 
 impl Insight {
     /// Reads [`COLUMNS`], the first of them at `at`.
-    pub(crate) fn read(row: &Row, at: usize) -> Result<Self, Fault> {
+    pub(crate) fn read(row: &SqlRow, at: usize) -> Result<Self, Fault> {
         let rest: Rest = serde_json::from_str(row.text_ref(at + 5)?).map_err(Fault::internal)?;
         let told = NewInsight {
             owner: rest.owner,

@@ -26,9 +26,8 @@ use std::sync::Arc;
 
 pub use archive_accounts::Visibility;
 pub use ask::{Ask, Found, PAGE_MAX, Sort};
-use clock::Clock;
+use clock::{Clock, IdGenerator};
 pub use insight::{Insight, InsightSource, NewInsight};
-use jobs::Ids;
 pub use schema::MIGRATIONS;
 use store::Db;
 
@@ -39,12 +38,12 @@ pub struct Insights(Arc<Inner>);
 struct Inner {
     db: Db,
     clock: Arc<dyn Clock>,
-    ids: Ids,
+    ids: IdGenerator,
 }
 
 impl Insights {
     /// The database must have been given [`MIGRATIONS`].
     pub fn new(db: Db, clock: Arc<dyn Clock>) -> Self {
-        Self(Arc::new(Inner { db, clock, ids: Ids::default() }))
+        Self(Arc::new(Inner { db, clock, ids: IdGenerator::default() }))
     }
 }

@@ -1,6 +1,6 @@
 //! A question as one statement, so that the page, the total and what is shown are of one moment.
 
-use store::{Engine, Sql, Value, sql_built};
+use store::{Engine, Sql, SqlValue, sql_built};
 
 use crate::ask::{Ask, PAGE_MAX, Sort};
 use crate::index::Wanted;
@@ -21,11 +21,11 @@ const SQLITE_SCORE: &str = "bm25(insight_text, 3.0, 1.0, 0.0) / bm25(insight_tex
 /// A statement in the making.
 struct Draft {
     engine: Engine,
-    values: Vec<Value>,
+    values: Vec<SqlValue>,
 }
 
 impl Draft {
-    fn bind(&mut self, value: impl Into<Value>) -> String {
+    fn bind(&mut self, value: impl Into<SqlValue>) -> String {
         self.values.push(value.into());
         format!("${}", self.values.len())
     }

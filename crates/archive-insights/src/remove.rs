@@ -2,7 +2,7 @@
 
 use clock::Millis;
 use fault::Fault;
-use store::{Engine, Row, Tx, sql, sql_built};
+use store::{Engine, SqlRow, Tx, sql, sql_built};
 
 use crate::Insights;
 use crate::index::Entry;
@@ -79,7 +79,7 @@ impl Insights {
             let rows = tx.fetch_all(some).await?;
             let Some(last) = rows.last() else { return Ok(moved) };
             after = last.int(0)?;
-            let read = |row: &Row| Ok((row.int(0)?, Insight::read(row, 1)?.told));
+            let read = |row: &SqlRow| Ok((row.int(0)?, Insight::read(row, 1)?.told));
             let mut step: Vec<(i64, NewInsight)> =
                 rows.iter().map(read).collect::<Result<_, Fault>>()?;
             step.retain(|(_, it)| it.case_id.as_deref() == from);

@@ -7,7 +7,7 @@
 use archive_accounts::Visibility;
 use fault::Fault;
 use sha2::{Digest as _, Sha256};
-use store::{Row, sql};
+use store::{SqlRow, sql};
 
 use crate::Insights;
 
@@ -81,7 +81,7 @@ impl Insights {
             sql("SELECT scope FROM insight_home WHERE owner = $1").bind(owner(&visibility.owner));
         let homes = self.0.db.fetch_all(homes).await?;
         let homes =
-            homes.iter().map(|row: &Row| row.int(0)).collect::<Result<Vec<i64>, Fault>>()?;
+            homes.iter().map(|row: &SqlRow| row.int(0)).collect::<Result<Vec<i64>, Fault>>()?;
         let own = homes.into_iter().filter(|it| seen.binary_search(it).is_err()).collect();
         Ok(Scopes { seen, own })
     }

@@ -11,13 +11,13 @@ use store::Db;
 use tokio_util::sync::CancellationToken;
 
 use crate::fence::Fence;
-use crate::job::{Job, Progress};
+use crate::job::{Job, JobProgress};
 use crate::new::{NOTE_MAX, clipped};
-use crate::sql::Hold;
+use crate::sql::JobHold;
 
 /// Why a running job should stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopReason {
     /// Somebody cancelled it.
     Cancelled,
     /// Another worker has it; nothing this one does will be kept.
@@ -25,30 +25,30 @@ pub enum Stop {
 }
 
 /// One hold of a job in this process, shared by its handler and the worker that renews it.
-pub(crate) struct Live {
+pub(crate) struct RunningJob {
     pub(crate) job: Job,
     pub(crate) fence: i64,
     lease_until: AtomicI64,
-    progress: Mutex<Said>,
+    progress: Mutex<ReportedProgress>,
     stop: CancellationToken,
-    why: OnceLock<Stop>,
+    why: OnceLock<StopReason>,
 }
 
 /// The progress last said, and how much of what was said has been written.
 #[derive(Clone, Default)]
-pub(crate) struct Said {
-    pub(crate) value: Progress,
+pub(crate) struct ReportedProgress {
+    pub(crate) value: JobProgress,
     pub(crate) times: u64,
     written: u64,
 }
 
-impl Said {
-    pub(crate) fn is_news(&self) -> bool {
+impl ReportedProgress {
+    pub(crate) fn has_unwritten(&self) -> bool {
         self.times > self.written
     }
 }
 
-impl Live {
+impl RunningJob {
     pub(crate) fn new(job: Job, fence: i64) -> Self {
         let lease_until = job.lease_until.map_or(i64::MIN, |until| until.0);
         Self {
@@ -61,47 +61,47 @@ impl Live {
         }
     }
 
-    pub(crate) fn place(&self) -> (String, i64) {
+    pub(crate) fn hold_key(&self) -> (String, i64) {
         (self.job.id.clone(), self.fence)
     }
 
-    pub(crate) fn hold(&self) -> Hold<'_> {
-        Hold { id: &self.job.id, fence: self.fence }
+    pub(crate) fn hold(&self) -> JobHold<'_> {
+        JobHold { id: &self.job.id, fence: self.fence }
     }
 
-    pub(crate) fn stop(&self, why: Stop) {
+    pub(crate) fn stop(&self, why: StopReason) {
         // The first reason stands.
         self.why.get_or_init(|| why);
         self.stop.cancel();
     }
 
     /// Resolves with the reason once the job should stop.
-    pub(crate) async fn stopped(&self) -> Stop {
+    pub(crate) async fn stopped(&self) -> StopReason {
         self.stop.cancelled().await;
-        self.why.get().copied().unwrap_or(Stop::Cancelled)
+        self.why.get().copied().unwrap_or(StopReason::Cancelled)
     }
 
     pub(crate) fn lease_until(&self) -> Millis {
         Millis(self.lease_until.load(Ordering::Relaxed))
     }
 
-    pub(crate) fn progress(&self) -> Said {
+    pub(crate) fn progress(&self) -> ReportedProgress {
         self.progress.lock().clone()
     }
 
-    fn say(&self, value: Progress) {
-        let mut said = self.progress.lock();
-        if said.value != value {
-            said.value = value;
-            said.times += 1;
+    fn say(&self, value: JobProgress) {
+        let mut reported = self.progress.lock();
+        if reported.value != value {
+            reported.value = value;
+            reported.times += 1;
         }
     }
 
     /// The lease and the progress as they now stand in the table.
-    pub(crate) fn renewed(&self, until: Millis, written: &Said) {
+    pub(crate) fn renewed(&self, until: Millis, written: &ReportedProgress) {
         self.lease_until.store(until.0, Ordering::Relaxed);
-        let mut said = self.progress.lock();
-        said.written = written.times;
+        let mut reported = self.progress.lock();
+        reported.written = written.times;
     }
 }
 
@@ -110,63 +110,67 @@ impl Live {
 pub struct JobContext {
     pub(crate) db: Db,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) live: Arc<Live>,
+    pub(crate) running_job: Arc<RunningJob>,
     pub(crate) stopping: CancellationToken,
 }
 
 impl JobContext {
     /// The job as it was when this attempt began.
     pub fn job(&self) -> &Job {
-        &self.live.job
+        &self.running_job.job
     }
 
     pub fn id(&self) -> &str {
-        &self.live.job.id
+        &self.running_job.job.id
     }
 
     pub fn kind(&self) -> &str {
-        &self.live.job.kind
+        &self.running_job.job.kind
     }
 
     pub fn payload<T: DeserializeOwned>(&self) -> Result<T, Fault> {
-        self.live.job.payload_as()
+        self.running_job.job.payload_as()
     }
 
     /// Says how far the work is. It costs nothing: what was said last is written within a second
     /// or so, and when the attempt ends. A note is cut at 512 bytes.
     pub fn progress(&self, done: u64, total: Option<u64>, note: Option<&str>) {
         let note = note.map(|note| clipped(note, NOTE_MAX));
-        self.live.say(Progress { done, total, note });
+        self.running_job.say(JobProgress { done, total, note });
     }
 
     /// Resolves once the job should stop, because it was cancelled or lost. A handler that goes on
     /// regardless is dropped after the worker's `stop_grace`.
-    pub async fn cancelled(&self) -> Stop {
-        self.live.stopped().await
+    pub async fn cancelled(&self) -> StopReason {
+        self.running_job.stopped().await
     }
 
     pub fn is_cancelled(&self) -> bool {
-        self.live.stop.is_cancelled()
+        self.running_job.stop.is_cancelled()
     }
 
     /// Why the job should stop, if it should.
-    pub fn stop_reason(&self) -> Option<Stop> {
-        self.live.why.get().copied()
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        self.running_job.why.get().copied()
     }
 
     /// The signal of [`JobContext::cancelled`], for work that takes a token.
     pub fn cancel_token(&self) -> CancellationToken {
-        self.live.stop.child_token()
+        self.running_job.stop.child_token()
     }
 
     /// Fires when the worker begins to shut down. A handler may finish within the worker's
-    /// `shutdown_grace`, return [`crate::Outcome::Release`] sooner, or be dropped at its end; in
+    /// `shutdown_grace`, return [`crate::JobOutcome::Release`] sooner, or be dropped at its end; in
     /// the last two cases the job is queued again and the attempt is not counted.
     pub fn stopping(&self) -> &CancellationToken {
         &self.stopping
     }
 
     pub fn fence(&self) -> Fence {
-        Fence { db: self.db.clone(), clock: Arc::clone(&self.clock), live: Arc::clone(&self.live) }
+        Fence {
+            db: self.db.clone(),
+            clock: Arc::clone(&self.clock),
+            running_job: Arc::clone(&self.running_job),
+        }
     }
 }

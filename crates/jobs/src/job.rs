@@ -5,7 +5,7 @@ use fault::Fault;
 use serde::de::DeserializeOwned;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum State {
+pub enum JobState {
     /// Waits for its time and a worker.
     Queued,
     /// Held by a worker under a lease.
@@ -16,11 +16,11 @@ pub enum State {
     Cancelled,
 }
 
-impl State {
+impl JobState {
     pub const ALL: [Self; 5] =
         [Self::Queued, Self::Running, Self::Completed, Self::Failed, Self::Cancelled];
 
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",
             Self::Running => "running",
@@ -31,7 +31,7 @@ impl State {
     }
 
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.word() == word)
+        Self::ALL.into_iter().find(|state| state.as_str() == word)
     }
 
     /// Whether nothing more will happen to the job by itself.
@@ -52,7 +52,7 @@ impl State {
 
 /// How far a job says it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct JobProgress {
     pub done: u64,
     /// Unknown until the handler knows it.
     pub total: Option<u64>,
@@ -77,7 +77,7 @@ pub struct Job {
     pub owner: Option<String>,
     /// Higher goes first.
     pub priority: i32,
-    pub state: State,
+    pub state: JobState,
     /// Attempts begun; those that a stopping worker handed back are not counted.
     pub attempt: u32,
     pub max_attempts: u32,
@@ -89,8 +89,8 @@ pub struct Job {
     /// Who holds the job, or held it last.
     pub worker: Option<String>,
     /// Somebody wants a running job to stop; it does at its next look.
-    pub cancel_asked: bool,
-    pub progress: Progress,
+    pub cancel_requested: bool,
+    pub progress: JobProgress,
     /// JSON text; see [`Job::result_as`].
     pub result: Option<String>,
     /// Of the last attempt that went wrong; a completed job has none.
@@ -115,27 +115,27 @@ impl Job {
 
 /// Which jobs to list; what is empty or absent filters nothing.
 #[derive(Debug, Clone, Default)]
-pub struct Filter {
+pub struct JobFilter {
     pub kinds: Vec<String>,
-    pub states: Vec<State>,
+    pub states: Vec<JobState>,
     pub owner: Option<String>,
     pub key: Option<String>,
 }
 
 /// Newest first.
 #[derive(Debug, Clone)]
-pub struct Page {
+pub struct JobPageRequest {
     /// [`JobPage::next`] of the page before.
     pub before: Option<String>,
-    /// At most [`Page::LIMIT_MAX`].
+    /// At most [`JobPageRequest::LIMIT_MAX`].
     pub limit: usize,
 }
 
-impl Page {
+impl JobPageRequest {
     pub const LIMIT_MAX: usize = 100;
 }
 
-impl Default for Page {
+impl Default for JobPageRequest {
     fn default() -> Self {
         Self { before: None, limit: 50 }
     }
@@ -149,9 +149,9 @@ pub struct JobPage {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Count {
+pub struct JobCount {
     pub kind: String,
-    pub state: State,
+    pub state: JobState,
     pub jobs: u64,
 }
 
@@ -160,21 +160,21 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(from: State, to: &[State]) {
-        let reached: Vec<State> =
-            State::ALL.into_iter().filter(|next| from.may_become(*next)).collect();
+    fn check(from: JobState, to: &[JobState]) {
+        let reached: Vec<JobState> =
+            JobState::ALL.into_iter().filter(|next| from.may_become(*next)).collect();
         assert_eq!(reached, to, "{from:?}");
-        assert_eq!(State::parse(from.word()), Some(from));
+        assert_eq!(JobState::parse(from.as_str()), Some(from));
     }
 
     #[test]
     fn states_follow_the_table() {
-        use State::{Cancelled, Completed, Failed, Queued, Running};
+        use JobState::{Cancelled, Completed, Failed, Queued, Running};
         check(Queued, &[Running, Cancelled]);
         check(Running, &[Queued, Completed, Failed, Cancelled]);
         check(Failed, &[Queued]);
         check(Completed, &[]);
         check(Cancelled, &[]);
-        assert_eq!(State::parse("Queued"), None);
+        assert_eq!(JobState::parse("Queued"), None);
     }
 }

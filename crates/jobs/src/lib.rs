@@ -7,8 +7,6 @@
 
 mod context;
 mod fence;
-mod hub;
-mod id;
 mod job;
 mod new;
 mod outcome;
@@ -16,17 +14,17 @@ mod queue;
 mod schema;
 mod sql;
 mod wait;
+mod wakeups;
 mod worker;
 
 #[cfg(test)]
 mod tests;
 
-pub use context::{JobContext, Stop};
+pub use context::{JobContext, StopReason};
 pub use fence::Fence;
-pub use id::Ids;
-pub use job::{Count, Filter, Job, JobError, JobPage, Page, Progress, State};
+pub use job::{Job, JobCount, JobError, JobFilter, JobPage, JobPageRequest, JobProgress, JobState};
 pub use new::{NewJob, Pushed};
-pub use outcome::{Backoff, Outcome};
-pub use queue::{Jobs, Limits};
+pub use outcome::{Backoff, JobOutcome};
+pub use queue::{Jobs, QueueLimits};
 pub use schema::MIGRATIONS;
-pub use worker::{Handler, JobMeter, Worker, WorkerConfig};
+pub use worker::{JobHandler, JobMeter, Worker, WorkerConfig};

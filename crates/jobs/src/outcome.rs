@@ -6,15 +6,15 @@ use clock::Millis;
 use fault::{Fault, Kind};
 use serde::Serialize;
 
-use crate::context::Stop;
-use crate::job::{Job, JobError, State};
+use crate::context::StopReason;
+use crate::job::{Job, JobError, JobState};
 use crate::new::{DELAY_MAX, ERROR_MAX, JSON_MAX, clipped, to_json};
-use crate::sql::{Ending, millis};
+use crate::sql::{JobEnding, millis};
 
 /// How a handler's run ended.
 #[derive(Debug)]
-pub enum Outcome {
-    /// Completed, with a result in JSON text of at most 64 KiB; see [`Outcome::done`].
+pub enum JobOutcome {
+    /// Completed, with a result in JSON text of at most 64 KiB; see [`JobOutcome::done`].
     Done(Option<String>),
     /// The handler completed the job itself with [`crate::Fence::complete_in`] and committed.
     Committed,
@@ -29,7 +29,7 @@ pub enum Outcome {
     Release,
 }
 
-impl Outcome {
+impl JobOutcome {
     pub fn done(result: &impl Serialize) -> Self {
         to_json(result, "result").map_or_else(Self::Fail, |json| Self::Done(Some(json)))
     }
@@ -45,7 +45,7 @@ impl Outcome {
 
 /// What may pass is tried again; so are our own bugs, which more often than not depend on the
 /// moment, and whose attempts are counted.
-impl From<Fault> for Outcome {
+impl From<Fault> for JobOutcome {
     fn from(fault: Fault) -> Self {
         match fault.kind() {
             Kind::Cancelled => Self::Cancelled,
@@ -72,30 +72,30 @@ impl Default for Backoff {
 
 impl Backoff {
     /// `chance` is from 0 to 1.
-    pub(crate) fn wait(&self, attempt: u32, chance: f64) -> Duration {
+    pub(crate) fn wait(&self, attempt: u32, random_unit: f64) -> Duration {
         let doubled = 2_u32.saturating_pow(attempt.saturating_sub(1).min(31));
         let whole = self.first.saturating_mul(doubled).min(self.most);
-        whole.mul_f64(1.0 - chance.clamp(0.0, 1.0) / 2.0)
+        whole.mul_f64(1.0 - random_unit.clamp(0.0, 1.0) / 2.0)
     }
 }
 
 /// How a run ended, as its worker saw it.
 #[derive(Debug)]
-pub(crate) enum Ended {
-    Returned(Outcome),
+pub(crate) enum RunEnd {
+    Returned(JobOutcome),
     Panicked,
     /// Ran longer than the worker allows.
     TimedOut,
     /// Was told to stop, and did not in time.
-    Ignored(Stop),
+    Ignored(StopReason),
     /// The worker's shutdown would not wait longer.
     Abandoned,
 }
 
 /// What is to be written about a run.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    End(Ending),
+pub(crate) enum RunVerdict {
+    End(JobEnding),
     /// The handler says that it wrote the end itself.
     WasCommitted,
     /// The job belongs to another worker.
@@ -103,71 +103,73 @@ pub(crate) enum Verdict {
 }
 
 /// The end of a run with nothing else to say.
-pub(crate) fn ended_as(state: State) -> Ending {
-    Ending { state, is_counted: true, run_at: None, result: None, error: None }
+pub(crate) fn ended_as(state: JobState) -> JobEnding {
+    JobEnding { state, is_counted: true, run_at: None, result: None, error: None }
 }
 
-pub(crate) struct Judge {
+pub(crate) struct RetryPolicy {
     pub(crate) backoff: Backoff,
     pub(crate) now: Millis,
     /// From 0 to 1.
-    pub(crate) chance: f64,
+    pub(crate) random_unit: f64,
 }
 
-impl Judge {
-    pub(crate) fn verdict(&self, job: &Job, ended: &Ended) -> Verdict {
+impl RetryPolicy {
+    pub(crate) fn verdict(&self, job: &Job, ended: &RunEnd) -> RunVerdict {
         let ending = match ended {
-            Ended::Returned(outcome) => match outcome {
-                Outcome::Done(Some(result)) if result.len() > JSON_MAX => Ending {
+            RunEnd::Returned(outcome) => match outcome {
+                JobOutcome::Done(Some(result)) if result.len() > JSON_MAX => JobEnding {
                     error: Some(error("job_too_large", "the job's result is too large to keep")),
-                    ..ended_as(State::Failed)
+                    ..ended_as(JobState::Failed)
                 },
-                Outcome::Done(result) => {
-                    Ending { result: result.clone(), ..ended_as(State::Completed) }
+                JobOutcome::Done(result) => {
+                    JobEnding { result: result.clone(), ..ended_as(JobState::Completed) }
                 }
-                Outcome::Committed => return Verdict::WasCommitted,
-                Outcome::Retry { fault, after } => {
-                    self.again(job, told(fault), after.or_else(|| fault.retry_wait()))
+                JobOutcome::Committed => return RunVerdict::WasCommitted,
+                JobOutcome::Retry { fault, after } => {
+                    self.again(job, job_error(fault), after.or_else(|| fault.retry_wait()))
                 }
-                Outcome::Fail(fault) => {
-                    Ending { error: Some(told(fault)), ..ended_as(State::Failed) }
+                JobOutcome::Fail(fault) => {
+                    JobEnding { error: Some(job_error(fault)), ..ended_as(JobState::Failed) }
                 }
-                Outcome::Cancelled => ended_as(State::Cancelled),
-                Outcome::Release => self.given_back(self.backoff.first),
+                JobOutcome::Cancelled => ended_as(JobState::Cancelled),
+                JobOutcome::Release => self.given_back(self.backoff.first),
             },
-            Ended::Panicked => self.again(job, error("panicked", "the job's handler failed"), None),
-            Ended::TimedOut => {
+            RunEnd::Panicked => {
+                self.again(job, error("panicked", "the job's handler failed"), None)
+            }
+            RunEnd::TimedOut => {
                 self.again(job, error("job_timeout", "the job ran longer than it may"), None)
             }
-            Ended::Ignored(Stop::Cancelled) => ended_as(State::Cancelled),
-            Ended::Ignored(Stop::LeaseLost) => return Verdict::Nothing,
-            Ended::Abandoned => self.given_back(Duration::ZERO),
+            RunEnd::Ignored(StopReason::Cancelled) => ended_as(JobState::Cancelled),
+            RunEnd::Ignored(StopReason::LeaseLost) => return RunVerdict::Nothing,
+            RunEnd::Abandoned => self.given_back(Duration::ZERO),
         };
-        Verdict::End(ending)
+        RunVerdict::End(ending)
     }
 
     /// A handler that says it has committed, and has not.
-    pub(crate) fn uncommitted(&self, job: &Job) -> Ending {
+    pub(crate) fn uncommitted(&self, job: &Job) -> JobEnding {
         self.again(job, error("not_committed", "the job's handler did not keep its result"), None)
     }
 
-    fn again(&self, job: &Job, error: JobError, after: Option<Duration>) -> Ending {
+    fn again(&self, job: &Job, error: JobError, after: Option<Duration>) -> JobEnding {
         if job.attempt >= job.max_attempts {
-            return Ending { error: Some(error), ..ended_as(State::Failed) };
+            return JobEnding { error: Some(error), ..ended_as(JobState::Failed) };
         }
-        let wait = after.unwrap_or_else(|| self.backoff.wait(job.attempt, self.chance));
+        let wait = after.unwrap_or_else(|| self.backoff.wait(job.attempt, self.random_unit));
         let wait = wait.min(DELAY_MAX);
         let run_at = Some(Millis(self.now.0.saturating_add(millis(wait))));
-        Ending { error: Some(error), run_at, ..ended_as(State::Queued) }
+        JobEnding { error: Some(error), run_at, ..ended_as(JobState::Queued) }
     }
 
-    fn given_back(&self, wait: Duration) -> Ending {
+    fn given_back(&self, wait: Duration) -> JobEnding {
         let run_at = Some(Millis(self.now.0.saturating_add(millis(wait))));
-        Ending { is_counted: false, run_at, ..ended_as(State::Queued) }
+        JobEnding { is_counted: false, run_at, ..ended_as(JobState::Queued) }
     }
 }
 
-fn told(fault: &Fault) -> JobError {
+fn job_error(fault: &Fault) -> JobError {
     error(fault.code(), fault.message())
 }
 

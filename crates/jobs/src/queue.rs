@@ -5,16 +5,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clock::{Clock, Millis};
+use clock::{Clock, IdGenerator, Millis};
 use fault::{Fault, Kind};
 use store::{Db, Tx};
 
-use crate::context::Stop;
-use crate::hub::Hub;
-use crate::id::{Ids, is_id};
-use crate::job::{Count, Filter, Job, JobPage, Page, State};
+use crate::context::StopReason;
+use crate::job::{Job, JobCount, JobFilter, JobPage, JobPageRequest, JobState};
 use crate::new::{NewJob, Pushed};
 use crate::sql;
+use crate::wakeups::Wakeups;
 
 /// Jobs in one [`Jobs::push_many`]: SQLite's only writer is held meanwhile.
 const PUSH_MAX: usize = 1000;
@@ -24,18 +23,18 @@ const FORGET_BATCHES: usize = 20;
 /// Kinds whose room is remembered.
 const KINDS_MAX: usize = 256;
 /// Words in one list of a filter.
-const WORDS_MAX: usize = 32;
+const FILTER_VALUES_MAX: usize = 32;
 /// When to come back to a full queue.
-const COME_BACK: Duration = Duration::from_secs(5);
+const FULL_RETRY_AFTER: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct QueueLimits {
     /// Jobs of one kind that may wait. Processes that push at the same time may pass it by a
     /// little, since each counts only now and then.
     pub queued_max: u64,
 }
 
-impl Default for Limits {
+impl Default for QueueLimits {
     fn default() -> Self {
         Self { queued_max: 10_000 }
     }
@@ -44,23 +43,23 @@ impl Default for Limits {
 /// A handle to the queue; cloning it is cheap. Clones share the bells that wake workers and waiters
 /// at once, so a process makes one and clones it.
 #[derive(Clone)]
-pub struct Jobs(pub(crate) Arc<Inner>);
+pub struct Jobs(pub(crate) Arc<QueueState>);
 
-pub(crate) struct Inner {
+pub(crate) struct QueueState {
     pub(crate) db: Db,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) hub: Hub,
-    pub(crate) ids: Ids,
-    limits: Limits,
+    pub(crate) wakeups: Wakeups,
+    pub(crate) ids: IdGenerator,
+    limits: QueueLimits,
     /// How many more jobs of a kind may be pushed before its queue is counted again.
     room: Mutex<HashMap<String, u64>>,
 }
 
 impl Jobs {
     /// The database must have been given [`crate::MIGRATIONS`].
-    pub fn new(db: Db, clock: Arc<dyn Clock>, limits: Limits) -> Self {
-        let (hub, ids) = (Hub::default(), Ids::default());
-        Self(Arc::new(Inner { db, clock, hub, ids, limits, room: Mutex::default() }))
+    pub fn new(db: Db, clock: Arc<dyn Clock>, limits: QueueLimits) -> Self {
+        let (wakeups, ids) = (Wakeups::default(), IdGenerator::default());
+        Self(Arc::new(QueueState { db, clock, wakeups, ids, limits, room: Mutex::default() }))
     }
 
     /// Once this returns, the job survives a crash. A live job of the same kind and key is returned
@@ -69,7 +68,7 @@ impl Jobs {
         let mut tx = self.0.db.begin().await?;
         let pushed = self.push_in(&mut tx, &job).await?;
         tx.commit().await?;
-        self.announce();
+        self.notify_workers();
         Ok(pushed)
     }
 
@@ -88,13 +87,13 @@ impl Jobs {
             pushed.push((at, self.push_in(&mut tx, job).await?));
         }
         tx.commit().await?;
-        self.announce();
+        self.notify_workers();
         pushed.sort_by_key(|(at, _)| *at);
         Ok(pushed.into_iter().map(|(_, pushed)| pushed).collect())
     }
 
     /// Pushes in the caller's transaction: the job is there if and only if that commits. Call
-    /// [`Jobs::announce`] after the commit, or the job waits for a worker's next look.
+    /// [`Jobs::notify_workers`] after the commit, or the job waits for a worker's next look.
     pub async fn push_in(&self, tx: &mut Tx, job: &NewJob) -> Result<Pushed, Fault> {
         job.check()?;
         let now = self.0.clock.now();
@@ -106,7 +105,7 @@ impl Jobs {
                 return Ok(Pushed { job, is_new: false });
             }
             self.take_room(tx, &job.kind).await?;
-            let id = self.0.ids.next(now)?;
+            let id = self.0.ids.next(now);
             if let Some(job) = sql::insert(tx, job, &id, now).await? {
                 return Ok(Pushed { job, is_new: true });
             }
@@ -115,8 +114,8 @@ impl Jobs {
     }
 
     /// Wakes the workers of this process.
-    pub fn announce(&self) {
-        self.0.hub.ready();
+    pub fn notify_workers(&self) {
+        self.0.wakeups.ready();
     }
 
     /// Counting the queue at every push would cost more the fuller it is, so a count serves for a
@@ -133,7 +132,7 @@ impl Jobs {
         let free = queued_max.saturating_sub(sql::queued(tx, kind).await?);
         if free == 0 {
             let message = format!("{queued_max} jobs of the kind {kind} are waiting already");
-            return Err(Fault::unavailable("overloaded", message).retry_after(COME_BACK));
+            return Err(Fault::unavailable("overloaded", message).retry_after(FULL_RETRY_AFTER));
         }
         let mut room = room();
         if room.len() >= KINDS_MAX {
@@ -153,11 +152,11 @@ impl Jobs {
     }
 
     /// Newest first.
-    pub async fn list(&self, filter: &Filter, page: &Page) -> Result<JobPage, Fault> {
-        if filter.kinds.len().max(filter.states.len()) > WORDS_MAX {
+    pub async fn list(&self, filter: &JobFilter, page: &JobPageRequest) -> Result<JobPage, Fault> {
+        if filter.kinds.len().max(filter.states.len()) > FILTER_VALUES_MAX {
             return Err(Fault::invalid("too_many_kinds", "a filter names too many kinds of job"));
         }
-        let limit = page.limit.clamp(1, Page::LIMIT_MAX);
+        let limit = page.limit.clamp(1, JobPageRequest::LIMIT_MAX);
         let rows = self.0.db.fetch_all(sql::list(filter, page, limit + 1)).await?;
         let mut jobs = rows.iter().map(sql::job).collect::<Result<Vec<Job>, Fault>>()?;
         let is_more = jobs.len() > limit;
@@ -167,7 +166,7 @@ impl Jobs {
     }
 
     /// How many jobs there are of each kind in each state.
-    pub async fn counts(&self) -> Result<Vec<Count>, Fault> {
+    pub async fn counts(&self) -> Result<Vec<JobCount>, Fault> {
         sql::counts(&self.0.db).await
     }
 
@@ -180,12 +179,12 @@ impl Jobs {
         tx.commit().await?;
         let Some(job) = cancelled else {
             let job = self.get(id).await?;
-            return if job.state == State::Cancelled { Ok(job) } else { Err(finished(&job)) };
+            return if job.state == JobState::Cancelled { Ok(job) } else { Err(finished(&job)) };
         };
-        if job.state == State::Running {
-            self.0.hub.stop(id, Stop::Cancelled);
+        if job.state == JobState::Running {
+            self.0.wakeups.stop(id, StopReason::Cancelled);
         }
-        self.0.hub.changed(id);
+        self.0.wakeups.changed(id);
         Ok(job)
     }
 
@@ -195,7 +194,7 @@ impl Jobs {
         let retried = if is_id(id) { sql::retry(&mut tx, id, self.now()).await } else { Ok(None) };
         let retried = retried.map_err(|fault| match fault.code() {
             "already_exists" => {
-                let message = format!("another job with the key of job {id} is live");
+                let message = format!("another job with the key of job {id} is running_job");
                 Fault::new(Kind::Conflict, "job_exists", message).caused_by(fault)
             }
             _ => fault,
@@ -203,17 +202,18 @@ impl Jobs {
         tx.commit().await?;
         let Some(job) = retried else {
             let job = self.get(id).await?;
-            let message = format!("job {id} is {}, and only a failed one is retried", word(&job));
+            let message =
+                format!("job {id} is {}, and only a failed one is retried", state_name(&job));
             return Err(Fault::new(Kind::Conflict, "job_not_failed", message));
         };
-        self.0.hub.ready();
-        self.0.hub.changed(id);
+        self.0.wakeups.ready();
+        self.0.wakeups.changed(id);
         Ok(job)
     }
 
     /// Forgets jobs of a kind that finished before a time, at most 10,000 in one call, a few
     /// hundred in a transaction; says how many.
-    pub async fn forget_before(&self, kind: &str, time: Millis) -> Result<u64, Fault> {
+    pub async fn delete_finished_before(&self, kind: &str, time: Millis) -> Result<u64, Fault> {
         let mut forgotten = 0;
         for _ in 0..FORGET_BATCHES {
             let batch = i64::from(FORGET_BATCH);
@@ -228,7 +228,7 @@ impl Jobs {
 
     /// Forgets these jobs with their payloads and results as part of somebody's transaction, even
     /// those that are not finished: a worker that holds one has lost it. Says how many there were.
-    pub async fn forget_in(&self, tx: &mut Tx, ids: &[String]) -> Result<u64, Fault> {
+    pub async fn delete_in(&self, tx: &mut Tx, ids: &[String]) -> Result<u64, Fault> {
         let mut forgotten = 0;
         for batch in ids.chunks(FORGET_BATCH as usize) {
             forgotten += sql::forget_these(tx, batch).await?;
@@ -241,8 +241,13 @@ impl Jobs {
     }
 }
 
-fn word(job: &Job) -> &'static str {
-    job.state.word()
+/// Whether the text has the form of a job id; any other text is not looked up.
+fn is_id(text: &str) -> bool {
+    text.len() == 36 && text.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit())
+}
+
+fn state_name(job: &Job) -> &'static str {
+    job.state.as_str()
 }
 
 fn unknown(id: &str) -> Fault {
@@ -251,6 +256,6 @@ fn unknown(id: &str) -> Fault {
 }
 
 fn finished(job: &Job) -> Fault {
-    let message = format!("job {} is {} already", job.id, word(job));
+    let message = format!("job {} is {} already", job.id, state_name(job));
     Fault::new(Kind::Conflict, "job_finished", message)
 }

@@ -5,9 +5,9 @@
 
 use clock::Millis;
 use fault::Fault;
-use store::{Db, Row, Sql, Tx, Value, placeholders, sql, sql_built};
+use store::{Db, Sql, SqlRow, SqlValue, Tx, placeholders, sql, sql_built};
 
-use crate::job::{Count, Filter, Job, JobError, Page, Progress, State};
+use crate::job::{Job, JobCount, JobError, JobFilter, JobPageRequest, JobProgress, JobState};
 use crate::new::NewJob;
 
 const COLUMNS: &str = "id, kind, payload, unique_key, owner, priority, state, attempt, \
@@ -19,7 +19,7 @@ const COLUMNS: &str = "id, kind, payload, unique_key, owner, priority, state, at
 const FENCE: usize = 23;
 
 /// The columns of [`COLUMNS`], in their order.
-pub(crate) fn job(row: &Row) -> Result<Job, Fault> {
+pub(crate) fn job(row: &SqlRow) -> Result<Job, Fault> {
     let error = match (row.text_or_null(18)?, row.text_or_null(19)?) {
         (Some(code), Some(message)) => Some(JobError { code, message }),
         _ => None,
@@ -40,8 +40,8 @@ pub(crate) fn job(row: &Row) -> Result<Job, Fault> {
         run_at: Millis(row.int(10)?),
         lease_until: row.int_or_null(11)?.map(Millis),
         worker: row.text_or_null(12)?,
-        cancel_asked: row.flag(13)?,
-        progress: Progress { done: row.count(14)?, total, note: row.text_or_null(16)? },
+        cancel_requested: row.flag(13)?,
+        progress: JobProgress { done: row.count(14)?, total, note: row.text_or_null(16)? },
         result: row.text_or_null(17)?,
         error,
         created_at: Millis(row.int(20)?),
@@ -50,9 +50,9 @@ pub(crate) fn job(row: &Row) -> Result<Job, Fault> {
     })
 }
 
-fn state(row: &Row, column: usize) -> Result<State, Fault> {
+fn state(row: &SqlRow, column: usize) -> Result<JobState, Fault> {
     let word = row.text_ref(column)?;
-    State::parse(word).ok_or_else(|| Fault::internal(format!("a job's state is {word:?}")))
+    JobState::parse(word).ok_or_else(|| Fault::internal(format!("a job's state is {word:?}")))
 }
 
 /// Counts of work fit the column, or the largest that does is kept.
@@ -116,20 +116,20 @@ pub(crate) fn by_id(id: &str) -> Sql {
     sql_built(format!("SELECT {COLUMNS} FROM job WHERE id = $1")).bind(id)
 }
 
-pub(crate) fn list(filter: &Filter, page: &Page, limit: usize) -> Sql {
+pub(crate) fn list(filter: &JobFilter, page: &JobPageRequest, limit: usize) -> Sql {
     let mut conditions = vec!["1 = 1".to_owned()];
-    let mut values: Vec<Value> = Vec::new();
-    let mut among = |column: &str, words: Vec<Value>| {
+    let mut values: Vec<SqlValue> = Vec::new();
+    let mut among = |column: &str, words: Vec<SqlValue>| {
         if !words.is_empty() {
             let list = placeholders(values.len() + 1, words.len());
             conditions.push(format!("{column} IN ({list})"));
             values.extend(words);
         }
     };
-    among("kind", filter.kinds.iter().map(Value::from).collect());
-    among("state", filter.states.iter().map(|state| Value::from(state.word())).collect());
-    among("owner", filter.owner.iter().map(Value::from).collect());
-    among("unique_key", filter.key.iter().map(Value::from).collect());
+    among("kind", filter.kinds.iter().map(SqlValue::from).collect());
+    among("state", filter.states.iter().map(|state| SqlValue::from(state.as_str())).collect());
+    among("owner", filter.owner.iter().map(SqlValue::from).collect());
+    among("unique_key", filter.key.iter().map(SqlValue::from).collect());
     if let Some(before) = &page.before {
         values.push(before.into());
         conditions.push(format!("id < ${}", values.len()));
@@ -141,11 +141,12 @@ pub(crate) fn list(filter: &Filter, page: &Page, limit: usize) -> Sql {
     sql_built(select).bind_all(values)
 }
 
-pub(crate) async fn counts(db: &Db) -> Result<Vec<Count>, Fault> {
+pub(crate) async fn counts(db: &Db) -> Result<Vec<JobCount>, Fault> {
     let count = "SELECT kind, state, COUNT(*) FROM job GROUP BY kind, state ORDER BY kind, state";
     let rows = db.fetch_all(sql(count)).await?;
-    let read =
-        |row: &Row| Ok(Count { kind: row.text(0)?, state: state(row, 1)?, jobs: row.count(2)? });
+    let read = |row: &SqlRow| {
+        Ok(JobCount { kind: row.text(0)?, state: state(row, 1)?, jobs: row.count(2)? })
+    };
     rows.iter().map(read).collect()
 }
 
@@ -211,35 +212,35 @@ pub(crate) async fn claim(
         .bind(worker)
         .bind(lease_until.0);
     let rows = tx.fetch_all(claim).await?;
-    let read = |row: &Row| Ok((job(row)?, row.int(FENCE)?));
+    let read = |row: &SqlRow| Ok((job(row)?, row.int(FENCE)?));
     let mut claimed: Vec<(Job, i64)> = rows.iter().map(read).collect::<Result<_, Fault>>()?;
     // What an update returns comes in no order.
     claimed.sort_by(|(left, _), (right, _)| {
-        let place = |job: &Job| (std::cmp::Reverse(job.priority), job.run_at);
-        place(left).cmp(&place(right)).then_with(|| left.id.cmp(&right.id))
+        let hold_key = |job: &Job| (std::cmp::Reverse(job.priority), job.run_at);
+        hold_key(left).cmp(&hold_key(right)).then_with(|| left.id.cmp(&right.id))
     });
     Ok(claimed)
 }
 
 /// Whether a job waits for this worker, and whether somebody's lease has run out.
-pub(crate) async fn look(db: &Db, kinds: &[String], now: Millis) -> Result<(bool, bool), Fault> {
-    let look = format!(
+pub(crate) async fn poll(db: &Db, kinds: &[String], now: Millis) -> Result<(bool, bool), Fault> {
+    let poll = format!(
         "SELECT CAST(CASE WHEN EXISTS (SELECT 1 FROM job WHERE state = 'queued' \
              AND kind IN ({}) AND run_at <= $1) THEN 1 ELSE 0 END AS BIGINT), \
          CAST(CASE WHEN EXISTS (SELECT 1 FROM job WHERE state = 'running' \
              AND lease_until <= $1) THEN 1 ELSE 0 END AS BIGINT)",
         placeholders(2, kinds.len())
     );
-    let row = db.fetch_optional(sql_built(look).bind(now.0).bind_all(kinds)).await?;
+    let row = db.fetch_optional(sql_built(poll).bind(now.0).bind_all(kinds)).await?;
     row.map_or(Ok((false, false)), |row| Ok((row.int(0)? == 1, row.int(1)? == 1)))
 }
 
 /// A job that was taken from a lost worker, and what became of it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Reaped {
+pub(crate) struct ReapedJob {
     pub(crate) id: String,
     pub(crate) kind: String,
-    pub(crate) state: State,
+    pub(crate) state: JobState,
 }
 
 /// Takes jobs from workers that have not renewed their leases. Such an attempt counts: a job that
@@ -249,7 +250,7 @@ pub(crate) async fn reap(
     tx: &mut Tx,
     limit: i64,
     now: Millis,
-) -> Result<Vec<Reaped>, Fault> {
+) -> Result<Vec<ReapedJob>, Fault> {
     let reap = format!(
         "WITH picked AS MATERIALIZED (SELECT id AS picked_id FROM job \
              WHERE state = 'running' AND lease_until <= $1 ORDER BY lease_until LIMIT $2 {}) \
@@ -263,22 +264,23 @@ pub(crate) async fn reap(
         lock(db)
     );
     let rows = tx.fetch_all(sql_built(reap).bind(now.0).bind(limit)).await?;
-    let read =
-        |row: &Row| Ok(Reaped { id: row.text(0)?, kind: row.text(1)?, state: state(row, 2)? });
+    let read = |row: &SqlRow| {
+        Ok(ReapedJob { id: row.text(0)?, kind: row.text(1)?, state: state(row, 2)? })
+    };
     rows.iter().map(read).collect()
 }
 
 /// Which hold of which job a statement speaks for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Hold<'a> {
+pub(crate) struct JobHold<'a> {
     pub(crate) id: &'a str,
     pub(crate) fence: i64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Renewed {
+pub(crate) enum RenewResult {
     Held {
-        cancel_asked: bool,
+        cancel_requested: bool,
     },
     /// The handler's own transaction has the row.
     Locked,
@@ -290,10 +292,10 @@ pub(crate) enum Renewed {
 pub(crate) async fn renew(
     db: &Db,
     tx: &mut Tx,
-    hold: Hold<'_>,
+    hold: JobHold<'_>,
     lease_until: Millis,
-    progress: &Progress,
-) -> Result<Renewed, Fault> {
+    progress: &JobProgress,
+) -> Result<RenewResult, Fault> {
     let renew = format!(
         "WITH picked AS MATERIALIZED (SELECT id AS picked_id FROM job \
              WHERE id = $1 AND fence = $2 AND state = 'running' {}) \
@@ -304,13 +306,13 @@ pub(crate) async fn renew(
     );
     let renew = sql_built(renew).bind(hold.id).bind(hold.fence).bind(lease_until.0);
     if let Some(row) = tx.fetch_optional(bind_progress(renew, progress)).await? {
-        return Ok(Renewed::Held { cancel_asked: row.flag(0)? });
+        return Ok(RenewResult::Held { cancel_requested: row.flag(0)? });
     }
-    let is_held = held_state(tx, hold).await? == Some(State::Running);
-    Ok(if is_held { Renewed::Locked } else { Renewed::Lost })
+    let is_held = held_state(tx, hold).await? == Some(JobState::Running);
+    Ok(if is_held { RenewResult::Locked } else { RenewResult::Lost })
 }
 
-fn bind_progress(statement: Sql, progress: &Progress) -> Sql {
+fn bind_progress(statement: Sql, progress: &JobProgress) -> Sql {
     statement
         .bind(capped(progress.done))
         .bind(progress.total.map(capped))
@@ -319,8 +321,8 @@ fn bind_progress(statement: Sql, progress: &Progress) -> Sql {
 
 /// How an attempt is written down.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Ending {
-    pub(crate) state: State,
+pub(crate) struct JobEnding {
+    pub(crate) state: JobState,
     /// False gives the attempt back.
     pub(crate) is_counted: bool,
     pub(crate) run_at: Option<Millis>,
@@ -332,11 +334,11 @@ pub(crate) struct Ending {
 /// asked to stop and did not complete is cancelled, whatever else its handler says.
 pub(crate) async fn end(
     tx: &mut Tx,
-    hold: Hold<'_>,
-    ending: &Ending,
-    progress: &Progress,
+    hold: JobHold<'_>,
+    ending: &JobEnding,
+    progress: &JobProgress,
     now: Millis,
-) -> Result<Option<State>, Fault> {
+) -> Result<Option<JobState>, Fault> {
     let end = "UPDATE job SET progress_done = $3, progress_total = $4, progress_note = $5, \
              state = CASE WHEN cancel_asked AND $6 <> 'completed' THEN 'cancelled' ELSE $6 END, \
              attempt = attempt - $7, run_at = COALESCE($8, run_at), result = $9, \
@@ -351,7 +353,7 @@ pub(crate) async fn end(
         None => (None, None),
     };
     let end = bind_progress(sql(end).bind(hold.id).bind(hold.fence), progress)
-        .bind(ending.state.word())
+        .bind(ending.state.as_str())
         .bind(i64::from(!ending.is_counted))
         .bind(ending.run_at.map(|at| at.0))
         .bind(ending.result.as_ref())
@@ -362,14 +364,14 @@ pub(crate) async fn end(
 }
 
 /// The state of a job if this hold is still the latest.
-pub(crate) async fn held_state(tx: &mut Tx, hold: Hold<'_>) -> Result<Option<State>, Fault> {
-    let look = sql("SELECT state FROM job WHERE id = $1 AND fence = $2");
-    let row = tx.fetch_optional(look.bind(hold.id).bind(hold.fence)).await?;
+pub(crate) async fn held_state(tx: &mut Tx, hold: JobHold<'_>) -> Result<Option<JobState>, Fault> {
+    let poll = sql("SELECT state FROM job WHERE id = $1 AND fence = $2");
+    let row = tx.fetch_optional(poll.bind(hold.id).bind(hold.fence)).await?;
     row.map(|row| state(&row, 0)).transpose()
 }
 
 /// Whether the hold stands, and makes it stand until the transaction ends.
-pub(crate) async fn secure(db: &Db, tx: &mut Tx, hold: Hold<'_>) -> Result<bool, Fault> {
+pub(crate) async fn secure(db: &Db, tx: &mut Tx, hold: JobHold<'_>) -> Result<bool, Fault> {
     let secure = db.choose(
         "SELECT fence FROM job WHERE id = $1 AND fence = $2 AND state = 'running'",
         "SELECT fence FROM job WHERE id = $1 AND fence = $2 AND state = 'running' FOR UPDATE",

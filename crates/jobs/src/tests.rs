@@ -10,8 +10,10 @@ use testkit::FakeClock;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::sql::{self, Ending, Hold};
-use crate::{Backoff, Handler, Job, Jobs, Limits, MIGRATIONS, NewJob, State, Worker, WorkerConfig};
+use crate::sql::{self, JobEnding, JobHold};
+use crate::{
+    Backoff, Job, JobHandler, JobState, Jobs, MIGRATIONS, NewJob, QueueLimits, Worker, WorkerConfig,
+};
 
 mod fencing;
 mod machine;
@@ -31,10 +33,10 @@ struct World {
 
 impl World {
     async fn new(db: &Db) -> Self {
-        Self::limited(db, Limits::default()).await
+        Self::limited(db, QueueLimits::default()).await
     }
 
-    async fn limited(db: &Db, limits: Limits) -> Self {
+    async fn limited(db: &Db, limits: QueueLimits) -> Self {
         db.migrate(&[MIGRATIONS]).await.unwrap();
         let clock = Arc::new(FakeClock::new(Millis(1_800_000_000_000)));
         let jobs = Jobs::new(db.clone(), clock.clone(), limits);
@@ -43,7 +45,7 @@ impl World {
 
     /// The same queue as another process sees it.
     fn elsewhere(&self) -> Jobs {
-        Jobs::new(self.db.clone(), self.clock.clone(), Limits::default())
+        Jobs::new(self.db.clone(), self.clock.clone(), QueueLimits::default())
     }
 
     async fn push(&self, kind: &str) -> Job {
@@ -59,23 +61,23 @@ impl World {
         claimed
     }
 
-    async fn end(&self, hold: Hold<'_>, ending: &Ending) -> Option<State> {
+    async fn end(&self, hold: JobHold<'_>, ending: &JobEnding) -> Option<JobState> {
         let mut tx = self.db.begin().await.unwrap();
-        let progress = crate::Progress::default();
+        let progress = crate::JobProgress::default();
         let now = self.clock.now();
         let state = sql::end(&mut tx, hold, ending, &progress, now).await.unwrap();
         tx.commit().await.unwrap();
         state
     }
 
-    async fn reap(&self) -> Vec<sql::Reaped> {
+    async fn reap(&self) -> Vec<sql::ReapedJob> {
         let mut tx = self.db.begin().await.unwrap();
         let reaped = sql::reap(&self.db, &mut tx, 100, self.clock.now()).await.unwrap();
         tx.commit().await.unwrap();
         reaped
     }
 
-    fn hire(&self, config: WorkerConfig, handler: impl Handler + 'static) -> Hired {
+    fn hire(&self, config: WorkerConfig, handler: impl JobHandler + 'static) -> Hired {
         Hired::new(self.jobs.clone(), config, 4, Arc::new(handler))
     }
 }
@@ -88,8 +90,8 @@ fn job(kind: &str) -> NewJob {
 fn config() -> WorkerConfig {
     WorkerConfig {
         lease: LEASE,
-        progress_every: Duration::from_millis(10),
-        look_every: Duration::from_millis(20),
+        progress_interval: Duration::from_millis(10),
+        poll_interval: Duration::from_millis(20),
         backoff: Backoff { first: Duration::ZERO, most: Duration::ZERO },
         ..WorkerConfig::default()
     }
@@ -106,7 +108,7 @@ impl Hired {
         jobs: Jobs,
         config: WorkerConfig,
         concurrency: usize,
-        handler: Arc<dyn Handler>,
+        handler: Arc<dyn JobHandler>,
     ) -> Self {
         let shutdown = CancellationToken::new();
         let (mut task, stop) = (JoinSet::new(), shutdown.clone());

@@ -8,45 +8,45 @@ use tokio::time::Instant;
 use crate::job::Job;
 use crate::queue::Jobs;
 
-const LOOK_FIRST: Duration = Duration::from_millis(250);
-const LOOK_MOST: Duration = Duration::from_secs(2);
+const POLL_FIRST: Duration = Duration::from_millis(250);
+const POLL_MAX: Duration = Duration::from_secs(2);
 /// Longer than any request lives.
-const PATIENCE_MAX: Duration = Duration::from_secs(600);
+const WAIT_MAX: Duration = Duration::from_secs(600);
 
 impl Jobs {
     /// The job once it is finished, or as it is when the patience (at most ten minutes) is over.
-    pub async fn wait(&self, id: &str, patience: Duration) -> Result<Job, Fault> {
-        self.wait_for(id, patience, |job| job.state.is_finished()).await
+    pub async fn wait(&self, id: &str, timeout: Duration) -> Result<Job, Fault> {
+        self.wait_for(id, timeout, |job| job.state.is_finished()).await
     }
 
     /// The job once its revision is another than the one seen: when it starts, gets on or ends. A
     /// finished job is returned at once, because nothing more will come.
-    pub async fn wait_change(&self, id: &str, seen: u64, patience: Duration) -> Result<Job, Fault> {
-        self.wait_for(id, patience, |job| job.revision != seen || job.state.is_finished()).await
+    pub async fn wait_change(&self, id: &str, seen: u64, timeout: Duration) -> Result<Job, Fault> {
+        self.wait_for(id, timeout, |job| job.revision != seen || job.state.is_finished()).await
     }
 
     async fn wait_for(
         &self,
         id: &str,
-        patience: Duration,
-        is_enough: impl Fn(&Job) -> bool,
+        timeout: Duration,
+        is_done: impl Fn(&Job) -> bool,
     ) -> Result<Job, Fault> {
-        let until = Instant::now() + patience.min(PATIENCE_MAX);
-        let listening = self.0.hub.listen(id);
-        let mut pause = LOOK_FIRST;
+        let until = Instant::now() + timeout.min(WAIT_MAX);
+        let listening = self.0.wakeups.listen(id);
+        let mut pause = POLL_FIRST;
         loop {
             // Heard from here on, so that nothing between the look and the wait is missed.
-            let mut rung = std::pin::pin!(listening.bell.notified());
+            let mut rung = std::pin::pin!(listening.notify.notified());
             rung.as_mut().enable();
             let job = self.get(id).await?;
             let now = Instant::now();
-            if is_enough(&job) || now >= until {
+            if is_done(&job) || now >= until {
                 return Ok(job);
             }
             tokio::select! {
                 () = rung => {}
                 () = tokio::time::sleep_until(until.min(now + pause)) => {
-                    pause = (pause * 2).min(LOOK_MOST);
+                    pause = (pause * 2).min(POLL_MAX);
                 }
             }
         }

@@ -11,14 +11,14 @@ use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::JobContext;
-use crate::job::State;
-use crate::outcome::{Backoff, Outcome};
+use crate::job::JobState;
+use crate::outcome::{Backoff, JobOutcome};
 use crate::queue::Jobs;
 
-mod crew;
+mod active;
 mod renew;
-mod shift;
 mod supervise;
+mod worker_loop;
 
 /// More handlers at once than one process has use for.
 const CONCURRENCY_MAX: usize = 1024;
@@ -26,17 +26,17 @@ const CONCURRENCY_MAX: usize = 1024;
 /// What is done with a job. It may be run again after a crash, so it either does the same again or
 /// commits through [`JobContext::fence`].
 #[async_trait]
-pub trait Handler: Send + Sync {
-    async fn run(&self, context: JobContext) -> Outcome;
+pub trait JobHandler: Send + Sync {
+    async fn run(&self, context: JobContext) -> JobOutcome;
 }
 
 #[async_trait]
-impl<F, R> Handler for F
+impl<F, R> JobHandler for F
 where
     F: Fn(JobContext) -> R + Send + Sync,
-    R: Future<Output = Outcome> + Send,
+    R: Future<Output = JobOutcome> + Send,
 {
-    async fn run(&self, context: JobContext) -> Outcome {
+    async fn run(&self, context: JobContext) -> JobOutcome {
         self(context).await
     }
 }
@@ -47,49 +47,49 @@ pub trait JobMeter: Send + Sync {
     fn started(&self, kind: &str, waited: Duration);
     /// A run ended and left its job in this state: queued again, if it is to be retried; none if
     /// another worker had taken it over.
-    fn ended(&self, kind: &str, state: Option<State>, ran: Duration);
+    fn ended(&self, kind: &str, state: Option<JobState>, ran: Duration);
 }
 
-struct Uncounted;
+struct NoMeter;
 
-impl JobMeter for Uncounted {
+impl JobMeter for NoMeter {
     fn started(&self, _kind: &str, _waited: Duration) {}
-    fn ended(&self, _kind: &str, _state: Option<State>, _ran: Duration) {}
+    fn ended(&self, _kind: &str, _state: Option<JobState>, _ran: Duration) {}
 }
 
 #[derive(Debug, Clone)]
 pub struct WorkerConfig {
-    /// How long a job stays with a worker that is not heard from. Renewed every third of it. Where
+    /// How long a job stays with a worker that is not heard from. RenewResult every third of it. Where
     /// the clocks of two machines differ by more than the rest, a job may be taken too early; the
     /// fence makes that a waste and not a fault.
     pub lease: Duration,
     /// How often progress is written.
-    pub progress_every: Duration,
+    pub progress_interval: Duration,
     /// How often a worker looks for jobs that were pushed by other processes, whose time has come,
     /// or whose worker was lost; a little less at random.
-    pub look_every: Duration,
+    pub poll_interval: Duration,
     pub backoff: Backoff,
     /// How long one run may take; longer is a failed attempt.
-    pub run_max: Duration,
+    pub run_timeout: Duration,
     /// How long a handler may go on after it was told to stop.
     pub stop_grace: Duration,
     /// How long handlers may go on after the shutdown began.
     pub shutdown_grace: Duration,
     /// How long finished jobs of this worker's kinds are kept; for ever if not said.
-    pub keep_finished: Option<Duration>,
+    pub finished_retention: Option<Duration>,
 }
 
 impl Default for WorkerConfig {
     fn default() -> Self {
         Self {
             lease: Duration::from_secs(10),
-            progress_every: Duration::from_secs(1),
-            look_every: Duration::from_millis(500),
+            progress_interval: Duration::from_secs(1),
+            poll_interval: Duration::from_millis(500),
             backoff: Backoff::default(),
-            run_max: Duration::from_secs(3600),
+            run_timeout: Duration::from_secs(3600),
             stop_grace: Duration::from_secs(5),
             shutdown_grace: Duration::from_secs(10),
-            keep_finished: Some(Duration::from_secs(30 * 86_400)),
+            finished_retention: Some(Duration::from_secs(30 * 86_400)),
         }
     }
 }
@@ -103,7 +103,7 @@ pub struct Worker {
 
 impl Worker {
     pub fn new(jobs: Jobs, config: WorkerConfig) -> Self {
-        Self { jobs, config, meter: Arc::new(Uncounted) }
+        Self { jobs, config, meter: Arc::new(NoMeter) }
     }
 
     #[must_use]
@@ -119,7 +119,7 @@ impl Worker {
         &self,
         kinds: &[&str],
         concurrency: usize,
-        handler: Arc<dyn Handler>,
+        handler: Arc<dyn JobHandler>,
         shutdown: CancellationToken,
     ) {
         let kinds: Vec<String> = kinds.iter().map(|kind| (*kind).to_owned()).collect();
@@ -127,17 +127,18 @@ impl Worker {
             return;
         }
         let concurrency = concurrency.clamp(1, CONCURRENCY_MAX);
-        let mut shift = shift::Shift::new(self, kinds, concurrency, handler, shutdown);
-        let crew = shift.crew();
+        let mut worker_loop =
+            worker_loop::WorkerLoop::new(self, kinds, concurrency, handler, shutdown);
+        let active = worker_loop.active();
         tokio::select! {
-            () = shift.run() => {}
-            () = renew::keep_renewing(&self.jobs, &crew, &self.config) => {}
+            () = worker_loop.run() => {}
+            () = renew::keep_renewing(&self.jobs, &active, &self.config) => {}
         }
     }
 }
 
 /// Evenly from 0 to 1.
-fn chance() -> f64 {
+fn random_unit() -> f64 {
     let mut bytes = [0_u8; 4];
     // Without randomness the middle will do: it only spreads waits.
     if getrandom::fill(&mut bytes).is_err() {

@@ -17,7 +17,8 @@ use async_trait::async_trait;
 use clock::SystemClock;
 use fault::Fault;
 use jobs::{
-    Handler, JobContext, Jobs, Limits, MIGRATIONS, NewJob, Outcome, State, Worker, WorkerConfig,
+    JobContext, JobHandler, JobOutcome, JobState, Jobs, MIGRATIONS, NewJob, QueueLimits, Worker,
+    WorkerConfig,
 };
 use store::{Db, Migrations, StoreConfig, sql};
 use testkit::{TempFolder, postgres};
@@ -31,7 +32,7 @@ const PUSHES: &str = "STOA_TEST_JOBS_PUSHES";
 async fn open(config: &StoreConfig) -> (Db, Jobs) {
     let db = Db::open(config).await.unwrap();
     db.migrate(&[MIGRATIONS, EFFECTS]).await.unwrap();
-    (db.clone(), Jobs::new(db, Arc::new(SystemClock), Limits::default()))
+    (db.clone(), Jobs::new(db, Arc::new(SystemClock), QueueLimits::default()))
 }
 
 fn config() -> WorkerConfig {
@@ -64,23 +65,25 @@ const KEPT: &str = "kept ";
 const EFFECT: [&str; 1] = ["CREATE TABLE t_effect (job TEXT PRIMARY KEY)"];
 const EFFECTS: Migrations = Migrations { owner: "t", sqlite: &EFFECT, postgres: &EFFECT };
 
-async fn handle(db: Db, context: JobContext) -> Outcome {
+async fn handle(db: Db, context: JobContext) -> JobOutcome {
     match context.kind() {
-        "quick" => Outcome::done(&"child"),
+        "quick" => JobOutcome::done(&"child"),
         "slow" => {
             println!("\nholding");
             std::future::pending().await
         }
-        _ => have_effect(&db, &context).await.map_or_else(Outcome::from, |()| Outcome::Committed),
+        _ => have_effect(&db, &context)
+            .await
+            .map_or_else(JobOutcome::from, |()| JobOutcome::Committed),
     }
 }
 
 struct Heir;
 
 #[async_trait]
-impl Handler for Heir {
-    async fn run(&self, _context: JobContext) -> Outcome {
-        Outcome::done(&"heir")
+impl JobHandler for Heir {
+    async fn run(&self, _context: JobContext) -> JobOutcome {
+        JobOutcome::done(&"heir")
     }
 }
 
@@ -121,23 +124,27 @@ async fn killed_and_taken_over(store: StoreConfig) {
     };
     let quick = push("quick").await;
     let mut child = start_child(&store, false);
-    assert_eq!(jobs.wait(&quick, PATIENCE).await.unwrap().state, State::Completed);
+    assert_eq!(jobs.wait(&quick, PATIENCE).await.unwrap().state, JobState::Completed);
     let slow = push("slow").await;
     let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap() == "holding"));
     drop(child);
     let held = jobs.get(&slow).await.unwrap();
-    assert_eq!((held.state, held.attempt), (State::Running, 1));
+    assert_eq!((held.state, held.attempt), (JobState::Running, 1));
 
     let done = working(&jobs, Arc::new(Heir), jobs.wait(&slow, PATIENCE)).await.unwrap();
-    assert_eq!((done.state, done.attempt), (State::Completed, 2));
+    assert_eq!((done.state, done.attempt), (JobState::Completed, 2));
     assert_eq!(done.result.as_deref(), Some("\"heir\""));
     let first = jobs.get(&quick).await.unwrap();
     assert_eq!((first.attempt, first.result.as_deref()), (1, Some("\"child\"")));
 }
 
 /// Runs a worker of this process until something has happened.
-async fn working<T>(jobs: &Jobs, handler: Arc<dyn Handler>, until: impl Future<Output = T>) -> T {
+async fn working<T>(
+    jobs: &Jobs,
+    handler: Arc<dyn JobHandler>,
+    until: impl Future<Output = T>,
+) -> T {
     let (worker, shutdown) = (Worker::new(jobs.clone(), config()), CancellationToken::new());
     let work = worker.run(&KINDS, 4, handler, shutdown.clone());
     let watch = async {
@@ -170,7 +177,7 @@ async fn killed_in_the_middle(store: StoreConfig) {
     });
     let ends = ends.await;
     assert_eq!(ends.len(), 85);
-    let bad: Vec<_> = ends.iter().filter(|job| job.state != State::Completed).collect();
+    let bad: Vec<_> = ends.iter().filter(|job| job.state != JobState::Completed).collect();
     assert!(bad.is_empty(), "{bad:?}");
     // Effects and completions are the same set, whether their push was answered or not.
     let odd = "SELECT COUNT(*) FROM t_effect e FULL JOIN \

@@ -3,7 +3,7 @@
 use clock::{Millis, TimeRange};
 use fault::Fault;
 use market::{Bar, BarSeries, Decimal};
-use store::{Row, Sql, Tx, placeholders, sql, sql_built};
+use store::{Sql, SqlRow, Tx, placeholders, sql, sql_built};
 
 use crate::chunk::{self, Sealed};
 use crate::columns::BarColumns;
@@ -33,7 +33,7 @@ pub(crate) struct Hot {
 const HEAD: &str =
     "id, version, sealed_to, hot_count, hot_first, hot_last, hot_version, received_at";
 
-fn head(row: &Row) -> Result<Head, Fault> {
+fn head(row: &SqlRow) -> Result<Head, Fault> {
     let hot = Hot {
         count: row.count(3)?,
         first: row.int_or_null(4)?,
@@ -136,7 +136,7 @@ pub(crate) fn currencies(source: &str, otherwise: &str, most: i64) -> Sql {
     sql(select).bind(source).bind(otherwise).bind(most)
 }
 
-fn entry(row: &Row) -> Result<Entry, Fault> {
+fn entry(row: &SqlRow) -> Result<Entry, Fault> {
     Ok(Entry {
         id: row.int(1)?,
         first: row.int(2)?,
@@ -259,7 +259,7 @@ pub(crate) async fn all_hot(tx: &mut Tx, series: i64) -> Result<BarColumns, Faul
     Ok(columns)
 }
 
-fn hot_bar(row: &Row) -> Result<Bar, Fault> {
+fn hot_bar(row: &SqlRow) -> Result<Bar, Fault> {
     let parse = |text: &str| {
         text.parse::<Decimal>().map_err(|_| damaged("a recent bar holds what is no decimal"))
     };
@@ -318,7 +318,7 @@ pub(crate) async fn spans(
         WHERE series_id = $1 AND from_ts <= $3 AND to_ts >= $2 ORDER BY from_ts";
     let select = sql(select).bind(series).bind(span.from.0).bind(span.to.0);
     let rows = tx.fetch_all(select).await?;
-    let span = |row: &Row| Ok(TimeRange::new(Millis(row.int(0)?), Millis(row.int(1)?)));
+    let span = |row: &SqlRow| Ok(TimeRange::new(Millis(row.int(0)?), Millis(row.int(1)?)));
     rows.iter().map(span).collect()
 }
 

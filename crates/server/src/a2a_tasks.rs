@@ -3,17 +3,20 @@
 
 use async_trait::async_trait;
 use fault::Fault;
-use store::{Db, Migrations, Row, Sql, Value, sql, sql_built};
-use transport_a2a::{Lease, Next, Notice, PushConfig, TaskFilter, TaskPage, TaskRecord, TaskStore};
+use store::{Db, Migrations, Sql, SqlRow, SqlValue, sql, sql_built};
+use transport_a2a::{
+    Lease, NextNotification, PushConfig, PushNotification, TaskFilter, TaskPage, TaskRecord,
+    TaskStore,
+};
 
-mod notices;
+mod notifications;
 #[cfg(test)]
 mod tests;
 
 pub(crate) const MIGRATIONS: Migrations =
     Migrations { owner: "a2a", sqlite: SCHEMA, postgres: SCHEMA };
 
-const SCHEMA: &[&str] = &[CREATE, notices::CREATE];
+const SCHEMA: &[&str] = &[CREATE, notifications::CREATE];
 
 /// `lease_until` is set exactly while a task is worked at. `task` and `config` are the protocol's
 /// own JSON.
@@ -46,10 +49,10 @@ CREATE TABLE a2a_webhook (
 
 const COLUMNS: &str = "owner, agent, created_ms, updated_ms, version, runner, lease_until, task";
 
-pub(crate) struct SqlTasks(pub(crate) Db);
+pub(crate) struct SqlTaskStore(pub(crate) Db);
 
 /// The columns of [`COLUMNS`], in their order.
-fn read(row: &Row) -> Result<TaskRecord, Fault> {
+fn read(row: &SqlRow) -> Result<TaskRecord, Fault> {
     let lease = match (row.text_or_null(5)?, row.int_or_null(6)?) {
         (Some(runner), Some(until_ms)) => Some(Lease { runner, until_ms }),
         _ => None,
@@ -68,7 +71,7 @@ fn read(row: &Row) -> Result<TaskRecord, Fault> {
 /// Conditions with their values, as a filter has them.
 struct Where {
     text: String,
-    values: Vec<Value>,
+    values: Vec<SqlValue>,
 }
 
 impl Where {
@@ -87,7 +90,7 @@ impl Where {
         it
     }
 
-    fn and(&mut self, condition: &'static str, value: Value) {
+    fn and(&mut self, condition: &'static str, value: SqlValue) {
         self.values.push(value);
         self.text.push_str(&format!(" AND {condition} ${}", self.values.len()));
     }
@@ -96,7 +99,7 @@ impl Where {
     fn after(&mut self, filter: &TaskFilter) {
         let Some(place) = &filter.after else { return };
         let at = self.values.len();
-        self.values.extend([place.updated_ms.into(), Value::from(&place.id)]);
+        self.values.extend([place.updated_ms.into(), SqlValue::from(&place.id)]);
         let (time, id) = (at + 1, at + 2);
         let behind =
             format!(" AND (updated_ms < ${time} OR (updated_ms = ${time} AND id < ${id}))");
@@ -110,7 +113,7 @@ impl Where {
 }
 
 #[async_trait]
-impl TaskStore for SqlTasks {
+impl TaskStore for SqlTaskStore {
     async fn put(
         &self,
         record: &TaskRecord,
@@ -149,7 +152,7 @@ impl TaskStore for SqlTasks {
         if tx.execute(statement).await? != 1 {
             return Ok(false);
         }
-        notices::announce(&mut tx, record, news).await?;
+        notifications::announce(&mut tx, record, news).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -205,7 +208,7 @@ impl TaskStore for SqlTasks {
         self.0.fetch_all(found).await?.iter().map(read).collect()
     }
 
-    async fn bound(&self, agent: &str, owner: &str, keep: usize) -> Result<(), Fault> {
+    async fn delete_oldest(&self, agent: &str, owner: &str, keep: usize) -> Result<(), Fault> {
         let last = sql_built(format!(
             "SELECT updated_ms, id FROM a2a_task WHERE agent = $1 AND owner = $2 \
              ORDER BY updated_ms DESC, id DESC LIMIT 1 OFFSET {}",
@@ -220,14 +223,19 @@ impl TaskStore for SqlTasks {
         self.forget(gone, agent, Some(owner)).await
     }
 
-    async fn forget_before(&self, agent: &str, updated_ms: i64) -> Result<(), Fault> {
+    async fn delete_older(&self, agent: &str, updated_ms: i64) -> Result<(), Fault> {
         let gone = sql(
             "DELETE FROM a2a_task WHERE agent = $1 AND lease_until IS NULL AND updated_ms < $2",
         );
         self.forget(gone.bind(agent).bind(updated_ms), agent, None).await
     }
 
-    async fn put_push(&self, agent: &str, owner: &str, push: &PushConfig) -> Result<(), Fault> {
+    async fn put_push_config(
+        &self,
+        agent: &str,
+        owner: &str,
+        push: &PushConfig,
+    ) -> Result<(), Fault> {
         let kept = sql(
             "INSERT INTO a2a_webhook (agent, owner, task, id, config) VALUES ($1, $2, $3, $4, $5) \
              ON CONFLICT (agent, owner, task, id) DO UPDATE SET config = excluded.config",
@@ -237,16 +245,21 @@ impl TaskStore for SqlTasks {
         self.0.execute(kept).await.map(drop)
     }
 
-    async fn pushes(&self, agent: &str, owner: &str, task: &str) -> Result<Vec<PushConfig>, Fault> {
+    async fn push_configs(
+        &self,
+        agent: &str,
+        owner: &str,
+        task: &str,
+    ) -> Result<Vec<PushConfig>, Fault> {
         let found =
             sql("SELECT config FROM a2a_webhook WHERE agent = $1 AND owner = $2 AND task = $3 \
              ORDER BY id");
         let rows = self.0.fetch_all(found.bind(agent).bind(owner).bind(task)).await?;
-        let config = |row: &Row| serde_json::from_str(row.text_ref(0)?).map_err(Fault::internal);
+        let config = |row: &SqlRow| serde_json::from_str(row.text_ref(0)?).map_err(Fault::internal);
         rows.iter().map(config).collect()
     }
 
-    async fn delete_push(
+    async fn delete_push_config(
         &self,
         agent: &str,
         owner: &str,
@@ -257,7 +270,7 @@ impl TaskStore for SqlTasks {
             sql(
                 "DELETE FROM a2a_webhook WHERE agent = $1 AND owner = $2 AND task = $3 AND id = $4",
             ),
-            notices::of_webhook(),
+            notifications::of_webhook(),
         ];
         let mut tx = self.0.begin().await?;
         for statement in gone {
@@ -266,26 +279,31 @@ impl TaskStore for SqlTasks {
         tx.commit().await
     }
 
-    async fn next_notice(
+    async fn next_notification(
         &self,
         now_ms: i64,
         lease_ms: i64,
         busy: &[String],
-    ) -> Result<Next, Fault> {
-        notices::next(&self.0, now_ms, lease_ms, busy).await
+    ) -> Result<NextNotification, Fault> {
+        notifications::next(&self.0, now_ms, lease_ms, busy).await
     }
 
-    async fn notice_done(&self, notice: &Notice) -> Result<(), Fault> {
-        notices::done(&self.0, notice).await
+    async fn notification_delivered(&self, notification: &PushNotification) -> Result<(), Fault> {
+        notifications::done(&self.0, notification).await
     }
 
-    async fn notice_failed(&self, notice: &Notice, due_ms: i64) -> Result<(), Fault> {
-        notices::failed(&self.0, notice, due_ms).await
+    async fn notification_failed(
+        &self,
+        notification: &PushNotification,
+        due_ms: i64,
+    ) -> Result<(), Fault> {
+        notifications::failed(&self.0, notification, due_ms).await
     }
 
-    async fn drop_notices(&self, notice: &Notice) -> Result<u64, Fault> {
-        let Notice { agent, owner, push, .. } = notice;
-        let gone = notices::of_webhook().bind(agent).bind(owner).bind(&push.task_id).bind(&push.id);
+    async fn drop_notifications(&self, notification: &PushNotification) -> Result<u64, Fault> {
+        let PushNotification { agent, owner, push, .. } = notification;
+        let gone =
+            notifications::of_webhook().bind(agent).bind(owner).bind(&push.task_id).bind(&push.id);
         self.0.execute(gone).await
     }
 }
@@ -299,7 +317,7 @@ fn orphans(table: &'static str, narrowed: &'static str) -> Sql {
     ))
 }
 
-impl SqlTasks {
+impl SqlTaskStore {
     /// Deletes tasks of an owner or of all, and with them their webhooks and notices.
     async fn forget(&self, tasks: Sql, agent: &str, owner: Option<&str>) -> Result<(), Fault> {
         let mut tx = self.0.begin().await?;

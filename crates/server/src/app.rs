@@ -6,7 +6,7 @@ use std::time::Duration;
 use auth::{Authority, Keyring};
 use clock::{Clock, SystemClock};
 use contract::{Catalog, Pipeline, Service, View};
-use jobs::{Jobs, Limits};
+use jobs::{Jobs, QueueLimits};
 use market::BarArchive;
 use market_bars::BarHistory;
 use market_bars::BarStore;
@@ -82,7 +82,7 @@ impl App {
                 tasks.clone(),
                 stop.clone(),
             )),
-            jobs: Jobs::new(db.clone(), Arc::clone(&clock), Limits::default()),
+            jobs: Jobs::new(db.clone(), Arc::clone(&clock), QueueLimits::default()),
             metrics: Arc::clone(&metrics),
             tasks,
             stop,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::{CallRecord, Meter};
-use jobs::{JobMeter, State};
+use jobs::{JobMeter, JobState};
 use telemetry::Metrics;
 
 pub(crate) struct Meters(pub(crate) Arc<Metrics>);
@@ -39,8 +39,8 @@ impl Meter for Meters {
 impl JobMeter for Meters {
     fn started(&self, _kind: &str, _waited: Duration) {}
 
-    fn ended(&self, kind: &str, state: Option<State>, ran: Duration) {
-        let outcome = if state == Some(State::Completed) { "ok" } else { "error" };
+    fn ended(&self, kind: &str, state: Option<JobState>, ran: Duration) {
+        let outcome = if state == Some(JobState::Completed) { "ok" } else { "error" };
         self.0.tool("jobs", kind, "worker").record(outcome, ran);
     }
 }

@@ -73,13 +73,13 @@ impl Archive {
 
     /// Jobs of somebody that wait for their turn, as far as a page of them goes.
     pub(crate) async fn waiting(&self, kind: &str, owner: &str) -> Result<usize, Fault> {
-        let filter = jobs::Filter {
+        let filter = jobs::JobFilter {
             kinds: vec![kind.to_owned()],
-            states: vec![jobs::State::Queued],
+            states: vec![jobs::JobState::Queued],
             owner: Some(owner.to_owned()),
             key: None,
         };
-        let page = jobs::Page { before: None, limit: jobs::Page::LIMIT_MAX };
+        let page = jobs::JobPageRequest { before: None, limit: jobs::JobPageRequest::LIMIT_MAX };
         Ok(self.jobs.list(&filter, &page).await?.jobs.len())
     }
 

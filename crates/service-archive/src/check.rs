@@ -199,7 +199,7 @@ impl Archive {
             self.documents.note_trace(&mut tx, file, &pushed.job.id).await?;
         }
         tx.commit().await?;
-        self.jobs.announce();
+        self.jobs.notify_workers();
         Ok(pushed.job.id)
     }
 }

@@ -4,7 +4,7 @@ use archive_accounts::Visibility;
 use archive_documents::{FileRecord, Filter, Status};
 use contract::Cx;
 use fault::Fault;
-use jobs::State;
+use jobs::JobState;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -81,7 +81,7 @@ pub(crate) async fn delete(cx: Cx<Archive>, args: FileArgs) -> Result<Said, Faul
     let gone = archive.insights.delete_of_file(&mut tx, &file.id).await?;
     // Tests repeat sentences of the file in their results.
     let tests = archive.documents.take_traces(&mut tx, &file.id).await?;
-    archive.jobs.forget_in(&mut tx, &tests).await?;
+    archive.jobs.delete_in(&mut tx, &tests).await?;
     tx.commit().await?;
     // The record is gone, so what is left of the content goes now or at the next sweep.
     if let Err(fault) = archive.documents.release(&file.hash).await {
@@ -100,7 +100,7 @@ impl Archive {
     async fn scrub(&self, file_id: &str) {
         let scrubbed = async {
             self.insights.scrub().await?;
-            self.db.scrub().await
+            self.db.truncate_wal().await
         };
         if let Err(fault) = scrubbed.await {
             tracing::warn!(
@@ -135,10 +135,10 @@ impl Archive {
         };
         let gone = "its job is no longer known; process it again".to_owned();
         let error = match self.jobs.get(id).await {
-            Ok(job) if job.state == State::Failed => {
+            Ok(job) if job.state == JobState::Failed => {
                 job.error.map_or_else(|| "its job failed".to_owned(), |it| it.message)
             }
-            Ok(job) if job.state == State::Cancelled => {
+            Ok(job) if job.state == JobState::Cancelled => {
                 let read = file.page_count.is_some();
                 file.status = if read { Status::Processed } else { Status::Uploaded };
                 return;

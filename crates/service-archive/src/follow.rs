@@ -6,7 +6,7 @@ use std::time::Duration;
 use archive_accounts::Visibility;
 use contract::{Cx, JobPhase, JobQuery, JobReport, Reply};
 use fault::{Fault, Kind};
-use jobs::{Job, State};
+use jobs::{Job, JobState};
 use serde_json::json;
 
 use crate::access::file_of;
@@ -54,9 +54,9 @@ impl Archive {
     async fn phase(&self, visibility: &Visibility, job: &Job) -> Result<JobPhase, Fault> {
         Ok(match job.state {
             _ if word(job) == "completed" => JobPhase::Ended(Ok(self.end(visibility, job).await?)),
-            State::Cancelled => JobPhase::Cancelled,
-            State::Failed => JobPhase::Ended(Err(failure(job))),
-            State::Queued | State::Running | State::Completed => JobPhase::Working,
+            JobState::Cancelled => JobPhase::Cancelled,
+            JobState::Failed => JobPhase::Ended(Err(failure(job))),
+            JobState::Queued | JobState::Running | JobState::Completed => JobPhase::Working,
         })
     }
 
@@ -80,10 +80,10 @@ impl Archive {
 fn note(job: &Job) -> String {
     let said = match job.state {
         _ if word(job) == "completed" => return format!("job {} is completed", job.id),
-        State::Cancelled => return format!("job {} was cancelled", job.id),
-        State::Failed => return format!("job {} failed: {}", job.id, wrong(job).1),
-        _ if job.cancel_asked => "stopping",
-        State::Queued => "waiting for its turn",
+        JobState::Cancelled => return format!("job {} was cancelled", job.id),
+        JobState::Failed => return format!("job {} failed: {}", job.id, wrong(job).1),
+        _ if job.cancel_requested => "stopping",
+        JobState::Queued => "waiting for its turn",
         _ => job.progress.note.as_deref().unwrap_or("at work"),
     };
     format!("job {}: {said}, {} %", job.id, progress(job))

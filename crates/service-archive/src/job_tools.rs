@@ -7,7 +7,7 @@ use archive_drafts::Category;
 use archive_insights::Insight;
 use contract::Cx;
 use fault::{Fault, Kind};
-use jobs::{Job, State};
+use jobs::{Job, JobState};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -85,10 +85,10 @@ pub(crate) fn results_of(job: &Job) -> Result<Value, Fault> {
 pub(crate) fn word(job: &Job) -> &'static str {
     match job.state {
         _ if kept(job).is_some() => "completed",
-        State::Queued => "queued",
-        State::Running => "processing",
-        State::Completed => "completed",
-        State::Failed | State::Cancelled => "failed",
+        JobState::Queued => "queued",
+        JobState::Running => "processing",
+        JobState::Completed => "completed",
+        JobState::Failed | JobState::Cancelled => "failed",
     }
 }
 
@@ -121,7 +121,7 @@ impl Archive {
                 let error = error(job);
                 text.push_str(&format!(" {}", error["message"].as_str().unwrap_or_default()));
                 json["error"] = error;
-                let cancelled = job.state == State::Cancelled;
+                let cancelled = job.state == JobState::Cancelled;
                 let message = if cancelled {
                     "start it again when it is wanted"
                 } else {
@@ -225,7 +225,7 @@ pub(crate) fn line(it: &Insight) -> String {
 /// Why a job did not complete: a word, and a sentence.
 pub(crate) fn wrong(job: &Job) -> (&str, &str) {
     match (&job.error, job.state) {
-        (_, State::Cancelled) => ("cancelled", "the job was cancelled"),
+        (_, JobState::Cancelled) => ("cancelled", "the job was cancelled"),
         (Some(error), _) => (error.code.as_str(), error.message.as_str()),
         (None, _) => ("unknown", "the job failed"),
     }
@@ -249,7 +249,7 @@ pub(crate) async fn cancel(cx: Cx<Archive>, args: CancelArgs) -> Result<Said, Fa
     let visibility = archive.visibility(&cx.caller).await?;
     let job = archive.job_to_cancel(&visibility, &args.job_id).await?;
     let job = halt(archive, &job).await?;
-    let message = if job.state == State::Cancelled {
+    let message = if job.state == JobState::Cancelled {
         "the job was cancelled"
     } else {
         "the job was asked to stop, and does within seconds"
@@ -271,7 +271,7 @@ pub(crate) async fn halt(archive: &Archive, job: &Job) -> Result<Job, Fault> {
         }
         cancelled => cancelled?,
     };
-    if job.state == State::Cancelled {
+    if job.state == JobState::Cancelled {
         archive.rest(&job).await?;
     }
     Ok(job)

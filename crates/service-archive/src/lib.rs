@@ -32,7 +32,7 @@ use archive_documents::Documents;
 use archive_insights::Insights;
 use clock::Clock;
 use contract::{Contract, ContractError, Scope, Service, Tools};
-use jobs::{Handler, JobMeter, Jobs, Worker, WorkerConfig};
+use jobs::{JobHandler, JobMeter, Jobs, Worker, WorkerConfig};
 use llm::Model;
 use store::Db;
 use tokio::sync::Semaphore;
@@ -154,7 +154,7 @@ fn assemble(parts: Parts) -> Archive {
         models: models.clone(),
         turns: Arc::clone(&benches),
     };
-    let hands: [(&'static str, usize, Arc<dyn Handler>); 2] = [
+    let hands: [(&'static str, usize, Arc<dyn JobHandler>); 2] = [
         (PROCESS, PROCESSED_AT_ONCE, Arc::new(processing)),
         (INTEGRITY, TESTED_AT_ONCE, Arc::new(testing)),
     ];
@@ -162,7 +162,7 @@ fn assemble(parts: Parts) -> Archive {
         let config = WorkerConfig {
             stop_grace: GRACE,
             shutdown_grace: GRACE,
-            progress_every: PROGRESS_EVERY,
+            progress_interval: PROGRESS_EVERY,
             ..WorkerConfig::default()
         };
         let worker = Worker::new(jobs.clone(), config);

@@ -82,7 +82,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
             archive.put_into_case(&mut tx, &visibility, &file, name).await?;
         }
         tx.commit().await?;
-        archive.jobs.announce();
+        archive.jobs.notify_workers();
     } else {
         drop(tx);
         same(&pushed.job, &errand)?;

@@ -12,9 +12,8 @@ mod wire;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clock::Millis;
+use clock::{IdGenerator, Millis};
 use contract::{Contract, ContractError, Scope, Service, Tools};
-use jobs::Ids;
 use store::Db;
 
 use crate::books::proposals::LIFE_MAX_MS;
@@ -34,7 +33,7 @@ pub(crate) struct Optimizer {
     db: Db,
     house: House,
     life_ms: i64,
-    ids: Ids,
+    ids: IdGenerator,
     scribe: Scribe,
 }
 
@@ -60,7 +59,7 @@ pub fn optimizer(parts: OptimizerParts) -> Result<Service, ContractError> {
     let OptimizerParts { db, house, proposal_life } = parts;
     let life_ms = i64::try_from(proposal_life.as_millis()).unwrap_or(i64::MAX).min(LIFE_MAX_MS);
     let optimizer =
-        Optimizer { db, house, life_ms, ids: Ids::default(), scribe: Scribe::default() };
+        Optimizer { db, house, life_ms, ids: IdGenerator::default(), scribe: Scribe::default() };
     Tools::of(Arc::new(optimizer))
         .tool("propose_price", Scope::Propose, propose::one)
         .tool("explain_proposal", Scope::Explain, lifecycle::explain)

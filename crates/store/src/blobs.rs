@@ -22,7 +22,7 @@ use tokio::fs;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::task::spawn_blocking;
 
-pub use writer::{BlobWriter, Staged, Withdrawn};
+pub use writer::{BlobWriter, StagedBlob, WithdrawnBlob};
 
 /// The SHA-256 of a blob, which is its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -103,7 +103,7 @@ impl DiskBlobs {
         self.root.join("incoming")
     }
 
-    /// Takes in a blob of at most `length_max` bytes, to be settled when it is decided upon.
+    /// Takes in a blob of at most `length_max` bytes, to be published when it is decided upon.
     pub async fn begin(&self, length_max: u64) -> Result<BlobWriter, Fault> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let name = format!("{:016x}-{number}", self.own);
@@ -111,8 +111,8 @@ impl DiskBlobs {
     }
 
     /// Gives blobs their names. Once it returns, they survive a crash under them; on a fault some
-    /// may have been settled and others not.
-    pub async fn settle(&self, staged: &[Staged]) -> Result<(), Fault> {
+    /// may have been published and others not.
+    pub async fn publish(&self, staged: &[StagedBlob]) -> Result<(), Fault> {
         let root = self.root.clone();
         let moves: Vec<(PathBuf, PathBuf)> =
             staged.iter().map(|it| (it.path().to_owned(), self.path(it.hash()))).collect();
@@ -123,14 +123,14 @@ impl DiskBlobs {
     /// Takes a blob from under its name, if it is there; it is gone when what is returned is
     /// dropped. One step without an await, for owners that decide under a lock: a removal that was
     /// begun and then left alone could otherwise hit a blob that came after the lock was given up.
-    pub fn withdraw(&self, hash: BlobHash) -> Result<Option<Withdrawn>, Fault> {
+    pub fn withdraw(&self, hash: BlobHash) -> Result<Option<WithdrawnBlob>, Fault> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let incoming = self.incoming();
         // A folder that is missing, as after a restore, must not pass for a blob that is missing.
         std::fs::create_dir_all(&incoming).map_err(disk)?;
         let path = incoming.join(format!("{:016x}-{number}", self.own));
         match std::fs::rename(self.path(hash), &path) {
-            Ok(()) => Ok(Some(Withdrawn::at(path))),
+            Ok(()) => Ok(Some(WithdrawnBlob::at(path))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(disk(error)),
         }
@@ -143,14 +143,14 @@ impl DiskBlobs {
 
     /// Removes what writers that died left in `incoming/`, and says how many files that were. The
     /// files of the living are safe from it, in whatever process they are.
-    pub async fn sweep_incoming(&self) -> Result<u64, Fault> {
+    pub async fn delete_abandoned_uploads(&self) -> Result<u64, Fault> {
         let incoming = self.incoming();
         let swept = spawn_blocking(move || writer::sweep(&incoming)).await;
         swept.map_err(Fault::internal)?.map_err(disk)
     }
 
     /// The blobs whose hash begins with this byte, so that all can be walked in 256 steps.
-    pub async fn beginning_with(&self, first: u8) -> Result<Vec<BlobHash>, Fault> {
+    pub async fn hashes_with_first_byte(&self, first: u8) -> Result<Vec<BlobHash>, Fault> {
         let folder = self.root.join(hex(&[first]));
         let listed = spawn_blocking(move || list(&folder)).await;
         listed.map_err(Fault::internal)?.map_err(disk)
@@ -206,7 +206,7 @@ impl Blobs for DiskBlobs {
             writer.write(&buffer[..read]).await?;
         }
         let staged = [writer.finish().await?];
-        self.settle(&staged).await?;
+        self.publish(&staged).await?;
         Ok((staged[0].hash(), staged[0].length()))
     }
 

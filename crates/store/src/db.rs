@@ -8,7 +8,7 @@ use sqlx::sqlite::SqlitePool;
 use sqlx::{Executor as _, query_with};
 
 use crate::error::fault;
-use crate::row::{Inner, Row};
+use crate::row::{AnyRow, SqlRow};
 use crate::sql::{Sql, sql};
 use crate::tx::Tx;
 
@@ -19,7 +19,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Sqlite => "sqlite",
             Self::Postgres => "postgresql",
@@ -61,22 +61,22 @@ impl Db {
         }
     }
 
-    pub async fn fetch_all(&self, statement: Sql) -> Result<Vec<Row>, Fault> {
+    pub async fn fetch_all(&self, statement: Sql) -> Result<Vec<SqlRow>, Fault> {
         match &self.0 {
             Pools::Sqlite { reader, .. } => {
                 let (text, values) = statement.sqlite().map_err(fault)?;
                 let rows = reader.fetch_all(query_with(text, values)).await.map_err(fault)?;
-                Ok(rows.into_iter().map(|row| Row(Inner::Sqlite(row))).collect())
+                Ok(rows.into_iter().map(|row| SqlRow(AnyRow::Sqlite(row))).collect())
             }
             Pools::Postgres(pool) => {
                 let (text, values) = statement.postgres().map_err(fault)?;
                 let rows = pool.fetch_all(query_with(text, values)).await.map_err(fault)?;
-                Ok(rows.into_iter().map(|row| Row(Inner::Postgres(row))).collect())
+                Ok(rows.into_iter().map(|row| SqlRow(AnyRow::Postgres(row))).collect())
             }
         }
     }
 
-    pub async fn fetch_optional(&self, statement: Sql) -> Result<Option<Row>, Fault> {
+    pub async fn fetch_optional(&self, statement: Sql) -> Result<Option<SqlRow>, Fault> {
         Ok(self.fetch_all(statement).await?.into_iter().next())
     }
 
@@ -123,7 +123,7 @@ impl Db {
 
     /// Takes what was deleted out of the write-ahead log as well, once nobody reads from it.
     /// PostgreSQL looks after its own.
-    pub async fn scrub(&self) -> Result<(), Fault> {
+    pub async fn truncate_wal(&self) -> Result<(), Fault> {
         match &self.0 {
             Pools::Sqlite { writer, .. } => {
                 writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").await.map_err(fault)?;

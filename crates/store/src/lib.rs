@@ -12,10 +12,10 @@ mod row;
 mod sql;
 mod tx;
 
-pub use blobs::{BlobHash, BlobReader, BlobWriter, Blobs, DiskBlobs, Staged, Withdrawn};
+pub use blobs::{BlobHash, BlobReader, BlobWriter, Blobs, DiskBlobs, StagedBlob, WithdrawnBlob};
 pub use db::{Db, Engine};
 pub use migrate::Migrations;
 pub use open::StoreConfig;
-pub use row::Row;
-pub use sql::{Sql, Value, placeholders, sql, sql_built};
+pub use row::SqlRow;
+pub use sql::{Sql, SqlValue, placeholders, sql, sql_built};
 pub use tx::Tx;

@@ -7,9 +7,9 @@ use sqlx::sqlite::SqliteRow;
 
 use crate::error::fault;
 
-pub struct Row(pub(crate) Inner);
+pub struct SqlRow(pub(crate) AnyRow);
 
-pub(crate) enum Inner {
+pub(crate) enum AnyRow {
     Sqlite(SqliteRow),
     Postgres(PgRow),
 }
@@ -18,8 +18,8 @@ macro_rules! getters {
     ($($name:ident, $name_or_null:ident -> $type:ty;)*) => {$(
         pub fn $name_or_null(&self, column: usize) -> Result<Option<$type>, Fault> {
             match &self.0 {
-                Inner::Sqlite(row) => row.try_get(column),
-                Inner::Postgres(row) => row.try_get(column),
+                AnyRow::Sqlite(row) => row.try_get(column),
+                AnyRow::Postgres(row) => row.try_get(column),
             }
             .map_err(fault)
         }
@@ -35,7 +35,7 @@ fn null_at(column: usize) -> Fault {
     Fault::internal(format!("column {column} of the answer is null"))
 }
 
-impl Row {
+impl SqlRow {
     getters! {
         int, int_or_null -> i64;
         real, real_or_null -> f64;

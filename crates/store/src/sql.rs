@@ -10,7 +10,7 @@ use sqlx::{Arguments, AssertSqlSafe, SqlSafeStr, SqlStr};
 
 /// A value on its way into a statement. The type of a `None` is kept, since PostgreSQL asks for it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum SqlValue {
     Int(Option<i64>),
     Real(Option<f64>),
     Text(Option<String>),
@@ -20,13 +20,13 @@ pub enum Value {
 
 macro_rules! value_from {
     ($($from:ty => $variant:ident($convert:expr),)*) => {$(
-        impl From<$from> for Value {
+        impl From<$from> for SqlValue {
             fn from(value: $from) -> Self {
                 Self::$variant(Some($convert(value)))
             }
         }
 
-        impl From<Option<$from>> for Value {
+        impl From<Option<$from>> for SqlValue {
             fn from(value: Option<$from>) -> Self {
                 Self::$variant(value.map($convert))
             }
@@ -51,7 +51,7 @@ value_from! {
 #[derive(Debug, Clone)]
 pub struct Sql {
     text: SqlStr,
-    values: Vec<Value>,
+    values: Vec<SqlValue>,
 }
 
 /// A statement that is written in the source.
@@ -73,13 +73,13 @@ pub fn placeholders(first: usize, count: usize) -> String {
 
 impl Sql {
     #[must_use]
-    pub fn bind(mut self, value: impl Into<Value>) -> Self {
+    pub fn bind(mut self, value: impl Into<SqlValue>) -> Self {
         self.values.push(value.into());
         self
     }
 
     #[must_use]
-    pub fn bind_all<V: Into<Value>>(mut self, values: impl IntoIterator<Item = V>) -> Self {
+    pub fn bind_all<V: Into<SqlValue>>(mut self, values: impl IntoIterator<Item = V>) -> Self {
         self.values.extend(values.into_iter().map(Into::into));
         self
     }
@@ -88,11 +88,11 @@ impl Sql {
         let mut arguments = SqliteArguments::default();
         for value in self.values {
             match value {
-                Value::Int(value) => arguments.add(value),
-                Value::Real(value) => arguments.add(value),
-                Value::Text(value) => arguments.add(value),
-                Value::Bytes(value) => arguments.add(value),
-                Value::Bool(value) => arguments.add(value),
+                SqlValue::Int(value) => arguments.add(value),
+                SqlValue::Real(value) => arguments.add(value),
+                SqlValue::Text(value) => arguments.add(value),
+                SqlValue::Bytes(value) => arguments.add(value),
+                SqlValue::Bool(value) => arguments.add(value),
             }
             .map_err(sqlx::Error::Encode)?;
         }
@@ -103,11 +103,11 @@ impl Sql {
         let mut arguments = PgArguments::default();
         for value in self.values {
             match value {
-                Value::Int(value) => arguments.add(value),
-                Value::Real(value) => arguments.add(value),
-                Value::Text(value) => arguments.add(value),
-                Value::Bytes(value) => arguments.add(value),
-                Value::Bool(value) => arguments.add(value),
+                SqlValue::Int(value) => arguments.add(value),
+                SqlValue::Real(value) => arguments.add(value),
+                SqlValue::Text(value) => arguments.add(value),
+                SqlValue::Bytes(value) => arguments.add(value),
+                SqlValue::Bool(value) => arguments.add(value),
             }
             .map_err(sqlx::Error::Encode)?;
         }
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_missing_value_keeps_its_type() {
-        assert_eq!(Value::from(None::<i64>), Value::Int(None));
-        assert_eq!(Value::from(None::<&str>), Value::Text(None));
+        assert_eq!(SqlValue::from(None::<i64>), SqlValue::Int(None));
+        assert_eq!(SqlValue::from(None::<&str>), SqlValue::Text(None));
     }
 }

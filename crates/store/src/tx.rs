@@ -4,53 +4,53 @@ use fault::Fault;
 use sqlx::{AssertSqlSafe, Executor as _, query_with, raw_sql};
 
 use crate::error::fault;
-use crate::row::{self, Row};
+use crate::row::{AnyRow, SqlRow};
 use crate::sql::{PostgresTx, Sql, SqliteTx};
 
-pub struct Tx(Inner);
+pub struct Tx(AnyTx);
 
-enum Inner {
+enum AnyTx {
     Sqlite(SqliteTx),
     Postgres(PostgresTx),
 }
 
 impl Tx {
     pub(crate) fn sqlite(tx: SqliteTx) -> Self {
-        Self(Inner::Sqlite(tx))
+        Self(AnyTx::Sqlite(tx))
     }
 
     pub(crate) fn postgres(tx: PostgresTx) -> Self {
-        Self(Inner::Postgres(tx))
+        Self(AnyTx::Postgres(tx))
     }
 
-    pub async fn fetch_all(&mut self, statement: Sql) -> Result<Vec<Row>, Fault> {
+    pub async fn fetch_all(&mut self, statement: Sql) -> Result<Vec<SqlRow>, Fault> {
         match &mut self.0 {
-            Inner::Sqlite(tx) => {
+            AnyTx::Sqlite(tx) => {
                 let (text, values) = statement.sqlite().map_err(fault)?;
                 let rows = tx.fetch_all(query_with(text, values)).await.map_err(fault)?;
-                Ok(rows.into_iter().map(|row| Row(row::Inner::Sqlite(row))).collect())
+                Ok(rows.into_iter().map(|row| SqlRow(AnyRow::Sqlite(row))).collect())
             }
-            Inner::Postgres(tx) => {
+            AnyTx::Postgres(tx) => {
                 let (text, values) = statement.postgres().map_err(fault)?;
                 let rows = tx.fetch_all(query_with(text, values)).await.map_err(fault)?;
-                Ok(rows.into_iter().map(|row| Row(row::Inner::Postgres(row))).collect())
+                Ok(rows.into_iter().map(|row| SqlRow(AnyRow::Postgres(row))).collect())
             }
         }
     }
 
-    pub async fn fetch_optional(&mut self, statement: Sql) -> Result<Option<Row>, Fault> {
+    pub async fn fetch_optional(&mut self, statement: Sql) -> Result<Option<SqlRow>, Fault> {
         Ok(self.fetch_all(statement).await?.into_iter().next())
     }
 
     /// Says how many rows it touched.
     pub async fn execute(&mut self, statement: Sql) -> Result<u64, Fault> {
         match &mut self.0 {
-            Inner::Sqlite(tx) => {
+            AnyTx::Sqlite(tx) => {
                 let (text, values) = statement.sqlite().map_err(fault)?;
                 let done = tx.execute(query_with(text, values)).await.map_err(fault)?;
                 Ok(done.rows_affected())
             }
-            Inner::Postgres(tx) => {
+            AnyTx::Postgres(tx) => {
                 let (text, values) = statement.postgres().map_err(fault)?;
                 let done = tx.execute(query_with(text, values)).await.map_err(fault)?;
                 Ok(done.rows_affected())
@@ -62,16 +62,16 @@ impl Tx {
     pub(crate) async fn execute_script(&mut self, script: &str) -> Result<(), Fault> {
         let script = raw_sql(AssertSqlSafe(script.to_owned()));
         match &mut self.0 {
-            Inner::Sqlite(tx) => tx.execute(script).await.map(drop).map_err(fault),
-            Inner::Postgres(tx) => tx.execute(script).await.map(drop).map_err(fault),
+            AnyTx::Sqlite(tx) => tx.execute(script).await.map(drop).map_err(fault),
+            AnyTx::Postgres(tx) => tx.execute(script).await.map(drop).map_err(fault),
         }
     }
 
     /// Once this returns, the changes survive a crash.
     pub async fn commit(self) -> Result<(), Fault> {
         match self.0 {
-            Inner::Sqlite(tx) => tx.commit().await.map_err(fault),
-            Inner::Postgres(tx) => tx.commit().await.map_err(fault),
+            AnyTx::Sqlite(tx) => tx.commit().await.map_err(fault),
+            AnyTx::Postgres(tx) => tx.commit().await.map_err(fault),
         }
     }
 }

@@ -180,6 +180,6 @@ async fn what_was_deleted_is_in_no_file_of_the_database() {
     };
     assert!(is_there());
     db.execute(sql("DELETE FROM t_item")).await.unwrap();
-    db.scrub().await.unwrap();
+    db.truncate_wal().await.unwrap();
     assert!(!is_there());
 }

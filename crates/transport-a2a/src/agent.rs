@@ -4,12 +4,12 @@ use contract::{AgentSpec, RequestMeta, Scope};
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use crate::bench::Bench;
-use crate::problem::Problem;
+use crate::error::A2aError;
+use crate::updater::TaskUpdater;
 use crate::wire::{Message, Part, Task};
 
 /// A message that has been looked at and may become work.
-pub(crate) struct Ask<'a> {
+pub(crate) struct AgentRequest<'a> {
     pub(crate) message: &'a Message,
     /// What came beside the message.
     pub(crate) metadata: Option<&'a Map<String, Value>>,
@@ -17,11 +17,11 @@ pub(crate) struct Ask<'a> {
     pub(crate) output_modes: &'a [String],
     /// Earlier tasks of the same conversation, oldest first.
     pub(crate) earlier: &'a [Task],
-    pub(crate) arrival: &'a RequestMeta,
+    pub(crate) meta: &'a RequestMeta,
 }
 
-/// Work that is ready to begin. It says at the bench what comes of it.
-pub(crate) type Work = Box<dyn FnOnce(Bench) -> BoxFuture<'static, ()> + Send>;
+/// AgentRun that is ready to begin. It says at the bench what comes of it.
+pub(crate) type AgentRun = Box<dyn FnOnce(TaskUpdater) -> BoxFuture<'static, ()> + Send>;
 
 pub(crate) trait Agent: Send + Sync {
     fn spec(&self) -> &AgentSpec;
@@ -43,5 +43,5 @@ pub(crate) trait Agent: Send + Sync {
     }
 
     /// Refuses what cannot be worked at, before a task is made of it.
-    fn prepare(&self, ask: &Ask<'_>) -> Result<Work, Problem>;
+    fn prepare(&self, ask: &AgentRequest<'_>) -> Result<AgentRun, A2aError>;
 }

@@ -10,13 +10,13 @@ use sha2::{Digest as _, Sha256};
 use axum::response::{IntoResponse as _, Response};
 
 use crate::agent::Agent;
-use crate::tool::{JSON, TEXT};
+use crate::tool_agent::{JSON, TEXT};
 
 pub(crate) const PROTOCOL_VERSION: &str = "1.0";
 
 /// Where and to whom the agent is shown.
 #[derive(Debug, Clone)]
-pub(crate) struct Shop {
+pub(crate) struct CardBuilder {
     /// Scheme and authority as clients use them; from the request where it is not set.
     pub(crate) public_url: Option<String>,
     /// What stands in front of the agent's own path.
@@ -25,7 +25,7 @@ pub(crate) struct Shop {
     pub(crate) open: bool,
 }
 
-impl Shop {
+impl CardBuilder {
     fn origin(&self, headers: &HeaderMap) -> String {
         if let Some(url) = &self.public_url {
             return url.trim_end_matches('/').to_owned();

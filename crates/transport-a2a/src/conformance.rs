@@ -9,24 +9,24 @@ use fault::Fault;
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::agent::{Agent, Ask, Work};
-use crate::bench::{Bench, Change};
-use crate::problem::Problem;
-use crate::router::{Options, serve};
-use crate::tool::unsupported;
+use crate::agent::{Agent, AgentRequest, AgentRun};
+use crate::error::A2aError;
+use crate::router::{A2aOptions, serve};
+use crate::tool_agent::unsupported;
+use crate::updater::{Change, TaskUpdater};
 use crate::wire::{Artifact, Message, Part, TaskState};
 
 /// Twice as long as the suite waits for a stream.
 const LONG: Duration = Duration::from_secs(4);
 
 /// The fixture agent at `{prefix}/a2a`, its card at `{prefix}/.well-known/agent-card.json`.
-pub fn router(options: Options) -> Result<Router, Fault> {
-    serve(vec![Box::new(Fixture::new())], options)
+pub fn router(options: A2aOptions) -> Result<Router, Fault> {
+    serve(vec![Box::new(ConformanceAgent::new())], options)
 }
 
-struct Fixture(AgentSpec);
+struct ConformanceAgent(AgentSpec);
 
-impl Fixture {
+impl ConformanceAgent {
     fn new() -> Self {
         let skill = AgentSkill {
             id: "conformance".to_owned(),
@@ -45,7 +45,7 @@ impl Fixture {
     }
 }
 
-impl Agent for Fixture {
+impl Agent for ConformanceAgent {
     fn spec(&self) -> &AgentSpec {
         &self.0
     }
@@ -71,85 +71,85 @@ impl Agent for Fixture {
         direct.then(|| vec![Part::text("Direct message response")])
     }
 
-    fn prepare(&self, ask: &Ask<'_>) -> Result<Work, Problem> {
+    fn prepare(&self, ask: &AgentRequest<'_>) -> Result<AgentRun, A2aError> {
         for part in &ask.message.parts {
             if part.raw.is_some() || part.url.is_some() {
                 return Err(unsupported(part.media_type.as_deref()));
             }
         }
         let id = ask.message.message_id.clone();
-        Ok(Box::new(move |bench| Box::pin(async move { act(&bench, &id).await })))
+        Ok(Box::new(move |updater| Box::pin(async move { act(&updater, &id).await })))
     }
 }
 
 /// The longer prefix stands before the shorter one.
-async fn act(bench: &Bench, id: &str) {
+async fn act(updater: &TaskUpdater, id: &str) {
     let is = |prefix: &str| id.starts_with(prefix);
     if is("tck-input-required") {
-        bench.change(vec![Change::Status(TaskState::InputRequired, None)]).await;
+        updater.change(vec![Change::Status(TaskState::InputRequired, None)]).await;
     } else if is("tck-reject-task") {
-        say(bench, TaskState::Rejected, "rejected").await;
+        say(updater, TaskState::Rejected, "rejected").await;
     } else if is("tck-artifact-file-url") {
-        complete(bench, Some(file_url())).await;
+        complete(updater, Some(file_url())).await;
     } else if is("tck-artifact-file") {
-        complete(bench, Some(file())).await;
+        complete(updater, Some(file())).await;
     } else if is("tck-artifact-data") {
-        complete(bench, Some(Part::data(json!({ "key": "value", "count": 42 })))).await;
+        complete(updater, Some(Part::data(json!({ "key": "value", "count": 42 })))).await;
     } else if is("tck-artifact-text") {
-        complete(bench, Some(Part::text("Generated text content"))).await;
+        complete(updater, Some(Part::text("Generated text content"))).await;
     } else if is("tck-stream-artifact-chunked") {
-        chunks(bench).await;
+        chunks(updater).await;
     } else if is("tck-stream-artifact-file") {
-        stream(bench, file()).await;
+        stream(updater, file()).await;
     } else if is("tck-stream-artifact-text") {
-        stream(bench, Part::text("Streamed text content")).await;
+        stream(updater, Part::text("Streamed text content")).await;
     } else if is("tck-stream-ordering-001") {
-        stream(bench, Part::text("Ordered output")).await;
+        stream(updater, Part::text("Ordered output")).await;
     } else if is("tck-stream-001") {
-        stream(bench, Part::text("Stream hello from TCK")).await;
+        stream(updater, Part::text("Stream hello from TCK")).await;
     } else if is("tck-stream-002") {
-        complete(bench, None).await;
+        complete(updater, None).await;
     } else if is("tck-stream-003") {
-        stream(bench, Part::text("Stream task lifecycle")).await;
+        stream(updater, Part::text("Stream task lifecycle")).await;
     } else if is("test-resubscribe-message-id") {
-        bench.change(vec![Change::Status(TaskState::Working, None)]).await;
+        updater.change(vec![Change::Status(TaskState::Working, None)]).await;
         for step in 1..=4 {
             sleep(LONG / 4).await;
-            bench.progress().report(f64::from(step), Some(4.0), "still working");
+            updater.progress().report(f64::from(step), Some(4.0), "still working");
         }
-        complete(bench, None).await;
+        complete(updater, None).await;
     } else {
-        say(bench, TaskState::Completed, "Hello from TCK").await;
+        say(updater, TaskState::Completed, "Hello from TCK").await;
     }
 }
 
-async fn say(bench: &Bench, state: TaskState, words: &str) {
-    bench.change(vec![Change::Status(state, Some(vec![Part::text(words)]))]).await;
+async fn say(updater: &TaskUpdater, state: TaskState, text_of: &str) {
+    updater.change(vec![Change::Status(state, Some(vec![Part::text(text_of)]))]).await;
 }
 
-async fn complete(bench: &Bench, part: Option<Part>) {
+async fn complete(updater: &TaskUpdater, part: Option<Part>) {
     let artifact = part.map(|part| Change::Artifact {
         artifact: artifact(part),
         append: false,
         last_chunk: true,
     });
     let done = Change::Status(TaskState::Completed, None);
-    bench.change(artifact.into_iter().chain([done]).collect()).await;
+    updater.change(artifact.into_iter().chain([done]).collect()).await;
 }
 
-async fn stream(bench: &Bench, part: Part) {
-    bench.change(vec![Change::Status(TaskState::Working, None)]).await;
-    complete(bench, Some(part)).await;
+async fn stream(updater: &TaskUpdater, part: Part) {
+    updater.change(vec![Change::Status(TaskState::Working, None)]).await;
+    complete(updater, Some(part)).await;
 }
 
-async fn chunks(bench: &Bench) {
-    bench.change(vec![Change::Status(TaskState::Working, None)]).await;
+async fn chunks(updater: &TaskUpdater) {
+    updater.change(vec![Change::Status(TaskState::Working, None)]).await;
     let first = artifact(Part::text("chunk-1 "));
     let second = Artifact { parts: vec![Part::text("chunk-2")], ..first.clone() };
     let chunk = |artifact, append| Change::Artifact { artifact, append, last_chunk: append };
-    bench.change(vec![chunk(first, false)]).await;
-    bench.change(vec![chunk(second, true)]).await;
-    complete(bench, None).await;
+    updater.change(vec![chunk(first, false)]).await;
+    updater.change(vec![chunk(second, true)]).await;
+    complete(updater, None).await;
 }
 
 fn artifact(part: Part) -> Artifact {

@@ -6,33 +6,34 @@
 //! [`TaskStore`]; listening, rate counting and reading bodies are the server's.
 
 mod agent;
-mod bench;
 mod card;
 pub mod conformance;
-mod courier;
-mod desk;
-mod door;
-mod live;
-mod memory;
-mod problem;
+mod error;
+mod handler;
+mod http_checks;
+mod limiter;
+mod live_tasks;
+mod memory_store;
 mod push;
+mod push_sender;
 mod rest;
 mod router;
 mod rpc;
-mod seats;
 mod sse;
 mod stamp;
 mod store;
-mod tool;
+mod tool_agent;
+mod updater;
 mod wire;
 
-pub use courier::HttpCourier;
-pub use desk::Limits;
-pub use memory::MemoryTasks;
-pub use push::Courier;
-pub use router::{Options, router};
+pub use handler::TaskLimits;
+pub use memory_store::MemoryTaskStore;
+pub use push::PushSender;
+pub use push_sender::HttpPushSender;
+pub use router::{A2aOptions, router};
 pub use store::{
-    Lease, NOTICES_MAX, Next, Notice, Place, TaskFilter, TaskPage, TaskRecord, TaskStore,
+    Lease, NextNotification, PENDING_NOTIFICATIONS_MAX, PushNotification, TaskCursor, TaskFilter,
+    TaskPage, TaskRecord, TaskStore,
 };
 pub use wire::{
     Artifact, Message, Part, PushAuthentication, PushConfig, Role, Task, TaskState, TaskStatus,

@@ -14,31 +14,31 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::bench::Now;
-use crate::store::{Next, Notice, TaskStore};
+use crate::store::{NextNotification, PushNotification, TaskStore};
+use crate::updater::Now;
 use crate::wire::{PushConfig, StreamResponse};
 
 /// Notices under way at once, and those of one owner among them, so that an owner whose webhooks
 /// are slow holds up nobody else's.
-const UNDER_WAY_MAX: usize = 16;
-const OF_OWNER_MAX: usize = 4;
+const DELIVERIES_MAX: usize = 16;
+const DELIVERIES_PER_OWNER_MAX: usize = 4;
 /// No courier takes longer, whatever it waits for.
-const PATIENCE: Duration = Duration::from_secs(15);
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(15);
 /// Longer than that. Whoever dies meanwhile has its notice told by another.
 const LEASE_MS: i64 = 20_000;
 /// Over about eighteen minutes.
-const TRIES: u32 = 8;
+const ATTEMPTS_MAX: u32 = 8;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// A webhook that wants to be left alone for longer is asked again all the same.
 const WAIT_MAX: Duration = Duration::from_mins(15);
 /// Notices that other servers left behind are looked for so often.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// What is under way when the server stops may take so long to end.
-const STOP_PATIENCE: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Brings one notice to one address. An error that is retryable is tried again.
 #[async_trait]
-pub trait Courier: Send + Sync {
+pub trait PushSender: Send + Sync {
     /// Whether notices may be sent to an address at all, as far as its text says.
     fn accepts(&self, url: &str) -> Result<(), Fault>;
 
@@ -47,25 +47,25 @@ pub trait Courier: Send + Sync {
 
 /// Where tasks say that there is news to bring.
 #[derive(Clone)]
-pub(crate) struct Push(Arc<Notify>);
+pub(crate) struct PushWaker(Arc<Notify>);
 
 /// Changes as webhooks are told of them.
-pub(crate) fn news(events: &[StreamResponse]) -> Vec<String> {
+pub(crate) fn serialize_events(events: &[StreamResponse]) -> Vec<String> {
     events.iter().filter_map(|it| serde_json::to_string(it).ok()).collect()
 }
 
-impl Push {
+impl PushWaker {
     /// Starts the one who brings notices; it ends when the server stops.
     pub(crate) fn start(
-        courier: &Arc<dyn Courier>,
+        push_sender: &Arc<dyn PushSender>,
         store: &Arc<dyn TaskStore>,
         now: &Now,
         tasks: &TaskTracker,
         stop: &CancellationToken,
     ) -> Self {
         let wake = Arc::new(Notify::new());
-        let post = Post {
-            courier: Arc::clone(courier),
+        let post = PushWorker {
+            push_sender: Arc::clone(push_sender),
             store: Arc::clone(store),
             now: Arc::clone(now),
             wake: Arc::clone(&wake),
@@ -82,15 +82,15 @@ impl Push {
 }
 
 #[derive(Clone)]
-struct Post {
-    courier: Arc<dyn Courier>,
+struct PushWorker {
+    push_sender: Arc<dyn PushSender>,
     store: Arc<dyn TaskStore>,
     now: Now,
     wake: Arc<Notify>,
     stop: CancellationToken,
 }
 
-impl Post {
+impl PushWorker {
     async fn carry(self) {
         let mut under_way = JoinSet::new();
         let mut owners: HashMap<Id, String> = HashMap::new();
@@ -107,7 +107,7 @@ impl Post {
         }
         // What is cut off here is told again after the next start.
         let ended = async { while under_way.join_next().await.is_some() {} };
-        drop(timeout(STOP_PATIENCE, ended).await);
+        drop(timeout(SHUTDOWN_TIMEOUT, ended).await);
     }
 
     /// Begins with all that is due, and says how long there is nothing more to do.
@@ -116,53 +116,60 @@ impl Post {
         under_way: &mut JoinSet<()>,
         owners: &mut HashMap<Id, String>,
     ) -> Duration {
-        while under_way.len() < UNDER_WAY_MAX {
+        while under_way.len() < DELIVERIES_MAX {
             let mut counts: HashMap<&String, usize> = HashMap::new();
             owners.values().for_each(|owner| *counts.entry(owner).or_default() += 1);
-            let full = counts.into_iter().filter(|(_, count)| *count >= OF_OWNER_MAX);
+            let full = counts.into_iter().filter(|(_, count)| *count >= DELIVERIES_PER_OWNER_MAX);
             let busy: Vec<String> = full.map(|(owner, _)| owner.clone()).collect();
             let now_ms = (self.now)();
-            match self.store.next_notice(now_ms, now_ms.saturating_add(LEASE_MS), &busy).await {
-                Ok(Next::Due(notice)) => {
-                    let owner = notice.owner.clone();
-                    let handle = under_way.spawn(self.clone().bring(notice));
+            match self.store.next_notification(now_ms, now_ms.saturating_add(LEASE_MS), &busy).await
+            {
+                Ok(NextNotification::Due(notification)) => {
+                    let owner = notification.owner.clone();
+                    let handle = under_way.spawn(self.clone().bring(notification));
                     owners.insert(handle.id(), owner);
                 }
-                Ok(Next::Later(due_ms)) => {
+                Ok(NextNotification::Later(due_ms)) => {
                     let wait = u64::try_from(due_ms.saturating_sub(now_ms)).unwrap_or_default();
-                    return Duration::from_millis(wait.max(1)).min(LOOK_EVERY);
+                    return Duration::from_millis(wait.max(1)).min(POLL_INTERVAL);
                 }
-                Ok(Next::Nothing) => break,
+                Ok(NextNotification::Nothing) => break,
                 Err(fault) => {
-                    tracing::warn!(%fault, "notices to webhooks could not be read");
+                    tracing::warn!(%fault, "notifications to webhooks could not be read");
                     break;
                 }
             }
         }
-        LOOK_EVERY
+        POLL_INTERVAL
     }
 
-    async fn bring(self, notice: Box<Notice>) {
-        let (task, webhook) = (&notice.push.task_id, &notice.push.id);
-        let tries = notice.tries + 1;
-        let delivery = self.courier.deliver(&notice.push, &notice.json);
+    async fn bring(self, notification: Box<PushNotification>) {
+        let (task, webhook) = (&notification.push.task_id, &notification.push.id);
+        let tries = notification.tries + 1;
+        let delivery = self.push_sender.deliver(&notification.push, &notification.json);
         let late = |_| Err(Fault::new(Kind::Timeout, "webhook_slow", "it takes too long"));
-        let kept = match timeout(PATIENCE, delivery).await.unwrap_or_else(late) {
-            Ok(()) => self.store.notice_done(&notice).await,
-            Err(fault) if fault.kind().is_retryable() && tries < TRIES => {
-                let own = FIRST_WAIT * 3_u32.saturating_pow(notice.tries);
+        let kept = match timeout(DELIVERY_TIMEOUT, delivery).await.unwrap_or_else(late) {
+            Ok(()) => self.store.notification_delivered(&notification).await,
+            Err(fault) if fault.kind().is_retryable() && tries < ATTEMPTS_MAX => {
+                let own = FIRST_WAIT * 3_u32.saturating_pow(notification.tries);
                 let wait = fault.retry_wait().map_or(own, |told| told.max(own)).min(WAIT_MAX);
                 tracing::debug!(task, webhook, tries, "a webhook was not told yet: {fault}");
                 let wait_ms = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
-                self.store.notice_failed(&notice, (self.now)().saturating_add(wait_ms)).await
+                self.store
+                    .notification_failed(&notification, (self.now)().saturating_add(wait_ms))
+                    .await
             }
-            Err(fault) => self.store.drop_notices(&notice).await.map(|dropped| {
+            Err(fault) => self.store.drop_notifications(&notification).await.map(|dropped| {
                 tracing::warn!(task, webhook, tries, dropped, "a webhook is given up: {fault}");
             }),
         };
         if let Err(fault) = kept {
             // Its lease ends, and then it is told again.
-            tracing::warn!(task, webhook, "what became of a notice could not be kept: {fault}");
+            tracing::warn!(
+                task,
+                webhook,
+                "what became of a notification could not be kept: {fault}"
+            );
         }
     }
 }

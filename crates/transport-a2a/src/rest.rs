@@ -16,15 +16,15 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Visitor, history_length};
-use crate::door;
-use crate::problem::{Problem, Reason};
+use crate::error::{A2aError, ErrorReason};
+use crate::handler::{AuthenticatedCaller, RequestHandler, history_length};
+use crate::http_checks;
 use crate::rpc::{given, send};
-use crate::sse::{self, Wrapping};
+use crate::sse::{self, EventFormat};
 use crate::wire::{ListParams, PushConfig, PushParams, SendParams, TaskParams};
 
 /// The routes under `base`.
-pub(crate) fn routes(base: &str, desk: &Arc<Desk>) -> Router {
+pub(crate) fn routes(base: &str, handler: &Arc<RequestHandler>) -> Router {
     let at = |path: &str| format!("{base}{path}");
     Router::new()
         .route(&at("/message:send"), post(send_message))
@@ -32,27 +32,30 @@ pub(crate) fn routes(base: &str, desk: &Arc<Desk>) -> Router {
         .route(&at("/tasks"), get(list_tasks))
         // The router knows no text behind a parameter, so what to do is told apart inside.
         .route(&at("/tasks/{id}"), get(one_task).post(one_task))
-        .route(&at("/tasks/{id}/pushNotificationConfigs"), get(webhooks).post(create_webhook))
         .route(
-            &at("/tasks/{id}/pushNotificationConfigs/{webhook}"),
-            get(webhook).delete(delete_webhook),
+            &at("/tasks/{id}/pushNotificationConfigs"),
+            get(list_push_configs).post(create_push_config),
+        )
+        .route(
+            &at("/tasks/{id}/pushNotificationConfigs/{config}"),
+            get(get_push_config).delete(delete_push_config),
         )
         .route(&at("/extendedAgentCard"), get(extended_card))
-        .with_state(Arc::clone(desk))
+        .with_state(Arc::clone(handler))
 }
 
 /// A request before its operation: what every one of them needs.
-struct Asked {
-    desk: Arc<Desk>,
-    arrival: RequestMeta,
+struct RestRequest {
+    handler: Arc<RequestHandler>,
+    meta: RequestMeta,
     query: Option<String>,
     headers: HeaderMap,
 }
 
-impl<S> FromRequestParts<S> for Asked
+impl<S> FromRequestParts<S> for RestRequest
 where
     S: Send + Sync,
-    Arc<Desk>: FromRef<S>,
+    Arc<RequestHandler>: FromRef<S>,
 {
     type Rejection = StatusCode;
 
@@ -60,32 +63,32 @@ where
         parts: &mut http::request::Parts,
         state: &S,
     ) -> Result<Self, Self::Rejection> {
-        let arrival = parts.extensions.get::<RequestMeta>().cloned();
+        let meta = parts.extensions.get::<RequestMeta>().cloned();
         Ok(Self {
-            desk: <Arc<Desk> as FromRef<S>>::from_ref(state),
+            handler: <Arc<RequestHandler> as FromRef<S>>::from_ref(state),
             // The edge puts one into every request.
-            arrival: arrival.ok_or(StatusCode::INTERNAL_SERVER_ERROR)?,
+            meta: meta.ok_or(StatusCode::INTERNAL_SERVER_ERROR)?,
             query: parts.uri.query().map(str::to_owned),
             headers: parts.headers.clone(),
         })
     }
 }
 
-impl Asked {
-    async fn enter(&self) -> Result<Visitor, Problem> {
-        door::check_version(&self.headers, self.query.as_deref())?;
-        self.desk.enter(self.arrival.clone()).await
+impl RestRequest {
+    async fn enter(&self) -> Result<AuthenticatedCaller, A2aError> {
+        http_checks::check_version(&self.headers, self.query.as_deref())?;
+        self.handler.enter(self.meta.clone()).await
     }
 
-    fn answer(&self, answer: Result<Value, Problem>) -> Response {
+    fn answer(&self, answer: Result<Value, A2aError>) -> Response {
         let (status, body, refused) = match &answer {
             Ok(body) => (StatusCode::OK, body.to_string(), None),
-            Err(problem) => (problem.http_status(), problem.http().to_string(), Some(problem)),
+            Err(error) => (error.http_status(), error.http().to_string(), Some(error)),
         };
-        let kind = [(CONTENT_TYPE, door::answer_type(&self.headers))];
+        let kind = [(CONTENT_TYPE, http_checks::answer_type(&self.headers))];
         let mut response = (status, kind, body).into_response();
         match refused {
-            Some(problem) => door::mark(&mut response, problem.retry_after),
+            Some(error) => http_checks::mark(&mut response, error.retry_after),
             None => {
                 let unkept = http::HeaderValue::from_static("no-store");
                 response.headers_mut().insert(CACHE_CONTROL, unkept);
@@ -94,66 +97,69 @@ impl Asked {
         response
     }
 
-    fn streamed(&self, streamed: Result<Response, Problem>) -> Response {
-        streamed.unwrap_or_else(|problem| self.answer(Err(problem)))
+    fn streamed(&self, streamed: Result<Response, A2aError>) -> Response {
+        streamed.unwrap_or_else(|error| self.answer(Err(error)))
     }
 
     /// The body as an object; what it lacks is for the operation to say.
-    fn body(&self, body: &[u8]) -> Result<Value, Problem> {
-        door::check_body_type(&self.headers)?;
+    fn body(&self, body: &[u8]) -> Result<Value, A2aError> {
+        http_checks::check_body_type(&self.headers)?;
         let json: Value = serde_json::from_slice(body)
-            .map_err(|_| Problem::new(Reason::ParseError, "the body is not JSON"))?;
+            .map_err(|_| A2aError::new(ErrorReason::ParseError, "the body is not JSON"))?;
         match json.is_object() {
             true => Ok(json),
-            false => Err(Problem::params("", "an object")),
+            false => Err(A2aError::params("", "an object")),
         }
     }
 }
 
-async fn send_message(asked: Asked, body: Bytes) -> Response {
+async fn send_message(request: RestRequest, body: Bytes) -> Response {
     let answer = async {
         let params: SendParams = {
-            door::check_version(&asked.headers, asked.query.as_deref())?;
-            given(asked.body(&body)?)?
+            http_checks::check_version(&request.headers, request.query.as_deref())?;
+            given(request.body(&body)?)?
         };
-        let visitor = asked.enter().await?;
-        Ok(json!(send(&asked.desk, &visitor, params).await?))
+        let caller = request.enter().await?;
+        Ok(json!(send(&request.handler, &caller, params).await?))
     };
-    asked.answer(answer.await)
+    request.answer(answer.await)
 }
 
-async fn stream_message(asked: Asked, body: Bytes) -> Response {
+async fn stream_message(request: RestRequest, body: Bytes) -> Response {
     let streamed = async {
-        door::check_version(&asked.headers, asked.query.as_deref())?;
-        let params: SendParams = given(asked.body(&body)?)?;
-        let visitor = asked.enter().await?;
+        http_checks::check_version(&request.headers, request.query.as_deref())?;
+        let params: SendParams = given(request.body(&body)?)?;
+        let caller = request.enter().await?;
         let length = params.configuration.as_ref().and_then(|it| it.history_length);
         let length = history_length(length)?;
-        let begun = asked.desk.begin(&visitor, params).await?;
-        Ok(sse::of_message(&asked.desk, begun, Wrapping::None, length))
+        let outcome = request.handler.begin(&caller, params).await?;
+        Ok(sse::of_message(&request.handler, outcome, EventFormat::None, length))
     };
-    asked.streamed(streamed.await)
+    request.streamed(streamed.await)
 }
 
-async fn list_tasks(asked: Asked, params: Result<Query<ListParams>, QueryRejection>) -> Response {
+async fn list_tasks(
+    request: RestRequest,
+    params: Result<Query<ListParams>, QueryRejection>,
+) -> Response {
     let answer = async {
-        let visitor = asked.enter().await?;
+        let caller = request.enter().await?;
         let Query(params) = params.map_err(|rejection| unreadable(&rejection))?;
-        Ok(json!(asked.desk.list(&visitor, params).await?))
+        Ok(json!(request.handler.list(&caller, params).await?))
     };
-    asked.answer(answer.await)
+    request.answer(answer.await)
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OneTask {
+struct TaskQuery {
     history_length: Option<i64>,
 }
 
 /// What an address names. Bytes that are no text name nothing.
-struct Named<T>(T);
+struct PathParams<T>(T);
 
-impl<S, T> FromRequestParts<S> for Named<T>
+impl<S, T> FromRequestParts<S> for PathParams<T>
 where
     S: Send + Sync,
     T: DeserializeOwned + Send,
@@ -166,91 +172,101 @@ where
     ) -> Result<Self, Response> {
         let named = Path::from_request_parts(parts, state).await;
         named.map(|Path(named)| Self(named)).map_err(|_| {
-            let problem = Problem::params("id", "a name in UTF-8");
+            let error = A2aError::params("id", "a name in UTF-8");
             let headers = [(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")];
-            (problem.http_status(), headers, problem.http().to_string()).into_response()
+            (error.http_status(), headers, error.http().to_string()).into_response()
         })
     }
 }
 
 /// A task, or what follows its id: `:cancel`, `:subscribe`.
 async fn one_task(
-    asked: Asked,
+    request: RestRequest,
     method: Method,
-    Named(name): Named<String>,
-    params: Result<Query<OneTask>, QueryRejection>,
+    PathParams(name): PathParams<String>,
+    params: Result<Query<TaskQuery>, QueryRejection>,
 ) -> Response {
     let (id, verb) = name.rsplit_once(':').unwrap_or((&name, ""));
     let reads = method != Method::POST;
     let streamed = async {
-        let visitor = asked.enter().await?;
+        let caller = request.enter().await?;
         match (verb, reads) {
             ("", true) => {
                 let Query(params) = params.map_err(|rejection| unreadable(&rejection))?;
                 let params =
                     TaskParams { id: id.to_owned(), history_length: params.history_length };
-                let task = asked.desk.get(&visitor, &params).await?;
-                Ok(asked.answer(Ok(json!(task))))
+                let task = request.handler.get(&caller, &params).await?;
+                Ok(request.answer(Ok(json!(task))))
             }
             ("cancel", false) => {
-                Ok(asked.answer(Ok(json!(asked.desk.cancel(&visitor, id).await?))))
+                Ok(request.answer(Ok(json!(request.handler.cancel(&caller, id).await?))))
             }
             // The protocol's text has one method and its service definition the other.
             ("subscribe", _) => {
-                let watch = asked.desk.subscribe(&visitor, id).await?;
-                Ok(sse::of_task(&asked.desk, watch, Wrapping::None))
+                let subscription = request.handler.subscribe(&caller, id).await?;
+                Ok(sse::of_task(&request.handler, subscription, EventFormat::None))
             }
-            _ => Err(Problem::new(Reason::MethodNotFound, "a task has no such operation")),
+            _ => Err(A2aError::new(ErrorReason::MethodNotFound, "a task has no such operation")),
         }
     };
-    asked.streamed(streamed.await)
+    request.streamed(streamed.await)
 }
 
-async fn webhooks(asked: Asked, Named(task): Named<String>) -> Response {
+async fn list_push_configs(request: RestRequest, PathParams(task): PathParams<String>) -> Response {
     let answer = async {
-        let visitor = asked.enter().await?;
-        Ok(json!({ "configs": asked.desk.webhooks(&visitor, &task).await? }))
+        let caller = request.enter().await?;
+        Ok(json!({ "configs": request.handler.list_push_configs(&caller, &task).await? }))
     };
-    asked.answer(answer.await)
+    request.answer(answer.await)
 }
 
-async fn create_webhook(asked: Asked, Named(task): Named<String>, body: Bytes) -> Response {
+async fn create_push_config(
+    request: RestRequest,
+    PathParams(task): PathParams<String>,
+    body: Bytes,
+) -> Response {
     let answer = async {
-        door::check_version(&asked.headers, asked.query.as_deref())?;
-        let push: PushConfig = given(asked.body(&body)?)?;
-        let visitor = asked.enter().await?;
+        http_checks::check_version(&request.headers, request.query.as_deref())?;
+        let push: PushConfig = given(request.body(&body)?)?;
+        let caller = request.enter().await?;
         let push = PushConfig { task_id: task, ..push };
-        Ok(json!(asked.desk.create_webhook(&visitor, push).await?))
+        Ok(json!(request.handler.create_push_config(&caller, push).await?))
     };
-    asked.answer(answer.await)
+    request.answer(answer.await)
 }
 
-async fn webhook(asked: Asked, Named((task_id, id)): Named<(String, String)>) -> Response {
+async fn get_push_config(
+    request: RestRequest,
+    PathParams((task_id, id)): PathParams<(String, String)>,
+) -> Response {
     let answer = async {
-        let visitor = asked.enter().await?;
-        Ok(json!(asked.desk.webhook(&visitor, &PushParams { task_id, id }).await?))
+        let caller = request.enter().await?;
+        Ok(json!(request.handler.get_push_config(&caller, &PushParams { task_id, id }).await?))
     };
-    asked.answer(answer.await)
+    request.answer(answer.await)
 }
 
-async fn delete_webhook(asked: Asked, Named((task_id, id)): Named<(String, String)>) -> Response {
+async fn delete_push_config(
+    request: RestRequest,
+    PathParams((task_id, id)): PathParams<(String, String)>,
+) -> Response {
     let answer = async {
-        let visitor = asked.enter().await?;
-        asked.desk.delete_webhook(&visitor, &PushParams { task_id, id }).await?;
+        let caller = request.enter().await?;
+        request.handler.delete_push_config(&caller, &PushParams { task_id, id }).await?;
         Ok(json!({}))
     };
-    asked.answer(answer.await)
+    request.answer(answer.await)
 }
 
-async fn extended_card(asked: Asked) -> Response {
+async fn extended_card(request: RestRequest) -> Response {
     let answer = async {
-        asked.enter().await?;
-        Ok(asked.desk.extended_card(&asked.headers))
+        request.enter().await?;
+        Ok(request.handler.extended_card(&request.headers))
     };
-    asked.answer(answer.await)
+    request.answer(answer.await)
 }
 
-fn unreadable(rejection: &QueryRejection) -> Problem {
-    let words: String = rejection.body_text().chars().take(200).collect();
-    Problem::params("", words)
+fn unreadable(rejection: &QueryRejection) -> A2aError {
+    let text: String = rejection.body_text().chars().take(200).collect();
+    A2aError::params("", text)
 }

@@ -13,10 +13,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::desk::{Begun, Desk, Visitor, history_length};
-use crate::door;
-use crate::problem::{Problem, Reason};
-use crate::sse::{self, Wrapping};
+use crate::error::{A2aError, ErrorReason};
+use crate::handler::{AuthenticatedCaller, RequestHandler, SendOutcome, history_length};
+use crate::http_checks;
+use crate::sse::{self, EventFormat};
 use crate::wire::{ListParams, PushConfig, PushParams, SendParams, StreamResponse, TaskParams};
 
 /// What every message of the binding looks like.
@@ -30,41 +30,41 @@ struct Request {
 }
 
 pub(crate) async fn serve(
-    State(desk): State<Arc<Desk>>,
-    Extension(arrival): Extension<RequestMeta>,
+    State(handler): State<Arc<RequestHandler>>,
+    Extension(meta): Extension<RequestMeta>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    if let Err(problem) = door::check_body_type(&headers) {
-        return refused(&Value::Null, &problem);
+    if let Err(error) = http_checks::check_body_type(&headers) {
+        return refused(&Value::Null, &error);
     }
     let request = match read(&body) {
         Ok(request) => request,
-        Err(problem) => return refused(&Value::Null, &problem),
+        Err(error) => return refused(&Value::Null, &error),
     };
     let id = request.id.clone();
     let answered = async {
         let (method, params) = checked(request)?;
-        door::check_version(&headers, query.as_deref())?;
+        http_checks::check_version(&headers, query.as_deref())?;
         if !METHODS.contains(&method.as_str()) {
             let shown: String = method.chars().take(64).collect();
             let message = format!("there is no method {shown:?}");
-            return Err(Problem::new(Reason::MethodNotFound, message));
+            return Err(A2aError::new(ErrorReason::MethodNotFound, message));
         }
-        let visitor = desk.enter(arrival).await?;
-        call(&desk, &visitor, &headers, &method, params, &id).await
+        let caller = handler.enter(meta).await?;
+        call(&handler, &caller, &headers, &method, params, &id).await
     };
     match answered.await {
         Ok(response) => response,
-        Err(problem) => refused(&id, &problem),
+        Err(error) => refused(&id, &error),
     }
 }
 
-fn read(body: &[u8]) -> Result<Request, Problem> {
+fn read(body: &[u8]) -> Result<Request, A2aError> {
     let json: Value = serde_json::from_slice(body)
-        .map_err(|_| Problem::new(Reason::ParseError, "the body is not JSON"))?;
-    let wrong = |why: &str| Problem::new(Reason::InvalidRequest, why);
+        .map_err(|_| A2aError::new(ErrorReason::ParseError, "the body is not JSON"))?;
+    let wrong = |why: &str| A2aError::new(ErrorReason::InvalidRequest, why);
     if json.is_array() {
         return Err(wrong("one request at a time; batches are not taken"));
     }
@@ -76,8 +76,8 @@ fn read(body: &[u8]) -> Result<Request, Problem> {
     }
 }
 
-fn checked(request: Request) -> Result<(String, Value), Problem> {
-    let wrong = |why: &str| Problem::new(Reason::InvalidRequest, why);
+fn checked(request: Request) -> Result<(String, Value), A2aError> {
+    let wrong = |why: &str| A2aError::new(ErrorReason::InvalidRequest, why);
     if request.jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
         return Err(wrong("`jsonrpc` must be \"2.0\""));
     }
@@ -87,7 +87,7 @@ fn checked(request: Request) -> Result<(String, Value), Problem> {
     match request.params {
         None | Some(Value::Null) => Ok((method, json!({}))),
         Some(params @ Value::Object(_)) => Ok((method, params)),
-        Some(_) => Err(Problem::params("", "an object")),
+        Some(_) => Err(A2aError::params("", "an object")),
     }
 }
 
@@ -106,90 +106,92 @@ const METHODS: [&str; 11] = [
 ];
 
 async fn call(
-    desk: &Arc<Desk>,
-    visitor: &Visitor,
+    handler: &Arc<RequestHandler>,
+    caller: &AuthenticatedCaller,
     headers: &HeaderMap,
     method: &str,
     params: Value,
     id: &Value,
-) -> Result<Response, Problem> {
+) -> Result<Response, A2aError> {
     let result = match method {
-        "SendMessage" => json!(send(desk, visitor, given(params)?).await?),
+        "SendMessage" => json!(send(handler, caller, given(params)?).await?),
         "SendStreamingMessage" => {
-            let asked: SendParams = given(params)?;
-            let length = asked.configuration.as_ref().and_then(|it| it.history_length);
-            let begun = desk.begin(visitor, asked).await?;
-            let wrapping = Wrapping::Rpc(id.clone());
-            return Ok(sse::of_message(desk, begun, wrapping, history_length(length)?));
+            let params: SendParams = given(params)?;
+            let length = params.configuration.as_ref().and_then(|it| it.history_length);
+            let outcome = handler.begin(caller, params).await?;
+            let format = EventFormat::Rpc(id.clone());
+            return Ok(sse::of_message(handler, outcome, format, history_length(length)?));
         }
-        "GetTask" => json!(desk.get(visitor, &given(params)?).await?),
-        "ListTasks" => json!(desk.list(visitor, given::<ListParams>(params)?).await?),
+        "GetTask" => json!(handler.get(caller, &given(params)?).await?),
+        "ListTasks" => json!(handler.list(caller, given::<ListParams>(params)?).await?),
         "CancelTask" => {
-            let asked: TaskParams = given(params)?;
-            json!(desk.cancel(visitor, &asked.id).await?)
+            let params: TaskParams = given(params)?;
+            json!(handler.cancel(caller, &params.id).await?)
         }
         "SubscribeToTask" => {
-            let asked: TaskParams = given(params)?;
-            let watch = desk.subscribe(visitor, &asked.id).await?;
-            return Ok(sse::of_task(desk, watch, Wrapping::Rpc(id.clone())));
+            let params: TaskParams = given(params)?;
+            let subscription = handler.subscribe(caller, &params.id).await?;
+            return Ok(sse::of_task(handler, subscription, EventFormat::Rpc(id.clone())));
         }
         "CreateTaskPushNotificationConfig" => {
-            json!(desk.create_webhook(visitor, given::<PushConfig>(params)?).await?)
+            json!(handler.create_push_config(caller, given::<PushConfig>(params)?).await?)
         }
-        "GetTaskPushNotificationConfig" => json!(desk.webhook(visitor, &given(params)?).await?),
+        "GetTaskPushNotificationConfig" => {
+            json!(handler.get_push_config(caller, &given(params)?).await?)
+        }
         "ListTaskPushNotificationConfigs" => {
-            let asked: PushParams = given(params)?;
-            json!({ "configs": desk.webhooks(visitor, &asked.task_id).await? })
+            let params: PushParams = given(params)?;
+            json!({ "configs": handler.list_push_configs(caller, &params.task_id).await? })
         }
         "DeleteTaskPushNotificationConfig" => {
-            desk.delete_webhook(visitor, &given(params)?).await?;
+            handler.delete_push_config(caller, &given(params)?).await?;
             json!({})
         }
-        _ => desk.extended_card(headers),
+        _ => handler.extended_card(headers),
     };
     Ok(response(StatusCode::OK, &json!({ "jsonrpc": "2.0", "id": id, "result": result })))
 }
 
 /// Sends a message and, unless the client is in a hurry, waits for what comes of it.
 pub(crate) async fn send(
-    desk: &Arc<Desk>,
-    visitor: &Visitor,
-    asked: SendParams,
-) -> Result<StreamResponse, Problem> {
-    let configuration = asked.configuration.as_ref();
+    handler: &Arc<RequestHandler>,
+    caller: &AuthenticatedCaller,
+    params: SendParams,
+) -> Result<StreamResponse, A2aError> {
+    let configuration = params.configuration.as_ref();
     let length = history_length(configuration.and_then(|it| it.history_length))?;
     let hurry = configuration.and_then(|it| it.return_immediately).unwrap_or_default();
-    Ok(match desk.begin(visitor, asked).await? {
-        Begun::Message(message) => StreamResponse::Message(*message),
-        Begun::Task(watch) => {
-            let task = if hurry { watch.task } else { watch.settled().await };
+    Ok(match handler.begin(caller, params).await? {
+        SendOutcome::Message(message) => StreamResponse::Message(*message),
+        SendOutcome::Task(subscription) => {
+            let task = if hurry { subscription.task } else { subscription.settled().await };
             StreamResponse::Task(task.with_history(length))
         }
     })
 }
 
 /// Parameters as an operation reads them.
-pub(crate) fn given<T: DeserializeOwned>(params: Value) -> Result<T, Problem> {
+pub(crate) fn given<T: DeserializeOwned>(params: Value) -> Result<T, A2aError> {
     serde_json::from_value(params).map_err(|error| {
         // The library's words name the field and the type, and none of the data but a literal.
-        let words: String = error.to_string().chars().take(200).collect();
-        Problem::params("", words)
+        let text_of: String = error.to_string().chars().take(200).collect();
+        A2aError::params("", text_of)
     })
 }
 
-fn refused(id: &Value, problem: &Problem) -> Response {
+fn refused(id: &Value, error: &A2aError) -> Response {
     // The binding answers with 200; a few refusals are for those who read no bodies.
-    let status = match problem.reason {
-        Reason::Unauthenticated
-        | Reason::Forbidden
-        | Reason::RateLimited
-        | Reason::Unavailable
-        | Reason::BodyTypeNotSupported => problem.http_status(),
+    let status = match error.reason {
+        ErrorReason::Unauthenticated
+        | ErrorReason::Forbidden
+        | ErrorReason::RateLimited
+        | ErrorReason::Unavailable
+        | ErrorReason::BodyTypeNotSupported => error.http_status(),
         _ => StatusCode::OK,
     };
-    let body = json!({ "jsonrpc": "2.0", "id": id, "error": problem.rpc() });
+    let body = json!({ "jsonrpc": "2.0", "id": id, "error": error.rpc() });
     let mut response = response(status, &body);
-    door::mark(&mut response, problem.retry_after);
+    http_checks::mark(&mut response, error.retry_after);
     response
 }
 

@@ -14,21 +14,21 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, sleep_until};
 
-use crate::desk::{Begun, Desk, Watch};
-use crate::live::{Live, News};
+use crate::handler::{RequestHandler, SendOutcome, TaskSubscription};
+use crate::live_tasks::{LiveTask, StreamEvent};
 use crate::wire::{StreamResponse, Task};
 
 /// A comment, so that neither a proxy nor we keep a connection that nobody is at the end of.
-const SIGN_OF_LIFE: &str = ":\n\n";
-const SIGN_EVERY: Duration = Duration::from_secs(15);
+const HEARTBEAT: &str = ":\n\n";
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 /// How often a task that is not worked at here is looked up.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Asks a proxy not to gather what should arrive at once.
 const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// What an event is wrapped in.
 #[derive(Debug, Clone)]
-pub(crate) enum Wrapping {
+pub(crate) enum EventFormat {
     /// A JSON-RPC response to the request with this id.
     Rpc(Value),
     None,
@@ -36,13 +36,13 @@ pub(crate) enum Wrapping {
 
 /// When a stream is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Until {
+enum StreamEnd {
     /// When the work is over or waits for the client, which then sends another message.
     Pause,
     End,
 }
 
-impl Wrapping {
+impl EventFormat {
     fn event(&self, json: &str) -> Bytes {
         Bytes::from(match self {
             Self::Rpc(id) => {
@@ -55,40 +55,46 @@ impl Wrapping {
 
 /// The stream of a message that was sent.
 pub(crate) fn of_message(
-    desk: &Arc<Desk>,
-    begun: Begun,
-    wrapping: Wrapping,
+    handler: &Arc<RequestHandler>,
+    outcome: SendOutcome,
+    format: EventFormat,
     history: Option<usize>,
 ) -> Response {
-    match begun {
-        Begun::Message(message) => {
-            let news = News::of(&StreamResponse::Message(*message));
-            response(Body::from(wrapping.event(&news.json)))
+    match outcome {
+        SendOutcome::Message(message) => {
+            let events = StreamEvent::of(&StreamResponse::Message(*message));
+            response(Body::from(format.event(&events.json)))
         }
-        Begun::Task(watch) => follow(desk, *watch, wrapping, Until::Pause, history),
+        SendOutcome::Task(subscription) => {
+            follow(handler, *subscription, format, StreamEnd::Pause, history)
+        }
     }
 }
 
 /// The stream of a task that was there before.
-pub(crate) fn of_task(desk: &Arc<Desk>, watch: Watch, wrapping: Wrapping) -> Response {
-    follow(desk, watch, wrapping, Until::End, None)
+pub(crate) fn of_task(
+    handler: &Arc<RequestHandler>,
+    subscription: TaskSubscription,
+    format: EventFormat,
+) -> Response {
+    follow(handler, subscription, format, StreamEnd::End, None)
 }
 
 fn follow(
-    desk: &Arc<Desk>,
-    watch: Watch,
-    wrapping: Wrapping,
-    until: Until,
+    handler: &Arc<RequestHandler>,
+    subscription: TaskSubscription,
+    format: EventFormat,
+    until: StreamEnd,
     history: Option<usize>,
 ) -> Response {
-    let first = watch.task.with_history(history);
-    let events = Events {
-        desk: Arc::clone(desk),
-        live: watch.live,
-        news: watch.news,
+    let first = subscription.task.with_history(history);
+    let events = TaskEventStream {
+        handler: Arc::clone(handler),
+        live: subscription.live,
+        events: subscription.events,
         first: Some(first),
-        silence: Instant::now() + SIGN_EVERY,
-        wrapping,
+        silence: Instant::now() + HEARTBEAT_INTERVAL,
+        format,
         until,
         over: false,
     };
@@ -109,55 +115,55 @@ fn response(body: Body) -> Response {
 }
 
 /// One reader of a task. Leaving it changes nothing for the task or its other readers.
-struct Events {
-    desk: Arc<Desk>,
-    live: Arc<Live>,
-    news: broadcast::Receiver<Arc<News>>,
+struct TaskEventStream {
+    handler: Arc<RequestHandler>,
+    live: Arc<LiveTask>,
+    events: broadcast::Receiver<Arc<StreamEvent>>,
     first: Option<Task>,
     silence: Instant,
-    wrapping: Wrapping,
-    until: Until,
+    format: EventFormat,
+    until: StreamEnd,
     over: bool,
 }
 
-impl Events {
+impl TaskEventStream {
     async fn next(&mut self) -> Option<Bytes> {
         if let Some(task) = self.first.take() {
             return Some(self.show(task));
         }
         while !self.over {
-            let look = Instant::now() + LOOK_EVERY;
+            let look = Instant::now() + POLL_INTERVAL;
             let elsewhere = !self.live.is_running();
             tokio::select! {
                 biased;
-                news = self.news.recv() => match news {
-                    Ok(news) => return Some(self.say(&news)),
+                events = self.events.recv() => match events {
+                    Ok(events) => return Some(self.say(&events)),
                     // What was missed is in the task as it is now.
                     Err(RecvError::Lagged(_)) => {
-                        let (task, news) = self.live.join();
-                        self.news = news;
+                        let (task, events) = self.live.join();
+                        self.events = events;
                         return Some(self.show(task));
                     }
                     Err(RecvError::Closed) => self.over = true,
                 },
-                () = self.desk.tools.stop.cancelled() => self.over = true,
+                () = self.handler.tools.stop.cancelled() => self.over = true,
                 () = sleep_until(self.silence) => {
-                    self.silence = Instant::now() + SIGN_EVERY;
-                    return Some(Bytes::from_static(SIGN_OF_LIFE.as_bytes()));
+                    self.silence = Instant::now() + HEARTBEAT_INTERVAL;
+                    return Some(Bytes::from_static(HEARTBEAT.as_bytes()));
                 }
-                () = sleep_until(look), if elsewhere => self.desk.refresh(&self.live).await,
+                () = sleep_until(look), if elsewhere => self.handler.refresh(&self.live).await,
             }
         }
         None
     }
 
     fn show(&mut self, task: Task) -> Bytes {
-        self.say(&News::of(&StreamResponse::Task(task)))
+        self.say(&StreamEvent::of(&StreamResponse::Task(task)))
     }
 
-    fn say(&mut self, news: &News) -> Bytes {
-        self.silence = Instant::now() + SIGN_EVERY;
-        self.over = news.ends || (news.pauses && self.until == Until::Pause);
-        self.wrapping.event(&news.json)
+    fn say(&mut self, events: &StreamEvent) -> Bytes {
+        self.silence = Instant::now() + HEARTBEAT_INTERVAL;
+        self.over = events.ends || (events.pauses && self.until == StreamEnd::Pause);
+        self.format.event(&events.json)
     }
 }

@@ -50,13 +50,13 @@ pub struct TaskFilter {
     /// No older status than this.
     pub since_ms: Option<i64>,
     /// The last task of the page before.
-    pub after: Option<Place>,
+    pub after: Option<TaskCursor>,
     pub limit: usize,
 }
 
 /// A task's place in the order of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct TaskCursor {
     pub updated_ms: i64,
     pub id: String,
 }
@@ -69,11 +69,11 @@ pub struct TaskPage {
 }
 
 /// Notices of one owner that may wait; more are not kept.
-pub const NOTICES_MAX: usize = 1_000;
+pub const PENDING_NOTIFICATIONS_MAX: usize = 1_000;
 
 /// Something that a webhook has not been told yet.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Notice {
+pub struct PushNotification {
     pub agent: String,
     pub owner: String,
     /// Whom to tell, as it is set now.
@@ -88,9 +88,9 @@ pub struct Notice {
 
 /// What a look for notices finds.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Next {
+pub enum NextNotification {
     /// This one is ours until the lease ends.
-    Due(Box<Notice>),
+    Due(Box<PushNotification>),
     /// None yet; the next one may be brought at this time.
     Later(i64),
     Nothing,
@@ -101,12 +101,12 @@ pub enum Next {
 pub trait TaskStore: Send + Sync {
     /// Keeps a task, in place of the version `replaces`, or as a new one. False where the store has
     /// another version by now. Once this returns, the task survives a crash, and with it the news
-    /// for each of its webhooks, unless [`NOTICES_MAX`] of the owner's wait already.
+    /// for each of its webhooks, unless [`PENDING_NOTIFICATIONS_MAX`] of the owner's wait already.
     async fn put(
         &self,
         record: &TaskRecord,
         replaces: Option<i64>,
-        news: &[String],
+        events: &[String],
     ) -> Result<bool, Fault>;
 
     async fn get(&self, agent: &str, owner: &str, id: &str) -> Result<Option<TaskRecord>, Fault>;
@@ -126,18 +126,28 @@ pub trait TaskStore: Send + Sync {
     ) -> Result<Vec<TaskRecord>, Fault>;
 
     /// Forgets the oldest tasks of an owner until `keep` are left. Running ones stay.
-    async fn bound(&self, agent: &str, owner: &str, keep: usize) -> Result<(), Fault>;
+    async fn delete_oldest(&self, agent: &str, owner: &str, keep: usize) -> Result<(), Fault>;
 
     /// Forgets every task whose status is older, unless somebody works at it.
-    async fn forget_before(&self, agent: &str, updated_ms: i64) -> Result<(), Fault>;
+    async fn delete_older(&self, agent: &str, updated_ms: i64) -> Result<(), Fault>;
 
     /// Adds or replaces one configuration of a task of the owner's.
-    async fn put_push(&self, agent: &str, owner: &str, push: &PushConfig) -> Result<(), Fault>;
+    async fn put_push_config(
+        &self,
+        agent: &str,
+        owner: &str,
+        push: &PushConfig,
+    ) -> Result<(), Fault>;
 
     /// The configurations of a task, in the order of their ids.
-    async fn pushes(&self, agent: &str, owner: &str, task: &str) -> Result<Vec<PushConfig>, Fault>;
+    async fn push_configs(
+        &self,
+        agent: &str,
+        owner: &str,
+        task: &str,
+    ) -> Result<Vec<PushConfig>, Fault>;
 
-    async fn delete_push(
+    async fn delete_push_config(
         &self,
         agent: &str,
         owner: &str,
@@ -147,15 +157,23 @@ pub trait TaskStore: Send + Sync {
 
     /// The notice that has waited longest, taken until `lease_ms`. Notices of one task to one
     /// webhook come in their order, each when the one before is done. Owners who are busy wait.
-    async fn next_notice(&self, now_ms: i64, lease_ms: i64, busy: &[String])
-    -> Result<Next, Fault>;
+    async fn next_notification(
+        &self,
+        now_ms: i64,
+        lease_ms: i64,
+        busy: &[String],
+    ) -> Result<NextNotification, Fault>;
 
     /// It has been told.
-    async fn notice_done(&self, notice: &Notice) -> Result<(), Fault>;
+    async fn notification_delivered(&self, notification: &PushNotification) -> Result<(), Fault>;
 
     /// It was tried in vain, and is due again at `due_ms`.
-    async fn notice_failed(&self, notice: &Notice, due_ms: i64) -> Result<(), Fault>;
+    async fn notification_failed(
+        &self,
+        notification: &PushNotification,
+        due_ms: i64,
+    ) -> Result<(), Fault>;
 
     /// Forgets everything that waits for the notice's task and webhook, and says how much it was.
-    async fn drop_notices(&self, notice: &Notice) -> Result<u64, Fault>;
+    async fn drop_notifications(&self, notification: &PushNotification) -> Result<u64, Fault>;
 }

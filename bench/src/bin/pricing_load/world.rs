@@ -6,7 +6,7 @@ use std::time::Duration;
 use clock::{Clock, SystemClock};
 use contract::{Authenticator, Call, CallRecord, Caller, Catalog, Credential, Meter, Pipeline};
 use fault::Fault;
-use jobs::{Jobs, Limits};
+use jobs::{Jobs, QueueLimits};
 use serde_json::{Value, json};
 use service_pricing::{CollectorParts, House, OptimizerParts, collector, optimizer};
 use store::{Db, StoreConfig};
@@ -61,7 +61,7 @@ impl World {
         };
         let collects = collector(CollectorParts {
             db: db.clone(),
-            jobs: Jobs::new(db.clone(), Arc::clone(&clock), Limits::default()),
+            jobs: Jobs::new(db.clone(), Arc::clone(&clock), QueueLimits::default()),
             house: house("data-collector"),
             data: folder.path().to_owned(),
             seed: 1,

@@ -23,12 +23,12 @@ impl Documents {
     /// that are being written are locked by their writers, and a content is removed as
     /// [`Self::release`] does it, which an upload under way is safe from however old it is.
     pub async fn sweep(&self) -> Result<Swept, Fault> {
-        let temporary = self.blobs.sweep_incoming().await?;
+        let temporary = self.blobs.delete_abandoned_uploads().await?;
         let mut swept = Swept { temporary, blobs: 0 };
         let past = Millis(self.clock.now().0.saturating_sub(HOUR_MS));
         self.db.execute(sql::forget_sent(past)).await?;
         for first in 0..=u8::MAX {
-            let found = self.blobs.beginning_with(first).await?;
+            let found = self.blobs.hashes_with_first_byte(first).await?;
             let found: Vec<String> = found.iter().map(ToString::to_string).collect();
             for some in found.chunks(LOOK) {
                 let wanted = sql::wanted(&self.db, some).await?;

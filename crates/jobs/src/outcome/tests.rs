@@ -1,7 +1,7 @@
 //! What becomes of a job, by how its run ended.
 
 use super::*;
-use crate::job::Progress;
+use crate::job::JobProgress;
 
 const NOW: Millis = Millis(1_000_000);
 
@@ -13,15 +13,15 @@ fn job(attempt: u32) -> Job {
         key: None,
         owner: None,
         priority: 0,
-        state: State::Running,
+        state: JobState::Running,
         attempt,
         max_attempts: 3,
         revision: 2,
         run_at: Millis(0),
         lease_until: None,
         worker: None,
-        cancel_asked: false,
-        progress: Progress::default(),
+        cancel_requested: false,
+        progress: JobProgress::default(),
         result: None,
         error: None,
         created_at: Millis(0),
@@ -30,13 +30,13 @@ fn job(attempt: u32) -> Job {
     }
 }
 
-/// State, seconds to wait, error code; `None` for a verdict that ends nothing.
+/// JobState, seconds to wait, error code; `None` for a verdict that ends nothing.
 #[track_caller]
-fn check(attempt: u32, ended: Ended, expected: Option<(State, Option<i64>, Option<&str>)>) {
-    let judge = Judge { backoff: Backoff::default(), now: NOW, chance: 0.0 };
+fn check(attempt: u32, ended: RunEnd, expected: Option<(JobState, Option<i64>, Option<&str>)>) {
+    let judge = RetryPolicy { backoff: Backoff::default(), now: NOW, random_unit: 0.0 };
     let found = match judge.verdict(&job(attempt), &ended) {
-        Verdict::End(ending) => Some(ending),
-        Verdict::WasCommitted | Verdict::Nothing => None,
+        RunVerdict::End(ending) => Some(ending),
+        RunVerdict::WasCommitted | RunVerdict::Nothing => None,
     };
     let found = found.as_ref().map(|it| {
         let wait = it.run_at.map(|at| (at.0 - NOW.0) / 1000);
@@ -51,37 +51,37 @@ fn down() -> Fault {
 
 #[test]
 fn every_end_has_its_state() {
-    use State::{Cancelled, Completed, Failed, Queued};
-    let said = Ended::Returned;
-    let retry = |after| said(Outcome::Retry { fault: down(), after });
-    check(1, said(Outcome::Done(None)), Some((Completed, None, None)));
-    let large = Outcome::Done(Some("1".repeat(JSON_MAX + 1)));
-    check(1, said(large), Some((Failed, None, Some("job_too_large"))));
-    check(1, said(Outcome::Committed), None);
+    use JobState::{Cancelled, Completed, Failed, Queued};
+    let reported = RunEnd::Returned;
+    let retry = |after| reported(JobOutcome::Retry { fault: down(), after });
+    check(1, reported(JobOutcome::Done(None)), Some((Completed, None, None)));
+    let large = JobOutcome::Done(Some("1".repeat(JSON_MAX + 1)));
+    check(1, reported(large), Some((Failed, None, Some("job_too_large"))));
+    check(1, reported(JobOutcome::Committed), None);
     check(1, retry(None), Some((Queued, Some(1), Some("down"))));
     check(2, retry(None), Some((Queued, Some(2), Some("down"))));
     check(3, retry(None), Some((Failed, None, Some("down"))));
     check(2, retry(Some(Duration::from_secs(9))), Some((Queued, Some(9), Some("down"))));
-    let late = Outcome::from(down().retry_after(Duration::from_secs(40)));
-    check(1, said(late), Some((Queued, Some(40), Some("down"))));
-    check(1, said(Outcome::Fail(down())), Some((Failed, None, Some("down"))));
-    check(1, said(Outcome::Cancelled), Some((Cancelled, None, None)));
-    check(3, said(Outcome::Release), Some((Queued, Some(1), None)));
-    check(1, Ended::Panicked, Some((Queued, Some(1), Some("panicked"))));
-    check(3, Ended::Panicked, Some((Failed, None, Some("panicked"))));
-    check(1, Ended::TimedOut, Some((Queued, Some(1), Some("job_timeout"))));
-    check(1, Ended::Ignored(Stop::Cancelled), Some((Cancelled, None, None)));
-    check(1, Ended::Ignored(Stop::LeaseLost), None);
-    check(3, Ended::Abandoned, Some((Queued, Some(0), None)));
+    let late = JobOutcome::from(down().retry_after(Duration::from_secs(40)));
+    check(1, reported(late), Some((Queued, Some(40), Some("down"))));
+    check(1, reported(JobOutcome::Fail(down())), Some((Failed, None, Some("down"))));
+    check(1, reported(JobOutcome::Cancelled), Some((Cancelled, None, None)));
+    check(3, reported(JobOutcome::Release), Some((Queued, Some(1), None)));
+    check(1, RunEnd::Panicked, Some((Queued, Some(1), Some("panicked"))));
+    check(3, RunEnd::Panicked, Some((Failed, None, Some("panicked"))));
+    check(1, RunEnd::TimedOut, Some((Queued, Some(1), Some("job_timeout"))));
+    check(1, RunEnd::Ignored(StopReason::Cancelled), Some((Cancelled, None, None)));
+    check(1, RunEnd::Ignored(StopReason::LeaseLost), None);
+    check(3, RunEnd::Abandoned, Some((Queued, Some(0), None)));
 }
 
 #[test]
 fn a_fault_says_by_its_kind_whether_to_try_again() {
     for kind in Kind::ALL {
-        let word = match Outcome::from(Fault::new(kind, "code", "message")) {
-            Outcome::Retry { .. } => "retry",
-            Outcome::Fail(_) => "fail",
-            Outcome::Cancelled => "cancelled",
+        let word = match JobOutcome::from(Fault::new(kind, "code", "message")) {
+            JobOutcome::Retry { .. } => "retry",
+            JobOutcome::Fail(_) => "fail",
+            JobOutcome::Cancelled => "cancelled",
             other => panic!("{kind:?} became {other:?}"),
         };
         let expected = match kind {
@@ -91,8 +91,8 @@ fn a_fault_says_by_its_kind_whether_to_try_again() {
         };
         assert_eq!(word, expected, "{kind:?}");
     }
-    assert!(matches!(Outcome::from_result(Ok(7)), Outcome::Done(Some(json)) if json == "7"));
-    assert!(matches!(Outcome::done(&"x".repeat(JSON_MAX)), Outcome::Fail(_)));
+    assert!(matches!(JobOutcome::from_result(Ok(7)), JobOutcome::Done(Some(json)) if json == "7"));
+    assert!(matches!(JobOutcome::done(&"x".repeat(JSON_MAX)), JobOutcome::Fail(_)));
 }
 
 #[test]

@@ -10,8 +10,8 @@ use testkit::on_every_engine;
 
 use super::{LEASE, World, job};
 use crate::outcome::ended_as;
-use crate::sql::{Ending, Hold, Renewed, millis, renew};
-use crate::{Job, Progress, State};
+use crate::sql::{JobEnding, JobHold, RenewResult, millis, renew};
+use crate::{Job, JobProgress, JobState};
 
 /// Few, so that each has a long life.
 const JOBS: usize = 2;
@@ -21,7 +21,7 @@ enum Op {
     Push { attempts: u32 },
     Claim { limit: usize },
     Renew { hold: usize },
-    End { hold: usize, state: State, is_counted: bool },
+    End { hold: usize, state: JobState, is_counted: bool },
     Cancel { job: usize },
     Retry { job: usize },
     Reap,
@@ -31,10 +31,10 @@ enum Op {
 fn ops() -> impl Strategy<Value = Vec<Op>> {
     // Jobs that go back to the queue are those that have had several holders.
     let state = prop_oneof![
-        6 => Just(State::Queued),
-        1 => Just(State::Completed),
-        1 => Just(State::Failed),
-        1 => Just(State::Cancelled),
+        6 => Just(JobState::Queued),
+        1 => Just(JobState::Completed),
+        1 => Just(JobState::Failed),
+        1 => Just(JobState::Cancelled),
     ];
     let end = (0..4_usize, state, any::<bool>());
     let op = prop_oneof![
@@ -54,7 +54,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 #[derive(Debug, Clone, PartialEq)]
 struct Known {
     id: String,
-    state: State,
+    state: JobState,
     attempt: u32,
     max_attempts: u32,
     fence: i64,
@@ -93,7 +93,7 @@ impl Machine<'_> {
         let id = self.world.jobs.push(new).await.unwrap().job.id;
         self.jobs.push(Known {
             id,
-            state: State::Queued,
+            state: JobState::Queued,
             attempt: 0,
             max_attempts: attempts,
             fence: 0,
@@ -104,14 +104,14 @@ impl Machine<'_> {
     }
 
     async fn claim(&mut self, limit: usize) {
-        let queued = self.jobs.iter().filter(|job| job.state == State::Queued).count();
+        let queued = self.jobs.iter().filter(|job| job.state == JobState::Queued).count();
         let claimed = self.world.claim(&self.kind, limit).await;
         assert_eq!(claimed.len(), queued.min(limit));
         for (job, fence) in claimed {
             let at = self.jobs.iter().position(|known| known.id == job.id).unwrap();
             let known = &mut self.jobs[at];
-            assert_eq!((known.state, known.fence + 1), (State::Queued, fence));
-            known.state = State::Running;
+            assert_eq!((known.state, known.fence + 1), (JobState::Queued, fence));
+            known.state = JobState::Running;
             known.attempt += 1;
             known.fence = fence;
             known.lease_until = Some(Millis(self.world.clock.now().0 + millis(LEASE)));
@@ -123,7 +123,7 @@ impl Machine<'_> {
     fn hold(&self, hold: usize) -> Option<(usize, i64, bool)> {
         let (at, fence) = *self.holds.get(self.holds.len().checked_sub(hold + 1)?)?;
         let known = &self.jobs[at];
-        Some((at, fence, known.state == State::Running && known.fence == fence))
+        Some((at, fence, known.state == JobState::Running && known.fence == fence))
     }
 
     async fn renew(&mut self, hold: usize) {
@@ -131,33 +131,33 @@ impl Machine<'_> {
         let until = Millis(self.world.clock.now().0 + millis(LEASE));
         let (db, known) = (&self.world.db, &mut self.jobs[at]);
         let mut tx = db.begin().await.unwrap();
-        let held = Hold { id: &known.id, fence };
-        let renewed = renew(db, &mut tx, held, until, &Progress::default()).await.unwrap();
+        let held = JobHold { id: &known.id, fence };
+        let renewed = renew(db, &mut tx, held, until, &JobProgress::default()).await.unwrap();
         tx.commit().await.unwrap();
         if stands {
-            assert_eq!(renewed, Renewed::Held { cancel_asked: known.is_asked });
+            assert_eq!(renewed, RenewResult::Held { cancel_requested: known.is_asked });
             known.lease_until = Some(until);
         } else {
-            assert_eq!(renewed, Renewed::Lost);
+            assert_eq!(renewed, RenewResult::Lost);
         }
     }
 
-    async fn end(&mut self, hold: usize, state: State, is_counted: bool) {
+    async fn end(&mut self, hold: usize, state: JobState, is_counted: bool) {
         let Some((at, fence, stands)) = self.hold(hold) else { return };
         let known = &mut self.jobs[at];
         // A worker queues a job again only while it has attempts left.
         let is_last = is_counted && known.attempt >= known.max_attempts;
-        let state = if state == State::Queued && is_last { State::Failed } else { state };
-        let ending = Ending { is_counted, ..ended_as(state) };
-        let became = self.world.end(Hold { id: &known.id, fence }, &ending).await;
-        let is_cancelled = known.is_asked && state != State::Completed;
-        let expected = if is_cancelled { State::Cancelled } else { state };
+        let state = if state == JobState::Queued && is_last { JobState::Failed } else { state };
+        let ending = JobEnding { is_counted, ..ended_as(state) };
+        let became = self.world.end(JobHold { id: &known.id, fence }, &ending).await;
+        let is_cancelled = known.is_asked && state != JobState::Completed;
+        let expected = if is_cancelled { JobState::Cancelled } else { state };
         assert_eq!(became, stands.then_some(expected));
         if stands {
             known.state = expected;
             known.lease_until = None;
             known.attempt -= u32::from(!is_counted);
-            known.completions += u32::from(expected == State::Completed);
+            known.completions += u32::from(expected == JobState::Completed);
         }
     }
 
@@ -165,10 +165,10 @@ impl Machine<'_> {
         let Some(known) = self.jobs.get_mut(job) else { return };
         let cancelled = self.world.jobs.cancel(&known.id).await;
         match known.state {
-            State::Queued => (known.state, known.is_asked) = (State::Cancelled, true),
-            State::Running => known.is_asked = true,
-            State::Cancelled => {}
-            State::Completed | State::Failed => {
+            JobState::Queued => (known.state, known.is_asked) = (JobState::Cancelled, true),
+            JobState::Running => known.is_asked = true,
+            JobState::Cancelled => {}
+            JobState::Completed | JobState::Failed => {
                 assert_eq!(cancelled.unwrap_err().code(), "job_finished");
                 return;
             }
@@ -179,9 +179,9 @@ impl Machine<'_> {
     async fn retry(&mut self, job: usize) {
         let Some(known) = self.jobs.get_mut(job) else { return };
         let retried = self.world.jobs.retry(&known.id).await;
-        if known.state == State::Failed {
-            (known.state, known.attempt, known.is_asked) = (State::Queued, 0, false);
-            assert_eq!(retried.unwrap().state, State::Queued);
+        if known.state == JobState::Failed {
+            (known.state, known.attempt, known.is_asked) = (JobState::Queued, 0, false);
+            assert_eq!(retried.unwrap().state, JobState::Queued);
         } else {
             assert_eq!(retried.unwrap_err().code(), "job_not_failed");
         }
@@ -196,9 +196,9 @@ impl Machine<'_> {
             assert_eq!(found.is_some(), is_due, "{known:?}");
             let Some(found) = found else { continue };
             known.state = match (known.is_asked, known.attempt >= known.max_attempts) {
-                (true, _) => State::Cancelled,
-                (false, true) => State::Failed,
-                (false, false) => State::Queued,
+                (true, _) => JobState::Cancelled,
+                (false, true) => JobState::Failed,
+                (false, false) => JobState::Queued,
             };
             known.lease_until = None;
             assert_eq!(found.state, known.state);
@@ -210,7 +210,10 @@ impl Machine<'_> {
         for (at, known) in self.jobs.iter().enumerate() {
             let job: Job = self.world.jobs.get(&known.id).await.unwrap();
             assert_eq!((job.state, job.attempt), (known.state, known.attempt), "{known:?}");
-            assert_eq!((job.lease_until, job.cancel_asked), (known.lease_until, known.is_asked));
+            assert_eq!(
+                (job.lease_until, job.cancel_requested),
+                (known.lease_until, known.is_asked)
+            );
             assert_eq!(job.finished_at.is_some(), job.state.is_finished());
             assert!(job.attempt <= job.max_attempts && known.completions <= 1);
             if let Some(before) = before.get(at) {

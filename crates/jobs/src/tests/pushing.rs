@@ -10,8 +10,8 @@ use tokio::task::JoinSet;
 
 use super::{World, job};
 use crate::outcome::ended_as;
-use crate::sql::Hold;
-use crate::{Count, Filter, Limits, NewJob, Page, State};
+use crate::sql::JobHold;
+use crate::{JobCount, JobFilter, JobPageRequest, JobState, NewJob, QueueLimits};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_comes_back_as_it_was_pushed() {
@@ -25,7 +25,7 @@ async fn a_job_comes_back_as_it_was_pushed() {
         assert_eq!(found, pushed.job);
         assert_eq!((found.key.as_deref(), found.owner.as_deref()), (Some("k"), Some("alice")));
         assert_eq!((found.priority, found.attempt, found.max_attempts), (-7, 0, 2));
-        assert_eq!(found.state, State::Queued);
+        assert_eq!(found.state, JobState::Queued);
         assert_eq!(found.run_at.0 - found.created_at.0, 3000);
         let payload: serde_json::Value = found.payload_as().unwrap();
         assert_eq!(payload, json!({"sku": "Ж\u{0}", "n": 1}));
@@ -56,7 +56,7 @@ async fn one_key_has_one_live_job_however_many_push_it() {
         assert!(world.jobs.push(job("two").key("k")).await.unwrap().is_new);
         let (held, fence) = world.claim("one", 1).await.remove(0);
         assert!(!world.jobs.push(job("one").key("k")).await.unwrap().is_new);
-        world.end(Hold { id: &held.id, fence }, &ended_as(State::Failed)).await.unwrap();
+        world.end(JobHold { id: &held.id, fence }, &ended_as(JobState::Failed)).await.unwrap();
         assert!(world.jobs.push(job("one").key("k")).await.unwrap().is_new);
         // The dead letter cannot come back beside its successor.
         assert_eq!(world.jobs.retry(&held.id).await.unwrap_err().code(), "job_exists");
@@ -95,7 +95,7 @@ async fn jobs_are_taken_by_priority_then_time_and_not_before_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_queue_says_so_and_still_knows_its_keys() {
     on_every_engine(async |db| {
-        let world = World::limited(db, Limits { queued_max: 30 }).await;
+        let world = World::limited(db, QueueLimits { queued_max: 30 }).await;
         world.jobs.push(job("one").key("k")).await.unwrap();
         for _ in 1..30 {
             world.push("one").await;
@@ -106,7 +106,7 @@ async fn a_full_queue_says_so_and_still_knows_its_keys() {
         assert!(!world.jobs.push(job("one").key("k")).await.unwrap().is_new);
         world.push("two").await;
         assert!(world.jobs.push_many(vec![job("two"), job("one")]).await.is_err());
-        let two = Count { kind: "two".to_owned(), state: State::Queued, jobs: 1 };
+        let two = JobCount { kind: "two".to_owned(), state: JobState::Queued, jobs: 1 };
         assert!(world.jobs.counts().await.unwrap().contains(&two), "half of a batch stayed");
         world.claim("one", 1).await;
         world.push("one").await;
@@ -142,13 +142,13 @@ async fn lists_are_filtered_and_paged_newest_first() {
             made.push(world.jobs.push(job("one").owner(owner)).await.unwrap().job.id);
         }
         world.push("two").await;
-        let filter = Filter {
+        let filter = JobFilter {
             kinds: vec!["one".to_owned(), "three".to_owned()],
-            states: vec![State::Queued],
+            states: vec![JobState::Queued],
             owner: Some("alice".to_owned()),
             key: None,
         };
-        let mut page = Page { before: None, limit: 3 };
+        let mut page = JobPageRequest { before: None, limit: 3 };
         let mut seen = Vec::new();
         loop {
             let found = world.jobs.list(&filter, &page).await.unwrap();
@@ -160,10 +160,12 @@ async fn lists_are_filtered_and_paged_newest_first() {
         }
         let expected: Vec<_> = made.iter().step_by(2).rev().cloned().collect();
         assert_eq!(seen, expected);
-        let all = world.jobs.list(&Filter::default(), &Page::default()).await.unwrap();
+        let all = world.jobs.list(&JobFilter::default(), &JobPageRequest::default()).await.unwrap();
         assert_eq!((all.jobs.len(), all.next), (8, None));
-        let filter = Filter { states: vec![State::Failed], ..Filter::default() };
-        assert!(world.jobs.list(&filter, &Page::default()).await.unwrap().jobs.is_empty());
+        let filter = JobFilter { states: vec![JobState::Failed], ..JobFilter::default() };
+        assert!(
+            world.jobs.list(&filter, &JobPageRequest::default()).await.unwrap().jobs.is_empty()
+        );
     })
     .await;
 }
@@ -179,8 +181,8 @@ async fn only_what_finished_long_ago_is_forgotten() {
         let recent = world.push("one").await;
         world.jobs.cancel(&recent.id).await.unwrap();
         let before = recent.created_at;
-        assert_eq!(world.jobs.forget_before("two", before).await.unwrap(), 0);
-        assert_eq!(world.jobs.forget_before("one", before).await.unwrap(), 1);
+        assert_eq!(world.jobs.delete_finished_before("two", before).await.unwrap(), 0);
+        assert_eq!(world.jobs.delete_finished_before("one", before).await.unwrap(), 1);
         assert!(world.jobs.get(&old.id).await.is_err());
         for kept in [&waiting, &recent] {
             world.jobs.get(&kept.id).await.unwrap();
@@ -197,9 +199,9 @@ async fn what_is_named_is_forgotten_whatever_its_state() {
             (world.push("one").await, world.push("one").await, world.push("two").await);
         assert_eq!(world.claim("one", 1).await[0].0.id, held.id);
         let mut tx = db.begin().await.unwrap();
-        assert_eq!(world.jobs.forget_in(&mut tx, &[]).await.unwrap(), 0);
+        assert_eq!(world.jobs.delete_in(&mut tx, &[]).await.unwrap(), 0);
         let named = [held.id.clone(), waiting.id.clone(), "nobody's".to_owned()];
-        assert_eq!(world.jobs.forget_in(&mut tx, &named).await.unwrap(), 2);
+        assert_eq!(world.jobs.delete_in(&mut tx, &named).await.unwrap(), 2);
         tx.commit().await.unwrap();
         for gone in [&held, &waiting] {
             assert_eq!(world.jobs.get(&gone.id).await.unwrap_err().code(), "job_not_found");

@@ -13,10 +13,12 @@ use testkit::on_every_engine;
 use tokio::sync::Notify;
 
 use super::{Hired, LEASE, PATIENCE, World, config, job};
-use crate::{Backoff, Handler, Job, JobContext, JobMeter, Outcome, State, Worker, WorkerConfig};
+use crate::{
+    Backoff, Job, JobContext, JobHandler, JobMeter, JobOutcome, JobState, Worker, WorkerConfig,
+};
 
 /// Signals that it has begun, and never ends.
-fn stuck(begun: &Arc<Notify>) -> impl Handler + use<> {
+fn stuck(begun: &Arc<Notify>) -> impl JobHandler + use<> {
     let begun = Arc::clone(begun);
     move |_: JobContext| {
         begun.notify_one();
@@ -24,12 +26,12 @@ fn stuck(begun: &Arc<Notify>) -> impl Handler + use<> {
     }
 }
 
-async fn done(_: JobContext) -> Outcome {
-    Outcome::done(&"done")
+async fn done(_: JobContext) -> JobOutcome {
+    JobOutcome::done(&"done")
 }
 
 #[track_caller]
-fn check(job: &Job, state: State, attempt: u32, error: Option<&str>) {
+fn check(job: &Job, state: JobState, attempt: u32, error: Option<&str>) {
     let code = job.error.as_ref().map(|error| error.code.as_str());
     assert_eq!((job.state, job.attempt, code), (state, attempt, error), "{job:?}");
     assert_eq!(job.finished_at.is_some(), state.is_finished());
@@ -44,7 +46,7 @@ async fn two_workers_do_five_hundred_jobs_once_each() {
             let runs = Arc::clone(&runs);
             Arc::new(move |context: JobContext| {
                 *runs.lock().entry(context.id().to_owned()).or_default() += 1;
-                async move { Outcome::done(&context.payload::<serde_json::Value>().unwrap()) }
+                async move { JobOutcome::done(&context.payload::<serde_json::Value>().unwrap()) }
             })
         };
         let crews = [world.elsewhere(), world.elsewhere()]
@@ -56,11 +58,11 @@ async fn two_workers_do_five_hundred_jobs_once_each() {
         }
         for pushed in &pushed {
             let done = world.jobs.wait(&pushed.job.id, PATIENCE).await.unwrap();
-            check(&done, State::Completed, 1, None);
+            check(&done, JobState::Completed, 1, None);
             assert_eq!(done.result_as::<serde_json::Value>().unwrap().unwrap()["of"], done.kind);
         }
-        for crew in crews {
-            crew.dismiss().await;
+        for active in crews {
+            active.dismiss().await;
         }
         let runs = runs.lock();
         assert_eq!(runs.len(), 500);
@@ -78,15 +80,15 @@ async fn a_vanished_workers_job_is_taken_over_when_its_lease_ends() {
         let id = world.push("one").await.id;
         begun.notified().await;
         lost.vanish().await;
-        check(&world.jobs.get(&id).await.unwrap(), State::Running, 1, None);
+        check(&world.jobs.get(&id).await.unwrap(), JobState::Running, 1, None);
 
         let heir = world.hire(config(), done);
         // Something else is done meanwhile; the held job is not touched before its time.
         let other = world.push("one").await.id;
         world.jobs.wait(&other, PATIENCE).await.unwrap();
-        check(&world.jobs.get(&id).await.unwrap(), State::Running, 1, None);
+        check(&world.jobs.get(&id).await.unwrap(), JobState::Running, 1, None);
         world.clock.advance(LEASE);
-        check(&world.jobs.wait(&id, PATIENCE).await.unwrap(), State::Completed, 2, None);
+        check(&world.jobs.wait(&id, PATIENCE).await.unwrap(), JobState::Completed, 2, None);
         heir.dismiss().await;
     })
     .await;
@@ -104,7 +106,7 @@ async fn a_job_that_kills_its_workers_ends_in_the_dead_letter() {
             lost.vanish().await;
             check(
                 &world.jobs.get(&id).await.unwrap(),
-                State::Running,
+                JobState::Running,
                 attempt,
                 match attempt {
                     1 => None,
@@ -115,7 +117,7 @@ async fn a_job_that_kills_its_workers_ends_in_the_dead_letter() {
         }
         let heir = world.hire(config(), done);
         let dead = world.jobs.wait(&id, PATIENCE).await.unwrap();
-        check(&dead, State::Failed, 2, Some("worker_lost"));
+        check(&dead, JobState::Failed, 2, Some("worker_lost"));
         heir.dismiss().await;
     })
     .await;
@@ -134,18 +136,18 @@ async fn attempts_are_used_up_and_given_again_by_hand() {
             async move {
                 context.progress(u64::from(run), Some(9), Some("так"));
                 let down = Fault::unavailable("down", "it is down").caused_by("secret");
-                if run < 3 { Outcome::from(down) } else { Outcome::Done(None) }
+                if run < 3 { JobOutcome::from(down) } else { JobOutcome::Done(None) }
             }
         });
         let id = world.jobs.push(job("one").max_attempts(3)).await.unwrap().job.id;
         let dead = world.jobs.wait(&id, PATIENCE).await.unwrap();
-        check(&dead, State::Failed, 3, Some("down"));
+        check(&dead, JobState::Failed, 3, Some("down"));
         assert_eq!(dead.error.as_ref().unwrap().message, "it is down");
         assert_eq!((dead.progress.done, dead.progress.total), (2, Some(9)));
         assert_eq!(dead.progress.note.as_deref(), Some("так"));
         assert_eq!(world.jobs.cancel(&id).await.unwrap_err().code(), "job_finished");
         world.jobs.retry(&id).await.unwrap();
-        check(&world.jobs.wait(&id, PATIENCE).await.unwrap(), State::Completed, 1, None);
+        check(&world.jobs.wait(&id, PATIENCE).await.unwrap(), JobState::Completed, 1, None);
         assert_eq!(world.jobs.retry(&id).await.unwrap_err().code(), "job_not_failed");
         worker.dismiss().await;
         assert_eq!(runs.load(Ordering::SeqCst), 4);
@@ -157,15 +159,15 @@ async fn attempts_are_used_up_and_given_again_by_hand() {
 async fn what_is_beyond_repair_is_not_tried_again() {
     on_every_engine(async |db| {
         let world = World::new(db).await;
-        let worker = world.hire(config(), async |_| Outcome::from(Fault::invalid("bad", "bad")));
+        let worker = world.hire(config(), async |_| JobOutcome::from(Fault::invalid("bad", "bad")));
         let id = world.push("one").await.id;
-        check(&world.jobs.wait(&id, PATIENCE).await.unwrap(), State::Failed, 1, Some("bad"));
+        check(&world.jobs.wait(&id, PATIENCE).await.unwrap(), JobState::Failed, 1, Some("bad"));
         worker.dismiss().await;
-        let config = WorkerConfig { run_max: Duration::from_millis(1), ..config() };
+        let config = WorkerConfig { run_timeout: Duration::from_millis(1), ..config() };
         let worker = world.hire(config, stuck(&Arc::default()));
         let id = world.jobs.push(job("one").max_attempts(2)).await.unwrap().job.id;
         let slow = world.jobs.wait(&id, PATIENCE).await.unwrap();
-        check(&slow, State::Failed, 2, Some("job_timeout"));
+        check(&slow, JobState::Failed, 2, Some("job_timeout"));
         worker.dismiss().await;
     })
     .await;
@@ -178,19 +180,19 @@ async fn a_retry_waits_for_its_time() {
         let backoff = Backoff { first: Duration::from_secs(60), most: Duration::from_secs(60) };
         let worker = world.hire(WorkerConfig { backoff, ..config() }, async |it: JobContext| {
             let down = Fault::unavailable("down", "it is down");
-            if it.job().attempt == 1 { Outcome::from(down) } else { Outcome::done(&json!(1)) }
+            if it.job().attempt == 1 { JobOutcome::from(down) } else { JobOutcome::done(&json!(1)) }
         });
         let first = world.push("one").await;
         let mut job = first.clone();
         while job.error.is_none() {
             job = world.jobs.wait_change(&first.id, job.revision, PATIENCE).await.unwrap();
         }
-        check(&job, State::Queued, 1, Some("down"));
+        check(&job, JobState::Queued, 1, Some("down"));
         let wait = job.run_at.0 - world.clock.now().0;
         assert!((30_000..=60_000).contains(&wait), "{wait}");
         assert!(world.claim("one", 1).await.is_empty());
         world.clock.set(Millis(job.run_at.0));
-        check(&world.jobs.wait(&first.id, PATIENCE).await.unwrap(), State::Completed, 2, None);
+        check(&world.jobs.wait(&first.id, PATIENCE).await.unwrap(), JobState::Completed, 2, None);
         worker.dismiss().await;
     })
     .await;
@@ -205,18 +207,18 @@ async fn a_claim_of_having_committed_is_looked_at() {
             let db = own.clone();
             async move {
                 if context.job().attempt == 1 {
-                    return Outcome::Committed;
+                    return JobOutcome::Committed;
                 }
                 let mut tx = db.begin().await.unwrap();
                 context.progress(3, Some(3), None);
                 context.fence().complete_in(&mut tx, &json!({"kept": true})).await.unwrap();
                 tx.commit().await.unwrap();
-                Outcome::Committed
+                JobOutcome::Committed
             }
         });
         let id = world.push("one").await.id;
         let done = world.jobs.wait(&id, PATIENCE).await.unwrap();
-        check(&done, State::Completed, 2, None);
+        check(&done, JobState::Completed, 2, None);
         assert_eq!(done.result.as_deref(), Some(r#"{"kept":true}"#));
         assert_eq!(done.progress.done, 3);
         worker.dismiss().await;
@@ -232,8 +234,8 @@ impl JobMeter for Counted {
         self.0.lock().push(format!("{kind} {}", waited.as_secs()));
     }
 
-    fn ended(&self, kind: &str, state: Option<State>, _ran: Duration) {
-        self.0.lock().push(format!("{kind} {}", state.map_or("lost", State::word)));
+    fn ended(&self, kind: &str, state: Option<JobState>, _ran: Duration) {
+        self.0.lock().push(format!("{kind} {}", state.map_or("lost", JobState::as_str)));
     }
 }
 
@@ -254,7 +256,7 @@ async fn a_restarted_queue_goes_on_where_it_was_and_is_counted() {
             found
         };
         let ((), found) = tokio::join!(work, watch);
-        check(&found, State::Completed, 1, None);
+        check(&found, JobState::Completed, 1, None);
         assert_eq!(*meter.0.lock(), ["two 7", "two completed"]);
     })
     .await;

@@ -7,23 +7,23 @@ use testkit::on_every_engine;
 use tokio::sync::{Notify, mpsc};
 
 use super::{LEASE, PATIENCE, World, config};
-use crate::{JobContext, Outcome, State, Stop, WorkerConfig};
+use crate::{JobContext, JobOutcome, JobState, StopReason, WorkerConfig};
 
 /// Waits to be told to stop, and tells why it was.
 fn obedient(
     begun: &Arc<Notify>,
-) -> (impl crate::Handler + use<>, mpsc::UnboundedReceiver<Option<Stop>>) {
-    let (told, reasons) = mpsc::unbounded_channel();
+) -> (impl crate::JobHandler + use<>, mpsc::UnboundedReceiver<Option<StopReason>>) {
+    let (job_error, reasons) = mpsc::unbounded_channel();
     let begun = Arc::clone(begun);
     let handler = move |context: JobContext| {
-        let (told, begun) = (told.clone(), Arc::clone(&begun));
+        let (job_error, begun) = (job_error.clone(), Arc::clone(&begun));
         async move {
             begun.notify_one();
             context.cancel_token().cancelled().await;
             let why = context.cancelled().await;
             assert!(context.is_cancelled() && context.stop_reason() == Some(why));
-            told.send(Some(why)).unwrap();
-            Outcome::Cancelled
+            job_error.send(Some(why)).unwrap();
+            JobOutcome::Cancelled
         }
     };
     (handler, reasons)
@@ -35,7 +35,7 @@ async fn a_queued_job_is_cancelled_at_once_and_never_runs() {
         let world = World::new(db).await;
         let id = world.push("one").await.id;
         let cancelled = world.jobs.cancel(&id).await.unwrap();
-        assert_eq!(cancelled.state, State::Cancelled);
+        assert_eq!(cancelled.state, JobState::Cancelled);
         assert!(cancelled.finished_at.is_some());
         assert!(world.claim("one", 9).await.is_empty());
         assert_eq!(world.jobs.cancel(&id).await.unwrap(), cancelled);
@@ -56,14 +56,14 @@ async fn a_running_job_hears_that_it_is_cancelled_from_here_or_elsewhere() {
             begun.notified().await;
             let jobs = if elsewhere { world.elsewhere() } else { world.jobs.clone() };
             let asked = jobs.cancel(&id).await.unwrap();
-            assert!(asked.cancel_asked && asked.state == State::Running);
+            assert!(asked.cancel_requested && asked.state == JobState::Running);
             if elsewhere {
                 // Another process is heard when the lease is renewed.
                 world.clock.advance(LEASE / 2);
             }
             let cancelled = world.jobs.wait(&id, PATIENCE).await.unwrap();
-            assert_eq!((cancelled.state, cancelled.attempt), (State::Cancelled, 1));
-            assert_eq!(reasons.recv().await, Some(Some(Stop::Cancelled)));
+            assert_eq!((cancelled.state, cancelled.attempt), (JobState::Cancelled, 1));
+            assert_eq!(reasons.recv().await, Some(Some(StopReason::Cancelled)));
             worker.dismiss().await;
         }
     })
@@ -75,17 +75,17 @@ async fn a_handler_that_does_not_listen_is_dropped() {
     on_every_engine(async |db| {
         let world = World::new(db).await;
         let begun = Arc::new(Notify::new());
-        let bell = Arc::clone(&begun);
+        let notify = Arc::clone(&begun);
         let config = WorkerConfig { stop_grace: Duration::ZERO, ..config() };
         let worker = world.hire(config, move |_| {
-            bell.notify_one();
+            notify.notify_one();
             std::future::pending()
         });
         let id = world.push("one").await.id;
         begun.notified().await;
         world.jobs.cancel(&id).await.unwrap();
         let cancelled = world.jobs.wait(&id, PATIENCE).await.unwrap();
-        assert_eq!(cancelled.state, State::Cancelled);
+        assert_eq!(cancelled.state, JobState::Cancelled);
         worker.dismiss().await;
     })
     .await;
@@ -97,17 +97,17 @@ async fn work_that_was_done_before_it_could_be_cancelled_is_completed() {
         let world = World::new(db).await;
         let worker = world.hire(config(), async |context: JobContext| {
             context.cancelled().await;
-            Outcome::done(&"too late")
+            JobOutcome::done(&"too late")
         });
         let id = world.push("one").await.id;
         let mut job = world.jobs.get(&id).await.unwrap();
-        while job.state != State::Running {
+        while job.state != JobState::Running {
             job = world.jobs.wait_change(&id, job.revision, PATIENCE).await.unwrap();
         }
         // The worker may not have its job in hand yet; then it hears at the renewal.
         world.jobs.cancel(&id).await.unwrap();
         world.clock.advance(LEASE / 2);
-        assert_eq!(world.jobs.wait(&id, PATIENCE).await.unwrap().state, State::Completed);
+        assert_eq!(world.jobs.wait(&id, PATIENCE).await.unwrap().state, JobState::Completed);
         worker.dismiss().await;
     })
     .await;
@@ -128,10 +128,10 @@ async fn a_worker_that_lost_its_lease_is_told_and_keeps_nothing() {
         tx.execute(store::sql(steal).bind(&id)).await.unwrap();
         tx.commit().await.unwrap();
         world.clock.advance(LEASE / 2);
-        assert_eq!(reasons.recv().await, Some(Some(Stop::LeaseLost)));
+        assert_eq!(reasons.recv().await, Some(Some(StopReason::LeaseLost)));
         worker.dismiss().await;
         let job = world.jobs.get(&id).await.unwrap();
-        assert_eq!((job.state, job.attempt), (State::Running, 2));
+        assert_eq!((job.state, job.attempt), (JobState::Running, 2));
     })
     .await;
 }
@@ -142,25 +142,25 @@ async fn a_shutdown_hands_back_what_is_not_done_in_time() {
         let world = World::new(db).await;
         for grace in [Duration::ZERO, PATIENCE] {
             let begun = Arc::new(Notify::new());
-            let bell = Arc::clone(&begun);
+            let notify = Arc::clone(&begun);
             let config = WorkerConfig { shutdown_grace: grace, ..config() };
             // With no time it is dropped; with time it sees for itself that it should go.
             let worker = world.hire(config, move |context: JobContext| {
-                let bell = Arc::clone(&bell);
+                let notify = Arc::clone(&notify);
                 async move {
-                    bell.notify_one();
+                    notify.notify_one();
                     if grace.is_zero() {
                         std::future::pending::<()>().await;
                     }
                     context.stopping().cancelled().await;
-                    Outcome::Release
+                    JobOutcome::Release
                 }
             });
             let id = world.push("one").await.id;
             begun.notified().await;
             worker.dismiss().await;
             let job = world.jobs.get(&id).await.unwrap();
-            assert_eq!((job.state, job.attempt, job.error), (State::Queued, 0, None));
+            assert_eq!((job.state, job.attempt, job.error), (JobState::Queued, 0, None));
             let (again, fence) = world.claim("one", 1).await.remove(0);
             assert_eq!((again.id, again.attempt, fence), (id, 1, 2));
         }
@@ -173,13 +173,13 @@ async fn what_ends_within_the_grace_is_kept() {
     on_every_engine(async |db| {
         let world = World::new(db).await;
         let begun = Arc::new(Notify::new());
-        let bell = Arc::clone(&begun);
+        let notify = Arc::clone(&begun);
         let worker = world.hire(config(), move |context: JobContext| {
-            let bell = Arc::clone(&bell);
+            let notify = Arc::clone(&notify);
             async move {
-                bell.notify_one();
+                notify.notify_one();
                 context.stopping().cancelled().await;
-                Outcome::done(&1)
+                JobOutcome::done(&1)
             }
         });
         let (first, second) = (world.push("one").await.id, world.push("two").await.id);
@@ -188,8 +188,8 @@ async fn what_ends_within_the_grace_is_kept() {
         let states =
             [world.jobs.get(&first).await.unwrap(), world.jobs.get(&second).await.unwrap()]
                 .map(|job| job.state);
-        assert!(states.contains(&State::Completed), "{states:?}");
-        assert!(!states.contains(&State::Running), "{states:?}");
+        assert!(states.contains(&JobState::Completed), "{states:?}");
+        assert!(!states.contains(&JobState::Running), "{states:?}");
     })
     .await;
 }
@@ -207,7 +207,7 @@ async fn progress_is_seen_while_it_is_made() {
                     context.progress(page, Some(3), Some(&"п".repeat(600)));
                     go_on.notified().await;
                 }
-                Outcome::Done(None)
+                JobOutcome::Done(None)
             }
         });
         let id = world.push("one").await.id;
@@ -215,7 +215,7 @@ async fn progress_is_seen_while_it_is_made() {
         let mut pages = Vec::new();
         while !job.state.is_finished() {
             job = world.jobs.wait_change(&id, job.revision, PATIENCE).await.unwrap();
-            if job.state == State::Running && job.progress.done > pages.len() as u64 {
+            if job.state == JobState::Running && job.progress.done > pages.len() as u64 {
                 pages.push(job.progress.done);
                 assert_eq!(job.progress.note.as_ref().unwrap().len(), 512);
                 seen.notify_one();

@@ -7,20 +7,20 @@ use clock::Millis;
 use fault::Fault;
 
 use super::WorkerConfig;
-use super::crew::Crew;
-use crate::context::{Live, Said, Stop};
+use super::active::ActiveJobs;
+use crate::context::{ReportedProgress, RunningJob, StopReason};
 use crate::queue::Jobs;
-use crate::sql::{self, Renewed, millis};
+use crate::sql::{self, RenewResult, millis};
 
 /// However short a configuration is.
-const RENEW_LEAST: Duration = Duration::from_millis(5);
+const RENEW_INTERVAL_MIN: Duration = Duration::from_millis(5);
 
 /// Never returns.
-pub(super) async fn keep_renewing(jobs: &Jobs, crew: &Crew, config: &WorkerConfig) {
-    let every = config.progress_every.min(config.lease / 3).max(RENEW_LEAST);
+pub(super) async fn keep_renewing(jobs: &Jobs, active: &ActiveJobs, config: &WorkerConfig) {
+    let every = config.progress_interval.min(config.lease / 3).max(RENEW_INTERVAL_MIN);
     loop {
         tokio::time::sleep(every).await;
-        let due = due(crew, millis(config.lease), jobs.now());
+        let due = due(active, millis(config.lease), jobs.now());
         if due.is_empty() {
             continue;
         }
@@ -32,41 +32,49 @@ pub(super) async fn keep_renewing(jobs: &Jobs, crew: &Crew, config: &WorkerConfi
 }
 
 /// Those with something new to say, and those whose lease has lost a third.
-fn due(crew: &Crew, lease_ms: i64, now: Millis) -> Vec<(Arc<Live>, Said)> {
-    let members = crew.members().into_iter().map(|live| {
-        let said = live.progress();
-        (live, said)
+fn due(
+    active: &ActiveJobs,
+    lease_ms: i64,
+    now: Millis,
+) -> Vec<(Arc<RunningJob>, ReportedProgress)> {
+    let jobs_held = active.jobs_held().into_iter().map(|running_job| {
+        let reported = running_job.progress();
+        (running_job, reported)
     });
-    let left = |live: &Live| live.lease_until().0.saturating_sub(now.0);
-    members.filter(|(live, said)| said.is_news() || left(live) <= lease_ms / 3 * 2).collect()
+    let left = |running_job: &RunningJob| running_job.lease_until().0.saturating_sub(now.0);
+    jobs_held
+        .filter(|(running_job, reported)| {
+            reported.has_unwritten() || left(running_job) <= lease_ms / 3 * 2
+        })
+        .collect()
 }
 
 async fn renew_all(
     jobs: &Jobs,
-    due: Vec<(Arc<Live>, Said)>,
+    due: Vec<(Arc<RunningJob>, ReportedProgress)>,
     config: &WorkerConfig,
 ) -> Result<(), Fault> {
     let db = &jobs.0.db;
     let mut tx = db.begin().await?;
     let until = Millis(jobs.now().0.saturating_add(millis(config.lease)));
     let mut renewed = Vec::with_capacity(due.len());
-    for (live, said) in &due {
-        renewed.push(sql::renew(db, &mut tx, live.hold(), until, &said.value).await?);
+    for (running_job, reported) in &due {
+        renewed.push(sql::renew(db, &mut tx, running_job.hold(), until, &reported.value).await?);
     }
     tx.commit().await?;
-    for ((live, said), renewed) in due.iter().zip(renewed) {
+    for ((running_job, reported), renewed) in due.iter().zip(renewed) {
         match renewed {
-            Renewed::Held { cancel_asked } => {
-                live.renewed(until, said);
-                if cancel_asked {
-                    live.stop(Stop::Cancelled);
+            RenewResult::Held { cancel_requested } => {
+                running_job.renewed(until, reported);
+                if cancel_requested {
+                    running_job.stop(StopReason::Cancelled);
                 }
-                if said.is_news() {
-                    jobs.0.hub.changed(&live.job.id);
+                if reported.has_unwritten() {
+                    jobs.0.wakeups.changed(&running_job.job.id);
                 }
             }
-            Renewed::Locked => {}
-            Renewed::Lost => live.stop(Stop::LeaseLost),
+            RenewResult::Locked => {}
+            RenewResult::Lost => running_job.stop(StopReason::LeaseLost),
         }
     }
     Ok(())

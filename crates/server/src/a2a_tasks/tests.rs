@@ -2,18 +2,18 @@
 
 use testkit::on_every_engine;
 use transport_a2a::{
-    Lease, MemoryTasks, NOTICES_MAX, Next, Notice, Place, PushConfig, Task, TaskFilter, TaskRecord,
-    TaskState, TaskStatus, TaskStore,
+    Lease, MemoryTaskStore, NextNotification, PENDING_NOTIFICATIONS_MAX, PushConfig,
+    PushNotification, Task, TaskCursor, TaskFilter, TaskRecord, TaskState, TaskStatus, TaskStore,
 };
 
-use super::{MIGRATIONS, SqlTasks};
+use super::{MIGRATIONS, SqlTaskStore};
 
 /// Runs a test on every store there is.
 async fn everywhere(test: impl AsyncFn(&dyn TaskStore)) {
-    test(&MemoryTasks::default()).await;
+    test(&MemoryTaskStore::default()).await;
     on_every_engine(async |db| {
         db.migrate(&[MIGRATIONS]).await.unwrap();
-        test(&SqlTasks(db.clone())).await;
+        test(&SqlTaskStore(db.clone())).await;
     })
     .await;
 }
@@ -92,7 +92,7 @@ async fn lists_are_in_order_and_go_on_from_a_place() {
         let all = TaskFilter { limit: 9, ..TaskFilter::default() };
         let page = store.list("a", "o", &all).await.unwrap();
         assert_eq!((ids(&page.tasks), page.total), (vec!["t5", "t4", "t3", "t2", "t1", "t0"], 6));
-        let after = Some(Place { updated_ms: 2, id: "t4".to_owned() });
+        let after = Some(TaskCursor { updated_ms: 2, id: "t4".to_owned() });
         let next = TaskFilter { after, limit: 2, ..TaskFilter::default() };
         let page = store.list("a", "o", &next).await.unwrap();
         assert_eq!((ids(&page.tasks), page.total), (vec!["t3", "t2"], 6));
@@ -123,15 +123,15 @@ async fn the_oldest_go_first_and_the_running_stay() {
         for at in 1..5 {
             let id = format!("t{at}");
             store.put(&record("o", &id, at, TaskState::Completed), None, &[]).await.unwrap();
-            store.put_push("a", "o", &webhook(&id)).await.unwrap();
+            store.put_push_config("a", "o", &webhook(&id)).await.unwrap();
         }
-        store.bound("a", "o", 9).await.unwrap();
-        store.bound("a", "o", 2).await.unwrap();
+        store.delete_oldest("a", "o", 9).await.unwrap();
+        store.delete_oldest("a", "o", 2).await.unwrap();
         let all = TaskFilter { limit: 9, ..TaskFilter::default() };
         assert_eq!(ids(&store.list("a", "o", &all).await.unwrap().tasks), ["t4", "t3", "t0"]);
-        assert!(store.pushes("a", "o", "t1").await.unwrap().is_empty());
-        assert_eq!(store.pushes("a", "o", "t4").await.unwrap().len(), 1);
-        store.forget_before("a", 4).await.unwrap();
+        assert!(store.push_configs("a", "o", "t1").await.unwrap().is_empty());
+        assert_eq!(store.push_configs("a", "o", "t4").await.unwrap().len(), 1);
+        store.delete_older("a", 4).await.unwrap();
         assert_eq!(ids(&store.list("a", "o", &all).await.unwrap().tasks), ["t4", "t0"]);
         assert_eq!(store.list("a", "p", &all).await.unwrap().total, 0);
     })
@@ -148,15 +148,15 @@ async fn webhooks_are_kept_with_their_secrets_and_replaced_by_name() {
             token: Some("secret".to_owned()),
             ..PushConfig::default()
         };
-        store.put_push("a", "o", &webhook).await.unwrap();
+        store.put_push_config("a", "o", &webhook).await.unwrap();
         webhook.url.push('c');
-        store.put_push("a", "o", &webhook).await.unwrap();
-        assert_eq!(store.pushes("a", "o", "t").await.unwrap(), [webhook]);
-        assert!(store.pushes("a", "p", "t").await.unwrap().is_empty());
+        store.put_push_config("a", "o", &webhook).await.unwrap();
+        assert_eq!(store.push_configs("a", "o", "t").await.unwrap(), [webhook]);
+        assert!(store.push_configs("a", "p", "t").await.unwrap().is_empty());
         for _ in 0..2 {
-            store.delete_push("a", "o", "t", "w").await.unwrap();
+            store.delete_push_config("a", "o", "t", "w").await.unwrap();
         }
-        assert!(store.pushes("a", "o", "t").await.unwrap().is_empty());
+        assert!(store.push_configs("a", "o", "t").await.unwrap().is_empty());
     })
     .await;
 }
@@ -170,9 +170,9 @@ fn push(id: &str) -> PushConfig {
     }
 }
 
-async fn due(store: &dyn TaskStore, now_ms: i64) -> Box<Notice> {
-    match store.next_notice(now_ms, now_ms + 100, &[]).await.unwrap() {
-        Next::Due(notice) => notice,
+async fn due(store: &dyn TaskStore, now_ms: i64) -> Box<PushNotification> {
+    match store.next_notification(now_ms, now_ms + 100, &[]).await.unwrap() {
+        NextNotification::Due(notification) => notification,
         other => panic!("{other:?}"),
     }
 }
@@ -186,8 +186,8 @@ async fn notices_are_kept_with_their_change_and_come_in_order() {
     everywhere(async |store| {
         let first = record("o", "t", 1, TaskState::Working);
         store.put(&first, None, &text(&["nobody listens"])).await.unwrap();
-        assert_eq!(store.next_notice(9, 99, &[]).await.unwrap(), Next::Nothing);
-        store.put_push("a", "o", &push("w")).await.unwrap();
+        assert_eq!(store.next_notification(9, 99, &[]).await.unwrap(), NextNotification::Nothing);
+        store.put_push_config("a", "o", &push("w")).await.unwrap();
         let second = TaskRecord { version: 2, ..record("o", "t", 5, TaskState::Working) };
         assert!(store.put(&second, Some(1), &text(&["one", "two"])).await.unwrap());
         // A version that was not kept says nothing.
@@ -195,29 +195,38 @@ async fn notices_are_kept_with_their_change_and_come_in_order() {
         let third = TaskRecord { version: 3, ..record("o", "t", 6, TaskState::Completed) };
         store.put(&third, Some(2), &text(&["three"])).await.unwrap();
 
-        assert_eq!(store.next_notice(4, 99, &[]).await.unwrap(), Next::Later(5));
+        assert_eq!(store.next_notification(4, 99, &[]).await.unwrap(), NextNotification::Later(5));
         assert_eq!(
-            store.next_notice(9, 99, &["o".to_owned()]).await.unwrap(),
-            Next::Nothing,
+            store.next_notification(9, 99, &["o".to_owned()]).await.unwrap(),
+            NextNotification::Nothing,
             "a busy owner waits"
         );
         let one = due(store, 10).await;
         assert_eq!((one.json.as_str(), one.tries, one.push.id.as_str()), ("one", 0, "w"));
         // It is taken, and what follows waits for it.
-        assert_eq!(store.next_notice(11, 99, &[]).await.unwrap(), Next::Later(110));
-        store.notice_failed(&one, 50).await.unwrap();
-        assert_eq!(store.next_notice(49, 99, &[]).await.unwrap(), Next::Later(50));
+        assert_eq!(
+            store.next_notification(11, 99, &[]).await.unwrap(),
+            NextNotification::Later(110)
+        );
+        store.notification_failed(&one, 50).await.unwrap();
+        assert_eq!(
+            store.next_notification(49, 99, &[]).await.unwrap(),
+            NextNotification::Later(50)
+        );
         let again = due(store, 50).await;
         assert_eq!((again.json.as_str(), again.tries), ("one", 1));
         // Whoever took it died: it is told again.
         let again = due(store, 151).await;
-        store.notice_done(&again).await.unwrap();
+        store.notification_delivered(&again).await.unwrap();
         let two = due(store, 152).await;
         assert_eq!(two.json, "two");
-        store.notice_done(&two).await.unwrap();
+        store.notification_delivered(&two).await.unwrap();
         assert_eq!(due(store, 153).await.json, "three");
-        assert_eq!(store.drop_notices(&two).await.unwrap(), 1);
-        assert_eq!(store.next_notice(999, 1_099, &[]).await.unwrap(), Next::Nothing);
+        assert_eq!(store.drop_notifications(&two).await.unwrap(), 1);
+        assert_eq!(
+            store.next_notification(999, 1_099, &[]).await.unwrap(),
+            NextNotification::Nothing
+        );
     })
     .await;
 }
@@ -228,24 +237,34 @@ async fn notices_go_with_their_webhook_and_their_task_and_are_bounded() {
         let first = record("o", "t", 1, TaskState::Working);
         store.put(&first, None, &[]).await.unwrap();
         for id in ["v", "w"] {
-            store.put_push("a", "o", &push(id)).await.unwrap();
+            store.put_push_config("a", "o", &push(id)).await.unwrap();
         }
         let second = TaskRecord { version: 2, ..record("o", "t", 5, TaskState::Completed) };
         store.put(&second, Some(1), &text(&["one"])).await.unwrap();
-        store.delete_push("a", "o", "t", "v").await.unwrap();
+        store.delete_push_config("a", "o", "t", "v").await.unwrap();
         let one = due(store, 9).await;
         assert_eq!(one.push.id, "w");
-        assert_eq!(store.next_notice(9, 99, &[]).await.unwrap(), Next::Later(109));
+        assert_eq!(
+            store.next_notification(9, 99, &[]).await.unwrap(),
+            NextNotification::Later(109)
+        );
 
-        let many: Vec<String> = (0..NOTICES_MAX).map(|it| it.to_string()).collect();
+        let many: Vec<String> = (0..PENDING_NOTIFICATIONS_MAX).map(|it| it.to_string()).collect();
         let third = TaskRecord { version: 3, ..second.clone() };
         assert!(store.put(&third, Some(2), &many).await.unwrap(), "the task is kept all the same");
-        assert_eq!(store.drop_notices(&one).await.unwrap(), 1, "what does not fit is not kept");
+        assert_eq!(
+            store.drop_notifications(&one).await.unwrap(),
+            1,
+            "what does not fit is not kept"
+        );
         let fourth = TaskRecord { version: 4, ..second };
         store.put(&fourth, Some(3), &many).await.unwrap();
-        store.forget_before("a", 1_000).await.unwrap();
-        assert_eq!(store.next_notice(9_999, 19_999, &[]).await.unwrap(), Next::Nothing);
-        assert_eq!(store.drop_notices(&one).await.unwrap(), 0);
+        store.delete_older("a", 1_000).await.unwrap();
+        assert_eq!(
+            store.next_notification(9_999, 19_999, &[]).await.unwrap(),
+            NextNotification::Nothing
+        );
+        assert_eq!(store.drop_notifications(&one).await.unwrap(), 0);
     })
     .await;
 }

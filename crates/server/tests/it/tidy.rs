@@ -55,15 +55,15 @@ fn edges() -> BTreeMap<String, BTreeSet<String>> {
 
 /// What each crate may depend on, one row a crate. `server`, `bench` and `testkit` may use all.
 const ALLOWED: &[(&str, &[&str])] = &[
-    ("archive-accounts", &["auth", "clock", "fault", "jobs", "store"]),
+    ("archive-accounts", &["auth", "clock", "fault", "store"]),
     (
         "archive-documents",
-        &["archive-accounts", "archive-extract", "archive-text", "clock", "fault", "jobs", "store"],
+        &["archive-accounts", "archive-extract", "archive-text", "clock", "fault", "store"],
     ),
     ("archive-drafts", &["archive-entities", "archive-text", "cite"]),
     ("archive-entities", &["archive-text", "cite"]),
     ("archive-extract", &["archive-text"]),
-    ("archive-insights", &["archive-accounts", "archive-text", "clock", "fault", "jobs", "store"]),
+    ("archive-insights", &["archive-accounts", "archive-text", "clock", "fault", "store"]),
     ("archive-integrity", &["cite"]),
     ("archive-text", &[]),
     ("auth", &["fault"]),

@@ -9,7 +9,7 @@ use archive_insights::Insights;
 use archive_integrity::Test;
 use async_trait::async_trait;
 use fault::Fault;
-use jobs::{Handler, JobContext, Outcome};
+use jobs::{JobContext, JobHandler, JobOutcome};
 use llm::Model;
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -31,14 +31,14 @@ pub(crate) struct Testing {
 }
 
 #[async_trait]
-impl Handler for Testing {
-    async fn run(&self, context: JobContext) -> Outcome {
+impl JobHandler for Testing {
+    async fn run(&self, context: JobContext) -> JobOutcome {
         let stopping = context.stopping().clone();
         tokio::select! {
             biased;
-            _ = context.cancelled() => Outcome::Cancelled,
-            () = stopping.cancelled() => Outcome::Release,
-            ended = self.test(&context) => Outcome::from_result(ended),
+            _ = context.cancelled() => JobOutcome::Cancelled,
+            () = stopping.cancelled() => JobOutcome::Release,
+            ended = self.test(&context) => JobOutcome::from_result(ended),
         }
     }
 }

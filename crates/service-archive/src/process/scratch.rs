@@ -59,7 +59,7 @@ mod tests {
     use std::sync::Arc;
 
     use clock::Millis;
-    use jobs::{Limits, NewJob};
+    use jobs::{NewJob, QueueLimits};
     use store::{Db, StoreConfig};
     use testkit::{FakeClock, TempFolder};
 
@@ -81,7 +81,7 @@ mod tests {
         let db = Db::open(&StoreConfig::sqlite(folder.path())).await.unwrap();
         db.migrate(&[jobs::MIGRATIONS]).await.unwrap();
         let clock = Arc::new(FakeClock::new(Millis(0)));
-        let jobs = Jobs::new(db.clone(), clock, Limits::default());
+        let jobs = Jobs::new(db.clone(), clock, QueueLimits::default());
         let push = async || jobs.push(NewJob::new("x", &()).unwrap()).await.unwrap().job.id;
         let (live, over) = (push().await, push().await);
         jobs.cancel(&over).await.unwrap();

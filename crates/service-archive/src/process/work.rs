@@ -12,7 +12,7 @@ use archive_text::PageText;
 use async_trait::async_trait;
 use clock::{Clock, Millis};
 use fault::Fault;
-use jobs::{Handler, JobContext, Outcome, Stop};
+use jobs::{JobContext, JobHandler, JobOutcome, StopReason};
 use llm::Model;
 use store::Db;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -52,11 +52,11 @@ pub(crate) struct Processing {
 }
 
 #[async_trait]
-impl Handler for Processing {
-    async fn run(&self, context: JobContext) -> Outcome {
+impl JobHandler for Processing {
+    async fn run(&self, context: JobContext) -> JobOutcome {
         let errand: Errand = match context.payload() {
             Ok(errand) => errand,
-            Err(fault) => return Outcome::Fail(fault),
+            Err(fault) => return JobOutcome::Fail(fault),
         };
         // Fires however this ends, so that the thread that reads ends the child.
         let halt = CancellationToken::new();
@@ -65,24 +65,24 @@ impl Handler for Processing {
         let ended = tokio::select! {
             biased;
             stop = context.cancelled() => {
-                if stop == Stop::Cancelled {
+                if stop == StopReason::Cancelled {
                     self.stopped(&context, &errand).await;
                 }
-                return Outcome::Cancelled;
+                return JobOutcome::Cancelled;
             }
-            () = stopping.cancelled() => return Outcome::Release,
+            () = stopping.cancelled() => return JobOutcome::Release,
             ended = self.process(&context, &errand, &halt) => ended,
         };
         match ended {
-            Ok(()) => Outcome::Committed,
+            Ok(()) => JobOutcome::Committed,
             // The file went away, or somebody else has it, or the job.
             Err(fault)
                 if matches!(fault.code(), "file_not_found" | "superseded" | "lease_lost") =>
             {
-                Outcome::Cancelled
+                JobOutcome::Cancelled
             }
             Err(fault) => {
-                let outcome = Outcome::from(fault);
+                let outcome = JobOutcome::from(fault);
                 self.note_failure(&context, &errand, &outcome).await;
                 outcome
             }
@@ -143,7 +143,7 @@ impl Processing {
     ) -> Result<(), Fault> {
         let (context, id) = (work.context, &work.file.id);
         let mut tx = self.db.begin().await?;
-        context.fence().still_mine(&mut tx).await?;
+        context.fence().ensure_held(&mut tx).await?;
         // It may have been put into another case meanwhile.
         let file = self.documents.find_in(&mut tx, id).await?;
         for insight in &mut new {
@@ -262,11 +262,11 @@ impl Processing {
     }
 
     /// A file whose last attempt failed has failed.
-    async fn note_failure(&self, context: &JobContext, errand: &Errand, outcome: &Outcome) {
+    async fn note_failure(&self, context: &JobContext, errand: &Errand, outcome: &JobOutcome) {
         let last = context.job().attempt >= context.job().max_attempts;
         let message = match outcome {
-            Outcome::Fail(fault) => fault.message(),
-            Outcome::Retry { fault, .. } if last => fault.message(),
+            JobOutcome::Fail(fault) => fault.message(),
+            JobOutcome::Retry { fault, .. } if last => fault.message(),
             _ => return,
         };
         let noted = async {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use contract::MemoryParts;
-use jobs::{NewJob, State};
+use jobs::{JobState, NewJob};
 use serde_json::{Value, json};
 use testkit::TempFolder;
 
@@ -58,7 +58,7 @@ pub(crate) fn a_running_job_is_cancelled() {
         assert!(code == "INVALID_INPUT" && said.contains(id), "{said}");
         let status = user.ok("arkiver_file_status", json!({ "fileId": file })).await;
         assert_eq!(status["file"]["status"], "processing");
-        while world.jobs.get(id).await.unwrap().state != State::Running {
+        while world.jobs.get(id).await.unwrap().state != JobState::Running {
             let seen = world.jobs.get(id).await.unwrap().revision;
             world.jobs.wait_change(id, seen, Duration::from_secs(10)).await.unwrap();
         }
@@ -294,7 +294,7 @@ pub(crate) fn nobody_waits_for_all_files_of_another() {
             let job = ann.ok("arkiver_process_file", args).await["jobId"].clone();
             let id = job.as_str().unwrap().to_owned();
             // The first two are taken up at once, and hang.
-            while at < 2 && world.jobs.get(&id).await.unwrap().state != State::Running {
+            while at < 2 && world.jobs.get(&id).await.unwrap().state != JobState::Running {
                 let seen = world.jobs.get(&id).await.unwrap().revision;
                 world.jobs.wait_change(&id, seen, Duration::from_secs(10)).await.unwrap();
             }

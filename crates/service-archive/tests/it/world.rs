@@ -15,7 +15,7 @@ use contract::{
 };
 use fault::{Fault, Kind};
 use futures_util::StreamExt as _;
-use jobs::{Jobs, Limits};
+use jobs::{Jobs, QueueLimits};
 use llm::Model;
 use serde_json::{Map, Value, json};
 use service_archive::{Minted, Parts, Reader, Tokens};
@@ -96,7 +96,7 @@ impl World {
         db.migrate(&owners).await.unwrap();
         db.migrate(&[archive_insights::MIGRATIONS]).await.unwrap();
         let clock = Arc::new(FakeClock::new(NOW));
-        let jobs = Jobs::new(db.clone(), Arc::clone(&clock) as _, Limits::default());
+        let jobs = Jobs::new(db.clone(), Arc::clone(&clock) as _, QueueLimits::default());
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let folder = TempFolder::new();
         let people =

@@ -4,7 +4,7 @@
 use clock::Millis;
 use fault::Fault;
 use pricing_engine::Amount;
-use store::{Db, Row, Tx, Value, sql, sql_built};
+use store::{Db, SqlRow, SqlValue, Tx, sql, sql_built};
 
 use crate::books::proposals::within;
 
@@ -60,7 +60,7 @@ pub(crate) async fn page(
     before: i64,
     limit: u32,
 ) -> Result<Vec<(i64, Entry)>, Fault> {
-    let mut values: Vec<Value> = vec![before.into(), limit.into()];
+    let mut values: Vec<SqlValue> = vec![before.into(), limit.into()];
     let mut of = within(prefixes, &mut values);
     if let Some(sku) = sku {
         values.push(sku.into());
@@ -74,7 +74,7 @@ pub(crate) async fn page(
     db.fetch_all(statement).await?.iter().map(read).collect()
 }
 
-fn read(row: &Row) -> Result<(i64, Entry), Fault> {
+fn read(row: &SqlRow) -> Result<(i64, Entry), Fault> {
     let entry = Entry {
         at: Millis(row.int(1)?),
         action: row.text(2)?,

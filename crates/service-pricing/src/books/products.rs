@@ -4,7 +4,7 @@ use clock::Millis;
 use fault::Fault;
 use pricing_engine::Amount;
 use serde_json::{Map, Value};
-use store::{Db, Row, Sql, Tx, placeholders, sql, sql_built};
+use store::{Db, Sql, SqlRow, Tx, placeholders, sql, sql_built};
 
 /// How many rows one statement writes. SQLite looks for each value's name among all the others, so a
 /// statement of many values costs by their square.
@@ -124,7 +124,7 @@ pub(crate) async fn reprice(
     Ok(tx.execute(first.bind(sku).bind(new.micros()).bind(now.0)).await? == 1)
 }
 
-fn read(row: &Row) -> Result<Product, Fault> {
+fn read(row: &SqlRow) -> Result<Product, Fault> {
     let amount = |column| Ok::<_, Fault>(row.int_or_null(column)?.and_then(Amount::from_micros));
     Ok(Product {
         sku: row.text(0)?,

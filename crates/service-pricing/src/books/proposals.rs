@@ -7,7 +7,7 @@
 use clock::{DAY_MS, Millis};
 use fault::{Fault, Kind};
 use pricing_engine::{Amount, Proposal};
-use store::{Db, Row, Sql, Tx, Value, sql, sql_built};
+use store::{Db, Sql, SqlRow, SqlValue, Tx, sql, sql_built};
 
 use crate::books::audit::{self, Entry};
 use crate::books::{products, switch};
@@ -141,8 +141,8 @@ pub(crate) struct Search<'a> {
 pub(crate) async fn page(db: &Db, search: Search<'_>, limit: u32) -> Result<Vec<Kept>, Fault> {
     let Search { sku, status, prefixes, before, now } = search;
     let mut text = format!("SELECT {COLUMNS} FROM pricing_proposal WHERE ");
-    let mut values: Vec<Value> = Vec::new();
-    let mut and = |condition: &str, value: Value| {
+    let mut values: Vec<SqlValue> = Vec::new();
+    let mut and = |condition: &str, value: SqlValue| {
         values.push(value);
         text.push_str(&condition.replace('?', &format!("${}", values.len())));
         text.push_str(" AND ");
@@ -181,7 +181,7 @@ fn oldest(now: Millis) -> String {
 
 /// The condition that a row's SKU begins with one of the prefixes. What begins with what is the same
 /// on both engines, whatever order they keep texts in.
-pub(crate) fn within(prefixes: Option<&[String]>, values: &mut Vec<Value>) -> String {
+pub(crate) fn within(prefixes: Option<&[String]>, values: &mut Vec<SqlValue>) -> String {
     let Some(prefixes) = prefixes else { return "TRUE".to_owned() };
     let mut conditions = vec!["FALSE".to_owned()];
     for prefix in prefixes {
@@ -275,7 +275,7 @@ fn entry(action: &str, kept: &Kept, deed: Deed<'_>) -> Entry {
     }
 }
 
-fn read(row: &Row) -> Result<Kept, Fault> {
+fn read(row: &SqlRow) -> Result<Kept, Fault> {
     let lost = || Fault::internal("a proposal in the books cannot be read");
     let amount = |column| Amount::from_micros(row.int(column)?).ok_or_else(lost);
     Ok(Kept {

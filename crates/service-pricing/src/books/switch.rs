@@ -3,7 +3,7 @@
 
 use clock::Millis;
 use fault::{Fault, Kind};
-use store::{Db, Row, Tx, sql};
+use store::{Db, SqlRow, Tx, sql};
 
 const FIND: &str =
     "SELECT is_on, reason, since_ms, by_subject FROM pricing_switch WHERE name = 'all'";
@@ -52,7 +52,7 @@ pub(crate) async fn set(tx: &mut Tx, switch: &Switch) -> Result<(), Fault> {
     tx.execute(bound).await.map(drop)
 }
 
-fn read(row: &Row) -> Result<Switch, Fault> {
+fn read(row: &SqlRow) -> Result<Switch, Fault> {
     Ok(Switch {
         on: row.flag(0)?,
         reason: row.text_or_null(1)?,

@@ -5,7 +5,7 @@ use clock::Millis;
 use fault::Fault;
 use pricing_engine::Amount;
 use sha2::{Digest as _, Sha256};
-use store::{Db, Row, Sql, Tx, placeholders, sql, sql_built};
+use store::{Db, Sql, SqlRow, Tx, placeholders, sql, sql_built};
 
 /// How many rows one statement writes. SQLite looks for each value's name among all the others, so a
 /// statement of many values costs by their square. There are a few sizes and no others, because each
@@ -112,7 +112,7 @@ pub(crate) async fn window(
     db.fetch_all(bound).await?.iter().map(read).collect()
 }
 
-fn read(row: &Row) -> Result<Tick, Fault> {
+fn read(row: &SqlRow) -> Result<Tick, Fault> {
     let lost = || Fault::internal("a tick's price is not an amount");
     let competitor_price = row.int_or_null(5)?;
     Ok(Tick {

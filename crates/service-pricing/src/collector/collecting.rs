@@ -4,7 +4,7 @@
 use clock::Millis;
 use contract::Cx;
 use fault::Fault;
-use jobs::{Job, NewJob, State};
+use jobs::{Job, JobState, NewJob};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -89,11 +89,11 @@ pub(super) fn unknown(id: &str) -> Fault {
 
 pub(super) fn describe(job: &Job, errand: &Errand) -> Result<Value, Fault> {
     let status = match job.state {
-        State::Queued => "QUEUED",
-        State::Running => "RUNNING",
-        State::Completed => "DONE",
-        State::Failed => "FAILED",
-        State::Cancelled => "CANCELLED",
+        JobState::Queued => "QUEUED",
+        JobState::Running => "RUNNING",
+        JobState::Completed => "DONE",
+        JobState::Failed => "FAILED",
+        JobState::Cancelled => "CANCELLED",
     };
     let found: Option<Found> = job.result_as()?;
     let time = |at: Option<Millis>| at.map(Millis::to_rfc3339);
@@ -121,7 +121,7 @@ pub(super) fn describe(job: &Job, errand: &Errand) -> Result<Value, Fault> {
 
 /// From 0 to 1, by the places that were looked in: the note of a job's progress says how many.
 fn progress(job: &Job) -> f64 {
-    if job.state == State::Completed {
+    if job.state == JobState::Completed {
         return 1.0;
     }
     let note = job.progress.note.as_deref().and_then(|note| note.split_once('/'));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use contract::{Cx, JobPhase, JobQuery, JobReport};
 use fault::{Fault, Kind};
-use jobs::State;
+use jobs::JobState;
 
 use crate::collector::collecting::{Errand, begun, describe, line, unknown};
 use crate::collector::names::reach;
@@ -31,14 +31,14 @@ pub(super) async fn collecting(cx: Cx<Collector>, ask: JobQuery) -> Result<JobRe
     let told = describe(&job, &errand)?;
     let note = line(&job, &errand, &told);
     let phase = match job.state {
-        State::Queued | State::Running => JobPhase::Working,
-        State::Cancelled => JobPhase::Cancelled,
-        State::Failed => {
+        JobState::Queued | JobState::Running => JobPhase::Working,
+        JobState::Cancelled => JobPhase::Cancelled,
+        JobState::Failed => {
             let message =
                 job.error.as_ref().map_or("the collection failed", |it| it.message.as_str());
             JobPhase::Ended(Err(Fault::new(Kind::Unavailable, "collection_failed", message)))
         }
-        State::Completed => {
+        JobState::Completed => {
             let mut json = begun(&job.id, &errand);
             json["job"] = told;
             JobPhase::Ended(Ok(Box::new(Said::new(json, note.as_str()))))

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ::market::{DAY_MS, Millis};
 use contract::{Authenticator, Call, CallOutcome, Caller, Catalog, Credential, Pipeline};
 use fault::Fault;
-use jobs::{Jobs, Limits, State};
+use jobs::{JobState, Jobs, QueueLimits};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use store::Db;
@@ -50,7 +50,7 @@ impl World {
     async fn new(db: &Db) -> Self {
         db.migrate(&[jobs::MIGRATIONS, crate::MIGRATIONS]).await.unwrap();
         let clock = Arc::new(FakeClock::new(NOW));
-        let jobs = Jobs::new(db.clone(), Arc::clone(&clock) as _, Limits::default());
+        let jobs = Jobs::new(db.clone(), Arc::clone(&clock) as _, QueueLimits::default());
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let folder = TempFolder::new();
         let service = collector(CollectorParts {
@@ -350,10 +350,10 @@ async fn a_cancelled_collection_keeps_nothing() {
     on_every_engine(async |db| {
         db.migrate(&[jobs::MIGRATIONS, crate::MIGRATIONS]).await.unwrap();
         // Nobody works here, so the job waits to be cancelled.
-        let jobs = Jobs::new(db.clone(), Arc::new(FakeClock::new(NOW)), Limits::default());
+        let jobs = Jobs::new(db.clone(), Arc::new(FakeClock::new(NOW)), QueueLimits::default());
         let errand = json!({ "sku": "A", "market": "DEFAULT", "connector": "mock", "depth": 3 });
         let job = jobs.push(jobs::NewJob::new(KIND, &errand).unwrap()).await.unwrap().job;
-        assert_eq!(jobs.cancel(&job.id).await.unwrap().state, State::Cancelled);
+        assert_eq!(jobs.cancel(&job.id).await.unwrap().state, JobState::Cancelled);
         let world = World::new(db).await;
         let told = world.ok("get_job_status", json!({ "job_id": job.id })).await;
         assert_eq!(told["job"]["status"], "CANCELLED");
@@ -380,7 +380,7 @@ async fn a_collection_stops_where_it_is_when_it_is_cancelled() {
         let (_line, _) = silent.accept().await.unwrap();
         world.jobs.cancel(id).await.unwrap();
         let job = world.jobs.wait(id, Duration::from_secs(60)).await.unwrap();
-        assert_eq!(job.state, State::Cancelled);
+        assert_eq!(job.state, JobState::Cancelled);
         world.close().await;
     })
     .await;

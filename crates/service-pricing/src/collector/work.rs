@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use clock::Clock;
 use fault::Fault;
-use jobs::{Fence, Handler, JobContext, Outcome};
+use jobs::{Fence, JobContext, JobHandler, JobOutcome};
 use store::Db;
 
 use crate::books::products;
@@ -23,18 +23,18 @@ pub(super) struct Collecting {
 }
 
 #[async_trait]
-impl Handler for Collecting {
-    async fn run(&self, context: JobContext) -> Outcome {
+impl JobHandler for Collecting {
+    async fn run(&self, context: JobContext) -> JobOutcome {
         let stopping = context.stopping().clone();
         let work = self.collect(&context);
         let ended = tokio::select! {
             biased;
-            _ = context.cancelled() => return Outcome::Cancelled,
-            () = stopping.cancelled() => return Outcome::Release,
+            _ = context.cancelled() => return JobOutcome::Cancelled,
+            () = stopping.cancelled() => return JobOutcome::Release,
             ended = work => ended,
         };
         match ended {
-            Ok(()) => Outcome::Committed,
+            Ok(()) => JobOutcome::Committed,
             Err(fault) => {
                 self.note_failure(&context, &fault).await;
                 fault.into()
@@ -97,7 +97,7 @@ impl Collecting {
         };
         let now = self.clock.now();
         let mut tx = self.db.begin().await?;
-        fence.still_mine(&mut tx).await?;
+        fence.ensure_held(&mut tx).await?;
         if sources::take(&mut tx, &hash, &name, now).await? {
             let new = ticks::add(&mut tx, &ticks, now).await?;
             tx.commit().await?;

@@ -67,7 +67,7 @@ impl Optimizer {
     fn kept(&self, body: Proposal, by: &str) -> Result<Kept, Fault> {
         let now = self.now();
         Ok(Kept {
-            id: self.ids.next(now)?,
+            id: self.ids.next(now),
             sku: body.sku.clone(),
             status: Status::Pending,
             current: body.current,

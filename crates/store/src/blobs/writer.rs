@@ -1,6 +1,6 @@
 //! A blob on its way in: written and hashed chunk by chunk beside the runtime, never held whole.
 //!
-//! Until it is settled it is a file in `incoming/` that goes away with its writer; a lock on the
+//! Until it is published it is a file in `incoming/` that goes away with its writer; a lock on the
 //! file tells the files of the living from those of the dead.
 
 use std::fs::{File, OpenOptions};
@@ -52,15 +52,15 @@ impl Sink {
 }
 
 /// A blob that is on the disk, whole, but not yet under its name. Dropping it removes it.
-pub struct Staged {
+pub struct StagedBlob {
     hash: BlobHash,
     length: u64,
     temporary: Temporary,
-    /// Holds the lock that says that somebody is about to settle this file.
+    /// Holds the lock that says that somebody is about to publish this file.
     _lock: File,
 }
 
-impl Staged {
+impl StagedBlob {
     pub fn hash(&self) -> BlobHash {
         self.hash
     }
@@ -69,7 +69,7 @@ impl Staged {
         self.length
     }
 
-    /// Where the bytes are until they are settled.
+    /// Where the bytes are until they are published.
     pub fn path(&self) -> &Path {
         &self.temporary.0
     }
@@ -77,9 +77,9 @@ impl Staged {
 
 /// A blob that has lost its name. Dropping it removes the file, which may take a moment.
 #[must_use]
-pub struct Withdrawn(#[expect(dead_code, reason = "it acts when it is dropped")] Temporary);
+pub struct WithdrawnBlob(#[expect(dead_code, reason = "it acts when it is dropped")] Temporary);
 
-impl Withdrawn {
+impl WithdrawnBlob {
     pub(super) fn at(path: PathBuf) -> Self {
         Self(Temporary(path))
     }
@@ -154,7 +154,7 @@ impl BlobWriter {
     }
 
     /// Once it returns, the bytes are on the disk.
-    pub async fn finish(mut self) -> Result<Staged, Fault> {
+    pub async fn finish(mut self) -> Result<StagedBlob, Fault> {
         let sink = self.rest().await?;
         let last = std::mem::take(&mut self.buffer);
         let done = spawn_blocking(move || {
@@ -164,7 +164,7 @@ impl BlobWriter {
         });
         let (hash, file) = done.await.map_err(Fault::internal)?.map_err(disk)?;
         let (length, temporary) = (self.length, self.temporary);
-        Ok(Staged { hash: BlobHash(hash), length, temporary, _lock: file })
+        Ok(StagedBlob { hash: BlobHash(hash), length, temporary, _lock: file })
     }
 }
 
@@ -198,7 +198,7 @@ pub(super) fn sweep(incoming: &Path) -> io::Result<u64> {
     let mut removed = 0;
     for entry in entries {
         let path = entry?.path();
-        // It may be settled or removed at any moment by its writer.
+        // It may be published or removed at any moment by its writer.
         let Ok(file) = File::open(&path) else { continue };
         if file.try_lock().is_ok() && std::fs::remove_file(&path).is_ok() {
             removed += 1;

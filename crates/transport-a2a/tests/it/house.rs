@@ -22,7 +22,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
-use transport_a2a::{Courier, Limits, MemoryTasks, Options, PushConfig, TaskStore};
+use transport_a2a::{A2aOptions, MemoryTaskStore, PushConfig, PushSender, TaskLimits, TaskStore};
 
 /// A tool that says what it was asked, and can be held up.
 #[derive(Default)]
@@ -120,7 +120,7 @@ pub(crate) struct Letters {
 }
 
 #[async_trait]
-impl Courier for Letters {
+impl PushSender for Letters {
     fn accepts(&self, url: &str) -> Result<(), Fault> {
         match url.starts_with("https://") {
             true => Ok(()),
@@ -208,17 +208,17 @@ fn contract() -> Contract {
 
 impl House {
     pub(crate) fn new() -> Self {
-        Self::over(Arc::new(MemoryTasks::default()), Limits::default())
+        Self::over(Arc::new(MemoryTaskStore::default()), TaskLimits::default())
     }
 
     /// The agent of the conformance suite in place of the parrot.
     pub(crate) fn fixture() -> Self {
-        Self::built(Arc::new(MemoryTasks::default()), Limits::default(), |_, options| {
+        Self::built(Arc::new(MemoryTaskStore::default()), TaskLimits::default(), |_, options| {
             transport_a2a::conformance::router(options)
         })
     }
 
-    pub(crate) fn over(store: Arc<dyn TaskStore>, limits: Limits) -> Self {
+    pub(crate) fn over(store: Arc<dyn TaskStore>, limits: TaskLimits) -> Self {
         Self::built(store, limits, |pipeline, options| {
             transport_a2a::router(pipeline, &View::default(), options)
         })
@@ -226,8 +226,8 @@ impl House {
 
     fn built(
         store: Arc<dyn TaskStore>,
-        limits: Limits,
-        router: impl FnOnce(&Arc<Pipeline>, Options) -> Result<Router, Fault>,
+        limits: TaskLimits,
+        router: impl FnOnce(&Arc<Pipeline>, A2aOptions) -> Result<Router, Fault>,
     ) -> Self {
         let parrot = Arc::new(Parrot::default());
         let service = Tools::of(Arc::clone(&parrot))
@@ -247,13 +247,13 @@ impl House {
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let ticking = Arc::clone(&clock);
         let begun = tokio::time::Instant::now();
-        let options = Options {
+        let options = A2aOptions {
             prefix: String::new(),
             public_url: None,
             open: false,
             authenticator,
             store,
-            courier: Arc::clone(&letters) as _,
+            push_sender: Arc::clone(&letters) as _,
             // Every look is a millisecond later, so that nothing happens at the same time.
             now: Arc::new(move || {
                 let passed = i64::try_from(begun.elapsed().as_millis()).unwrap();

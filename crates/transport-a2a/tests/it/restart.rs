@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
-use transport_a2a::{Limits, MemoryTasks};
+use transport_a2a::{MemoryTaskStore, TaskLimits};
 
 use crate::house::{Events, House, message};
 
@@ -18,10 +18,10 @@ async fn begun(house: &House) -> Value {
 
 #[tokio::test]
 async fn a_task_whose_runner_is_gone_has_failed() {
-    let store = Arc::new(MemoryTasks::default());
-    let first = House::over(Arc::clone(&store) as _, Limits::default());
+    let store = Arc::new(MemoryTaskStore::default());
+    let first = House::over(Arc::clone(&store) as _, TaskLimits::default());
     let id = begun(&first).await;
-    let second = House::over(store, Limits::default());
+    let second = House::over(store, TaskLimits::default());
     // While the lease holds, somebody is believed to work at it.
     let seen = second.rpc("ann", "GetTask", id.clone()).await;
     assert_eq!(seen["status"]["state"], "TASK_STATE_WORKING");
@@ -37,25 +37,25 @@ async fn a_task_whose_runner_is_gone_has_failed() {
 
 #[tokio::test]
 async fn a_server_that_is_told_to_stop_says_what_it_gave_up() {
-    let store = Arc::new(MemoryTasks::default());
-    let first = House::over(Arc::clone(&store) as _, Limits::default());
+    let store = Arc::new(MemoryTaskStore::default());
+    let first = House::over(Arc::clone(&store) as _, TaskLimits::default());
     let id = begun(&first).await;
     first.stop.cancel();
     first.tasks.close();
     first.tasks.wait().await;
-    let second = House::over(store, Limits::default());
+    let second = House::over(store, TaskLimits::default());
     let seen = second.rpc("ann", "GetTask", id).await;
     assert_eq!(seen["status"]["state"], "TASK_STATE_FAILED");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_task_is_watched_and_cancelled_through_another_server() {
-    let store = Arc::new(MemoryTasks::default());
-    let first = House::over(Arc::clone(&store) as _, Limits::default());
+    let store = Arc::new(MemoryTaskStore::default());
+    let first = House::over(Arc::clone(&store) as _, TaskLimits::default());
     let id = begun(&first).await;
     let mut here = Events::of(first.rpc_response("ann", "SubscribeToTask", id.clone()).await);
     here.next().await.unwrap();
-    let second = House::over(store, Limits::default());
+    let second = House::over(store, TaskLimits::default());
     let mut there = Events::of(second.rpc_response("ann", "SubscribeToTask", id.clone()).await);
     there.next().await.unwrap();
     let third = second.rpc("ann", "CancelTask", id.clone()).await;
@@ -70,10 +70,10 @@ async fn a_task_is_watched_and_cancelled_through_another_server() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_from_another_server_reaches_those_who_watch_here() {
-    let store = Arc::new(MemoryTasks::default());
-    let first = House::over(Arc::clone(&store) as _, Limits::default());
+    let store = Arc::new(MemoryTaskStore::default());
+    let first = House::over(Arc::clone(&store) as _, TaskLimits::default());
     let id = begun(&first).await;
-    let second = House::over(store, Limits::default());
+    let second = House::over(store, TaskLimits::default());
     let mut there = Events::of(second.rpc_response("ann", "SubscribeToTask", id).await);
     there.next().await.unwrap();
     first.parrot.go_on.notify_one();

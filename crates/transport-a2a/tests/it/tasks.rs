@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use transport_a2a::{Limits, MemoryTasks};
+use transport_a2a::{MemoryTaskStore, TaskLimits};
 
 use crate::house::{House, message};
 
@@ -198,8 +198,8 @@ async fn lists_are_narrowed_by_context_state_and_time() {
 
 #[tokio::test]
 async fn an_owner_has_so_many_tasks_and_the_oldest_make_room() {
-    let limits = Limits { tasks_max: 3, running_max: 1, ..Limits::default() };
-    let house = House::over(Arc::new(MemoryTasks::default()), limits);
+    let limits = TaskLimits { tasks_max: 3, running_max: 1, ..TaskLimits::default() };
+    let house = House::over(Arc::new(MemoryTaskStore::default()), limits);
     house.say("bob", "other").await;
     for at in 0..5 {
         house.say("ann", &format!("n{at}")).await;
@@ -240,8 +240,8 @@ async fn a_hurried_client_comes_back_for_its_answer_or_cancels() {
 
 #[tokio::test]
 async fn however_many_come_at_once_only_so_many_are_under_way() {
-    let limits = Limits { running_max: 2, running_all_max: 3, ..Limits::default() };
-    let house = House::over(Arc::new(MemoryTasks::default()), limits);
+    let limits = TaskLimits { running_max: 2, running_all_max: 3, ..TaskLimits::default() };
+    let house = House::over(Arc::new(MemoryTaskStore::default()), limits);
     let mut hurry = message("wait");
     hurry["configuration"] = json!({ "returnImmediately": true });
     let come = |who: &'static str| house.rpc_response(who, "SendMessage", hurry.clone());

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use transport_a2a::{Limits, MemoryTasks};
+use transport_a2a::{MemoryTaskStore, TaskLimits};
 
 use crate::house::{House, message};
 
@@ -57,8 +57,8 @@ async fn webhooks_are_created_read_listed_and_deleted() {
 
 #[tokio::test]
 async fn a_task_has_so_many_webhooks() {
-    let limits = Limits { webhooks_max: 1, ..Limits::default() };
-    let house = House::over(Arc::new(MemoryTasks::default()), limits);
+    let limits = TaskLimits { webhooks_max: 1, ..TaskLimits::default() };
+    let house = House::over(Arc::new(MemoryTaskStore::default()), limits);
     let task = house.say("ann", "hello").await;
     let webhook = |id: &str| json!({ "taskId": task["id"], "id": id, "url": "https://a.b" });
     for id in ["one", "one"] {
@@ -92,8 +92,8 @@ fn with_webhook(words: &str) -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_not_told_before_a_crash_is_told_after_it() {
-    let store = Arc::new(MemoryTasks::default());
-    let first = House::over(Arc::clone(&store) as _, Limits::default());
+    let store = Arc::new(MemoryTaskStore::default());
+    let first = House::over(Arc::clone(&store) as _, TaskLimits::default());
     first.letters.hanging.store(true, Ordering::SeqCst);
     let task = first.rpc("ann", "SendMessage", with_webhook("hello")).await["task"].clone();
     assert_eq!(task["status"]["state"], "TASK_STATE_COMPLETED");
@@ -104,7 +104,7 @@ async fn what_was_not_told_before_a_crash_is_told_after_it() {
     first.tasks.wait().await;
     assert!(told(&first, "w").is_empty());
 
-    let second = House::over(store, Limits::default());
+    let second = House::over(store, TaskLimits::default());
     until(&second, 3).await;
     let told = told(&second, "w");
     assert_eq!(told[0]["statusUpdate"]["status"]["state"], "TASK_STATE_WORKING");

@@ -11,16 +11,16 @@ use std::sync::{Arc, Weak};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
-use crate::seats::Seat;
+use crate::limiter::TaskPermit;
 use crate::store::TaskRecord;
 use crate::wire::{ArtifactUpdate, StatusUpdate, StreamResponse, Task};
 
-/// News that waits for a slow watcher; one that falls further behind is shown the task anew.
+/// StreamEvent that waits for a slow watcher; one that falls further behind is shown the task anew.
 const NEWS_MAX: usize = 256;
 
 /// An event, serialized once for all who hear it.
 #[derive(Debug)]
-pub(crate) struct News {
+pub(crate) struct StreamEvent {
     pub(crate) json: String,
     /// After these a stream of the task's own request ends.
     pub(crate) pauses: bool,
@@ -28,7 +28,7 @@ pub(crate) struct News {
     pub(crate) ends: bool,
 }
 
-impl News {
+impl StreamEvent {
     pub(crate) fn of(response: &StreamResponse) -> Self {
         let state = match response {
             StreamResponse::Task(task) => Some(task.status.state),
@@ -45,31 +45,31 @@ impl News {
     }
 }
 
-pub(crate) struct Live {
-    inner: Mutex<Inner>,
+pub(crate) struct LiveTask {
+    inner: Mutex<LiveState>,
     /// Set when the client wants the work to stop.
     pub(crate) cancel: CancellationToken,
 }
 
-struct Inner {
+struct LiveState {
     record: TaskRecord,
-    news: broadcast::Sender<Arc<News>>,
+    events: broadcast::Sender<Arc<StreamEvent>>,
     /// Whether the work is done in this process.
     running: bool,
     /// The work's place, given back as soon as it is over.
-    seat: Option<Seat>,
+    permit: Option<TaskPermit>,
 }
 
-impl Live {
+impl LiveTask {
     fn new(record: TaskRecord) -> Self {
-        let (news, _) = broadcast::channel(NEWS_MAX);
+        let (events, _) = broadcast::channel(NEWS_MAX);
         Self {
-            inner: Mutex::new(Inner { record, news, running: false, seat: None }),
+            inner: Mutex::new(LiveState { record, events, running: false, permit: None }),
             cancel: CancellationToken::new(),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, LiveState> {
         self.inner.lock()
     }
 
@@ -81,22 +81,22 @@ impl Live {
         self.lock().running
     }
 
-    pub(crate) fn run(&self, seat: Seat) {
+    pub(crate) fn run(&self, permit: TaskPermit) {
         let mut inner = self.lock();
         inner.running = true;
-        inner.seat = Some(seat);
+        inner.permit = Some(permit);
     }
 
     pub(crate) fn rest(&self) {
         let mut inner = self.lock();
         inner.running = false;
-        inner.seat = None;
+        inner.permit = None;
     }
 
     /// The task as it is, and everything that happens to it afterwards.
-    pub(crate) fn join(&self) -> (Task, broadcast::Receiver<Arc<News>>) {
+    pub(crate) fn join(&self) -> (Task, broadcast::Receiver<Arc<StreamEvent>>) {
         let inner = self.lock();
-        (inner.record.task.clone(), inner.news.subscribe())
+        (inner.record.task.clone(), inner.events.subscribe())
     }
 
     /// Makes the record the newest and tells what happened to it.
@@ -104,12 +104,12 @@ impl Live {
         let mut inner = self.lock();
         // Before anybody hears of it: who waited for the end may begin again at once.
         if !record.state().is_running() {
-            inner.seat = None;
+            inner.permit = None;
         }
         inner.record = record;
         for response in happened {
             // Nobody listening is nothing to report.
-            drop(inner.news.send(Arc::new(News::of(response))));
+            drop(inner.events.send(Arc::new(StreamEvent::of(response))));
         }
     }
 
@@ -117,7 +117,9 @@ impl Live {
     pub(crate) fn report(&self, change: impl FnOnce(&mut TaskRecord) -> Option<StatusUpdate>) {
         let mut inner = self.lock();
         if let Some(update) = change(&mut inner.record) {
-            drop(inner.news.send(Arc::new(News::of(&StreamResponse::StatusUpdate(update)))));
+            drop(
+                inner.events.send(Arc::new(StreamEvent::of(&StreamResponse::StatusUpdate(update)))),
+            );
         }
     }
 
@@ -162,26 +164,26 @@ fn difference(before: &Task, after: &Task) -> Vec<StreamResponse> {
 
 /// Every task that is worked at or watched here. Whoever does so holds it; nobody else keeps it.
 #[derive(Default)]
-pub(crate) struct Hub(Mutex<HashMap<(String, String), Weak<Live>>>);
+pub(crate) struct LiveTasks(Mutex<HashMap<(String, String), Weak<LiveTask>>>);
 
-impl Hub {
-    fn lock(&self) -> MutexGuard<'_, HashMap<(String, String), Weak<Live>>> {
+impl LiveTasks {
+    fn lock(&self) -> MutexGuard<'_, HashMap<(String, String), Weak<LiveTask>>> {
         self.0.lock()
     }
 
-    pub(crate) fn find(&self, owner: &str, id: &str) -> Option<Arc<Live>> {
+    pub(crate) fn find(&self, owner: &str, id: &str) -> Option<Arc<LiveTask>> {
         self.lock().get(&(owner.to_owned(), id.to_owned()))?.upgrade()
     }
 
     /// The task's place here, made from the record where it has none yet.
-    pub(crate) fn enter(&self, record: &TaskRecord) -> Arc<Live> {
+    pub(crate) fn enter(&self, record: &TaskRecord) -> Arc<LiveTask> {
         let mut all = self.lock();
         let key = (record.owner.clone(), record.task.id.clone());
         if let Some(live) = all.get(&key).and_then(Weak::upgrade) {
             return live;
         }
         all.retain(|_, live| live.strong_count() > 0);
-        let live = Arc::new(Live::new(record.clone()));
+        let live = Arc::new(LiveTask::new(record.clone()));
         all.insert(key, Arc::downgrade(&live));
         live
     }

@@ -9,18 +9,18 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, RETR
 use reqwest::redirect::Policy;
 use ssrf_guard::PublicOnly;
 
-use crate::push::Courier;
+use crate::push::PushSender;
 use crate::wire::PushConfig;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
 const TOKEN: HeaderName = HeaderName::from_static("x-a2a-notification-token");
 
-pub struct HttpCourier {
+pub struct HttpPushSender {
     client: reqwest::Client,
     private: bool,
 }
 
-impl HttpCourier {
+impl HttpPushSender {
     /// `private` allows addresses of this machine and of private networks.
     pub fn new(private: bool) -> Result<Self, Fault> {
         // A provider that is installed already is the same one.
@@ -28,8 +28,8 @@ impl HttpCourier {
         let builder = reqwest::Client::builder()
             .redirect(Policy::none())
             .no_proxy()
-            .timeout(PATIENCE)
-            .connect_timeout(PATIENCE)
+            .timeout(DELIVERY_TIMEOUT)
+            .connect_timeout(DELIVERY_TIMEOUT)
             .user_agent("stoa-a2a");
         let builder = match private {
             true => builder,
@@ -42,7 +42,7 @@ impl HttpCourier {
 }
 
 #[async_trait]
-impl Courier for HttpCourier {
+impl PushSender for HttpPushSender {
     fn accepts(&self, url: &str) -> Result<(), Fault> {
         match ssrf_guard::address_problem(url, self.private) {
             Some(expected) => Err(Fault::invalid("push_url", expected).problem("url", expected)),
@@ -67,8 +67,9 @@ impl Courier for HttpCourier {
         // The error's own text holds the address, which may hold the client's secrets.
         let response = request.send().await.map_err(|error| unreached(&error))?;
         let status = response.status();
-        let said = |it: &HeaderValue| it.to_str().ok()?.trim().parse().ok();
-        let wait = response.headers().get(RETRY_AFTER).and_then(said).map(Duration::from_secs);
+        let message_in = |it: &HeaderValue| it.to_str().ok()?.trim().parse().ok();
+        let wait =
+            response.headers().get(RETRY_AFTER).and_then(message_in).map(Duration::from_secs);
         match status.as_u16() {
             200..300 => Ok(()),
             408 | 425 | 429 | 500.. => {
@@ -101,7 +102,7 @@ mod tests {
 
     #[track_caller]
     fn check(url: &str, public: bool, private: bool) {
-        let accepts = |allowed| HttpCourier::new(allowed).unwrap().accepts(url).is_ok();
+        let accepts = |allowed| HttpPushSender::new(allowed).unwrap().accepts(url).is_ok();
         assert_eq!((accepts(false), accepts(true)), (public, private), "{url}");
     }
 
@@ -116,7 +117,7 @@ mod tests {
     #[tokio::test]
     async fn an_address_inside_is_not_told_even_if_it_was_kept() {
         let push = PushConfig { url: "http://localhost./x".to_owned(), ..PushConfig::default() };
-        let fault = HttpCourier::new(false).unwrap().deliver(&push, "{}").await.unwrap_err();
+        let fault = HttpPushSender::new(false).unwrap().deliver(&push, "{}").await.unwrap_err();
         assert_eq!(fault.code(), "push_url");
     }
 
@@ -143,8 +144,8 @@ mod tests {
             socket.write_all(answer.as_bytes()).await.unwrap();
             String::from_utf8(heard).unwrap().to_ascii_lowercase()
         };
-        let courier = HttpCourier::new(true).unwrap();
-        tokio::join!(courier.deliver(&push, "{}"), hook)
+        let push_sender = HttpPushSender::new(true).unwrap();
+        tokio::join!(push_sender.deliver(&push, "{}"), hook)
     }
 
     #[tokio::test]

@@ -4,30 +4,30 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::{Desk, Visitor, history_length, is_name};
-use crate::problem::Problem;
+use super::{AuthenticatedCaller, RequestHandler, history_length, is_name};
+use crate::error::A2aError;
 use crate::stamp;
-use crate::store::{Place, TaskFilter, TaskRecord};
+use crate::store::{TaskCursor, TaskFilter, TaskRecord};
 use crate::wire::{ListParams, Task, TaskList, TaskState};
 
 const PAGE_USUAL: usize = 50;
 const PAGE_MAX: usize = 100;
 /// How many abandoned tasks are settled before a list, so that it does not show them as running.
-const SETTLED_MAX: usize = 100;
+const EXPIRED_MAX: usize = 100;
 
-impl Desk {
+impl RequestHandler {
     pub(crate) async fn list(
         &self,
-        visitor: &Visitor,
-        asked: ListParams,
-    ) -> Result<TaskList, Problem> {
-        let length = history_length(asked.history_length)?;
-        let artifacts = asked.include_artifacts.unwrap_or_default();
-        let filter = filter(asked)?;
-        let (name, owner) = (self.name(), &visitor.owner);
+        caller: &AuthenticatedCaller,
+        params: ListParams,
+    ) -> Result<TaskList, A2aError> {
+        let length = history_length(params.history_length)?;
+        let artifacts = params.include_artifacts.unwrap_or_default();
+        let filter = filter(params)?;
+        let (name, owner) = (self.name(), &caller.owner);
         let store = &self.tools.store;
         let now_ms = (self.tools.now)();
-        for record in store.abandoned(name, Some(owner), now_ms, SETTLED_MAX).await? {
+        for record in store.abandoned(name, Some(owner), now_ms, EXPIRED_MAX).await? {
             self.tools.settle(record).await?;
         }
         // One more than asked for says whether there is another page.
@@ -53,29 +53,29 @@ impl Desk {
     }
 }
 
-fn filter(asked: ListParams) -> Result<TaskFilter, Problem> {
+fn filter(params: ListParams) -> Result<TaskFilter, A2aError> {
     let set = |text: Option<String>| text.filter(|text| !text.is_empty());
-    let limit = match asked.page_size {
+    let limit = match params.page_size {
         None => PAGE_USUAL,
         Some(size) => usize::try_from(size)
             .ok()
             .filter(|size| (1..=PAGE_MAX).contains(size))
-            .ok_or_else(|| Problem::params("pageSize", "1 to 100"))?,
+            .ok_or_else(|| A2aError::params("pageSize", "1 to 100"))?,
     };
-    let state = set(asked.status).filter(|word| word != "TASK_STATE_UNSPECIFIED");
+    let state = set(params.status).filter(|word| word != "TASK_STATE_UNSPECIFIED");
     let state = state.map(|word| {
-        TaskState::from_word(&word).ok_or_else(|| Problem::params("status", "a state of tasks"))
+        TaskState::from_word(&word).ok_or_else(|| A2aError::params("status", "a state of tasks"))
     });
-    let since = set(asked.status_timestamp_after).map(|text| {
-        let wrong = || Problem::params("statusTimestampAfter", "a time in ISO 8601");
+    let since = set(params.status_timestamp_after).map(|text| {
+        let wrong = || A2aError::params("statusTimestampAfter", "a time in ISO 8601");
         stamp::read(&text).ok_or_else(wrong)
     });
-    let after = set(asked.page_token).map(|text| {
-        place(&text).ok_or_else(|| Problem::params("pageToken", "the token of a page before"))
+    let after = set(params.page_token).map(|text| {
+        place(&text).ok_or_else(|| A2aError::params("pageToken", "the token of a page before"))
     });
-    let context_id = set(asked.context_id);
+    let context_id = set(params.context_id);
     if context_id.as_deref().is_some_and(|context| !is_name(context)) {
-        return Err(Problem::params("contextId", "up to 256 characters"));
+        return Err(A2aError::params("contextId", "up to 256 characters"));
     }
     Ok(TaskFilter {
         context_id,
@@ -90,9 +90,9 @@ fn token(record: &TaskRecord) -> String {
     URL_SAFE_NO_PAD.encode(format!("{} {}", record.updated_ms, record.task.id))
 }
 
-fn place(token: &str) -> Option<Place> {
+fn place(token: &str) -> Option<TaskCursor> {
     let text = String::from_utf8(URL_SAFE_NO_PAD.decode(token).ok()?).ok()?;
     let (updated_ms, id) = text.split_once(' ')?;
     is_name(id).then_some(())?;
-    Some(Place { updated_ms: updated_ms.parse().ok()?, id: id.to_owned() })
+    Some(TaskCursor { updated_ms: updated_ms.parse().ok()?, id: id.to_owned() })
 }

@@ -11,11 +11,11 @@ const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";
 const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";
 /// Errors of the protocol's own; others carry the house's domain.
 const PROTOCOL: &str = "a2a-protocol.org";
-const HOUSE: &str = "stoa";
+const STOA: &str = "stoa";
 
 /// Every way in which a request of the protocol can be refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reason {
+pub(crate) enum ErrorReason {
     ParseError,
     InvalidRequest,
     MethodNotFound,
@@ -35,38 +35,38 @@ pub(crate) enum Reason {
 }
 
 /// JSON-RPC code, HTTP status, `google.rpc` status, word, domain.
-type Row = (i32, StatusCode, &'static str, &'static str, &'static str);
+type ErrorCodes = (i32, StatusCode, &'static str, &'static str, &'static str);
 
-impl Reason {
-    const fn row(self) -> Row {
+impl ErrorReason {
+    const fn row(self) -> ErrorCodes {
         use StatusCode as S;
         match self {
             Self::ParseError => {
-                (-32700, S::BAD_REQUEST, "INVALID_ARGUMENT", "JSON_PARSE_ERROR", HOUSE)
+                (-32700, S::BAD_REQUEST, "INVALID_ARGUMENT", "JSON_PARSE_ERROR", STOA)
             }
             Self::InvalidRequest => {
-                (-32600, S::BAD_REQUEST, "INVALID_ARGUMENT", "INVALID_REQUEST", HOUSE)
+                (-32600, S::BAD_REQUEST, "INVALID_ARGUMENT", "INVALID_REQUEST", STOA)
             }
             Self::MethodNotFound => {
-                (-32601, S::NOT_FOUND, "UNIMPLEMENTED", "METHOD_NOT_FOUND", HOUSE)
+                (-32601, S::NOT_FOUND, "UNIMPLEMENTED", "METHOD_NOT_FOUND", STOA)
             }
             Self::InvalidParams => {
-                (-32602, S::BAD_REQUEST, "INVALID_ARGUMENT", "INVALID_PARAMS", HOUSE)
+                (-32602, S::BAD_REQUEST, "INVALID_ARGUMENT", "INVALID_PARAMS", STOA)
             }
             Self::Internal => {
-                (-32603, S::INTERNAL_SERVER_ERROR, "INTERNAL", "INTERNAL_ERROR", HOUSE)
+                (-32603, S::INTERNAL_SERVER_ERROR, "INTERNAL", "INTERNAL_ERROR", STOA)
             }
             Self::Unauthenticated => {
-                (-32000, S::UNAUTHORIZED, "UNAUTHENTICATED", "UNAUTHENTICATED", HOUSE)
+                (-32000, S::UNAUTHORIZED, "UNAUTHENTICATED", "UNAUTHENTICATED", STOA)
             }
             Self::Forbidden => {
-                (-32000, S::FORBIDDEN, "PERMISSION_DENIED", "PERMISSION_DENIED", HOUSE)
+                (-32000, S::FORBIDDEN, "PERMISSION_DENIED", "PERMISSION_DENIED", STOA)
             }
             Self::RateLimited => {
-                (-32000, S::TOO_MANY_REQUESTS, "RESOURCE_EXHAUSTED", "RATE_LIMITED", HOUSE)
+                (-32000, S::TOO_MANY_REQUESTS, "RESOURCE_EXHAUSTED", "RATE_LIMITED", STOA)
             }
             Self::Unavailable => {
-                (-32000, S::SERVICE_UNAVAILABLE, "UNAVAILABLE", "UNAVAILABLE", HOUSE)
+                (-32000, S::SERVICE_UNAVAILABLE, "UNAVAILABLE", "UNAVAILABLE", STOA)
             }
             Self::TaskNotFound => (-32001, S::NOT_FOUND, "NOT_FOUND", "TASK_NOT_FOUND", PROTOCOL),
             Self::TaskNotCancelable => {
@@ -94,16 +94,16 @@ impl Reason {
 
 /// A refusal on its way out.
 #[derive(Debug)]
-pub(crate) struct Problem {
-    pub(crate) reason: Reason,
+pub(crate) struct A2aError {
+    pub(crate) reason: ErrorReason,
     message: String,
     violations: Vec<(String, String)>,
     metadata: Vec<(&'static str, String)>,
     pub(crate) retry_after: Option<Duration>,
 }
 
-impl Problem {
-    pub(crate) fn new(reason: Reason, message: impl Into<String>) -> Self {
+impl A2aError {
+    pub(crate) fn new(reason: ErrorReason, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { reason, message, violations: Vec::new(), metadata: Vec::new(), retry_after: None }
     }
@@ -115,13 +115,13 @@ impl Problem {
             "" => format!("invalid parameters: {expected}"),
             field => format!("invalid parameters: {field}: {expected}"),
         };
-        let mut problem = Self::new(Reason::InvalidParams, message);
-        problem.violations.push((field.to_owned(), expected));
-        problem
+        let mut error = Self::new(ErrorReason::InvalidParams, message);
+        error.violations.push((field.to_owned(), expected));
+        error
     }
 
     pub(crate) fn task_not_found(id: &str) -> Self {
-        Self::new(Reason::TaskNotFound, "there is no such task").about_task(id)
+        Self::new(ErrorReason::TaskNotFound, "there is no such task").about_task(id)
     }
 
     pub(crate) fn about_task(mut self, id: &str) -> Self {
@@ -161,29 +161,29 @@ impl Problem {
     }
 }
 
-impl From<Fault> for Problem {
+impl From<Fault> for A2aError {
     /// A fault of the house; what it was caused by is logged here and not told.
     fn from(fault: Fault) -> Self {
         let reason = match fault.kind() {
-            Kind::Invalid | Kind::NotFound | Kind::Conflict => Reason::InvalidParams,
-            Kind::Unauthenticated => Reason::Unauthenticated,
-            Kind::Forbidden => Reason::Forbidden,
-            Kind::RateLimited => Reason::RateLimited,
-            Kind::Unavailable | Kind::Timeout | Kind::Cancelled => Reason::Unavailable,
-            Kind::Internal => Reason::Internal,
+            Kind::Invalid | Kind::NotFound | Kind::Conflict => ErrorReason::InvalidParams,
+            Kind::Unauthenticated => ErrorReason::Unauthenticated,
+            Kind::Forbidden => ErrorReason::Forbidden,
+            Kind::RateLimited => ErrorReason::RateLimited,
+            Kind::Unavailable | Kind::Timeout | Kind::Cancelled => ErrorReason::Unavailable,
+            Kind::Internal => ErrorReason::Internal,
         };
-        if matches!(reason, Reason::Internal | Reason::Unavailable) {
+        if matches!(reason, ErrorReason::Internal | ErrorReason::Unavailable) {
             let cause = std::error::Error::source(&fault).map(ToString::to_string);
             tracing::warn!(code = fault.code(), cause, "an agent's request failed: {fault}");
         }
-        let mut problem = Self::new(reason, fault.message());
-        problem.retry_after = fault.retry_wait();
-        problem.violations = fault
+        let mut error = Self::new(reason, fault.message());
+        error.retry_after = fault.retry_wait();
+        error.violations = fault
             .problems()
             .iter()
-            .map(|problem| (problem.field.clone(), problem.expected.clone()))
+            .map(|error| (error.field.clone(), error.expected.clone()))
             .collect();
-        problem
+        error
     }
 }
 
@@ -193,20 +193,20 @@ mod tests {
 
     #[test]
     fn an_error_says_the_same_in_both_bindings() {
-        let problem = Problem::task_not_found("t1");
+        let error = A2aError::task_not_found("t1");
         let info = json!({ "@type": ERROR_INFO, "reason": "TASK_NOT_FOUND", "domain": PROTOCOL,
             "metadata": { "taskId": "t1" } });
-        assert_eq!(problem.rpc()["code"], -32001);
-        assert_eq!(problem.rpc()["data"], json!([info]));
-        assert_eq!(problem.http()["error"]["code"], 404);
-        assert_eq!(problem.http()["error"]["status"], "NOT_FOUND");
-        assert_eq!(problem.http()["error"]["details"], json!([info]));
+        assert_eq!(error.rpc()["code"], -32001);
+        assert_eq!(error.rpc()["data"], json!([info]));
+        assert_eq!(error.http()["error"]["code"], 404);
+        assert_eq!(error.http()["error"]["status"], "NOT_FOUND");
+        assert_eq!(error.http()["error"]["details"], json!([info]));
     }
 
     #[test]
     fn fields_that_do_not_fit_are_named() {
         let fault = Fault::invalid("invalid_input", "no").problem("input.messages", "an array");
-        let details = &Problem::from(fault).rpc()["data"];
+        let details = &A2aError::from(fault).rpc()["data"];
         assert_eq!(details[1]["fieldViolations"][0]["field"], "input.messages");
     }
 }

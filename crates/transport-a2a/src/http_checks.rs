@@ -8,13 +8,13 @@ use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENT
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::card::PROTOCOL_VERSION;
-use crate::problem::{Problem, Reason};
+use crate::error::{A2aError, ErrorReason};
 
 const VERSION: HeaderName = HeaderName::from_static("a2a-version");
 pub(crate) const PROTOCOL_JSON: &str = "application/a2a+json";
 
 /// A request that names no version speaks 0.3, which is not spoken here.
-pub(crate) fn check_version(headers: &HeaderMap, query: Option<&str>) -> Result<(), Problem> {
+pub(crate) fn check_version(headers: &HeaderMap, query: Option<&str>) -> Result<(), A2aError> {
     let header = headers.get(VERSION).and_then(|value| value.to_str().ok());
     let header = header.map(str::trim).filter(|text| !text.is_empty());
     let parameter = || {
@@ -23,29 +23,29 @@ pub(crate) fn check_version(headers: &HeaderMap, query: Option<&str>) -> Result<
             (name.eq_ignore_ascii_case("a2a-version") && !value.is_empty()).then_some(value)
         })
     };
-    let asked = header.or_else(parameter).unwrap_or("0.3");
+    let params = header.or_else(parameter).unwrap_or("0.3");
     // A patch says nothing about what is spoken.
-    let patched = asked.strip_prefix(PROTOCOL_VERSION).is_some_and(|rest| {
+    let patched = params.strip_prefix(PROTOCOL_VERSION).is_some_and(|rest| {
         rest.is_empty() || rest.strip_prefix('.').is_some_and(|it| it.parse::<u32>().is_ok())
     });
     if patched {
         return Ok(());
     }
-    let shown: String = asked.chars().take(16).collect();
+    let shown: String = params.chars().take(16).collect();
     let message = format!(
         "version {shown} of the protocol is not spoken here; send A2A-Version: {PROTOCOL_VERSION}"
     );
-    Err(Problem::new(Reason::VersionNotSupported, message))
+    Err(A2aError::new(ErrorReason::VersionNotSupported, message))
 }
 
 /// A body is JSON, under the plain name or the protocol's.
-pub(crate) fn check_body_type(headers: &HeaderMap) -> Result<(), Problem> {
+pub(crate) fn check_body_type(headers: &HeaderMap) -> Result<(), A2aError> {
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if is(kind, "application/json") || is(kind, PROTOCOL_JSON) {
         return Ok(());
     }
     let message = "the body must be application/json";
-    Err(Problem::new(Reason::BodyTypeNotSupported, message))
+    Err(A2aError::new(ErrorReason::BodyTypeNotSupported, message))
 }
 
 fn is(kind: &str, name: &str) -> bool {

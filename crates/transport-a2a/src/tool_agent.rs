@@ -7,10 +7,10 @@ use contract::{AgentSpec, Call, CallFailure, Pipeline, Reply, Scope};
 use fault::Kind;
 use serde_json::{Map, Value, json};
 
-use crate::agent::{Agent, Ask, Work};
-use crate::bench::{Bench, Change};
-use crate::problem::{Problem, Reason};
+use crate::agent::{Agent, AgentRequest, AgentRun};
+use crate::error::{A2aError, ErrorReason};
 use crate::stamp;
+use crate::updater::{Change, TaskUpdater};
 use crate::wire::{Artifact, Message, Part, Role, Task, TaskState};
 
 pub(crate) const TEXT: &str = "text/plain";
@@ -63,8 +63,8 @@ impl Agent for ToolAgent {
         true
     }
 
-    fn prepare(&self, ask: &Ask<'_>) -> Result<Work, Problem> {
-        let shown = Shown::of(ask.output_modes)?;
+    fn prepare(&self, ask: &AgentRequest<'_>) -> Result<AgentRun, A2aError> {
+        let shown = OutputModes::of(ask.output_modes)?;
         let args = arguments(ask)?;
         // Checked here too, so that what cannot be answered is refused and not begun.
         if let Some((_, row)) = self.pipeline.catalog().find(Some(&self.service), &self.spec.tool) {
@@ -72,28 +72,28 @@ impl Agent for ToolAgent {
         }
         let pipeline = Arc::clone(&self.pipeline);
         let (tool, service) = (self.spec.tool.clone(), Arc::clone(&self.service));
-        let arrival = ask.arrival.clone();
-        Ok(Box::new(move |bench| {
+        let meta = ask.meta.clone();
+        Ok(Box::new(move |updater| {
             Box::pin(async move {
-                bench.change(vec![Change::Status(TaskState::Working, None)]).await;
+                updater.change(vec![Change::Status(TaskState::Working, None)]).await;
                 let call = Call {
                     tool,
                     service: Some(service),
                     args,
-                    credential: arrival.credential,
+                    credential: meta.credential,
                     transport: "a2a",
-                    request_id: arrival.request_id,
+                    request_id: meta.request_id,
                     retry_after_rate: None,
-                    cancel: bench.cancel(),
-                    progress: bench.progress(),
+                    cancel: updater.cancel(),
+                    progress: updater.progress(),
                 };
-                answer(&bench, pipeline.call(call).await, shown).await;
+                answer(&updater, pipeline.call(call).await, shown).await;
             })
         }))
     }
 }
 
-async fn answer(bench: &Bench, outcome: Option<contract::CallOutcome>, shown: Shown) {
+async fn answer(updater: &TaskUpdater, outcome: Option<contract::CallOutcome>, shown: OutputModes) {
     let changes = match outcome {
         Some(Ok(reply)) => vec![
             Change::Artifact {
@@ -106,18 +106,18 @@ async fn answer(bench: &Bench, outcome: Option<contract::CallOutcome>, shown: Sh
         Some(Err(failure)) => vec![failed(&failure)],
         None => vec![Change::Status(TaskState::Failed, None)],
     };
-    bench.change(changes).await;
+    updater.change(changes).await;
 }
 
 /// What of an answer a client can read.
 #[derive(Clone, Copy)]
-struct Shown {
+struct OutputModes {
     text: bool,
     data: bool,
 }
 
-impl Shown {
-    fn of(modes: &[String]) -> Result<Self, Problem> {
+impl OutputModes {
+    fn of(modes: &[String]) -> Result<Self, A2aError> {
         if modes.is_empty() {
             return Ok(Self { text: true, data: true });
         }
@@ -127,7 +127,7 @@ impl Shown {
         let shown = Self { text: named(TEXT, "text/*"), data: named(JSON, "application/*") };
         if !shown.text && !shown.data {
             let message = format!("answers are {TEXT} and {JSON}, and the client reads neither");
-            return Err(Problem::new(Reason::ContentTypeNotSupported, message));
+            return Err(A2aError::new(ErrorReason::ContentTypeNotSupported, message));
         }
         Ok(shown)
     }
@@ -138,7 +138,7 @@ fn bare(mode: &str) -> String {
     mode.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-fn artifact(reply: &dyn Reply, shown: Shown) -> Artifact {
+fn artifact(reply: &dyn Reply, shown: OutputModes) -> Artifact {
     let result = reply.result();
     let mut parts = Vec::new();
     if shown.text {
@@ -167,23 +167,23 @@ fn failed(failure: &CallFailure) -> Change {
         }
         _ => TaskState::Failed,
     };
-    let words = said(&failure.tool_error, 3).unwrap_or_else(|| failure.code.to_owned());
-    Change::Status(state, Some(vec![Part::text(words), Part::data(failure.tool_error.clone())]))
+    let text_of = message_in(&failure.tool_error, 3).unwrap_or_else(|| failure.code.to_owned());
+    Change::Status(state, Some(vec![Part::text(text_of), Part::data(failure.tool_error.clone())]))
 }
 
 /// The message in an error object, wherever the contract has it.
-fn said(error: &Value, depth: usize) -> Option<String> {
+fn message_in(error: &Value, depth: usize) -> Option<String> {
     let object = error.as_object()?;
     if let Some(message) = object.get("message").and_then(Value::as_str) {
         return Some(message.to_owned());
     }
     let inside = depth.checked_sub(1)?;
-    object.values().find_map(|value| said(value, inside))
+    object.values().find_map(|value| message_in(value, inside))
 }
 
 /// The tool's arguments: an object that the client wrote for the tool, as it is, or the words of
 /// the conversation.
-fn arguments(ask: &Ask<'_>) -> Result<Map<String, Value>, Problem> {
+fn arguments(ask: &AgentRequest<'_>) -> Result<Map<String, Value>, A2aError> {
     for (at, part) in ask.message.parts.iter().enumerate() {
         supported(part)?;
         let Some(data) = &part.data else { continue };
@@ -191,12 +191,12 @@ fn arguments(ask: &Ask<'_>) -> Result<Map<String, Value>, Problem> {
             Value::Object(object) if object.contains_key("input") => Ok(object.clone()),
             _ => {
                 let field = format!("message.parts[{at}].data");
-                Err(Problem::params(&field, "an object with `input`"))
+                Err(A2aError::params(&field, "an object with `input`"))
             }
         };
     }
     let mut messages = earlier(ask.earlier);
-    messages.push(json!({ "role": "user", "content": words(&ask.message.parts) }));
+    messages.push(json!({ "role": "user", "content": text_of(&ask.message.parts) }));
     let mut input = Map::new();
     input.insert("messages".to_owned(), Value::Array(messages));
     let metadata = ask.message.metadata.as_ref().or(ask.metadata);
@@ -208,7 +208,7 @@ fn arguments(ask: &Ask<'_>) -> Result<Map<String, Value>, Problem> {
     Ok(args)
 }
 
-fn supported(part: &Part) -> Result<(), Problem> {
+fn supported(part: &Part) -> Result<(), A2aError> {
     let kind = part.media_type.as_deref().map(bare).filter(|kind| !kind.is_empty());
     let fits = match kind.as_deref() {
         None => part.text.is_some() || part.data.is_some(),
@@ -221,13 +221,13 @@ fn supported(part: &Part) -> Result<(), Problem> {
     }
 }
 
-pub(crate) fn unsupported(kind: Option<&str>) -> Problem {
+pub(crate) fn unsupported(kind: Option<&str>) -> A2aError {
     let shown: String = kind.unwrap_or("a file").chars().take(64).collect();
     let message = format!("{shown} is not read here; send {TEXT} or {JSON}");
-    Problem::new(Reason::ContentTypeNotSupported, message)
+    A2aError::new(ErrorReason::ContentTypeNotSupported, message)
 }
 
-fn words(parts: &[Part]) -> String {
+fn text_of(parts: &[Part]) -> String {
     let texts: Vec<&str> = parts.iter().filter_map(|part| part.text.as_deref()).collect();
     texts.join("\n\n")
 }
@@ -236,10 +236,10 @@ fn words(parts: &[Part]) -> String {
 fn earlier(tasks: &[Task]) -> Vec<Value> {
     let mut messages = Vec::new();
     for task in tasks {
-        let asked = task.history.iter().flatten();
-        messages.extend(asked.map(|message| (role(message), words(&message.parts))));
+        let params = task.history.iter().flatten();
+        messages.extend(params.map(|message| (role(message), text_of(&message.parts))));
         for artifact in task.artifacts.iter().flatten() {
-            messages.push(("assistant", words(&artifact.parts)));
+            messages.push(("assistant", text_of(&artifact.parts)));
         }
     }
     let mut left = EARLIER_CHARS_MAX;

@@ -14,9 +14,9 @@ use serde_json::{Map, json};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Work;
-use crate::live::Live;
-use crate::push::{Push, news};
+use crate::agent::AgentRun;
+use crate::live_tasks::LiveTask;
+use crate::push::{PushWaker, serialize_events};
 use crate::stamp;
 use crate::store::{Lease, TaskRecord, TaskStore};
 use crate::wire::{
@@ -36,9 +36,9 @@ pub(crate) type Now = Arc<dyn Fn() -> i64 + Send + Sync>;
 
 /// What a bench is made of, the same for all tasks of an agent.
 #[derive(Clone)]
-pub(crate) struct Tools {
+pub(crate) struct TaskContext {
     pub(crate) store: Arc<dyn TaskStore>,
-    pub(crate) push: Push,
+    pub(crate) push: PushWaker,
     pub(crate) now: Now,
     /// Names this process among those that share the store.
     pub(crate) runner: Arc<str>,
@@ -52,12 +52,12 @@ pub(crate) enum Change {
 }
 
 #[derive(Clone)]
-pub(crate) struct Bench {
-    live: Arc<Live>,
-    tools: Tools,
+pub(crate) struct TaskUpdater {
+    live: Arc<LiveTask>,
+    tools: TaskContext,
 }
 
-impl Tools {
+impl TaskContext {
     pub(crate) fn lease(&self) -> Lease {
         Lease { runner: self.runner.to_string(), until_ms: (self.now)() + LEASE_MS }
     }
@@ -93,7 +93,7 @@ impl Tools {
         let parts = vec![Part::text("the server stopped while the task was under way")];
         let failed = vec![Change::Status(TaskState::Failed, Some(parts))];
         let events = self.apply(&mut record, failed);
-        if self.store.put(&record, Some(replaces), &news(&events)).await? {
+        if self.store.put(&record, Some(replaces), &serialize_events(&events)).await? {
             self.push.wake();
             return Ok(record);
         }
@@ -143,8 +143,8 @@ pub(crate) fn spoken(task_id: &str, context_id: &str, parts: Vec<Part>) -> Messa
     }
 }
 
-impl Bench {
-    pub(crate) fn new(live: Arc<Live>, tools: Tools) -> Self {
+impl TaskUpdater {
+    pub(crate) fn new(live: Arc<LiveTask>, tools: TaskContext) -> Self {
         Self { live, tools }
     }
 
@@ -161,7 +161,7 @@ impl Bench {
         }
         let replaces = record.version;
         let events = self.tools.apply(&mut record, changes);
-        match self.kept(&record, replaces, &news(&events)).await {
+        match self.kept(&record, replaces, &serialize_events(&events)).await {
             Ok(true) => {
                 self.tools.push.wake();
                 self.live.tell(record, &events);
@@ -175,11 +175,11 @@ impl Bench {
         &self,
         record: &TaskRecord,
         replaces: i64,
-        news: &[String],
+        events: &[String],
     ) -> Result<bool, Fault> {
         let mut tries = 1;
         loop {
-            match self.tools.store.put(record, Some(replaces), news).await {
+            match self.tools.store.put(record, Some(replaces), events).await {
                 Err(fault) if tries < KEEP_TRIES => {
                     tracing::debug!(%fault, "a task could not be kept yet");
                     sleep(KEEP_WAIT * tries).await;
@@ -228,8 +228,8 @@ impl Bench {
                     return None;
                 }
                 let (task_id, context_id) = (&record.task.id, &record.task.context_id);
-                let said = (!message.is_empty()).then(|| vec![Part::text(message)]);
-                let message = said.map(|parts| spoken(task_id, context_id, parts));
+                let message_in = (!message.is_empty()).then(|| vec![Part::text(message)]);
+                let message = message_in.map(|parts| spoken(task_id, context_id, parts));
                 let status = TaskStatus { state: TaskState::Working, message, timestamp };
                 record.task.status = status.clone();
                 let mut metadata = Map::new();
@@ -248,7 +248,7 @@ impl Bench {
     }
 
     /// Does the work until it is done, cancelled, lost to another process, or the server stops.
-    pub(crate) async fn run(self, work: Work) {
+    pub(crate) async fn run(self, work: AgentRun) {
         let mut renew = interval(RENEW_EVERY);
         renew.set_missed_tick_behavior(MissedTickBehavior::Delay);
         renew.tick().await;
@@ -276,14 +276,14 @@ impl Bench {
                     }
                 }
                 _ = renew.tick(), if renewing.is_none() => {
-                    let bench = self.clone();
-                    renewing = Some(Box::pin(async move { bench.still_ours().await }));
+                    let updater = self.clone();
+                    renewing = Some(Box::pin(async move { updater.still_ours().await }));
                 }
             }
         };
         // Given up before anything is kept: it may hold the store's only writer.
         drop((working.take(), renewing.take()));
-        // Work that said how it ended, or that waits for the client, has nothing to add.
+        // AgentRun that said how it ended, or that waits for the client, has nothing to add.
         if self.live.record().state().is_running() {
             self.change(vec![end]).await;
         }

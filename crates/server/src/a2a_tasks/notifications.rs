@@ -3,7 +3,7 @@
 
 use fault::Fault;
 use store::{Db, Sql, Tx, placeholders, sql, sql_built};
-use transport_a2a::{NOTICES_MAX, Next, Notice, TaskRecord};
+use transport_a2a::{NextNotification, PENDING_NOTIFICATIONS_MAX, PushNotification, TaskRecord};
 
 /// Notices of one task to one webhook are ordered by `version` and `part`. `due_ms` is when the
 /// next try may be made, and while one is under way, when it is to be believed dead.
@@ -38,9 +38,13 @@ pub(super) async fn announce(
     if webhooks == 0 {
         return Ok(());
     }
-    if waiting + webhooks * news.len() as u64 > NOTICES_MAX as u64 {
+    if waiting + webhooks * news.len() as u64 > PENDING_NOTIFICATIONS_MAX as u64 {
         let task = &record.task.id;
-        tracing::warn!(task, waiting, "too many notices wait; webhooks are not told of a change");
+        tracing::warn!(
+            task,
+            waiting,
+            "too many notifications wait; webhooks are not told of a change"
+        );
         return Ok(());
     }
     for (part, json) in (0_i64..).zip(news) {
@@ -61,7 +65,7 @@ pub(super) async fn next(
     now_ms: i64,
     lease_ms: i64,
     busy: &[String],
-) -> Result<Next, Fault> {
+) -> Result<NextNotification, Fault> {
     let others = match busy.len() {
         0 => String::new(),
         count => format!("AND n.owner NOT IN ({})", placeholders(1, count)),
@@ -76,13 +80,13 @@ pub(super) async fn next(
          ORDER BY n.due_ms LIMIT 1"
     ));
     let Some(row) = db.fetch_optional(head.bind_all(busy.iter().cloned())).await? else {
-        return Ok(Next::Nothing);
+        return Ok(NextNotification::Nothing);
     };
     let due_ms = row.int(5)?;
     if due_ms > now_ms {
-        return Ok(Next::Later(due_ms));
+        return Ok(NextNotification::Later(due_ms));
     }
-    let notice = Notice {
+    let notification = PushNotification {
         agent: row.text(0)?,
         owner: row.text(1)?,
         push: serde_json::from_str(row.text_ref(7)?).map_err(Fault::internal)?,
@@ -91,20 +95,24 @@ pub(super) async fn next(
         json: row.text(6)?,
         tries: u32::try_from(row.int(4)?).unwrap_or(u32::MAX),
     };
-    let taken = placed("UPDATE a2a_notice SET due_ms = $7", " AND due_ms = $8", &notice);
+    let taken = placed("UPDATE a2a_notice SET due_ms = $7", " AND due_ms = $8", &notification);
     match db.execute(taken.bind(lease_ms).bind(due_ms)).await? {
-        1 => Ok(Next::Due(Box::new(notice))),
+        1 => Ok(NextNotification::Due(Box::new(notification))),
         // Another server was quicker; there may be more.
-        _ => Ok(Next::Later(now_ms)),
+        _ => Ok(NextNotification::Later(now_ms)),
     }
 }
 
-pub(super) async fn done(db: &Db, notice: &Notice) -> Result<(), Fault> {
-    db.execute(placed("DELETE FROM a2a_notice", "", notice)).await.map(drop)
+pub(super) async fn done(db: &Db, notification: &PushNotification) -> Result<(), Fault> {
+    db.execute(placed("DELETE FROM a2a_notice", "", notification)).await.map(drop)
 }
 
-pub(super) async fn failed(db: &Db, notice: &Notice, due_ms: i64) -> Result<(), Fault> {
-    let failed = placed("UPDATE a2a_notice SET tries = tries + 1, due_ms = $7", "", notice);
+pub(super) async fn failed(
+    db: &Db,
+    notification: &PushNotification,
+    due_ms: i64,
+) -> Result<(), Fault> {
+    let failed = placed("UPDATE a2a_notice SET tries = tries + 1, due_ms = $7", "", notification);
     db.execute(failed.bind(due_ms)).await.map(drop)
 }
 
@@ -114,12 +122,12 @@ pub(super) fn of_webhook() -> Sql {
 }
 
 /// A statement about one notice, which takes the first six places.
-fn placed(before: &str, after: &str, notice: &Notice) -> Sql {
+fn placed(before: &str, after: &str, notification: &PushNotification) -> Sql {
     let text = format!(
         "{before} WHERE agent = $1 AND owner = $2 AND task = $3 AND webhook = $4 AND version = $5 \
          AND part = $6{after}"
     );
-    let Notice { agent, owner, push, version, part, .. } = notice;
+    let PushNotification { agent, owner, push, version, part, .. } = notification;
     let statement = sql_built(text).bind(agent).bind(owner).bind(&push.task_id).bind(&push.id);
     statement.bind(*version).bind(*part)
 }

@@ -7,32 +7,33 @@ use async_trait::async_trait;
 use fault::Fault;
 
 use crate::store::{
-    Lease, NOTICES_MAX, Next, Notice, Place, TaskFilter, TaskPage, TaskRecord, TaskStore,
+    Lease, NextNotification, PENDING_NOTIFICATIONS_MAX, PushNotification, TaskCursor, TaskFilter,
+    TaskPage, TaskRecord, TaskStore,
 };
 use crate::wire::PushConfig;
 
 #[derive(Debug, Default)]
-pub struct MemoryTasks(Mutex<Kept>);
+pub struct MemoryTaskStore(Mutex<MemoryState>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct MemoryState {
     tasks: HashMap<Key, TaskRecord>,
-    pushes: HashMap<Key, BTreeMap<String, PushConfig>>,
-    notices: BTreeMap<Spot, Waiting>,
+    push_configs: HashMap<Key, BTreeMap<String, PushConfig>>,
+    notifications: BTreeMap<NotificationKey, PendingNotification>,
 }
 
 /// Agent, owner, task, webhook, version, part.
-type Spot = (String, String, String, String, i64, i64);
+type NotificationKey = (String, String, String, String, i64, i64);
 
 #[derive(Debug)]
-struct Waiting {
+struct PendingNotification {
     json: String,
     tries: u32,
     due_ms: i64,
 }
 
-fn spot(notice: &Notice) -> Spot {
-    let Notice { agent, owner, push, version, part, .. } = notice;
+fn spot(notification: &PushNotification) -> NotificationKey {
+    let PushNotification { agent, owner, push, version, part, .. } = notification;
     (agent.clone(), owner.clone(), push.task_id.clone(), push.id.clone(), *version, *part)
 }
 
@@ -43,17 +44,17 @@ fn key(agent: &str, owner: &str, id: &str) -> Key {
     (agent.to_owned(), owner.to_owned(), id.to_owned())
 }
 
-fn place(record: &TaskRecord) -> Place {
-    Place { updated_ms: record.updated_ms, id: record.task.id.clone() }
+fn place(record: &TaskRecord) -> TaskCursor {
+    TaskCursor { updated_ms: record.updated_ms, id: record.task.id.clone() }
 }
 
-impl MemoryTasks {
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+impl MemoryTaskStore {
+    fn lock(&self) -> MutexGuard<'_, MemoryState> {
         self.0.lock()
     }
 }
 
-impl Kept {
+impl MemoryState {
     /// Tasks of an owner, newest status first.
     fn of(&self, agent: &str, owner: &str) -> Vec<&TaskRecord> {
         let mine = |record: &&TaskRecord| record.agent == agent && record.owner == owner;
@@ -65,23 +66,27 @@ impl Kept {
     fn forget(&mut self, gone: Vec<Key>) {
         for key in gone {
             self.tasks.remove(&key);
-            self.pushes.remove(&key);
-            self.notices.retain(|at, _| (&at.0, &at.1, &at.2) != (&key.0, &key.1, &key.2));
+            self.push_configs.remove(&key);
+            self.notifications.retain(|at, _| (&at.0, &at.1, &at.2) != (&key.0, &key.1, &key.2));
         }
     }
 
-    fn announce(&mut self, record: &TaskRecord, news: &[String]) {
+    fn announce(&mut self, record: &TaskRecord, events: &[String]) {
         let (agent, owner, id) = (&record.agent, &record.owner, &record.task.id);
-        let webhooks = self.pushes.get(&key(agent, owner, id));
+        let webhooks = self.push_configs.get(&key(agent, owner, id));
         let webhooks: Vec<String> =
             webhooks.into_iter().flat_map(|it| it.keys().cloned()).collect();
-        let waiting = self.notices.keys().filter(|it| (&it.0, &it.1) == (agent, owner)).count();
-        if waiting + webhooks.len() * news.len() > NOTICES_MAX {
-            tracing::warn!(task = id, "too many notices wait; webhooks are not told of a change");
+        let waiting =
+            self.notifications.keys().filter(|it| (&it.0, &it.1) == (agent, owner)).count();
+        if waiting + webhooks.len() * events.len() > PENDING_NOTIFICATIONS_MAX {
+            tracing::warn!(
+                task = id,
+                "too many notifications wait; webhooks are not told of a change"
+            );
             return;
         }
         for webhook in webhooks {
-            for (part, json) in (0..).zip(news) {
+            for (part, json) in (0..).zip(events) {
                 let at = (
                     agent.clone(),
                     owner.clone(),
@@ -91,16 +96,17 @@ impl Kept {
                     part,
                 );
                 let due_ms = record.updated_ms;
-                self.notices.insert(at, Waiting { json: json.clone(), tries: 0, due_ms });
+                self.notifications
+                    .insert(at, PendingNotification { json: json.clone(), tries: 0, due_ms });
             }
         }
     }
 
     /// The first notice of each task and webhook, those of busy owners left out.
-    fn heads(&self, busy: &[String]) -> Vec<(i64, Spot)> {
-        let mut heads: Vec<(i64, Spot)> = Vec::new();
-        for (at, waiting) in self.notices.iter().filter(|(at, _)| !busy.contains(&at.1)) {
-            let same = |it: &(i64, Spot)| {
+    fn heads(&self, busy: &[String]) -> Vec<(i64, NotificationKey)> {
+        let mut heads: Vec<(i64, NotificationKey)> = Vec::new();
+        for (at, waiting) in self.notifications.iter().filter(|(at, _)| !busy.contains(&at.1)) {
+            let same = |it: &(i64, NotificationKey)| {
                 (&it.1.0, &it.1.1, &it.1.2, &it.1.3) == (&at.0, &at.1, &at.2, &at.3)
             };
             // They are in order, so that what follows a head follows it at once.
@@ -119,12 +125,12 @@ fn fits(record: &TaskRecord, filter: &TaskFilter) -> bool {
 }
 
 #[async_trait]
-impl TaskStore for MemoryTasks {
+impl TaskStore for MemoryTaskStore {
     async fn put(
         &self,
         record: &TaskRecord,
         replaces: Option<i64>,
-        news: &[String],
+        events: &[String],
     ) -> Result<bool, Fault> {
         let mut kept = self.lock();
         let key = key(&record.agent, &record.owner, &record.task.id);
@@ -132,7 +138,7 @@ impl TaskStore for MemoryTasks {
             return Ok(false);
         }
         kept.tasks.insert(key, record.clone());
-        kept.announce(record, news);
+        kept.announce(record, events);
         Ok(true)
     }
 
@@ -181,7 +187,7 @@ impl TaskStore for MemoryTasks {
         Ok(gone.take(limit).cloned().collect())
     }
 
-    async fn bound(&self, agent: &str, owner: &str, keep: usize) -> Result<(), Fault> {
+    async fn delete_oldest(&self, agent: &str, owner: &str, keep: usize) -> Result<(), Fault> {
         let mut kept = self.lock();
         let gone = kept.of(agent, owner).into_iter().skip(keep);
         let gone = gone.filter(|record| !record.state().is_running());
@@ -190,7 +196,7 @@ impl TaskStore for MemoryTasks {
         Ok(())
     }
 
-    async fn forget_before(&self, agent: &str, updated_ms: i64) -> Result<(), Fault> {
+    async fn delete_older(&self, agent: &str, updated_ms: i64) -> Result<(), Fault> {
         let mut kept = self.lock();
         let old = |record: &&TaskRecord| {
             record.agent == agent && record.updated_ms < updated_ms && !record.state().is_running()
@@ -201,20 +207,30 @@ impl TaskStore for MemoryTasks {
         Ok(())
     }
 
-    async fn put_push(&self, agent: &str, owner: &str, push: &PushConfig) -> Result<(), Fault> {
+    async fn put_push_config(
+        &self,
+        agent: &str,
+        owner: &str,
+        push: &PushConfig,
+    ) -> Result<(), Fault> {
         let mut kept = self.lock();
-        let of_task = kept.pushes.entry(key(agent, owner, &push.task_id)).or_default();
+        let of_task = kept.push_configs.entry(key(agent, owner, &push.task_id)).or_default();
         of_task.insert(push.id.clone(), push.clone());
         Ok(())
     }
 
-    async fn pushes(&self, agent: &str, owner: &str, task: &str) -> Result<Vec<PushConfig>, Fault> {
+    async fn push_configs(
+        &self,
+        agent: &str,
+        owner: &str,
+        task: &str,
+    ) -> Result<Vec<PushConfig>, Fault> {
         let kept = self.lock();
-        let of_task = kept.pushes.get(&key(agent, owner, task));
+        let of_task = kept.push_configs.get(&key(agent, owner, task));
         Ok(of_task.into_iter().flat_map(BTreeMap::values).cloned().collect())
     }
 
-    async fn delete_push(
+    async fn delete_push_config(
         &self,
         agent: &str,
         owner: &str,
@@ -222,34 +238,35 @@ impl TaskStore for MemoryTasks {
         id: &str,
     ) -> Result<(), Fault> {
         let mut kept = self.lock();
-        if let Some(of_task) = kept.pushes.get_mut(&key(agent, owner, task)) {
+        if let Some(of_task) = kept.push_configs.get_mut(&key(agent, owner, task)) {
             of_task.remove(id);
         }
-        kept.notices.retain(|at, _| {
+        kept.notifications.retain(|at, _| {
             (at.0.as_str(), at.1.as_str(), at.2.as_str(), at.3.as_str()) != (agent, owner, task, id)
         });
         Ok(())
     }
 
-    async fn next_notice(
+    async fn next_notification(
         &self,
         now_ms: i64,
         lease_ms: i64,
         busy: &[String],
-    ) -> Result<Next, Fault> {
+    ) -> Result<NextNotification, Fault> {
         let mut kept = self.lock();
         let Some((due_ms, at)) = kept.heads(busy).into_iter().min() else {
-            return Ok(Next::Nothing);
+            return Ok(NextNotification::Nothing);
         };
         if due_ms > now_ms {
-            return Ok(Next::Later(due_ms));
+            return Ok(NextNotification::Later(due_ms));
         }
-        let push = kept.pushes.get(&key(&at.0, &at.1, &at.2)).and_then(|it| it.get(&at.3)).cloned();
-        let (Some(push), Some(waiting)) = (push, kept.notices.get_mut(&at)) else {
-            return Ok(Next::Nothing);
+        let push =
+            kept.push_configs.get(&key(&at.0, &at.1, &at.2)).and_then(|it| it.get(&at.3)).cloned();
+        let (Some(push), Some(waiting)) = (push, kept.notifications.get_mut(&at)) else {
+            return Ok(NextNotification::Nothing);
         };
         waiting.due_ms = lease_ms;
-        Ok(Next::Due(Box::new(Notice {
+        Ok(NextNotification::Due(Box::new(PushNotification {
             agent: at.0,
             owner: at.1,
             push,
@@ -260,25 +277,29 @@ impl TaskStore for MemoryTasks {
         })))
     }
 
-    async fn notice_done(&self, notice: &Notice) -> Result<(), Fault> {
-        self.lock().notices.remove(&spot(notice));
+    async fn notification_delivered(&self, notification: &PushNotification) -> Result<(), Fault> {
+        self.lock().notifications.remove(&spot(notification));
         Ok(())
     }
 
-    async fn notice_failed(&self, notice: &Notice, due_ms: i64) -> Result<(), Fault> {
-        if let Some(waiting) = self.lock().notices.get_mut(&spot(notice)) {
+    async fn notification_failed(
+        &self,
+        notification: &PushNotification,
+        due_ms: i64,
+    ) -> Result<(), Fault> {
+        if let Some(waiting) = self.lock().notifications.get_mut(&spot(notification)) {
             waiting.tries += 1;
             waiting.due_ms = due_ms;
         }
         Ok(())
     }
 
-    async fn drop_notices(&self, notice: &Notice) -> Result<u64, Fault> {
+    async fn drop_notifications(&self, notification: &PushNotification) -> Result<u64, Fault> {
         let mut kept = self.lock();
-        let before = kept.notices.len();
-        let gone = spot(notice);
-        kept.notices
+        let before = kept.notifications.len();
+        let gone = spot(notification);
+        kept.notifications
             .retain(|at, _| (&at.0, &at.1, &at.2, &at.3) != (&gone.0, &gone.1, &gone.2, &gone.3));
-        Ok((before - kept.notices.len()) as u64)
+        Ok((before - kept.notifications.len()) as u64)
     }
 }

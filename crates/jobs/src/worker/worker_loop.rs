@@ -10,55 +10,55 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::crew::Crew;
+use super::active::ActiveJobs;
 use super::supervise::{Finished, supervise};
-use super::{Handler, Worker, WorkerConfig, chance};
-use crate::context::{JobContext, Live};
-use crate::job::{Job, State};
-use crate::outcome::{Judge, Verdict};
+use super::{JobHandler, Worker, WorkerConfig, random_unit};
+use crate::context::{JobContext, RunningJob};
+use crate::job::{Job, JobState};
+use crate::outcome::{RetryPolicy, RunVerdict};
 use crate::sql::{self, millis};
 
 /// Jobs taken from lost workers in one transaction.
 const REAP_MAX: i64 = 100;
 /// However short a configuration is.
-const LOOK_LEAST: Duration = Duration::from_millis(5);
+const POLL_INTERVAL_MIN: Duration = Duration::from_millis(5);
 const SWEEP_EVERY: Duration = Duration::from_secs(600);
 /// After a database that does not answer.
-const PAUSE: Duration = Duration::from_secs(1);
+const ERROR_PAUSE: Duration = Duration::from_secs(1);
 /// How long a shutdown goes on trying to write down how jobs ended.
-const LAST_WORDS: Duration = Duration::from_secs(5);
+const SHUTDOWN_FLUSH: Duration = Duration::from_secs(5);
 
-pub(super) struct Shift<'a> {
+pub(super) struct WorkerLoop<'a> {
     worker: &'a Worker,
     config: Arc<WorkerConfig>,
     /// Unlike any other worker's, in this process or another.
     name: String,
     kinds: Vec<String>,
     concurrency: usize,
-    handler: Arc<dyn Handler>,
+    handler: Arc<dyn JobHandler>,
     shutdown: CancellationToken,
-    crew: Crew,
+    active: ActiveJobs,
     running: JoinSet<Finished>,
-    /// Ended, and not yet written down.
+    /// RunEnd, and not yet written down.
     ended: Vec<Finished>,
     /// The kind that is asked for first; another every time, so that none starves the others.
     first_kind: usize,
-    next_look: Instant,
+    next_poll: Instant,
     next_sweep: Instant,
     /// When the shutdown must be over.
     end: Option<Instant>,
 }
 
-impl<'a> Shift<'a> {
+impl<'a> WorkerLoop<'a> {
     pub(super) fn new(
         worker: &'a Worker,
         kinds: Vec<String>,
         concurrency: usize,
-        handler: Arc<dyn Handler>,
+        handler: Arc<dyn JobHandler>,
         shutdown: CancellationToken,
     ) -> Self {
         let (jobs, now) = (&worker.jobs, Instant::now());
-        let name = jobs.0.ids.next(jobs.now()).unwrap_or_else(|_| "unnamed".to_owned());
+        let name = jobs.0.ids.next(jobs.now());
         Self {
             worker,
             config: Arc::new(worker.config.clone()),
@@ -67,22 +67,22 @@ impl<'a> Shift<'a> {
             concurrency,
             handler,
             shutdown,
-            crew: Crew::new(jobs.clone()),
+            active: ActiveJobs::new(jobs.clone()),
             running: JoinSet::new(),
             ended: Vec::new(),
             first_kind: 0,
-            next_look: now,
-            next_sweep: now + SWEEP_EVERY.mul_f64(chance()),
+            next_poll: now,
+            next_sweep: now + SWEEP_EVERY.mul_f64(random_unit()),
             end: None,
         }
     }
 
-    pub(super) fn crew(&self) -> Crew {
-        self.crew.clone()
+    pub(super) fn active(&self) -> ActiveJobs {
+        self.active.clone()
     }
 
     pub(super) async fn run(&mut self) {
-        let mut ready = self.worker.jobs.0.hub.watch_ready();
+        let mut ready = self.worker.jobs.0.wakeups.watch_ready();
         let mut wants_more = true;
         loop {
             // Seen before the claim, so that what is pushed during it is heard of after it.
@@ -90,31 +90,31 @@ impl<'a> Shift<'a> {
             // Looked at before every claim: a job that was handed back because of the shutdown
             // must not be taken up again.
             if self.end.is_none() && self.shutdown.is_cancelled() {
-                self.end = Some(Instant::now() + self.config.shutdown_grace + LAST_WORDS);
+                self.end = Some(Instant::now() + self.config.shutdown_grace + SHUTDOWN_FLUSH);
             }
             let mut pause = Duration::ZERO;
-            match self.turn(wants_more).await {
+            match self.poll_once(wants_more).await {
                 Ok(()) => wants_more = false,
                 Err(fault) => {
-                    self.lament(&fault);
-                    pause = PAUSE;
+                    self.log_queue_error(&fault);
+                    pause = ERROR_PAUSE;
                 }
             }
-            if self.is_over() {
+            if self.is_stopped() {
                 return;
             }
             let has_room = self.running.len() < self.concurrency && self.end.is_none();
             tokio::select! {
                 Some(joined) = self.running.join_next() => {
-                    self.note(joined);
+                    self.collect(joined);
                     wants_more = true;
                 }
                 Ok(()) = ready.changed(), if has_room => wants_more = true,
                 () = self.shutdown.cancelled(), if self.end.is_none() => {}
-                () = tokio::time::sleep_until(self.next_look) => {}
+                () = tokio::time::sleep_until(self.next_poll) => {}
             }
             while let Some(joined) = self.running.try_join_next() {
-                self.note(joined);
+                self.collect(joined);
                 wants_more = true;
             }
             // Even no time at all would be rounded up to the timer's next tick.
@@ -124,20 +124,20 @@ impl<'a> Shift<'a> {
         }
     }
 
-    fn is_over(&self) -> bool {
+    fn is_stopped(&self) -> bool {
         let nothing_left = self.running.is_empty() && self.ended.is_empty();
         self.end.is_some_and(|end| nothing_left || Instant::now() >= end)
     }
 
     /// A run that is gone without a word leaves its job to the lease.
-    fn note(&mut self, joined: Result<Finished, JoinError>) {
+    fn collect(&mut self, joined: Result<Finished, JoinError>) {
         match joined {
             Ok(finished) => self.ended.push(finished),
             Err(error) => tracing::error!(%error, "a job's run was lost"),
         }
     }
 
-    fn lament(&mut self, fault: &Fault) {
+    fn log_queue_error(&mut self, fault: &Fault) {
         let cause = std::error::Error::source(fault).map(ToString::to_string).unwrap_or_default();
         tracing::warn!(%fault, code = fault.code(), cause, "a worker cannot use its queue");
         // What no database will take must not stand in the way of everything else; the leases of
@@ -147,14 +147,14 @@ impl<'a> Shift<'a> {
         }
     }
 
-    async fn turn(&mut self, wants_more: bool) -> Result<(), Fault> {
+    async fn poll_once(&mut self, wants_more: bool) -> Result<(), Fault> {
         let mut is_ready = wants_more;
-        if Instant::now() >= self.next_look && self.end.is_none() {
-            let rest = self.config.look_every.mul_f64(1.0 - chance() / 2.0);
-            self.next_look = Instant::now() + rest.max(LOOK_LEAST);
-            is_ready |= self.look().await?;
+        if Instant::now() >= self.next_poll && self.end.is_none() {
+            let rest = self.config.poll_interval.mul_f64(1.0 - random_unit() / 2.0);
+            self.next_poll = Instant::now() + rest.max(POLL_INTERVAL_MIN);
+            is_ready |= self.poll().await?;
         } else if self.end.is_some() {
-            self.next_look = Instant::now() + LOOK_LEAST.max(self.config.look_every);
+            self.next_poll = Instant::now() + POLL_INTERVAL_MIN.max(self.config.poll_interval);
         }
         let free = self.concurrency.saturating_sub(self.running.len());
         let room = if is_ready && self.end.is_none() { free } else { 0 };
@@ -164,14 +164,14 @@ impl<'a> Shift<'a> {
         let mut tx = self.worker.jobs.0.db.begin().await?;
         let mut states = Vec::with_capacity(self.ended.len());
         for finished in &self.ended {
-            states.push(self.write_down(&mut tx, finished).await?);
+            states.push(self.write_end(&mut tx, finished).await?);
         }
         let claimed = self.claim(&mut tx, room).await?;
         tx.commit().await?;
         for (finished, state) in self.ended.drain(..).zip(states) {
-            let job = &finished.member.live.job;
+            let job = &finished.held.running_job.job;
             self.worker.meter.ended(&job.kind, state, finished.ran);
-            self.worker.jobs.0.hub.changed(&job.id);
+            self.worker.jobs.0.wakeups.changed(&job.id);
         }
         for (job, fence) in claimed {
             self.start(job, fence);
@@ -180,18 +180,19 @@ impl<'a> Shift<'a> {
     }
 
     /// Whether a job waits; takes jobs from lost workers on the way.
-    async fn look(&mut self) -> Result<bool, Fault> {
+    async fn poll(&mut self) -> Result<bool, Fault> {
         let jobs = &self.worker.jobs;
         let now = jobs.now();
-        if let Some(keep) = self.config.keep_finished
+        if let Some(keep) = self.config.finished_retention
             && Instant::now() >= self.next_sweep
         {
             self.next_sweep = Instant::now() + SWEEP_EVERY;
             for kind in &self.kinds {
-                jobs.forget_before(kind, Millis(now.0.saturating_sub(millis(keep)))).await?;
+                jobs.delete_finished_before(kind, Millis(now.0.saturating_sub(millis(keep))))
+                    .await?;
             }
         }
-        let (is_ready, is_lost) = sql::look(&jobs.0.db, &self.kinds, now).await?;
+        let (is_ready, is_lost) = sql::poll(&jobs.0.db, &self.kinds, now).await?;
         if !is_lost {
             return Ok(is_ready);
         }
@@ -199,29 +200,29 @@ impl<'a> Shift<'a> {
         let reaped = sql::reap(&jobs.0.db, &mut tx, REAP_MAX, now).await?;
         tx.commit().await?;
         for job in &reaped {
-            let (id, kind, state) = (&job.id, &job.kind, job.state.word());
+            let (id, kind, state) = (&job.id, &job.kind, job.state.as_str());
             tracing::warn!(%id, %kind, state, "a job's worker was lost");
-            jobs.0.hub.changed(&job.id);
+            jobs.0.wakeups.changed(&job.id);
         }
         if !reaped.is_empty() {
-            jobs.0.hub.ready();
+            jobs.0.wakeups.ready();
         }
         Ok(is_ready || !reaped.is_empty())
     }
 
-    async fn write_down(&self, tx: &mut Tx, finished: &Finished) -> Result<Option<State>, Fault> {
-        let live = &finished.member.live;
+    async fn write_end(&self, tx: &mut Tx, finished: &Finished) -> Result<Option<JobState>, Fault> {
+        let running_job = &finished.held.running_job;
         let now = self.worker.jobs.now();
-        let judge = Judge { backoff: self.config.backoff, now, chance: chance() };
-        let ending = match judge.verdict(&live.job, &finished.ended) {
-            Verdict::End(ending) => ending,
-            Verdict::Nothing => return Ok(None),
-            Verdict::WasCommitted => match sql::held_state(tx, live.hold()).await? {
-                Some(State::Running) => judge.uncommitted(&live.job),
+        let judge = RetryPolicy { backoff: self.config.backoff, now, random_unit: random_unit() };
+        let ending = match judge.verdict(&running_job.job, &finished.ended) {
+            RunVerdict::End(ending) => ending,
+            RunVerdict::Nothing => return Ok(None),
+            RunVerdict::WasCommitted => match sql::held_state(tx, running_job.hold()).await? {
+                Some(JobState::Running) => judge.uncommitted(&running_job.job),
                 other => return Ok(other),
             },
         };
-        sql::end(tx, live.hold(), &ending, &live.progress().value, now).await
+        sql::end(tx, running_job.hold(), &ending, &running_job.progress().value, now).await
     }
 
     async fn claim(&mut self, tx: &mut Tx, room: usize) -> Result<Vec<(Job, i64)>, Fault> {
@@ -248,15 +249,15 @@ impl<'a> Shift<'a> {
         let jobs = &self.worker.jobs;
         let waited = jobs.now().0.saturating_sub(job.run_at.0).max(0).unsigned_abs();
         self.worker.meter.started(&job.kind, Duration::from_millis(waited));
-        jobs.0.hub.changed(&job.id);
-        let member = self.crew.join(Live::new(job, fence));
+        jobs.0.wakeups.changed(&job.id);
+        let held = self.active.join(RunningJob::new(job, fence));
         let context = JobContext {
             db: jobs.0.db.clone(),
             clock: Arc::clone(&jobs.0.clock),
-            live: Arc::clone(&member.live),
+            running_job: Arc::clone(&held.running_job),
             stopping: self.shutdown.child_token(),
         };
         let (handler, config) = (Arc::clone(&self.handler), Arc::clone(&self.config));
-        self.running.spawn(supervise(handler, context, member, config, self.shutdown.clone()));
+        self.running.spawn(supervise(handler, context, held, config, self.shutdown.clone()));
     }
 }

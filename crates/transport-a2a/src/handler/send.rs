@@ -3,13 +3,15 @@
 
 use std::sync::Arc;
 
-use super::{Begun, Desk, Visitor, Watch, history_length, is_name};
-use crate::agent::{Ask, Work};
-use crate::bench::{Bench, Change, Tools, spoken};
-use crate::problem::{Problem, Reason};
-use crate::seats::Seat;
+use super::{
+    AuthenticatedCaller, RequestHandler, SendOutcome, TaskSubscription, history_length, is_name,
+};
+use crate::agent::{AgentRequest, AgentRun};
+use crate::error::{A2aError, ErrorReason};
+use crate::limiter::TaskPermit;
 use crate::stamp;
 use crate::store::{TaskFilter, TaskRecord};
+use crate::updater::{Change, TaskContext, TaskUpdater, spoken};
 use crate::wire::{Message, Part, PushConfig, Role, SendParams, Task, TaskState, TaskStatus};
 
 const PARTS_MAX: usize = 64;
@@ -17,93 +19,97 @@ const PARTS_MAX: usize = 64;
 const EARLIER_MAX: usize = 10;
 
 /// A task that is about to be kept: new, or in place of a version of itself.
-struct Ready {
+struct PreparedTask {
     record: TaskRecord,
     replaces: Option<i64>,
 }
 
-impl Desk {
+impl RequestHandler {
     /// Takes a message. What it came to is watched from before the work begins.
     pub(crate) async fn begin(
         self: &Arc<Self>,
-        visitor: &Visitor,
-        asked: SendParams,
-    ) -> Result<Begun, Problem> {
-        let SendParams { mut message, configuration, metadata } = asked;
+        caller: &AuthenticatedCaller,
+        params: SendParams,
+    ) -> Result<SendOutcome, A2aError> {
+        let SendParams { mut message, configuration, metadata } = params;
         let configuration = configuration.unwrap_or_default();
         tidy(&mut message);
         self.check(&message)?;
         history_length(configuration.history_length)?;
         let push = configuration.task_push_notification_config;
         if let Some(push) = &push {
-            self.check_webhook(push)?;
+            self.check_push_config(push)?;
         }
         if let Some(parts) = self.agent.at_once(&message) {
             let context = message.context_id.unwrap_or_else(stamp::fresh_id);
-            return Ok(Begun::Message(Box::new(spoken("", &context, parts))));
+            return Ok(SendOutcome::Message(Box::new(spoken("", &context, parts))));
         }
-        let seat = self.seats.take(&visitor.owner, &self.limits)?;
-        let mut ready = self.ready(visitor, &message).await?;
-        let earlier = self.earlier(visitor, &ready.record.task).await?;
-        let work = self.agent.prepare(&Ask {
+        let permit = self.limiter.take(&caller.owner, &self.limits)?;
+        let mut ready = self.ready(caller, &message).await?;
+        let earlier = self.earlier(caller, &ready.record.task).await?;
+        let work = self.agent.prepare(&AgentRequest {
             message: &message,
             metadata: metadata.as_ref(),
             output_modes: configuration.accepted_output_modes.as_deref().unwrap_or_default(),
             earlier: &earlier,
-            arrival: &visitor.arrival,
+            meta: &caller.meta,
         })?;
         self.remember(&mut ready.record, message);
         // A client that leaves now must not leave a task behind that nobody works at.
-        let desk = Arc::clone(self);
-        let begun = self.tasks.spawn(async move {
-            desk.keep(&ready, push).await?;
-            Ok::<_, Problem>(desk.start(ready, work, seat))
+        let handler = Arc::clone(self);
+        let outcome = self.tasks.spawn(async move {
+            handler.keep(&ready, push).await?;
+            Ok::<_, A2aError>(handler.start(ready, work, permit))
         });
-        let stopped = |_| Problem::new(Reason::Unavailable, "the server is stopping");
-        Ok(Begun::Task(Box::new(begun.await.map_err(stopped)??)))
+        let stopped = |_| A2aError::new(ErrorReason::Unavailable, "the server is stopping");
+        Ok(SendOutcome::Task(Box::new(outcome.await.map_err(stopped)??)))
     }
 
-    fn check(&self, message: &Message) -> Result<(), Problem> {
+    fn check(&self, message: &Message) -> Result<(), A2aError> {
         if message.role != Role::User {
-            return Err(Problem::params("message.role", "ROLE_USER"));
+            return Err(A2aError::params("message.role", "ROLE_USER"));
         }
         let id = &message.message_id;
         if id.is_empty() || !is_name(id) {
-            return Err(Problem::params("message.messageId", "1 to 256 characters"));
+            return Err(A2aError::params("message.messageId", "1 to 256 characters"));
         }
         let context = message.context_id.as_deref().unwrap_or_default();
         if !is_name(context) {
-            return Err(Problem::params("message.contextId", "up to 256 characters"));
+            return Err(A2aError::params("message.contextId", "up to 256 characters"));
         }
         if message.parts.is_empty() || message.parts.len() > PARTS_MAX {
-            return Err(Problem::params("message.parts", "1 to 64 parts"));
+            return Err(A2aError::params("message.parts", "1 to 64 parts"));
         }
         for (at, part) in message.parts.iter().enumerate() {
             if contents(part) != 1 {
                 let field = format!("message.parts[{at}]");
-                return Err(Problem::params(&field, "exactly one of text, raw, url and data"));
+                return Err(A2aError::params(&field, "exactly one of text, raw, url and data"));
             }
         }
         let size = serde_json::to_vec(message).map_or(usize::MAX, |json| json.len());
         if size > self.limits.message_bytes_max {
             let most = self.limits.message_bytes_max;
-            return Err(Problem::params("message", format!("at most {most} bytes of JSON")));
+            return Err(A2aError::params("message", format!("at most {most} bytes of JSON")));
         }
         Ok(())
     }
 
     /// The task that a message names, or a new one.
-    async fn ready(&self, visitor: &Visitor, message: &Message) -> Result<Ready, Problem> {
+    async fn ready(
+        &self,
+        caller: &AuthenticatedCaller,
+        message: &Message,
+    ) -> Result<PreparedTask, A2aError> {
         let Some(id) = &message.task_id else {
-            return Ok(Ready { record: self.new_task(visitor, message), replaces: None });
+            return Ok(PreparedTask { record: self.new_task(caller, message), replaces: None });
         };
-        let mut record = self.find(&visitor.owner, id).await?;
+        let mut record = self.find(&caller.owner, id).await?;
         let context = message.context_id.as_ref();
         if context.is_some_and(|context| *context != record.task.context_id) {
-            return Err(Problem::params("message.contextId", "the context of the task"));
+            return Err(A2aError::params("message.contextId", "the context of the task"));
         }
         let cannot =
-            |why: &str| Err(Problem::new(Reason::UnsupportedOperation, why).about_task(id));
+            |why: &str| Err(A2aError::new(ErrorReason::UnsupportedOperation, why).about_task(id));
         match record.state() {
             state if state.is_terminal() => {
                 cannot("the task is over and takes no more messages; begin another in its context")
@@ -112,18 +118,18 @@ impl Desk {
             _ => {
                 let replaces = Some(record.version);
                 self.tools.apply(&mut record, vec![Change::Status(TaskState::Submitted, None)]);
-                Ok(Ready { record, replaces })
+                Ok(PreparedTask { record, replaces })
             }
         }
     }
 
-    fn new_task(&self, visitor: &Visitor, message: &Message) -> TaskRecord {
+    fn new_task(&self, caller: &AuthenticatedCaller, message: &Message) -> TaskRecord {
         let now_ms = (self.tools.now)();
         let context = message.context_id.clone().unwrap_or_else(stamp::fresh_id);
         let timestamp = stamp::written(now_ms);
         let status = TaskStatus { state: TaskState::Submitted, message: None, timestamp };
         TaskRecord {
-            owner: visitor.owner.clone(),
+            owner: caller.owner.clone(),
             agent: self.name().to_owned(),
             created_ms: now_ms,
             updated_ms: now_ms,
@@ -140,7 +146,11 @@ impl Desk {
     }
 
     /// Earlier tasks of the conversation, oldest first, and the task itself where it goes on.
-    async fn earlier(&self, visitor: &Visitor, task: &Task) -> Result<Vec<Task>, Problem> {
+    async fn earlier(
+        &self,
+        caller: &AuthenticatedCaller,
+        task: &Task,
+    ) -> Result<Vec<Task>, A2aError> {
         if !self.agent.remembers() {
             return Ok(Vec::new());
         }
@@ -149,7 +159,7 @@ impl Desk {
             limit: EARLIER_MAX,
             ..TaskFilter::default()
         };
-        let page = self.tools.store.list(self.name(), &visitor.owner, &filter).await?;
+        let page = self.tools.store.list(self.name(), &caller.owner, &filter).await?;
         let mut tasks: Vec<Task> = page.tasks.into_iter().map(|record| record.task).collect();
         tasks.reverse();
         Ok(tasks)
@@ -163,36 +173,39 @@ impl Desk {
         history.drain(..history.len().saturating_sub(self.limits.history_max));
     }
 
-    async fn keep(&self, ready: &Ready, push: Option<PushConfig>) -> Result<(), Problem> {
+    async fn keep(&self, ready: &PreparedTask, push: Option<PushConfig>) -> Result<(), A2aError> {
         let record = &ready.record;
         if !self.tools.store.put(record, ready.replaces, &[]).await? {
             let message = "the task has changed meanwhile; look at it and try again";
-            let problem = Problem::new(Reason::UnsupportedOperation, message);
-            return Err(problem.about_task(&record.task.id));
+            let error = A2aError::new(ErrorReason::UnsupportedOperation, message);
+            return Err(error.about_task(&record.task.id));
         }
         if let Some(mut push) = push {
             push.task_id.clone_from(&record.task.id);
-            self.keep_webhook(&record.owner, push).await?;
+            self.store_push_config(&record.owner, push).await?;
         }
         if ready.replaces.is_none() {
-            self.tools.store.bound(self.name(), &record.owner, self.limits.tasks_max).await?;
+            self.tools
+                .store
+                .delete_oldest(self.name(), &record.owner, self.limits.tasks_max)
+                .await?;
         }
         Ok(())
     }
 
-    fn start(&self, ready: Ready, work: Work, seat: Seat) -> Watch {
-        let live = self.hub.enter(&ready.record);
-        live.run(seat);
+    fn start(&self, ready: PreparedTask, work: AgentRun, permit: TaskPermit) -> TaskSubscription {
+        let live = self.live_tasks.enter(&ready.record);
+        live.run(permit);
         // Those who watch a task that goes on hear that it does.
         let happened = match ready.replaces {
-            Some(_) => vec![Tools::status(&ready.record)],
+            Some(_) => vec![TaskContext::status(&ready.record)],
             None => Vec::new(),
         };
         live.tell(ready.record, &happened);
-        let (task, news) = live.join();
-        let bench = Bench::new(Arc::clone(&live), self.tools.clone());
-        self.tasks.spawn(bench.run(work));
-        Watch { live, task, news }
+        let (task, events) = live.join();
+        let updater = TaskUpdater::new(Arc::clone(&live), self.tools.clone());
+        self.tasks.spawn(updater.run(work));
+        TaskSubscription { live, task, events }
     }
 }
 

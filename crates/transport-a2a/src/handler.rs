@@ -1,9 +1,9 @@
 //! The protocol's operations, whatever binding they came by. Every one of them begins at the authenticator
 //! and reaches only the caller's own tasks.
 
-mod begin;
 mod list;
-mod webhooks;
+mod push_configs;
+mod send;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,22 +16,22 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio_util::task::TaskTracker;
 
 use crate::agent::Agent;
-use crate::bench::{Change, Tools};
-use crate::card::Shop;
-use crate::live::{Hub, Live, News};
-use crate::problem::{Problem, Reason};
-use crate::push::{Courier, news};
-use crate::seats::Seats;
+use crate::card::CardBuilder;
+use crate::error::{A2aError, ErrorReason};
+use crate::limiter::TaskLimiter;
+use crate::live_tasks::{LiveTask, LiveTasks, StreamEvent};
+use crate::push::{PushSender, serialize_events};
 use crate::store::TaskRecord;
+use crate::updater::{Change, TaskContext};
 use crate::wire::{Message, Task, TaskParams, TaskState};
 
 const NAME_CHARS_MAX: usize = 256;
 /// How long a cancelled task may take to stop.
-const CANCEL_PATIENCE: Duration = Duration::from_secs(5);
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How much is kept and taken for each caller.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct TaskLimits {
     /// Tasks kept for one owner; the oldest make room.
     pub tasks_max: usize,
     /// Tasks of one owner that are worked at at once, in this process.
@@ -47,7 +47,7 @@ pub struct Limits {
     pub age_max: Duration,
 }
 
-impl Default for Limits {
+impl Default for TaskLimits {
     fn default() -> Self {
         Self {
             tasks_max: 1_000,
@@ -61,7 +61,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl TaskLimits {
     fn shown(&self) -> Map<String, Value> {
         let json = json!({ "tasksMax": self.tasks_max, "runningMax": self.running_max,
             "runningAllMax": self.running_all_max,
@@ -72,51 +72,51 @@ impl Limits {
 }
 
 /// One agent behind its operations.
-pub(crate) struct Desk {
+pub(crate) struct RequestHandler {
     pub(crate) agent: Box<dyn Agent>,
     pub(crate) authenticator: Arc<dyn Authenticator>,
-    pub(crate) shop: Shop,
-    pub(crate) limits: Limits,
-    pub(crate) courier: Arc<dyn Courier>,
-    pub(crate) tools: Tools,
+    pub(crate) card: CardBuilder,
+    pub(crate) limits: TaskLimits,
+    pub(crate) push_sender: Arc<dyn PushSender>,
+    pub(crate) tools: TaskContext,
     pub(crate) tasks: TaskTracker,
-    pub(crate) hub: Hub,
-    pub(crate) seats: Seats,
+    pub(crate) live_tasks: LiveTasks,
+    pub(crate) limiter: TaskLimiter,
 }
 
 /// Somebody who came through the authenticator.
-pub(crate) struct Visitor {
+pub(crate) struct AuthenticatedCaller {
     pub(crate) owner: String,
-    pub(crate) arrival: RequestMeta,
+    pub(crate) meta: RequestMeta,
 }
 
 /// What a message came to at first.
-pub(crate) enum Begun {
+pub(crate) enum SendOutcome {
     Message(Box<Message>),
-    Task(Box<Watch>),
+    Task(Box<TaskSubscription>),
 }
 
 /// A task and all that happens to it from here on.
-pub(crate) struct Watch {
-    pub(crate) live: Arc<Live>,
+pub(crate) struct TaskSubscription {
+    pub(crate) live: Arc<LiveTask>,
     pub(crate) task: Task,
-    pub(crate) news: broadcast::Receiver<Arc<News>>,
+    pub(crate) events: broadcast::Receiver<Arc<StreamEvent>>,
 }
 
-impl Desk {
+impl RequestHandler {
     /// The name under which the store keeps this agent's tasks.
     fn name(&self) -> &str {
         self.agent.service()
     }
 
-    pub(crate) async fn enter(&self, arrival: RequestMeta) -> Result<Visitor, Problem> {
+    pub(crate) async fn enter(&self, meta: RequestMeta) -> Result<AuthenticatedCaller, A2aError> {
         let caller =
-            self.authenticator.authenticate(&arrival.credential, self.agent.service()).await?;
-        if let Some(wait) = arrival.retry_after_rate {
+            self.authenticator.authenticate(&meta.credential, self.agent.service()).await?;
+        if let Some(wait) = meta.retry_after_rate {
             let message = "too many requests; wait before the next one";
-            let mut problem = Problem::new(Reason::RateLimited, message);
-            problem.retry_after = Some(wait);
-            return Err(problem);
+            let mut error = A2aError::new(ErrorReason::RateLimited, message);
+            error.retry_after = Some(wait);
+            return Err(error);
         }
         let scope = self.agent.scope();
         if !caller.may(scope) {
@@ -124,66 +124,78 @@ impl Desk {
                 "this agent needs the scope {:?}, which this credential does not have",
                 scope.as_str()
             );
-            return Err(Problem::new(Reason::Forbidden, message));
+            return Err(A2aError::new(ErrorReason::Forbidden, message));
         }
-        Ok(Visitor { owner: caller.subject.to_string(), arrival })
+        Ok(AuthenticatedCaller { owner: caller.subject.to_string(), meta })
     }
 
     pub(crate) fn extended_card(&self, headers: &HeaderMap) -> Value {
-        self.shop.extended(&*self.agent, headers, self.limits.shown())
+        self.card.extended(&*self.agent, headers, self.limits.shown())
     }
 
     /// A task as it is: from those who work at it here, else from the store.
-    async fn find(&self, owner: &str, id: &str) -> Result<TaskRecord, Problem> {
+    async fn find(&self, owner: &str, id: &str) -> Result<TaskRecord, A2aError> {
         if !is_name(id) {
-            return Err(Problem::task_not_found(id));
+            return Err(A2aError::task_not_found(id));
         }
-        let live = self.hub.find(owner, id);
+        let live = self.live_tasks.find(owner, id);
         if let Some(live) = live.filter(|live| live.is_running()) {
             return Ok(live.record());
         }
         let kept = self.tools.store.get(self.name(), owner, id).await?;
-        let kept = kept.ok_or_else(|| Problem::task_not_found(id))?;
+        let kept = kept.ok_or_else(|| A2aError::task_not_found(id))?;
         match kept.is_abandoned((self.tools.now)()) {
             true => Ok(self.tools.settle(kept).await?),
             false => Ok(kept),
         }
     }
 
-    pub(crate) async fn get(&self, visitor: &Visitor, asked: &TaskParams) -> Result<Task, Problem> {
-        let length = history_length(asked.history_length)?;
-        Ok(self.find(&visitor.owner, &asked.id).await?.task.with_history(length))
+    pub(crate) async fn get(
+        &self,
+        caller: &AuthenticatedCaller,
+        params: &TaskParams,
+    ) -> Result<Task, A2aError> {
+        let length = history_length(params.history_length)?;
+        Ok(self.find(&caller.owner, &params.id).await?.task.with_history(length))
     }
 
     /// Follows a task that is not over yet.
-    pub(crate) async fn subscribe(&self, visitor: &Visitor, id: &str) -> Result<Watch, Problem> {
-        let record = self.find(&visitor.owner, id).await?;
-        let live = self.hub.enter(&record);
+    pub(crate) async fn subscribe(
+        &self,
+        caller: &AuthenticatedCaller,
+        id: &str,
+    ) -> Result<TaskSubscription, A2aError> {
+        let record = self.find(&caller.owner, id).await?;
+        let live = self.live_tasks.enter(&record);
         live.catch_up(record);
-        let (task, news) = live.join();
+        let (task, events) = live.join();
         if task.status.state.is_terminal() {
             let message = "the task is over; there is nothing to follow";
-            return Err(Problem::new(Reason::UnsupportedOperation, message).about_task(id));
+            return Err(A2aError::new(ErrorReason::UnsupportedOperation, message).about_task(id));
         }
-        Ok(Watch { live, task, news })
+        Ok(TaskSubscription { live, task, events })
     }
 
-    pub(crate) async fn cancel(&self, visitor: &Visitor, id: &str) -> Result<Task, Problem> {
-        let mut record = self.find(&visitor.owner, id).await?;
+    pub(crate) async fn cancel(
+        &self,
+        caller: &AuthenticatedCaller,
+        id: &str,
+    ) -> Result<Task, A2aError> {
+        let mut record = self.find(&caller.owner, id).await?;
         let over = || {
             let message = "the task is over and cannot be cancelled";
-            Problem::new(Reason::TaskNotCancelable, message).about_task(id)
+            A2aError::new(ErrorReason::TaskNotCancelable, message).about_task(id)
         };
         if record.state().is_terminal() {
             return Err(over());
         }
-        let live = self.hub.enter(&record);
+        let live = self.live_tasks.enter(&record);
         if live.is_running() {
-            let (task, news) = live.join();
+            let (task, events) = live.join();
             live.cancel.cancel();
-            let settled = Watch { live, task, news }.settled();
-            let task = tokio::time::timeout(CANCEL_PATIENCE, settled).await.map_err(|_| {
-                Problem::new(Reason::Unavailable, "the task does not stop; ask again shortly")
+            let settled = TaskSubscription { live, task, events }.settled();
+            let task = tokio::time::timeout(CANCEL_TIMEOUT, settled).await.map_err(|_| {
+                A2aError::new(ErrorReason::Unavailable, "the task does not stop; ask again shortly")
             })?;
             return match task.status.state {
                 TaskState::Canceled => Ok(task),
@@ -194,7 +206,7 @@ impl Desk {
         let replaces = record.version;
         let canceled = vec![Change::Status(TaskState::Canceled, None)];
         let events = self.tools.apply(&mut record, canceled);
-        if !self.tools.store.put(&record, Some(replaces), &news(&events)).await? {
+        if !self.tools.store.put(&record, Some(replaces), &serialize_events(&events)).await? {
             return Err(over());
         }
         self.tools.push.wake();
@@ -203,11 +215,11 @@ impl Desk {
     }
 
     /// Looks whether a task that is worked at elsewhere has changed.
-    pub(crate) async fn refresh(&self, live: &Live) {
+    pub(crate) async fn refresh(&self, live: &LiveTask) {
         let known = live.record();
         match self.find(&known.owner, &known.task.id).await {
             Ok(kept) => live.catch_up(kept),
-            Err(problem) => tracing::debug!(?problem, "a followed task could not be read"),
+            Err(error) => tracing::debug!(?error, "a followed task could not be read"),
         }
     }
 
@@ -228,21 +240,21 @@ impl Desk {
         if and_forget {
             let age_ms = i64::try_from(self.limits.age_max.as_millis()).unwrap_or(i64::MAX);
             let before = now_ms.saturating_sub(age_ms);
-            if let Err(fault) = self.tools.store.forget_before(self.name(), before).await {
+            if let Err(fault) = self.tools.store.delete_older(self.name(), before).await {
                 tracing::warn!(%fault, "old tasks could not be forgotten");
             }
         }
     }
 }
 
-impl Watch {
+impl TaskSubscription {
     /// Waits until the work is over or waits for the client.
     pub(crate) async fn settled(mut self) -> Task {
         loop {
             if !self.live.record().state().is_running() {
                 return self.live.record().task;
             }
-            match self.news.recv().await {
+            match self.events.recv().await {
                 Ok(_) | Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return self.live.record().task,
             }
@@ -256,10 +268,10 @@ pub(crate) fn is_name(text: &str) -> bool {
 }
 
 /// `historyLength` as a number of messages.
-pub(crate) fn history_length(asked: Option<i64>) -> Result<Option<usize>, Problem> {
-    asked
+pub(crate) fn history_length(params: Option<i64>) -> Result<Option<usize>, A2aError> {
+    params
         .map(|length| {
-            usize::try_from(length).map_err(|_| Problem::params("historyLength", "zero or more"))
+            usize::try_from(length).map_err(|_| A2aError::params("historyLength", "zero or more"))
         })
         .transpose()
 }

@@ -1,0 +1,102 @@
+//! The addresses where a client wants to be told of its task.
+
+use super::{AuthenticatedCaller, RequestHandler, is_name};
+use crate::error::{A2aError, ErrorReason};
+use crate::stamp;
+use crate::wire::{PushConfig, PushParams};
+
+const TEXT_CHARS_MAX: usize = 4_096;
+
+impl RequestHandler {
+    pub(super) fn check_push_config(&self, push: &PushConfig) -> Result<(), A2aError> {
+        self.push_sender.accepts(&push.url)?;
+        let secrets = push.authentication.as_ref();
+        if !is_name(&push.id) {
+            return Err(A2aError::params("id", "up to 256 characters"));
+        }
+        let texts = [
+            ("token", push.token.as_ref()),
+            ("authentication.scheme", secrets.map(|it| &it.scheme)),
+            ("authentication.credentials", secrets.map(|it| &it.credentials)),
+        ];
+        for (field, text) in texts {
+            // What does not fit a header could never be sent.
+            let fits = |text: &&String| {
+                text.chars().count() <= TEXT_CHARS_MAX && !text.chars().any(char::is_control)
+            };
+            if text.is_some_and(|text| !fits(&text)) {
+                return Err(A2aError::params(field, "a line of up to 4096 characters"));
+            }
+        }
+        if secrets.is_some_and(|it| it.scheme.is_empty()) {
+            return Err(A2aError::params("authentication.scheme", "the name of a scheme"));
+        }
+        Ok(())
+    }
+
+    pub(super) async fn store_push_config(
+        &self,
+        owner: &str,
+        mut push: PushConfig,
+    ) -> Result<PushConfig, A2aError> {
+        if push.id.is_empty() {
+            push.id = stamp::fresh_id();
+        }
+        let store = &self.tools.store;
+        let known = store.push_configs(self.name(), owner, &push.task_id).await?;
+        let fresh = !known.iter().any(|it| it.id == push.id);
+        if fresh && known.len() >= self.limits.webhooks_max {
+            let most = self.limits.webhooks_max;
+            let message = format!("{most} webhooks are kept for this task already; delete one");
+            return Err(A2aError::new(ErrorReason::UnsupportedOperation, message));
+        }
+        store.put_push_config(self.name(), owner, &push).await?;
+        Ok(push)
+    }
+
+    pub(crate) async fn create_push_config(
+        &self,
+        caller: &AuthenticatedCaller,
+        push: PushConfig,
+    ) -> Result<PushConfig, A2aError> {
+        self.find(&caller.owner, &push.task_id).await?;
+        self.check_push_config(&push)?;
+        self.store_push_config(&caller.owner, push).await
+    }
+
+    pub(crate) async fn list_push_configs(
+        &self,
+        caller: &AuthenticatedCaller,
+        task: &str,
+    ) -> Result<Vec<PushConfig>, A2aError> {
+        self.find(&caller.owner, task).await?;
+        Ok(self.tools.store.push_configs(self.name(), &caller.owner, task).await?)
+    }
+
+    pub(crate) async fn get_push_config(
+        &self,
+        caller: &AuthenticatedCaller,
+        params: &PushParams,
+    ) -> Result<PushConfig, A2aError> {
+        let all = self.list_push_configs(caller, &params.task_id).await?;
+        let found = all.into_iter().find(|push| push.id == params.id);
+        found.ok_or_else(|| {
+            let message = "the task has no such webhook";
+            A2aError::new(ErrorReason::TaskNotFound, message).about_task(&params.task_id)
+        })
+    }
+
+    /// Deleting what is not there is as good as deleting it.
+    pub(crate) async fn delete_push_config(
+        &self,
+        caller: &AuthenticatedCaller,
+        params: &PushParams,
+    ) -> Result<(), A2aError> {
+        self.find(&caller.owner, &params.task_id).await?;
+        if !is_name(&params.id) {
+            return Ok(());
+        }
+        let (owner, store) = (&caller.owner, &self.tools.store);
+        Ok(store.delete_push_config(self.name(), owner, &params.task_id, &params.id).await?)
+    }
+}
