@@ -6,7 +6,7 @@ use std::time::Duration;
 use auth::Secret;
 use clock::Clock;
 use llm::{Api, ApiKey, Model, ModelClient};
-use service_analyst::{Analyst, ModelPlanner, ModelWriter, Shelf, ToolCaller};
+use service_analyst::{Analyst, Evidence, ModelPlanner, ModelWriter, ToolCaller};
 
 use crate::exit::CommandError;
 
@@ -85,7 +85,7 @@ pub(crate) fn analyst(
 ) -> Result<Analyst, CommandError> {
     let Some(set) = set else { return Ok(Analyst::local(tools, clock)) };
     let model: Arc<dyn Model> = Arc::new(set.client()?);
-    let shelf = Arc::new(Shelf::moex()?);
+    let shelf = Arc::new(Evidence::moex()?);
     let planner = Arc::new(ModelPlanner::new(Arc::clone(&model), Arc::clone(&shelf)));
     let writer = Arc::new(ModelWriter::new(model, shelf));
     Ok(Analyst::with(tools, clock, planner, writer, &format!("model:{}", set.model)))

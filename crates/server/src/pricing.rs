@@ -1,4 +1,4 @@
-//! The pricing services in this house: what they are built from, and how the doors' counters are
+//! The pricing services in this service_info: what they are built from, and how the doors' counters are
 //! told by the contract's names.
 
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use auth::AuthMetrics;
 use contract::Service;
 use serde_json::{Value, json};
-use service_pricing::{CollectorParts, House, OptimizerParts};
+use service_pricing::{CollectorParts, OptimizerParts, ServiceInfo};
 use store::Db;
 
 use crate::access::AccessCounters;
@@ -26,7 +26,7 @@ pub(crate) fn collector(
     Ok(service_pricing::collector(CollectorParts {
         db: db.clone(),
         jobs: parts.jobs.clone(),
-        house: house(parts, "data-collector", counters.of("collector")),
+        service_info: service_info(parts, "data-collector", counters.of("collector")),
         data: parts.config.data.clone(),
         seed: parts.config.sim_seed,
         private_addresses: parts.config.private_sources,
@@ -43,14 +43,18 @@ pub(crate) fn optimizer(
 ) -> Result<Service, CommandError> {
     Ok(service_pricing::optimizer(OptimizerParts {
         db: db.clone(),
-        house: house(parts, "price-optimizer", counters.of("optimizer")),
+        service_info: service_info(parts, "price-optimizer", counters.of("optimizer")),
         proposal_life: PROPOSAL_LIFE,
     })?)
 }
 
-fn house(parts: &Parts<'_>, service: &'static str, counters: Arc<AuthMetrics>) -> House {
+fn service_info(
+    parts: &Parts<'_>,
+    service: &'static str,
+    counters: Arc<AuthMetrics>,
+) -> ServiceInfo {
     let known = |word: &str| (word != "unknown").then(|| word.to_owned());
-    House {
+    ServiceInfo {
         service,
         version: VERSION.to_owned(),
         build: Some(if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned()),

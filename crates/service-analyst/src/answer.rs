@@ -3,8 +3,8 @@
 use contract::Reply;
 use serde_json::{Value, json};
 
-use crate::desk::Finding;
 use crate::plan::Plan;
+use crate::tool_session::Finding;
 use crate::write::Draft;
 
 #[derive(Debug, Clone)]

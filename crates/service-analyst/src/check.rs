@@ -7,8 +7,8 @@ mod trace;
 use jiff::civil::Date;
 use serde_json::{Value, json};
 
-use crate::desk::Finding;
 use crate::number::{Language, date_forms};
+use crate::tool_session::Finding;
 pub(crate) use scan::leaves;
 pub use scan::{Number, numbers};
 pub use trace::trace;

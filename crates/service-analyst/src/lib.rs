@@ -8,7 +8,6 @@ mod answer;
 mod ask;
 mod check;
 mod dates;
-mod desk;
 mod envelope;
 mod model;
 mod note;
@@ -20,8 +19,9 @@ mod resolve;
 mod stem;
 #[cfg(test)]
 mod tests;
+mod tool_session;
 mod understand;
-mod weigh;
+mod weights;
 mod words;
 mod write;
 
@@ -40,13 +40,13 @@ pub use check::{
     Citation, Formula, Number, Place, Unsupported, check_numbers, check_tables, numbers, trace,
 };
 pub use dates::Period;
-pub use desk::{Desk, Finding, Step};
-pub use model::{ModelPlanner, ModelWriter, Shelf};
+pub use model::{Evidence, ModelPlanner, ModelWriter};
 pub use note::Note;
 pub use number::Language;
 pub use plan::{LocalPlanner, Plan, Planner};
 pub use ports::{ToolAnswer, ToolCaller, ToolFailure};
 pub use resolve::{Resolved, Security};
+pub use tool_session::{Finding, Step, ToolSession};
 pub use understand::{Amount, Focus, Intent, Mention, Request, Sector, Way};
 pub use write::{Draft, LocalWriter, Writer};
 
@@ -86,25 +86,29 @@ impl Analyst {
         Millis(self.clock.now().0.saturating_add(MOSCOW_MS)).date()
     }
 
-    /// Answers one question at a desk of its own. What a model cannot do is done by rules, and the
+    /// Answers one question in a tool session of its own. What a model cannot do is done by rules, and the
     /// trace says why.
-    pub async fn answer(&self, question: &Question, desk: &Desk<'_>) -> Result<Answer, Fault> {
+    pub async fn answer(
+        &self,
+        question: &Question,
+        tool_session: &ToolSession<'_>,
+    ) -> Result<Answer, Fault> {
         let (planner, writer) = (&*self.planner, &*self.writer);
         if self.mode == LOCAL {
-            return self.answer_by(planner, writer, LOCAL, question, desk).await;
+            return self.answer_by(planner, writer, LOCAL, question, tool_session).await;
         }
         // The rules need time of their own, should the model take too long.
         let now = Instant::now();
-        let patience = desk.deadline().saturating_duration_since(now) * 2 / 3;
-        let answer = self.answer_by(planner, writer, &self.mode, question, desk);
+        let patience = tool_session.deadline().saturating_duration_since(now) * 2 / 3;
+        let answer = self.answer_by(planner, writer, &self.mode, question, tool_session);
         let reason = match timeout_at(now + patience, answer).await {
             Ok(Ok(answer)) => return Ok(answer),
             Ok(Err(fault)) => fault.code(),
             Err(_) => "llm_timeout",
         };
         let language = model::language(question, self.today());
-        desk.say(model::fallen_back(reason, language));
-        let local = self.answer_by(&LocalPlanner, &LocalWriter, LOCAL, question, desk);
+        tool_session.say(model::fallen_back(reason, language));
+        let local = self.answer_by(&LocalPlanner, &LocalWriter, LOCAL, question, tool_session);
         let mut answer = local.await?;
         answer.debug["fallback"] = json!(reason);
         // Whoever chose a model must see that it was not the one who answered.
@@ -119,28 +123,29 @@ impl Analyst {
         writer: &dyn Writer,
         mode: &str,
         question: &Question,
-        desk: &Desk<'_>,
+        tool_session: &ToolSession<'_>,
     ) -> Result<Answer, Fault> {
         // What another has called before is no part of this plan.
-        let before = desk.findings().len();
-        let plan = planner.plan(question, self.today(), desk).await?;
-        desk.run(&plan.calls()).await;
-        let all = desk.findings();
+        let before = tool_session.findings().len();
+        let plan = planner.plan(question, self.today(), tool_session).await?;
+        tool_session.run(&plan.calls()).await;
+        let all = tool_session.findings();
         let findings = all.get(before..).unwrap_or_default();
-        let draft = writer.write(question, &plan, findings, desk).await?;
+        let draft = writer.write(question, &plan, findings, tool_session).await?;
         // A number that nothing supports must not leave the house, whoever wrote it.
         let asked = question.asked.join("\n");
         check_numbers(&draft.text, &draft.citations, &asked, findings)
             .and_then(|()| check_tables(&draft.tables, &draft.citations, &asked, findings))
             .map_err(|wrong| Fault::internal(format!("nothing supports {wrong:?}")))?;
-        Ok(Answer::new(draft, &plan, mode, desk.plan(), &all))
+        Ok(Answer::new(draft, &plan, mode, tool_session.plan(), &all))
     }
 }
 
 async fn ask(cx: Cx<Analyst>, args: Args) -> Result<Answer, Fault> {
     let question = Question::new(args)?;
-    let desk = Desk::new(&*cx.service.tools, &cx.caller, &cx.cancel, cx.deadline, &cx.progress);
-    cx.service.answer(&question, &desk).await
+    let tool_session =
+        ToolSession::new(&*cx.service.tools, &cx.caller, &cx.cancel, cx.deadline, &cx.progress);
+    cx.service.answer(&question, &tool_session).await
 }
 
 /// The service with its tool table, ready for the catalogue.

@@ -23,15 +23,15 @@ use tokio::time::Instant;
 
 use crate::ask::Question;
 use crate::check::Unsupported;
-use crate::desk::{Desk, Finding, Step};
 use crate::number::Language;
 use crate::plan::{Plan, Planner};
 use crate::resolve::{Resolved, Security};
+use crate::tool_session::{Finding, Step, ToolSession};
 use crate::understand::understand;
 use crate::write::{Draft, Writer, closed};
 pub(crate) use fallback::{fallen_back, language};
 use listen::{Heard, listen};
-pub use shelf::Shelf;
+pub use shelf::Evidence;
 
 /// Times that the model may ask for tools.
 const ROUNDS_MAX: usize = 4;
@@ -53,11 +53,11 @@ const NAMED_MAX: usize = 20;
 #[derive(Debug)]
 pub struct ModelPlanner {
     model: Arc<dyn Model>,
-    shelf: Arc<Shelf>,
+    shelf: Arc<Evidence>,
 }
 
 impl ModelPlanner {
-    pub fn new(model: Arc<dyn Model>, shelf: Arc<Shelf>) -> Self {
+    pub fn new(model: Arc<dyn Model>, shelf: Arc<Evidence>) -> Self {
         Self { model, shelf }
     }
 }
@@ -66,30 +66,36 @@ impl ModelPlanner {
 #[derive(Debug)]
 pub struct ModelWriter {
     model: Arc<dyn Model>,
-    shelf: Arc<Shelf>,
+    shelf: Arc<Evidence>,
 }
 
 impl ModelWriter {
-    pub fn new(model: Arc<dyn Model>, shelf: Arc<Shelf>) -> Self {
+    pub fn new(model: Arc<dyn Model>, shelf: Arc<Evidence>) -> Self {
         Self { model, shelf }
     }
 }
 
 #[async_trait]
 impl Planner for ModelPlanner {
-    async fn plan(&self, question: &Question, today: Date, desk: &Desk<'_>) -> Result<Plan, Fault> {
+    async fn plan(
+        &self,
+        question: &Question,
+        today: Date,
+        tool_session: &ToolSession<'_>,
+    ) -> Result<Plan, Fault> {
         let request = understand(question, today);
         let calls_max = ROUNDS_MAX as u32 + SPARE_CALLS;
-        let budget = Budget::new(PLANNING_TOKENS_MAX, calls_max, desk.deadline());
+        let budget = Budget::new(PLANNING_TOKENS_MAX, calls_max, tool_session.deadline());
         let mut talk = opened(prompt::planning(today), question);
-        let before = desk.findings().len();
-        desk.say(request.language.pick("модель выбирает инструменты", "the model chooses tools"));
+        let before = tool_session.findings().len();
+        tool_session
+            .say(request.language.pick("модель выбирает инструменты", "the model chooses tools"));
         let heard = |piece: Heard<'_>| {
             if let Heard::Call(call) = piece
                 && let Some(name) = self.shelf.name(&call.name)
             {
                 let what = request.language.pick("модель вызывает", "the model calls");
-                desk.say(&format!("{what} {name}"));
+                tool_session.say(&format!("{what} {name}"));
             }
         };
         for _ in 0..ROUNDS_MAX {
@@ -108,9 +114,9 @@ impl Planner for ModelPlanner {
             }
             let calls = reply.tool_calls.clone();
             talk.push(reply.into_message());
-            talk.extend(self.serve(&calls, before, request.language, desk).await);
+            talk.extend(self.serve(&calls, before, request.language, tool_session).await);
         }
-        let found = desk.findings().split_off(before);
+        let found = tool_session.findings().split_off(before);
         if !found.iter().any(|it| it.outcome.is_ok()) {
             let message = "the model called no tool that answered";
             return Err(Fault::unavailable("model_found_nothing", message));
@@ -127,9 +133,9 @@ impl ModelPlanner {
         calls: &[ToolCall],
         before: usize,
         language: Language,
-        desk: &Desk<'_>,
+        tool_session: &ToolSession<'_>,
     ) -> Vec<ChatMessage> {
-        let made = desk.findings().split_off(before);
+        let made = tool_session.findings().split_off(before);
         let mut steps: Vec<Step> = Vec::new();
         let mut taken = Vec::new();
         for call in calls {
@@ -151,7 +157,7 @@ impl ModelPlanner {
                 steps.len() - 1
             }));
         }
-        let found = desk.run(&steps).await;
+        let found = tool_session.run(&steps).await;
         let answers = calls.iter().zip(taken).map(|(call, taken)| match taken {
             Ok(at) => match found.get(at) {
                 Some(finding) => result(&call.id, finding),
@@ -170,16 +176,16 @@ impl Writer for ModelWriter {
         question: &Question,
         plan: &Plan,
         findings: &[Finding],
-        desk: &Desk<'_>,
+        tool_session: &ToolSession<'_>,
     ) -> Result<Draft, Fault> {
-        let until = desk.deadline().min(Instant::now() + WRITING_MAX);
+        let until = tool_session.deadline().min(Instant::now() + WRITING_MAX);
         let budget = Budget::new(WRITING_TOKENS_MAX, 2 + SPARE_CALLS, until);
         let language = plan.request.language;
         // Only how much there is: what has not been checked is nobody's to read.
         let heard = |piece: Heard<'_>| {
             if let Heard::Text(chars) = piece {
                 let what = language.pick("модель пишет ответ, знаков", "characters written so far");
-                desk.say(&format!("{what}: {chars}"));
+                tool_session.say(&format!("{what}: {chars}"));
             }
         };
         let mut talk = opened(prompt::writing(plan.request.language), question);
@@ -189,9 +195,9 @@ impl Writer for ModelWriter {
         for _ in 0..2 {
             let mut request = ModelRequest::new(talk.clone(), &budget).tools(self.shelf.tools());
             request.tool_choice = ToolChoice::None;
-            desk.say(language.pick("модель пишет ответ", "the model writes the answer"));
+            tool_session.say(language.pick("модель пишет ответ", "the model writes the answer"));
             let reply = sound(listen(&*self.model, request, &heard).await?)?;
-            desk.say(language.pick("проверка чисел", "the numbers are checked"));
+            tool_session.say(language.pick("проверка чисел", "the numbers are checked"));
             let text = data::prose(&reply.text);
             if text.is_empty() || text.chars().count() > TEXT_CHARS_MAX {
                 let message = "the model's text is empty or too long";
@@ -204,7 +210,7 @@ impl Writer for ModelWriter {
                 match cite::cited(&text, &asked, findings) {
                     Ok(citations) => return Ok(closed(&text, citations, plan, findings)),
                     Err(wrong) => {
-                        desk.say(language.pick(
+                        tool_session.say(language.pick(
                             "часть чисел не подтверждена инструментами",
                             "some numbers are not supported by the tools",
                         ));

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::check::{Citation, Formula, Place};
-use crate::desk::Finding;
 use crate::number::{self, Language};
+use crate::tool_session::Finding;
 
 /// Letters of foreign text that are repeated at most.
 const QUOTED_MAX: usize = 80;

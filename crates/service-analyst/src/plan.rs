@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use crate::ask::Question;
 use crate::dates::Period;
-use crate::desk::{Desk, Step};
 use crate::note::Note;
 use crate::resolve::{Resolved, Security, resolve};
+use crate::tool_session::{Step, ToolSession};
 use crate::understand::{Intent, Mention, Request, all, is_index};
-use crate::weigh::weigh;
+use crate::weights::resolve_weights;
 use crate::write::DAYS_BEFORE;
 
 /// A question with its names looked up and the calls that it needs.
@@ -51,7 +51,12 @@ impl Plan {
 /// Turns a question into calls. It may make some of its own, to look up names.
 #[async_trait]
 pub trait Planner: Send + Sync {
-    async fn plan(&self, question: &Question, today: Date, desk: &Desk<'_>) -> Result<Plan, Fault>;
+    async fn plan(
+        &self,
+        question: &Question,
+        today: Date,
+        tool_session: &ToolSession<'_>,
+    ) -> Result<Plan, Fault>;
 }
 
 /// Plans by rules, without a language model.
@@ -60,7 +65,12 @@ pub struct LocalPlanner;
 
 #[async_trait]
 impl Planner for LocalPlanner {
-    async fn plan(&self, question: &Question, today: Date, desk: &Desk<'_>) -> Result<Plan, Fault> {
+    async fn plan(
+        &self,
+        question: &Question,
+        today: Date,
+        tool_session: &ToolSession<'_>,
+    ) -> Result<Plan, Fault> {
         let mut plans: Vec<Plan> = Vec::new();
         let mut looked_up: Vec<(Vec<Mention>, Resolved)> = Vec::new();
         for request in all(question, today) {
@@ -71,10 +81,10 @@ impl Planner for LocalPlanner {
             let resolved = match known {
                 Some(resolved) => resolved,
                 None if request.intent.is_of_index() && !named => Resolved::default(),
-                None => resolve(desk, &mentions, request.language).await,
+                None => resolve(tool_session, &mentions, request.language).await,
             };
             looked_up.push((mentions, resolved.clone()));
-            plans.push(planned(request, resolved, desk).await);
+            plans.push(planned(request, resolved, tool_session).await);
         }
         let mut plans = plans.into_iter();
         let first = plans.next().ok_or_else(|| Fault::internal("a question without a part"))?;
@@ -82,7 +92,11 @@ impl Planner for LocalPlanner {
     }
 }
 
-async fn planned(mut request: Request, mut resolved: Resolved, desk: &Desk<'_>) -> Plan {
+async fn planned(
+    mut request: Request,
+    mut resolved: Resolved,
+    tool_session: &ToolSession<'_>,
+) -> Plan {
     for note in std::mem::take(&mut resolved.notes) {
         request.note(note);
     }
@@ -104,17 +118,17 @@ async fn planned(mut request: Request, mut resolved: Resolved, desk: &Desk<'_>) 
     }
     let largest = resolved.securities.is_empty() && resolved.unknown.is_empty();
     if request.intent == Intent::PortfolioRisk && request.of_largest && largest {
-        constituents(&request, &mut resolved, desk).await;
+        constituents(&request, &mut resolved, tool_session).await;
     }
     if request.intent == Intent::PortfolioRisk {
-        weigh(desk, &mut request, &mut resolved).await;
+        resolve_weights(tool_session, &mut request, &mut resolved).await;
     }
     widen(&mut request);
     if request.market {
-        constituents(&request, &mut resolved, desk).await;
+        constituents(&request, &mut resolved, tool_session).await;
     }
     if request.intent.is_of_index() && request.index == "MOEXBC" {
-        blue_chips(&mut request, desk).await;
+        blue_chips(&mut request, tool_session).await;
     }
     let steps = steps(&request, &resolved.securities);
     Plan { steps, ..Plan::new(request, resolved) }
@@ -135,11 +149,11 @@ fn widen(request: &mut Request) {
 }
 
 /// The index of the largest companies, where the tool knows it.
-async fn blue_chips(request: &mut Request, desk: &Desk<'_>) {
+async fn blue_chips(request: &mut Request, tool_session: &ToolSession<'_>) {
     let mut steps = Steps { request, steps: Vec::new() };
     steps.basket(request.period().to);
     let steps = steps.steps;
-    let known = desk.run(&steps).await.iter().all(|it| it.outcome.is_ok());
+    let known = tool_session.run(&steps).await.iter().all(|it| it.outcome.is_ok());
     if !known {
         request.index = "IMOEX";
         request.note(Note::NoBlueChips);
@@ -152,11 +166,11 @@ const CONSTITUENTS_MAX: usize = 60;
 const LARGEST: usize = 5;
 
 /// Everything in the index, where the question is about whoever pays most; or the largest of it.
-async fn constituents(request: &Request, resolved: &mut Resolved, desk: &Desk<'_>) {
+async fn constituents(request: &Request, resolved: &mut Resolved, tool_session: &ToolSession<'_>) {
     let mut steps = Steps { request, steps: Vec::new() };
     steps.basket(request.today);
     let steps = steps.steps;
-    let found = desk.run(&steps).await;
+    let found = tool_session.run(&steps).await;
     let rows = found.first().and_then(|it| it.at("/data")).and_then(Value::as_array);
     let ticker = |row: &Value| row["ticker"].as_str().map(ToOwned::to_owned);
     let security = |ticker: String| Security { ticker, ..Security::default() };

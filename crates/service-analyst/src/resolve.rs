@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Finding, Step};
 use crate::note::Note;
 use crate::number::Language;
 use crate::stem::{fit, near};
+use crate::tool_session::{Finding, Step, ToolSession};
 use crate::understand::{Amount, MENTIONS_MAX, Mention, board, is_popular};
 
 /// Securities that fit a name equally well and are compared by how much is traded.
@@ -40,7 +40,11 @@ struct Match {
     row: usize,
 }
 
-pub(crate) async fn resolve(desk: &Desk<'_>, mentions: &[Mention], language: Language) -> Resolved {
+pub(crate) async fn resolve(
+    tool_session: &ToolSession<'_>,
+    mentions: &[Mention],
+    language: Language,
+) -> Resolved {
     let search = |it: &Mention| Step {
         tool: "search_securities",
         args: json!({ "query": it.query, "limit": 20 }),
@@ -53,7 +57,8 @@ pub(crate) async fn resolve(desk: &Desk<'_>, mentions: &[Mention], language: Lan
     // An index needs no looking up.
     let mut asked: Vec<Mention> = mentions.to_vec();
     let named: Vec<Mention> = asked.iter().filter(|it| it.index.is_none()).cloned().collect();
-    let mut answers = desk.run(&named.iter().map(search).collect::<Vec<_>>()).await.into_iter();
+    let mut answers =
+        tool_session.run(&named.iter().map(search).collect::<Vec<_>>()).await.into_iter();
     let mut found: Vec<Option<Finding>> =
         asked.iter().map(|it| if it.index.is_none() { answers.next() } else { None }).collect();
     let mut notes = Vec::new();
@@ -77,7 +82,7 @@ pub(crate) async fn resolve(desk: &Desk<'_>, mentions: &[Mention], language: Lan
         }
         let misses = found[at].as_ref().is_some_and(|it| best(&asked[at], it).is_empty());
         let others = if misses { otherwise(&asked[at]) } else { Vec::new() };
-        let answers = desk.run(&others.iter().map(search).collect::<Vec<_>>()).await;
+        let answers = tool_session.run(&others.iter().map(search).collect::<Vec<_>>()).await;
         let len = others.len();
         if len > 0 && answers.len() == len {
             asked.splice(at..=at, others);
@@ -92,7 +97,9 @@ pub(crate) async fn resolve(desk: &Desk<'_>, mentions: &[Mention], language: Lan
     for (mention, finding) in asked.iter().zip(&found) {
         let it = match (mention.index, finding) {
             (Some(index), _) => Some(of_index(mention, index)),
-            (None, Some(finding)) => chosen(desk, mention, finding, language, &mut resolved).await,
+            (None, Some(finding)) => {
+                chosen(tool_session, mention, finding, language, &mut resolved).await
+            }
             (None, None) => None,
         };
         match it {
@@ -154,7 +161,7 @@ fn part(whole: &Mention, text: &str) -> Mention {
 }
 
 async fn chosen(
-    desk: &Desk<'_>,
+    tool_session: &ToolSession<'_>,
     mention: &Mention,
     finding: &Finding,
     language: Language,
@@ -170,7 +177,7 @@ async fn chosen(
     let row = |it: &Match| finding.at(&format!("/data/{}", it.row));
     let code = |it: &Match| row(it).and_then(|row| row["ticker"].as_str()).map(ToOwned::to_owned);
     let tied: Vec<String> = matches.iter().filter_map(code).take(TIED_MAX).collect();
-    let at = if tied.len() > 1 { most_traded(desk, &tied, language).await } else { 0 };
+    let at = if tied.len() > 1 { most_traded(tool_session, &tied, language).await } else { 0 };
     let taken = matches.get(at)?;
     let board = row(taken).and_then(|row| row["board"].as_str()).map(ToOwned::to_owned);
     let name = ["short_name", "name"]
@@ -205,13 +212,17 @@ fn security(
 }
 
 /// Which of several had the greatest turnover today.
-async fn most_traded(desk: &Desk<'_>, tickers: &[String], language: Language) -> usize {
+async fn most_traded(
+    tool_session: &ToolSession<'_>,
+    tickers: &[String],
+    language: Language,
+) -> usize {
     let step = |ticker: &String| Step {
         tool: "get_security_snapshot",
         args: json!({ "ticker": ticker }),
         why: format!("{}: {ticker}", language.pick("сравнить обороты", "compare turnover")),
     };
-    let found = desk.run(&tickers.iter().map(step).collect::<Vec<_>>()).await;
+    let found = tool_session.run(&tickers.iter().map(step).collect::<Vec<_>>()).await;
     let value = |it: &Finding| it.at("/data/value").and_then(Value::as_f64).unwrap_or(-1.0);
     let most = found
         .iter()

@@ -19,11 +19,11 @@ use serde_json::Value;
 
 use crate::ask::Question;
 use crate::check::{Citation, Place};
-use crate::desk::{Desk, Finding};
 use crate::number::Language;
 use crate::page::{Page, Slot};
 use crate::plan::Plan;
 use crate::resolve::Security;
+use crate::tool_session::{Finding, ToolSession};
 use crate::understand::{Intent, is_index};
 pub(crate) use lead::DAYS_BEFORE;
 
@@ -43,7 +43,7 @@ pub trait Writer: Send + Sync {
         question: &Question,
         plan: &Plan,
         findings: &[Finding],
-        desk: &Desk<'_>,
+        tool_session: &ToolSession<'_>,
     ) -> Result<Draft, Fault>;
 }
 
@@ -58,14 +58,14 @@ impl Writer for LocalWriter {
         _: &Question,
         plan: &Plan,
         findings: &[Finding],
-        _: &Desk<'_>,
+        _: &ToolSession<'_>,
     ) -> Result<Draft, Fault> {
         Ok(written(plan, findings))
     }
 }
 
 /// What the parts of a page are written from.
-pub(crate) struct Sheet<'a> {
+pub(crate) struct AnswerBuilder<'a> {
     pub(crate) page: Page,
     pub(crate) plan: &'a Plan,
     pub(crate) findings: &'a [Finding],
@@ -101,7 +101,7 @@ fn is_answered(plan: &Plan) -> bool {
     }
 }
 
-fn body(sheet: &mut Sheet<'_>, section: Section) {
+fn body(sheet: &mut AnswerBuilder<'_>, section: Section) {
     let all = &sheet.plan.resolved.securities;
     let request = &sheet.plan.request;
     match (request.intent, all.as_slice()) {
@@ -121,7 +121,7 @@ fn body(sheet: &mut Sheet<'_>, section: Section) {
 
 fn written(plan: &Plan, findings: &[Finding]) -> Draft {
     let page = Page::new(plan.request.language);
-    let mut sheet = Sheet { page, plan, findings };
+    let mut sheet = AnswerBuilder { page, plan, findings };
     let (answered, others): (Vec<&Plan>, Vec<&Plan>) = plan.parts().partition(|it| is_answered(it));
     for (section, russian, english) in Section::ALL.into_iter().filter(|_| !answered.is_empty()) {
         sheet.page.heading(russian, english);
@@ -194,13 +194,13 @@ pub(crate) fn closed(
     let (tables, cells) = tabled(plan, findings);
     page.tables = tables;
     page.citations.extend(cells);
-    let mut sheet = Sheet { page, plan, findings };
+    let mut sheet = AnswerBuilder { page, plan, findings };
     talk::notes(&mut sheet);
     let Page { text, tables, citations, .. } = sheet.page;
     Draft { text: text.trim_end().to_owned(), tables, citations }
 }
 
-impl<'a> Sheet<'a> {
+impl<'a> AnswerBuilder<'a> {
     pub(crate) fn language(&self) -> Language {
         self.page.language
     }

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 pub(crate) use columns::Candles;
 use request::Request;
-use tails::{Tail, Tails};
+use tails::{RecentCandles, RecentSeries};
 
 use crate::ports::{Market, VenueCandles};
 use crate::warm;
@@ -36,9 +36,9 @@ pub(crate) struct Range {
     pub(crate) limit: Option<usize>,
 }
 
-pub(crate) struct Candlestand {
+pub(crate) struct CandleReader {
     pub(crate) market: Market,
-    tails: Tails,
+    tails: RecentCandles,
 }
 
 /// Candles with where they come from.
@@ -57,9 +57,9 @@ impl Found {
     }
 }
 
-impl Candlestand {
+impl CandleReader {
     pub(crate) fn new(market: Market) -> Self {
-        Self { market, tails: Tails::default() }
+        Self { market, tails: RecentCandles::default() }
     }
 
     /// The candles asked for, and before them what warms these indicators.
@@ -210,7 +210,7 @@ impl Range {
 
 /// A request that looks into memory first.
 struct Wanted<'a> {
-    tails: &'a Tails,
+    tails: &'a RecentCandles,
     request: Request<'a>,
     warmed: &'a [Window],
 }
@@ -276,7 +276,7 @@ impl Wanted<'_> {
         let candles = Candles::of(&found.bars);
         // Files can be imported again at any time; what an exchange has told stays as it is.
         if end >= newest && self.request.venue.bars.is_some() {
-            self.tails.keep(series, Tail::new(found.from, found.to, &candles));
+            self.tails.keep(series, RecentSeries::new(found.from, found.to, &candles));
         }
         Ok(candles)
     }

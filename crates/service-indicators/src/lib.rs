@@ -21,11 +21,11 @@ use contract::{Contract, ContractError, ErrorTable, Scope, Service, Tools};
 pub use live::{CHANNELS_MAX, LiveSetup, Queues, StreamLimits, Tasks};
 pub use ports::{Market, VenueCandles};
 
-use candles::Candlestand;
+use candles::CandleReader;
 use live::Live;
 
 pub struct Indicators {
-    pub(crate) candles: Arc<Candlestand>,
+    pub(crate) candles: Arc<CandleReader>,
     pub(crate) live: Arc<Live>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) version: &'static str,
@@ -45,7 +45,7 @@ pub fn service(
     let contract = Contract::load("indicators")?;
     let errors = Arc::clone(&contract.errors);
     let started = clock.now();
-    let candles = Arc::new(Candlestand::new(market));
+    let candles = Arc::new(CandleReader::new(market));
     let live = Live::new(Arc::clone(&candles), Arc::clone(&clock), setup.into());
     let indicators = Arc::new(Indicators { candles, live, clock, version, started, errors });
     Tools::of(indicators)

@@ -44,7 +44,7 @@ pub(crate) use batch::Batch;
 pub use limits::{CHANNELS_MAX, StreamLimits};
 pub(crate) use reader::{Read, Reader};
 
-use crate::candles::Candlestand;
+use crate::candles::CandleReader;
 use channel::Channel;
 use limits::{READERS_MAX, REMEMBERED_MAX, REPLAYS_MAX};
 
@@ -83,7 +83,7 @@ impl Queues {
 }
 
 pub(crate) struct Live {
-    pub(crate) candles: Arc<Candlestand>,
+    pub(crate) candles: Arc<CandleReader>,
     pub(crate) clock: Arc<dyn Clock>,
     tasks: Tasks,
     pub(crate) limits: StreamLimits,
@@ -104,7 +104,7 @@ struct Entry {
 
 impl Live {
     pub(crate) fn new(
-        candles: Arc<Candlestand>,
+        candles: Arc<CandleReader>,
         clock: Arc<dyn Clock>,
         setup: LiveSetup,
     ) -> Arc<Self> {

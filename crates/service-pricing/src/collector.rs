@@ -21,12 +21,12 @@ use store::Db;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::books::inbox::Inbox;
 use crate::connectors::file::DropFolder;
-use crate::connectors::http::{Manners, Pages};
+use crate::connectors::http::{FetchPolicy, Pages};
 use crate::connectors::mock::Mock;
 use crate::connectors::{Connector, Connectors};
-use crate::house::{self, Dependency, House, Housed};
+use crate::service_info::{self, Dependency, HealthReporting, ServiceInfo};
+use crate::storage::inbox::Inbox;
 
 /// The kind of a collection in the queue.
 pub(crate) const KIND: &str = "pricing.collect";
@@ -39,7 +39,7 @@ const GRACE: Duration = Duration::from_secs(2);
 pub struct CollectorParts {
     pub db: Db,
     pub jobs: Jobs,
-    pub house: House,
+    pub service_info: ServiceInfo,
     /// The folder whose `pricing/drop` is looked into for files of ticks.
     pub data: PathBuf,
     /// Which simulated market the mock connector shows.
@@ -57,18 +57,18 @@ pub(crate) struct Collector {
     inbox: Inbox,
     connectors: Arc<Connectors>,
     private: bool,
-    house: House,
+    service_info: ServiceInfo,
 }
 
 impl Collector {
     fn now(&self) -> Millis {
-        self.house.now()
+        self.service_info.now()
     }
 }
 
-impl Housed for Collector {
-    fn house(&self) -> &House {
-        &self.house
+impl HealthReporting for Collector {
+    fn service_info(&self) -> &ServiceInfo {
+        &self.service_info
     }
 
     async fn dependencies(&self) -> Vec<Dependency> {
@@ -87,18 +87,18 @@ pub fn collector(parts: CollectorParts) -> Result<Service, ContractError> {
         .tool("ingest_tick", Scope::Write, ingest::call)
         .tool("import_product_catalog", Scope::Import, catalogue::call)
         .tool("list_sources", Scope::Read, sources::call)
-        .tool("auth_metrics", Scope::Admin, house::auth_metrics::<Collector>)
-        .tool("ping_health", Scope::Open, house::ping::<Collector>)
-        .tool("health_check", Scope::Open, house::health::<Collector>)
-        .tool("version_info", Scope::Open, house::version::<Collector>)
+        .tool("auth_metrics", Scope::Admin, service_info::auth_metrics::<Collector>)
+        .tool("ping_health", Scope::Open, service_info::ping::<Collector>)
+        .tool("health_check", Scope::Open, service_info::health::<Collector>)
+        .tool("version_info", Scope::Open, service_info::version::<Collector>)
         .follow("start_collection", follow::collecting)
-        .bind(contract, crate::envelope::Words)
+        .bind(contract, crate::envelope::PricingEnvelope)
 }
 
 fn assemble(parts: CollectorParts) -> Collector {
-    let CollectorParts { db, jobs, house, data, tasks, stop, .. } = parts;
-    let clock = Arc::clone(&house.clock);
-    let pages = Pages::new(Manners::usual(parts.private_addresses), Arc::clone(&clock));
+    let CollectorParts { db, jobs, service_info, data, tasks, stop, .. } = parts;
+    let clock = Arc::clone(&service_info.clock);
+    let pages = Pages::new(FetchPolicy::usual(parts.private_addresses), Arc::clone(&clock));
     let folder = data.join("pricing").join("drop");
     let connectors: Connectors = vec![
         Arc::new(Mock { seed: parts.seed }) as Arc<dyn Connector>,
@@ -118,7 +118,7 @@ fn assemble(parts: CollectorParts) -> Collector {
     let ends = stop.clone();
     tasks.spawn(async move { worker.run(&[KIND], CONCURRENCY, Arc::new(handler), ends).await });
     let inbox = Inbox::open(db.clone(), clock, &tasks, stop);
-    Collector { db, jobs, inbox, connectors, private: parts.private_addresses, house }
+    Collector { db, jobs, inbox, connectors, private: parts.private_addresses, service_info }
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use async_trait::async_trait;
 use clock::Millis;
 use fault::Fault;
 
-use crate::books::products::Product;
-use crate::books::ticks::Tick;
+use crate::storage::products::Product;
+use crate::storage::ticks::Tick;
 
 /// How many problems of one collection are told; the rest are counted.
 pub(crate) const PROBLEMS_MAX: usize = 20;
@@ -31,7 +31,7 @@ pub(crate) struct Ask {
 
 /// What was found in one place.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Haul {
+pub(crate) struct CollectedBatch {
     pub(crate) ticks: Vec<Tick>,
     pub(crate) problems: Problems,
     /// The file it was found in, by the hash of its content: to be taken in once, whole.
@@ -85,7 +85,7 @@ pub(crate) trait Connector: Send + Sync {
     async fn places(&self, ask: &Ask) -> Result<Vec<String>, Fault>;
     /// What is found in one of them. A fault ends the collection; what is wrong with one place
     /// alone is a problem of its haul.
-    async fn haul(&self, ask: &Ask, place: &str) -> Result<Haul, Fault>;
+    async fn haul(&self, ask: &Ask, place: &str) -> Result<CollectedBatch, Fault>;
     /// Told once the haul of a place is kept for good.
     async fn kept(&self, _place: &str) {}
 }

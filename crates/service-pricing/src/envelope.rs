@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 /// What a collection can be made with, in the order of the contract.
 pub(crate) const CONNECTORS: [&str; 3] = ["mock", "file", "http"];
 
-pub(crate) struct Words;
+pub(crate) struct PricingEnvelope;
 
-impl Envelope for Words {
+impl Envelope for PricingEnvelope {
     fn repeats_request(&self) -> bool {
         true
     }
@@ -26,16 +26,16 @@ impl Envelope for Words {
         }
         let word = cx.row.r#type.as_str();
         let error = if word == "optimization_error" { fault.message() } else { word };
-        let mut said = json!({ "ok": false, "error": error, "error_code": word,
+        let mut reply = json!({ "ok": false, "error": error, "error_code": word,
             "message": fault.message(), "details": details(fault, cx) });
         // Contracts that name a job or a proposal say which one was meant.
         for name in ["job_id", "proposal_id"] {
             if let Some(id) = cx.args.get(name).and_then(Value::as_str).filter(|id| id.len() <= 100)
             {
-                said[name] = Value::from(id);
+                reply[name] = Value::from(id);
             }
         }
-        said
+        reply
     }
 
     fn http_body(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {

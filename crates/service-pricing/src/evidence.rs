@@ -8,7 +8,7 @@ use pricing_engine::replay::Record;
 use pricing_engine::{CompetitorPrice, Point};
 use store::Db;
 
-use crate::books::ticks::{self, Tick};
+use crate::storage::ticks::{self, Tick};
 
 /// How far back a product's own history is looked at, and how many ticks of it at most. The newest
 /// are taken first, so a busy product is judged by its last weeks.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use clock::{DAY_MS, Millis};
 use pricing_engine::Amount;
 
-use crate::books::ticks::Tick;
+use crate::storage::ticks::Tick;
 
 /// How many ticks of a window are looked at, newest first.
 pub(crate) const TICKS_MAX: u32 = 5_000;
@@ -45,7 +45,7 @@ pub(crate) struct Crowd {
     pub(crate) spread: Option<Amount>,
 }
 
-/// `ticks` are in the order of the books: newest first.
+/// `ticks` are in the order of the storage: newest first.
 pub(crate) fn of(ticks: &[Tick]) -> Features {
     let newest = ticks.first();
     let our_price = newest.map(|tick| tick.our_price);

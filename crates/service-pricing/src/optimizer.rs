@@ -16,36 +16,36 @@ use clock::{IdGenerator, Millis};
 use contract::{Contract, ContractError, Scope, Service, Tools};
 use store::Db;
 
-use crate::books::proposals::LIFE_MAX_MS;
-use crate::books::scribe::Scribe;
-use crate::envelope::Words;
-use crate::house::{self, Dependency, House, Housed};
+use crate::envelope::PricingEnvelope;
+use crate::service_info::{self, Dependency, HealthReporting, ServiceInfo};
+use crate::storage::group_commit::GroupCommit;
+use crate::storage::proposals::LIFE_MAX_MS;
 
 /// What the optimizer is built from.
 pub struct OptimizerParts {
     pub db: Db,
-    pub house: House,
+    pub service_info: ServiceInfo,
     /// How long a proposal stands; a week at most.
     pub proposal_life: Duration,
 }
 
 pub(crate) struct Optimizer {
     db: Db,
-    house: House,
+    service_info: ServiceInfo,
     life_ms: i64,
     ids: IdGenerator,
-    scribe: Scribe,
+    group_commit: GroupCommit,
 }
 
 impl Optimizer {
     fn now(&self) -> Millis {
-        self.house.now()
+        self.service_info.now()
     }
 }
 
-impl Housed for Optimizer {
-    fn house(&self) -> &House {
-        &self.house
+impl HealthReporting for Optimizer {
+    fn service_info(&self) -> &ServiceInfo {
+        &self.service_info
     }
 
     async fn dependencies(&self) -> Vec<Dependency> {
@@ -56,10 +56,15 @@ impl Housed for Optimizer {
 
 /// The service with its tool table, ready for the catalogue.
 pub fn optimizer(parts: OptimizerParts) -> Result<Service, ContractError> {
-    let OptimizerParts { db, house, proposal_life } = parts;
+    let OptimizerParts { db, service_info, proposal_life } = parts;
     let life_ms = i64::try_from(proposal_life.as_millis()).unwrap_or(i64::MAX).min(LIFE_MAX_MS);
-    let optimizer =
-        Optimizer { db, house, life_ms, ids: IdGenerator::default(), scribe: Scribe::default() };
+    let optimizer = Optimizer {
+        db,
+        service_info,
+        life_ms,
+        ids: IdGenerator::default(),
+        group_commit: GroupCommit::default(),
+    };
     Tools::of(Arc::new(optimizer))
         .tool("propose_price", Scope::Propose, propose::one)
         .tool("explain_proposal", Scope::Explain, lifecycle::explain)
@@ -74,11 +79,11 @@ pub fn optimizer(parts: OptimizerParts) -> Result<Service, ContractError> {
         .tool("get_pricing_policy", Scope::Read, policy::get)
         .tool("set_kill_switch", Scope::Admin, policy::kill_switch)
         .tool("list_price_changes", Scope::Read, lists::changes)
-        .tool("auth_metrics", Scope::Admin, house::auth_metrics::<Optimizer>)
-        .tool("ping_health", Scope::Open, house::ping::<Optimizer>)
-        .tool("health_check", Scope::Open, house::health::<Optimizer>)
-        .tool("version_info", Scope::Open, house::version::<Optimizer>)
-        .bind(Contract::load("optimizer")?, Words)
+        .tool("auth_metrics", Scope::Admin, service_info::auth_metrics::<Optimizer>)
+        .tool("ping_health", Scope::Open, service_info::ping::<Optimizer>)
+        .tool("health_check", Scope::Open, service_info::health::<Optimizer>)
+        .tool("version_info", Scope::Open, service_info::version::<Optimizer>)
+        .bind(Contract::load("optimizer")?, PricingEnvelope)
 }
 
 #[cfg(test)]

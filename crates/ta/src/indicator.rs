@@ -3,7 +3,7 @@
 use std::array;
 use std::mem::{needs_drop, take};
 
-use crate::machine::widest;
+use crate::machine::with_widest_simd;
 use crate::{Candle, Candles};
 
 /// An incremental indicator with `N` outputs.
@@ -36,16 +36,16 @@ pub trait Indicator<const N: usize>: Clone {
         self.step(candle).0.map(available)
     }
 
-    /// Whether the batch form is written in [`pour`](Indicator::pour).
-    const POURS: bool = false;
+    /// Whether the batch form is written in [`run_batch`](Indicator::run_batch).
+    const HAS_BATCH: bool = false;
 
     /// Takes many closed candles, writing one value per candle into each output. Stops at the
     /// shortest of the candles and the outputs.
     #[inline(always)]
     fn extend(&mut self, candles: &Candles<'_>, out: [&mut [f64]; N]) {
-        if Self::POURS {
+        if Self::HAS_BATCH {
             let len = shortest(candles, &out);
-            return self.pour(&candles.slice(0, len), &mut Slices(out));
+            return self.run_batch(&candles.slice(0, len), &mut Slices(out));
         }
         if needs_drop::<Self>() {
             return each(self, candles, out);
@@ -59,7 +59,7 @@ pub trait Indicator<const N: usize>: Clone {
     /// The same into outputs that give room bit by bit: what was just made room for is in cache,
     /// and is filled while memory is busy with what was filled before.
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<N>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<N>) {
         let mut buffer = [[0.0; BUFFER]; N];
         for from in (0..candles.len()).step_by(BUFFER) {
             let part = candles.slice(from, from + BUFFER);
@@ -70,7 +70,7 @@ pub trait Indicator<const N: usize>: Clone {
 }
 
 /// Outputs that are filled from their beginning to their end.
-pub trait Room<const N: usize> {
+pub trait OutputSink<const N: usize> {
     /// The next `len` slots of each, whatever is in them; none where fewer are left.
     fn next(&mut self, len: usize) -> [&mut [f64]; N];
 
@@ -99,7 +99,7 @@ pub trait Room<const N: usize> {
 
 pub(crate) struct Slices<'a, const N: usize>(pub(crate) [&'a mut [f64]; N]);
 
-impl<const N: usize> Room<N> for Slices<'_, N> {
+impl<const N: usize> OutputSink<N> for Slices<'_, N> {
     #[inline(always)]
     fn next(&mut self, len: usize) -> [&mut [f64]; N] {
         self.0.each_mut().map(|rest| {
@@ -116,10 +116,10 @@ struct Columns<'a, const N: usize> {
     wanted: [bool; N],
 }
 
-impl<const N: usize> Room<N> for Columns<'_, N> {
+impl<const N: usize> OutputSink<N> for Columns<'_, N> {
     #[inline(always)]
     fn next(&mut self, len: usize) -> [&mut [f64]; N] {
-        // Apart from one another, because what is mapped must be short to be inlined.
+        // Aligned16 from one another, because what is mapped must be short to be inlined.
         for (column, wanted) in self.columns.iter_mut().zip(self.wanted) {
             let to = if wanted { column.len() + len } else { len };
             // What is not wanted need not be filled again.
@@ -202,7 +202,7 @@ pub(crate) fn divisor(average: f64) -> f64 {
 /// is not known. Of a price that stands still, the mean differs by as much as that, most where the
 /// price was thousands of times as high before.
 #[inline(always)]
-pub(crate) fn beyond(by: f64, line: f64) -> f64 {
+pub(crate) fn exceeds(by: f64, line: f64) -> f64 {
     let flag = if by > 1e-11 * line.abs() { 1.0 } else { 0.0 };
     flag + by * 0.0
 }
@@ -283,9 +283,9 @@ impl<I: Indicator<N> + Send + Sync + 'static, const N: usize> Stream for Erased<
             }
         }
         let mut room = Columns { columns, wanted };
-        widest(
+        with_widest_simd(
             #[inline(always)]
-            || self.0.pour(candles, &mut room),
+            || self.0.run_batch(candles, &mut room),
         );
         let all = room.columns.iter_mut().zip(wanted);
         all.filter(|(_, wanted)| !wanted).for_each(|(column, _)| column.clear());

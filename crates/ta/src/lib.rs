@@ -44,6 +44,6 @@ mod laws;
 
 pub use candle::{Candle, Candles};
 pub use error::Error;
-pub(crate) use indicator::Room;
+pub(crate) use indicator::OutputSink;
 pub use indicator::{Indicator, Stream};
 pub use spec::{Arg, PERIOD_MAX, Param, ParamKind, Parity, Spec, known};

@@ -6,8 +6,8 @@
 
 use multiversion::multiversion;
 
-/// Runs it with the widest instructions that the machine has.
+/// Runs the closure with the widest SIMD instructions that the machine has.
 #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+movbe+popcnt"))]
-pub(crate) fn widest<R, F: FnOnce() -> R>(run: F) -> R {
+pub(crate) fn with_widest_simd<R, F: FnOnce() -> R>(run: F) -> R {
     run()
 }

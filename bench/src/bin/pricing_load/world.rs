@@ -8,7 +8,7 @@ use contract::{Authenticator, Call, CallRecord, Caller, Catalog, Credential, Met
 use fault::Fault;
 use jobs::{Jobs, QueueLimits};
 use serde_json::{Value, json};
-use service_pricing::{CollectorParts, House, OptimizerParts, collector, optimizer};
+use service_pricing::{CollectorParts, OptimizerParts, ServiceInfo, collector, optimizer};
 use store::{Db, StoreConfig};
 use testkit::TempFolder;
 use tokio_util::sync::CancellationToken;
@@ -50,7 +50,7 @@ impl World {
         db.migrate(&[jobs::MIGRATIONS, service_pricing::MIGRATIONS]).await?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        let house = |service| House {
+        let service_info = |service| ServiceInfo {
             service,
             version: "0".to_owned(),
             build: None,
@@ -62,7 +62,7 @@ impl World {
         let collects = collector(CollectorParts {
             db: db.clone(),
             jobs: Jobs::new(db.clone(), Arc::clone(&clock), QueueLimits::default()),
-            house: house("data-collector"),
+            service_info: service_info("data-collector"),
             data: folder.path().to_owned(),
             seed: 1,
             private_addresses: false,
@@ -70,8 +70,9 @@ impl World {
             tasks: tasks.clone(),
             stop: stop.clone(),
         })?;
-        let house = house("price-optimizer");
-        let optimizes = optimizer(OptimizerParts { db: db.clone(), house, proposal_life: DAY })?;
+        let service_info = service_info("price-optimizer");
+        let optimizes =
+            optimizer(OptimizerParts { db: db.clone(), service_info, proposal_life: DAY })?;
         let catalog = Catalog::new(vec![collects, optimizes])?;
         let pipeline = Pipeline::new(catalog, Arc::new(Closed), Arc::new(NoMeter), DAY);
         let scopes = ["read", "write", "propose", "apply"].map(str::to_owned);

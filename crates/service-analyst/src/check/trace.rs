@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::scan::{Number, leaves, numbers};
 use super::{Citation, Formula, Place, Unsupported, digits, is_code, is_mark};
-use crate::desk::Finding;
 use crate::number::{Language, date_forms};
+use crate::tool_session::Finding;
 
 /// Something that a tool was told or said.
 struct Known {

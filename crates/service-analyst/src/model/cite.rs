@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::check::{Citation, Formula, Number, Place, Unsupported, check_numbers, leaves, numbers};
-use crate::desk::Finding;
 use crate::number::{Language, date_forms};
+use crate::tool_session::Finding;
 
 /// A value that a tool has said, or was asked with.
 struct Leaf {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::desk::Finding;
+use crate::tool_session::Finding;
 
 /// Bytes of one result that a model is given.
 const RESULT_BYTES_MAX: usize = 10_000;

@@ -4,8 +4,8 @@ use contract::{Contract, ContractError, Schema};
 use llm::{Tool, ToolCall};
 use serde_json::Value;
 
-use crate::desk::Step;
 use crate::number::Language;
+use crate::tool_session::Step;
 
 /// They read and compute; none changes anything.
 const NAMES: [&str; 8] = [
@@ -27,9 +27,9 @@ struct Entry {
 }
 
 #[derive(Debug)]
-pub struct Shelf(Vec<Entry>);
+pub struct Evidence(Vec<Entry>);
 
-impl Shelf {
+impl Evidence {
     /// The tools as their contract has them.
     pub fn moex() -> Result<Self, ContractError> {
         let mut contract = Contract::load("moex")?;

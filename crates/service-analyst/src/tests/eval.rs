@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::floor::{Asked, Floor, ask};
+use super::floor::{Asked, FakeTools, ask};
 use super::laws::lawful;
 use crate::Language;
 
@@ -48,8 +48,8 @@ impl Row {
         self.before.iter().chain([&self.ask]).map(String::as_str).collect()
     }
 
-    fn floor(&self) -> Floor {
-        Floor { morning: self.morning, ..Floor::default() }
+    fn floor(&self) -> FakeTools {
+        FakeTools { morning: self.morning, ..FakeTools::default() }
     }
 }
 

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Analyst, Answer, Desk, Finding, Question, ToolAnswer, ToolCaller, ToolFailure};
+use crate::{Analyst, Answer, Finding, Question, ToolAnswer, ToolCaller, ToolFailure, ToolSession};
 
 /// A Friday.
 pub(super) const TODAY: Date = date(2024, 6, 14);
@@ -23,7 +23,7 @@ pub(super) const TODAY: Date = date(2024, 6, 14);
 pub(super) const SECURITIES: &str = include_str!("securities.txt");
 
 #[derive(Debug, Default)]
-pub(super) struct Floor {
+pub(super) struct FakeTools {
     /// Tools that fail.
     pub(super) broken: Vec<&'static str>,
     /// Said in place of every name.
@@ -159,7 +159,7 @@ fn altered(value: &mut Value, missing: Option<&str>, given: &[(&'static str, f64
     }
 }
 
-impl Floor {
+impl FakeTools {
     fn answer(&self, tool: &str, args: &Map<String, Value>) -> Result<Value, ToolFailure> {
         if self.broken.contains(&tool) {
             return Err(invalid("upstream_5xx", "the exchange answered with 503"));
@@ -366,7 +366,7 @@ impl Floor {
 }
 
 #[async_trait]
-impl ToolCaller for Floor {
+impl ToolCaller for FakeTools {
     async fn call(
         &self,
         _: &Caller,
@@ -401,7 +401,7 @@ pub(super) struct Asked {
 }
 
 /// Asks the floor, earlier messages first.
-pub(super) fn ask(floor: Floor, messages: &[&str], locale: Option<crate::Language>) -> Asked {
+pub(super) fn ask(floor: FakeTools, messages: &[&str], locale: Option<crate::Language>) -> Asked {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .start_paused(true)
@@ -413,9 +413,9 @@ pub(super) fn ask(floor: Floor, messages: &[&str], locale: Option<crate::Languag
         let caller = Caller::new("reader", ["read".to_owned()]);
         let (cancel, progress) = (CancellationToken::new(), Progress::default());
         let deadline = Instant::now() + Duration::from_secs(60);
-        let desk = Desk::new(&*floor, &caller, &cancel, deadline, &progress);
+        let tool_session = ToolSession::new(&*floor, &caller, &cancel, deadline, &progress);
         let asked = messages.iter().map(|it| (*it).to_owned()).collect();
-        let answer = analyst.answer(&Question { asked, locale }, &desk).await.unwrap();
-        Asked { answer, findings: desk.findings() }
+        let answer = analyst.answer(&Question { asked, locale }, &tool_session).await.unwrap();
+        Asked { answer, findings: tool_session.findings() }
     })
 }

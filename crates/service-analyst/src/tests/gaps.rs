@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::floor::{Floor, SECURITIES, ask};
+use super::floor::{FakeTools, SECURITIES, ask};
 use super::laws::lawful;
 use crate::Language;
 
@@ -113,11 +113,13 @@ fn every_sentence_has_a_form_without_its_figures() {
             let shown = if locale == Language::Russian { &figures[..] } else { &figures[..1] };
             for missing in shown {
                 let missing = Some((*missing).to_owned());
-                let asked = ask(Floor { missing, ..Floor::default() }, &[question], Some(locale));
+                let asked =
+                    ask(FakeTools { missing, ..FakeTools::default() }, &[question], Some(locale));
                 lawful(&asked, question);
                 check_gaps(&asked.answer.draft.text, question);
             }
-            let asked = ask(Floor { morning: true, ..Floor::default() }, &[question], Some(locale));
+            let asked =
+                ask(FakeTools { morning: true, ..FakeTools::default() }, &[question], Some(locale));
             check_gaps(&asked.answer.draft.text, question);
         }
     }
@@ -137,11 +139,13 @@ fn every_tool_may_fail_without_a_word_of_code() {
     ];
     for question in QUESTIONS {
         for tool in tools {
-            let asked = ask(Floor { broken: vec![tool], ..Floor::default() }, &[question], None);
+            let asked =
+                ask(FakeTools { broken: vec![tool], ..FakeTools::default() }, &[question], None);
             lawful(&asked, question);
             check_gaps(&asked.answer.draft.text, question);
         }
-        let asked = ask(Floor { broken: tools.to_vec(), ..Floor::default() }, &[question], None);
+        let asked =
+            ask(FakeTools { broken: tools.to_vec(), ..FakeTools::default() }, &[question], None);
         check_gaps(&asked.answer.draft.text, question);
     }
 }
@@ -150,7 +154,7 @@ fn every_tool_may_fail_without_a_word_of_code() {
 fn every_name_of_the_list_is_found() {
     let mut missed = Vec::new();
     let mut check = |question: String, ticker: &str| {
-        let found = ask(Floor::default(), &[&question], None).answer.debug["tickers"].clone();
+        let found = ask(FakeTools::default(), &[&question], None).answer.debug["tickers"].clone();
         if found != serde_json::json!([ticker]) {
             missed.push(format!("{question} {found}"));
         }
@@ -196,7 +200,7 @@ proptest! {
             ("annualized_volatility", volatility),
             ("num_days", days.floor()),
         ];
-        let asked = ask(Floor { given, ..Floor::default() }, &["Газпром за месяц"], None);
+        let asked = ask(FakeTools { given, ..FakeTools::default() }, &["Газпром за месяц"], None);
         lawful(&asked, "Газпром за месяц");
         let (up, down) = ways(&asked.answer.draft.text);
         prop_assert!(!(up && change <= 0.0 || down && change >= 0.0), "{change} {}", asked.answer.draft.text);
@@ -205,7 +209,7 @@ proptest! {
     #[test]
     fn bonds_agree_with_the_figures(value in -1.0..=1.0_f64) {
         let given = vec![("mean_correlation", value), ("GAZP", value), ("SBER", value)];
-        let asked = ask(Floor { given, ..Floor::default() }, &["корреляция SBER и GAZP"], None);
+        let asked = ask(FakeTools { given, ..FakeTools::default() }, &["корреляция SBER и GAZP"], None);
         let text = &asked.answer.draft.text;
         let strong = text.contains("сильная связь");
         prop_assert_eq!(strong, text.contains("слабо диверсифицируют"), "{}", text);
@@ -219,8 +223,8 @@ proptest! {
 fn prices_of_long_ago_are_on_the_scale_of_today() {
     let split = Some((jiff::civil::date(2024, 2, 21), 1, 100));
     let question = "сколько бы стали 1000 рублей в Газпроме год назад";
-    let plain = ask(Floor::default(), &[question], None);
-    let asked = ask(Floor { split, ..Floor::default() }, &[question], None);
+    let plain = ask(FakeTools::default(), &[question], None);
+    let asked = ask(FakeTools { split, ..FakeTools::default() }, &[question], None);
     lawful(&asked, question);
     let figure = |asked: &super::floor::Asked, formula: crate::Formula| {
         let found = asked.answer.draft.citations.iter().find(|it| it.formula == formula);

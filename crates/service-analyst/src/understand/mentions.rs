@@ -114,7 +114,7 @@ pub(super) fn named(words: &[Word], used: &[bool]) -> Named {
         item => item,
     };
     let items: Vec<Item> = items.into_iter().map(signed).collect();
-    weigh(&inherited(items), &mut found);
+    assign_weights(&inherited(items), &mut found);
     found
 }
 
@@ -213,7 +213,7 @@ fn name_follows(words: &[Word], used: &[bool], at: usize) -> bool {
     !used.get(next).copied().unwrap_or(true) && is_candidate(words, next)
 }
 
-fn weigh(items: &[Item], found: &mut Named) {
+fn assign_weights(items: &[Item], found: &mut Named) {
     let strong: Vec<bool> = found.mentions.iter().map(|it| it.strong).collect();
     let is_amount = |it: &Item| matches!(it, Item::Amount(_));
     let sure = |it: &&Item| match it {

@@ -6,11 +6,11 @@ use super::day::trades_today;
 use super::lead::change;
 use super::talk::told;
 use super::verdict::{NOTHING_PCT, breadth};
-use super::{Section, Sheet, float};
+use super::{AnswerBuilder, Section, float};
 use crate::check::Formula;
-use crate::desk::Finding;
 use crate::number::{Language, agree};
 use crate::page::{Cited, Slot, Style, fact, quoted};
+use crate::tool_session::Finding;
 use crate::understand::{Focus, Sector, Way};
 
 const SHOWN_MAX: usize = 10;
@@ -27,7 +27,11 @@ fn is_of(row: &Value, sector: Option<Sector>) -> bool {
 }
 
 /// The rows of a basket, best first by a figure, those without it left out.
-fn ranked(sheet: &Sheet<'_>, finding: Option<&Finding>, field: &str) -> Vec<(usize, String, f64)> {
+fn ranked(
+    sheet: &AnswerBuilder<'_>,
+    finding: Option<&Finding>,
+    field: &str,
+) -> Vec<(usize, String, f64)> {
     let request = &sheet.plan.request;
     let named: Vec<&str> =
         sheet.plan.resolved.securities.iter().map(|it| it.ticker.as_str()).collect();
@@ -45,7 +49,7 @@ fn ranked(sheet: &Sheet<'_>, finding: Option<&Finding>, field: &str) -> Vec<(usi
 }
 
 /// The index, its day, and how many are in it.
-fn opening(sheet: &mut Sheet<'_>, basket: Option<&Finding>) {
+fn opening(sheet: &mut AnswerBuilder<'_>, basket: Option<&Finding>) {
     let count = float(basket, "/metrics/num_constituents").unwrap_or(0.0) as u64;
     let word = sheet.language().pick(
         agree(count, "бумага", "бумаги", "бумаг"),
@@ -71,7 +75,7 @@ fn opening(sheet: &mut Sheet<'_>, basket: Option<&Finding>) {
 }
 
 /// Says so where the day that was asked for has no trades.
-fn not_traded(sheet: &mut Sheet<'_>, basket: Option<&Finding>) {
+fn not_traded(sheet: &mut AnswerBuilder<'_>, basket: Option<&Finding>) {
     let effective = basket.and_then(|it| it.at("/metrics/effective_date"));
     let asked = basket.map(|it| &it.args["as_of_date"]);
     if effective.is_none() || effective == asked {
@@ -96,7 +100,7 @@ fn not_traded(sheet: &mut Sheet<'_>, basket: Option<&Finding>) {
 }
 
 /// How many rose and fell.
-fn counted(sheet: &mut Sheet<'_>, basket: Option<&Finding>) {
+fn counted(sheet: &mut AnswerBuilder<'_>, basket: Option<&Finding>) {
     let source = vec![(basket.map_or(0, |it| it.id), "/result/data".to_owned())];
     let changes: Vec<f64> =
         all_rows(basket).iter().filter_map(|it| it["price_change_pct"].as_f64()).collect();
@@ -115,7 +119,7 @@ fn counted(sheet: &mut Sheet<'_>, basket: Option<&Finding>) {
     );
 }
 
-fn sector_name(sheet: &Sheet<'_>) -> Option<String> {
+fn sector_name(sheet: &AnswerBuilder<'_>) -> Option<String> {
     let sector = sheet.plan.request.sector?;
     Some(sheet.language().pick(sector.russian, sector.name).to_owned())
 }
@@ -131,7 +135,7 @@ fn listed(items: Vec<(String, Cited)>) -> Slot {
     Slot::Many(slots)
 }
 
-pub(super) fn index(sheet: &mut Sheet<'_>, section: Section) {
+pub(super) fn index(sheet: &mut AnswerBuilder<'_>, section: Section) {
     let basket = sheet.calls("get_index_constituents_metrics").first().copied();
     let weights = ranked(sheet, basket, "weight_pct");
     match section {
@@ -177,7 +181,11 @@ pub(super) fn index(sheet: &mut Sheet<'_>, section: Section) {
 }
 
 /// The first sentence about weights: of those that were named, of a sector, or of the largest.
-fn heaviest(sheet: &mut Sheet<'_>, basket: Option<&Finding>, weights: &[(usize, String, f64)]) {
+fn heaviest(
+    sheet: &mut AnswerBuilder<'_>,
+    basket: Option<&Finding>,
+    weights: &[(usize, String, f64)],
+) {
     let top = sheet.plan.request.top.unwrap_or(LED_MAX);
     let figure =
         |at: usize| sheet.page.figure(basket, &format!("/data/{at}/weight_pct"), Style::Percent);
@@ -228,7 +236,7 @@ fn heaviest(sheet: &mut Sheet<'_>, basket: Option<&Finding>, weights: &[(usize, 
 
 /// What the first of the weights come to.
 fn together(
-    sheet: &Sheet<'_>,
+    sheet: &AnswerBuilder<'_>,
     basket: Option<&Finding>,
     weights: &[(usize, String, f64)],
     count: usize,
@@ -245,7 +253,11 @@ fn together(
 type Sectored<'a> = (String, Vec<&'a (usize, String, f64)>);
 
 /// The weight of each sector, the heaviest first. What has no sector is no part of one.
-fn sectors(sheet: &mut Sheet<'_>, basket: Option<&Finding>, weights: &[(usize, String, f64)]) {
+fn sectors(
+    sheet: &mut AnswerBuilder<'_>,
+    basket: Option<&Finding>,
+    weights: &[(usize, String, f64)],
+) {
     let mut all: Vec<Sectored<'_>> = Vec::new();
     for row in weights {
         let Some(name) = all_rows(basket).get(row.0).and_then(|it| it["sector"].as_str()) else {
@@ -280,7 +292,11 @@ fn sectors(sheet: &mut Sheet<'_>, basket: Option<&Finding>, weights: &[(usize, S
     sheet.page.say("Секторы индекса {} по весу: {}.", "Sectors of {} by weight: {}.", slots);
 }
 
-fn constituents(sheet: &mut Sheet<'_>, basket: Option<&Finding>, weights: &[(usize, String, f64)]) {
+fn constituents(
+    sheet: &mut AnswerBuilder<'_>,
+    basket: Option<&Finding>,
+    weights: &[(usize, String, f64)],
+) {
     let top = sheet.plan.request.top;
     let part = |at: usize, field: &str, style| {
         sheet.page.figure(basket, &format!("/data/{at}/{field}"), style)
@@ -332,7 +348,7 @@ struct Mover {
 }
 
 /// On one day as the exchange says; over more days from the prices of both ends.
-fn changes(sheet: &Sheet<'_>, now: Option<&Finding>, then: Option<&Finding>) -> Vec<Mover> {
+fn changes(sheet: &AnswerBuilder<'_>, now: Option<&Finding>, then: Option<&Finding>) -> Vec<Mover> {
     let price =
         |at: usize| sheet.page.figure(now, &format!("/data/{at}/last_price"), Style::Price("RUB"));
     let Some(then) = then else {
@@ -356,7 +372,7 @@ fn changes(sheet: &Sheet<'_>, now: Option<&Finding>, then: Option<&Finding>) -> 
     all
 }
 
-pub(super) fn movers(sheet: &mut Sheet<'_>, section: Section) {
+pub(super) fn movers(sheet: &mut AnswerBuilder<'_>, section: Section) {
     let calls = sheet.calls("get_index_constituents_metrics");
     let (now, then) = (calls.first().copied(), calls.get(1).copied());
     let all = changes(sheet, now, then);
@@ -397,7 +413,7 @@ pub(super) fn movers(sheet: &mut Sheet<'_>, section: Section) {
     }
 }
 
-fn movers_lead(sheet: &mut Sheet<'_>, rising: &[&Mover], falling: &[&Mover]) {
+fn movers_lead(sheet: &mut AnswerBuilder<'_>, rising: &[&Mover], falling: &[&Mover]) {
     let top = sheet.plan.request.top.unwrap_or(LED_MAX);
     let way = sheet.plan.request.way;
     let sector = sector_name(sheet).map(|it| format!(" ({it})")).unwrap_or_default();
@@ -408,7 +424,7 @@ fn movers_lead(sheet: &mut Sheet<'_>, rising: &[&Mover], falling: &[&Mover]) {
         sheet.page.facts(("Изменения цен{}", "Price changes{}"), [sector.into()], Vec::new());
         return;
     }
-    let up = |sheet: &mut Sheet<'_>| {
+    let up = |sheet: &mut AnswerBuilder<'_>| {
         let slots: [Slot; 2] = [sector.as_str().into(), items(rising)];
         if rising.is_empty() {
             sheet.page.say("Выросших бумаг нет{}.", "None rose{}.", slots);
@@ -416,7 +432,7 @@ fn movers_lead(sheet: &mut Sheet<'_>, rising: &[&Mover], falling: &[&Mover]) {
             sheet.page.say("Сильнее всего выросли{}: {}.", "Rose the most{}: {}.", slots);
         }
     };
-    let down = |sheet: &mut Sheet<'_>| {
+    let down = |sheet: &mut AnswerBuilder<'_>| {
         let slots: [Slot; 2] = [sector.as_str().into(), items(falling)];
         if falling.is_empty() {
             sheet.page.say("Снизившихся бумаг нет{}.", "None fell{}.", slots);
@@ -434,7 +450,7 @@ fn movers_lead(sheet: &mut Sheet<'_>, rising: &[&Mover], falling: &[&Mover]) {
     }
 }
 
-fn movers_listed(sheet: &mut Sheet<'_>, rising: &[&Mover], falling: &[&Mover]) {
+fn movers_listed(sheet: &mut AnswerBuilder<'_>, rising: &[&Mover], falling: &[&Mover]) {
     let request = &sheet.plan.request;
     let top = request.top.unwrap_or(MOVERS_MAX);
     let (first, second) = match request.way {

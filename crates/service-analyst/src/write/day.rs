@@ -7,11 +7,11 @@ use super::lead::{day_change, row_until, since};
 use super::single::pieces;
 use super::talk::told;
 use super::verdict::NOTHING_PCT;
-use super::{Section, Sheet, money_of};
+use super::{AnswerBuilder, Section, money_of};
 use crate::check::Formula;
-use crate::desk::Finding;
 use crate::page::{Cited, Fact, Slot, Style, fact};
 use crate::resolve::Security;
+use crate::tool_session::Finding;
 use crate::understand::Focus;
 
 /// What is known of the day that was asked for.
@@ -23,7 +23,7 @@ struct Day<'a> {
     is_today: bool,
 }
 
-fn day<'a>(sheet: &Sheet<'a>, it: &Security) -> Day<'a> {
+fn day<'a>(sheet: &AnswerBuilder<'a>, it: &Security) -> Day<'a> {
     let history = sheet.of("get_ohlcv_timeseries", &it.ticker);
     let shot = sheet.of("get_security_snapshot", &it.ticker);
     let asked = sheet.plan.request.period().to;
@@ -32,7 +32,7 @@ fn day<'a>(sheet: &Sheet<'a>, it: &Security) -> Day<'a> {
     Day { history, shot, row, is_today: asked == sheet.plan.request.today }
 }
 
-pub(super) fn write(sheet: &mut Sheet<'_>, it: &Security, section: Section) {
+pub(super) fn write(sheet: &mut AnswerBuilder<'_>, it: &Security, section: Section) {
     let day = day(sheet, it);
     let money = money_of(day.shot, it);
     match section {
@@ -57,20 +57,20 @@ pub(super) fn write(sheet: &mut Sheet<'_>, it: &Security, section: Section) {
     }
 }
 
-fn price(sheet: &Sheet<'_>, day: &Day<'_>, field: &str, money: &str) -> Option<Cited> {
+fn price(sheet: &AnswerBuilder<'_>, day: &Day<'_>, field: &str, money: &str) -> Option<Cited> {
     let at = format!("/data/{}/{field}", day.row?.0);
     sheet.page.figure(day.history, &at, Style::Price(money))
 }
 
-fn date(sheet: &Sheet<'_>, day: &Day<'_>) -> Option<Cited> {
+fn date(sheet: &AnswerBuilder<'_>, day: &Day<'_>) -> Option<Cited> {
     sheet.page.told(day.history, &format!("/result/data/{}/ts", day.row?.0))
 }
 
-fn of_day(sheet: &Sheet<'_>, day: &Day<'_>) -> Option<(f64, Cited)> {
+fn of_day(sheet: &AnswerBuilder<'_>, day: &Day<'_>) -> Option<(f64, Cited)> {
     day_change(sheet, day.history, day.row?.0)
 }
 
-fn now(sheet: &mut Sheet<'_>, day: &Day<'_>, money: &str) {
+fn now(sheet: &mut AnswerBuilder<'_>, day: &Day<'_>, money: &str) {
     let price = sheet.page.figure(day.shot, "/data/last_price", Style::Price(money));
     let change = sheet.page.figure(day.shot, "/data/price_change_pct", Style::Change);
     let facts = vec![
@@ -80,7 +80,7 @@ fn now(sheet: &mut Sheet<'_>, day: &Day<'_>, money: &str) {
     sheet.page.facts(("Сейчас", "Now"), [], facts);
 }
 
-fn past(sheet: &mut Sheet<'_>, it: &Security, day: &Day<'_>, money: &str) {
+fn past(sheet: &mut AnswerBuilder<'_>, it: &Security, day: &Day<'_>, money: &str) {
     let facts = vec![
         fact(("закрытие", "close"), price(sheet, day, "close", money)),
         fact(("изменение за день", "change on the day"), of_day(sheet, day).map(|it| it.1)),
@@ -107,7 +107,7 @@ fn past(sheet: &mut Sheet<'_>, it: &Security, day: &Day<'_>, money: &str) {
     now(sheet, day, money);
 }
 
-fn today(sheet: &mut Sheet<'_>, it: &Security, day: &Day<'_>, money: &str) {
+fn today(sheet: &mut AnswerBuilder<'_>, it: &Security, day: &Day<'_>, money: &str) {
     let title = sheet.title(it);
     let price = sheet.page.figure(day.shot, "/data/last_price", Style::Price(money));
     let change = sheet.page.figure(day.shot, "/data/price_change_pct", Style::Change);
@@ -138,12 +138,12 @@ fn today(sheet: &mut Sheet<'_>, it: &Security, day: &Day<'_>, money: &str) {
 }
 
 /// Whether the calendar has today as a trading day, where it was asked.
-pub(super) fn trades_today(sheet: &Sheet<'_>) -> Option<bool> {
+pub(super) fn trades_today(sheet: &AnswerBuilder<'_>) -> Option<bool> {
     sheet.last("get_trading_calendar")?.at("/data/0/is_trading")?.as_bool()
 }
 
 /// «год назад»: the price then, the price now, and the way between.
-fn then_and_now(sheet: &mut Sheet<'_>, it: &Security, day: &Day<'_>, money: &str) {
+fn then_and_now(sheet: &mut AnswerBuilder<'_>, it: &Security, day: &Day<'_>, money: &str) {
     let title = sheet.title(it);
     let since = since(sheet, day.history, day.shot);
     let is_split = since.as_ref().is_some_and(|it| it.is_split);
@@ -192,7 +192,7 @@ fn then_and_now(sheet: &mut Sheet<'_>, it: &Security, day: &Day<'_>, money: &str
 }
 
 /// What was traded on the day: pieces, and money where the candle has it.
-fn traded(sheet: &Sheet<'_>, day: &Day<'_>, money: &str) -> Vec<Fact> {
+fn traded(sheet: &AnswerBuilder<'_>, day: &Day<'_>, money: &str) -> Vec<Fact> {
     let of = |field: &str, style| {
         let at = format!("/data/{}/{field}", day.row?.0);
         sheet.page.figure(day.history, &at, style)
@@ -204,7 +204,7 @@ fn traded(sheet: &Sheet<'_>, day: &Day<'_>, money: &str) -> Vec<Fact> {
     facts
 }
 
-fn candle(sheet: &mut Sheet<'_>, day: &Day<'_>, money: &str) {
+fn candle(sheet: &mut AnswerBuilder<'_>, day: &Day<'_>, money: &str) {
     let mut facts = vec![
         fact(("открытие", "open"), price(sheet, day, "open", money)),
         fact(("максимум", "high"), price(sheet, day, "high", money)),
@@ -228,7 +228,7 @@ fn candle(sheet: &mut Sheet<'_>, day: &Day<'_>, money: &str) {
     }
 }
 
-fn conclusion(sheet: &mut Sheet<'_>, day: &Day<'_>) {
+fn conclusion(sheet: &mut AnswerBuilder<'_>, day: &Day<'_>) {
     let Some((change, shown)) = of_day(sheet, day) else {
         sheet.page.say(
             "Для вывода о дне данных не хватает.",

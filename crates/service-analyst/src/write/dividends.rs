@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use super::holding;
 use super::talk::told;
-use super::{Section, Sheet, currency_of, float};
+use super::{AnswerBuilder, Section, currency_of, float};
 use crate::check::Formula;
-use crate::desk::Finding;
 use crate::number::agree;
 use crate::page::{Cited, Slot, Style, fact, quoted};
 use crate::resolve::Security;
+use crate::tool_session::Finding;
 
 /// Payments that are shown; the latest ones.
 const PAYMENTS_MAX: usize = 8;
@@ -22,7 +22,7 @@ const YEAR_YIELD: &str = "/metrics/trailing_12m_yield_pct";
 const PERIOD_SUM: &str = "/metrics/period_sum";
 const YEAR_SUM: &str = "/metrics/trailing_12m_sum";
 
-pub(super) fn write(sheet: &mut Sheet<'_>, all: &[Security], section: Section) {
+pub(super) fn write(sheet: &mut AnswerBuilder<'_>, all: &[Security], section: Section) {
     match section {
         Section::Summary => {
             if all.len() > 1 {
@@ -48,7 +48,7 @@ pub(super) fn write(sheet: &mut Sheet<'_>, all: &[Security], section: Section) {
 }
 
 /// Whoever pays most of an index.
-pub(super) fn market(sheet: &mut Sheet<'_>, all: &[Security], section: Section) {
+pub(super) fn market(sheet: &mut AnswerBuilder<'_>, all: &[Security], section: Section) {
     let mut ranked: Vec<(&Security, f64)> = all
         .iter()
         .filter_map(|it| Some((it, float(sheet.of("get_dividends", &it.ticker), YEAR_YIELD)?)))
@@ -101,12 +101,12 @@ pub(super) fn market(sheet: &mut Sheet<'_>, all: &[Security], section: Section) 
     }
 }
 
-fn figure(sheet: &Sheet<'_>, it: &Security, at: &str, style: Style<'_>) -> Option<Cited> {
+fn figure(sheet: &AnswerBuilder<'_>, it: &Security, at: &str, style: Style<'_>) -> Option<Cited> {
     sheet.page.figure(sheet.of("get_dividends", &it.ticker), at, style)
 }
 
 /// The first sentence about the dividends of an index, whatever is known of them.
-fn of_index(sheet: &mut Sheet<'_>, slots: Vec<Slot>) {
+fn of_index(sheet: &mut AnswerBuilder<'_>, slots: Vec<Slot>) {
     let basket = sheet.findings.iter().rev().find(|it| it.tool == "get_index_constituents_metrics");
     let count = sheet.page.figure(basket, "/metrics/num_constituents", Style::Count);
     let index = sheet.plan.request.index;
@@ -141,7 +141,7 @@ fn currency(paid: Option<&Finding>) -> Option<String> {
 }
 
 /// What was paid in the period, and its part of the last price.
-fn of_period(sheet: &Sheet<'_>, it: &Security) -> (Option<Cited>, Option<(f64, Cited)>) {
+fn of_period(sheet: &AnswerBuilder<'_>, it: &Security) -> (Option<Cited>, Option<(f64, Cited)>) {
     let paid = sheet.of("get_dividends", &it.ticker);
     let shot = sheet.of("get_security_snapshot", &it.ticker);
     let (Some(found), Some(code)) = (paid, currency(paid)) else { return (None, None) };
@@ -161,7 +161,7 @@ fn of_period(sheet: &Sheet<'_>, it: &Security) -> (Option<Cited>, Option<(f64, C
     (shown, part)
 }
 
-fn paid(sheet: &mut Sheet<'_>, it: &Security) {
+fn paid(sheet: &mut AnswerBuilder<'_>, it: &Security) {
     let paid = sheet.of("get_dividends", &it.ticker);
     let money = currency_of(sheet.of("get_security_snapshot", &it.ticker));
     let title = sheet.title(it);
@@ -212,7 +212,7 @@ fn paid(sheet: &mut Sheet<'_>, it: &Security) {
 }
 
 /// The one with the highest yield; says whether there is one.
-fn best(sheet: &mut Sheet<'_>, all: &[Security]) -> bool {
+fn best(sheet: &mut AnswerBuilder<'_>, all: &[Security]) -> bool {
     let trailing = sheet.plan.request.period.is_none();
     let part = |it: &Security| -> Option<(f64, Cited)> {
         if !trailing {
@@ -234,7 +234,7 @@ fn best(sheet: &mut Sheet<'_>, all: &[Security]) -> bool {
     true
 }
 
-fn figures(sheet: &mut Sheet<'_>, all: &[Security]) {
+fn figures(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
     let mut table = Vec::new();
     for it in all {
         let paid = sheet.of("get_dividends", &it.ticker);
@@ -267,7 +267,7 @@ fn figures(sheet: &mut Sheet<'_>, all: &[Security]) {
 }
 
 /// The latest payment of each.
-fn latest(sheet: &mut Sheet<'_>, all: &[Security]) {
+fn latest(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
     for it in all {
         let paid = sheet.of("get_dividends", &it.ticker);
         let last = rows(paid).len().checked_sub(1);
@@ -293,7 +293,7 @@ fn latest(sheet: &mut Sheet<'_>, all: &[Security]) {
     }
 }
 
-fn payments(sheet: &Sheet<'_>, it: &Security, paid: Option<&Finding>) -> Vec<Vec<Slot>> {
+fn payments(sheet: &AnswerBuilder<'_>, it: &Security, paid: Option<&Finding>) -> Vec<Vec<Slot>> {
     let count = rows(paid).len();
     let row = |at: usize| {
         let text = |field: &str| {

@@ -3,12 +3,12 @@
 use super::lead::{Result, is_same, result, since_source};
 use super::talk::told;
 use super::verdict::{NOTHING_PCT, bond, roughness};
-use super::{Section, Sheet, float, money_of};
+use super::{AnswerBuilder, Section, float, money_of};
 use crate::check::Formula;
-use crate::desk::Finding;
 use crate::number::agree;
 use crate::page::{Cited, Slot, Style, fact};
 use crate::resolve::Security;
+use crate::tool_session::Finding;
 use crate::understand::{Focus, Way};
 
 /// The place of a ticker in a list of rows.
@@ -17,7 +17,7 @@ pub(super) fn row_of(finding: Option<&Finding>, ticker: &str) -> Option<usize> {
     rows.iter().position(|row| row["ticker"] == ticker)
 }
 
-pub(super) fn comparison(sheet: &mut Sheet<'_>, all: &[Security], section: Section) {
+pub(super) fn comparison(sheet: &mut AnswerBuilder<'_>, all: &[Security], section: Section) {
     let is_day = sheet.plan.request.period().is_day();
     match section {
         Section::Summary => {
@@ -53,7 +53,7 @@ pub(super) fn comparison(sheet: &mut Sheet<'_>, all: &[Security], section: Secti
 }
 
 /// Who did best and who did worst, as it was asked.
-fn ranked(sheet: &mut Sheet<'_>, all: &[Security], brief: bool) {
+fn ranked(sheet: &mut AnswerBuilder<'_>, all: &[Security], brief: bool) {
     let mut found: Vec<Result<'_>> = all.iter().filter_map(|it| result(sheet, it)).collect();
     found.sort_by(|a, b| b.change.total_cmp(&a.change));
     let (Some(best), Some(worst)) = (found.first(), found.last()) else {
@@ -101,7 +101,7 @@ fn ranked(sheet: &mut Sheet<'_>, all: &[Security], brief: bool) {
     both_ends(sheet, best, worst);
 }
 
-fn both_ends(sheet: &mut Sheet<'_>, best: &Result<'_>, worst: &Result<'_>) {
+fn both_ends(sheet: &mut AnswerBuilder<'_>, best: &Result<'_>, worst: &Result<'_>) {
     let name = |it: &Result<'_>| Slot::Text(it.security.ticker.clone());
     let shown = |it: &Result<'_>| Slot::Figure(Some(it.figure.clone()));
     let history = sheet.of("get_ohlcv_timeseries", &best.security.ticker);
@@ -144,7 +144,7 @@ fn both_ends(sheet: &mut Sheet<'_>, best: &Result<'_>, worst: &Result<'_>) {
 }
 
 /// How far apart two returns are, where both are figures of a tool.
-fn apart(sheet: &Sheet<'_>, best: &Result<'_>, worst: &Result<'_>) -> Slot {
+fn apart(sheet: &AnswerBuilder<'_>, best: &Result<'_>, worst: &Result<'_>) -> Slot {
     let at = "/metrics/total_return_pct";
     let of = |it: &Result<'_>| {
         let found = sheet.of("get_ohlcv_timeseries", &it.security.ticker)?;
@@ -164,7 +164,7 @@ fn apart(sheet: &Sheet<'_>, best: &Result<'_>, worst: &Result<'_>) -> Slot {
 }
 
 /// The riskiest and the calmest by volatility, or by drawdown; says whether there are any.
-fn ranked_by_risk(sheet: &mut Sheet<'_>, all: &[Security], focus: Focus) -> bool {
+fn ranked_by_risk(sheet: &mut AnswerBuilder<'_>, all: &[Security], focus: Focus) -> bool {
     let risk = sheet.last("compute_portfolio_risk");
     let fallen = focus == Focus::Drawdown;
     let place = |it: &Security| -> Option<(Option<&Finding>, String)> {
@@ -216,7 +216,7 @@ fn ranked_by_risk(sheet: &mut Sheet<'_>, all: &[Security], focus: Focus) -> bool
     true
 }
 
-fn side_by_side(sheet: &mut Sheet<'_>, all: &[Security]) {
+fn side_by_side(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
     let risk = sheet.last("compute_portfolio_risk");
     let is_day = sheet.plan.request.period().is_day();
     let mut rows = Vec::new();
@@ -260,7 +260,7 @@ fn side_by_side(sheet: &mut Sheet<'_>, all: &[Security]) {
 /// Two tickers, where their correlation stands, and what it is.
 type Pair = (String, String, String, f64);
 
-fn found_pairs(sheet: &Sheet<'_>, all: &[Security]) -> Vec<Pair> {
+fn found_pairs(sheet: &AnswerBuilder<'_>, all: &[Security]) -> Vec<Pair> {
     let matrix = sheet.last("compute_correlation_matrix");
     let mut found: Vec<Pair> = Vec::new();
     for (at, a) in all.iter().enumerate() {
@@ -276,7 +276,7 @@ fn found_pairs(sheet: &Sheet<'_>, all: &[Security]) -> Vec<Pair> {
     found
 }
 
-fn pair(sheet: &mut Sheet<'_>, it: &Pair, russian: &str, english: &str) {
+fn pair(sheet: &mut AnswerBuilder<'_>, it: &Pair, russian: &str, english: &str) {
     let matrix = sheet.last("compute_correlation_matrix");
     let value = sheet.page.figure(matrix, &it.2, Style::Plain(2));
     let close = bond(it.3).noun(sheet.language());
@@ -285,7 +285,7 @@ fn pair(sheet: &mut Sheet<'_>, it: &Pair, russian: &str, english: &str) {
 }
 
 /// The pairs that move together the most and the least.
-pub(super) fn pairs(sheet: &mut Sheet<'_>, all: &[Security]) {
+pub(super) fn pairs(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
     let found = found_pairs(sheet, all);
     let Some((most, least)) = found.first().zip(found.last()) else {
         sheet.page.facts(("- Корреляция", "- Correlation"), [], Vec::new());
@@ -314,7 +314,7 @@ pub(super) fn pairs(sheet: &mut Sheet<'_>, all: &[Security]) {
     );
 }
 
-pub(super) fn correlation(sheet: &mut Sheet<'_>, all: &[Security], section: Section) {
+pub(super) fn correlation(sheet: &mut AnswerBuilder<'_>, all: &[Security], section: Section) {
     let matrix = sheet.last("compute_correlation_matrix");
     match section {
         Section::Summary => {
@@ -366,7 +366,7 @@ pub(super) fn correlation(sheet: &mut Sheet<'_>, all: &[Security], section: Sect
     }
 }
 
-fn matrix_table(sheet: &mut Sheet<'_>, all: &[Security]) {
+fn matrix_table(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
     let matrix = sheet.last("compute_correlation_matrix");
     let columns: Vec<(&str, &str)> = std::iter::once(("Бумага", "Security"))
         .chain(all.iter().map(|it| (it.ticker.as_str(), it.ticker.as_str())))
@@ -385,7 +385,7 @@ fn matrix_table(sheet: &mut Sheet<'_>, all: &[Security]) {
     sheet.page.table(("Корреляции", "Correlations"), &columns, rows);
 }
 
-pub(super) fn common_days(sheet: &mut Sheet<'_>, found: Option<&Finding>) {
+pub(super) fn common_days(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>) {
     let days = float(found, "/metrics/num_days").unwrap_or(0.0) as u64;
     let word = sheet.language().pick(
         agree(days, "наблюдение", "наблюдения", "наблюдений"),

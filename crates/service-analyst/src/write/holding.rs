@@ -2,12 +2,12 @@
 //! prices are the tools'.
 
 use super::lead::{since, since_source};
-use super::{Sheet, float};
+use super::{AnswerBuilder, float};
 use crate::check::Formula;
-use crate::desk::Finding;
 use crate::number::agree;
 use crate::page::{Cited, Slot, Style};
 use crate::resolve::Security;
+use crate::tool_session::Finding;
 use crate::understand::Amount;
 
 /// A number of the question that figures are multiplied by.
@@ -16,7 +16,7 @@ fn whole(value: f64) -> Option<u64> {
 }
 
 /// The number as the question has it, which no tool says.
-fn asked(sheet: &Sheet<'_>, count: u64, style: Style<'_>) -> Cited {
+fn asked(sheet: &AnswerBuilder<'_>, count: u64, style: Style<'_>) -> Cited {
     sheet.page.styled(count as f64, style, Vec::new(), Formula::Times(count))
 }
 
@@ -24,7 +24,7 @@ fn asked(sheet: &Sheet<'_>, count: u64, style: Style<'_>) -> Cited {
 type Held = (u64, Slot, Vec<(usize, String)>);
 
 /// So many shares or lots.
-fn held(sheet: &Sheet<'_>, it: &Security) -> Option<Held> {
+fn held(sheet: &AnswerBuilder<'_>, it: &Security) -> Option<Held> {
     let (Amount::Pieces(value) | Amount::Lots(value)) = it.amount? else { return None };
     let count = whole(value)?;
     let shown = Slot::Figure(Some(asked(sheet, count, Style::Count)));
@@ -62,7 +62,7 @@ fn held(sheet: &Sheet<'_>, it: &Security) -> Option<Held> {
 
 /// So many shares times a figure of one.
 fn product(
-    sheet: &Sheet<'_>,
+    sheet: &AnswerBuilder<'_>,
     it: &Security,
     one: (Option<&Finding>, &str),
     money: &str,
@@ -79,7 +79,7 @@ fn product(
 }
 
 /// What so many shares cost; says whether that was asked for.
-pub(super) fn worth(sheet: &mut Sheet<'_>, it: &Security, money: &str) -> bool {
+pub(super) fn worth(sheet: &mut AnswerBuilder<'_>, it: &Security, money: &str) -> bool {
     let shot = sheet.of("get_security_snapshot", &it.ticker);
     let Some((held, value)) = product(sheet, it, (shot, "/data/last_price"), money) else {
         return false;
@@ -94,7 +94,7 @@ pub(super) fn worth(sheet: &mut Sheet<'_>, it: &Security, money: &str) -> bool {
 
 /// What so many shares were paid.
 pub(super) fn received(
-    sheet: &mut Sheet<'_>,
+    sheet: &mut AnswerBuilder<'_>,
     it: &Security,
     sum: (Option<&Finding>, &str),
     money: &str,
@@ -109,7 +109,7 @@ pub(super) fn received(
 }
 
 /// What money put in at the beginning of the period would be now.
-pub(super) fn grown(sheet: &mut Sheet<'_>, it: &Security, money: &str) {
+pub(super) fn grown(sheet: &mut AnswerBuilder<'_>, it: &Security, money: &str) {
     let Some(Amount::Money(value)) = it.amount else { return };
     let Some(put) = whole(value).filter(|_| money == "RUB") else { return };
     let history = sheet.of("get_ohlcv_timeseries", &it.ticker);

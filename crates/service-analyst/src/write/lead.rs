@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::verdict::NOTHING_PCT;
-use super::{Sheet, float};
+use super::{AnswerBuilder, float};
 use crate::check::Formula;
-use crate::desk::Finding;
 use crate::page::{Cited, Style};
 use crate::resolve::Security;
+use crate::tool_session::Finding;
 
 /// Days before a day that are asked for with it: the change of the day needs them, and so does a
 /// day off.
@@ -39,7 +39,7 @@ pub(super) fn years(history: Option<&Finding>) -> f64 {
 
 /// The change from one figure to another, in percent.
 pub(super) fn change(
-    sheet: &Sheet<'_>,
+    sheet: &AnswerBuilder<'_>,
     from: (Option<&Finding>, &str),
     to: (Option<&Finding>, &str),
 ) -> Option<(f64, Cited)> {
@@ -90,7 +90,7 @@ pub(super) fn since_source(
 
 /// How a security did since the day asked for.
 pub(super) fn since(
-    sheet: &Sheet<'_>,
+    sheet: &AnswerBuilder<'_>,
     history: Option<&Finding>,
     shot: Option<&Finding>,
 ) -> Option<Since> {
@@ -115,7 +115,7 @@ pub(super) fn since(
 
 /// The change of a day against the day before it.
 pub(super) fn day_change(
-    sheet: &Sheet<'_>,
+    sheet: &AnswerBuilder<'_>,
     history: Option<&Finding>,
     row: usize,
 ) -> Option<(f64, Cited)> {
@@ -124,7 +124,7 @@ pub(super) fn day_change(
 }
 
 /// How a security did: over the period, on the day, or since the day.
-pub(super) fn result<'a>(sheet: &Sheet<'_>, it: &'a Security) -> Option<Result<'a>> {
+pub(super) fn result<'a>(sheet: &AnswerBuilder<'_>, it: &'a Security) -> Option<Result<'a>> {
     let request = &sheet.plan.request;
     let history = sheet.of("get_ohlcv_timeseries", &it.ticker);
     let shot = sheet.of("get_security_snapshot", &it.ticker);

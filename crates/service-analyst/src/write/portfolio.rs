@@ -5,14 +5,14 @@ use serde_json::Value;
 use super::group::{common_days, pairs, row_of};
 use super::single::{losses, value_at_risk};
 use super::talk::told;
-use super::{Section, Sheet, float, verdict};
+use super::{AnswerBuilder, Section, float, verdict};
 use crate::check::Formula;
-use crate::desk::Finding;
 use crate::page::{Cited, Slot, Style, fact};
 use crate::resolve::Security;
+use crate::tool_session::Finding;
 use crate::understand::Focus;
 
-pub(super) fn write(sheet: &mut Sheet<'_>, all: &[Security], section: Section) {
+pub(super) fn write(sheet: &mut AnswerBuilder<'_>, all: &[Security], section: Section) {
     let risk = sheet.last("compute_portfolio_risk");
     match section {
         Section::Summary => {
@@ -34,7 +34,7 @@ pub(super) fn write(sheet: &mut Sheet<'_>, all: &[Security], section: Section) {
     }
 }
 
-fn summary(sheet: &mut Sheet<'_>, risk: Option<&Finding>) {
+fn summary(sheet: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
     let focus = sheet.plan.request.focus;
     let change = sheet.page.figure(risk, "/metrics/total_return_pct", Style::Change);
     let rough = sheet.page.figure(risk, "/metrics/annualized_volatility", Style::Percent);
@@ -72,7 +72,7 @@ pub(super) fn asked_weights(risk: Option<&Finding>) -> (f64, Vec<(usize, String)
     (sum, (0..weights.count()).map(source).collect())
 }
 
-fn cash(sheet: &mut Sheet<'_>, risk: Option<&Finding>) {
+fn cash(sheet: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
     let Some(cash) = sheet.plan.request.cash.and_then(crate::Amount::value) else { return };
     let (sum, sources) = asked_weights(risk);
     // Told as a figure only where it is what the weights leave.
@@ -94,7 +94,7 @@ fn cash(sheet: &mut Sheet<'_>, risk: Option<&Finding>) {
     );
 }
 
-fn holdings(sheet: &mut Sheet<'_>, all: &[Security]) {
+fn holdings(sheet: &mut AnswerBuilder<'_>, all: &[Security]) {
     let risk = sheet.last("compute_portfolio_risk");
     let mut rows = Vec::new();
     for it in all {
@@ -136,7 +136,7 @@ fn holdings(sheet: &mut Sheet<'_>, all: &[Security]) {
     sheet.page.table(("Портфель", "Portfolio"), &columns, rows);
 }
 
-fn concentration(sheet: &mut Sheet<'_>, risk: Option<&Finding>) {
+fn concentration(sheet: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
     let word = float(risk, "/metrics/hhi").map(|it| verdict::concentration(it, sheet.language()));
     let shown = sheet.page.figure(risk, "/metrics/hhi", Style::Plain(2));
     let top = sheet.page.figure(risk, "/metrics/top1_weight_pct", Style::Percent);

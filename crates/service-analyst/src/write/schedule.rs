@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::talk::told;
-use super::{Section, Sheet, float};
-use crate::desk::Finding;
+use super::{AnswerBuilder, Section, float};
 use crate::number::agree;
 use crate::page::{Slot, Style, fact, quoted};
+use crate::tool_session::Finding;
 
 /// Days without trading that are named.
 const CLOSED_MAX: usize = 15;
@@ -19,12 +19,12 @@ fn is_trading(row: &Value) -> bool {
     row["is_trading"] == Value::Bool(true)
 }
 
-fn date(sheet: &Sheet<'_>, found: Option<&Finding>, at: usize) -> Slot {
+fn date(sheet: &AnswerBuilder<'_>, found: Option<&Finding>, at: usize) -> Slot {
     Slot::Figure(sheet.page.told(found, &format!("/result/data/{at}/date")))
 }
 
 /// How a day is known, in words.
-fn basis(sheet: &Sheet<'_>, row: &Value) -> &'static str {
+fn basis(sheet: &AnswerBuilder<'_>, row: &Value) -> &'static str {
     let (russian, english) = match row["basis"].as_str() {
         Some("record") => ("по состоявшимся торгам", "as it was traded"),
         Some("announced") => ("так объявила биржа", "as the exchange announced"),
@@ -36,7 +36,7 @@ fn basis(sheet: &Sheet<'_>, row: &Value) -> &'static str {
     sheet.language().pick(russian, english)
 }
 
-pub(super) fn write(sheet: &mut Sheet<'_>, section: Section) {
+pub(super) fn write(sheet: &mut AnswerBuilder<'_>, section: Section) {
     let found = sheet.last("get_trading_calendar");
     let single = sheet.plan.request.period().is_day();
     match section {
@@ -57,7 +57,7 @@ pub(super) fn write(sheet: &mut Sheet<'_>, section: Section) {
     }
 }
 
-fn day(sheet: &mut Sheet<'_>, found: Option<&Finding>, first: &Value) {
+fn day(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>, first: &Value) {
     let slots = [date(sheet, found, 0), basis(sheet, first).into()];
     if is_trading(first) {
         sheet.page.say("{}: торги есть ({}).", "{}: there is trading ({}).", slots);
@@ -66,7 +66,7 @@ fn day(sheet: &mut Sheet<'_>, found: Option<&Finding>, first: &Value) {
     }
 }
 
-fn stretch(sheet: &mut Sheet<'_>, found: Option<&Finding>) {
+fn stretch(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>) {
     let count = float(found, "/metrics/num_trading_days").unwrap_or(0.0) as u64;
     let shown = sheet.page.figure(found, "/metrics/num_trading_days", Style::Count);
     let (Some(shown), Some([from, to])) = (shown, sheet.period(found)) else {
@@ -96,7 +96,7 @@ fn stretch(sheet: &mut Sheet<'_>, found: Option<&Finding>) {
     sheet.page.say("Без торгов: {}.", "No trading on: {}.", [Slot::Many(slots)]);
 }
 
-fn listed(sheet: &mut Sheet<'_>, found: Option<&Finding>, single: bool) {
+fn listed(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>, single: bool) {
     let day = |at: &str| sheet.page.told(found, at);
     let facts = [
         (("последний торговый день", "last trading day"), "/result/metrics/last_trading_day"),
@@ -120,7 +120,7 @@ fn listed(sheet: &mut Sheet<'_>, found: Option<&Finding>, single: bool) {
 }
 
 /// The first day of trading after those asked about, or among them.
-fn next(sheet: &mut Sheet<'_>, found: Option<&Finding>, single: bool) {
+fn next(sheet: &mut AnswerBuilder<'_>, found: Option<&Finding>, single: bool) {
     let closed = |row: &Value| !is_trading(row);
     let skip = match rows(found).first() {
         Some(first) if single && closed(first) => 1,

@@ -6,18 +6,18 @@ use super::holding;
 use super::lead::{change, day_change, years};
 use super::talk::told;
 use super::verdict::{course, roughness};
-use super::{Section, Sheet, float, money_of};
-use crate::desk::Finding;
+use super::{AnswerBuilder, Section, float, money_of};
 use crate::number::agree;
 use crate::page::{Cited, Fact, Slot, Style, fact};
 use crate::resolve::Security;
+use crate::tool_session::Finding;
 use crate::understand::{Focus, is_index};
 
 /// The tool takes splits out of these, which its candles have in them.
 const HIGH: &str = "/metrics/period_high";
 const LOW: &str = "/metrics/period_low";
 
-pub(super) fn write(sheet: &mut Sheet<'_>, it: &Security, section: Section) {
+pub(super) fn write(sheet: &mut AnswerBuilder<'_>, it: &Security, section: Section) {
     let shot = sheet.of("get_security_snapshot", &it.ticker);
     let history = sheet.of("get_ohlcv_timeseries", &it.ticker);
     let risk = sheet.last("compute_portfolio_risk");
@@ -59,7 +59,7 @@ pub(super) fn write(sheet: &mut Sheet<'_>, it: &Security, section: Section) {
 }
 
 fn volatility(
-    sheet: &Sheet<'_>,
+    sheet: &AnswerBuilder<'_>,
     history: Option<&Finding>,
 ) -> (Option<Cited>, Option<&'static str>) {
     let at = "/metrics/annualized_volatility";
@@ -67,7 +67,7 @@ fn volatility(
     (sheet.page.figure(history, at, Style::Percent), word)
 }
 
-fn summary(sheet: &mut Sheet<'_>, it: &Security, money: &str) {
+fn summary(sheet: &mut AnswerBuilder<'_>, it: &Security, money: &str) {
     let history = sheet.of("get_ohlcv_timeseries", &it.ticker);
     let shot = sheet.of("get_security_snapshot", &it.ticker);
     let focus = sheet.plan.request.focus;
@@ -102,7 +102,7 @@ fn summary(sheet: &mut Sheet<'_>, it: &Security, money: &str) {
 }
 
 /// The figures that the question is about, where it is about some; then the answer begins with them.
-fn focused(sheet: &mut Sheet<'_>, it: &Security, money: &str) -> bool {
+fn focused(sheet: &mut AnswerBuilder<'_>, it: &Security, money: &str) -> bool {
     let history = sheet.of("get_ohlcv_timeseries", &it.ticker);
     let shot = sheet.of("get_security_snapshot", &it.ticker);
     let risk = sheet.last("compute_portfolio_risk");
@@ -161,7 +161,7 @@ fn focused(sheet: &mut Sheet<'_>, it: &Security, money: &str) -> bool {
 }
 
 /// The best and the worst day. A day of a split is left out: its change is none of the price.
-fn days(sheet: &mut Sheet<'_>, it: &Security, history: Option<&Finding>) {
+fn days(sheet: &mut AnswerBuilder<'_>, it: &Security, history: Option<&Finding>) {
     let rows = history.and_then(|it| it.at("/data")).and_then(Value::as_array);
     let rows = rows.map_or(&[][..], Vec::as_slice);
     let day = |row: &Value| row["ts"].as_str().and_then(|it| it.get(..10)).map(ToOwned::to_owned);
@@ -202,7 +202,7 @@ fn days(sheet: &mut Sheet<'_>, it: &Security, history: Option<&Finding>) {
 }
 
 /// Ticker and ISIN, as the exchange's list has them.
-fn code(sheet: &mut Sheet<'_>, it: &Security) {
+fn code(sheet: &mut AnswerBuilder<'_>, it: &Security) {
     let row = it.name.as_ref().and_then(|(id, at)| Some((*id, at.rsplit_once('/')?.0)));
     let isin = row.and_then(|(id, row)| {
         let found = sheet.findings.iter().find(|it| it.id == id);
@@ -216,7 +216,7 @@ fn code(sheet: &mut Sheet<'_>, it: &Security) {
 }
 
 /// Which way the price went over the period.
-fn way(sheet: &mut Sheet<'_>, lead: Option<&Security>, history: Option<&Finding>) {
+fn way(sheet: &mut AnswerBuilder<'_>, lead: Option<&Security>, history: Option<&Finding>) {
     let title = lead.map(|it| sheet.title(it));
     let at = "/metrics/total_return_pct";
     let (Some(change), Some([from, to])) = (float(history, at), sheet.period(history)) else {
@@ -244,14 +244,14 @@ fn way(sheet: &mut Sheet<'_>, lead: Option<&Security>, history: Option<&Finding>
 
 /// A number of shares.
 pub(super) fn pieces(
-    sheet: &Sheet<'_>,
+    sheet: &AnswerBuilder<'_>,
     label: (&'static str, &'static str),
     figure: Option<Cited>,
 ) -> Fact {
     fact(label, figure).counted_in(sheet.language().pick("шт.", "pieces"))
 }
 
-pub(super) fn stale(sheet: &mut Sheet<'_>, shot: Option<&Finding>) {
+pub(super) fn stale(sheet: &mut AnswerBuilder<'_>, shot: Option<&Finding>) {
     if shot.and_then(|it| it.at("/data/is_stale")) == Some(&Value::Bool(true)) {
         sheet.page.say(
             "Сделок в текущей сессии ещё не было: цена — из прошлой сессии.",
@@ -261,7 +261,7 @@ pub(super) fn stale(sheet: &mut Sheet<'_>, shot: Option<&Finding>) {
     }
 }
 
-fn session(sheet: &mut Sheet<'_>, shot: Option<&Finding>, money: &str) {
+fn session(sheet: &mut AnswerBuilder<'_>, shot: Option<&Finding>, money: &str) {
     let price = |at: &str| sheet.page.figure(shot, at, Style::Price(money));
     let facts = vec![
         fact(("открытие", "open"), price("/data/open_price")),
@@ -272,7 +272,7 @@ fn session(sheet: &mut Sheet<'_>, shot: Option<&Finding>, money: &str) {
     sheet.page.facts(("- День", "- The day"), [], facts);
 }
 
-fn period(sheet: &mut Sheet<'_>, history: Option<&Finding>, money: &str) {
+fn period(sheet: &mut AnswerBuilder<'_>, history: Option<&Finding>, money: &str) {
     let price = |at: &str| sheet.page.figure(history, at, Style::Price(money));
     let last = history.and_then(|it| it.at("/data")).and_then(Value::as_array).map_or(0, Vec::len);
     let close = last.checked_sub(1).and_then(|at| price(&format!("/data/{at}/close")));
@@ -309,7 +309,7 @@ fn period(sheet: &mut Sheet<'_>, history: Option<&Finding>, money: &str) {
 }
 
 /// Drawdown and value at risk.
-pub(super) fn losses(sheet: &mut Sheet<'_>, risk: Option<&Finding>) {
+pub(super) fn losses(sheet: &mut AnswerBuilder<'_>, risk: Option<&Finding>) {
     let fall = sheet.page.figure(risk, "/metrics/max_drawdown_pct", Style::Percent);
     let head = ("- Максимальная просадка за период", "- Deepest drawdown of the period");
     sheet.page.facts(head, [], vec![fact(("", ""), fall)]);
@@ -318,7 +318,7 @@ pub(super) fn losses(sheet: &mut Sheet<'_>, risk: Option<&Finding>) {
 
 /// Value at risk with its horizon and its confidence.
 pub(super) fn value_at_risk(
-    sheet: &mut Sheet<'_>,
+    sheet: &mut AnswerBuilder<'_>,
     risk: Option<&Finding>,
     name: (&'static str, &'static str),
 ) {
@@ -349,7 +349,7 @@ pub(super) fn value_at_risk(
     );
 }
 
-fn conclusion(sheet: &mut Sheet<'_>, it: &Security, history: Option<&Finding>) {
+fn conclusion(sheet: &mut AnswerBuilder<'_>, it: &Security, history: Option<&Finding>) {
     let language = sheet.language();
     let volatility = float(history, "/metrics/annualized_volatility");
     let Some(change) = float(history, "/metrics/total_return_pct") else {

@@ -3,15 +3,15 @@
 use serde_json::Value;
 
 use super::portfolio::asked_weights;
-use super::{Sheet, currency_of};
+use super::{AnswerBuilder, currency_of};
 use crate::check::Formula;
-use crate::desk::freshness;
 use crate::note::Note;
 use crate::page::{Slot, Style, quoted};
+use crate::tool_session::freshness;
 use crate::understand::Intent;
 
 /// What can be asked, or what is missing from the question.
-pub(super) fn help(sheet: &mut Sheet<'_>) {
+pub(super) fn help(sheet: &mut AnswerBuilder<'_>) {
     first(sheet);
     told(sheet);
     let page = &mut sheet.page;
@@ -63,7 +63,7 @@ pub(super) fn help(sheet: &mut Sheet<'_>) {
 }
 
 /// How the question was read: what was not found, what could have meant another, what was decided.
-pub(super) fn told(sheet: &mut Sheet<'_>) {
+pub(super) fn told(sheet: &mut AnswerBuilder<'_>) {
     unknown(sheet);
     for note in sheet.plan.request.notes.iter().filter(|it| !is_first(it)) {
         remark(sheet, note);
@@ -76,14 +76,14 @@ fn is_first(note: &Note) -> bool {
 }
 
 /// Says what comes before the answer.
-pub(super) fn first(sheet: &mut Sheet<'_>) {
+pub(super) fn first(sheet: &mut AnswerBuilder<'_>) {
     for note in sheet.plan.request.notes.iter().filter(|it| is_first(it)) {
         remark(sheet, note);
     }
 }
 
 /// Names for which nothing was found, and those that could have meant another.
-fn unknown(sheet: &mut Sheet<'_>) {
+fn unknown(sheet: &mut AnswerBuilder<'_>) {
     for name in sheet.plan.resolved.unknown.iter().take(10) {
         let asked = Some(sheet.page.asked(name));
         sheet.page.say(
@@ -199,7 +199,7 @@ fn words_on_shares(note: &Note) -> (&'static str, &'static str) {
     }
 }
 
-fn remark(sheet: &mut Sheet<'_>, note: &Note) {
+fn remark(sheet: &mut AnswerBuilder<'_>, note: &Note) {
     let (russian, english) = words(note);
     match note {
         Note::Rescaled => rescaled(sheet),
@@ -219,7 +219,7 @@ fn remark(sheet: &mut Sheet<'_>, note: &Note) {
 }
 
 /// What the shares add up to, where that is not a whole.
-fn rescaled(sheet: &mut Sheet<'_>) {
+fn rescaled(sheet: &mut AnswerBuilder<'_>) {
     let (sum, sources) = asked_weights(sheet.last("compute_portfolio_risk"));
     if sources.is_empty() || sheet.plan.request.cash.is_some() {
         sheet.page.say(
@@ -239,7 +239,7 @@ fn rescaled(sheet: &mut Sheet<'_>) {
 }
 
 /// The prices that pieces were weighed with.
-fn from_pieces(sheet: &mut Sheet<'_>) {
+fn from_pieces(sheet: &mut AnswerBuilder<'_>) {
     let mut slots = Vec::new();
     for it in &sheet.plan.resolved.securities {
         let shot =
@@ -284,7 +284,7 @@ fn reason(code: &str) -> (&'static str, &'static str) {
 }
 
 /// What failed, how fresh the rest is, and that none of it is advice.
-pub(super) fn notes(sheet: &mut Sheet<'_>) {
+pub(super) fn notes(sheet: &mut AnswerBuilder<'_>) {
     sheet.page.say("", "", []);
     let failed: Vec<_> =
         sheet.findings.iter().filter_map(|it| Some((it, it.outcome.as_ref().err()?))).collect();

@@ -20,7 +20,7 @@ const SERIES_MAX: usize = 4_096;
 
 /// The end of a series as far as it is known.
 #[derive(Debug, Clone)]
-pub(crate) struct Tail {
+pub(crate) struct RecentSeries {
     /// Since when it is complete; `None` where there is nothing before its first candle.
     from: Option<Millis>,
     /// Until when it is complete, exclusive.
@@ -28,7 +28,7 @@ pub(crate) struct Tail {
     candles: Candles,
 }
 
-impl Tail {
+impl RecentSeries {
     /// Candles that are all there are from `from` on, as far as `to`.
     pub(crate) fn new(from: Option<Millis>, to: Millis, candles: &Candles) -> Self {
         let known = candles.before(to);
@@ -63,7 +63,7 @@ impl Tail {
 }
 
 #[derive(Default)]
-pub(crate) struct Tails {
+pub(crate) struct RecentCandles {
     kept: Mutex<Kept>,
 }
 
@@ -76,11 +76,11 @@ struct Kept {
 }
 
 struct Entry {
-    tail: Tail,
+    tail: RecentSeries,
     used: u64,
 }
 
-impl Tails {
+impl RecentCandles {
     pub(crate) fn last(&self, series: &BarSeries, end: Millis, count: usize) -> Option<Candles> {
         self.find(series, |tail| tail.last(end, count))
     }
@@ -89,7 +89,11 @@ impl Tails {
         self.find(series, |tail| tail.within(span))
     }
 
-    fn find(&self, series: &BarSeries, ask: impl Fn(&Tail) -> Option<Candles>) -> Option<Candles> {
+    fn find(
+        &self,
+        series: &BarSeries,
+        ask: impl Fn(&RecentSeries) -> Option<Candles>,
+    ) -> Option<Candles> {
         let mut kept = self.kept();
         kept.clock += 1;
         let now = kept.clock;
@@ -99,7 +103,7 @@ impl Tails {
     }
 
     /// Keeps a tail, unless a better one is there.
-    pub(crate) fn keep(&self, series: &BarSeries, tail: Tail) {
+    pub(crate) fn keep(&self, series: &BarSeries, tail: RecentSeries) {
         let mut kept = self.kept();
         if kept.tails.get(series).is_some_and(|entry| entry.tail.covers(&tail)) {
             return;
@@ -159,9 +163,9 @@ mod tests {
 
     #[test]
     fn only_what_is_known_is_answered() {
-        let tails = Tails::default();
+        let tails = RecentCandles::default();
         // Candles of 10 to 19 are known; 20 has been seen, but not all before 21 is certain.
-        tails.keep(&series(1), Tail::new(Some(Millis(10)), Millis(20), &candles(10..21)));
+        tails.keep(&series(1), RecentSeries::new(Some(Millis(10)), Millis(20), &candles(10..21)));
         let last = |end, count| times(tails.last(&series(1), Millis(end), count));
         assert_eq!(last(20, 10), Some((10, 19)));
         assert_eq!(last(15, 2), Some((13, 14)));
@@ -173,7 +177,7 @@ mod tests {
         assert_eq!((within(9, 14), within(12, 21)), (None, None));
         assert!(tails.last(&series(2), Millis(20), 1).is_none());
         // With nothing before it, a short tail is all there is.
-        tails.keep(&series(3), Tail::new(None, Millis(20), &candles(10..20)));
+        tails.keep(&series(3), RecentSeries::new(None, Millis(20), &candles(10..20)));
         assert_eq!(times(tails.last(&series(3), Millis(20), 99)), Some((10, 19)));
         assert_eq!(
             times(tails.within(&series(3), TimeRange::new(Millis(0), Millis(12)))),
@@ -183,21 +187,21 @@ mod tests {
 
     #[test]
     fn a_better_tail_replaces_a_worse_one_and_no_other() {
-        let tails = Tails::default();
+        let tails = RecentCandles::default();
         let has = |end, count| tails.last(&series(1), Millis(end), count).is_some();
-        tails.keep(&series(1), Tail::new(Some(Millis(10)), Millis(20), &candles(10..20)));
-        tails.keep(&series(1), Tail::new(Some(Millis(15)), Millis(20), &candles(15..20)));
+        tails.keep(&series(1), RecentSeries::new(Some(Millis(10)), Millis(20), &candles(10..20)));
+        tails.keep(&series(1), RecentSeries::new(Some(Millis(15)), Millis(20), &candles(15..20)));
         assert!(has(20, 10), "the longer one stays");
-        tails.keep(&series(1), Tail::new(Some(Millis(19)), Millis(21), &candles(19..21)));
+        tails.keep(&series(1), RecentSeries::new(Some(Millis(19)), Millis(21), &candles(19..21)));
         assert!(has(21, 2) && !has(20, 10), "the newer one comes");
     }
 
     #[test]
     fn memory_is_bounded_and_the_longest_unused_goes() {
-        let tails = Tails::default();
+        let tails = RecentCandles::default();
         let many = candles(0..6_000);
         for code in 0..CANDLES_MAX / TAIL_MAX + 10 {
-            tails.keep(&series(code), Tail::new(None, Millis(6_000), &many));
+            tails.keep(&series(code), RecentSeries::new(None, Millis(6_000), &many));
             assert!(tails.last(&series(0), Millis(6_000), 10).is_some(), "used all the time");
         }
         assert!(tails.kept().candles <= CANDLES_MAX);

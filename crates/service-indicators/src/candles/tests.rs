@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{Candlestand, Found, Range};
+use super::{CandleReader, Found, Range};
 use crate::ports::{Market, VenueCandles};
 use crate::tools::compute::compute;
 
@@ -137,7 +137,7 @@ impl BarArchive for World {
 }
 
 struct House {
-    stand: Candlestand,
+    stand: CandleReader,
     world: Arc<World>,
     clock: Arc<FakeClock>,
 }
@@ -158,7 +158,7 @@ impl House {
             bars: Some(Arc::clone(&world) as _),
             live: None,
         };
-        let stand = Candlestand::new(Market {
+        let stand = CandleReader::new(Market {
             venues: BTreeMap::from([(Venue::Binance, ports)]),
             default_venue: Venue::Binance,
             history: Arc::new(history),

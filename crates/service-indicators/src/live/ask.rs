@@ -8,7 +8,7 @@ use market::{Interval, Ticker};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::candles::Candlestand;
+use crate::candles::CandleReader;
 use crate::tools::compute::interval;
 use crate::windows::{self, Window};
 
@@ -63,14 +63,14 @@ pub(crate) struct Ask {
 }
 
 impl StreamArgs {
-    pub(crate) fn ask(&self, candles: &Candlestand) -> Result<Ask, Fault> {
+    pub(crate) fn ask(&self, candles: &CandleReader) -> Result<Ask, Fault> {
         self.how.ask(candles, &self.symbol, self.after.map(Millis))
     }
 }
 
 impl BatchArgs {
     /// One subscription for each symbol.
-    pub(crate) fn asks(&self, candles: &Candlestand) -> Result<Vec<Ask>, Fault> {
+    pub(crate) fn asks(&self, candles: &CandleReader) -> Result<Vec<Ask>, Fault> {
         let after = self.after.as_deref().map(resume_points).transpose()?.unwrap_or_default();
         let mut asks = Vec::new();
         for symbol in &self.symbols {
@@ -101,7 +101,7 @@ fn resume_points(text: &str) -> Result<Vec<(String, Millis)>, Fault> {
 impl How {
     fn ask(
         &self,
-        candles: &Candlestand,
+        candles: &CandleReader,
         symbol: &str,
         after: Option<Millis>,
     ) -> Result<Ask, Fault> {

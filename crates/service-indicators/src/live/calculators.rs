@@ -28,14 +28,14 @@ struct Calculator {
 }
 
 /// The state of what adds up, after some candle.
-pub(crate) struct Mark {
+pub(crate) struct Checkpoint {
     pub(crate) after: Millis,
     streams: Vec<(Arc<str>, Box<dyn Stream>)>,
 }
 
 impl Calculators {
     /// What adds up begins at `base`, or where it was marked.
-    pub(crate) fn new(windows: &[Window], base: Millis, mark: Option<&Mark>) -> Self {
+    pub(crate) fn new(windows: &[Window], base: Millis, mark: Option<&Checkpoint>) -> Self {
         let calculator = |window: &Window| {
             let keys = window.keys().to_vec();
             let adds_up = warm::adds_up(window).then(|| Arc::from(window.to_string()));
@@ -54,10 +54,10 @@ impl Calculators {
     }
 
     /// The state of what adds up; `None` where nothing does.
-    pub(crate) fn mark(&self, after: Millis) -> Option<Mark> {
+    pub(crate) fn mark(&self, after: Millis) -> Option<Checkpoint> {
         let adding = self.0.iter().filter_map(|it| Some((it.adds_up.clone()?, it.stream.fork())));
         let streams: Vec<_> = adding.collect();
-        (!streams.is_empty()).then_some(Mark { after, streams })
+        (!streams.is_empty()).then_some(Checkpoint { after, streams })
     }
 
     /// Takes a closed candle.

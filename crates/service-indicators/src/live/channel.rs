@@ -14,11 +14,11 @@ use tokio::time::Instant;
 
 use super::Live;
 use super::ask::Ask;
-use super::calculators::{Calculators, Mark};
-use super::event::{Ended, Status, Subject, Told};
+use super::calculators::{Calculators, Checkpoint};
+use super::event::{ChannelEvent, Ended, Status, Subject};
 use super::follower::Follower;
 use super::limits::{StreamLimits, followed_max};
-use super::marks::Marks;
+use super::marks::Checkpoints;
 use crate::warm;
 
 /// How long a sign of life is as good as a new one; less than anybody may ask for them to come.
@@ -30,17 +30,17 @@ pub(crate) struct Channel {
     pub(crate) subject: Subject,
     pub(crate) clock: Arc<dyn Clock>,
     limits: StreamLimits,
-    pub(super) fan: Arc<Broadcast<Told>>,
+    pub(super) fan: Arc<Broadcast<ChannelEvent>>,
     state: Mutex<State>,
 }
 
 struct State {
     /// Closed candles that were handed out, oldest first.
-    kept: VecDeque<Arc<Told>>,
+    kept: VecDeque<Arc<ChannelEvent>>,
     /// The last closed candle before those.
     floor: Millis,
     /// What those who resume from before that go on from.
-    marks: Marks,
+    marks: Checkpoints,
     /// What newcomers are told first, once the venue was heard of.
     status: Option<Status>,
     /// The last sign of life and when it was made, if nothing was told since.
@@ -51,11 +51,11 @@ struct State {
 
 /// A place in a channel, with what the newcomer missed.
 pub(crate) struct Joined {
-    pub(crate) seat: Subscriber<Told>,
+    pub(crate) seat: Subscriber<ChannelEvent>,
     /// The last closed candle before those that will come.
     pub(crate) last: Millis,
     /// What the channel still has of it.
-    pub(crate) kept: Vec<Arc<Told>>,
+    pub(crate) kept: Vec<Arc<ChannelEvent>>,
     /// What is older than that.
     pub(crate) missed: Option<Missed>,
 }
@@ -65,7 +65,7 @@ pub(crate) struct Missed {
     pub(crate) after: Millis,
     pub(crate) to: Millis,
     /// The state of what adds up, from before them.
-    pub(crate) mark: Option<Arc<Mark>>,
+    pub(crate) mark: Option<Arc<Checkpoint>>,
 }
 
 impl Channel {
@@ -82,7 +82,7 @@ impl Channel {
         let before = lead(ask, first, base);
         let history = live.candles.last(&ask.ticker, ask.interval, before, deadline).await?;
         let mut calculators = Calculators::new(&ask.windows, base, None);
-        let mut marks = Marks::new(&calculators, base, live.limits.marks());
+        let mut marks = Checkpoints::new(&calculators, base, live.limits.marks());
         for bar in &history {
             calculators.close(bar);
             marks.closed(&calculators, bar.open_time);
@@ -142,14 +142,17 @@ impl Channel {
         let seat = self.fan.subscribe(self.limits.queue_max, !ask.closed_only);
         if let Some(status) = state.status {
             let event = self.subject.status(status, self.clock.now());
-            seat.send(&Arc::new(Told { event, candle: None, closed: false }), Priority::Status);
+            seat.send(
+                &Arc::new(ChannelEvent { event, candle: None, closed: false }),
+                Priority::Status,
+            );
         }
         let newest = state.kept.back().and_then(|told| told.candle);
         let last = newest.unwrap_or(state.floor);
         let Some(after) = ask.after else {
             return Some(Joined { seat, last, kept: Vec::new(), missed: None });
         };
-        let later = |told: &&Arc<Told>| told.candle.is_some_and(|at| at > after);
+        let later = |told: &&Arc<ChannelEvent>| told.candle.is_some_and(|at| at > after);
         Some(Joined {
             seat,
             last,
@@ -167,13 +170,13 @@ impl Channel {
         self.state().over.unwrap_or(Ended::Stopping)
     }
 
-    pub(super) fn publish(&self, told: Told) {
+    pub(super) fn publish(&self, told: ChannelEvent) {
         self.hand_out(&mut self.state(), told);
     }
 
     /// The state is held while everybody is told, so that newcomers find there what they are not
     /// told.
-    fn hand_out(&self, state: &mut State, told: Told) {
+    fn hand_out(&self, state: &mut State, told: ChannelEvent) {
         let worth = match told.candle {
             None => Priority::Status,
             Some(_) if told.closed => Priority::MustDeliver,
@@ -218,7 +221,7 @@ impl Channel {
         if !matches!(status, Status::GapFilled(_)) {
             state.status = Some(status);
         }
-        self.hand_out(&mut state, Told { event, candle: None, closed: false });
+        self.hand_out(&mut state, ChannelEvent { event, candle: None, closed: false });
     }
 
     /// Ends the channel if nobody reads it.
@@ -270,9 +273,9 @@ mod tests {
 
     /// A clock that does something else the next time it is read.
     #[derive(Default)]
-    struct Meddler(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+    struct HistoryRace(Mutex<Option<Box<dyn FnOnce() + Send>>>);
 
-    impl Clock for Meddler {
+    impl Clock for HistoryRace {
         fn now(&self) -> Millis {
             let meddle = self.0.lock().take();
             meddle.into_iter().for_each(|it| it());
@@ -292,13 +295,13 @@ mod tests {
         }
     }
 
-    fn channel(clock: &Arc<Meddler>) -> Arc<Channel> {
+    fn channel(clock: &Arc<HistoryRace>) -> Arc<Channel> {
         let base = Millis(0);
         let calculators = Calculators::new(&[], base, None);
         let state = State {
             kept: VecDeque::new(),
             floor: base,
-            marks: Marks::new(&calculators, base, 1),
+            marks: Checkpoints::new(&calculators, base, 1),
             status: None,
             sign: None,
             over: None,
@@ -306,7 +309,7 @@ mod tests {
         let (symbol, interval) = (Arc::from("BTCUSDT"), Interval::M1);
         Arc::new(Channel {
             subject: Subject { symbol, interval, delay: Delay::RealTime },
-            clock: Arc::<Meddler>::clone(clock),
+            clock: Arc::<HistoryRace>::clone(clock),
             limits: StreamLimits::default(),
             fan: Arc::default(),
             state: Mutex::new(state),
@@ -326,7 +329,7 @@ mod tests {
 
     #[test]
     fn who_comes_while_something_is_said_is_told_it_once() {
-        let clock = Arc::new(Meddler::default());
+        let clock = Arc::new(HistoryRace::default());
         let channel = channel(&clock);
         for (status, said) in
             [(Status::Connected, "connected"), (Status::Reconnecting, "reconnecting")]

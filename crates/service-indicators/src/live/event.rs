@@ -11,7 +11,7 @@ use super::calculators::{Deltas, candle};
 
 /// What is handed to readers: the event, and what they have to know about it.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct ChannelEvent {
     pub(crate) event: Arc<StreamEvent>,
     /// The opening time of the candle it is about.
     pub(crate) candle: Option<Millis>,
@@ -126,7 +126,13 @@ impl Ended {
 }
 
 impl Subject {
-    pub(crate) fn kline(&self, bar: &Bar, closed: bool, deltas: &Deltas, now: Millis) -> Told {
+    pub(crate) fn kline(
+        &self,
+        bar: &Bar,
+        closed: bool,
+        deltas: &Deltas,
+        now: Millis,
+    ) -> ChannelEvent {
         let ta::Candle { t, o, h, l, c, v } = candle(bar);
         let wire = Wire {
             candle: Some(WireCandle { t, o, h, l, c, v, closed }),
@@ -134,7 +140,7 @@ impl Subject {
             ..self.wire("kline", now, WireStatus::default())
         };
         let resume = closed.then(|| Arc::from(t.to_string()));
-        Told { event: event("kline", resume, &wire), candle: Some(bar.open_time), closed }
+        ChannelEvent { event: event("kline", resume, &wire), candle: Some(bar.open_time), closed }
     }
 
     pub(crate) fn status(&self, status: Status, now: Millis) -> Arc<StreamEvent> {

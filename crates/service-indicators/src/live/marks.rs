@@ -5,26 +5,26 @@ use std::sync::Arc;
 
 use clock::Millis;
 
-use super::calculators::{Calculators, Mark};
+use super::calculators::{Calculators, Checkpoint};
 use super::limits::MARKED_EVERY;
 
-pub(crate) struct Marks {
+pub(crate) struct Checkpoints {
     /// Oldest first.
-    kept: VecDeque<Arc<Mark>>,
+    kept: VecDeque<Arc<Checkpoint>>,
     /// Candles since the last one.
     since: usize,
     /// How many are kept.
     max: usize,
 }
 
-impl Marks {
+impl Checkpoints {
     /// The first mark is where everything begins.
     pub(crate) fn new(calculators: &Calculators, base: Millis, max: usize) -> Self {
         let first = calculators.mark(Millis(base.0 - 1));
         Self { kept: first.map(Arc::new).into_iter().collect(), since: 0, max }
     }
 
-    /// Told of every closed candle, once it was taken.
+    /// Called for every closed candle, once it was taken.
     pub(crate) fn closed(&mut self, calculators: &Calculators, at: Millis) {
         // Where nothing adds up there is nothing to keep.
         if self.kept.back().is_none_or(|last| last.after >= at) {
@@ -42,7 +42,7 @@ impl Marks {
     }
 
     /// The newest state that has nothing in it of what comes after this candle.
-    pub(crate) fn before(&self, after: Millis) -> Option<Arc<Mark>> {
+    pub(crate) fn before(&self, after: Millis) -> Option<Arc<Checkpoint>> {
         self.kept.iter().rev().find(|mark| mark.after <= after).cloned()
     }
 }

@@ -12,7 +12,7 @@ use super::Live;
 use super::ask::Ask;
 use super::calculators::Calculators;
 use super::channel::Missed;
-use super::event::{Subject, Told};
+use super::event::{ChannelEvent, Subject};
 use crate::warm;
 
 /// What is still to be told.
@@ -24,9 +24,9 @@ pub(crate) struct Replay {
 }
 
 impl Iterator for Replay {
-    type Item = Told;
+    type Item = ChannelEvent;
 
-    fn next(&mut self) -> Option<Told> {
+    fn next(&mut self) -> Option<ChannelEvent> {
         let bar = self.bars.next()?;
         let deltas = self.calculators.close(&bar);
         Some(self.subject.kline(&bar, true, &deltas, self.clock.now()))

@@ -12,7 +12,7 @@ use tokio::time::{Interval, MissedTickBehavior};
 use super::Counted;
 use super::ask::Ask;
 use super::channel::{Channel, Joined};
-use super::event::{Ended, Status, Told};
+use super::event::{ChannelEvent, Ended, Status};
 use super::missed::Replay;
 
 pub(crate) struct Reader {
@@ -20,8 +20,8 @@ pub(crate) struct Reader {
     /// What is older than the channel's memory.
     missed: Option<Box<Replay>>,
     /// What the channel still had.
-    kept: VecDeque<Arc<Told>>,
-    seat: Subscriber<Told>,
+    kept: VecDeque<Arc<ChannelEvent>>,
+    seat: Subscriber<ChannelEvent>,
     heartbeat: Interval,
     /// The last closed candle that was read or is not wanted.
     after: Millis,
@@ -101,7 +101,7 @@ impl Reader {
     }
 
     /// What was closed before this reader came; its memory is given back with the last of it.
-    fn next_missed(&mut self) -> Option<Arc<Told>> {
+    fn next_missed(&mut self) -> Option<Arc<ChannelEvent>> {
         if let Some(told) = self.missed.as_mut().and_then(|missed| missed.next()) {
             return Some(Arc::new(told));
         }
@@ -114,7 +114,7 @@ impl Reader {
     }
 
     /// Leaves out what this reader has already.
-    fn read(&mut self, told: &Told) -> Option<Read> {
+    fn read(&mut self, told: &ChannelEvent) -> Option<Read> {
         let event = Arc::clone(&told.event);
         let Some(at) = told.candle else { return Some(Read::Other(event)) };
         if at <= self.after {

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use market::{Interval, Ticker};
 
 use crate::Indicators;
-use crate::candles::{Candlestand, Range};
+use crate::candles::{CandleReader, Range};
 use crate::tools::compute::interval;
 use crate::wire::{BatchArgs, KlinesBatch};
 
@@ -39,7 +39,7 @@ pub(crate) async fn call(cx: Cx<Indicators>, args: BatchArgs) -> Result<KlinesBa
 }
 
 /// Each symbol once, in the order asked.
-fn tickers(stand: &Candlestand, symbols: &[String]) -> Result<Vec<Ticker>, Fault> {
+fn tickers(stand: &CandleReader, symbols: &[String]) -> Result<Vec<Ticker>, Fault> {
     let mut tickers: Vec<Ticker> = Vec::with_capacity(symbols.len());
     for (at, symbol) in symbols.iter().enumerate() {
         let ticker = stand.ticker_in(&format!("symbols[{at}]"), symbol)?;

@@ -10,12 +10,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use store::Db;
 
-use crate::books::products::{self, Product};
 use crate::collector::Collector;
 use crate::collector::names::{invalid, sku_problem, text_problem};
 use crate::collector::tick::amount;
 use crate::csv::Table;
-use crate::said::Said;
+use crate::json_reply::JsonReply;
+use crate::storage::products::{self, Product};
 
 pub(crate) const ROWS_MAX: usize = 100_000;
 /// Problems that are told one by one; the rest are counted.
@@ -50,11 +50,11 @@ impl Imported {
     }
 }
 
-pub(super) async fn call(cx: Cx<Collector>, args: Args) -> Result<Said, Fault> {
+pub(super) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
     let count = args.rows.len();
     if count == 0 || count > ROWS_MAX {
         let problem = ("rows".to_owned(), format!("1 to {ROWS_MAX} rows"));
-        return invalid("", vec![problem]).map(|()| Said::new(Value::Null, ""));
+        return invalid("", vec![problem]).map(|()| JsonReply::new(Value::Null, ""));
     }
     // Nothing is written where anything lies beyond the token's limits.
     for sku in args.rows.iter().filter_map(|row| row.get("sku")?.as_str()) {
@@ -87,7 +87,7 @@ pub(super) async fn call(cx: Cx<Collector>, args: Args) -> Result<Said, Fault> {
         imported.rows,
         imported.refused()
     );
-    Ok(Said::new(json, text))
+    Ok(JsonReply::new(json, text))
 }
 
 /// Imports rows that are numbered by whoever reads them; a row that could not even be read comes as

@@ -1,4 +1,4 @@
-//! `start_collection` and `get_job_status`: collections are jobs of the house's queue, so they
+//! `start_collection` and `get_job_status`: collections are jobs in the shared queue, so they
 //! outlive the process that took them in.
 
 use clock::Millis;
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use crate::collector::names::reach;
 use crate::collector::{Collector, KIND};
-use crate::said::Said;
+use crate::json_reply::JsonReply;
 
 const ATTEMPTS: u32 = 3;
 
 /// What a job carries.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Errand {
+pub(super) struct JobPayload {
     pub(super) sku: String,
     pub(super) market: String,
     pub(super) connector: String,
@@ -33,8 +33,8 @@ pub(super) struct Found {
     pub(super) problem_count: u64,
 }
 
-pub(super) async fn start(cx: Cx<Collector>, errand: Errand) -> Result<Said, Fault> {
-    let Errand { sku, market, connector, depth } = &errand;
+pub(super) async fn start(cx: Cx<Collector>, errand: JobPayload) -> Result<JsonReply, Fault> {
+    let JobPayload { sku, market, connector, depth } = &errand;
     reach(&cx.caller, sku, market)?;
     if connector == "file" && cx.caller.grant_limits.is_some() {
         let message = "the drop folder holds ticks of every SKU, and this token is limited to some";
@@ -44,12 +44,12 @@ pub(super) async fn start(cx: Cx<Collector>, errand: Errand) -> Result<Said, Fau
     let pushed = cx.service.jobs.push(job).await?;
     let id = pushed.job.id;
     let text = format!("Collecting {sku} in {market} from {connector}, depth {depth}: job {id}");
-    Ok(Said::new(begun(&id, &errand), text).begun(&id))
+    Ok(JsonReply::new(begun(&id, &errand), text).begun(&id))
 }
 
 /// The answer to `start_collection`.
-pub(super) fn begun(id: &str, errand: &Errand) -> Value {
-    let Errand { sku, market, connector, depth } = errand;
+pub(super) fn begun(id: &str, errand: &JobPayload) -> Value {
+    let JobPayload { sku, market, connector, depth } = errand;
     json!({ "ok": true, "job_id": id, "sku": sku, "market": market, "connector": connector,
         "depth": depth })
 }
@@ -59,9 +59,9 @@ pub(super) struct StatusArgs {
     job_id: String,
 }
 
-pub(super) async fn status(cx: Cx<Collector>, args: StatusArgs) -> Result<Said, Fault> {
+pub(super) async fn status(cx: Cx<Collector>, args: StatusArgs) -> Result<JsonReply, Fault> {
     let job = cx.service.jobs.get(&args.job_id).await?;
-    let errand: Errand = match job.kind == KIND {
+    let errand: JobPayload = match job.kind == KIND {
         true => job.payload_as()?,
         false => return Err(unknown(&args.job_id)),
     };
@@ -70,12 +70,12 @@ pub(super) async fn status(cx: Cx<Collector>, args: StatusArgs) -> Result<Said, 
     reached.map_err(|_| unknown(&args.job_id))?;
     let told = describe(&job, &errand)?;
     let text = line(&job, &errand, &told);
-    Ok(Said::new(json!({ "ok": true, "job_id": job.id, "job": told }), text))
+    Ok(JsonReply::new(json!({ "ok": true, "job_id": job.id, "job": told }), text))
 }
 
 /// A job in a sentence.
-pub(super) fn line(job: &Job, errand: &Errand, told: &Value) -> String {
-    let Errand { sku, market, connector, .. } = errand;
+pub(super) fn line(job: &Job, errand: &JobPayload, told: &Value) -> String {
+    let JobPayload { sku, market, connector, .. } = errand;
     let (id, status) = (&job.id, told["status"].as_str().unwrap_or_default());
     let (percent, ticks) = (progress(job) * 100.0, &told["collected"]);
     format!("Job {id}: {status}, {percent:.0} % ({connector} of {sku} in {market}, {ticks} ticks)")
@@ -87,7 +87,7 @@ pub(super) fn unknown(id: &str) -> Fault {
     Fault::not_found("job_not_found", format!("there is no job {shown:?}"))
 }
 
-pub(super) fn describe(job: &Job, errand: &Errand) -> Result<Value, Fault> {
+pub(super) fn describe(job: &Job, errand: &JobPayload) -> Result<Value, Fault> {
     let status = match job.state {
         JobState::Queued => "QUEUED",
         JobState::Running => "RUNNING",

@@ -7,10 +7,10 @@ use contract::{Cx, JobPhase, JobQuery, JobReport};
 use fault::{Fault, Kind};
 use jobs::JobState;
 
-use crate::collector::collecting::{Errand, begun, describe, line, unknown};
+use crate::collector::collecting::{JobPayload, begun, describe, line, unknown};
 use crate::collector::names::reach;
 use crate::collector::{Collector, KIND};
-use crate::said::Said;
+use crate::json_reply::JsonReply;
 
 pub(super) async fn collecting(cx: Cx<Collector>, ask: JobQuery) -> Result<JobReport, Fault> {
     let jobs = &cx.service.jobs;
@@ -18,7 +18,7 @@ pub(super) async fn collecting(cx: Cx<Collector>, ask: JobQuery) -> Result<JobRe
     if job.kind != KIND || job.owner.as_deref() != Some(&*cx.caller.subject) {
         return Err(unknown(&ask.job));
     }
-    let errand: Errand = job.payload_as()?;
+    let errand: JobPayload = job.payload_as()?;
     // A token that was narrowed since is not the one that began it.
     reach(&cx.caller, &errand.sku, &errand.market).map_err(|_| unknown(&ask.job))?;
     if ask.cancel && !job.state.is_finished() {
@@ -41,7 +41,7 @@ pub(super) async fn collecting(cx: Cx<Collector>, ask: JobQuery) -> Result<JobRe
         JobState::Completed => {
             let mut json = begun(&job.id, &errand);
             json["job"] = told;
-            JobPhase::Ended(Ok(Box::new(Said::new(json, note.as_str()))))
+            JobPhase::Ended(Ok(Box::new(JsonReply::new(json, note.as_str()))))
         }
     };
     let changed_at = job.finished_at.or(job.started_at).unwrap_or(job.created_at);

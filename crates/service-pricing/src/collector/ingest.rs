@@ -8,14 +8,14 @@ use serde_json::{Map, Value, json};
 use crate::collector::Collector;
 use crate::collector::names::invalid;
 use crate::collector::tick::{self, Usual};
-use crate::said::Said;
+use crate::json_reply::JsonReply;
 
 #[derive(Deserialize)]
 pub(super) struct Args {
     d: Map<String, Value>,
 }
 
-pub(super) async fn call(cx: Cx<Collector>, args: Args) -> Result<Said, Fault> {
+pub(super) async fn call(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
     let usual = Usual::by_hand(cx.service.now());
     // A caller learns nothing about goods that its token does not reach, not even what is wrong.
     let text = |name: &str| args.d.get(name).and_then(Value::as_str);
@@ -25,9 +25,9 @@ pub(super) async fn call(cx: Cx<Collector>, args: Args) -> Result<Said, Fault> {
     cx.caller.require_market(text("market").unwrap_or(usual.market))?;
     let tick = match tick::parse(&args.d, usual) {
         Ok(tick) => tick,
-        Err(wrong) => return invalid("d", wrong).map(|()| Said::new(Value::Null, "")),
+        Err(wrong) => return invalid("d", wrong).map(|()| JsonReply::new(Value::Null, "")),
     };
     let told = format!("Kept: {} in {} at {}", tick.sku, tick.market, tick.at.to_rfc3339());
     cx.service.inbox.take(vec![tick]).await?;
-    Ok(Said::new(json!({ "ok": true }), told))
+    Ok(JsonReply::new(json!({ "ok": true }), told))
 }

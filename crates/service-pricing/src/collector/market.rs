@@ -6,12 +6,12 @@ use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::books::ticks;
 use crate::collector::Collector;
 use crate::collector::names::{invalid, reach};
 use crate::collector::tick::AHEAD_MS;
 use crate::features::{self, Features};
-use crate::said::Said;
+use crate::json_reply::JsonReply;
+use crate::storage::ticks;
 
 #[derive(Deserialize)]
 pub(super) struct Args {
@@ -21,13 +21,13 @@ pub(super) struct Args {
     freshness_sla_minutes: u32,
 }
 
-pub(super) async fn features(cx: Cx<Collector>, args: Args) -> Result<Said, Fault> {
+pub(super) async fn features(cx: Cx<Collector>, args: Args) -> Result<JsonReply, Fault> {
     let Args { sku, market, .. } = &args;
     reach(&cx.caller, sku, market)?;
     let now = cx.service.now();
     let Some(length) = length_ms(&args.time_window) else {
         let problem = ("time_window".to_owned(), "days as P7D".to_owned());
-        return invalid("", vec![problem]).map(|()| Said::new(Value::Null, ""));
+        return invalid("", vec![problem]).map(|()| JsonReply::new(Value::Null, ""));
     };
     // Whoever's clock is a little ahead of ours has seen the market all the same.
     let span = (Millis(now.0.saturating_sub(length)), Millis(now.0 + AHEAD_MS + 1));
@@ -38,7 +38,7 @@ pub(super) async fn features(cx: Cx<Collector>, args: Args) -> Result<Said, Faul
     let found = features::of(&seen);
     let json = flat(&args, &found, now, truncated);
     let text = told(&args, &found, &json);
-    Ok(Said::new(json, text))
+    Ok(JsonReply::new(json, text))
 }
 
 /// The length of `P7D`. Longer than history is all of it.

@@ -4,13 +4,13 @@ use contract::Cx;
 use fault::Fault;
 use serde_json::{Value, json};
 
-use crate::books::sources;
 use crate::collector::Collector;
 use crate::connectors::Standing;
-use crate::house::Nothing;
-use crate::said::Said;
+use crate::json_reply::JsonReply;
+use crate::service_info::Nothing;
+use crate::storage::sources;
 
-pub(super) async fn call(cx: Cx<Collector>, _: Nothing) -> Result<Said, Fault> {
+pub(super) async fn call(cx: Cx<Collector>, _: Nothing) -> Result<JsonReply, Fault> {
     let checks = sources::checks(&cx.service.db).await?;
     let mut listed = Vec::new();
     let mut told = Vec::new();
@@ -39,5 +39,5 @@ pub(super) async fn call(cx: Cx<Collector>, _: Nothing) -> Result<Said, Fault> {
         listed.push(source);
     }
     let json = json!({ "ok": true, "count": listed.len(), "sources": listed });
-    Ok(Said::new(json, told.join("\n")))
+    Ok(JsonReply::new(json, told.join("\n")))
 }

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::*;
-use crate::books::ticks::{self, Tick};
+use crate::storage::ticks::{self, Tick};
 
 const NOW: Millis = Millis(1_800_000_000_000);
 
@@ -56,7 +56,7 @@ impl World {
         let service = collector(CollectorParts {
             db: db.clone(),
             jobs: jobs.clone(),
-            house: House {
+            service_info: ServiceInfo {
                 service: "data-collector",
                 version: "0".to_owned(),
                 build: None,
@@ -235,7 +235,7 @@ async fn imports_add_to_what_is_known_and_count_truly() {
             json!([{ "row": 4_501, "field": "cost", "expected": "a number of at least 0" }])
         );
         world.ok("import_product_catalog", json!({ "rows": [{ "sku": "S0", "cost": 4 }] })).await;
-        let kept = crate::books::products::find(&world.db, "S0").await.unwrap().unwrap();
+        let kept = crate::storage::products::find(&world.db, "S0").await.unwrap().unwrap();
         let micros = |it: Option<pricing_engine::Amount>| it.map(pricing_engine::Amount::micros);
         assert_eq!((micros(kept.price), micros(kept.cost)), (Some(7_250_000), Some(4_000_000)));
         assert_eq!(Value::Object(kept.extra), json!({ "stock": 3 }));
@@ -255,7 +255,7 @@ async fn a_table_is_imported_by_its_lines() {
         let told: Vec<(usize, &str)> =
             done.problems.iter().map(|(line, field, _)| (*line, &**field)).collect();
         assert_eq!(told, [(3, "price"), (4, "sku")]);
-        let kept = crate::books::products::find(&world.db, "A").await.unwrap().unwrap();
+        let kept = crate::storage::products::find(&world.db, "A").await.unwrap().unwrap();
         assert_eq!(kept.sources.len(), 2);
         assert!(crate::import_csv(&world.db, "name,price\nA,1\n", NOW).await.is_err());
         world.close().await;

@@ -5,8 +5,8 @@ use clock::Millis;
 use pricing_engine::Amount;
 use serde_json::{Map, Value};
 
-use crate::books::ticks::Tick;
 use crate::collector::names::{MARKET, market_problem, sku_problem, text_problem};
+use crate::storage::ticks::Tick;
 
 /// How far ahead of ours the clock of whoever saw a price may be.
 pub(crate) const AHEAD_MS: i64 = 5 * 60_000;

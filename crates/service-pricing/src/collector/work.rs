@@ -10,11 +10,11 @@ use fault::Fault;
 use jobs::{Fence, JobContext, JobHandler, JobOutcome};
 use store::Db;
 
-use crate::books::products;
-use crate::books::sources::{self, Check};
-use crate::books::ticks::{self, Tick};
-use crate::collector::collecting::{Errand, Found};
-use crate::connectors::{Ask, Connector, Connectors, Haul, Problems};
+use crate::collector::collecting::{Found, JobPayload};
+use crate::connectors::{Ask, CollectedBatch, Connector, Connectors, Problems};
+use crate::storage::products;
+use crate::storage::sources::{self, Check};
+use crate::storage::ticks::{self, Tick};
 
 pub(super) struct Collecting {
     pub(super) db: Db,
@@ -45,7 +45,7 @@ impl JobHandler for Collecting {
 
 impl Collecting {
     async fn collect(&self, context: &JobContext) -> Result<(), Fault> {
-        let errand: Errand = context.payload()?;
+        let errand: JobPayload = context.payload()?;
         let connector = self.connector(&errand.connector)?;
         let ask = Ask {
             product: products::find(&self.db, &errand.sku).await?,
@@ -86,8 +86,13 @@ impl Collecting {
     }
 
     /// Whether it is kept already, and not only at the end.
-    async fn take(&self, haul: Haul, fence: &Fence, kept: &mut Kept) -> Result<bool, Fault> {
-        let Haul { ticks, problems, file } = haul;
+    async fn take(
+        &self,
+        haul: CollectedBatch,
+        fence: &Fence,
+        kept: &mut Kept,
+    ) -> Result<bool, Fault> {
+        let CollectedBatch { ticks, problems, file } = haul;
         kept.problems.join(problems);
         let brought = ticks.len() as u64;
         let Some((hash, name)) = file else {
@@ -109,7 +114,7 @@ impl Collecting {
 
     /// A source that fails is shown as failing; that it cannot be written down changes nothing.
     async fn note_failure(&self, context: &JobContext, fault: &Fault) {
-        let Ok(errand) = context.payload::<Errand>() else { return };
+        let Ok(errand) = context.payload::<JobPayload>() else { return };
         // What was asked wrongly says nothing about the source.
         if !fault.kind().is_retryable() {
             return;

@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use store::Db;
 
-use crate::books::sources;
 use crate::collector::tick::{self, Usual};
-use crate::connectors::{Ask, Connector, Haul, Problems, Standing};
+use crate::connectors::{Ask, CollectedBatch, Connector, Problems, Standing};
 use crate::csv::Table;
+use crate::storage::sources;
 
 /// A larger file is one for an import, not for a drop.
 const FILE_BYTES_MAX: u64 = 32 << 20;
@@ -80,11 +80,11 @@ impl Connector for DropFolder {
         Ok(fresh)
     }
 
-    async fn haul(&self, ask: &Ask, place: &str) -> Result<Haul, Fault> {
+    async fn haul(&self, ask: &Ask, place: &str) -> Result<CollectedBatch, Fault> {
         let (path, name, market) = (self.folder.join(place), place.to_owned(), ask.market.clone());
         let now = ask.asked_at;
         blocking(move || {
-            let mut haul = Haul::default();
+            let mut haul = CollectedBatch::default();
             match read(&path) {
                 Ok((hash, text)) => {
                     let usual = Usual { market: &market, source: "file", now };
@@ -161,8 +161,10 @@ fn read(path: &Path) -> Result<(String, String), String> {
     Ok((hash, text))
 }
 
-fn take(name: &str, text: &str, usual: Usual<'_>, haul: &mut Haul) {
-    let keep = |line: usize, fields: Result<Map<String, Value>, String>, haul: &mut Haul| {
+fn take(name: &str, text: &str, usual: Usual<'_>, haul: &mut CollectedBatch) {
+    let keep = |line: usize,
+                fields: Result<Map<String, Value>, String>,
+                haul: &mut CollectedBatch| {
         let read = fields.and_then(|it| {
             let told = |wrong: Vec<tick::Wrong>| {
                 let each =
@@ -251,7 +253,7 @@ mod tests {
 
     #[track_caller]
     fn check(name: &str, text: &str, skus: &[&str], problems: &[&str]) {
-        let mut haul = Haul::default();
+        let mut haul = CollectedBatch::default();
         take(name, text, Usual { market: "EU", source: "file", now: NOW }, &mut haul);
         let found: Vec<&str> = haul.ticks.iter().map(|tick| &*tick.sku).collect();
         assert_eq!(found, skus, "{text}: {:?}", haul.problems);
@@ -277,7 +279,7 @@ mod tests {
 
     #[test]
     fn ticks_without_a_market_are_of_the_one_that_was_asked() {
-        let mut haul = Haul::default();
+        let mut haul = CollectedBatch::default();
         let usual = Usual { market: "EU", source: "file", now: NOW };
         take("t.csv", "sku,our_price,market\nA,1,\nB,1,US\n", usual, &mut haul);
         let seen: Vec<(&str, &str)> =

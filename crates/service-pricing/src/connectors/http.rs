@@ -12,12 +12,12 @@ use async_trait::async_trait;
 use clock::Clock;
 use fault::Fault;
 
-use crate::books::products::Product;
-use crate::books::ticks::Tick;
+pub(crate) use crate::connectors::http::fetch::FetchPolicy;
 use crate::connectors::http::fetch::Fetcher;
-pub(crate) use crate::connectors::http::fetch::Manners;
 use crate::connectors::http::offers::Offer;
-use crate::connectors::{Ask, Connector, Haul, Standing};
+use crate::connectors::{Ask, CollectedBatch, Connector, Standing};
+use crate::storage::products::Product;
+use crate::storage::ticks::Tick;
 
 pub(crate) struct Pages {
     /// Absent where no client could be set up, which is no reason to serve nothing at all.
@@ -25,15 +25,15 @@ pub(crate) struct Pages {
     clock: Arc<dyn Clock>,
 }
 
-impl Manners {
+impl FetchPolicy {
     pub(crate) fn usual(private: bool) -> Self {
         Self { private, pause: Duration::from_secs(1), patience: Duration::from_secs(10) }
     }
 }
 
 impl Pages {
-    pub(crate) fn new(manners: Manners, clock: Arc<dyn Clock>) -> Self {
-        let fetcher = Fetcher::new(manners);
+    pub(crate) fn new(fetch_policy: FetchPolicy, clock: Arc<dyn Clock>) -> Self {
+        let fetcher = Fetcher::new(fetch_policy);
         if let Err(fault) = &fetcher {
             let cause = std::error::Error::source(fault).map(ToString::to_string);
             tracing::error!(cause, "the http connector could not be set up");
@@ -81,8 +81,8 @@ impl Connector for Pages {
         Ok(product.sources.iter().take(ask.depth as usize).cloned().collect())
     }
 
-    async fn haul(&self, ask: &Ask, place: &str) -> Result<Haul, Fault> {
-        let mut haul = Haul::default();
+    async fn haul(&self, ask: &Ask, place: &str) -> Result<CollectedBatch, Fault> {
+        let mut haul = CollectedBatch::default();
         match self.fetcher()?.page(place).await {
             Ok(text) => {
                 let offers = offers::read(&text, &ask.sku);
@@ -100,7 +100,7 @@ impl Connector for Pages {
 }
 
 impl Pages {
-    fn take(&self, ask: &Ask, place: &str, offer: Offer, haul: &mut Haul) {
+    fn take(&self, ask: &Ask, place: &str, offer: Offer, haul: &mut CollectedBatch) {
         let Some(Product { price: Some(our_price), currency, .. }) = &ask.product else { return };
         if let (Some(ours), Some(theirs)) = (currency, &offer.currency)
             && !ours.eq_ignore_ascii_case(theirs)

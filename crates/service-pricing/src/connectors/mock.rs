@@ -8,8 +8,8 @@ use fault::Fault;
 use pricing_engine::Amount;
 use sha2::{Digest as _, Sha256};
 
-use crate::books::ticks::Tick;
-use crate::connectors::{Ask, Connector, Haul, Standing};
+use crate::connectors::{Ask, CollectedBatch, Connector, Standing};
+use crate::storage::ticks::Tick;
 
 const HOUR_MS: i64 = 3_600_000;
 const MINUTE_MS: i64 = 60_000;
@@ -49,9 +49,9 @@ impl Connector for Mock {
         Ok(std::iter::once(now).chain(before).map(|at| at.to_string()).collect())
     }
 
-    async fn haul(&self, ask: &Ask, place: &str) -> Result<Haul, Fault> {
+    async fn haul(&self, ask: &Ask, place: &str) -> Result<CollectedBatch, Fault> {
         let at = Millis(place.parse().map_err(Fault::internal)?);
-        Ok(Haul { ticks: self.seen(ask, at), ..Haul::default() })
+        Ok(CollectedBatch { ticks: self.seen(ask, at), ..CollectedBatch::default() })
     }
 }
 
@@ -187,7 +187,7 @@ mod tests {
     async fn prices_stay_about_what_the_product_is_worth() {
         let mut ask = ask("A", 100);
         let cost = Amount::from_f64(10.0);
-        ask.product = Some(crate::books::products::Product { cost, ..Default::default() });
+        ask.product = Some(crate::storage::products::Product { cost, ..Default::default() });
         let ticks = all(&Mock { seed: 1 }, &ask).await;
         assert!(ticks.len() >= 300, "{}", ticks.len());
         for tick in &ticks {

@@ -8,10 +8,10 @@ use pricing_engine::{Amount, Ask, Currency, Policy, Rate};
 use serde::Deserialize;
 use store::Db;
 
-use crate::books::policies::{self, InForce};
-use crate::books::products::{self, Product};
 use crate::collector::names;
 use crate::evidence::{self, Evidence};
+use crate::storage::policies::{self, InForce};
+use crate::storage::products::{self, Product};
 
 /// The market whose ticks a proposal looks at, since proposals name none.
 pub(crate) const MARKET: &str = names::MARKET;
@@ -79,7 +79,7 @@ pub(crate) struct Case {
     pub(crate) other_price: Option<Amount>,
 }
 
-/// Adds what the house knows of the product to what the caller said.
+/// Adds the stored facts about the product to the fields the caller sent.
 pub(crate) async fn complete(db: &Db, mut ask: Ask) -> Result<Case, Fault> {
     let product = products::find(db, &ask.sku).await?;
     let category = product.as_ref().and_then(|it| it.category.as_deref());

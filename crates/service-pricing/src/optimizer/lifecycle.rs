@@ -5,10 +5,10 @@ use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::books::proposals::{self, Deed, Kept};
+use crate::json_reply::JsonReply;
 use crate::optimizer::asking::MARKET;
 use crate::optimizer::{Optimizer, wire};
-use crate::said::Said;
+use crate::storage::proposals::{self, Deed, Kept};
 
 #[derive(Deserialize)]
 pub(crate) struct Which {
@@ -23,7 +23,7 @@ async fn found(cx: &Cx<Optimizer>, which: &Which) -> Result<Kept, Fault> {
     Ok(kept)
 }
 
-pub(crate) async fn explain(cx: Cx<Optimizer>, which: Which) -> Result<Said, Fault> {
+pub(crate) async fn explain(cx: Cx<Optimizer>, which: Which) -> Result<JsonReply, Fault> {
     let kept = found(&cx, &which).await?;
     let body = &kept.body;
     let factors: Vec<Value> = body.factors.iter().map(wire::factor).collect();
@@ -51,10 +51,10 @@ pub(crate) async fn explain(cx: Cx<Optimizer>, which: Which) -> Result<Said, Fau
         let effect = step.effect.signed();
         text.push_str(&format!("\n{effect} {} ({}) → {}", step.name, step.input, step.price_after));
     }
-    Ok(Said::new(json, text))
+    Ok(JsonReply::new(json, text))
 }
 
-pub(crate) async fn apply(cx: Cx<Optimizer>, which: Which) -> Result<Said, Fault> {
+pub(crate) async fn apply(cx: Cx<Optimizer>, which: Which) -> Result<JsonReply, Fault> {
     found(&cx, &which).await?;
     let deed = Deed { by: &cx.caller.subject, now: cx.service.now(), note: None };
     let kept = proposals::apply(&cx.service.db, &which.proposal_id, deed).await?;
@@ -62,7 +62,7 @@ pub(crate) async fn apply(cx: Cx<Optimizer>, which: Which) -> Result<Said, Fault
     Ok(done(&kept, "applied", message))
 }
 
-pub(crate) async fn cancel(cx: Cx<Optimizer>, which: Which) -> Result<Said, Fault> {
+pub(crate) async fn cancel(cx: Cx<Optimizer>, which: Which) -> Result<JsonReply, Fault> {
     found(&cx, &which).await?;
     let deed = Deed { by: &cx.caller.subject, now: cx.service.now(), note: None };
     let kept = proposals::cancel(&cx.service.db, &which.proposal_id, deed).await?;
@@ -71,20 +71,20 @@ pub(crate) async fn cancel(cx: Cx<Optimizer>, which: Which) -> Result<Said, Faul
     Ok(done(&kept, "cancelled", message))
 }
 
-pub(crate) async fn revert(cx: Cx<Optimizer>, which: Which) -> Result<Said, Fault> {
+pub(crate) async fn revert(cx: Cx<Optimizer>, which: Which) -> Result<JsonReply, Fault> {
     found(&cx, &which).await?;
     let deed = Deed { by: &cx.caller.subject, now: cx.service.now(), note: None };
     let kept = proposals::revert(&cx.service.db, &which.proposal_id, deed).await?;
     let message = format!("the price of {} was set back to {}", kept.sku, kept.current);
-    let mut said = json!({ "proposal_id": kept.id, "status": "reverted", "message": message,
+    let mut reply = json!({ "proposal_id": kept.id, "status": "reverted", "message": message,
         "price": kept.current });
-    said["reverted_at"] = kept.ended.map(|at| at.to_rfc3339()).into();
-    Ok(Said::new(json!({ "ok": true, "result": said }), message))
+    reply["reverted_at"] = kept.ended.map(|at| at.to_rfc3339()).into();
+    Ok(JsonReply::new(json!({ "ok": true, "result": reply }), message))
 }
 
-fn done(kept: &Kept, status: &str, message: String) -> Said {
+fn done(kept: &Kept, status: &str, message: String) -> JsonReply {
     let mut result =
         json!({ "proposal_id": kept.id, "status": status, "message": message, "sku": kept.sku });
     result[format!("{status}_at")] = kept.ended.map(|at| at.to_rfc3339()).into();
-    Said::new(json!({ "ok": true, "result": result }), message)
+    JsonReply::new(json!({ "ok": true, "result": result }), message)
 }

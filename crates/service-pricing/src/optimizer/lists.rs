@@ -6,11 +6,11 @@ use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::books::audit;
-use crate::books::proposals::{self, Search, Status};
+use crate::json_reply::JsonReply;
 use crate::optimizer::asking::{self, MARKET};
 use crate::optimizer::{Optimizer, wire};
-use crate::said::Said;
+use crate::storage::audit;
+use crate::storage::proposals::{self, Search, Status};
 
 #[derive(Deserialize)]
 pub(crate) struct Wanted {
@@ -20,7 +20,7 @@ pub(crate) struct Wanted {
     cursor: Option<String>,
 }
 
-pub(crate) async fn proposals(cx: Cx<Optimizer>, wanted: Wanted) -> Result<Said, Fault> {
+pub(crate) async fn proposals(cx: Cx<Optimizer>, wanted: Wanted) -> Result<JsonReply, Fault> {
     within_reach(&cx, wanted.sku.as_deref())?;
     if wanted.cursor.as_deref().is_some_and(|it| !proposals::is_id(it)) {
         return Err(wrong_cursor());
@@ -46,7 +46,7 @@ pub(crate) async fn proposals(cx: Cx<Optimizer>, wanted: Wanted) -> Result<Said,
     let list: Vec<Value> = shown.iter().map(|kept| wire::kept(kept, now)).collect();
     let next = shown.last().filter(|_| more).map(|kept| kept.id.as_str());
     let json = json!({ "ok": true, "count": list.len(), "proposals": list, "next_cursor": next });
-    Ok(Said::new(json, if lines.is_empty() { "none".to_owned() } else { lines.join("\n") }))
+    Ok(JsonReply::new(json, if lines.is_empty() { "none".to_owned() } else { lines.join("\n") }))
 }
 
 #[derive(Deserialize)]
@@ -56,7 +56,7 @@ pub(crate) struct Trail {
     cursor: Option<String>,
 }
 
-pub(crate) async fn changes(cx: Cx<Optimizer>, trail: Trail) -> Result<Said, Fault> {
+pub(crate) async fn changes(cx: Cx<Optimizer>, trail: Trail) -> Result<JsonReply, Fault> {
     within_reach(&cx, trail.sku.as_deref())?;
     let start = trail.cursor.as_deref().map(str::parse::<i64>).transpose();
     let start = start.map_err(|_| wrong_cursor())?.unwrap_or(i64::MAX);
@@ -71,7 +71,7 @@ pub(crate) async fn changes(cx: Cx<Optimizer>, trail: Trail) -> Result<Said, Fau
         .map(|(_, it)| format!("{} {} {} by {}", it.at.to_rfc3339(), it.action, it.sku, it.by))
         .collect();
     let text = if text.is_empty() { "none".to_owned() } else { text.join("\n") };
-    Ok(Said::new(json!({ "ok": true, "changes": list, "next_cursor": next }), text))
+    Ok(JsonReply::new(json!({ "ok": true, "changes": list, "next_cursor": next }), text))
 }
 
 fn change(entry: &audit::Entry) -> Value {

@@ -6,14 +6,14 @@ use pricing_engine::{Currency, Grid};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::books::audit::{self, Entry};
-use crate::books::policies::{self, Reaches};
-use crate::books::products;
-use crate::books::switch::{self, Switch};
 use crate::collector::names;
+use crate::json_reply::JsonReply;
 use crate::optimizer::Optimizer;
 use crate::optimizer::asking::{self, MARKET};
-use crate::said::Said;
+use crate::storage::audit::{self, Entry};
+use crate::storage::policies::{self, Reaches};
+use crate::storage::products;
+use crate::storage::switch::{self, Switch};
 
 const CATEGORY_CHARS_MAX: usize = 200;
 
@@ -24,7 +24,7 @@ pub(crate) struct Setting {
     policy: Map<String, Value>,
 }
 
-pub(crate) async fn set(cx: Cx<Optimizer>, setting: Setting) -> Result<Said, Fault> {
+pub(crate) async fn set(cx: Cx<Optimizer>, setting: Setting) -> Result<JsonReply, Fault> {
     let reaches = match (setting.sku, setting.category) {
         (Some(_), Some(_)) => return Err(one_of_two()),
         (Some(sku), None) => {
@@ -44,13 +44,13 @@ pub(crate) async fn set(cx: Cx<Optimizer>, setting: Setting) -> Result<Said, Fau
     rules.policy().check(grid)?;
     policies::set(&mut tx, &reaches, &rules, (by, now)).await?;
     let sku = if let Reaches::Sku(sku) = &reaches { sku } else { "" };
-    let said = serde_json::to_string(&rules).map_err(Fault::internal)?;
-    let note = Some(format!("{}: {said}", reaches.word()));
+    let reply = serde_json::to_string(&rules).map_err(Fault::internal)?;
+    let note = Some(format!("{}: {reply}", reaches.word()));
     audit::write(&mut tx, &Entry { note, ..Entry::new(now, "policy", sku, by) }).await?;
     tx.commit().await?;
     let text = format!("The policy of {} is set.", reaches.word());
     let json = json!({ "ok": true, "applies_to": reaches.word(), "policy": rules });
-    Ok(Said::new(json, text))
+    Ok(JsonReply::new(json, text))
 }
 
 fn named(category: String) -> Result<Reaches, Fault> {
@@ -70,7 +70,7 @@ pub(crate) struct Whose {
     sku: Option<String>,
 }
 
-pub(crate) async fn get(cx: Cx<Optimizer>, whose: Whose) -> Result<Said, Fault> {
+pub(crate) async fn get(cx: Cx<Optimizer>, whose: Whose) -> Result<JsonReply, Fault> {
     match &whose.sku {
         Some(sku) => asking::within_reach(&cx.caller, sku)?,
         None => cx.caller.require_market(MARKET)?,
@@ -96,7 +96,7 @@ pub(crate) async fn get(cx: Cx<Optimizer>, whose: Whose) -> Result<Said, Fault> 
     );
     let json = json!({ "ok": true, "policy": policy, "from": in_force.from,
         "kill_switch": shown(switch.as_ref()) });
-    Ok(Said::new(json, text))
+    Ok(JsonReply::new(json, text))
 }
 
 fn shown(switch: Option<&Switch>) -> Value {
@@ -113,7 +113,7 @@ pub(crate) struct Turn {
     reason: Option<String>,
 }
 
-pub(crate) async fn kill_switch(cx: Cx<Optimizer>, turn: Turn) -> Result<Said, Fault> {
+pub(crate) async fn kill_switch(cx: Cx<Optimizer>, turn: Turn) -> Result<JsonReply, Fault> {
     asking::reaches_all(&cx.caller)?;
     let (by, now) = (&*cx.caller.subject, cx.service.now());
     let switch = Switch { on: turn.on, reason: turn.reason, since: now, by: by.to_owned() };
@@ -127,5 +127,5 @@ pub(crate) async fn kill_switch(cx: Cx<Optimizer>, turn: Turn) -> Result<Said, F
     audit::write(&mut tx, &Entry { note, ..Entry::new(now, "kill_switch", "", by) }).await?;
     tx.commit().await?;
     let text = format!("Price changes are {}.", if switch.on { "stopped" } else { "allowed" });
-    Ok(Said::new(json!({ "ok": true, "on": switch.on, "since": now.to_rfc3339() }), text))
+    Ok(JsonReply::new(json!({ "ok": true, "on": switch.on, "since": now.to_rfc3339() }), text))
 }

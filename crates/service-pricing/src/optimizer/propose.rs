@@ -9,16 +9,16 @@ use pricing_engine::{Ask, Mode, Proposal};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::books::proposals::{self, Deed, Kept, Status};
+use crate::json_reply::JsonReply;
 use crate::optimizer::asking::{self, Asked};
 use crate::optimizer::{Optimizer, wire};
-use crate::said::Said;
+use crate::storage::proposals::{self, Deed, Kept, Status};
 
 const NOT_KEPT: &str = "a dry run: this proposal was not kept and cannot be applied";
 const MAY_NOT_APPLY: &str =
     "not applied, though the policy is auto: the token does not carry the scope apply";
 
-pub(crate) async fn one(cx: Cx<Optimizer>, asked: Asked) -> Result<Said, Fault> {
+pub(crate) async fn one(cx: Cx<Optimizer>, asked: Asked) -> Result<JsonReply, Fault> {
     let ask = asked.ask(cx.service.now())?;
     made(&cx, ask, None).await
 }
@@ -28,7 +28,7 @@ pub(crate) struct Old {
     payload: Map<String, Value>,
 }
 
-pub(crate) async fn legacy(cx: Cx<Optimizer>, old: Old) -> Result<Said, Fault> {
+pub(crate) async fn legacy(cx: Cx<Optimizer>, old: Old) -> Result<JsonReply, Fault> {
     let read = pricing_engine::legacy::read(&old.payload, cx.service.now().0)?;
     let note = match read.ignored.as_slice() {
         [] => None,
@@ -39,20 +39,20 @@ pub(crate) async fn legacy(cx: Cx<Optimizer>, old: Old) -> Result<Said, Fault> {
     made(&cx, read.ask, note).await
 }
 
-async fn made(cx: &Cx<Optimizer>, ask: Ask, note: Option<String>) -> Result<Said, Fault> {
+async fn made(cx: &Cx<Optimizer>, ask: Ask, note: Option<String>) -> Result<JsonReply, Fault> {
     asking::within_reach(&cx.caller, &ask.sku)?;
-    let house = &cx.service;
-    let mut body = computed(house, ask).await?;
+    let service_info = &cx.service;
+    let mut body = computed(service_info, ask).await?;
     body.reasoning.extend(note.into_iter().flat_map(|note| [" ".to_owned(), note]));
-    let kept = Arc::new(house.kept(body, &cx.caller.subject)?);
-    house.scribe.keep(&house.db, &kept).await?;
+    let kept = Arc::new(service_info.kept(body, &cx.caller.subject)?);
+    service_info.group_commit.keep(&service_info.db, &kept).await?;
     let text =
         format!("{}\n{}\nproposal_id {}", wire::line(&kept.body), kept.body.reasoning, kept.id);
-    Ok(Said::new(json!({ "ok": true, "proposal": wire::kept(&kept, kept.created) }), text))
+    Ok(JsonReply::new(json!({ "ok": true, "proposal": wire::kept(&kept, kept.created) }), text))
 }
 
-async fn computed(house: &Optimizer, ask: Ask) -> Result<Proposal, Fault> {
-    let case = asking::complete(&house.db, ask).await?;
+async fn computed(service_info: &Optimizer, ask: Ask) -> Result<Proposal, Fault> {
+    let case = asking::complete(&service_info.db, ask).await?;
     let mut body = pricing_engine::propose(&case.ask, &case.policy)?;
     if let Some(price) = case.other_price {
         body.reasoning.push_str(&format!(
@@ -93,8 +93,8 @@ enum Made {
     Failed(String, Fault),
 }
 
-pub(crate) async fn many(cx: Cx<Optimizer>, many: Many) -> Result<Said, Fault> {
-    let house = &cx.service;
+pub(crate) async fn many(cx: Cx<Optimizer>, many: Many) -> Result<JsonReply, Fault> {
+    let service_info = &cx.service;
     let total = many.items.len();
     let mut made = Vec::with_capacity(total);
     for (at, asked) in many.items.into_iter().enumerate() {
@@ -110,7 +110,7 @@ pub(crate) async fn many(cx: Cx<Optimizer>, many: Many) -> Result<Said, Fault> {
         cx.progress.report((at + 1) as f64, Some(total as f64), "proposing");
     }
     if !many.dry_run {
-        keep_all(house, &cx.caller, &mut made).await?;
+        keep_all(service_info, &cx.caller, &mut made).await?;
     }
     Ok(told(&made, many.dry_run))
 }
@@ -123,8 +123,12 @@ async fn considered(cx: &Cx<Optimizer>, asked: Asked) -> Result<Kept, Fault> {
 
 /// Keeps every proposal, and applies those whose policy is `auto` where the caller may. Each change
 /// of a price is a transaction of its own, so that one stale price does not undo the others.
-async fn keep_all(house: &Optimizer, caller: &Caller, made: &mut [Made]) -> Result<(), Fault> {
-    let mut tx = house.db.begin().await?;
+async fn keep_all(
+    service_info: &Optimizer,
+    caller: &Caller,
+    made: &mut [Made],
+) -> Result<(), Fault> {
+    let mut tx = service_info.db.begin().await?;
     for it in made.iter() {
         if let Made::Kept(kept, _) = it {
             proposals::keep(&mut tx, kept).await?;
@@ -140,9 +144,12 @@ async fn keep_all(house: &Optimizer, caller: &Caller, made: &mut [Made]) -> Resu
             *remark = Some(MAY_NOT_APPLY.to_owned());
             continue;
         }
-        let deed =
-            Deed { by: &caller.subject, now: house.now(), note: Some("by its policy: auto") };
-        match proposals::apply(&house.db, &kept.id, deed).await {
+        let deed = Deed {
+            by: &caller.subject,
+            now: service_info.now(),
+            note: Some("by its policy: auto"),
+        };
+        match proposals::apply(&service_info.db, &kept.id, deed).await {
             Ok(applied) => **kept = applied,
             Err(fault) => *remark = Some(format!("not applied: {}", fault.message())),
         }
@@ -150,7 +157,7 @@ async fn keep_all(house: &Optimizer, caller: &Caller, made: &mut [Made]) -> Resu
     Ok(())
 }
 
-fn told(made: &[Made], dry_run: bool) -> Said {
+fn told(made: &[Made], dry_run: bool) -> JsonReply {
     let count = |wanted: fn(&Made) -> bool| made.iter().filter(|it| wanted(it)).count();
     let failed = count(|it| matches!(it, Made::Failed(..)));
     let applied = count(|it| matches!(it, Made::Kept(kept, _) if kept.status == Status::Applied));
@@ -172,7 +179,7 @@ fn told(made: &[Made], dry_run: bool) -> Said {
     if made.len() > 50 {
         text.push_str(&format!("\n… and {} more in the structured result", made.len() - 50));
     }
-    Said::new(json, text)
+    JsonReply::new(json, text)
 }
 
 fn result(made: &Made) -> Value {

@@ -8,11 +8,11 @@ use pricing_engine::{Ask, Policy, Rate};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::books::{policies, products};
 use crate::collector::names;
 use crate::evidence;
+use crate::json_reply::JsonReply;
 use crate::optimizer::{Optimizer, asking};
-use crate::said::Said;
+use crate::storage::{policies, products};
 
 /// The longest window, in days; beyond it a market is another one.
 const DAYS_MAX: i64 = 1_830;
@@ -26,7 +26,7 @@ pub(crate) struct Replayed {
     min_margin: f64,
 }
 
-pub(crate) async fn call(cx: Cx<Optimizer>, asked: Replayed) -> Result<Said, Fault> {
+pub(crate) async fn call(cx: Cx<Optimizer>, asked: Replayed) -> Result<JsonReply, Fault> {
     names::reach(&cx.caller, &asked.sku, &asked.market)?;
     let (db, now) = (&cx.service.db, cx.service.now());
     let since = Millis(now.0 - days_of(&asked.time_window)? * DAY_MS);
@@ -77,7 +77,7 @@ fn days_of(window: &str) -> Result<i64, Fault> {
     }
 }
 
-fn told(asked: &Replayed, points: usize, replay: &Replay) -> Said {
+fn told(asked: &Replayed, points: usize, replay: &Replay) -> JsonReply {
     let ways = [&replay.optimizer, &replay.do_nothing, &replay.match_cheapest, &replay.recorded];
     let lines: Vec<String> = ways
         .iter()
@@ -99,7 +99,7 @@ fn told(asked: &Replayed, points: usize, replay: &Replay) -> Said {
         "refused_periods": replay.refused,
         "assumptions": replay.assumptions,
     });
-    Said::new(json!({ "ok": true, "simulation": simulation }), lines.join("\n"))
+    JsonReply::new(json!({ "ok": true, "simulation": simulation }), lines.join("\n"))
 }
 
 fn strategy(way: &Outcome) -> Value {

@@ -17,9 +17,9 @@ use serde_json::{Value, json};
 use store::Db;
 use testkit::FakeClock;
 
-use crate::books::products::{self, Product};
-use crate::books::ticks::{self, Tick};
-use crate::{House, OptimizerParts, optimizer};
+use crate::storage::products::{self, Product};
+use crate::storage::ticks::{self, Tick};
+use crate::{OptimizerParts, ServiceInfo, optimizer};
 
 const NOW: Millis = Millis(1_800_000_000_000);
 const LIFE: Duration = Duration::from_hours(24);
@@ -61,7 +61,7 @@ impl World {
     async fn new(db: &Db) -> Self {
         db.migrate(&[crate::MIGRATIONS]).await.unwrap();
         let clock = Arc::new(FakeClock::new(NOW));
-        let house = House {
+        let service_info = ServiceInfo {
             service: "price-optimizer",
             version: "0".to_owned(),
             build: None,
@@ -70,7 +70,7 @@ impl World {
             started: NOW,
             counters: Box::new(|| json!({})),
         };
-        let parts = OptimizerParts { db: db.clone(), house, proposal_life: LIFE };
+        let parts = OptimizerParts { db: db.clone(), service_info, proposal_life: LIFE };
         let catalog = Catalog::new(vec![optimizer(parts).unwrap()]).unwrap();
         let patience = Duration::from_secs(120);
         let pipeline = Pipeline::new(catalog, Arc::new(Closed), Arc::new(NoMeter), patience);

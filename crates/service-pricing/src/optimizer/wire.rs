@@ -4,7 +4,7 @@ use clock::Millis;
 use pricing_engine::{Factor, GuardrailAct, Proposal};
 use serde_json::{Value, json};
 
-use crate::books::proposals::{Kept, Status};
+use crate::storage::proposals::{Kept, Status};
 
 pub(crate) fn kept(kept: &Kept, now: Millis) -> Value {
     proposal(&kept.id, &kept.body, kept.expires, kept.status_at(now))

@@ -1,6 +1,6 @@
 //! Mean absolute deviation of the last n numbers from their mean.
 
-use super::slide::{CHUNK, Pair, Work, fits, modest};
+use super::slide::{CHUNK, Pair, Work, fits, in_safe_range};
 use super::{Block, Sum, after};
 
 /// Where numbers deviate by less than this part of themselves, the rounding of their running sum
@@ -98,7 +98,7 @@ impl Deviation {
         work: &mut Work,
     ) {
         let (period, len) = (self.ring.len(), xs.len().min(CHUNK));
-        let steady = fits(period, &xs[..len]) && modest(&self.ring);
+        let steady = fits(period, &xs[..len]) && in_safe_range(&self.ring);
         // What is missing of the first window comes one by one.
         let head = if steady { self.sum.missing().min(len) } else { len };
         for index in 0..head {

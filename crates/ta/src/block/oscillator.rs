@@ -5,7 +5,7 @@ use std::hint::cold_path;
 
 use super::lanes::{PART, crossing, crossing_wide};
 use super::{Block, CHUNK, Ewm, check_period, fast_slow};
-use crate::indicator::{Room, available, finite};
+use crate::indicator::{OutputSink, available, finite};
 use crate::{Error, Parity};
 
 #[derive(Clone, Debug)]
@@ -29,12 +29,12 @@ struct Short {
 /// A steady average.
 #[derive(Clone, Copy, Debug)]
 struct Steady {
-    alpha: Apart,
-    beta: Apart,
+    alpha: Aligned16,
+    beta: Aligned16,
     /// What the mean leaves to the next one. The mean itself would have to be kept beside what
     /// is made of it, and copied at every step; but where a multiplication and an addition are one
     /// instruction, it is the mean.
-    rest: Apart,
+    rest: Aligned16,
 }
 
 /// Whether the program is compiled for machines that multiply and add at once. Then a step waits
@@ -45,7 +45,7 @@ const FUSED: bool = cfg!(target_feature = "fma");
 /// for the other.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(16))]
-struct Apart(f64);
+struct Aligned16(f64);
 
 impl Steady {
     #[inline(always)]
@@ -53,7 +53,7 @@ impl Steady {
         let (alpha, beta) = (average.alpha() * scale, average.beta());
         let left = if FUSED { 1.0 } else { beta };
         let rest = left * average.mean() * scale;
-        Steady { alpha: Apart(alpha), beta: Apart(beta), rest: Apart(rest) }
+        Steady { alpha: Aligned16(alpha), beta: Aligned16(beta), rest: Aligned16(rest) }
     }
 
     #[inline(always)]
@@ -161,7 +161,7 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
 
     /// The same over many numbers.
     #[inline(always)]
-    pub(crate) fn pour(&mut self, xs: &[f64], out: &mut impl Room<3>) {
+    pub(crate) fn run_batch(&mut self, xs: &[f64], out: &mut impl OutputSink<3>) {
         self.long.catch_up(&self.short);
         for run in xs.chunks(RUN) {
             let taken = self.long.run(run, out);
@@ -173,7 +173,7 @@ impl<const PERCENT: bool> Oscillator<PERCENT> {
     }
 
     #[inline(always)]
-    fn pour_parts(&mut self, xs: &[f64], out: &mut impl Room<3>) {
+    fn pour_parts(&mut self, xs: &[f64], out: &mut impl OutputSink<3>) {
         for xs in xs.chunks(CHUNK) {
             let [lines, signals, hists] = out.next(xs.len());
             if self.long.extend_steady(xs, lines, signals, hists) {
@@ -245,7 +245,7 @@ impl<const PERCENT: bool> Long<PERCENT> {
 
     /// Takes as many as the machine can take in wide registers, and says how many those were.
     #[inline(always)]
-    fn run(&mut self, xs: &[f64], out: &mut impl Room<3>) -> usize {
+    fn run(&mut self, xs: &[f64], out: &mut impl OutputSink<3>) -> usize {
         let averages = [&self.fast, &self.slow, &self.signal];
         let steady = averages.iter().all(|it| it.is_steady() && it.beta() > 0.0);
         let xs = &xs[..xs.len() - xs.len() % PART];

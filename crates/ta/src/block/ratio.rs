@@ -1,6 +1,6 @@
 //! The sum of some numbers over the sum of others, in several windows at once.
 
-use super::slide::{CHUNK, NEAR, Pair, Row, Work, fits, modest};
+use super::slide::{CHUNK, NEAR, Pair, Row, Work, fits, in_safe_range};
 use super::{Block, Of, Sum};
 
 /// Space for the batch form: for each window the sums above and below.
@@ -62,8 +62,8 @@ impl<const R: usize> Ratios<R> {
         let period = self.above[longest].period();
         let steady = fits(period, above)
             && fits(period, below)
-            && modest(self.above[longest].ring())
-            && modest(self.below[longest].ring())
+            && in_safe_range(self.above[longest].ring())
+            && in_safe_range(self.below[longest].ring())
             && self.above.iter().chain(&self.below).all(|sum| sum.missing() == 0);
         if !steady {
             for (slot, (above, below)) in out.iter_mut().zip(above.iter().zip(below)) {

@@ -7,7 +7,7 @@ use std::array;
 use super::CHUNK;
 use super::slide::NEAR;
 use crate::Candles;
-use crate::indicator::{Room, finite};
+use crate::indicator::{OutputSink, finite};
 
 /// How many sums run beside one another.
 const LANES: usize = 4;
@@ -146,10 +146,10 @@ pub(crate) trait Rolls<const K: usize, const N: usize> {
 /// Goes through the candles part by part: sums that go on where they can be relied on, and what
 /// steps would give elsewhere.
 #[inline(always)]
-pub(crate) fn pour<const K: usize, const N: usize>(
+pub(crate) fn run_batch<const K: usize, const N: usize>(
     it: &mut impl Rolls<K, N>,
     candles: &Candles<'_>,
-    out: &mut impl Room<N>,
+    out: &mut impl OutputSink<N>,
 ) {
     let mut rolling = Rolling::new(it.periods());
     let mut spare = it.spare();

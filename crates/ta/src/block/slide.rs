@@ -98,14 +98,14 @@ impl<const K: usize> Work<K> {
 /// Whether a chunk can be worked on here: there is room, and nothing is missing.
 #[inline(always)]
 pub(super) fn fits(period: usize, xs: &[f64]) -> bool {
-    (1..=NEAR).contains(&period) && (1..=CHUNK).contains(&xs.len()) && modest(xs)
+    (1..=NEAR).contains(&period) && (1..=CHUNK).contains(&xs.len()) && in_safe_range(xs)
 }
 
 /// Whether no number is missing or so large that what is made of them could be infinite. Looks at
 /// all of them without stopping, which is faster than stopping, and at many at once.
 #[inline(always)]
-pub(super) fn modest(xs: &[f64]) -> bool {
-    // What is not modest becomes infinite, and what is not finite times zero is NaN.
+pub(super) fn in_safe_range(xs: &[f64]) -> bool {
+    // What is outside the safe range becomes infinite, and what is not finite times zero is NaN.
     const OVER: f64 = 1e208;
     let (chunks, rest) = xs.as_chunks::<16>();
     let mut sums = [0.0; 16];

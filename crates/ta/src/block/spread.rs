@@ -3,8 +3,8 @@
 
 use super::after;
 use super::near::{BLOCK, Near};
-use super::slide::{NEAR, Pair, Work, fits, modest};
-use crate::indicator::{Room, available};
+use super::slide::{NEAR, Pair, Work, fits, in_safe_range};
+use crate::indicator::{OutputSink, available};
 
 /// How many steps the anchor may stay where it is.
 const REFRESH: usize = 256;
@@ -99,10 +99,10 @@ impl Spread {
     /// What `show` makes of mean and deviation at each of `xs`; the values are those of `step` up
     /// to rounding, `NaN` where they are not finite.
     #[inline(always)]
-    pub(crate) fn pour<const M: usize>(
+    pub(crate) fn run_batch<const M: usize>(
         &mut self,
         xs: &[f64],
-        out: &mut impl Room<M>,
+        out: &mut impl OutputSink<M>,
         show: impl Fn(f64, f64) -> [f64; M] + Copy,
     ) {
         let (mut work, mut block, period) = (Work::new(), Near::new(), self.ring.len());
@@ -144,7 +144,7 @@ impl Spread {
     ) {
         let (period, share) = (self.ring.len(), self.share);
         // What is missing of the first window comes one by one.
-        let steady = fits(period, xs) && modest(&self.ring);
+        let steady = fits(period, xs) && in_safe_range(&self.ring);
         let head = if steady { (period - self.run).min(xs.len()) } else { xs.len() };
         for (index, x) in xs[..head].iter().enumerate() {
             let (mean, deviation) = self.push(*x);

@@ -1,6 +1,6 @@
 //! Sum over the last n numbers, kept by adding the new and taking away the old.
 
-use super::slide::{Pair, Work, fits, modest};
+use super::slide::{Pair, Work, fits, in_safe_range};
 use super::{Block, after};
 use crate::indicator::available;
 
@@ -66,7 +66,7 @@ impl Sum {
     pub(crate) fn scan_means(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work) {
         let period = self.ring.len();
         let len = xs.len().min(out.len());
-        let steady = fits(period, &xs[..len]) && modest(&self.ring);
+        let steady = fits(period, &xs[..len]) && in_safe_range(&self.ring);
         // What is missing of the first window comes one by one.
         let head = if steady { self.missing().min(len) } else { len };
         for (x, slot) in xs[..head].iter().zip(&mut out[..head]) {

@@ -1,6 +1,6 @@
 //! Linearly weighted mean of the last n numbers, the newest weighing n and the oldest 1.
 
-use super::slide::{Pair, Work, fits, modest};
+use super::slide::{Pair, Work, fits, in_safe_range};
 use super::{Block, after};
 use crate::indicator::available;
 
@@ -48,7 +48,7 @@ impl Weighted {
     pub(crate) fn scan(&mut self, xs: &[f64], out: &mut [f64], work: &mut Work<2>) {
         let period = self.ring.len();
         let len = xs.len().min(out.len());
-        if !fits(period, &xs[..len]) || !modest(&self.ring) {
+        if !fits(period, &xs[..len]) || !in_safe_range(&self.ring) {
             return self.each(&xs[..len], &mut out[..len]);
         }
         // What is missing of the first window comes one by one.

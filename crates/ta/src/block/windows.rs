@@ -93,7 +93,7 @@ fn pairs_of_outputs_agree_too() {
         let mut block = Spread::new(period);
         let mut poured = vec![0.0; xs.len()];
         for (xs, out) in xs.chunks(600).zip(poured.chunks_mut(600)) {
-            block.pour(xs, &mut Slices([out]), |_, deviation| [deviation]);
+            block.run_batch(xs, &mut Slices([out]), |_, deviation| [deviation]);
         }
         check("deviation in blocks", period, &by_steps, &poured);
         let (mut plain, mut block) = (Deviation::new(period), Deviation::new(period));
@@ -161,7 +161,7 @@ fn a_large_number_that_left_leaves_nothing_behind() {
     for (period, xs) in cases {
         let mut poured = vec![0.0; xs.len()];
         let room = &mut Slices([&mut poured[..]]);
-        Spread::new(period).pour(&xs, room, |_, deviation| [deviation]);
+        Spread::new(period).run_batch(&xs, room, |_, deviation| [deviation]);
         for (row, window) in xs.windows(period).enumerate() {
             let mean = window.iter().sum::<f64>() / period as f64;
             let squares: f64 = window.iter().map(|x| (x - mean) * (x - mean)).sum();

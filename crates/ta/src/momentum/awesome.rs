@@ -1,11 +1,11 @@
 //! Awesome oscillator: the plain mean of (H + L) / 2 over `fast` candles less that over `slow`.
 
-use crate::block::rolling::{Rolls, pour};
+use crate::block::rolling::{Rolls, run_batch};
 use crate::block::slide::Work;
 use crate::block::{Block, CHUNK, Of, Sum, fast_slow};
 use crate::indicator::erase;
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Room};
+use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "awesome",
@@ -49,11 +49,11 @@ impl Indicator<1> for Awesome {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
-        pour(self, candles, out);
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
+        run_batch(self, candles, out);
     }
 }
 

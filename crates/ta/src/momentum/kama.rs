@@ -9,7 +9,7 @@ use std::array;
 
 use crate::block::slide::Work;
 use crate::block::{Block, Delay, Of, Sum, check_period};
-use crate::indicator::{Room, available, erase, finite};
+use crate::indicator::{OutputSink, available, erase, finite};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -259,10 +259,10 @@ impl Indicator<1> for Kama {
         self.start_after + usize::from(self.parity == Parity::TaLib)
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let (closes, mut work) = (candles.closes(), Work::new());
         let mut scratch = Scratch { changes: [0.0; LANES + BLOCK], shares: [0.0; BLOCK] };
         let kept = self.start.period() + 1;

@@ -4,7 +4,7 @@ use crate::block::slide::CHUNK;
 use crate::block::{Block, Delay, Of, check_period};
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Room};
+use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "roc",
@@ -49,10 +49,10 @@ impl Indicator<1> for Roc {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let (closes, period) = (candles.closes(), self.before.period());
         let (first, rest) = closes.split_at(period.min(closes.len()));
         for close in first {

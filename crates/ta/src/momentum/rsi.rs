@@ -5,7 +5,7 @@
 //! plain means.
 
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
-use crate::indicator::{Room, available, erase, finite};
+use crate::indicator::{OutputSink, available, erase, finite};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -120,10 +120,10 @@ impl Indicator<1> for Rsi {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let (mut up, mut down) = ([0.0; CHUNK], [0.0; CHUNK]);
         let mut loss = [0.0; CHUNK];
         for closes in candles.closes().chunks(CHUNK) {

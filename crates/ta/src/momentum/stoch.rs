@@ -10,7 +10,7 @@ use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Highest, Lowest, Of, Sum, check_period};
 use crate::indicator::{available, erase, finite};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Room};
+use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "stoch",
@@ -100,10 +100,10 @@ impl Indicator<2> for Stoch {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<2>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<2>) {
         let (mut work, mut high, mut low) = (Work::new(), [0.0; CHUNK], [0.0; CHUNK]);
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);

@@ -6,7 +6,7 @@ use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Highest, Lowest, Of, Sum, check_period, check_window};
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Parity, Room};
+use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "stochRsi",
@@ -84,10 +84,10 @@ impl Indicator<3> for StochRsi {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<3>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<3>) {
         let (mut work, mut rsi) = (Work::new(), [0.0; CHUNK]);
         let (mut high, mut low) = ([0.0; CHUNK], [0.0; CHUNK]);
         for from in (0..candles.len()).step_by(CHUNK) {

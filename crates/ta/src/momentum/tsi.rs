@@ -8,7 +8,7 @@ use std::array;
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
 use crate::indicator::{available, divisor, erase, finite};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Parity, Room};
+use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "tsi",
@@ -72,10 +72,10 @@ impl Indicator<1> for Tsi {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let mut row = [0.0; 2 * CHUNK];
         for closes in candles.closes().chunks(CHUNK) {
             let row = &mut row[..2 * closes.len()];

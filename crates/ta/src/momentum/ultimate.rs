@@ -7,7 +7,7 @@ use crate::block::{RatioWork, Ratios, RatiosNext, check_period, positive};
 use crate::candle::true_range;
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Room};
+use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "ultimate",
@@ -86,10 +86,10 @@ impl Indicator<1> for Ultimate {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let (mut work, weights) = (RatioWork::new(), self.weights);
         let mut before = [0.0; CHUNK + 1];
         let (mut pressures, mut ranges) = ([0.0; CHUNK], [0.0; CHUNK]);

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use crate::block::CHUNK;
 use crate::indicator::available;
-use crate::{Candle, Candles, Indicator, Room};
+use crate::{Candle, Candles, Indicator, OutputSink};
 
 /// How two closes are compared.
 pub trait Measure: Clone {
@@ -45,10 +45,10 @@ impl<M: Measure> Indicator<1> for Since<M> {
         1
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let mut kept = [0.0; 1 + CHUNK];
         for closes in candles.closes().chunks(CHUNK) {
             let kept = &mut kept[..=closes.len()];

@@ -13,7 +13,7 @@ use crate::block::{Block, CHUNK, Ewm, Of, check_period};
 use crate::candle::true_range;
 use crate::indicator::{erase, finite};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Parity, Room};
+use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "adx",
@@ -173,10 +173,10 @@ impl Indicator<3> for Adx {
         (2 * self.period - 1).max(least)
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<3>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<3>) {
         let (mut ranges, mut ups, mut downs) = ([0.0; CHUNK], [0.0; CHUNK], [0.0; CHUNK]);
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);

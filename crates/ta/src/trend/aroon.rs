@@ -7,7 +7,7 @@ use crate::block::slide::{CHUNK, Work};
 use crate::block::{Age, Block, Of, check_period};
 use crate::indicator::erase;
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Parity, Room};
+use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "aroon",
@@ -61,10 +61,10 @@ impl<const NEWEST: bool> Indicator<3> for Aroon<NEWEST> {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<3>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<3>) {
         let (mut work, period) = (Work::new(), self.period);
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);

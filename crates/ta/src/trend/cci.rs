@@ -5,7 +5,7 @@ use crate::block::slide::{CHUNK, Work};
 use crate::block::{Deviation, DeviationNext, check_window, positive};
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Room};
+use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "cci",
@@ -48,10 +48,10 @@ impl Indicator<1> for Cci {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let (mut work, mut prices) = (Work::new(), [0.0; CHUNK]);
         let (mut means, mut deviations) = ([0.0; CHUNK], [0.0; CHUNK]);
         let constant = self.constant;

@@ -5,7 +5,7 @@ use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Delay, Of, Sum, check_period};
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Room};
+use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "dpo",
@@ -52,10 +52,10 @@ impl Indicator<1> for Dpo {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let (closes, ago) = (candles.closes(), self.before.period());
         let (mut work, mut row) = (Work::new(), [0.0; CHUNK]);
         for (part, from) in closes.chunks(CHUNK).zip((0..).step_by(CHUNK)) {

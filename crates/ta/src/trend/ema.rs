@@ -3,7 +3,7 @@
 //! `ta` starts at the first close, TA-Lib at the mean of the first `period` closes.
 
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
-use crate::indicator::{Room, erase};
+use crate::indicator::{OutputSink, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -45,10 +45,10 @@ impl Indicator<1> for Ema {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         for closes in candles.closes().chunks(CHUNK) {
             let [out] = out.next(closes.len());
             self.average.scan(closes, out);

@@ -2,7 +2,7 @@
 //! close; the signal is an exponential average of the line; hist = line - signal.
 
 use crate::block::Oscillator;
-use crate::indicator::{Room, erase};
+use crate::indicator::{OutputSink, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -50,10 +50,10 @@ impl Indicator<3> for Macd {
         self.0.warmup()
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<3>) {
-        self.0.pour(candles.closes(), out);
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<3>) {
+        self.0.run_batch(candles.closes(), out);
     }
 }

@@ -3,12 +3,12 @@
 //!
 //! `ta` starts averages at their first value, TA-Lib at the mean of their first window.
 
-use crate::block::rolling::{Rolls, pour};
+use crate::block::rolling::{Rolls, run_batch};
 use crate::block::slide::Work;
 use crate::block::{Block, CHUNK, Ewm, Of, Sum, check_period};
 use crate::indicator::{divisor, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Parity, Room};
+use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "massIndex",
@@ -60,11 +60,11 @@ impl Indicator<1> for MassIndex {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
-        pour(self, candles, out);
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
+        run_batch(self, candles, out);
     }
 }
 

@@ -8,7 +8,7 @@
 
 use super::Sar;
 use crate::block::positive;
-use crate::indicator::{Room, erase};
+use crate::indicator::{OutputSink, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -260,10 +260,10 @@ impl Indicator<5> for Psar {
         2
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<5>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<5>) {
         let mut work = Work { stops: [0.0; PART], sides: [0.0; 1 + PART] };
         for from in (0..candles.len()).step_by(PART) {
             let part = candles.slice(from, from + PART);

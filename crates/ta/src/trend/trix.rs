@@ -2,7 +2,7 @@
 //! exponential average of the close.
 
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
-use crate::indicator::{Room, available, erase};
+use crate::indicator::{OutputSink, available, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -62,10 +62,10 @@ impl Indicator<1> for Trix {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let mut work = [0.0; CHUNK];
         for closes in candles.closes().chunks(CHUNK) {
             let ([out], work) = (out.next(closes.len()), &mut work[..closes.len()]);

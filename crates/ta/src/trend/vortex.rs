@@ -1,13 +1,13 @@
 //! Vortex: over `period` candles, the sums of |H - L'| and of |L - H'|, each over the sum of true
 //! ranges; L' and H' are those of the candle before.
 
-use crate::block::rolling::{Rolls, pour};
+use crate::block::rolling::{Rolls, run_batch};
 use crate::block::slide::Work;
 use crate::block::{Block, CHUNK, Of, Sum, check_period};
 use crate::candle::true_range;
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Room};
+use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "vortex",
@@ -72,11 +72,11 @@ impl Indicator<3> for Vortex {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<3>) {
-        pour(self, candles, out);
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<3>) {
+        run_batch(self, candles, out);
     }
 }
 

@@ -5,7 +5,7 @@ use crate::block::slide::{CHUNK, Work};
 use crate::block::{Block, Of, Weighted, check_period};
 use crate::indicator::erase;
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Room};
+use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "wma",
@@ -45,10 +45,10 @@ impl Indicator<1> for Wma {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let mut work = Work::new();
         for closes in candles.closes().chunks(CHUNK) {
             let [out] = out.next(closes.len());

@@ -7,7 +7,7 @@ use std::hint::cold_path;
 
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
 use crate::candle::true_range;
-use crate::indicator::{Room, available, erase};
+use crate::indicator::{OutputSink, available, erase};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -95,10 +95,10 @@ impl Indicator<1> for Atr {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let mut ranges = [0.0; CHUNK];
         // The first candles of all have a rule of their own.
         let from = self.skips.min(candles.len());

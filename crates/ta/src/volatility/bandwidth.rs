@@ -1,9 +1,9 @@
 //! What lies in the Bollinger bands: their width in percent of the middle, where the close is from
 //! the low (0) to the high band (1), and whether it is above the high and below the low one (1 or
-//! 0). Apart from the bands, because most ask for those alone.
+//! 0). Aligned16 from the bands, because most ask for those alone.
 
 use crate::block::{Spread, SpreadNext, check_window, positive};
-use crate::indicator::{beyond, erase};
+use crate::indicator::{erase, exceeds};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Error, Indicator};
 
@@ -37,7 +37,7 @@ impl Indicator<4> for Bandwidth {
         let ((mean, deviation), next) = self.spread.step(candle.c);
         let half = self.stdev * deviation;
         let (high, low, width) = (mean + half, mean - half, 2.0 * half);
-        let (above, below) = (beyond(candle.c - high, high), beyond(low - candle.c, low));
+        let (above, below) = (exceeds(candle.c - high, high), exceeds(low - candle.c, low));
         ([width / mean * 100.0, (candle.c - low) / width, above, below], next)
     }
 

@@ -4,7 +4,7 @@
 use crate::block::{Spread, SpreadNext, check_period, positive};
 use crate::indicator::erase;
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Room};
+use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "bollinger",
@@ -47,12 +47,12 @@ impl Indicator<3> for Bollinger {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<3>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<3>) {
         let stdev = self.stdev;
-        self.spread.pour(candles.closes(), out, |mean, deviation| {
+        self.spread.run_batch(candles.closes(), out, |mean, deviation| {
             let width = stdev * deviation;
             [mean, mean + width, mean - width]
         });

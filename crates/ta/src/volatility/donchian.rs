@@ -7,7 +7,7 @@ use crate::block::{Block, Highest, Lowest, Of, Sum, check_period};
 use crate::indicator::{available, erase};
 use crate::late::Late;
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Room};
+use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "donchian",
@@ -65,10 +65,10 @@ impl Indicator<5> for Donchian {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<5>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<5>) {
         let (mut work, mut mean) = (Work::new(), [0.0; CHUNK]);
         let (wide, placed) = (out.wants(3), out.wants(4));
         for from in (0..candles.len()).step_by(CHUNK) {

@@ -10,9 +10,9 @@
 use super::Atr;
 use crate::block::slide::Work;
 use crate::block::{Block, CHUNK, Ewm, Of, Sum, check_period, positive};
-use crate::indicator::{Slices, available, beyond, erase};
+use crate::indicator::{Slices, available, erase, exceeds};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Parity, Room};
+use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "keltner",
@@ -37,7 +37,7 @@ pub(crate) const ENTRY: Entry = Entry {
 fn bands(middle: f64, half: f64, close: f64) -> [f64; 7] {
     let (high, low, width) = (middle + half, middle - half, 2.0 * half);
     let place = (close - low) / width;
-    let (above, below) = (beyond(close - high, high), beyond(low - close, low));
+    let (above, below) = (exceeds(close - high, high), exceeds(low - close, low));
     [middle, high, low, width / middle * 100.0, place, above, below]
 }
 
@@ -64,7 +64,7 @@ fn show(rows: [&[f64]; 3], out: [&mut [f64]; 7], wanted: [bool; 4]) {
 
 /// Which of the last four are.
 #[inline(always)]
-fn wanted(out: &impl Room<7>) -> [bool; 4] {
+fn wanted(out: &impl OutputSink<7>) -> [bool; 4] {
     [3, 4, 5, 6].map(|output| out.wants(output))
 }
 
@@ -105,10 +105,10 @@ impl Indicator<7> for Keltner {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<7>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<7>) {
         let (mut work, wanted) = (Work::new(), wanted(out));
         let [mut row, mut middles, mut ranges] = [[0.0; CHUNK]; 3];
         for from in (0..candles.len()).step_by(CHUNK) {
@@ -197,10 +197,10 @@ impl Indicator<7> for KeltnerAtr {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<7>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<7>) {
         let wanted = wanted(out);
         let [mut row, mut middles, mut halves] = [[0.0; CHUNK]; 3];
         for from in (0..candles.len()).step_by(CHUNK) {
@@ -218,7 +218,7 @@ impl Indicator<7> for KeltnerAtr {
                     self.middle.scan(row, middles);
                 }
             }
-            self.range.pour(&part, &mut Slices([&mut *halves]));
+            self.range.run_batch(&part, &mut Slices([&mut *halves]));
             halves.iter_mut().for_each(|half| *half *= self.multiplier);
             let out = out.next(len);
             if narrow(middles, halves) {

@@ -2,7 +2,7 @@
 //! range, ((C - L) - (H - C)) / (H - L).
 
 use crate::block::{Block, Of, Total};
-use crate::indicator::{Room, erase};
+use crate::indicator::{OutputSink, erase};
 use crate::spec::Entry;
 use crate::{Candle, Candles, Indicator};
 
@@ -36,10 +36,10 @@ impl Indicator<1> for Adl {
         0
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let mut flows = [0.0; PART];
         for from in (0..candles.len()).step_by(PART) {
             let part = candles.slice(from, from + PART);

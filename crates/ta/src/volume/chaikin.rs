@@ -2,7 +2,7 @@
 //! less the same over `slow`.
 
 use crate::block::{Block, CHUNK, Ewm, Of, Total, between, fast_slow};
-use crate::indicator::{Room, available, erase, finite};
+use crate::indicator::{OutputSink, available, erase, finite};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator, Parity};
 
@@ -55,10 +55,10 @@ impl Indicator<1> for Chaikin {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let (mut lines, mut fasts, mut slows) = ([0.0; CHUNK], [0.0; CHUNK], [0.0; CHUNK]);
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);

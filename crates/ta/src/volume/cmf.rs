@@ -1,11 +1,11 @@
 //! Chaikin money flow: over `period` candles, the sum of the volume times where the close lies in
 //! its range, over the sum of the volume.
 
-use crate::block::rolling::{Rolls, pour};
+use crate::block::rolling::{Rolls, run_batch};
 use crate::block::{RatioWork, Ratios, RatiosNext, check_period};
 use crate::indicator::{available, erase};
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Room};
+use crate::{Candle, Candles, Error, Indicator, OutputSink};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "cmf",
@@ -44,11 +44,11 @@ impl Indicator<1> for Cmf {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
-        pour(self, candles, out);
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
+        run_batch(self, candles, out);
     }
 }
 

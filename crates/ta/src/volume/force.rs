@@ -5,7 +5,7 @@
 use crate::block::{Block, CHUNK, Ewm, Of, check_period};
 use crate::indicator::erase;
 use crate::spec::{Entry, Param};
-use crate::{Candle, Candles, Error, Indicator, Parity, Room};
+use crate::{Candle, Candles, Error, Indicator, OutputSink, Parity};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "force",
@@ -48,10 +48,10 @@ impl Indicator<1> for Force {
         self.warmup
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let mut forces = [0.0; CHUNK];
         for (c, v) in candles.closes().chunks(CHUNK).zip(candles.volumes().chunks(CHUNK)) {
             let ([out], forces) = (out.next(c.len()), &mut forces[..c.len()]);

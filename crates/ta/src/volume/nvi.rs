@@ -2,7 +2,7 @@
 //! below that of the candle before.
 
 use crate::block::CHUNK;
-use crate::indicator::{Room, available, erase};
+use crate::indicator::{OutputSink, available, erase};
 use crate::spec::Entry;
 use crate::{Candle, Candles, Indicator};
 
@@ -45,10 +45,10 @@ impl Indicator<1> for Nvi {
         0
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let mut factors = [1.0; CHUNK];
         for from in (0..candles.len()).step_by(CHUNK) {
             let part = candles.slice(from, from + CHUNK);

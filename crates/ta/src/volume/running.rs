@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 
 use crate::block::{Block, CHUNK, Of, Total};
-use crate::indicator::Room;
+use crate::indicator::OutputSink;
 use crate::{Candle, Candles, Indicator};
 
 /// What a candle adds.
@@ -48,10 +48,10 @@ impl<F: Flow> Indicator<1> for Running<F> {
         F::WARMUP
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let mut changes = [0.0; CHUNK];
         for (c, v) in candles.closes().chunks(CHUNK).zip(candles.volumes().chunks(CHUNK)) {
             let ([out], changes) = (out.next(c.len()), &mut changes[..c.len()]);

@@ -5,7 +5,7 @@
 use std::hint::cold_path;
 
 use crate::block::{Block, CHUNK, Of, Sum, check_period, running};
-use crate::indicator::{Room, available, erase, finite};
+use crate::indicator::{OutputSink, available, erase, finite};
 use crate::spec::{Entry, Param};
 use crate::{Candle, Candles, Error, Indicator};
 
@@ -87,10 +87,10 @@ impl Indicator<1> for Vwap {
         0
     }
 
-    const POURS: bool = true;
+    const HAS_BATCH: bool = true;
 
     #[inline(always)]
-    fn pour(&mut self, candles: &Candles<'_>, out: &mut impl Room<1>) {
+    fn run_batch(&mut self, candles: &Candles<'_>, out: &mut impl OutputSink<1>) {
         let mut from = 0;
         while from < candles.len() {
             let part = candles.slice(from, from + CHUNK);

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::super::{Live, LiveSetup, StreamLimits, Tasks};
-use crate::candles::Candlestand;
+use crate::candles::CandleReader;
 use crate::{Market, VenueCandles};
 
 pub(crate) const MINUTE: i64 = 60_000;
@@ -134,7 +134,7 @@ impl KlineFeed for Feed {
 
 pub(crate) struct House {
     pub(crate) live: Arc<Live>,
-    pub(crate) candles: Arc<Candlestand>,
+    pub(crate) candles: Arc<CandleReader>,
     venue: Arc<Scripted>,
     clock: Arc<FakeClock>,
     _folder: TempFolder,
@@ -161,7 +161,7 @@ impl House {
             bars: Some(Arc::clone(&venue) as _),
             live: Some(Arc::clone(&venue) as _),
         };
-        let candles = Arc::new(Candlestand::new(Market {
+        let candles = Arc::new(CandleReader::new(Market {
             venues: BTreeMap::from([(Venue::Binance, ports)]),
             default_venue: Venue::Binance,
             history: Arc::new(history),

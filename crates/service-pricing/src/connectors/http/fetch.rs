@@ -25,7 +25,7 @@ const SITES_MAX: usize = 500;
 
 /// How strangers are treated.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Manners {
+pub(crate) struct FetchPolicy {
     /// Whether addresses inside our own network may be asked.
     pub(crate) private: bool,
     /// The least time between two requests to one host.
@@ -36,7 +36,7 @@ pub(crate) struct Manners {
 
 pub(crate) struct Fetcher {
     client: reqwest::Client,
-    manners: Manners,
+    fetch_policy: FetchPolicy,
     sites: Mutex<HashMap<String, Arc<Site>>>,
 }
 
@@ -49,28 +49,28 @@ struct Site {
 }
 
 impl Fetcher {
-    pub(crate) fn new(manners: Manners) -> Result<Self, Fault> {
+    pub(crate) fn new(fetch_policy: FetchPolicy) -> Result<Self, Fault> {
         // Fails only where a provider is installed already, which is as good.
         drop(rustls::crypto::ring::default_provider().install_default());
         let builder = reqwest::Client::builder()
             .redirect(Policy::none())
             .no_proxy()
-            .timeout(manners.patience)
-            .connect_timeout(manners.patience)
+            .timeout(fetch_policy.patience)
+            .connect_timeout(fetch_policy.patience)
             .user_agent(concat!("stoa/", env!("CARGO_PKG_VERSION"), " (price collector)"));
-        let builder = match manners.private {
+        let builder = match fetch_policy.private {
             true => builder,
             false => builder.dns_resolver(Arc::new(PublicOnly)),
         };
         let client = builder.build().map_err(Fault::internal)?;
-        Ok(Self { client, manners, sites: Mutex::default() })
+        Ok(Self { client, fetch_policy, sites: Mutex::default() })
     }
 
     /// The text of a page, or why there is none; the reason is a phrase without the address.
     pub(crate) async fn page(&self, address: &str) -> Result<String, String> {
         let mut url = Url::parse(address).map_err(|_| "not an address".to_owned())?;
         for _ in 0..=REDIRECTS_MAX {
-            if let Some(expected) = url_problem(&url, self.manners.private) {
+            if let Some(expected) = url_problem(&url, self.fetch_policy.private) {
                 return Err(format!("not {expected}"));
             }
             let site = self.site(&url).await;
@@ -118,7 +118,7 @@ impl Fetcher {
     async fn ask_robots(&self, site: &Site, url: &Url) -> Robots {
         let Ok(mut at) = url.join("/robots.txt") else { return Robots::nothing() };
         for _ in 0..=REDIRECTS_MAX {
-            if url_problem(&at, self.manners.private).is_some() {
+            if url_problem(&at, self.fetch_policy.private).is_some() {
                 return Robots::nothing();
             }
             let Ok(response) = self.get(site, at.clone(), None).await else {
@@ -150,7 +150,7 @@ impl Fetcher {
         url: Url,
         delay: Option<Duration>,
     ) -> Result<Response, String> {
-        let pause = delay.unwrap_or_default().max(self.manners.pause);
+        let pause = delay.unwrap_or_default().max(self.fetch_policy.pause);
         {
             let mut next = site.next.lock().await;
             if let Some(at) = *next {

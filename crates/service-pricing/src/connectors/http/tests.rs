@@ -67,8 +67,9 @@ impl Shop {
 }
 
 fn pages(private: bool) -> Pages {
-    let manners = Manners { private, pause: Duration::ZERO, patience: Duration::from_millis(500) };
-    Pages::new(manners, Arc::new(FakeClock::new(Millis(1_800_000_000_000))))
+    let fetch_policy =
+        FetchPolicy { private, pause: Duration::ZERO, patience: Duration::from_millis(500) };
+    Pages::new(fetch_policy, Arc::new(FakeClock::new(Millis(1_800_000_000_000))))
 }
 
 fn ask(sources: Vec<String>) -> Ask {
@@ -89,7 +90,7 @@ fn ask(sources: Vec<String>) -> Ask {
 
 /// What one path gives: a price in cents, or a problem that says so.
 #[track_caller]
-fn check(haul: &Haul, expected: Result<i64, &str>) {
+fn check(haul: &CollectedBatch, expected: Result<i64, &str>) {
     let prices: Vec<i64> =
         haul.ticks.iter().map(|it| it.competitor_price.unwrap().micros() / 10_000).collect();
     match expected {
@@ -101,7 +102,7 @@ fn check(haul: &Haul, expected: Result<i64, &str>) {
     }
 }
 
-async fn taken(page: Vec<u8>) -> Haul {
+async fn taken(page: Vec<u8>) -> CollectedBatch {
     let shop = Shop::open(&[("/p", page)]).await;
     pages(true).haul(&ask(Vec::new()), &format!("{}/p", shop.address)).await.unwrap()
 }
@@ -177,8 +178,8 @@ async fn a_name_that_leads_inside_is_not_followed() {
 async fn a_host_is_asked_now_and_then() {
     let shop = Shop::open(&[("/p", answer("200 OK", PAGE))]).await;
     let pause = Duration::from_millis(40);
-    let manners = Manners { private: true, pause, patience: Duration::from_secs(5) };
-    let pages = Pages::new(manners, Arc::new(FakeClock::default()));
+    let fetch_policy = FetchPolicy { private: true, pause, patience: Duration::from_secs(5) };
+    let pages = Pages::new(fetch_policy, Arc::new(FakeClock::default()));
     let url = format!("{}/p", shop.address);
     let started = tokio::time::Instant::now();
     let ask = ask(Vec::new());

@@ -133,12 +133,12 @@ impl Play<'_> {
         let price = cents.and_then(|it| Amount::from_micros(it * 10_000)).or(known);
         let price = price.unwrap_or(amount("15"));
         let args = json!({ "sku": sku, "our_price": price, "cost": 9, "competitor_price": 15.2 });
-        let said = self.world.proposed(args).await;
+        let reply = self.world.proposed(args).await;
         let paper = Paper {
-            id: said["proposal_id"].as_str().unwrap().to_owned(),
+            id: reply["proposal_id"].as_str().unwrap().to_owned(),
             sku: sku.to_owned(),
-            current: serde_json::from_value(said["current_price"].clone()).unwrap(),
-            proposed: serde_json::from_value(said["proposed_price"].clone()).unwrap(),
+            current: serde_json::from_value(reply["current_price"].clone()).unwrap(),
+            proposed: serde_json::from_value(reply["proposed_price"].clone()).unwrap(),
             status: "pending",
             expires: self.world.now().0 + i64::try_from(LIFE.as_millis()).unwrap(),
         };
@@ -154,10 +154,10 @@ impl Play<'_> {
         }
         let at = at % self.model.papers.len();
         let id = self.model.papers[at].id.clone();
-        let said = self.world.call(verb, json!({ "proposal_id": id })).await;
-        let found = said.as_ref().map(|_| ()).map_err(|it| it["error_code"].as_str().unwrap());
+        let reply = self.world.call(verb, json!({ "proposal_id": id })).await;
+        let found = reply.as_ref().map(|_| ()).map_err(|it| it["error_code"].as_str().unwrap());
         let expected = self.model.moved(at, verb, self.world.now());
-        assert_eq!(found, expected, "{verb} {:?}: {said:?}", self.model.papers[at]);
+        assert_eq!(found, expected, "{verb} {:?}: {reply:?}", self.model.papers[at]);
         for sku in &self.skus {
             assert_eq!(self.world.price(sku).await, self.model.prices.get(sku).copied());
         }

@@ -34,13 +34,13 @@ async fn the_waterfall_adds_up_and_says_how_old_its_inputs_are() {
         assert!(made["inputs"]["history_points"].as_u64().unwrap() >= 60, "{made}");
         let told = made["reasoning"].as_str().unwrap();
         assert!(told.contains("applying will be refused until they agree"), "{told}");
-        let said =
+        let reply =
             world.ok("explain_proposal", json!({ "proposal_id": made["proposal_id"] })).await;
-        let said = &said["explanation"];
+        let reply = &reply["explanation"];
         let money = |it: &Value| serde_json::from_value::<Amount>(it.clone()).unwrap().micros();
-        let mut price = money(&said["current_price"]);
+        let mut price = money(&reply["current_price"]);
         let mut names = Vec::new();
-        for factor in said["factors"].as_array().unwrap() {
+        for factor in reply["factors"].as_array().unwrap() {
             price += money(&factor["effect"]);
             assert_eq!(price, money(&factor["price_after"]), "{factor}");
             let name = factor["name"].as_str().unwrap();
@@ -48,7 +48,7 @@ async fn the_waterfall_adds_up_and_says_how_old_its_inputs_are() {
             assert!(!factor["input"].as_str().unwrap().is_empty());
             names.push((name, factor["age_minutes"].as_i64()));
         }
-        assert_eq!(price, money(&said["proposed_price"]));
+        assert_eq!(price, money(&reply["proposed_price"]));
         assert!(names.contains(&("demand_index", Some(90))), "{names:?}");
         assert!(names.contains(&("competitors", Some(90))), "{names:?}");
         assert!(
@@ -74,10 +74,10 @@ async fn a_replay_without_a_cost_promises_no_profit() {
             (json!({ "sku": "A", "time_window": "P20D" }), false),
             (json!({ "sku": "A", "time_window": "P20D", "cost": 10 }), true),
         ] {
-            let said = world.ok("simulate_pricing", args).await;
-            let said = &said["simulation"];
-            assert_eq!(said["points"], 20, "{said}");
-            for way in said["strategies"].as_array().unwrap() {
+            let reply = world.ok("simulate_pricing", args).await;
+            let reply = &reply["simulation"];
+            assert_eq!(reply["points"], 20, "{reply}");
+            for way in reply["strategies"].as_array().unwrap() {
                 assert_eq!(way["profit"].is_number(), known, "{way}");
                 assert!(way["revenue"].as_f64().unwrap() > 0.0, "{way}");
             }

@@ -6,7 +6,7 @@ use fault::Fault;
 use pricing_engine::Amount;
 use store::{Db, SqlRow, SqlValue, Tx, sql, sql_built};
 
-use crate::books::proposals::within;
+use crate::storage::proposals::within;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Entry {

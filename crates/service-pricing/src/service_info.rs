@@ -9,10 +9,10 @@ use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::said::Said;
+use crate::json_reply::JsonReply;
 
 /// What these tools report on. The doors stand in the server, so their counters come as a function.
-pub struct House {
+pub struct ServiceInfo {
     /// As the contract's counters name it: `data-collector` or `price-optimizer`.
     pub service: &'static str,
     pub version: String,
@@ -23,15 +23,15 @@ pub struct House {
     pub counters: Box<dyn Fn() -> Value + Send + Sync>,
 }
 
-impl House {
+impl ServiceInfo {
     pub(crate) fn now(&self) -> Millis {
         self.clock.now()
     }
 }
 
-/// A service that stands in the house and knows what it depends on.
-pub(crate) trait Housed: Send + Sync + 'static {
-    fn house(&self) -> &House;
+/// A service that reports its health and the health of what it depends on.
+pub(crate) trait HealthReporting: Send + Sync + 'static {
+    fn service_info(&self) -> &ServiceInfo;
 
     /// Each thing this service cannot do without, or can do less without, and how it is now.
     fn dependencies(&self) -> impl Future<Output = Vec<Dependency>> + Send;
@@ -48,14 +48,14 @@ pub(crate) struct Dependency {
 #[derive(Deserialize)]
 pub(crate) struct Nothing {}
 
-pub(crate) async fn ping<S: Housed>(cx: Cx<S>, _: Nothing) -> Result<Said, Fault> {
-    let timestamp = cx.service.house().now().to_rfc3339();
-    let text = format!("{} answers at {timestamp}", cx.service.house().service);
-    Ok(Said::new(json!({ "ok": true, "timestamp": timestamp }), text))
+pub(crate) async fn ping<S: HealthReporting>(cx: Cx<S>, _: Nothing) -> Result<JsonReply, Fault> {
+    let timestamp = cx.service.service_info().now().to_rfc3339();
+    let text = format!("{} answers at {timestamp}", cx.service.service_info().service);
+    Ok(JsonReply::new(json!({ "ok": true, "timestamp": timestamp }), text))
 }
 
-pub(crate) async fn health<S: Housed>(cx: Cx<S>, _: Nothing) -> Result<Said, Fault> {
-    let house = cx.service.house();
+pub(crate) async fn health<S: HealthReporting>(cx: Cx<S>, _: Nothing) -> Result<JsonReply, Fault> {
+    let service_info = cx.service.service_info();
     let found = cx.service.dependencies().await;
     let down = |vital| found.iter().any(|it| it.trouble.is_some() && it.vital == vital);
     let status = match (down(true), down(false)) {
@@ -67,30 +67,33 @@ pub(crate) async fn health<S: Housed>(cx: Cx<S>, _: Nothing) -> Result<Said, Fau
         .into_iter()
         .map(|it| (it.name.to_owned(), Value::from(it.trouble.unwrap_or_else(|| "ok".to_owned()))))
         .collect();
-    let uptime = (house.now().0 - house.started.0) as f64 / 1000.0;
-    let text = format!("{} {}: {status}", house.service, house.version);
+    let uptime = (service_info.now().0 - service_info.started.0) as f64 / 1000.0;
+    let text = format!("{} {}: {status}", service_info.service, service_info.version);
     let json = json!({
         "ok": status != "unhealthy",
         "status": status,
-        "version": house.version,
+        "version": service_info.version,
         "uptime_seconds": uptime.max(0.0),
         "dependencies": dependencies,
     });
-    Ok(Said::new(json, text))
+    Ok(JsonReply::new(json, text))
 }
 
-pub(crate) async fn version<S: Housed>(cx: Cx<S>, _: Nothing) -> Result<Said, Fault> {
-    let house = cx.service.house();
-    let json = json!({ "ok": true, "version": house.version, "build": house.build,
-        "commit": house.commit });
-    Ok(Said::new(json, format!("{} {}", house.service, house.version)))
+pub(crate) async fn version<S: HealthReporting>(cx: Cx<S>, _: Nothing) -> Result<JsonReply, Fault> {
+    let service_info = cx.service.service_info();
+    let json = json!({ "ok": true, "version": service_info.version, "build": service_info.build,
+        "commit": service_info.commit });
+    Ok(JsonReply::new(json, format!("{} {}", service_info.service, service_info.version)))
 }
 
-pub(crate) async fn auth_metrics<S: Housed>(cx: Cx<S>, _: Nothing) -> Result<Said, Fault> {
-    let house = cx.service.house();
-    let metrics = (house.counters)();
-    let text = format!("Access to {}: {metrics}", house.service);
-    let result = json!({ "service": house.service, "metrics": metrics,
-        "timestamp": house.now().to_rfc3339() });
-    Ok(Said::new(json!({ "ok": true, "result": result }), text))
+pub(crate) async fn auth_metrics<S: HealthReporting>(
+    cx: Cx<S>,
+    _: Nothing,
+) -> Result<JsonReply, Fault> {
+    let service_info = cx.service.service_info();
+    let metrics = (service_info.counters)();
+    let text = format!("Access to {}: {metrics}", service_info.service);
+    let result = json!({ "service": service_info.service, "metrics": metrics,
+        "timestamp": service_info.now().to_rfc3339() });
+    Ok(JsonReply::new(json!({ "ok": true, "result": result }), text))
 }

@@ -3,15 +3,19 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Finding, Step};
 use crate::note::Note;
 use crate::resolve::{Resolved, Security};
+use crate::tool_session::{Finding, Step, ToolSession};
 use crate::understand::{Amount, Request};
 
 /// Shares may miss the whole by this much, because people round.
 const DUST: f64 = 0.5;
 
-pub(crate) async fn weigh(desk: &Desk<'_>, request: &mut Request, resolved: &mut Resolved) {
+pub(crate) async fn resolve_weights(
+    tool_session: &ToolSession<'_>,
+    request: &mut Request,
+    resolved: &mut Resolved,
+) {
     let unknown = !resolved.unknown.is_empty();
     let given = resolved.securities.iter().any(|it| it.amount.is_some());
     if unknown && !resolved.securities.is_empty() {
@@ -33,7 +37,7 @@ pub(crate) async fn weigh(desk: &Desk<'_>, request: &mut Request, resolved: &mut
         }
         Unit::Pieces => {
             keep_given(request, resolved);
-            of_pieces(desk, request, resolved).await;
+            of_pieces(tool_session, request, resolved).await;
         }
         Unit::Mixed => request.note(Note::Mixed),
     }
@@ -148,14 +152,14 @@ fn of_percents(request: &mut Request, resolved: &mut Resolved, unknown: bool) {
 }
 
 /// A piece weighs its last price.
-async fn of_pieces(desk: &Desk<'_>, request: &mut Request, resolved: &mut Resolved) {
+async fn of_pieces(tool_session: &ToolSession<'_>, request: &mut Request, resolved: &mut Resolved) {
     let why = request.language.pick("цена для доли", "price for the share").to_owned();
     let step = |it: &Security| {
         let mut args = json!({ "ticker": it.ticker });
         crate::plan::board(&mut args, it);
         Step { tool: "get_security_snapshot", args, why: format!("{why}: {}", it.ticker) }
     };
-    let found = desk.run(&resolved.securities.iter().map(step).collect::<Vec<_>>()).await;
+    let found = tool_session.run(&resolved.securities.iter().map(step).collect::<Vec<_>>()).await;
     let number = |it: &Finding, at: &str| it.at(at).and_then(Value::as_f64);
     for (it, shot) in resolved.securities.iter_mut().zip(&found) {
         let pieces = match it.amount {

@@ -21,7 +21,7 @@ pub(crate) struct Tick {
     pub(crate) market: String,
     pub(crate) at: Millis,
     pub(crate) our_price: Amount,
-    /// Who asks `competitor_price`, where that was said.
+    /// The seller that asks `competitor_price`, where the tick names one.
     pub(crate) competitor: Option<String>,
     pub(crate) competitor_price: Option<Amount>,
     pub(crate) demand_index: Option<f64>,

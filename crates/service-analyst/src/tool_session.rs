@@ -1,4 +1,4 @@
-//! The desk at which one question is answered: it calls tools, and keeps what each was asked and
+//! The tool calls made for one question: it calls tools, and keeps what each was asked and
 //! what it said, because every figure of an answer refers to that.
 
 use parking_lot::Mutex;
@@ -89,7 +89,7 @@ impl Finding {
     }
 }
 
-pub struct Desk<'a> {
+pub struct ToolSession<'a> {
     tools: &'a dyn ToolCaller,
     caller: &'a Caller,
     cancel: &'a CancellationToken,
@@ -101,7 +101,7 @@ pub struct Desk<'a> {
     plan: Mutex<Vec<String>>,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> ToolSession<'a> {
     pub fn new(
         tools: &'a dyn ToolCaller,
         caller: &'a Caller,

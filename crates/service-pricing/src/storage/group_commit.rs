@@ -1,4 +1,4 @@
-//! Proposals on their way into the books. Those that wait while a commit is under way are kept by
+//! Proposals on their way into the storage. Those that wait while a commit is under way are kept by
 //! the next one together, so that many callers share the cost of the disk. There is no task behind
 //! it: of those who wait, one writes for all.
 
@@ -10,13 +10,13 @@ use fault::{Fault, Kind};
 use store::Db;
 use tokio::sync::oneshot::{self, error::TryRecvError};
 
-use crate::books::proposals::{self, Kept};
+use crate::storage::proposals::{self, Kept};
 
 /// How many proposals may wait, and so how many one commit takes at most.
 const WAITING_MAX: usize = 1_000;
 
 #[derive(Default)]
-pub(crate) struct Scribe {
+pub(crate) struct GroupCommit {
     waiting: Mutex<Vec<Waiting>>,
     /// Held by the one who writes.
     turn: tokio::sync::Mutex<()>,
@@ -27,7 +27,7 @@ struct Waiting {
     answer: oneshot::Sender<Result<(), Fault>>,
 }
 
-impl Scribe {
+impl GroupCommit {
     /// Returns once the proposal survives a crash.
     pub(crate) async fn keep(&self, db: &Db, kept: &Arc<Kept>) -> Result<(), Fault> {
         let mut answer = self.hand_in(kept)?;

@@ -9,8 +9,8 @@ use fault::{Fault, Kind};
 use pricing_engine::{Amount, Proposal};
 use store::{Db, Sql, SqlRow, SqlValue, Tx, sql, sql_built};
 
-use crate::books::audit::{self, Entry};
-use crate::books::{products, switch};
+use crate::storage::audit::{self, Entry};
+use crate::storage::{products, switch};
 
 const COLUMNS: &str = "id, sku, status, current_price, proposed_price, by_subject, created_ms, \
                        expires_ms, ended_ms, body";
@@ -276,7 +276,7 @@ fn entry(action: &str, kept: &Kept, deed: Deed<'_>) -> Entry {
 }
 
 fn read(row: &SqlRow) -> Result<Kept, Fault> {
-    let lost = || Fault::internal("a proposal in the books cannot be read");
+    let lost = || Fault::internal("a proposal in storage cannot be read");
     let amount = |column| Amount::from_micros(row.int(column)?).ok_or_else(lost);
     Ok(Kept {
         id: row.text(0)?,

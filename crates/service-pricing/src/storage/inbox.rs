@@ -1,4 +1,4 @@
-//! The way of ticks into the books. Whoever brings one is answered once it is kept for good; what
+//! The way of ticks into the storage. Whoever brings one is answered once it is kept for good; what
 //! comes while a commit is under way is kept by the next one together, so that many callers share
 //! the cost of the disk.
 
@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::books::ticks::{self, Tick};
+use crate::storage::ticks::{self, Tick};
 
 /// How many deliveries may wait, and how many ticks one commit takes.
 const WAITING_MAX: usize = 4_096;
