@@ -5,14 +5,14 @@ use std::time::Duration;
 use fault::Fault;
 use store::Tx;
 
-use crate::{Accounts, CASES_MAX, CaseAccess, MEMBERS_MAX, Visibility, checks, faults, sql};
+use crate::{Accounts, CASES_MAX, CaseAccess, MEMBERS_MAX, Visibility, faults, sql, validation};
 
 /// How often a name that comes and goes under our hands is looked at again.
 const TRIES: usize = 5;
 
 /// How far a case is shared with somebody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum SharePermission {
     Read,
     Write,
     /// No longer.
@@ -21,7 +21,7 @@ pub enum Access {
 
 /// Somebody with whom a case is shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
+pub struct CaseMember {
     pub username: String,
     pub may_write: bool,
 }
@@ -41,7 +41,7 @@ impl Accounts {
         owner: &str,
         name: &str,
     ) -> Result<String, Fault> {
-        checks::case_name(name)?;
+        validation::case_name(name)?;
         for _ in 0..TRIES {
             if let Some(case) = sql::seen_as(tx, owner, name).await? {
                 return match case.may_write {
@@ -70,9 +70,9 @@ impl Accounts {
         owner: &str,
         case_name: &str,
         username: &str,
-        access: Access,
-    ) -> Result<Vec<Member>, Fault> {
-        checks::case_name(case_name)?;
+        access: SharePermission,
+    ) -> Result<Vec<CaseMember>, Fault> {
+        validation::case_name(case_name)?;
         let found = self.find(username).await?;
         let (user, _) = found.ok_or_else(|| faults::nobody_to_share_with(username))?;
         let member = user.owner();
@@ -91,16 +91,16 @@ impl Accounts {
             return Err(faults::case_not_yours(case_name));
         }
         sql::hold_case(db, &mut tx, &case.id).await?;
-        let shared = CaseAccess { own: false, may_write: access == Access::Write, ..case };
+        let shared = CaseAccess { own: false, may_write: access == SharePermission::Write, ..case };
         match access {
-            Access::None => sql::delete_member(&mut tx, &shared.id, &member).await?,
-            Access::Read | Access::Write => {
+            SharePermission::None => sql::delete_member(&mut tx, &shared.id, &member).await?,
+            SharePermission::Read | SharePermission::Write => {
                 put_member(&mut tx, &shared, &member, &user.username).await?;
             }
         }
         let members = sql::members(&mut tx, &shared.id).await?;
         tx.commit().await?;
-        let member = |(username, may_write)| Member { username, may_write };
+        let member = |(username, may_write)| CaseMember { username, may_write };
         Ok(members.into_iter().map(member).collect())
     }
 }

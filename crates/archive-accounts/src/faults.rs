@@ -1,4 +1,4 @@
-//! What people are told, in one place, so that nothing says more in one case than in another.
+//! What accounts are told, in one place, so that nothing says more in one case than in another.
 
 use std::time::Duration;
 

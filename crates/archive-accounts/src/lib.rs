@@ -4,15 +4,15 @@
 //! that whoever mints tokens puts into them, and [`Accounts::owner`] says whether it is still alive.
 
 mod cases;
-mod checks;
 mod faults;
-mod guesses;
+mod login_limiter;
 mod passwords;
 mod refresh;
 mod schema;
 mod sessions;
 mod sql;
 mod users;
+mod validation;
 mod visibility;
 
 #[cfg(test)]
@@ -22,12 +22,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use auth::Secret;
-pub use cases::{Access, Member};
+pub use cases::{CaseMember, SharePermission};
 use clock::{Clock, IdGenerator, Millis};
 pub use schema::MIGRATIONS;
 pub use sessions::{Session, session_of};
 use store::Db;
-pub use users::{Listed, Removed, User};
+pub use users::{RemovedUser, User, UserListing};
 pub use visibility::{CaseAccess, Visibility};
 
 /// All users together.
@@ -43,7 +43,7 @@ pub const SESSION_LIFE: Duration = Duration::from_secs(30 * 86_400);
 
 /// What the operator decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rules {
+pub struct RegistrationPolicy {
     /// Whether anybody may register. [`Accounts::add`] works all the same.
     pub registration_open: bool,
 }
@@ -56,22 +56,22 @@ pub struct Accounts(Arc<Inner>);
 struct Inner {
     db: Db,
     clock: Arc<dyn Clock>,
-    rules: Rules,
+    rules: RegistrationPolicy,
     ids: IdGenerator,
     passwords: passwords::Passwords,
-    guesses: guesses::Guesses,
+    login_limiter: login_limiter::LoginLimiter,
 }
 
 impl Accounts {
     /// The database must have been given [`MIGRATIONS`].
-    pub fn new(db: Db, clock: Arc<dyn Clock>, rules: Rules) -> Self {
+    pub fn new(db: Db, clock: Arc<dyn Clock>, rules: RegistrationPolicy) -> Self {
         Self(Arc::new(Inner {
             db,
             clock,
             rules,
             ids: IdGenerator::default(),
             passwords: passwords::Passwords::default(),
-            guesses: guesses::Guesses::default(),
+            login_limiter: login_limiter::LoginLimiter::default(),
         }))
     }
 

@@ -51,6 +51,6 @@ CREATE TABLE archive_members (
 );
 ";
 
-/// To be applied before people are looked for.
+/// To be applied before accounts are looked for.
 pub const MIGRATIONS: Migrations =
     Migrations { owner: "people", sqlite: &[PEOPLE], postgres: &[PEOPLE] };

@@ -6,7 +6,9 @@ use store::Tx;
 
 use crate::sql::Ending;
 use crate::users::{User, owner_of};
-use crate::{Accounts, SESSION_LIFE, SESSIONS_MAX, Secret, checks, faults, millis, refresh, sql};
+use crate::{
+    Accounts, SESSION_LIFE, SESSIONS_MAX, Secret, faults, millis, refresh, sql, validation,
+};
 
 /// Two refreshes that cross each other are not a theft.
 const GRACE_MS: i64 = 10_000;
@@ -50,12 +52,12 @@ impl Accounts {
     /// Takes the same time and says the same words whether the user or the password is wrong.
     pub async fn login(&self, username: &str, password: &str) -> Result<Session, Fault> {
         // What cannot be a name is nobody's, and is counted together.
-        let key = checks::username_key(username).unwrap_or_default();
-        self.0.guesses.take(&key, self.now())?;
+        let key = validation::username_key(username).unwrap_or_default();
+        self.0.login_limiter.take(&key, self.now())?;
         let checked = self.check(username, password).await;
         // Only a wrong guess is held against the name, not a database that failed.
         if !matches!(checked, Ok(None)) {
-            self.0.guesses.give_back(&key, self.now());
+            self.0.login_limiter.give_back(&key, self.now());
         }
         let (user, hash) = checked?.ok_or_else(faults::wrong_credentials)?;
         self.open(user, Some(&hash)).await
@@ -65,7 +67,7 @@ impl Accounts {
         let found = self.find(username).await?;
         let hash = found.as_ref().map(|(_, hash)| hash);
         // One too long to be a password is not hashed; nobody's hash takes the time instead.
-        let (password, hash) = match checks::may_be_password(password) {
+        let (password, hash) = match validation::may_be_password(password) {
             true => (password, hash),
             false => ("", None),
         };

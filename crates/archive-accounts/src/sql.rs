@@ -1,4 +1,4 @@
-//! Every statement about people. Rows that decide something are locked on PostgreSQL; SQLite has
+//! Every statement about accounts. Rows that decide something are locked on PostgreSQL; SQLite has
 //! one writer, so it takes the same texts without the lock.
 
 use auth::Secret;
@@ -6,7 +6,7 @@ use clock::Millis;
 use fault::Fault;
 use store::{Db, SqlRow, Tx, sql, sql_built};
 
-use crate::users::{Listed, User};
+use crate::users::{User, UserListing};
 use crate::visibility::CaseAccess;
 
 fn lock(db: &Db, how: &'static str) -> &'static str {
@@ -65,14 +65,14 @@ pub(crate) async fn insert_user(
     Ok(db.execute(insert).await? == 1)
 }
 
-pub(crate) async fn list_users(db: &Db, now: Millis) -> Result<Vec<Listed>, Fault> {
+pub(crate) async fn list_users(db: &Db, now: Millis) -> Result<Vec<UserListing>, Fault> {
     let select = format!(
         "SELECT {USER}, (SELECT COUNT(*) FROM archive_sessions s WHERE s.user_id = u.id \
              AND s.ended_at IS NULL AND s.expires_at > $1) \
          FROM archive_users u ORDER BY u.username_key"
     );
     let rows = db.fetch_all(sql_built(select).bind(now.0)).await?;
-    rows.iter().map(|row| Ok(Listed { user: user(row)?, sessions: row.count(4)? })).collect()
+    rows.iter().map(|row| Ok(UserListing { user: user(row)?, sessions: row.count(4)? })).collect()
 }
 
 /// With the user go their sessions, by the database's own rule.

@@ -9,7 +9,7 @@ use store::{Db, sql};
 use testkit::{FakeClock, on_every_engine};
 use tokio::task::JoinSet;
 
-use crate::{Accounts, MIGRATIONS, Rules, Session, User};
+use crate::{Accounts, MIGRATIONS, RegistrationPolicy, Session, User};
 
 mod cases;
 mod crowd;
@@ -21,23 +21,23 @@ const PASSWORD: &str = "correct horse";
 struct World {
     db: Db,
     clock: Arc<FakeClock>,
-    people: Accounts,
+    accounts: Accounts,
 }
 
 impl World {
     async fn new(db: &Db) -> Self {
         db.migrate(&[MIGRATIONS]).await.unwrap();
         let clock = Arc::new(FakeClock::new(Millis(1_800_000_000_000)));
-        let people = people(db, &clock, true);
-        Self { db: db.clone(), clock, people }
+        let accounts = accounts(db, &clock, true);
+        Self { db: db.clone(), clock, accounts }
     }
 
     async fn user(&self, username: &str) -> User {
-        self.people.register(username, PASSWORD, None).await.unwrap()
+        self.accounts.register(username, PASSWORD, None).await.unwrap()
     }
 
     async fn login(&self, username: &str) -> Session {
-        self.people.login(username, PASSWORD).await.unwrap()
+        self.accounts.login(username, PASSWORD).await.unwrap()
     }
 
     async fn count(&self, select: &'static str) -> u64 {
@@ -46,17 +46,17 @@ impl World {
 
     /// The id that a name has for an owner, in a transaction of its own.
     async fn case(&self, owner: &str, name: &str) -> Result<String, Fault> {
-        case(&self.people, &self.db, owner, name).await
+        case(&self.accounts, &self.db, owner, name).await
     }
 }
 
-fn people(db: &Db, clock: &Arc<FakeClock>, registration_open: bool) -> Accounts {
-    Accounts::new(db.clone(), clock.clone(), Rules { registration_open })
+fn accounts(db: &Db, clock: &Arc<FakeClock>, registration_open: bool) -> Accounts {
+    Accounts::new(db.clone(), clock.clone(), RegistrationPolicy { registration_open })
 }
 
-async fn case(people: &Accounts, db: &Db, owner: &str, name: &str) -> Result<String, Fault> {
+async fn case(accounts: &Accounts, db: &Db, owner: &str, name: &str) -> Result<String, Fault> {
     let mut tx = db.begin().await?;
-    let id = people.case_for_writing(&mut tx, owner, name).await?;
+    let id = accounts.case_for_writing(&mut tx, owner, name).await?;
     tx.commit().await?;
     Ok(id)
 }

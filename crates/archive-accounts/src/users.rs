@@ -4,7 +4,7 @@ use auth::Secret;
 use clock::Millis;
 use fault::Fault;
 
-use crate::{Accounts, USERS_MAX, checks, faults, sessions, sql};
+use crate::{Accounts, USERS_MAX, faults, sessions, sql, validation};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
@@ -28,14 +28,14 @@ pub(crate) fn owner_of(user_id: &str) -> String {
 
 /// A user as the operator sees them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct UserListing {
     pub user: User,
     pub sessions: u64,
 }
 
 /// What went with a user, and what stayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Removed {
+pub struct RemovedUser {
     pub user: User,
     pub sessions_ended: u64,
     /// Cases that belong to nobody who can sign in; those they were shared with still see them.
@@ -63,9 +63,9 @@ impl Accounts {
         password: &str,
         email: Option<&str>,
     ) -> Result<User, Fault> {
-        let key = checks::new_username(username)?;
-        let email_key = email.map(checks::email_key).transpose()?;
-        checks::new_password(password)?;
+        let key = validation::new_username(username)?;
+        let email_key = email.map(validation::email_key).transpose()?;
+        validation::new_password(password)?;
         // Looked at before the costly part; what decides is the insertion.
         self.refuse_taken(username, &key, email, email_key.as_deref()).await?;
         if sql::count_users(&self.0.db).await? >= USERS_MAX {
@@ -108,13 +108,13 @@ impl Accounts {
     }
 
     /// All of them, by name.
-    pub async fn list(&self) -> Result<Vec<Listed>, Fault> {
+    pub async fn list(&self) -> Result<Vec<UserListing>, Fault> {
         sql::list_users(&self.0.db, self.now()).await
     }
 
     /// Ends their sessions and takes what others share with them from their view. Their files and
     /// cases stay, and whoever takes the name later is somebody else.
-    pub async fn remove(&self, username: &str) -> Result<Removed, Fault> {
+    pub async fn remove(&self, username: &str) -> Result<RemovedUser, Fault> {
         let (user, _) = self.named(username).await?;
         let db = &self.0.db;
         let mut tx = db.begin().await?;
@@ -129,12 +129,12 @@ impl Accounts {
         let cases_left = sql::count_seen(&mut tx, &owner, true).await?;
         tx.commit().await?;
         tracing::info!(user = user.id, "removed a user");
-        Ok(Removed { user, sessions_ended, cases_left })
+        Ok(RemovedUser { user, sessions_ended, cases_left })
     }
 
     /// Sets a new password and ends all sessions; says how many those were.
     pub async fn set_password(&self, username: &str, password: &str) -> Result<u64, Fault> {
-        checks::new_password(password)?;
+        validation::new_password(password)?;
         let (user, _) = self.named(username).await?;
         let password = self.0.passwords.hash(password).await?;
         let mut tx = self.0.db.begin().await?;
@@ -150,7 +150,7 @@ impl Accounts {
 
     /// The user of this name with the hash of their password, in any case of its letters.
     pub(crate) async fn find(&self, username: &str) -> Result<Option<(User, Secret)>, Fault> {
-        match checks::username_key(username) {
+        match validation::username_key(username) {
             Some(key) => sql::user_by_key(&self.0.db, &key).await,
             None => Ok(None),
         }

@@ -17,12 +17,12 @@ use fault::{Fault, Kind};
 use store::{BlobHash, Db, DiskBlobs, StagedBlob, Tx};
 use tokio::task::spawn_blocking;
 
-pub use sweeping::Swept;
+pub use sweeping::SweepReport;
 
-use crate::file::{FileRecord, Filter, Status};
+use crate::file::{FileFilter, FileRecord, FileStatus};
 use crate::page::storable;
 use crate::quota::{self, HOUR_MS};
-use crate::receive::{Receipt, Receiver, megabytes};
+use crate::receive::{FileReceiver, ReceivedFile, megabytes};
 use crate::{name, sql};
 
 /// Longer than the queue keeps what a job came to.
@@ -30,7 +30,7 @@ const TRACE_LIFE_MS: i64 = 45 * DAY_MS;
 
 /// How much one owner may send.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rules {
+pub struct UploadLimits {
     pub uploads_per_minute: u32,
     pub uploads_per_hour: u32,
     pub file_bytes: u64,
@@ -38,7 +38,7 @@ pub struct Rules {
     pub owner_bytes: u64,
 }
 
-impl Default for Rules {
+impl Default for UploadLimits {
     fn default() -> Self {
         Self {
             uploads_per_minute: 10,
@@ -51,7 +51,7 @@ impl Default for Rules {
 
 /// What is said about the files of one upload.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct About {
+pub struct UploadMetadata {
     pub case_id: Option<String>,
     pub tags: Vec<String>,
     pub description: Option<String>,
@@ -59,7 +59,7 @@ pub struct About {
 
 /// A file that has a record now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredFile {
     pub file: FileRecord,
     /// The same owner had the same content. What others have is not told.
     pub stored_before: bool,
@@ -71,23 +71,23 @@ pub struct Documents {
     db: Db,
     blobs: Arc<DiskBlobs>,
     clock: Arc<dyn Clock>,
-    rules: Rules,
+    rules: UploadLimits,
     ids: Arc<IdGenerator>,
 }
 
 impl Documents {
     /// The contents are kept in `files/` of the data folder.
-    pub fn new(db: Db, data_dir: &Path, clock: Arc<dyn Clock>, rules: Rules) -> Self {
+    pub fn new(db: Db, data_dir: &Path, clock: Arc<dyn Clock>, rules: UploadLimits) -> Self {
         let blobs = Arc::new(DiskBlobs::new(data_dir.join("files")));
         Self { db, blobs, clock, rules, ids: Arc::default() }
     }
 
     /// Takes in a file, which counts as an upload whatever becomes of it.
-    pub async fn begin(&self, owner: &str, file_name: &str) -> Result<Receiver, Fault> {
-        let name = name::clean(file_name)?;
+    pub async fn begin(&self, owner: &str, file_name: &str) -> Result<FileReceiver, Fault> {
+        let name = name::clean_file_name(file_name)?;
         self.count_upload(owner).await?;
         let writer = self.blobs.begin(u64::MAX).await?;
-        Ok(Receiver { name, writer, bytes_max: self.rules.file_bytes })
+        Ok(FileReceiver { name, writer, bytes_max: self.rules.file_bytes })
     }
 
     async fn count_upload(&self, owner: &str) -> Result<(), Fault> {
@@ -134,9 +134,9 @@ impl Documents {
         &self,
         tx: &mut Tx,
         owner: &str,
-        about: &About,
-        receipts: Vec<Receipt>,
-    ) -> Result<Vec<Kept>, Fault> {
+        about: &UploadMetadata,
+        receipts: Vec<ReceivedFile>,
+    ) -> Result<Vec<StoredFile>, Fault> {
         if receipts.is_empty() {
             return Ok(Vec::new());
         }
@@ -144,7 +144,7 @@ impl Documents {
         let bytes = receipts.iter().fold(0_u64, |sum, it| sum.saturating_add(it.size()));
         self.check_room(tx, owner, bytes).await?;
         // In one order for everybody, so that two batches cannot wait for each other.
-        let hashes: BTreeSet<String> = receipts.iter().map(Receipt::hash).collect();
+        let hashes: BTreeSet<String> = receipts.iter().map(ReceivedFile::hash).collect();
         let hashes: Vec<String> = hashes.into_iter().collect();
         for hash in &hashes {
             sql::lock(&self.db, tx, "blob", hash).await?;
@@ -156,7 +156,7 @@ impl Documents {
             let file = self.record(owner, about, &receipt, now)?;
             sql::insert(tx, &file).await?;
             let stored_before = !owned.insert(file.hash.clone());
-            kept.push(Kept { file, stored_before });
+            kept.push(StoredFile { file, stored_before });
             staged.push(receipt.staged);
         }
         self.blobs.publish(&staged).await?;
@@ -166,8 +166,8 @@ impl Documents {
     fn record(
         &self,
         owner: &str,
-        about: &About,
-        receipt: &Receipt,
+        about: &UploadMetadata,
+        receipt: &ReceivedFile,
         now: Millis,
     ) -> Result<FileRecord, Fault> {
         Ok(FileRecord {
@@ -181,7 +181,7 @@ impl Documents {
             tags: about.tags.iter().map(|it| storable(it).into_owned()).collect(),
             description: about.description.as_deref().map(|it| storable(it).into_owned()),
             uploaded_at: now,
-            status: Status::Uploaded,
+            status: FileStatus::Uploaded,
             job_id: None,
             error: None,
             page_count: None,
@@ -210,7 +210,7 @@ impl Documents {
     pub async fn list(
         &self,
         visibility: &Visibility,
-        filter: &Filter,
+        filter: &FileFilter,
         limit: u32,
         offset: u64,
     ) -> Result<(Vec<FileRecord>, u64), Fault> {

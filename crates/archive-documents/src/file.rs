@@ -8,14 +8,14 @@ const PROBLEMS_MAX: usize = 200;
 const PROBLEM_CHARS_MAX: usize = 1_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum FileStatus {
     Uploaded,
     Processing,
     Processed,
     Failed,
 }
 
-impl Status {
+impl FileStatus {
     pub const ALL: [Self; 4] = [Self::Uploaded, Self::Processing, Self::Processed, Self::Failed];
 
     pub const fn word(self) -> &'static str {
@@ -47,7 +47,7 @@ pub struct FileRecord {
     pub tags: Vec<String>,
     pub description: Option<String>,
     pub uploaded_at: Millis,
-    pub status: Status,
+    pub status: FileStatus,
     /// The job that reads it, or read it last.
     pub job_id: Option<String>,
     /// Why reading it failed.
@@ -61,16 +61,16 @@ pub struct FileRecord {
 
 /// Which files a list is about; what is absent does not narrow it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct FileFilter {
     /// A case by its id, not by its name.
     pub case_id: Option<String>,
-    pub status: Option<Status>,
+    pub status: Option<FileStatus>,
     pub hash: Option<String>,
 }
 
 /// How reading a file ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct ExtractionResult {
     pub page_count: u64,
     pub word_count: u64,
     pub problems: Vec<String>,

@@ -18,9 +18,9 @@ mod sql;
 #[cfg(test)]
 mod tests;
 
-pub use documents::{About, Documents, Kept, Rules, Swept};
-pub use file::{FileRecord, Filter, Reading, Status};
-pub use name::clean;
-pub use page::{PageRecord, PageRun, Piece, Written, words};
-pub use receive::{Receipt, Receiver};
+pub use documents::{Documents, StoredFile, SweepReport, UploadLimits, UploadMetadata};
+pub use file::{ExtractionResult, FileFilter, FileRecord, FileStatus};
+pub use name::clean_file_name;
+pub use page::{PageBatch, PageChunk, PageRecord, PagesWritten, count_words};
+pub use receive::{FileReceiver, ReceivedFile};
 pub use schema::MIGRATIONS;

@@ -9,7 +9,7 @@ const EXTENSION_MAX: usize = 16;
 
 /// The last component of what the sender calls the file, without characters that are not seen or
 /// that turn the text around. A long name loses its middle, not its extension.
-pub fn clean(name: &str) -> Result<String, Fault> {
+pub fn clean_file_name(name: &str) -> Result<String, Fault> {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let seen: String = last.chars().filter(|it| !is_unseen(*it)).collect();
     let seen = seen.trim();
@@ -48,7 +48,7 @@ mod tests {
 
     #[track_caller]
     fn check(sent: &str, kept: &str) {
-        assert_eq!(clean(sent).unwrap(), kept, "{sent:?}");
+        assert_eq!(clean_file_name(sent).unwrap(), kept, "{sent:?}");
     }
 
     #[test]
@@ -72,17 +72,17 @@ mod tests {
     #[test]
     fn nothing_is_no_name() {
         for sent in ["", "/", "a/", "..", ".", " \t", "\u{202e}", "x\\.."] {
-            assert_eq!(clean(sent).unwrap_err().code(), "invalid_file_name", "{sent:?}");
+            assert_eq!(clean_file_name(sent).unwrap_err().code(), "invalid_file_name", "{sent:?}");
         }
     }
 
     proptest! {
         #[test]
         fn a_clean_name_stays_as_it_is(sent in any::<String>()) {
-            if let Ok(kept) = clean(&sent) {
+            if let Ok(kept) = clean_file_name(&sent) {
                 prop_assert!((1..=CHARS_MAX).contains(&kept.chars().count()));
                 prop_assert!(!kept.contains(['/', '\\']) && !kept.chars().any(is_unseen));
-                prop_assert_eq!(clean(&kept).unwrap(), kept);
+                prop_assert_eq!(clean_file_name(&kept).unwrap(), kept);
             }
         }
     }

@@ -28,7 +28,7 @@ impl PageRecord {
 
 /// A part of a page's text that is small enough to be passed on as it is.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Piece {
+pub struct PageChunk {
     pub page: u32,
     /// From 0 within the page; together with the page it says where to go on.
     pub piece: u32,
@@ -40,7 +40,7 @@ pub struct Piece {
 
 /// Some pages, and where the next ones begin.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct PageRun {
+pub struct PageBatch {
     pub pages: Vec<PageRecord>,
     /// None: there are no more in the range.
     pub next: Option<u32>,
@@ -48,14 +48,14 @@ pub struct PageRun {
 
 /// What was stored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct PagesWritten {
     pub pages: u64,
     pub bytes: u64,
 }
 
 /// Words as a person counts them: a dash that stands alone is none. To be counted before a
 /// transaction begins, since a long text takes a while.
-pub fn words(text: &str) -> u64 {
+pub fn count_words(text: &str) -> u64 {
     text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count() as u64
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn split(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Adds a piece to the pages it belongs after.
-pub(crate) fn join(pages: &mut Vec<PageRecord>, piece: Piece) {
+pub(crate) fn join(pages: &mut Vec<PageRecord>, piece: PageChunk) {
     match pages.last_mut() {
         Some(last) if last.page.number == piece.page => last.page.text.push_str(&piece.text),
         _ => pages.push(PageRecord {
@@ -101,7 +101,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: u64) {
-        assert_eq!(words(text), expected, "{text:?}");
+        assert_eq!(count_words(text), expected, "{text:?}");
     }
 
     #[test]

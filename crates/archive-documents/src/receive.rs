@@ -9,13 +9,13 @@ use tokio::task::spawn_blocking;
 use crate::{kind, outline};
 
 /// Takes the bytes of one file. A call that was cut off leaves it good for dropping only.
-pub struct Receiver {
+pub struct FileReceiver {
     pub(crate) name: String,
     pub(crate) writer: BlobWriter,
     pub(crate) bytes_max: u64,
 }
 
-impl Receiver {
+impl FileReceiver {
     pub async fn write(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         if self.writer.length().saturating_add(bytes.len() as u64) > self.bytes_max {
             let (name, limit) = (&self.name, megabytes(self.bytes_max));
@@ -36,7 +36,7 @@ impl Receiver {
 
     /// Syncs the file and judges its type. Once it returns, the bytes survive a crash, but until
     /// they are kept nobody knows of them.
-    pub async fn finish(self) -> Result<Receipt, Fault> {
+    pub async fn finish(self) -> Result<ReceivedFile, Fault> {
         let (staged, name) = (self.writer.finish().await?, self.name);
         let path = staged.path().to_owned();
         let found = spawn_blocking({
@@ -56,18 +56,18 @@ impl Receiver {
             }
         };
         let kind = kind::judge(&name, found)?;
-        Ok(Receipt { name, kind, staged })
+        Ok(ReceivedFile { name, kind, staged })
     }
 }
 
 /// A file that has arrived whole and is of a type that is read.
-pub struct Receipt {
+pub struct ReceivedFile {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) staged: StagedBlob,
 }
 
-impl Receipt {
+impl ReceivedFile {
     pub fn file_name(&self) -> &str {
         &self.name
     }

@@ -6,8 +6,8 @@ use clock::Millis;
 use fault::Fault;
 use store::{Db, Engine, Sql, SqlRow, SqlValue, Tx, placeholders, sql, sql_built};
 
-use crate::file::{FileRecord, Filter, Status};
-use crate::page::{PageRecord, Piece, split, storable};
+use crate::file::{FileFilter, FileRecord, FileStatus};
+use crate::page::{PageChunk, PageRecord, split, storable};
 
 const COLUMNS: &str = "id, owner, case_id, name, size, mime, hash, tags, description, \
      uploaded_at, status, job_id, error, page_count, word_count, problems";
@@ -25,7 +25,7 @@ fn file(row: &SqlRow) -> Result<FileRecord, Fault> {
         row.int_or_null(column)?.map(u64::try_from).transpose().map_err(Fault::internal)
     };
     let word = row.text_ref(10)?;
-    let status = Status::parse(word)
+    let status = FileStatus::parse(word)
         .ok_or_else(|| Fault::internal(format!("a file's status is {word:?}")))?;
     Ok(FileRecord {
         id: row.text(0)?,
@@ -114,7 +114,7 @@ pub(crate) async fn by_id_locked(
 pub(crate) async fn list(
     db: &Db,
     (owner, case_ids): (&str, &[&str]),
-    filter: &Filter,
+    filter: &FileFilter,
     (limit, offset): (u32, u64),
 ) -> Result<(Vec<FileRecord>, u64), Fault> {
     let cases = db.choose(
@@ -125,7 +125,7 @@ pub(crate) async fn list(
     let mut values: Vec<SqlValue> = vec![owner.into(), json(case_ids)?.into()];
     let narrow = [
         ("case_id", filter.case_id.as_deref()),
-        ("status", filter.status.map(Status::word)),
+        ("status", filter.status.map(FileStatus::word)),
         ("hash", filter.hash.as_deref()),
     ];
     for (column, value) in narrow {
@@ -148,7 +148,7 @@ pub(crate) async fn list(
     Ok((files, total))
 }
 
-pub(crate) fn set_status(id: &str, status: Status) -> Sql {
+pub(crate) fn set_status(id: &str, status: FileStatus) -> Sql {
     sql("UPDATE archive_files SET status = $2 WHERE id = $1").bind(id).bind(status.word())
 }
 
@@ -334,9 +334,9 @@ pub(crate) fn pieces(file_id: &str, after: (i64, i64), last_page: u32) -> Sql {
     .bind(PIECES_READ)
 }
 
-pub(crate) fn piece(row: &SqlRow) -> Result<Piece, Fault> {
+pub(crate) fn piece(row: &SqlRow) -> Result<PageChunk, Fault> {
     let small = |column: usize| u32::try_from(row.int(column)?).map_err(Fault::internal);
-    Ok(Piece {
+    Ok(PageChunk {
         page: small(0)?,
         piece: small(1)?,
         part: row.text(2)?,

@@ -9,7 +9,9 @@ use fault::Fault;
 use store::Db;
 use testkit::{FakeClock, TempFolder};
 
-use crate::{About, Documents, FileRecord, Kept, MIGRATIONS, Receipt, Rules};
+use crate::{
+    Documents, FileRecord, MIGRATIONS, ReceivedFile, StoredFile, UploadLimits, UploadMetadata,
+};
 
 mod listing;
 mod racing;
@@ -29,30 +31,38 @@ struct World {
 
 impl World {
     async fn new(db: &Db) -> Self {
-        let generous =
-            Rules { uploads_per_minute: 1_000, uploads_per_hour: 1_000, ..Rules::default() };
+        let generous = UploadLimits {
+            uploads_per_minute: 1_000,
+            uploads_per_hour: 1_000,
+            ..UploadLimits::default()
+        };
         Self::under(db, generous).await
     }
 
-    async fn under(db: &Db, rules: Rules) -> Self {
+    async fn under(db: &Db, rules: UploadLimits) -> Self {
         db.migrate(&[MIGRATIONS]).await.unwrap();
         let (folder, clock) = (TempFolder::new(), Arc::new(FakeClock::new(NOW)));
         let documents = Documents::new(db.clone(), folder.path(), clock.clone(), rules);
         Self { db: db.clone(), folder, clock, documents }
     }
 
-    async fn receive(&self, owner: &str, name: &str, bytes: &[u8]) -> Result<Receipt, Fault> {
+    async fn receive(&self, owner: &str, name: &str, bytes: &[u8]) -> Result<ReceivedFile, Fault> {
         receive(&self.documents, owner, name, bytes).await
     }
 
-    async fn keep(&self, owner: &str, about: &About, receipts: Vec<Receipt>) -> Vec<Kept> {
+    async fn keep(
+        &self,
+        owner: &str,
+        about: &UploadMetadata,
+        receipts: Vec<ReceivedFile>,
+    ) -> Vec<StoredFile> {
         keep(&self.documents, &self.db, owner, about, receipts).await.unwrap()
     }
 
     /// Sends one text file in no case.
     async fn upload(&self, owner: &str, name: &str, text: &str) -> FileRecord {
         let receipt = self.receive(owner, name, text.as_bytes()).await.unwrap();
-        self.keep(owner, &About::default(), vec![receipt]).await.remove(0).file
+        self.keep(owner, &UploadMetadata::default(), vec![receipt]).await.remove(0).file
     }
 
     async fn delete(&self, id: &str) {
@@ -83,7 +93,7 @@ async fn receive(
     owner: &str,
     name: &str,
     bytes: &[u8],
-) -> Result<Receipt, Fault> {
+) -> Result<ReceivedFile, Fault> {
     let mut receiver = documents.begin(owner, name).await?;
     // An odd size, so that chunks and buffers do not end together.
     for chunk in bytes.chunks(10_007) {
@@ -97,9 +107,9 @@ async fn keep(
     documents: &Documents,
     db: &Db,
     owner: &str,
-    about: &About,
-    receipts: Vec<Receipt>,
-) -> Result<Vec<Kept>, Fault> {
+    about: &UploadMetadata,
+    receipts: Vec<ReceivedFile>,
+) -> Result<Vec<StoredFile>, Fault> {
     let mut tx = db.begin().await?;
     let kept = documents.keep(&mut tx, owner, about, receipts).await?;
     tx.commit().await?;

@@ -15,7 +15,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use archive_accounts::Visibility;
-use archive_documents::{About, Documents, FileRecord, Filter, MIGRATIONS, Rules};
+use archive_documents::{
+    Documents, FileFilter, FileRecord, MIGRATIONS, UploadLimits, UploadMetadata,
+};
 use clock::SystemClock;
 use store::{Db, StoreConfig};
 use testkit::{TempFolder, postgres};
@@ -32,7 +34,11 @@ async fn open(config: &StoreConfig) -> (Db, Documents) {
     let db = Db::open(config).await.unwrap();
     db.migrate(&[MIGRATIONS]).await.unwrap();
     let many = 1_000_000;
-    let rules = Rules { uploads_per_minute: many, uploads_per_hour: many, ..Rules::default() };
+    let rules = UploadLimits {
+        uploads_per_minute: many,
+        uploads_per_hour: many,
+        ..UploadLimits::default()
+    };
     (db.clone(), Documents::new(db, &config.data_dir, Arc::new(SystemClock), rules))
 }
 
@@ -54,7 +60,7 @@ async fn send(db: &Db, documents: &Documents, task: &str, number: usize) {
         receipts.push(receiver.finish().await.unwrap());
     }
     let mut tx = db.begin().await.unwrap();
-    let kept = documents.keep(&mut tx, OWNER, &About::default(), receipts).await.unwrap();
+    let kept = documents.keep(&mut tx, OWNER, &UploadMetadata::default(), receipts).await.unwrap();
     tx.commit().await.unwrap();
     for it in &kept {
         println!("\n{KEPT}{}", it.file.id);
@@ -149,7 +155,7 @@ async fn check(
     deleting: &BTreeSet<String>,
 ) {
     let visibility = Visibility { owner: OWNER.to_owned(), cases: Vec::new() };
-    let (files, _) = documents.list(&visibility, &Filter::default(), 100_000, 0).await.unwrap();
+    let (files, _) = documents.list(&visibility, &FileFilter::default(), 100_000, 0).await.unwrap();
     for file in &files {
         let bytes = std::fs::read(documents.path(file).unwrap()).unwrap();
         assert!(bytes == content(&file.name).as_bytes(), "{} is not what was sent", file.name);

@@ -5,7 +5,7 @@ use fault::Fault;
 use store::{Engine, SqlValue, Tx, placeholders, sql, sql_built};
 
 use crate::Insights;
-use crate::index::Entry;
+use crate::index::IndexEntry;
 use crate::insight::NewInsight;
 use crate::scope;
 
@@ -22,7 +22,7 @@ impl Insights {
     ) -> Result<Vec<(String, Millis)>, Fault> {
         new.iter().try_for_each(NewInsight::check)?;
         let mut kept = Vec::with_capacity(new.len());
-        self.remember_homes(tx, &new).await?;
+        self.record_scopes(tx, &new).await?;
         for batch in new.chunks(BATCH) {
             let now = self.0.clock.now();
             let numbers = self.numbers(tx, batch.len()).await?;
@@ -30,12 +30,12 @@ impl Insights {
             for (insight, seq) in batch.iter().zip(numbers) {
                 let id = self.0.ids.next(now);
                 kept.push((id.clone(), now));
-                rows.push(Kept { seq, id, created_at: now, insight });
+                rows.push(NumberedInsight { seq, id, created_at: now, insight });
             }
             insert_rows(tx, &rows).await?;
             insert_bodies(tx, &rows).await?;
-            let entries: Vec<(i64, Entry)> =
-                rows.iter().map(|row| (row.seq, Entry::of(row.insight))).collect();
+            let entries: Vec<(i64, IndexEntry)> =
+                rows.iter().map(|row| (row.seq, IndexEntry::of(row.insight))).collect();
             self.insert_entries(tx, &entries).await?;
         }
         Ok(kept)
@@ -59,11 +59,7 @@ impl Insights {
         Ok((end - count..end).collect())
     }
 
-    pub(crate) async fn remember_homes(
-        &self,
-        tx: &mut Tx,
-        new: &[NewInsight],
-    ) -> Result<(), Fault> {
+    pub(crate) async fn record_scopes(&self, tx: &mut Tx, new: &[NewInsight]) -> Result<(), Fault> {
         let pair = |it: &NewInsight| {
             (scope::owner(&it.owner), scope::scope_of(&it.owner, it.case_id.as_deref()))
         };
@@ -82,7 +78,7 @@ impl Insights {
     pub(crate) async fn insert_entries(
         &self,
         tx: &mut Tx,
-        entries: &[(i64, Entry)],
+        entries: &[(i64, IndexEntry)],
     ) -> Result<(), Fault> {
         let postgres = self.0.db.engine() == Engine::Postgres;
         let (into, row, width) = if postgres {
@@ -113,7 +109,7 @@ impl Insights {
 }
 
 /// A row on its way in.
-struct Kept<'a> {
+struct NumberedInsight<'a> {
     seq: i64,
     id: String,
     created_at: Millis,
@@ -125,7 +121,7 @@ fn rows_of(count: usize, width: usize) -> String {
     (0..count).map(row).collect::<Vec<_>>().join(", ")
 }
 
-async fn insert_rows(tx: &mut Tx, rows: &[Kept<'_>]) -> Result<(), Fault> {
+async fn insert_rows(tx: &mut Tx, rows: &[NumberedInsight<'_>]) -> Result<(), Fault> {
     let into = "INSERT INTO insight \
                 (seq, scope, created_at, confidence, owner, file, model, category, made) VALUES ";
     let values = rows.iter().flat_map(|row| {
@@ -139,14 +135,14 @@ async fn insert_rows(tx: &mut Tx, rows: &[Kept<'_>]) -> Result<(), Fault> {
             SqlValue::from(scope::file(&it.file_id)),
             SqlValue::from(scope::model(&it.source_llm)),
             SqlValue::from(scope::category(it.category.as_deref())),
-            SqlValue::from(it.made_by.is_some()),
+            SqlValue::from(it.job_id.is_some()),
         ]
     });
     tx.execute(sql_built(format!("{into}{}", rows_of(rows.len(), 9))).bind_all(values)).await?;
     Ok(())
 }
 
-async fn insert_bodies(tx: &mut Tx, rows: &[Kept<'_>]) -> Result<(), Fault> {
+async fn insert_bodies(tx: &mut Tx, rows: &[NumberedInsight<'_>]) -> Result<(), Fault> {
     let into = "INSERT INTO insight_body \
                 (seq, id, created_at, confidence, title, content, rest) VALUES ";
     let mut values = Vec::with_capacity(rows.len() * 7);

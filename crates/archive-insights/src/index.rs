@@ -20,14 +20,14 @@ const WORD_BYTES: usize = 18;
 const POSITION_MAX: usize = 16_383;
 
 /// An insight's index entry.
-pub(crate) struct Entry {
+pub(crate) struct IndexEntry {
     label: String,
     title: Vec<String>,
     content: Vec<String>,
     keys: Vec<String>,
 }
 
-impl Entry {
+impl IndexEntry {
     pub(crate) fn of(insight: &NewInsight) -> Self {
         let scope = scope::scope_of(&insight.owner, insight.case_id.as_deref());
         let mut room = INDEX_BYTES_MAX;
@@ -89,12 +89,12 @@ fn take(text: &str, room: &mut usize) -> Vec<String> {
 }
 
 /// What must be there, in some scope.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct IndexTerms<'a> {
     pub terms: &'a [Term],
     pub keys: &'a [i64],
 }
 
-impl Wanted<'_> {
+impl IndexTerms<'_> {
     /// For SQLite: each scope's terms and keys, or those of the next.
     pub(crate) fn fts5(&self, scopes: &[i64]) -> String {
         let each = scopes.iter().map(|&scope| {

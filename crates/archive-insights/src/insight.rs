@@ -36,13 +36,13 @@ pub struct NewInsight {
     /// From 0 to 1.
     pub confidence: f64,
     /// What the confidence says, in words.
-    pub meaning: Option<String>,
+    pub confidence_meaning: Option<String>,
     pub page: Option<u32>,
     pub sources: Vec<InsightSource>,
     /// How many sources there are; `sources` may be only the first of them.
     pub sources_total: u32,
     /// The job that made it; an insight that somebody stored has none.
-    pub made_by: Option<String>,
+    pub job_id: Option<String>,
 }
 
 /// A kept insight; what is said is reached through it.
@@ -50,20 +50,21 @@ pub struct NewInsight {
 pub struct Insight {
     pub id: String,
     pub created_at: Millis,
-    pub told: NewInsight,
+    pub fields: NewInsight,
 }
 
 impl Deref for Insight {
     type Target = NewInsight;
 
     fn deref(&self) -> &NewInsight {
-        &self.told
+        &self.fields
     }
 }
 
-/// What no statement looks at, kept as one JSON text.
+/// The fields no statement filters by, stored as one JSON text. The names in the JSON are older
+/// than the names of the fields.
 #[derive(Serialize, Deserialize)]
-struct Rest {
+struct StoredFields {
     owner: String,
     case_id: Option<String>,
     file_id: String,
@@ -72,13 +73,15 @@ struct Rest {
     tags: Vec<String>,
     entities: Map<String, Value>,
     citations: Vec<String>,
-    meaning: Option<String>,
+    #[serde(rename = "meaning")]
+    confidence_meaning: Option<String>,
     page: Option<u32>,
     #[serde(rename = "places")]
     sources: Vec<InsightSource>,
     #[serde(rename = "places_total")]
     sources_total: u32,
-    made_by: Option<String>,
+    #[serde(rename = "made_by")]
+    job_id: Option<String>,
 }
 
 /// The columns that [`Insight::read`] reads, in its order.
@@ -96,7 +99,7 @@ impl NewInsight {
     }
 
     pub(crate) fn rest(&self) -> Result<String, Fault> {
-        let rest = Rest {
+        let rest = StoredFields {
             owner: self.owner.clone(),
             case_id: self.case_id.clone(),
             file_id: self.file_id.clone(),
@@ -105,11 +108,11 @@ impl NewInsight {
             tags: self.tags.clone(),
             entities: self.entities.clone(),
             citations: self.citations.clone(),
-            meaning: self.meaning.clone(),
+            confidence_meaning: self.confidence_meaning.clone(),
             page: self.page,
             sources: self.sources.clone(),
             sources_total: self.sources_total,
-            made_by: self.made_by.clone(),
+            job_id: self.job_id.clone(),
         };
         serde_json::to_string(&rest).map_err(Fault::internal)
     }
@@ -118,8 +121,9 @@ impl NewInsight {
 impl Insight {
     /// Reads [`COLUMNS`], the first of them at `at`.
     pub(crate) fn read(row: &SqlRow, at: usize) -> Result<Self, Fault> {
-        let rest: Rest = serde_json::from_str(row.text_ref(at + 5)?).map_err(Fault::internal)?;
-        let told = NewInsight {
+        let rest: StoredFields =
+            serde_json::from_str(row.text_ref(at + 5)?).map_err(Fault::internal)?;
+        let fields = NewInsight {
             owner: rest.owner,
             case_id: rest.case_id,
             file_id: rest.file_id,
@@ -131,12 +135,12 @@ impl Insight {
             entities: rest.entities,
             citations: rest.citations,
             confidence: row.real(at + 2)?,
-            meaning: rest.meaning,
+            confidence_meaning: rest.confidence_meaning,
             page: rest.page,
             sources: rest.sources,
             sources_total: rest.sources_total,
-            made_by: rest.made_by,
+            job_id: rest.job_id,
         };
-        Ok(Self { id: row.text(at)?, created_at: Millis(row.int(at + 1)?), told })
+        Ok(Self { id: row.text(at)?, created_at: Millis(row.int(at + 1)?), fields })
     }
 }

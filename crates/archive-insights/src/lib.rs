@@ -2,20 +2,20 @@
 //!
 //! Words are cut and folded here, in one way for both engines; the engines only intersect, count
 //! and rank. An insight is written in its caller's transaction and is findable when that commits.
-//! Who somebody is, and which cases they see, is told by a [`Visibility`].
+//! Who somebody is, and which cases they see, is fields by a [`Visibility`].
 
 mod add;
-mod ask;
-mod find;
+mod by_ids;
 mod index;
 mod insight;
 mod keywords;
-mod pick;
-mod plan;
+mod query;
 mod remove;
 mod schema;
 mod scope;
+mod search;
 mod snippet;
+mod statement;
 mod stem;
 mod words;
 
@@ -25,9 +25,9 @@ mod tests;
 use std::sync::Arc;
 
 pub use archive_accounts::Visibility;
-pub use ask::{Ask, Found, PAGE_MAX, Sort};
 use clock::{Clock, IdGenerator};
 pub use insight::{Insight, InsightSource, NewInsight};
+pub use query::{InsightQuery, RESULTS_MAX, SearchResults, SortKey};
 pub use schema::MIGRATIONS;
 use store::Db;
 

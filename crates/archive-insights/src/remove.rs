@@ -5,7 +5,7 @@ use fault::Fault;
 use store::{Engine, SqlRow, Tx, sql, sql_built};
 
 use crate::Insights;
-use crate::index::Entry;
+use crate::index::IndexEntry;
 use crate::insight::{COLUMNS, Insight, NewInsight};
 use crate::scope;
 
@@ -16,7 +16,7 @@ const SMALL: i64 = 10_000;
 
 impl Insights {
     /// Drops what processing made of the file before, and adds this.
-    pub async fn replace_made(
+    pub async fn replace_extracted(
         &self,
         tx: &mut Tx,
         file_id: &str,
@@ -28,13 +28,13 @@ impl Insights {
     }
 
     /// Nothing of the file is left, whoever stored it. Says how many there were.
-    pub async fn delete_of_file(&self, tx: &mut Tx, file_id: &str) -> Result<u64, Fault> {
+    pub async fn delete_by_file(&self, tx: &mut Tx, file_id: &str) -> Result<u64, Fault> {
         self.delete(tx, file_id, "").await
     }
 
     /// Takes the words of what was deleted out of the index, whose segments keep them until they
     /// are merged: all at once where the index is small, a step of it where that would take long.
-    pub async fn scrub(&self) -> Result<(), Fault> {
+    pub async fn purge_deleted_words(&self) -> Result<(), Fault> {
         let db = &self.0.db;
         if db.engine() == Engine::Postgres {
             return Ok(());
@@ -79,7 +79,7 @@ impl Insights {
             let rows = tx.fetch_all(some).await?;
             let Some(last) = rows.last() else { return Ok(moved) };
             after = last.int(0)?;
-            let read = |row: &SqlRow| Ok((row.int(0)?, Insight::read(row, 1)?.told));
+            let read = |row: &SqlRow| Ok((row.int(0)?, Insight::read(row, 1)?.fields));
             let mut step: Vec<(i64, NewInsight)> =
                 rows.iter().map(read).collect::<Result<_, Fault>>()?;
             step.retain(|(_, it)| it.case_id.as_deref() == from);
@@ -102,10 +102,10 @@ impl Insights {
             let body = "UPDATE insight_body SET rest = $2 WHERE seq = $1";
             tx.execute(sql(body).bind(*seq).bind(insight.rest()?)).await?;
         }
-        let entries: Vec<(i64, Entry)> =
-            step.iter().map(|(seq, insight)| (*seq, Entry::of(insight))).collect();
+        let entries: Vec<(i64, IndexEntry)> =
+            step.iter().map(|(seq, insight)| (*seq, IndexEntry::of(insight))).collect();
         self.insert_entries(tx, &entries).await?;
         let moved: Vec<NewInsight> = step.into_iter().map(|(_, insight)| insight).collect();
-        self.remember_homes(tx, &moved).await
+        self.record_scopes(tx, &moved).await
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Map;
 use store::Db;
 use testkit::{FakeClock, on_every_engine};
 
-use crate::{Ask, Found, Insights, MIGRATIONS, NewInsight, Sort, Visibility};
+use crate::{InsightQuery, Insights, MIGRATIONS, NewInsight, SearchResults, SortKey, Visibility};
 
 mod asking;
 mod concurrency;
@@ -38,16 +38,20 @@ impl World {
         kept.into_iter().map(|(id, _)| id).collect()
     }
 
-    async fn query(&self, visibility: &Visibility, ask: &Ask) -> Found {
+    async fn query(&self, visibility: &Visibility, ask: &InsightQuery) -> SearchResults {
         self.insights.query(visibility, ask).await.unwrap()
     }
 
     /// The titles of what is found by these keywords.
     async fn titles(&self, visibility: &Visibility, keywords: &str) -> Vec<String> {
-        let ask = Ask { keywords: Some(keywords.to_owned()), limit: 1_000, ..Ask::default() };
+        let ask = InsightQuery {
+            keywords: Some(keywords.to_owned()),
+            limit: 1_000,
+            ..InsightQuery::default()
+        };
         let found = self.query(visibility, &ask).await;
         assert_eq!(found.total, found.insights.len() as u64);
-        found.insights.into_iter().map(|(insight, _)| insight.told.title).collect()
+        found.insights.into_iter().map(|(insight, _)| insight.fields.title).collect()
     }
 }
 
@@ -75,10 +79,10 @@ fn insight(owner: &str, case: Option<&str>, title: &str, content: &str) -> NewIn
         entities: Map::new(),
         citations: Vec::new(),
         confidence: 0.5,
-        meaning: None,
+        confidence_meaning: None,
         page: None,
         sources: Vec::new(),
         sources_total: 0,
-        made_by: None,
+        job_id: None,
     }
 }

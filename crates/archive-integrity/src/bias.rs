@@ -11,13 +11,13 @@ use crate::honesty::own_hits;
 use crate::index::Index;
 use crate::lexicon::Tone;
 use crate::reading::{Reading, Sentence};
-use crate::report::{Detail, Finding, thin};
+use crate::report::{InsightReport, Issue, insufficient_evidence};
 use crate::{Insight, Span};
 
 /// Words below which there is no tone to speak of.
 const WORDS_MIN: usize = 4;
 
-pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> Detail {
+pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> InsightReport {
     let mut list = Vec::new();
     let mut sides: BTreeMap<Actor, Side> = BTreeMap::new();
     for sentence in &reading.sentences {
@@ -26,12 +26,12 @@ pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>
     }
     list.extend(lopsided(reading, index, &sides));
     if reading.words.len() < WORDS_MIN {
-        list.push(thin("the insight is too short to have a tone"));
+        list.push(insufficient_evidence("the insight is too short to have a tone"));
     }
-    Detail::new(&insight.id, list)
+    InsightReport::new(&insight.id, list)
 }
 
-fn loaded(reading: &Reading<'_>, index: &Index<'_>, sentence: &Sentence) -> Vec<Finding> {
+fn loaded(reading: &Reading<'_>, index: &Index<'_>, sentence: &Sentence) -> Vec<Issue> {
     let hits = own_hits(reading, sentence);
     // What stands before the verb of saying is the writer's own.
     let said = hits.iter().filter(|it| it.tone == Tone::Attribution).map(|it| it.at).min();
@@ -59,7 +59,7 @@ fn loaded(reading: &Reading<'_>, index: &Index<'_>, sentence: &Sentence) -> Vec<
         let about = near(index, &parties, hit.span.start);
         let message = format!("\"{word}\" {what}{about}");
         let advice = format!("say what was done without \"{word}\", or quote who called it so");
-        let found = Finding::at(reading, hit.span, code, weight, message, advice);
+        let found = Issue::at(reading, hit.span, code, weight, message, advice);
         list.push(found.with(place.map(|it| index.evidence(it))));
     }
     list
@@ -119,7 +119,7 @@ fn lopsided(
     reading: &Reading<'_>,
     index: &Index<'_>,
     sides: &BTreeMap<Actor, Side>,
-) -> Option<Finding> {
+) -> Option<Issue> {
     let doubted = sides.iter().find(|it| it.1.doubted > 0 && it.1.proven == 0);
     let proven = sides.iter().find(|it| it.1.proven > 0 && it.1.doubted == 0);
     if let Some(((one, _), (other, side))) = doubted.zip(proven) {
@@ -127,12 +127,12 @@ fn lopsided(
         let message =
             format!("what {one} says is doubted and what {other} says is taken as proven");
         let advice = "use the same verb for both sides";
-        return Some(Finding::at(reading, side.at, "uneven_verbs", 0.35, message, advice));
+        return Some(Issue::at(reading, side.at, "uneven_verbs", 0.35, message, advice));
     }
     let (only, side) = sides.iter().next().filter(|it| sides.len() == 1 && it.1.heard >= 2)?;
     let other = index.speakers().into_iter().find(|it| it != only)?;
     let (only, other) = (index.cast.called(*only), index.cast.called(other));
     let message = format!("only {only} is heard, though {other} speaks in the source too");
     let advice = format!("add what {other} says");
-    Some(Finding::at(reading, side.at, "one_sided", 0.35, message, advice))
+    Some(Issue::at(reading, side.at, "one_sided", 0.35, message, advice))
 }

@@ -14,9 +14,9 @@ use crate::holding::{is_holding, is_opposed};
 use crate::honesty::own_hits;
 use crate::lexicon::{Hit, Tone, has};
 use crate::reading::{Reading, Sentence, Value};
-use crate::report::{Change, Detail, Finding, thin};
+use crate::report::{InsightReport, Issue, OpinionChange, insufficient_evidence};
 use crate::text::{Word, clip, fold, is_stop, stem, words};
-use crate::{Insight, Options, Span, readable};
+use crate::{Insight, Span, TestOptions, readable};
 
 /// Plain words that judge, one way and the other; `*` stands for any ending.
 const GOOD: &str = "excellent good sound strong reliable credible honest careful thorough safe true \
@@ -102,11 +102,11 @@ const NEAR_TOPIC: f64 = 0.2;
 /// The share of a sentence that must stay for the rest to be a replacement.
 const SAME_FRAME: f64 = 0.6;
 
-pub(crate) fn check(insights: &[Insight], options: &Options) -> Vec<Detail> {
+pub(crate) fn check(insights: &[Insight], options: &TestOptions) -> Vec<InsightReport> {
     let readings: Vec<Reading<'_>> =
         insights.iter().map(|it| Reading::new(readable(&it.content))).collect();
-    let mut details: Vec<Detail> =
-        insights.iter().map(|it| Detail::new(&it.id, Vec::new())).collect();
+    let mut details: Vec<InsightReport> =
+        insights.iter().map(|it| InsightReport::new(&it.id, Vec::new())).collect();
     let mut compared = vec![false; insights.len()];
     let mut order: Vec<usize> = (0..insights.len()).collect();
     order.sort_by_key(|it| (insights[*it].created_ms, *it));
@@ -142,7 +142,9 @@ pub(crate) fn check(insights: &[Insight], options: &Options) -> Vec<Detail> {
     }
     for (detail, compared) in details.iter_mut().zip(compared) {
         if !compared {
-            detail.findings.push(thin("no other insight speaks of the same thing"));
+            detail
+                .findings
+                .push(insufficient_evidence("no other insight speaks of the same thing"));
         }
     }
     details
@@ -257,7 +259,7 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    fn changes(&self, replaced: bool) -> Vec<(Finding, Change)> {
+    fn changes(&self, replaced: bool) -> Vec<(Issue, OpinionChange)> {
         let mut list = Vec::new();
         if let Some(at) = self.turned() {
             list.push(self.change("reversed", 0.55, at));
@@ -395,7 +397,7 @@ impl Turn<'_> {
         corrected || (!old.is_empty() && !new.is_empty() && old.is_disjoint(&new))
     }
 
-    fn change(&self, what: &'static str, weight: f64, at: Span) -> (Finding, Change) {
+    fn change(&self, what: &'static str, weight: f64, at: Span) -> (Issue, OpinionChange) {
         let (then, now) = (&self.insights[self.before.insight], &self.insights[self.after.insight]);
         let (old, new) = (&self.readings[self.before.insight], &self.readings[self.after.insight]);
         let from = clip(old.slice(self.before.sentence.span), 300);
@@ -411,7 +413,7 @@ impl Turn<'_> {
         );
         let advice =
             format!("say what changed since insight {}, or bring the two together", then.id);
-        let change = Change {
+        let change = OpinionChange {
             what,
             earlier_id: then.id.clone(),
             later_id: now.id.clone(),
@@ -421,7 +423,7 @@ impl Turn<'_> {
             to: clip(new.slice(self.after.sentence.span), 300),
             explained,
         };
-        (Finding::at(new, at, what, weight, message, advice), change)
+        (Issue::at(new, at, what, weight, message, advice), change)
     }
 }
 

@@ -21,9 +21,9 @@ use std::collections::HashSet;
 use crate::cast::Segment;
 use crate::index::{Aligned, Index};
 use crate::reading::{Reading, Sentence, Value};
-use crate::report::{Detail, Finding, thin};
+use crate::report::{InsightReport, Issue, insufficient_evidence};
 use crate::text::{clip, stem};
-use crate::{Evidence, Insight, Span, date, quote};
+use crate::{Insight, SourceEvidence, Span, date, quote};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ClaimKind {
@@ -104,7 +104,7 @@ pub struct Claim {
     pub span: Span,
     pub support: Support,
     /// Where the source says the same, or another thing in its place.
-    pub evidence: Option<Evidence>,
+    pub evidence: Option<SourceEvidence>,
     /// Bytes of the content, for looking up the sentence.
     pub(crate) bytes: Span,
 }
@@ -113,26 +113,27 @@ const CONTRADICTED: f64 = 0.55;
 /// Claims checked in one insight; beyond them nobody reads on.
 const CLAIMS_MAX: usize = 2_000;
 
-pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> Detail {
+pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> InsightReport {
     let claims = claims(insight, reading, index);
     let mut findings = findings(reading, &claims);
     let missing = claims.iter().any(|it| it.support == Support::NotFound);
     if index.is_empty() {
-        findings = vec![thin("there is no source text to hold the insight against")];
+        findings =
+            vec![insufficient_evidence("there is no source text to hold the insight against")];
     } else if !claims
         .iter()
         .any(|it| it.kind != ClaimKind::Statement || it.support == Support::Supported)
     {
-        findings.push(thin("the insight claims nothing that can be looked up"));
+        findings.push(insufficient_evidence("the insight claims nothing that can be looked up"));
     } else if index.is_cut && missing {
-        findings.push(thin("only the first part of the source was read"));
+        findings.push(insufficient_evidence("only the first part of the source was read"));
     }
-    let mut detail = Detail::new(&insight.id, findings);
+    let mut detail = InsightReport::new(&insight.id, findings);
     detail.claims = if index.is_empty() { Vec::new() } else { claims };
     detail
 }
 
-pub(crate) fn findings(reading: &Reading<'_>, claims: &[Claim]) -> Vec<Finding> {
+pub(crate) fn findings(reading: &Reading<'_>, claims: &[Claim]) -> Vec<Issue> {
     let mut list = Vec::new();
     for claim in claims {
         let (kind, said) = (claim.kind.word(), &claim.text);
@@ -152,7 +153,7 @@ pub(crate) fn findings(reading: &Reading<'_>, claims: &[Claim]) -> Vec<Finding> 
                 format!("remove \"{said}\" or name the source it comes from"),
             ),
         };
-        let found = Finding::at(reading, claim.bytes, code, weight, message, advice);
+        let found = Issue::at(reading, claim.bytes, code, weight, message, advice);
         list.push(found.with(claim.evidence.clone()));
     }
     list

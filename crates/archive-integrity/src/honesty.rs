@@ -8,11 +8,11 @@ use crate::fact::{self, Claim, Support};
 use crate::index::{Aligned, Index};
 use crate::lexicon::{self, Hit, Tone};
 use crate::reading::{Reading, Sentence, Value};
-use crate::report::{Detail, Finding, thin};
+use crate::report::{InsightReport, Issue, insufficient_evidence};
 use crate::text::stem;
 use crate::{Insight, Span};
 
-pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> Detail {
+pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> InsightReport {
     let claims = fact::claims(insight, reading, index);
     let mut list = Vec::new();
     for sentence in &reading.sentences {
@@ -25,11 +25,11 @@ pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>
         list.extend(scene.hedges());
     }
     if index.is_empty() {
-        list.push(thin("there is no source text to weigh certainty against"));
+        list.push(insufficient_evidence("there is no source text to weigh certainty against"));
     } else if reading.sentences.is_empty() {
-        list.push(thin("the insight says nothing"));
+        list.push(insufficient_evidence("the insight says nothing"));
     }
-    Detail::new(&insight.id, list)
+    InsightReport::new(&insight.id, list)
 }
 
 pub(crate) struct Scene<'a, 't, 's> {
@@ -97,13 +97,13 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
         self.reading.slice(span)
     }
 
-    pub(crate) fn memory(&self) -> Vec<Finding> {
+    pub(crate) fn memory(&self) -> Vec<Issue> {
         let hits = self.of(Tone::Memory);
         hits.map(|it| {
             let word = self.word(it.span);
             let message =
                 format!("\"{word}\" claims a memory or an ability that a text cannot have");
-            Finding::at(
+            Issue::at(
                 self.reading,
                 it.span,
                 "memory_or_capability",
@@ -124,7 +124,7 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
         })
     }
 
-    fn certainty(&self) -> Option<Finding> {
+    fn certainty(&self) -> Option<Issue> {
         let hit = self.of(Tone::Certain).next()?;
         let word = self.word(hit.span);
         let alike = self.aligned.first().filter(|it| it.score >= 0.35);
@@ -142,7 +142,7 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
             ("emphatic", 0.1, "the source says it without emphasis")
         };
         let message = format!("\"{word}\" is surer than the evidence: {why}");
-        Some(Finding::at(
+        Some(Issue::at(
             self.reading,
             hit.span,
             code,
@@ -169,7 +169,7 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
         hits.iter().find(open).map(|it| it.span)
     }
 
-    fn dropped_doubt(&self) -> Option<Finding> {
+    fn dropped_doubt(&self) -> Option<Issue> {
         let best = self.aligned.first().filter(|it| it.score >= 0.5)?;
         let open = [Tone::Hedge, Tone::Attribution, Tone::Doubting, Tone::Fiction];
         if open.iter().any(|it| lexicon::has(&self.hits, *it)) {
@@ -187,7 +187,7 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
         let place = self.index.place_in(best.sentence, span);
         let word = self.index.text_at(place);
         let message = format!("stated as a fact, where the source says \"{word}\"");
-        let found = Finding::at(
+        let found = Issue::at(
             self.reading,
             self.sentence.span,
             "dropped_doubt",
@@ -210,7 +210,7 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
         behind >= before
     }
 
-    fn superlatives(&self) -> Vec<Finding> {
+    fn superlatives(&self) -> Vec<Issue> {
         let mut list = Vec::new();
         let cited = self.reading.marks_of(self.sentence).iter();
         let cited = cited.into_iter().any(|it| matches!(it.value, Value::Citation(_)));
@@ -230,14 +230,14 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
                 _ => continue,
             };
             if !self.source_has(word) {
-                list.push(Finding::at(self.reading, hit.span, code, 0.35, message, advice));
+                list.push(Issue::at(self.reading, hit.span, code, 0.35, message, advice));
             }
         }
         list
     }
 
     /// Wrongdoing or its intent, told flatly where the source has no such word.
-    fn accusation(&self) -> Option<Finding> {
+    fn accusation(&self) -> Option<Issue> {
         let open = [Tone::Hedge, Tone::Attribution, Tone::Doubting, Tone::Fiction];
         if open.iter().any(|it| lexicon::has(&self.hits, *it)) {
             return None;
@@ -250,7 +250,7 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
         let span = Span { start: guilty.start, end: guilty.end };
         let message = format!("\"{}\" accuses, and the source does not", guilty.text);
         let advice = "say who accuses whom, or leave it out";
-        Some(Finding::at(self.reading, span, "bare_accusation", 0.35, message, advice))
+        Some(Issue::at(self.reading, span, "bare_accusation", 0.35, message, advice))
     }
 
     /// Whether one of the nearest source sentences has the phrase.
@@ -262,11 +262,11 @@ impl<'a, 't, 's> Scene<'a, 't, 's> {
         })
     }
 
-    fn hedges(&self) -> Option<Finding> {
+    fn hedges(&self) -> Option<Issue> {
         let hedges: Vec<&Hit> = self.of(Tone::Hedge).collect();
         let third = hedges.get(2)?;
         let message = format!("{} hedges in one sentence leave nothing said", hedges.len());
-        Some(Finding::at(
+        Some(Issue::at(
             self.reading,
             third.span,
             "hedge_pile",

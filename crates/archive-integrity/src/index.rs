@@ -9,7 +9,7 @@ use crate::date::Date;
 use crate::quote::{self, Folded};
 use crate::reading::{CiteKey, Mark, Reading, Sentence, Value};
 use crate::text::{clip, fold, stem};
-use crate::{Evidence, SourceText, Span};
+use crate::{SourceEvidence, SourceText, Span};
 
 /// Where something stands: page among all pages, sentence among all sentences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -213,11 +213,11 @@ impl<'s> Index<'s> {
         Place { page: self.sentences[id].0, sentence: id, span }
     }
 
-    pub(crate) fn evidence(&self, place: Place) -> Evidence {
+    pub(crate) fn evidence(&self, place: Place) -> SourceEvidence {
         let reading = &self.pages[place.page];
         let (file_hash, page) = self.origins[place.page];
         let (_, sentence) = self.sentence(place.sentence);
-        Evidence {
+        SourceEvidence {
             file_hash: file_hash.to_owned(),
             page,
             span: reading.chars(place.span),

@@ -25,8 +25,8 @@ mod text;
 mod voice;
 
 pub use fact::{Claim, ClaimKind, Support};
-pub use report::{Change, Detail, Evidence, Finding, Report, Verdict};
-pub use rules::{RULES, RuleCheck, RuleState};
+pub use report::{InsightReport, Issue, OpinionChange, SourceEvidence, TestReport, Verdict};
+pub use rules::{RULES, RuleCheck, RuleStatus};
 
 use std::collections::BTreeMap;
 
@@ -50,12 +50,12 @@ pub struct Insight {
     pub tags: Vec<String>,
     /// Milliseconds since 1970, UTC.
     pub created_ms: i64,
-    pub sources: Vec<Source>,
+    pub sources: Vec<CitedSource>,
 }
 
 /// Where an insight says it comes from.
 #[derive(Debug, Clone, Default)]
-pub struct Source {
+pub struct CitedSource {
     pub file_hash: String,
     /// From one.
     pub page: Option<u32>,
@@ -73,7 +73,7 @@ pub struct SourceText {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Test {
+pub enum IntegrityTest {
     OpinionDrift,
     Bias,
     Honesty,
@@ -81,7 +81,7 @@ pub enum Test {
     FactCheck,
 }
 
-impl Test {
+impl IntegrityTest {
     pub const ALL: [Self; 5] =
         [Self::OpinionDrift, Self::Bias, Self::Honesty, Self::TenRules, Self::FactCheck];
 
@@ -104,14 +104,14 @@ impl Test {
 
 /// What a caller may choose.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct TestOptions {
     /// Only statements that speak of this are compared by `opinion_drift`.
     pub topic: Option<String>,
     /// Findings and claims kept for one insight; the rest are counted.
     pub findings_max: usize,
 }
 
-impl Default for Options {
+impl Default for TestOptions {
     fn default() -> Self {
         Self { topic: None, findings_max: 20 }
     }
@@ -123,8 +123,13 @@ const CONTENT_MAX: usize = 200_000;
 /// Runs one test over the insights. An insight is checked against the texts of the files it
 /// names, or against all of them if it names none.
 #[must_use]
-pub fn run(test: Test, insights: &[Insight], texts: &[SourceText], options: &Options) -> Report {
-    let mut details = if test == Test::OpinionDrift {
+pub fn run(
+    test: IntegrityTest,
+    insights: &[Insight],
+    texts: &[SourceText],
+    options: &TestOptions,
+) -> TestReport {
+    let mut details = if test == IntegrityTest::OpinionDrift {
         drift::check(insights, options)
     } else {
         each(test, insights, texts)
@@ -132,11 +137,11 @@ pub fn run(test: Test, insights: &[Insight], texts: &[SourceText], options: &Opt
     for detail in &mut details {
         detail.bound(options.findings_max);
     }
-    Report::new(test, details)
+    TestReport::new(test, details)
 }
 
 /// Insights of the same files are done together, so that a source is read once.
-fn each(test: Test, insights: &[Insight], texts: &[SourceText]) -> Vec<Detail> {
+fn each(test: IntegrityTest, insights: &[Insight], texts: &[SourceText]) -> Vec<InsightReport> {
     let mut groups: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
     for (at, insight) in insights.iter().enumerate() {
         let mut chosen: Vec<usize> = if insight.sources.is_empty() {
@@ -149,7 +154,7 @@ fn each(test: Test, insights: &[Insight], texts: &[SourceText]) -> Vec<Detail> {
         chosen.dedup();
         groups.entry(chosen).or_default().push(at);
     }
-    let mut details: Vec<(usize, Detail)> = Vec::with_capacity(insights.len());
+    let mut details: Vec<(usize, InsightReport)> = Vec::with_capacity(insights.len());
     for (chosen, members) in groups {
         let sources: Vec<&SourceText> = chosen.iter().map(|it| &texts[*it]).collect();
         let index = Index::new(&sources);
@@ -161,17 +166,21 @@ fn each(test: Test, insights: &[Insight], texts: &[SourceText]) -> Vec<Detail> {
     details.into_iter().map(|it| it.1).collect()
 }
 
-fn one(test: Test, insight: &Insight, index: &Index<'_>) -> Detail {
+fn one(test: IntegrityTest, insight: &Insight, index: &Index<'_>) -> InsightReport {
     let content = readable(&insight.content);
     let reading = Reading::new(content);
     let mut detail = match test {
-        Test::FactCheck => fact::detail(insight, &reading, index),
-        Test::Honesty => honesty::detail(insight, &reading, index),
-        Test::Bias => bias::detail(insight, &reading, index),
-        Test::TenRules | Test::OpinionDrift => rules::detail(insight, &reading, index),
+        IntegrityTest::FactCheck => fact::detail(insight, &reading, index),
+        IntegrityTest::Honesty => honesty::detail(insight, &reading, index),
+        IntegrityTest::Bias => bias::detail(insight, &reading, index),
+        IntegrityTest::TenRules | IntegrityTest::OpinionDrift => {
+            rules::detail(insight, &reading, index)
+        }
     };
     if content.len() < insight.content.len() {
-        detail.findings.push(report::thin("only the first part of this very long text was read"));
+        detail.findings.push(report::insufficient_evidence(
+            "only the first part of this very long text was read",
+        ));
     }
     detail
 }

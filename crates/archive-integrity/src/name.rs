@@ -158,7 +158,7 @@ fn name(
         let folded = words[first].fold();
         let lead = first == end - 1 || is_stop(&folded) || is_title(&folded);
         let plain = is_stop(&folded) || is_title(&folded) || is_plain(&folded);
-        // `Deposition of Vale`, `Report of Vale`.
+        // `Deposition of Vale`, `TestReport of Vale`.
         let next = words.get(first + 1).filter(|_| first + 2 < end).map(Word::fold);
         let paper = is_plain(&folded) && next.is_some_and(|it| it == "of");
         let skipped = (lead && plain) || paper || (opens && is_opener(&folded));

@@ -2,7 +2,7 @@
 
 use crate::reading::Reading;
 use crate::text::clip;
-use crate::{Claim, RuleCheck, Span, Support, Test};
+use crate::{Claim, IntegrityTest, RuleCheck, Span, Support};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verdict {
@@ -38,7 +38,7 @@ impl Verdict {
 
 /// A place in a source that bears on a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Evidence {
+pub struct SourceEvidence {
     pub file_hash: String,
     /// From one.
     pub page: u32,
@@ -50,7 +50,7 @@ pub struct Evidence {
 
 /// One thing that is wrong, or that keeps the test from knowing.
 #[derive(Debug, Clone)]
-pub struct Finding {
+pub struct Issue {
     pub code: &'static str,
     /// What it takes off the score, as a share of it.
     pub weight: f64,
@@ -60,10 +60,10 @@ pub struct Finding {
     pub sentence: String,
     /// In characters of the content.
     pub span: Option<Span>,
-    pub evidence: Option<Evidence>,
+    pub evidence: Option<SourceEvidence>,
 }
 
-impl Finding {
+impl Issue {
     /// About the words at the span, in bytes of the reading.
     pub(crate) fn at(
         reading: &Reading<'_>,
@@ -85,14 +85,14 @@ impl Finding {
         }
     }
 
-    pub(crate) fn with(mut self, evidence: Option<Evidence>) -> Self {
+    pub(crate) fn with(mut self, evidence: Option<SourceEvidence>) -> Self {
         self.evidence = evidence;
         self
     }
 }
 
-pub(crate) fn thin(why: &str) -> Finding {
-    Finding {
+pub(crate) fn insufficient_evidence(why: &str) -> Issue {
+    Issue {
         code: "too_little_evidence",
         weight: 0.4,
         message: format!("too little evidence: {why}"),
@@ -105,7 +105,7 @@ pub(crate) fn thin(why: &str) -> Finding {
 
 /// Something that two insights say differently.
 #[derive(Debug, Clone)]
-pub struct Change {
+pub struct OpinionChange {
     /// `reversed`, `number_changed`, `date_changed`, `tone_turned`, `certainty_changed`.
     pub what: &'static str,
     pub earlier_id: String,
@@ -120,13 +120,13 @@ pub struct Change {
 
 /// The answer for one insight.
 #[derive(Debug, Clone)]
-pub struct Detail {
+pub struct InsightReport {
     pub insight_id: String,
     /// 0 to 1, higher is better.
     pub score: f64,
     pub verdict: Verdict,
     /// The gravest first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Issue>,
     /// Findings that were left off; they count in the score.
     pub findings_more: usize,
     /// What was checked against the source, by `fact_check` and `ten_rules`.
@@ -135,11 +135,11 @@ pub struct Detail {
     /// One for each rule, by `ten_rules`.
     pub rules: Vec<RuleCheck>,
     /// By `opinion_drift`, in the order of the text.
-    pub changes: Vec<Change>,
+    pub changes: Vec<OpinionChange>,
 }
 
-impl Detail {
-    pub(crate) fn new(insight_id: &str, findings: Vec<Finding>) -> Self {
+impl InsightReport {
+    pub(crate) fn new(insight_id: &str, findings: Vec<Issue>) -> Self {
         Self {
             insight_id: insight_id.to_owned(),
             score: 1.0,
@@ -198,7 +198,7 @@ impl Detail {
     }
 }
 
-fn line(it: &Finding) -> String {
+fn line(it: &Issue) -> String {
     let mut text = it.message.clone();
     if !it.sentence.is_empty() {
         text = format!("{text}, in \"{}\"", it.sentence);
@@ -211,19 +211,19 @@ fn line(it: &Finding) -> String {
 
 /// The answer for all insights.
 #[derive(Debug, Clone)]
-pub struct Report {
-    pub test: Test,
+pub struct TestReport {
+    pub test: IntegrityTest,
     pub passed: usize,
     pub warnings: usize,
     pub failed: usize,
     /// The mean of the insights' scores; none without insights.
     pub score: Option<f64>,
     /// In the order of the insights.
-    pub details: Vec<Detail>,
+    pub details: Vec<InsightReport>,
 }
 
-impl Report {
-    pub(crate) fn new(test: Test, details: Vec<Detail>) -> Self {
+impl TestReport {
+    pub(crate) fn new(test: IntegrityTest, details: Vec<InsightReport>) -> Self {
         let count = |verdict| details.iter().filter(|it| it.verdict == verdict).count();
         let sum: f64 = details.iter().map(|it| it.score).sum();
         let all = f64::from(u32::try_from(details.len()).unwrap_or(u32::MAX));

@@ -7,7 +7,7 @@ use crate::honesty::Scene;
 use crate::index::Index;
 use crate::lexicon::{Hit, Tone, has};
 use crate::reading::{Reading, Sentence, Value};
-use crate::report::{Detail, Finding, thin};
+use crate::report::{InsightReport, Issue, insufficient_evidence};
 use crate::text::{self, Word};
 use crate::{Insight, Span};
 
@@ -26,7 +26,7 @@ pub const RULES: [&str; 10] = [
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RuleState {
+pub enum RuleStatus {
     Kept,
     Broken,
     /// The eighth rule advises.
@@ -35,7 +35,7 @@ pub enum RuleState {
     NotTested,
 }
 
-impl RuleState {
+impl RuleStatus {
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ pub struct RuleCheck {
     /// From one.
     pub number: u8,
     pub rule: &'static str,
-    pub state: RuleState,
+    pub state: RuleStatus,
     /// How many findings, and the first of them.
     pub broken: usize,
     pub evidence: Option<String>,
@@ -65,7 +65,7 @@ const CODES: [&str; 10] = [
 ];
 const BROKEN: f64 = 0.35;
 
-pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> Detail {
+pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>) -> InsightReport {
     let claims = fact::claims(insight, reading, index);
     let mut book = Book { reading, found: Default::default() };
     book.facts(&claims);
@@ -92,11 +92,13 @@ pub(crate) fn detail(insight: &Insight, reading: &Reading<'_>, index: &Index<'_>
         );
     }
     let rules = (1..=10).map(|it| book.check(it, index, has_facts)).collect();
-    let mut findings: Vec<Finding> = book.found.into_iter().flatten().collect();
+    let mut findings: Vec<Issue> = book.found.into_iter().flatten().collect();
     if index.is_empty() {
-        findings.push(thin("there is no source text, so the first rule was not tested"));
+        findings.push(insufficient_evidence(
+            "there is no source text, so the first rule was not tested",
+        ));
     }
-    let mut detail = Detail::new(&insight.id, findings);
+    let mut detail = InsightReport::new(&insight.id, findings);
     detail.rules = rules;
     detail.claims = claims;
     detail
@@ -109,13 +111,13 @@ fn is_citation(mark: &crate::reading::Mark) -> bool {
 struct Book<'a, 't> {
     reading: &'a Reading<'t>,
     /// Findings of each rule.
-    found: [Vec<Finding>; 10],
+    found: [Vec<Issue>; 10],
 }
 
 impl Book<'_, '_> {
     fn add(&mut self, rule: usize, span: Span, weight: f64, message: &str, advice: &str) {
         let message = format!("rule {rule}, {}: {message}", RULES[rule - 1]);
-        let found = Finding::at(self.reading, span, CODES[rule - 1], weight, message, advice);
+        let found = Issue::at(self.reading, span, CODES[rule - 1], weight, message, advice);
         self.found[rule - 1].push(found);
     }
 
@@ -304,10 +306,10 @@ impl Book<'_, '_> {
         let found = &self.found[at];
         let idle = (number == 1 && index.is_empty()) || (number == 4 && !has_facts);
         let state = match (found.is_empty(), number) {
-            (true, _) if idle || self.reading.sentences.is_empty() => RuleState::NotTested,
-            (true, _) => RuleState::Kept,
-            (false, 8) => RuleState::Advised,
-            (false, _) => RuleState::Broken,
+            (true, _) if idle || self.reading.sentences.is_empty() => RuleStatus::NotTested,
+            (true, _) => RuleStatus::Kept,
+            (false, 8) => RuleStatus::Advised,
+            (false, _) => RuleStatus::Broken,
         };
         let evidence = found.first().map(|it| it.sentence.clone());
         RuleCheck { number, rule: RULES[at], state, broken: found.len(), evidence }

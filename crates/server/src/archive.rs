@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use archive_accounts::Accounts;
-use archive_documents::{Documents, Rules};
+use archive_documents::{Documents, UploadLimits};
 use archive_insights::Insights;
 use async_trait::async_trait;
 use auth::{Authority, MintRequest, ScopeName, ScopeSet, TokenLimits};
@@ -13,7 +13,7 @@ use clock::{Clock, Millis};
 use contract::Service;
 use fault::Fault;
 use llm::Model;
-use service_archive::{Minted, Parts as ArchiveParts, Reader, Tokens};
+use service_archive::{ArchiveParts, ExtractorCommand, IssuedToken, TokenIssuer};
 use store::Db;
 
 use crate::app::Parts;
@@ -34,10 +34,11 @@ pub(crate) fn archive(
 ) -> Result<Service, CommandError> {
     let clock = &parts.clock;
     let data = &parts.config.data;
-    let documents = Documents::new(db.clone(), data, Arc::clone(clock), Rules::default());
-    let rules = archive_accounts::Rules { registration_open: parts.config.registration_open };
-    let people = Accounts::new(db.clone(), Arc::clone(clock), rules);
-    sweep(parts, documents.clone(), people.clone());
+    let documents = Documents::new(db.clone(), data, Arc::clone(clock), UploadLimits::default());
+    let rules =
+        archive_accounts::RegistrationPolicy { registration_open: parts.config.registration_open };
+    let accounts = Accounts::new(db.clone(), Arc::clone(clock), rules);
+    sweep(parts, documents.clone(), accounts.clone());
     let mut models: Vec<Arc<dyn Model>> = Vec::new();
     if let Some(model) = &parts.config.language_model {
         models.push(Arc::new(model.client()?));
@@ -45,12 +46,12 @@ pub(crate) fn archive(
     Ok(service_archive::service(ArchiveParts {
         jobs: parts.jobs.clone(),
         clock: Arc::clone(clock),
-        people,
+        accounts,
         insights: Insights::new(db.clone(), Arc::clone(clock)),
         documents,
         tokens: Arc::new(Keys { authority: Arc::clone(authority), clock: Arc::clone(clock) }),
         models,
-        reader: Reader {
+        extractor: ExtractorCommand {
             program: std::env::current_exe()?,
             arguments: vec![READER.to_owned()],
             scratch: data.join("scratch"),
@@ -64,7 +65,7 @@ pub(crate) fn archive(
 }
 
 /// What a process that died left behind, and sessions that are over, go now and every hour.
-fn sweep(parts: &Parts<'_>, documents: Documents, people: Accounts) {
+fn sweep(parts: &Parts<'_>, documents: Documents, accounts: Accounts) {
     let stop = parts.stop.clone();
     parts.tasks.spawn(async move {
         let sweeping = async {
@@ -74,7 +75,7 @@ fn sweep(parts: &Parts<'_>, documents: Documents, people: Accounts) {
                 if let Err(fault) = documents.sweep().await {
                     tracing::warn!("the leftovers of uploads could not be removed: {fault}");
                 }
-                if let Err(fault) = people.sweep().await {
+                if let Err(fault) = accounts.sweep().await {
                     tracing::warn!("the sessions that are over could not be removed: {fault}");
                 }
             }
@@ -83,15 +84,15 @@ fn sweep(parts: &Parts<'_>, documents: Documents, people: Accounts) {
     });
 }
 
-/// Tokens for the archive's users: good for the archive and nothing else.
+/// TokenIssuer for the archive's users: good for the archive and nothing else.
 struct Keys {
     authority: Arc<Authority>,
     clock: Arc<dyn Clock>,
 }
 
 #[async_trait]
-impl Tokens for Keys {
-    async fn mint(&self, subject: &str, ttl: Duration) -> Result<Minted, Fault> {
+impl TokenIssuer for Keys {
+    async fn issue(&self, subject: &str, ttl: Duration) -> Result<IssuedToken, Fault> {
         let now = self.clock.now();
         let request = MintRequest {
             subject: subject.to_owned(),
@@ -104,7 +105,7 @@ impl Tokens for Keys {
         };
         let token = self.authority.mint(&request, now.0 / 1000)?;
         let life = i64::try_from(ttl.as_secs()).map_err(Fault::internal)?;
-        Ok(Minted {
+        Ok(IssuedToken {
             token: archive_accounts::Secret::new(token.reveal()),
             expires_at: Millis((now.0 / 1000 + life) * 1000),
         })

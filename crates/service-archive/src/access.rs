@@ -11,8 +11,8 @@ use crate::{Archive, INTEGRITY, PROCESS, check, process};
 impl Archive {
     /// What the caller may see. A session that was ended is nobody's.
     pub(crate) async fn visibility(&self, caller: &Caller) -> Result<Visibility, Fault> {
-        let owner = self.people.owner(&caller.subject).await?;
-        self.people.visibility(&owner).await
+        let owner = self.accounts.owner(&caller.subject).await?;
+        self.accounts.visibility(&owner).await
     }
 
     pub(crate) async fn file_to_read(
@@ -98,8 +98,8 @@ impl Archive {
             return Ok(());
         }
         if job.kind == PROCESS {
-            let errand: process::Errand = job.payload_as()?;
-            let file = self.documents.find(&errand.file_id).await;
+            let payload: process::ProcessPayload = job.payload_as()?;
+            let file = self.documents.find(&payload.file_id).await;
             if file.is_ok_and(|it| may(visibility, &it.owner, it.case_id.as_deref())) {
                 return Ok(());
             }
@@ -115,9 +115,9 @@ pub(crate) fn sees(visibility: &Visibility, file: &FileRecord) -> bool {
 /// The file that a job is about.
 pub(crate) fn file_of(job: &Job) -> Result<String, Fault> {
     if job.kind == PROCESS {
-        return Ok(job.payload_as::<process::Errand>()?.file_id);
+        return Ok(job.payload_as::<process::ProcessPayload>()?.file_id);
     }
-    Ok(job.payload_as::<check::Errand>()?.file_id)
+    Ok(job.payload_as::<check::TestPayload>()?.file_id)
 }
 
 fn not_yours(what: &str, id: &str) -> Fault {

@@ -1,4 +1,4 @@
-//! `auth`: register, log in, refresh and log out. Users and sessions are the business of `people`;
+//! `auth`: register, log in, refresh and log out. Users and sessions are the business of `accounts`;
 //! tokens are made by whoever holds the keys.
 
 use std::time::Duration;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Archive;
-use crate::said::Said;
+use crate::said::JsonReply;
 use crate::wire::put;
 
 /// How long a token lasts.
@@ -20,15 +20,15 @@ const TOKEN_LIFE: Duration = Duration::from_secs(24 * 3600);
 
 /// A token as it is given out.
 #[derive(Debug)]
-pub struct Minted {
+pub struct IssuedToken {
     pub token: Secret,
     pub expires_at: Millis,
 }
 
 /// Makes tokens that reach the archive, for reading and writing, and nothing else.
 #[async_trait]
-pub trait Tokens: Send + Sync {
-    async fn mint(&self, subject: &str, ttl: Duration) -> Result<Minted, Fault>;
+pub trait TokenIssuer: Send + Sync {
+    async fn issue(&self, subject: &str, ttl: Duration) -> Result<IssuedToken, Fault>;
 }
 
 #[derive(Deserialize)]
@@ -50,31 +50,31 @@ enum Action {
     Logout,
 }
 
-pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
-    let people = &cx.service.people;
+pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault> {
+    let accounts = &cx.service.accounts;
     match args.action {
         Action::Register => {
             let (username, password) = credentials(&args)?;
             let email = args.email.as_deref().filter(|it| !it.is_empty());
-            let user = people.register(username, password, email).await?;
-            let session = people.start(&user).await?;
+            let user = accounts.register(username, password, email).await?;
+            let session = accounts.start(&user).await?;
             signed_in(&cx, session, "Registered and logged in").await
         }
         Action::Login => {
             let (username, password) = credentials(&args)?;
-            let session = people.login(username, password).await?;
+            let session = accounts.login(username, password).await?;
             signed_in(&cx, session, "Login successful").await
         }
         Action::Refresh => {
             let token = args.refresh_token.as_deref();
             let token = token.ok_or_else(|| missing(&[("refreshToken", "refresh")]))?;
-            let session = people.refresh(token).await?;
+            let session = accounts.refresh(token).await?;
             signed_in(&cx, session, "Token refreshed").await
         }
         Action::Logout => {
             match (&args.refresh_token, archive_accounts::session_of(&cx.caller.subject)) {
-                (Some(token), _) => people.logout_by_refresh(token).await?,
-                (None, Some((_, session))) => people.logout(session).await?,
+                (Some(token), _) => accounts.logout_by_refresh(token).await?,
+                (None, Some((_, session))) => accounts.logout(session).await?,
                 (None, None) => {
                     let message = "logout needs the session's refreshToken, or its token in the \
                                    Authorization header";
@@ -82,7 +82,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
                         .problem("refreshToken", "the refresh token of the session to end"));
                 }
             }
-            Ok(Said::new(json!({ "success": true, "message": "Logged out" }), "Logged out."))
+            Ok(JsonReply::new(json!({ "success": true, "message": "Logged out" }), "Logged out."))
         }
     }
 }
@@ -106,18 +106,18 @@ fn missing(fields: &[(&str, &str)]) -> Fault {
     })
 }
 
-async fn signed_in(cx: &Cx<Archive>, session: Session, message: &str) -> Result<Said, Fault> {
-    let minted = cx.service.tokens.mint(&session.subject(), TOKEN_LIFE).await?;
+async fn signed_in(cx: &Cx<Archive>, session: Session, message: &str) -> Result<JsonReply, Fault> {
+    let issued = cx.service.tokens.issue(&session.subject(), TOKEN_LIFE).await?;
     let now = cx.service.clock.now();
     let mut user = json!({ "userId": session.user.id, "username": session.user.username });
     put(&mut user, "email", session.user.email.as_deref());
     let json: Value = json!({
         "success": true,
         "message": message,
-        "token": minted.token.reveal(),
+        "token": issued.token.reveal(),
         "tokenType": "Bearer",
-        "expiresAt": minted.expires_at.to_rfc3339_millis(),
-        "expiresIn": (minted.expires_at.0 - now.0).max(0) / 1000,
+        "expiresAt": issued.expires_at.to_rfc3339_millis(),
+        "expiresIn": (issued.expires_at.0 - now.0).max(0) / 1000,
         "refreshToken": session.refresh.reveal(),
         "refreshExpiresAt": session.refresh_expires.to_rfc3339_millis(),
         "user": user,
@@ -125,9 +125,9 @@ async fn signed_in(cx: &Cx<Archive>, session: Session, message: &str) -> Result<
     // Clients that show no structured content have to find the tokens in the text.
     let text = format!(
         "{message}. Token: {} (until {}). Refresh token, good once: {}",
-        minted.token.reveal(),
-        minted.expires_at,
+        issued.token.reveal(),
+        issued.expires_at,
         session.refresh.reveal()
     );
-    Ok(Said::new(json, text))
+    Ok(JsonReply::new(json, text))
 }

@@ -10,7 +10,7 @@ pub(crate) mod work;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use archive_integrity::{Options, Test};
+use archive_integrity::{IntegrityTest, TestOptions};
 use contract::Cx;
 use fault::{Fault, Kind};
 use jobs::NewJob;
@@ -19,11 +19,11 @@ use serde_json::{Map, Value, json};
 
 pub(crate) use report::text_of;
 
-use crate::said::Said;
+use crate::said::JsonReply;
 use crate::{Archive, INTEGRITY};
 use judge::{RUNS_MAX, RUNS_USUAL};
 use report::KEPT_MAX;
-use run::{Bench, Sources};
+use run::{Sources, TestRun};
 
 /// The rules alone, which are always there.
 pub(crate) const LOCAL: &str = "local";
@@ -51,14 +51,14 @@ pub(crate) struct Args {
 
 /// What a job carries.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Errand {
+pub(crate) struct TestPayload {
     pub(crate) file_id: String,
     pub(crate) test: String,
     pub(crate) insight_ids: Vec<String>,
     pub(crate) llm: String,
     #[serde(default)]
     pub(crate) parameters: Parameters,
-    /// Said in the results: what was left out when the insights were chosen.
+    /// JsonReply in the results: what was left out when the insights were chosen.
     #[serde(default)]
     pub(crate) note: Option<String>,
     /// Set where the test was done on the spot, and is only to be kept.
@@ -75,7 +75,7 @@ pub(crate) struct Parameters {
 
 impl Default for Parameters {
     fn default() -> Self {
-        let findings_max = Options::default().findings_max;
+        let findings_max = TestOptions::default().findings_max;
         Self { topic: None, runs: RUNS_USUAL, findings_max }
     }
 }
@@ -110,8 +110,8 @@ impl Parameters {
         Ok(read)
     }
 
-    pub(crate) fn options(&self) -> Options {
-        Options { topic: self.topic.clone(), findings_max: self.findings_max }
+    pub(crate) fn options(&self) -> TestOptions {
+        TestOptions { topic: self.topic.clone(), findings_max: self.findings_max }
     }
 }
 
@@ -120,48 +120,48 @@ fn wrong(name: &str, expected: &str) -> Fault {
     Fault::invalid("invalid_input", format!("{field} must be {expected}")).problem(field, expected)
 }
 
-pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
+pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault> {
     let archive = &cx.service;
     let visibility = archive.visibility(&cx.caller).await?;
-    let test = Test::parse(&args.test_type)
+    let test = IntegrityTest::parse(&args.test_type)
         .ok_or_else(|| Fault::internal("a test that the contract has and we have not"))?;
     let parameters = Parameters::read(&args.parameters)?;
     archive.known_model(&args.llm_source)?;
     let chosen = archive.chosen(&visibility, &args.insight_ids, args.file_id.as_deref()).await?;
-    let mut errand = Errand {
+    let mut payload = TestPayload {
         file_id: chosen.file_id,
         test: test.word().to_owned(),
         llm: args.llm_source,
         parameters,
         note: chosen.note,
-        ..Errand::default()
+        ..TestPayload::default()
     };
     let ids: Vec<String> = chosen.insights.iter().map(|it| it.id.clone()).collect();
     let files: BTreeSet<String> = chosen.insights.iter().map(|it| it.file_id.clone()).collect();
-    if errand.llm == LOCAL && chosen.insights.len() <= SMALL_INSIGHTS {
-        let (documents, turns) = (&archive.documents, &archive.benches);
-        let bench = Bench { documents, visibility: &visibility, test, turns };
+    if payload.llm == LOCAL && chosen.insights.len() <= SMALL_INSIGHTS {
+        let (documents, turns) = (&archive.documents, &archive.test_permits);
+        let bench = TestRun { documents, visibility: &visibility, test, turns };
         let sources = Sources::Within(SMALL_BYTES);
-        let options = errand.parameters.options();
+        let options = payload.parameters.options();
         if let Some(mut done) = bench.run(chosen.insights, &options, sources, &|_, _| {}).await? {
-            done.results.notes.extend(errand.note.take());
+            done.results.notes.extend(payload.note.take());
             let whole = done.results.json();
-            errand.results = Some(done.results.json_within(KEPT_MAX));
-            let id = archive.push(&visibility.owner, &errand, &files).await?;
+            payload.results = Some(done.results.json_within(KEPT_MAX));
+            let id = archive.push(&visibility.owner, &payload, &files).await?;
             let text = format!("{}\nKept for 30 days as test {id}.", text_of(&whole));
             let json = json!({ "success": true, "testId": id, "status": "completed",
                 "results": whole });
-            return Ok(Said::new(json, text));
+            return Ok(JsonReply::new(json, text));
         }
     }
-    errand.insight_ids = ids;
-    let id = archive.push(&visibility.owner, &errand, &files).await?;
+    payload.insight_ids = ids;
+    let id = archive.push(&visibility.owner, &payload, &files).await?;
     let message = format!(
         "{} insights are being tested; ask arkiver_job_status with jobId {id} and waitSeconds",
-        errand.insight_ids.len()
+        payload.insight_ids.len()
     );
     let json = json!({ "success": true, "testId": id, "status": "queued", "message": message });
-    Ok(Said::new(json, message).begun(&id))
+    Ok(JsonReply::new(json, message).begun(&id))
 }
 
 impl Archive {
@@ -183,7 +183,7 @@ impl Archive {
     async fn push(
         &self,
         owner: &str,
-        errand: &Errand,
+        payload: &TestPayload,
         files: &BTreeSet<String>,
     ) -> Result<String, Fault> {
         if self.waiting(INTEGRITY, owner).await? >= WAITING_MAX {
@@ -192,7 +192,7 @@ impl Archive {
                 Fault::new(Kind::RateLimited, "too_many_tests", message).retry_after(COME_BACK)
             );
         }
-        let job = NewJob::new(INTEGRITY, errand)?.owner(owner).max_attempts(ATTEMPTS);
+        let job = NewJob::new(INTEGRITY, payload)?.owner(owner).max_attempts(ATTEMPTS);
         let mut tx = self.db.begin().await?;
         let pushed = self.jobs.push_in(&mut tx, &job).await?;
         for file in files {

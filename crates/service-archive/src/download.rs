@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use archive_accounts::Visibility;
 use archive_documents::FileRecord;
-use archive_insights::{Ask, Sort};
+use archive_insights::{InsightQuery, SortKey};
 use bytes::Bytes;
 use contract::{Cx, Download};
 use fault::Fault;
@@ -117,13 +117,13 @@ impl Writer {
     }
 
     async fn insights(&mut self, offset: u64) -> Result<String, Fault> {
-        let ask = Ask {
+        let ask = InsightQuery {
             file_id: Some(self.file.id.clone()),
-            sort: Sort::CreatedAt,
+            sort: SortKey::CreatedAt,
             descending: false,
             limit: INSIGHTS_AT_ONCE,
             offset,
-            ..Ask::default()
+            ..InsightQuery::default()
         };
         let found = self.archive.insights.query(&self.visibility, &ask).await?;
         if found.insights.is_empty() {

@@ -5,9 +5,9 @@ use contract::{Envelope, FailureContext};
 use fault::{Fault, Kind};
 use serde_json::{Map, Value, json};
 
-pub(crate) struct Words;
+pub(crate) struct ArkiverEnvelope;
 
-impl Envelope for Words {
+impl Envelope for ArkiverEnvelope {
     fn tool_error(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
         let mut error = Map::new();
         error.insert("code".to_owned(), Value::from(cx.row.r#type.as_str()));

@@ -1,7 +1,7 @@
 //! Files over HTTP: how one is, which there are, and the end of one.
 
 use archive_accounts::Visibility;
-use archive_documents::{FileRecord, Filter, Status};
+use archive_documents::{FileFilter, FileRecord, FileStatus};
 use contract::Cx;
 use fault::Fault;
 use jobs::JobState;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Archive;
-use crate::said::Said;
+use crate::said::JsonReply;
 use crate::wire;
 
 #[derive(Deserialize)]
@@ -18,16 +18,16 @@ pub(crate) struct FileArgs {
     file_id: String,
 }
 
-pub(crate) async fn status(cx: Cx<Archive>, args: FileArgs) -> Result<Said, Fault> {
+pub(crate) async fn status(cx: Cx<Archive>, args: FileArgs) -> Result<JsonReply, Fault> {
     let archive = &cx.service;
     let visibility = archive.visibility(&cx.caller).await?;
     let mut file = archive.file_to_read(&visibility, &args.file_id).await?;
     archive.settle(&mut file).await;
     let mut told = wire::file(&file, &visibility);
-    let insights = archive.insights.count_of_file(&visibility, &file.id).await?;
+    let insights = archive.insights.count_by_file(&visibility, &file.id).await?;
     told["insightCount"] = Value::from(insights);
     let text = describe(&file);
-    Ok(Said::new(json!({ "success": true, "file": told }), text))
+    Ok(JsonReply::new(json!({ "success": true, "file": told }), text))
 }
 
 fn describe(file: &FileRecord) -> String {
@@ -51,7 +51,7 @@ pub(crate) struct ListArgs {
     offset: u64,
 }
 
-pub(crate) async fn list(cx: Cx<Archive>, args: ListArgs) -> Result<Said, Fault> {
+pub(crate) async fn list(cx: Cx<Archive>, args: ListArgs) -> Result<JsonReply, Fault> {
     let archive = &cx.service;
     let visibility = archive.visibility(&cx.caller).await?;
     let (mut files, total) = archive.listed(&visibility, &args).await?;
@@ -65,10 +65,10 @@ pub(crate) async fn list(cx: Cx<Archive>, args: ListArgs) -> Result<Said, Fault>
         text.push_str(&format!("\n- {}", describe(file)));
     }
     let json = json!({ "success": true, "files": told, "total": total, "pagination": pagination });
-    Ok(Said::new(json, text))
+    Ok(JsonReply::new(json, text))
 }
 
-pub(crate) async fn delete(cx: Cx<Archive>, args: FileArgs) -> Result<Said, Fault> {
+pub(crate) async fn delete(cx: Cx<Archive>, args: FileArgs) -> Result<JsonReply, Fault> {
     let archive = &cx.service;
     let visibility = archive.visibility(&cx.caller).await?;
     let file = archive.file_to_delete(&visibility, &args.file_id).await?;
@@ -78,7 +78,7 @@ pub(crate) async fn delete(cx: Cx<Archive>, args: FileArgs) -> Result<Said, Faul
     }
     let mut tx = archive.db.begin().await?;
     let file = archive.documents.delete(&mut tx, &file.id).await?;
-    let gone = archive.insights.delete_of_file(&mut tx, &file.id).await?;
+    let gone = archive.insights.delete_by_file(&mut tx, &file.id).await?;
     // Tests repeat sentences of the file in their results.
     let tests = archive.documents.take_traces(&mut tx, &file.id).await?;
     archive.jobs.delete_in(&mut tx, &tests).await?;
@@ -91,7 +91,7 @@ pub(crate) async fn delete(cx: Cx<Archive>, args: FileArgs) -> Result<Said, Faul
     let message = format!("deleted {} with {gone} insights", file.name);
     let json = json!({ "success": true, "fileId": file.id, "insightsDeleted": gone,
         "message": message });
-    Ok(Said::new(json, message))
+    Ok(JsonReply::new(json, message))
 }
 
 impl Archive {
@@ -99,7 +99,7 @@ impl Archive {
     /// fails changes nothing for whoever asks.
     async fn scrub(&self, file_id: &str) {
         let scrubbed = async {
-            self.insights.scrub().await?;
+            self.insights.purge_deleted_words().await?;
             self.db.truncate_wal().await
         };
         if let Err(fault) = scrubbed.await {
@@ -122,15 +122,16 @@ impl Archive {
                 None => return Ok((Vec::new(), 0)),
             },
         };
-        let status = args.status.as_deref().and_then(Status::parse);
-        let filter = Filter { case_id, status, ..Filter::default() };
+        let status = args.status.as_deref().and_then(FileStatus::parse);
+        let filter = FileFilter { case_id, status, ..FileFilter::default() };
         self.documents.list(visibility, &filter, args.limit, args.offset).await
     }
 
     /// A file whose job ended without a word, because its process died with the last attempt, is
     /// told as it is and not as it was written down.
     async fn settle(&self, file: &mut FileRecord) {
-        let Some(id) = file.job_id.as_ref().filter(|_| file.status == Status::Processing) else {
+        let Some(id) = file.job_id.as_ref().filter(|_| file.status == FileStatus::Processing)
+        else {
             return;
         };
         let gone = "its job is no longer known; process it again".to_owned();
@@ -140,13 +141,13 @@ impl Archive {
             }
             Ok(job) if job.state == JobState::Cancelled => {
                 let read = file.page_count.is_some();
-                file.status = if read { Status::Processed } else { Status::Uploaded };
+                file.status = if read { FileStatus::Processed } else { FileStatus::Uploaded };
                 return;
             }
             Err(fault) if fault.code() == "job_not_found" => gone,
             _ => return,
         };
-        file.status = Status::Failed;
+        file.status = FileStatus::Failed;
         file.error = Some(error);
     }
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::access::file_of;
 use crate::job_tools::{halt, is_over, noted, progress, results_of, word, wrong};
-use crate::said::Said;
+use crate::said::JsonReply;
 use crate::{Archive, INTEGRITY, PROCESS, check};
 
 pub(crate) async fn processing(cx: Cx<Archive>, ask: JobQuery) -> Result<JobReport, Fault> {
@@ -67,13 +67,13 @@ impl Archive {
             let text = check::text_of(&results);
             let json = json!({ "success": true, "testId": job.id, "status": "completed",
                 "results": results });
-            return Ok(Box::new(Said::new(json, text)));
+            return Ok(Box::new(JsonReply::new(json, text)));
         }
         let (mut result, text) = self.result(visibility, job).await?;
         let message = noted(&mut result).unwrap_or_else(|| "Processing completed".to_owned());
         let json = json!({ "success": true, "jobId": job.id, "fileId": file_of(job)?,
             "status": "completed", "message": message, "result": result });
-        Ok(Box::new(Said::new(json, format!("Job {}: completed.{text}", job.id))))
+        Ok(Box::new(JsonReply::new(json, format!("Job {}: completed.{text}", job.id))))
     }
 }
 

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::access::file_of;
-use crate::process::Told;
-use crate::said::{Said, clipped};
+use crate::process::ProcessSummary;
+use crate::said::{JsonReply, clipped};
 use crate::{Archive, INTEGRITY, check, wire};
 
 /// Insights that a status shows.
@@ -33,7 +33,7 @@ pub(crate) struct StatusArgs {
     wait_seconds: f64,
 }
 
-pub(crate) async fn status(cx: Cx<Archive>, args: StatusArgs) -> Result<Said, Fault> {
+pub(crate) async fn status(cx: Cx<Archive>, args: StatusArgs) -> Result<JsonReply, Fault> {
     let visibility = cx.service.visibility(&cx.caller).await?;
     let mut job = cx.service.job_to_read(&visibility, &args.job_id).await?;
     let patience = Duration::try_from_secs_f64(args.wait_seconds).unwrap_or_default();
@@ -74,7 +74,7 @@ pub(crate) fn is_over(job: &Job) -> bool {
 /// The results that a test's job has carried since it was made.
 fn kept(job: &Job) -> Option<Value> {
     let is_test = job.kind == INTEGRITY;
-    job.payload_as::<check::Errand>().ok().filter(|_| is_test).and_then(|it| it.results)
+    job.payload_as::<check::TestPayload>().ok().filter(|_| is_test).and_then(|it| it.results)
 }
 
 /// What a test that is over came to.
@@ -98,7 +98,7 @@ pub(crate) fn progress(job: &Job) -> u64 {
 }
 
 impl Archive {
-    async fn told(&self, visibility: &Visibility, job: &Job) -> Result<Said, Fault> {
+    async fn told(&self, visibility: &Visibility, job: &Job) -> Result<JsonReply, Fault> {
         let mut json = json!({ "success": true, "jobId": job.id, "status": word(job),
             "progress": progress(job), "fileId": file_of(job)? });
         wire::put(&mut json, "startedAt", job.started_at.map(|it| it.to_rfc3339_millis()));
@@ -131,7 +131,7 @@ impl Archive {
             }
         };
         json["message"] = Value::from(message);
-        Ok(Said::new(json, text))
+        Ok(JsonReply::new(json, text))
     }
 
     /// The result, and a text that tells it.
@@ -150,7 +150,7 @@ impl Archive {
             let json = json!({ "insights": [], "metadata": metadata, "integrity": results });
             return Ok((json, text));
         }
-        let told: Told = job.result_as()?.unwrap_or_default();
+        let told: ProcessSummary = job.result_as()?.unwrap_or_default();
         let file_id = file_of(job)?;
         let mut made = self.made_by(visibility, &file_id, &job.id).await?;
         made.truncate(SHOWN);
@@ -195,9 +195,9 @@ impl Archive {
         file_id: &str,
         job_id: &str,
     ) -> Result<Vec<Insight>, Fault> {
-        let (all, _) = self.insights.of_file(visibility, file_id, LOOKED_AT).await?;
+        let (all, _) = self.insights.list_by_file(visibility, file_id, LOOKED_AT).await?;
         let mut made: Vec<Insight> =
-            all.into_iter().filter(|it| it.made_by.as_deref() == Some(job_id)).collect();
+            all.into_iter().filter(|it| it.job_id.as_deref() == Some(job_id)).collect();
         let rank = |it: &Insight| {
             let place = |known: &Category| Some(known.word()) == it.category.as_deref();
             Category::ALL.iter().position(place).unwrap_or(usize::MAX)
@@ -244,7 +244,7 @@ pub(crate) struct CancelArgs {
     job_id: String,
 }
 
-pub(crate) async fn cancel(cx: Cx<Archive>, args: CancelArgs) -> Result<Said, Fault> {
+pub(crate) async fn cancel(cx: Cx<Archive>, args: CancelArgs) -> Result<JsonReply, Fault> {
     let archive = &cx.service;
     let visibility = archive.visibility(&cx.caller).await?;
     let job = archive.job_to_cancel(&visibility, &args.job_id).await?;
@@ -256,7 +256,7 @@ pub(crate) async fn cancel(cx: Cx<Archive>, args: CancelArgs) -> Result<Said, Fa
     };
     let json = json!({ "success": true, "jobId": job.id, "status": word(&job),
         "message": message });
-    Ok(Said::new(json, format!("Job {}: {message}.", job.id)))
+    Ok(JsonReply::new(json, format!("Job {}: {message}.", job.id)))
 }
 
 /// Stops a job, or has it asked to stop. One that is over is told so.

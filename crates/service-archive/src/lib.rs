@@ -1,7 +1,7 @@
 //! The archive's contract: files that are uploaded, read and told as insights, what is asked of
 //! them, and the tests that hold insights against their sources.
 //!
-//! Who people are is in `people`, the bytes and pages in `documents`, what is kept of them in
+//! Who accounts are is in `accounts`, the bytes and pages in `documents`, what is kept of them in
 //! `insights`, how a document is understood in `digest`; here they meet the contract.
 
 mod access;
@@ -13,11 +13,11 @@ mod file_tools;
 mod follow;
 mod job_tools;
 mod number;
+mod owner_limiter;
 mod process;
 mod query_tool;
 mod quote;
 mod said;
-mod seats;
 mod share;
 mod store_tool;
 mod upload;
@@ -39,9 +39,9 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub use auth_tool::{Minted, Tokens};
+pub use auth_tool::{IssuedToken, TokenIssuer};
 
-use seats::Seats;
+use owner_limiter::OwnerLimiter;
 
 /// The kinds of the archive's jobs in the queue.
 pub(crate) const PROCESS: &str = "archive.process";
@@ -57,20 +57,20 @@ const GRACE: Duration = Duration::from_secs(3);
 /// How often the progress of a job is written, which is what those who wait are woken by.
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 
-/// What the archive is built from. The database has the migrations of `people`, `documents`,
+/// What the archive is built from. The database has the migrations of `accounts`, `documents`,
 /// `insights` and `jobs`.
-pub struct Parts {
+pub struct ArchiveParts {
     pub db: Db,
     pub jobs: Jobs,
     pub clock: Arc<dyn Clock>,
-    pub people: Accounts,
+    pub accounts: Accounts,
     pub documents: Documents,
     pub insights: Insights,
     /// Who makes the tokens that `auth` gives out.
-    pub tokens: Arc<dyn Tokens>,
+    pub tokens: Arc<dyn TokenIssuer>,
     /// Models for integrity tests, by name; the first of them summarises in deep processing.
     pub models: Vec<Arc<dyn Model>>,
-    pub reader: Reader,
+    pub extractor: ExtractorCommand,
     pub meter: Option<Arc<dyn JobMeter>>,
     pub tasks: TaskTracker,
     pub stop: CancellationToken,
@@ -78,7 +78,7 @@ pub struct Parts {
 
 /// How the child process is started that reads a file.
 #[derive(Debug, Clone)]
-pub struct Reader {
+pub struct ExtractorCommand {
     /// This program, usually.
     pub program: PathBuf,
     /// What makes it call `archive_extract::worker_main` and nothing else.
@@ -93,23 +93,23 @@ pub(crate) struct Archive {
     db: Db,
     jobs: Jobs,
     clock: Arc<dyn Clock>,
-    people: Accounts,
+    accounts: Accounts,
     documents: Documents,
     insights: Insights,
-    tokens: Arc<dyn Tokens>,
+    tokens: Arc<dyn TokenIssuer>,
     models: Vec<Arc<dyn Model>>,
     /// Uploads under way, for those who ask how far they are.
     uploads: upload::Uploads,
     /// Uploads of one caller at once.
-    sending: Seats,
+    sending: OwnerLimiter,
     /// Calls of one caller that wait for a job.
-    watching: Seats,
+    watching: OwnerLimiter,
     /// Turns at testing, for calls and jobs together: what was begun cannot be stopped.
-    benches: Arc<Semaphore>,
+    test_permits: Arc<Semaphore>,
 }
 
 /// The service with its tool table, and workers for its jobs on the given tracker.
-pub fn service(parts: Parts) -> Result<Service, ContractError> {
+pub fn service(parts: ArchiveParts) -> Result<Service, ContractError> {
     let contract = Contract::load("archive")?;
     Tools::of(Arc::new(assemble(parts)))
         .tool("arkiver_process_file", Scope::Write, process::call)
@@ -129,30 +129,30 @@ pub fn service(parts: Parts) -> Result<Service, ContractError> {
         .upload("arkiver_upload", Scope::Write, upload::call)
         .download("arkiver_file_content", Scope::Read, download::content)
         .download("arkiver_export_file", Scope::Read, download::export)
-        .bind(contract, envelope::Words)
+        .bind(contract, envelope::ArkiverEnvelope)
 }
 
-fn assemble(parts: Parts) -> Archive {
-    let Parts { db, jobs, clock, people, documents, insights, tokens, models, .. } = parts;
-    let left = process::scratch::sweep(parts.reader.scratch.clone(), jobs.clone());
+fn assemble(parts: ArchiveParts) -> Archive {
+    let ArchiveParts { db, jobs, clock, accounts, documents, insights, tokens, models, .. } = parts;
+    let left = process::scratch::sweep(parts.extractor.scratch.clone(), jobs.clone());
     parts.tasks.spawn(left);
     let processing = process::work::Processing {
         db: db.clone(),
         clock: Arc::clone(&clock),
-        people: people.clone(),
+        accounts: accounts.clone(),
         documents: documents.clone(),
         insights: insights.clone(),
-        reader: parts.reader,
+        reader: parts.extractor,
         model: models.first().cloned(),
         turns: Arc::new(Semaphore::new(PROCESSED_AT_ONCE)),
     };
-    let benches = Arc::new(Semaphore::new(TESTED_AT_ONCE));
+    let test_permits = Arc::new(Semaphore::new(TESTED_AT_ONCE));
     let testing = check::work::Testing {
-        people: people.clone(),
+        accounts: accounts.clone(),
         documents: documents.clone(),
         insights: insights.clone(),
         models: models.clone(),
-        turns: Arc::clone(&benches),
+        turns: Arc::clone(&test_permits),
     };
     let hands: [(&'static str, usize, Arc<dyn JobHandler>); 2] = [
         (PROCESS, PROCESSED_AT_ONCE, Arc::new(processing)),
@@ -175,14 +175,14 @@ fn assemble(parts: Parts) -> Archive {
         db,
         jobs,
         clock,
-        people,
+        accounts,
         documents,
         insights,
         tokens,
         models,
         uploads,
-        sending: Seats::new(SENT_AT_ONCE),
-        watching: Seats::new(WATCHED_AT_ONCE),
-        benches,
+        sending: OwnerLimiter::new(SENT_AT_ONCE),
+        watching: OwnerLimiter::new(WATCHED_AT_ONCE),
+        test_permits,
     }
 }

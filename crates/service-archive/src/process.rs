@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::Tx;
 
-use crate::said::Said;
+use crate::said::JsonReply;
 use crate::{Archive, PROCESS};
 use settings::Settings;
 
@@ -39,7 +39,7 @@ pub(crate) struct Args {
 /// What a job carries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Errand {
+pub(crate) struct ProcessPayload {
     pub(crate) file_id: String,
     pub(crate) settings: Settings,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Errand {
 /// What a job came to, beside the insights it made.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Told {
+pub(crate) struct ProcessSummary {
     pub(crate) page_count: u64,
     pub(crate) word_count: u64,
     /// Seconds.
@@ -62,14 +62,14 @@ pub(crate) struct Told {
     pub(crate) insights: u64,
 }
 
-pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
+pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault> {
     let archive = &cx.service;
     let visibility = archive.visibility(&cx.caller).await?;
     let file = archive.file_to_write(&visibility, &args.file_id).await?;
-    let errand = Errand { file_id: file.id.clone(), settings: args.processing_settings };
+    let payload = ProcessPayload { file_id: file.id.clone(), settings: args.processing_settings };
     // Everybody's first file goes before anybody's second, and so on.
     let waiting = archive.waiting(PROCESS, &visibility.owner).await?;
-    let job = NewJob::new(PROCESS, &errand)?
+    let job = NewJob::new(PROCESS, &payload)?
         .owner(&visibility.owner)
         .priority(-i32::try_from(waiting).unwrap_or(i32::MAX))
         .key(format!("file:{}", file.id))
@@ -78,14 +78,14 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
     let pushed = archive.jobs.push_in(&mut tx, &job).await?;
     if pushed.is_new {
         archive.documents.begin_processing(&mut tx, &file.id, &pushed.job.id).await?;
-        if let Some(name) = &errand.settings.case_id {
+        if let Some(name) = &payload.settings.case_id {
             archive.put_into_case(&mut tx, &visibility, &file, name).await?;
         }
         tx.commit().await?;
         archive.jobs.notify_workers();
     } else {
         drop(tx);
-        same(&pushed.job, &errand)?;
+        same(&pushed.job, &payload)?;
     }
     let seconds = estimate(&file);
     let id = &pushed.job.id;
@@ -96,12 +96,12 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
     );
     let json = json!({ "success": true, "jobId": id, "fileId": file.id, "status": "queued",
         "estimatedDuration": seconds, "message": "Processing started" });
-    Ok(Said::new(json, text).begun(id))
+    Ok(JsonReply::new(json, text).begun(id))
 }
 
 /// A file that is being processed the same way is processed once.
-fn same(running: &Job, errand: &Errand) -> Result<(), Fault> {
-    if running.payload_as::<Errand>()? == *errand {
+fn same(running: &Job, payload: &ProcessPayload) -> Result<(), Fault> {
+    if running.payload_as::<ProcessPayload>()? == *payload {
         return Ok(());
     }
     let message = format!(
@@ -122,7 +122,7 @@ impl Archive {
         file: &FileRecord,
         name: &str,
     ) -> Result<(), Fault> {
-        let case = self.people.case_for_writing(tx, &visibility.owner, name).await?;
+        let case = self.accounts.case_for_writing(tx, &visibility.owner, name).await?;
         if file.case_id.as_deref() == Some(case.as_str()) {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 //! what the caller may not see find nothing.
 
 use archive_accounts::Visibility;
-use archive_insights::{Ask, Found, Insight, Sort};
+use archive_insights::{Insight, InsightQuery, SearchResults, SortKey};
 use clock::Millis;
 use contract::Cx;
 use fault::Fault;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::Archive;
 use crate::job_tools::line;
 use crate::number::{small, whole};
-use crate::said::{Said, clipped};
+use crate::said::{JsonReply, clipped};
 use crate::wire;
 
 const LIMIT: f64 = 20.0;
@@ -80,7 +80,7 @@ struct Pagination {
     offset: Option<f64>,
 }
 
-pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
+pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault> {
     let archive = &cx.service;
     let visibility = archive.visibility(&cx.caller).await?;
     let limit = small(args.pagination.limit.unwrap_or(LIMIT), "pagination.limit")?;
@@ -89,7 +89,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
     (ask.limit, ask.offset) = (limit, offset);
     let found = match seen_case(&visibility, &mut ask) {
         true => archive.insights.query(&visibility, &ask).await?,
-        false => Found { insights: Vec::new(), total: 0 },
+        false => SearchResults { insights: Vec::new(), total: 0 },
     };
     let told = |(it, snippet): &(Insight, Option<String>)| {
         wire::insight(it, snippet.as_deref(), &visibility)
@@ -98,18 +98,18 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
     let pagination = wire::pagination(limit, offset, insights.len(), found.total);
     let json = json!({ "success": true, "insights": insights, "total": found.total,
         "pagination": pagination });
-    Ok(Said::new(json, text(&found, offset)))
+    Ok(JsonReply::new(json, text(&found, offset)))
 }
 
 /// Puts the case's id in the place of its name; false where the caller sees no such case.
-fn seen_case(visibility: &Visibility, ask: &mut Ask) -> bool {
+fn seen_case(visibility: &Visibility, ask: &mut InsightQuery) -> bool {
     let Some(name) = &ask.case_id else { return true };
     ask.case_id = visibility.case_named(name).map(|case| case.id.clone());
     ask.case_id.is_some()
 }
 
 /// The question, with the case still by its name.
-fn ask(filters: Filters, sort: &Sorting) -> Result<Ask, Fault> {
+fn ask(filters: Filters, sort: &Sorting) -> Result<InsightQuery, Fault> {
     let range = filters.date_range.as_ref();
     let end = |text: Option<&String>, field: &str| text.map(|it| time(it, field)).transpose();
     let from = end(range.and_then(|it| it.start.as_ref()), "filters.dateRange.start")?;
@@ -121,7 +121,7 @@ fn ask(filters: Filters, sort: &Sorting) -> Result<Ask, Fault> {
         return Err(Fault::invalid("invalid_input", message)
             .problem("filters.dateRange.end", "a time after filters.dateRange.start"));
     }
-    let mut ask = Ask {
+    let mut ask = InsightQuery {
         keywords: filters.keywords,
         source_llm: filters.source_llm,
         tags: filters.tags,
@@ -132,14 +132,14 @@ fn ask(filters: Filters, sort: &Sorting) -> Result<Ask, Fault> {
         min_confidence: filters.min_confidence,
         category: filters.category,
         descending: sort.order != Some(Order::Asc),
-        ..Ask::default()
+        ..InsightQuery::default()
     };
     ask.sort = match sort.field {
-        Some(Field::CreatedAt) => Sort::CreatedAt,
-        Some(Field::Confidence) => Sort::Confidence,
-        Some(Field::Relevance) => Sort::Relevance,
-        None if ask.has_keywords() => Sort::Relevance,
-        None => Sort::CreatedAt,
+        Some(Field::CreatedAt) => SortKey::CreatedAt,
+        Some(Field::Confidence) => SortKey::Confidence,
+        Some(Field::Relevance) => SortKey::Relevance,
+        None if ask.has_keywords() => SortKey::Relevance,
+        None => SortKey::CreatedAt,
     };
     Ok(ask)
 }
@@ -162,7 +162,7 @@ fn time(text: &str, field: &str) -> Result<Millis, Fault> {
 }
 
 /// A list that fits a model: each insight in a few lines.
-fn text(found: &Found, offset: u64) -> String {
+fn text(found: &SearchResults, offset: u64) -> String {
     let shown = found.insights.len();
     let mut text = match shown {
         0 => format!("{} insights match.", found.total),
@@ -219,10 +219,10 @@ mod tests {
             let ask = ask(filters, &sort).unwrap();
             (ask.sort, ask.descending)
         };
-        assert_eq!(asked(Some("words"), json!({})), (Sort::Relevance, true));
-        assert_eq!(asked(None, json!({})), (Sort::CreatedAt, true));
-        assert_eq!(asked(None, json!({ "order": "asc" })), (Sort::CreatedAt, false));
+        assert_eq!(asked(Some("words"), json!({})), (SortKey::Relevance, true));
+        assert_eq!(asked(None, json!({})), (SortKey::CreatedAt, true));
+        assert_eq!(asked(None, json!({ "order": "asc" })), (SortKey::CreatedAt, false));
         let confidence = json!({ "field": "confidence", "order": "asc" });
-        assert_eq!(asked(Some("x"), confidence), (Sort::Confidence, false));
+        assert_eq!(asked(Some("x"), confidence), (SortKey::Confidence, false));
     }
 }

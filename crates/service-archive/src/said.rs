@@ -3,13 +3,13 @@
 use contract::Reply;
 use serde_json::Value;
 
-pub(crate) struct Said {
+pub(crate) struct JsonReply {
     json: Value,
     text: String,
     job: Option<String>,
 }
 
-impl Said {
+impl JsonReply {
     pub(crate) fn new(json: Value, text: impl Into<String>) -> Self {
         Self { json, text: text.into(), job: None }
     }
@@ -20,7 +20,7 @@ impl Said {
     }
 }
 
-impl Reply for Said {
+impl Reply for JsonReply {
     fn result(&self) -> Value {
         self.json.clone()
     }

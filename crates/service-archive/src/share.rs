@@ -1,51 +1,52 @@
 //! `arkiver_share_case`: lets another user see a case, or takes that back.
 
-use archive_accounts::{Access, Member};
+use archive_accounts::{CaseMember, SharePermission};
 use contract::Cx;
 use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Archive;
-use crate::said::Said;
+use crate::said::JsonReply;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Args {
     case_id: String,
     username: String,
-    access: Wanted,
+    access: AccessArg,
 }
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Wanted {
+enum AccessArg {
     Read,
     Write,
     None,
 }
 
-pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
+pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault> {
     let visibility = cx.service.visibility(&cx.caller).await?;
     let access = match args.access {
-        Wanted::Read => Access::Read,
-        Wanted::Write => Access::Write,
-        Wanted::None => Access::None,
+        AccessArg::Read => SharePermission::Read,
+        AccessArg::Write => SharePermission::Write,
+        AccessArg::None => SharePermission::None,
     };
-    let shared = cx.service.people.share(&visibility.owner, &args.case_id, &args.username, access);
+    let shared =
+        cx.service.accounts.share(&visibility.owner, &args.case_id, &args.username, access);
     let members = shared.await?;
     let (case, name) = (&args.case_id, &args.username);
     let message = match args.access {
-        Wanted::Read => format!("{name} may read the case {case}"),
-        Wanted::Write => format!("{name} may read and write the case {case}"),
-        Wanted::None => format!("the case {case} is no longer shared with {name}"),
+        AccessArg::Read => format!("{name} may read the case {case}"),
+        AccessArg::Write => format!("{name} may read and write the case {case}"),
+        AccessArg::None => format!("the case {case} is no longer shared with {name}"),
     };
     let told: Vec<Value> = members.iter().map(member).collect();
     let json = json!({ "success": true, "caseId": case, "members": told, "message": message });
-    Ok(Said::new(json, message))
+    Ok(JsonReply::new(json, message))
 }
 
-fn member(it: &Member) -> Value {
+fn member(it: &CaseMember) -> Value {
     let access = if it.may_write { "write" } else { "read" };
     json!({ "username": it.username, "access": access })
 }

@@ -12,14 +12,14 @@ use tokio::task::spawn_blocking;
 use crate::Archive;
 use crate::number::small;
 use crate::quote::{Stretch, locate, words_at};
-use crate::said::Said;
+use crate::said::JsonReply;
 use crate::wire;
 
 const ENTITIES_BYTES_MAX: usize = 64 * 1024;
 /// Text of a file that is looked through at a time.
 const LOOKED_AT: usize = 1 << 20;
 /// No file has so many pages.
-const PAGE_MAX: u32 = 10_000_000;
+const RESULTS_MAX: u32 = 10_000_000;
 /// What stands for a confidence that nobody gave.
 const UNSTATED: f64 = 0.5;
 
@@ -50,7 +50,7 @@ struct Given {
     quote: Option<String>,
 }
 
-pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
+pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault> {
     let archive = &cx.service;
     let visibility = archive.visibility(&cx.caller).await?;
     let file = archive.file_to_write(&visibility, &args.file_id).await?;
@@ -72,7 +72,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
     let file = archive.documents.find_in(&mut tx, &file.id).await?;
     new.case_id = match &case_name {
         Some(name) => {
-            Some(archive.people.case_for_writing(&mut tx, &visibility.owner, name).await?)
+            Some(archive.accounts.case_for_writing(&mut tx, &visibility.owner, name).await?)
         }
         None => file.case_id,
     };
@@ -85,7 +85,7 @@ pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<Said, Fault> {
     if !sources.is_empty() {
         json["sources"] = Value::from(sources);
     }
-    Ok(Said::new(json, text))
+    Ok(JsonReply::new(json, text))
 }
 
 fn insight(given: Given, file: &FileRecord, owner: &str) -> NewInsight {
@@ -105,11 +105,11 @@ fn insight(given: Given, file: &FileRecord, owner: &str) -> NewInsight {
         entities: given.entities,
         citations: given.citations,
         confidence: given.confidence.unwrap_or(UNSTATED),
-        meaning: Some(meaning.to_owned()),
+        confidence_meaning: Some(meaning.to_owned()),
         page: None,
         sources: Vec::new(),
         sources_total: 0,
-        made_by: None,
+        job_id: None,
     }
 }
 
@@ -118,10 +118,10 @@ fn page_of(given: &Given, file: &FileRecord) -> Result<Option<u32>, Fault> {
     let Some(number) = given.page_number else { return Ok(None) };
     let field = "insight.pageNumber";
     let page = small(number, field)?;
-    if page > PAGE_MAX {
+    if page > RESULTS_MAX {
         let message = format!("there is no page {number}");
         return Err(Fault::invalid("invalid_input", message)
-            .problem(field, format!("a page from 1 to {PAGE_MAX}")));
+            .problem(field, format!("a page from 1 to {RESULTS_MAX}")));
     }
     match file.page_count {
         Some(pages) if u64::from(page) > pages => {

@@ -6,14 +6,14 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use archive_accounts::Visibility;
-use archive_documents::{About, Kept, Receipt};
+use archive_documents::{ReceivedFile, StoredFile, UploadMetadata};
 use contract::{Cx, FilePart, Upload, UploadPart};
 use fault::{Fault, Kind};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Archive;
-use crate::said::Said;
+use crate::said::JsonReply;
 use crate::wire::{case_name, put};
 
 /// Uploads whose progress is remembered, the oldest forgotten first.
@@ -35,7 +35,7 @@ struct Metadata {
     description: Option<String>,
 }
 
-pub(crate) async fn call(cx: Cx<Archive>, mut upload: Upload) -> Result<Said, Fault> {
+pub(crate) async fn call(cx: Cx<Archive>, mut upload: Upload) -> Result<JsonReply, Fault> {
     let archive = &cx.service;
     let visibility = archive.visibility(&cx.caller).await?;
     let Some(_seat) = archive.sending.take(&visibility.owner) else {
@@ -70,7 +70,7 @@ pub(crate) async fn call(cx: Cx<Archive>, mut upload: Upload) -> Result<Said, Fa
     let visibility = archive.visibility(&cx.caller).await?;
     let kept = archive.keep(&visibility, form.metadata.unwrap_or_default(), receipts).await?;
     // The names of cases, one of which may be new.
-    let visibility = archive.people.visibility(&visibility.owner).await?;
+    let visibility = archive.accounts.visibility(&visibility.owner).await?;
     let told: Vec<Value> = kept.iter().map(|it| uploaded(it, &visibility)).collect();
     if let Some(track) = &track {
         track.done(kept.iter().map(|it| it.file.id.clone()).collect());
@@ -82,7 +82,7 @@ pub(crate) async fn call(cx: Cx<Archive>, mut upload: Upload) -> Result<Said, Fa
     }
     let names: Vec<String> =
         kept.iter().map(|it| format!("{} is file {}", it.file.name, it.file.id)).collect();
-    Ok(Said::new(json, format!("Uploaded: {}.", names.join(", "))))
+    Ok(JsonReply::new(json, format!("Uploaded: {}.", names.join(", "))))
 }
 
 /// Takes one file in. What was taken of it goes away if this is dropped.
@@ -91,7 +91,7 @@ async fn receive(
     visibility: &Visibility,
     mut file: FilePart<'_>,
     track: Option<&Tracking<'_>>,
-) -> Result<Receipt, Fault> {
+) -> Result<ReceivedFile, Fault> {
     if !matches!(file.name.as_str(), "file" | "files" | "file[]" | "files[]") {
         let message = format!("files are sent in the field \"file\", not {:?}", file.name);
         return Err(Fault::invalid("invalid_input", message).problem(&file.name, "the name file"));
@@ -111,19 +111,19 @@ impl Archive {
         &self,
         visibility: &Visibility,
         metadata: Metadata,
-        receipts: Vec<Receipt>,
-    ) -> Result<Vec<Kept>, Fault> {
-        let hashes: Vec<String> = receipts.iter().map(Receipt::hash).collect();
+        receipts: Vec<ReceivedFile>,
+    ) -> Result<Vec<StoredFile>, Fault> {
+        let hashes: Vec<String> = receipts.iter().map(ReceivedFile::hash).collect();
         let kept = async {
             let mut tx = self.db.begin().await?;
             let case_id = match &metadata.case_id {
                 Some(name) => {
-                    Some(self.people.case_for_writing(&mut tx, &visibility.owner, name).await?)
+                    Some(self.accounts.case_for_writing(&mut tx, &visibility.owner, name).await?)
                 }
                 None => None,
             };
             let Metadata { tags, description, .. } = metadata;
-            let about = About { case_id, tags, description };
+            let about = UploadMetadata { case_id, tags, description };
             let kept = self.documents.keep(&mut tx, &visibility.owner, &about, receipts).await?;
             tx.commit().await?;
             Ok(kept)
@@ -140,7 +140,7 @@ impl Archive {
     }
 }
 
-fn uploaded(kept: &Kept, visibility: &Visibility) -> Value {
+fn uploaded(kept: &StoredFile, visibility: &Visibility) -> Value {
     let file = &kept.file;
     let mut json = json!({
         "fileId": file.id,
@@ -164,7 +164,7 @@ pub(crate) struct ProgressArgs {
     upload_id: String,
 }
 
-pub(crate) async fn progress(cx: Cx<Archive>, args: ProgressArgs) -> Result<Said, Fault> {
+pub(crate) async fn progress(cx: Cx<Archive>, args: ProgressArgs) -> Result<JsonReply, Fault> {
     let visibility = cx.service.visibility(&cx.caller).await?;
     let id = args.upload_id;
     let found = cx.service.uploads.find(&visibility.owner, &id).ok_or_else(|| {
@@ -179,10 +179,10 @@ pub(crate) async fn progress(cx: Cx<Archive>, args: ProgressArgs) -> Result<Said
         (None, Some(total)) => format!("Upload {id}: {} of {total} bytes.", found.received),
         (None, None) => format!("Upload {id}: {} bytes so far.", found.received),
     };
-    Ok(Said::new(json, text))
+    Ok(JsonReply::new(json, text))
 }
 
-/// The uploads that have a name, as far as they are. Kept in memory: an upload does not outlive
+/// The uploads that have a name, as far as they are. StoredFile in memory: an upload does not outlive
 /// its process either.
 #[derive(Default)]
 pub(crate) struct Uploads(Mutex<VecDeque<Tracked>>);

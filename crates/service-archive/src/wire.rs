@@ -21,7 +21,7 @@ pub(crate) fn insight(it: &Insight, snippet: Option<&str>, visibility: &Visibili
     });
     put(&mut json, "caseId", case_name(visibility, it.case_id.as_deref()));
     put(&mut json, "category", it.category.as_deref());
-    put(&mut json, "confidenceMeaning", it.meaning.as_deref());
+    put(&mut json, "confidenceMeaning", it.confidence_meaning.as_deref());
     put(&mut json, "pageNumber", it.page);
     if !it.sources.is_empty() {
         json["sources"] = it.sources.iter().map(source).collect();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use archive_accounts::{CaseAccess, Visibility};
-use archive_insights::{Ask, Insights, MIGRATIONS, NewInsight, Sort};
+use archive_insights::{InsightQuery, Insights, MIGRATIONS, NewInsight, SortKey};
 use clock::SystemClock;
 use store::{Db, StoreConfig, sql};
 
@@ -78,16 +78,16 @@ impl Ours {
 
     /// The questions as the promise has them: by relevance, within one case.
     pub(crate) async fn round(&self, questions: &[Question]) -> Outcome<Times> {
-        let ask = |it: &Question| Ask {
+        let ask = |it: &Question| InsightQuery {
             keywords: Some(it.words.join(" ")),
             case_id: Some(case_id(it.case)),
-            sort: Sort::Relevance,
-            ..Ask::default()
+            sort: SortKey::Relevance,
+            ..InsightQuery::default()
         };
         self.timed(questions.iter().map(ask)).await
     }
 
-    async fn timed(&self, asks: impl Iterator<Item = Ask>) -> Outcome<Times> {
+    async fn timed(&self, asks: impl Iterator<Item = InsightQuery>) -> Outcome<Times> {
         let (visibility, mut hits, mut times) = (visibility(), 0, Vec::new());
         for ask in asks {
             let start = Instant::now();
@@ -108,28 +108,30 @@ impl Ours {
         let few = &questions[..questions.len().min(200)];
         let words = |it: &Question| Some(it.words.join(" "));
         let case = |it: &Question| Some(case_id(it.case));
-        let relevant = || Ask { sort: Sort::Relevance, ..Ask::default() };
-        let all = few.iter().map(|it| Ask { keywords: words(it), ..relevant() });
+        let relevant = || InsightQuery { sort: SortKey::Relevance, ..InsightQuery::default() };
+        let all = few.iter().map(|it| InsightQuery { keywords: words(it), ..relevant() });
         self.timed(all).await?.print("two words in all 200 cases");
-        let open = few.iter().map(|it| Ask {
+        let open = few.iter().map(|it| InsightQuery {
             keywords: it.words[0].get(..3).map(|it| format!("{it}*")),
             case_id: case(it),
             ..relevant()
         });
         self.timed(open).await?.print("the beginning of a word, one case");
-        let filtered = few.iter().map(|it| Ask {
+        let filtered = few.iter().map(|it| InsightQuery {
             keywords: words(it),
             case_id: case(it),
             min_confidence: Some(0.5),
             category: Some("event".to_owned()),
             tags: vec!["tag1".to_owned()],
-            sort: Sort::CreatedAt,
-            ..Ask::default()
+            sort: SortKey::CreatedAt,
+            ..InsightQuery::default()
         });
         self.timed(filtered).await?.print("two words, one case, four filters, newest first");
-        let newest = few.iter().map(|it| Ask { case_id: case(it), ..Ask::default() });
+        let newest =
+            few.iter().map(|it| InsightQuery { case_id: case(it), ..InsightQuery::default() });
         self.timed(newest).await?.print("the newest of one case");
-        let surest = (0..5).map(|_| Ask { sort: Sort::Confidence, ..Ask::default() });
+        let surest =
+            (0..5).map(|_| InsightQuery { sort: SortKey::Confidence, ..InsightQuery::default() });
         self.timed(surest).await?.print("the surest of all");
         let mut corpus = Corpus::new();
         let mut times = Vec::new();
@@ -170,10 +172,10 @@ fn told(made: Made) -> NewInsight {
         entities: serde_json::Map::new(),
         citations: Vec::new(),
         confidence: (size % 101) as f64 / 100.0,
-        meaning: None,
+        confidence_meaning: None,
         page: Some(1),
         sources: Vec::new(),
         sources_total: 0,
-        made_by: Some("job".to_owned()),
+        job_id: Some("job".to_owned()),
     }
 }

@@ -1,10 +1,10 @@
 //! Cases and sharing.
 
 use super::*;
-use crate::{Access, CASES_MAX, CaseAccess, MEMBERS_MAX, Member};
+use crate::{CASES_MAX, CaseAccess, CaseMember, MEMBERS_MAX, SharePermission};
 
-fn member(username: &str, may_write: bool) -> Member {
-    Member { username: username.to_owned(), may_write }
+fn member(username: &str, may_write: bool) -> CaseMember {
+    CaseMember { username: username.to_owned(), may_write }
 }
 
 #[tokio::test]
@@ -16,7 +16,7 @@ async fn a_name_is_a_case_of_ones_own() {
         assert_eq!(world.case(ann, "Smith v. Jones").await.unwrap(), hers);
         let his = world.case(bob, "Smith v. Jones").await.unwrap();
         assert_ne!(hers, his);
-        let visibility = world.people.visibility(ann).await.unwrap();
+        let visibility = world.accounts.visibility(ann).await.unwrap();
         let name = "Smith v. Jones".to_owned();
         assert_eq!(
             visibility.cases,
@@ -27,9 +27,9 @@ async fn a_name_is_a_case_of_ones_own() {
 
         // A transaction that never was made no case.
         let mut tx = db.begin().await.unwrap();
-        world.people.case_for_writing(&mut tx, ann, "never").await.unwrap();
+        world.accounts.case_for_writing(&mut tx, ann, "never").await.unwrap();
         drop(tx);
-        assert!(world.people.visibility(ann).await.unwrap().case_named("never").is_none());
+        assert!(world.accounts.visibility(ann).await.unwrap().case_named("never").is_none());
     })
     .await;
 }
@@ -38,37 +38,37 @@ async fn a_name_is_a_case_of_ones_own() {
 async fn sharing_is_by_username_and_can_be_taken_back() {
     on_every_engine(async |db| {
         let world = World::new(db).await;
-        let people = &world.people;
+        let accounts = &world.accounts;
         let (ann, bob) = (world.user("Ann").await.owner(), world.user("Bob").await.owner());
         world.user("cid").await;
         let id = world.case(&ann, "x").await.unwrap();
 
-        let read = people.share(&ann, "x", "bob", Access::Read).await.unwrap();
+        let read = accounts.share(&ann, "x", "bob", SharePermission::Read).await.unwrap();
         assert_eq!(read, [member("Bob", false)]);
-        let visibility = people.visibility(&bob).await.unwrap();
+        let visibility = accounts.visibility(&bob).await.unwrap();
         assert!(visibility.sees(&ann, Some(&id)) && !visibility.may_write(&ann, Some(&id)));
         refused(world.case(&bob, "x").await, Kind::Forbidden, "case_read_only");
 
-        let write = people.share(&ann, "x", "BOB", Access::Write).await.unwrap();
+        let write = accounts.share(&ann, "x", "BOB", SharePermission::Write).await.unwrap();
         assert_eq!(write, [member("Bob", true)]);
         assert_eq!(world.case(&bob, "x").await.unwrap(), id);
-        let visibility = people.visibility(&bob).await.unwrap();
+        let visibility = accounts.visibility(&bob).await.unwrap();
         assert!(visibility.may_write(&ann, Some(&id)) && !visibility.may_delete(&ann, Some(&id)));
         refused(
-            people.share(&bob, "x", "cid", Access::Read).await,
+            accounts.share(&bob, "x", "cid", SharePermission::Read).await,
             Kind::Forbidden,
             "case_not_yours",
         );
-        let both = people.share(&ann, "x", "cid", Access::Read).await.unwrap();
+        let both = accounts.share(&ann, "x", "cid", SharePermission::Read).await.unwrap();
         assert_eq!(both, [member("Bob", true), member("cid", false)]);
 
         for _ in 0..2 {
-            let left = people.share(&ann, "x", "bob", Access::None).await.unwrap();
+            let left = accounts.share(&ann, "x", "bob", SharePermission::None).await.unwrap();
             assert_eq!(left, [member("cid", false)]);
         }
-        assert!(people.visibility(&bob).await.unwrap().cases.is_empty());
+        assert!(accounts.visibility(&bob).await.unwrap().cases.is_empty());
         assert!(
-            people.visibility(&ann).await.unwrap().case_named("x").is_some_and(|case| case.own)
+            accounts.visibility(&ann).await.unwrap().case_named("x").is_some_and(|case| case.own)
         );
         assert_ne!(world.case(&bob, "x").await.unwrap(), id);
     })
@@ -79,24 +79,25 @@ async fn sharing_is_by_username_and_can_be_taken_back() {
 async fn sharing_that_cannot_be_is_refused() {
     on_every_engine(async |db| {
         let world = World::new(db).await;
-        let people = &world.people;
+        let accounts = &world.accounts;
         let (ann, bob) = (world.user("ann").await.owner(), world.user("bob").await.owner());
         world.case(&ann, "x").await.unwrap();
         world.case(&bob, "x").await.unwrap();
         for (username, code) in
             [("nobody", "unknown_user"), ("a\0", "unknown_user"), ("Ann", "own_case")]
         {
-            let fault = people.share(&ann, "x", username, Access::Read).await.unwrap_err();
+            let fault =
+                accounts.share(&ann, "x", username, SharePermission::Read).await.unwrap_err();
             assert_eq!((fault.kind(), fault.code()), (Kind::Invalid, code));
             assert_eq!(fault.problems()[0].field, "username");
         }
-        let taken = people.share(&ann, "x", "bob", Access::Read).await;
+        let taken = accounts.share(&ann, "x", "bob", SharePermission::Read).await;
         refused(taken, Kind::Conflict, "case_name_taken");
-        let unknown = people.share(&ann, "y", "bob", Access::Read).await;
+        let unknown = accounts.share(&ann, "y", "bob", SharePermission::Read).await;
         refused(unknown, Kind::NotFound, "case_not_found");
-        let shapeless = people.share(&ann, "", "bob", Access::Read).await;
+        let shapeless = accounts.share(&ann, "", "bob", SharePermission::Read).await;
         refused(shapeless, Kind::Invalid, "invalid_case");
-        assert_eq!(people.visibility(&bob).await.unwrap().cases.len(), 1);
+        assert_eq!(accounts.visibility(&bob).await.unwrap().cases.len(), 1);
     })
     .await;
 }
@@ -107,9 +108,9 @@ async fn at_once_is_as_one_after_another() {
         let world = World::new(db).await;
         let (ann, bob) = (world.user("ann").await.owner(), world.user("bob").await.owner());
         let mine = |_| {
-            let (people, db) = (people(&world.db, &world.clock, true), world.db.clone());
+            let (accounts, db) = (accounts(&world.db, &world.clock, true), world.db.clone());
             let owner = ann.clone();
-            async move { case(&people, &db, &owner, "x").await.unwrap() }
+            async move { case(&accounts, &db, &owner, "x").await.unwrap() }
         };
         let mut ids = at_once(8, mine).await;
         ids.dedup();
@@ -117,21 +118,25 @@ async fn at_once_is_as_one_after_another() {
         assert_eq!(world.count("SELECT COUNT(*) FROM archive_cases").await, 1);
 
         let share = |number: usize| {
-            let (people, owner) = (people(&world.db, &world.clock, true), ann.clone());
-            let access = if number.is_multiple_of(2) { Access::Read } else { Access::Write };
-            async move { people.share(&owner, "x", "bob", access).await.unwrap().len() }
+            let (accounts, owner) = (accounts(&world.db, &world.clock, true), ann.clone());
+            let access = if number.is_multiple_of(2) {
+                SharePermission::Read
+            } else {
+                SharePermission::Write
+            };
+            async move { accounts.share(&owner, "x", "bob", access).await.unwrap().len() }
         };
         assert_eq!(at_once(8, share).await, [1; 8]);
-        assert_eq!(world.people.visibility(&bob).await.unwrap().cases.len(), 1);
+        assert_eq!(world.accounts.visibility(&bob).await.unwrap().cases.len(), 1);
 
         // Bob makes a case of the name that Ann shares with him: one of the two comes first.
         for round in 0..8 {
             let name = format!("round {round}");
             world.case(&ann, &name).await.unwrap();
-            let (people, sharing) = (world.people.clone(), world.people.clone());
+            let (accounts, sharing) = (world.accounts.clone(), world.accounts.clone());
             let (own, shared) = tokio::join!(
-                case(&people, db, &bob, &name),
-                sharing.share(&ann, &name, "bob", Access::Read)
+                case(&accounts, db, &bob, &name),
+                sharing.share(&ann, &name, "bob", SharePermission::Read)
             );
             match (own, shared) {
                 (Ok(_), shared) => refused(shared, Kind::Conflict, "case_name_taken"),
@@ -139,7 +144,7 @@ async fn at_once_is_as_one_after_another() {
                 (own, shared) => panic!("{own:?} {shared:?}"),
             }
         }
-        assert_eq!(world.people.visibility(&bob).await.unwrap().cases.len(), 9);
+        assert_eq!(world.accounts.visibility(&bob).await.unwrap().cases.len(), 9);
     })
     .await;
 }
@@ -155,10 +160,10 @@ async fn cases_and_members_are_bounded() {
     let folder = testkit::TempFolder::new();
     let db = Db::open(&store::StoreConfig::sqlite(folder.path())).await.unwrap();
     let world = World::new(&db).await;
-    let people = &world.people;
+    let accounts = &world.accounts;
     let (ann, bob) = (world.user("ann").await.owner(), world.user("bob").await.owner());
     world.case(&ann, "x").await.unwrap();
-    people.share(&ann, "x", "bob", Access::Read).await.unwrap();
+    accounts.share(&ann, "x", "bob", SharePermission::Read).await.unwrap();
     fill(
         &db,
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1) \
@@ -169,7 +174,7 @@ async fn cases_and_members_are_bounded() {
     .await;
     refused(world.case(&ann, "one more").await, Kind::Invalid, "too_many_cases");
     world.case(&ann, "x").await.unwrap();
-    assert_eq!(people.visibility(&ann).await.unwrap().cases.len() as u64, CASES_MAX);
+    assert_eq!(accounts.visibility(&ann).await.unwrap().cases.len() as u64, CASES_MAX);
 
     fill(
         &db,
@@ -180,10 +185,16 @@ async fn cases_and_members_are_bounded() {
     )
     .await;
     world.user("cid").await;
-    let full = people.share(&ann, "x", "cid", Access::Read).await;
+    let full = accounts.share(&ann, "x", "cid", SharePermission::Read).await;
     refused(full, Kind::Invalid, "too_many_members");
-    people.share(&ann, "x", "bob", Access::Write).await.unwrap();
+    accounts.share(&ann, "x", "bob", SharePermission::Write).await.unwrap();
     assert!(
-        world.people.visibility(&bob).await.unwrap().case_named("x").is_some_and(|it| it.may_write)
+        world
+            .accounts
+            .visibility(&bob)
+            .await
+            .unwrap()
+            .case_named("x")
+            .is_some_and(|it| it.may_write)
     );
 }

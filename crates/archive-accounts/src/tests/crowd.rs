@@ -1,7 +1,7 @@
 //! Everything at once: whatever order it happens in, nobody meets a fault that is ours.
 
 use super::*;
-use crate::Access;
+use crate::SharePermission;
 
 /// What somebody may be told when others change things under their hands.
 const EXPECTED: [&str; 8] = [
@@ -34,11 +34,11 @@ async fn nobody_is_in_anybodys_way() {
         world.user("bob").await;
         world.case(&ann.owner(), "shared").await.unwrap();
         at_once(8, |number| {
-            let people = people(&world.db, &world.clock, true);
+            let accounts = accounts(&world.db, &world.clock, true);
             let (db, ann) = (world.db.clone(), ann.clone());
             async move {
                 for round in 0..8_usize {
-                    step(&people, &db, &ann, number, round).await;
+                    step(&accounts, &db, &ann, number, round).await;
                 }
             }
         })
@@ -54,38 +54,39 @@ async fn nobody_is_in_anybodys_way() {
     .await;
 }
 
-async fn step(people: &Accounts, db: &Db, ann: &User, number: usize, round: usize) {
+async fn step(accounts: &Accounts, db: &Db, ann: &User, number: usize, round: usize) {
     match number {
         // One who comes and goes.
         0 if round.is_multiple_of(4) => {
-            fair(people.remove("bob").await);
-            people.add("bob", PASSWORD, None).await.unwrap();
+            fair(accounts.remove("bob").await);
+            accounts.add("bob", PASSWORD, None).await.unwrap();
         }
         // Two who share with that one, and take it back.
         1 | 2 => {
-            let access = [Access::Read, Access::Write, Access::None][(number + round) % 3];
-            fair(people.share(&ann.owner(), "shared", "bob", access).await);
+            let access = [SharePermission::Read, SharePermission::Write, SharePermission::None]
+                [(number + round) % 3];
+            fair(accounts.share(&ann.owner(), "shared", "bob", access).await);
         }
         // One who signs in as that one, and makes a case of the same name.
         3 => {
-            if let Some(session) = fair(people.login("bob", PASSWORD).await) {
-                fair(case(people, db, &session.user.owner(), "mine").await);
-                fair(people.refresh(session.refresh.reveal()).await);
+            if let Some(session) = fair(accounts.login("bob", PASSWORD).await) {
+                fair(case(accounts, db, &session.user.owner(), "mine").await);
+                fair(accounts.refresh(session.refresh.reveal()).await);
             }
         }
         // Those who sign in, refresh twice at once, and leave.
         4..=6 => {
-            let session = people.start(ann).await.unwrap();
+            let session = accounts.start(ann).await.unwrap();
             let (token, id) = (session.refresh.reveal(), &session.session_id);
             let (one, two, out) =
-                tokio::join!(people.refresh(token), people.refresh(token), people.logout(id));
+                tokio::join!(accounts.refresh(token), accounts.refresh(token), accounts.logout(id));
             fair(one);
             fair(two);
             out.unwrap();
         }
         _ => {
-            fair(case(people, db, &ann.owner(), &format!("case {}", round % 3)).await);
-            people.sweep().await.unwrap();
+            fair(case(accounts, db, &ann.owner(), &format!("case {}", round % 3)).await);
+            accounts.sweep().await.unwrap();
         }
     }
 }

@@ -10,7 +10,7 @@ async fn wrong_users_and_wrong_passwords_are_told_the_same() {
         let ann = world.user("Ann").await;
         let session = world.login("aNn").await;
         assert_eq!(session.user, ann);
-        assert_eq!(world.people.owner(&session.subject()).await.unwrap(), ann.owner());
+        assert_eq!(world.accounts.owner(&session.subject()).await.unwrap(), ann.owner());
         let long = "x".repeat(10_000);
         let wrong = [
             ("Ann", "wrong horse"),
@@ -23,7 +23,7 @@ async fn wrong_users_and_wrong_passwords_are_told_the_same() {
         ];
         let mut words = Vec::new();
         for (username, password) in wrong {
-            let fault = world.people.login(username, password).await.unwrap_err();
+            let fault = world.accounts.login(username, password).await.unwrap_err();
             assert_eq!((fault.kind(), fault.code()), (Kind::Unauthenticated, "wrong_credentials"));
             assert!(!format!("{fault:?}").contains("wrong horse"));
             words.push(fault.message().to_owned());
@@ -43,10 +43,10 @@ async fn guessers_are_slowed_and_others_are_not() {
     world.user("ann").await;
     world.user("bob").await;
     for _ in 0..10 {
-        let wrong = world.people.login("ann", "a wrong one").await;
+        let wrong = world.accounts.login("ann", "a wrong one").await;
         refused(wrong, Kind::Unauthenticated, "wrong_credentials");
     }
-    let fault = world.people.login("ann", PASSWORD).await.unwrap_err();
+    let fault = world.accounts.login("ann", PASSWORD).await.unwrap_err();
     assert_eq!((fault.kind(), fault.code()), (Kind::RateLimited, "too_many_attempts"));
     assert_eq!(fault.retry_wait(), Some(seconds(6)));
     for _ in 0..12 {
@@ -62,11 +62,11 @@ async fn every_login_costs_a_hash_whoever_it_is_for() {
     let db = Db::open(&store::StoreConfig::sqlite(folder.path())).await.unwrap();
     let world = World::new(&db).await;
     world.user("ann").await;
-    let line = world.people.0.passwords.fill_line();
+    let line = world.accounts.0.passwords.fill_line();
     let long = "x".repeat(10_000);
     let tries = [("ann", PASSWORD), ("ann", &long), ("nobody", PASSWORD), ("not a name", PASSWORD)];
     for (username, password) in tries.iter().cycle().take(80) {
-        let busy = world.people.login(username, password).await;
+        let busy = world.accounts.login(username, password).await;
         refused(busy, Kind::Unavailable, "busy");
     }
     drop(line);
@@ -78,37 +78,37 @@ async fn every_login_costs_a_hash_whoever_it_is_for() {
 async fn a_refresh_token_is_good_once() {
     on_every_engine(async |db| {
         let world = World::new(db).await;
-        let people = &world.people;
+        let accounts = &world.accounts;
         world.user("ann").await;
         let first = world.login("ann").await;
         let other = world.login("ann").await;
         world.clock.advance(seconds(3600));
-        let second = people.refresh(first.refresh.reveal()).await.unwrap();
+        let second = accounts.refresh(first.refresh.reveal()).await.unwrap();
         assert_eq!((&second.session_id, &second.user), (&first.session_id, &first.user));
         assert_eq!(second.refresh_expires.0 - first.refresh_expires.0, 3_600_000);
         assert_ne!(second.refresh, first.refresh);
-        let third = people.refresh(second.refresh.reveal()).await.unwrap();
+        let third = accounts.refresh(second.refresh.reveal()).await.unwrap();
 
         // Within a moment it is a race, later a theft, and that ends the session for both sides.
         world.clock.advance(seconds(10));
-        let raced = people.refresh(second.refresh.reveal()).await;
+        let raced = accounts.refresh(second.refresh.reveal()).await;
         refused(raced, Kind::Unauthenticated, "refresh_raced");
-        assert_eq!(people.owner(&third.subject()).await.unwrap(), third.user.owner());
+        assert_eq!(accounts.owner(&third.subject()).await.unwrap(), third.user.owner());
         world.clock.advance(seconds(1));
-        let reused = people.refresh(first.refresh.reveal()).await.unwrap_err();
+        let reused = accounts.refresh(first.refresh.reveal()).await.unwrap_err();
         assert_eq!((reused.kind(), reused.code()), (Kind::Unauthenticated, "refresh_reused"));
         assert!(reused.message().contains("the session has been ended"), "{reused}");
-        let thief = people.refresh(third.refresh.reveal()).await;
+        let thief = accounts.refresh(third.refresh.reveal()).await;
         refused(thief, Kind::Unauthenticated, "session_ended");
-        refused(people.owner(&third.subject()).await, Kind::Unauthenticated, "session_ended");
-        people.refresh(other.refresh.reveal()).await.unwrap();
+        refused(accounts.owner(&third.subject()).await, Kind::Unauthenticated, "session_ended");
+        accounts.refresh(other.refresh.reveal()).await.unwrap();
 
         let long = "x".repeat(100_000);
         for rubbish in ["", "refresh_stoa1_", &long, crate::refresh::new_token().unwrap().reveal()]
         {
-            let fault = people.refresh(rubbish).await;
+            let fault = accounts.refresh(rubbish).await;
             refused(fault, Kind::Unauthenticated, "wrong_refresh_token");
-            let fault = people.logout_by_refresh(rubbish).await;
+            let fault = accounts.logout_by_refresh(rubbish).await;
             refused(fault, Kind::Unauthenticated, "wrong_refresh_token");
         }
     })
@@ -122,8 +122,9 @@ async fn of_two_refreshes_at_once_one_wins_and_nobody_is_a_thief() {
         world.user("ann").await;
         let session = world.login("ann").await;
         let answers = at_once(8, |_| {
-            let (people, token) = (people(&world.db, &world.clock, true), session.refresh.clone());
-            async move { people.refresh(token.reveal()).await }
+            let (accounts, token) =
+                (accounts(&world.db, &world.clock, true), session.refresh.clone());
+            async move { accounts.refresh(token.reveal()).await }
         })
         .await;
         let (good, bad): (Vec<_>, Vec<_>) = answers.into_iter().partition(Result::is_ok);
@@ -132,7 +133,7 @@ async fn of_two_refreshes_at_once_one_wins_and_nobody_is_a_thief() {
             refused(one, Kind::Unauthenticated, "refresh_raced");
         }
         let winner = good.into_iter().next().unwrap().unwrap();
-        world.people.refresh(winner.refresh.reveal()).await.unwrap();
+        world.accounts.refresh(winner.refresh.reveal()).await.unwrap();
     })
     .await;
 }
@@ -141,29 +142,29 @@ async fn of_two_refreshes_at_once_one_wins_and_nobody_is_a_thief() {
 async fn sessions_end_by_logout_and_by_time_and_are_swept() {
     on_every_engine(async |db| {
         let world = World::new(db).await;
-        let people = &world.people;
+        let accounts = &world.accounts;
         let user = world.user("ann").await;
         let by_id = world.login("ann").await;
-        let by_refresh = people.start(&user).await.unwrap();
+        let by_refresh = accounts.start(&user).await.unwrap();
         let by_time = world.login("ann").await;
-        people.logout(&by_id.session_id).await.unwrap();
-        people.logout(&by_id.session_id).await.unwrap();
-        people.logout("nothing").await.unwrap();
-        people.logout_by_refresh(by_refresh.refresh.reveal()).await.unwrap();
+        accounts.logout(&by_id.session_id).await.unwrap();
+        accounts.logout(&by_id.session_id).await.unwrap();
+        accounts.logout("nothing").await.unwrap();
+        accounts.logout_by_refresh(by_refresh.refresh.reveal()).await.unwrap();
         for ended in [&by_id, &by_refresh] {
-            refused(people.owner(&ended.subject()).await, Kind::Unauthenticated, "session_ended");
-            let refreshed = people.refresh(ended.refresh.reveal()).await;
+            refused(accounts.owner(&ended.subject()).await, Kind::Unauthenticated, "session_ended");
+            let refreshed = accounts.refresh(ended.refresh.reveal()).await;
             refused(refreshed, Kind::Unauthenticated, "session_ended");
         }
-        assert_eq!(people.sweep().await.unwrap(), 0, "what ended today is remembered");
+        assert_eq!(accounts.sweep().await.unwrap(), 0, "what ended today is remembered");
         world.clock.advance(SESSION_LIFE - seconds(1));
-        assert_eq!(people.owner(&by_time.subject()).await.unwrap(), user.owner());
-        assert_eq!(people.sweep().await.unwrap(), 2);
+        assert_eq!(accounts.owner(&by_time.subject()).await.unwrap(), user.owner());
+        assert_eq!(accounts.sweep().await.unwrap(), 2);
         world.clock.advance(seconds(1));
-        refused(people.owner(&by_time.subject()).await, Kind::Unauthenticated, "session_ended");
-        let late = people.refresh(by_time.refresh.reveal()).await;
+        refused(accounts.owner(&by_time.subject()).await, Kind::Unauthenticated, "session_ended");
+        let late = accounts.refresh(by_time.refresh.reveal()).await;
         refused(late, Kind::Unauthenticated, "session_ended");
-        assert_eq!(people.sweep().await.unwrap(), 1);
+        assert_eq!(accounts.sweep().await.unwrap(), 1);
         assert_eq!(world.count("SELECT COUNT(*) FROM archive_refreshes").await, 0);
     })
     .await;
@@ -175,19 +176,19 @@ async fn sessions_and_their_tokens_are_bounded() {
     let db = Db::open(&store::StoreConfig::sqlite(folder.path())).await.unwrap();
     let world = World::new(&db).await;
     let user = world.user("ann").await;
-    let first = world.people.start(&user).await.unwrap();
+    let first = world.accounts.start(&user).await.unwrap();
     world.clock.advance(seconds(1));
-    let mut latest = world.people.start(&user).await.unwrap();
+    let mut latest = world.accounts.start(&user).await.unwrap();
     for _ in 1..SESSIONS_MAX - 1 {
-        world.people.start(&user).await.unwrap();
+        world.accounts.start(&user).await.unwrap();
     }
-    world.people.owner(&first.subject()).await.unwrap();
-    world.people.start(&user).await.unwrap();
-    refused(world.people.owner(&first.subject()).await, Kind::Unauthenticated, "session_ended");
-    assert_eq!(world.people.list().await.unwrap()[0].sessions, u64::from(SESSIONS_MAX));
+    world.accounts.owner(&first.subject()).await.unwrap();
+    world.accounts.start(&user).await.unwrap();
+    refused(world.accounts.owner(&first.subject()).await, Kind::Unauthenticated, "session_ended");
+    assert_eq!(world.accounts.list().await.unwrap()[0].sessions, u64::from(SESSIONS_MAX));
 
     for _ in 0..150 {
-        latest = world.people.refresh(latest.refresh.reveal()).await.unwrap();
+        latest = world.accounts.refresh(latest.refresh.reveal()).await.unwrap();
     }
     let tokens = world.count(
         "SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM archive_refreshes GROUP BY session_id)",
@@ -217,15 +218,15 @@ fn subjects_with_a_session_are_told_from_others() {
 async fn tokens_without_a_session_own_by_their_subject() {
     on_every_engine(async |db| {
         let world = World::new(db).await;
-        let people = &world.people;
+        let accounts = &world.accounts;
         for subject in ["cli", "user:ann", "user:1/2"] {
-            assert_eq!(people.owner(subject).await.unwrap(), format!("token:{subject}"));
+            assert_eq!(accounts.owner(subject).await.unwrap(), format!("token:{subject}"));
         }
         let (ann, bob) = (world.user("ann").await, world.user("bob").await);
         let session = world.login("ann").await;
         let swapped = format!("user:{}/{}", bob.id, session.session_id);
-        refused(people.owner(&swapped).await, Kind::Unauthenticated, "session_ended");
-        assert_eq!(people.owner(&session.subject()).await.unwrap(), ann.owner());
+        refused(accounts.owner(&swapped).await, Kind::Unauthenticated, "session_ended");
+        assert_eq!(accounts.owner(&session.subject()).await.unwrap(), ann.owner());
     })
     .await;
 }

@@ -6,23 +6,23 @@ use super::*;
 async fn names_and_addresses_are_taken_once() {
     on_every_engine(async |db| {
         let world = World::new(db).await;
-        let people = &world.people;
-        let ann = people.register("Ann", PASSWORD, Some("ann@example.org")).await.unwrap();
+        let accounts = &world.accounts;
+        let ann = accounts.register("Ann", PASSWORD, Some("ann@example.org")).await.unwrap();
         assert_eq!((ann.username.as_str(), ann.email.as_deref()), ("Ann", Some("ann@example.org")));
         assert_eq!(ann.owner(), format!("user:{}", ann.id));
-        let again = people.register("aNN", PASSWORD, None).await;
+        let again = accounts.register("aNN", PASSWORD, None).await;
         refused(again, Kind::Conflict, "username_taken");
-        let again = people.register("bob", PASSWORD, Some("ANN@example.org")).await;
+        let again = accounts.register("bob", PASSWORD, Some("ANN@example.org")).await;
         refused(again, Kind::Conflict, "email_taken");
         // Nobody's address is nobody's, so many may have none.
         world.user("bob").await;
         world.user("cid").await;
-        refused(people.register("b", PASSWORD, None).await, Kind::Invalid, "invalid_username");
-        refused(people.register("dan", "short", None).await, Kind::Invalid, "invalid_password");
-        let email = people.register("dan", PASSWORD, Some("at home")).await;
+        refused(accounts.register("b", PASSWORD, None).await, Kind::Invalid, "invalid_username");
+        refused(accounts.register("dan", "short", None).await, Kind::Invalid, "invalid_password");
+        let email = accounts.register("dan", PASSWORD, Some("at home")).await;
         refused(email, Kind::Invalid, "invalid_email");
         let names: Vec<_> =
-            people.list().await.unwrap().into_iter().map(|it| it.user.username).collect();
+            accounts.list().await.unwrap().into_iter().map(|it| it.user.username).collect();
         assert_eq!(names, ["Ann", "bob", "cid"]);
     })
     .await;
@@ -34,9 +34,9 @@ async fn one_of_many_at_once_gets_the_name() {
         let world = World::new(db).await;
         // Each as a process of its own would do it.
         let made = at_once(6, |number| {
-            let people = people(&world.db, &world.clock, true);
+            let accounts = accounts(&world.db, &world.clock, true);
             let name = if number % 2 == 0 { "ann" } else { "ANN" };
-            async move { people.register(name, PASSWORD, None).await }
+            async move { accounts.register(name, PASSWORD, None).await }
         })
         .await;
         let (good, bad): (Vec<_>, Vec<_>) = made.into_iter().partition(Result::is_ok);
@@ -53,7 +53,7 @@ async fn one_of_many_at_once_gets_the_name() {
 async fn where_registration_is_closed_the_operator_adds_users() {
     on_every_engine(async |db| {
         let world = World::new(db).await;
-        let closed = people(db, &world.clock, false);
+        let closed = accounts(db, &world.clock, false);
         let fault = closed.register("ann", PASSWORD, None).await.unwrap_err();
         assert_eq!((fault.kind(), fault.code()), (Kind::Forbidden, "registration_closed"));
         assert!(fault.message().contains("stoa user add"), "{fault}");
@@ -67,34 +67,38 @@ async fn where_registration_is_closed_the_operator_adds_users() {
 async fn whoever_is_removed_is_gone_and_their_cases_stay() {
     on_every_engine(async |db| {
         let world = World::new(db).await;
-        let people = &world.people;
+        let accounts = &world.accounts;
         let (ann, bob) = (world.user("ann").await, world.user("bob").await);
         let session = world.login("ann").await;
         world.login("ann").await;
         let own = world.case(&ann.owner(), "hers").await.unwrap();
         world.case(&bob.owner(), "his").await.unwrap();
-        people.share(&ann.owner(), "hers", "bob", crate::Access::Read).await.unwrap();
-        people.share(&bob.owner(), "his", "ann", crate::Access::Read).await.unwrap();
-        let listed = people.list().await.unwrap();
+        accounts.share(&ann.owner(), "hers", "bob", crate::SharePermission::Read).await.unwrap();
+        accounts.share(&bob.owner(), "his", "ann", crate::SharePermission::Read).await.unwrap();
+        let listed = accounts.list().await.unwrap();
         assert_eq!(listed.iter().map(|it| it.sessions).collect::<Vec<_>>(), [2, 0]);
 
-        let removed = people.remove("ANN").await.unwrap();
+        let removed = accounts.remove("ANN").await.unwrap();
         assert_eq!((removed.user.id, removed.sessions_ended, removed.cases_left), (ann.id, 2, 1));
-        refused(people.remove("ann").await, Kind::NotFound, "user_not_found");
-        refused(people.owner(&session.subject()).await, Kind::Unauthenticated, "session_ended");
-        let refreshed = people.refresh(session.refresh.reveal()).await;
+        refused(accounts.remove("ann").await, Kind::NotFound, "user_not_found");
+        refused(accounts.owner(&session.subject()).await, Kind::Unauthenticated, "session_ended");
+        let refreshed = accounts.refresh(session.refresh.reveal()).await;
         refused(refreshed, Kind::Unauthenticated, "wrong_refresh_token");
-        refused(people.login("ann", PASSWORD).await, Kind::Unauthenticated, "wrong_credentials");
+        refused(accounts.login("ann", PASSWORD).await, Kind::Unauthenticated, "wrong_credentials");
 
-        let visibility = people.visibility(&bob.owner()).await.unwrap();
+        let visibility = accounts.visibility(&bob.owner()).await.unwrap();
         assert!(visibility.case(&own).is_some(), "what was shared is still there for others");
         assert_eq!(
-            people.share(&bob.owner(), "his", "bob", crate::Access::Read).await.unwrap_err().code(),
+            accounts
+                .share(&bob.owner(), "his", "bob", crate::SharePermission::Read)
+                .await
+                .unwrap_err()
+                .code(),
             "own_case"
         );
         // The name is free, and whoever takes it inherits nothing.
         let other = world.user("ann").await;
-        assert!(people.visibility(&other.owner()).await.unwrap().cases.is_empty());
+        assert!(accounts.visibility(&other.owner()).await.unwrap().cases.is_empty());
         assert_eq!(world.count("SELECT COUNT(*) FROM archive_members WHERE own = FALSE").await, 1);
     })
     .await;
@@ -104,19 +108,19 @@ async fn whoever_is_removed_is_gone_and_their_cases_stay() {
 async fn a_new_password_ends_what_the_old_one_began() {
     on_every_engine(async |db| {
         let world = World::new(db).await;
-        let people = &world.people;
+        let accounts = &world.accounts;
         world.user("ann").await;
         let session = world.login("ann").await;
-        let short = people.set_password("ann", "short").await;
+        let short = accounts.set_password("ann", "short").await;
         refused(short, Kind::Invalid, "invalid_password");
-        assert_eq!(people.owner(&session.subject()).await.unwrap(), session.user.owner());
-        assert_eq!(people.set_password("ann", "another horse").await.unwrap(), 1);
-        refused(people.owner(&session.subject()).await, Kind::Unauthenticated, "session_ended");
-        let refreshed = people.refresh(session.refresh.reveal()).await;
+        assert_eq!(accounts.owner(&session.subject()).await.unwrap(), session.user.owner());
+        assert_eq!(accounts.set_password("ann", "another horse").await.unwrap(), 1);
+        refused(accounts.owner(&session.subject()).await, Kind::Unauthenticated, "session_ended");
+        let refreshed = accounts.refresh(session.refresh.reveal()).await;
         refused(refreshed, Kind::Unauthenticated, "session_ended");
-        refused(people.login("ann", PASSWORD).await, Kind::Unauthenticated, "wrong_credentials");
-        people.login("ann", "another horse").await.unwrap();
-        let nobody = people.set_password("nobody", "another horse").await;
+        refused(accounts.login("ann", PASSWORD).await, Kind::Unauthenticated, "wrong_credentials");
+        accounts.login("ann", "another horse").await.unwrap();
+        let nobody = accounts.set_password("nobody", "another horse").await;
         refused(nobody, Kind::NotFound, "user_not_found");
     })
     .await;

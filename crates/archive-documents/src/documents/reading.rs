@@ -7,15 +7,15 @@ use fault::{Fault, Kind};
 use store::{Sql, Tx};
 
 use super::{Documents, check_id, unknown};
-use crate::file::{Reading, Status, bounded, short};
-use crate::page::{PageRecord, PageRun, Piece, Written, join};
+use crate::file::{ExtractionResult, FileStatus, bounded, short};
+use crate::page::{PageBatch, PageChunk, PageRecord, PagesWritten, join};
 use crate::sql::{self, PageRows};
 
 /// What a page counts beside its text, so that many empty ones are bounded too.
 const PAGE_OVERHEAD: usize = 64;
 
 impl Documents {
-    pub async fn set_status(&self, tx: &mut Tx, id: &str, status: Status) -> Result<(), Fault> {
+    pub async fn set_status(&self, tx: &mut Tx, id: &str, status: FileStatus) -> Result<(), Fault> {
         change(tx, id, sql::set_status(id, status)).await
     }
 
@@ -39,7 +39,7 @@ impl Documents {
         tx: &mut Tx,
         id: &str,
         job_id: &str,
-        reading: &Reading,
+        reading: &ExtractionResult,
     ) -> Result<(), Fault> {
         check_id(id)?;
         let problems = sql::json(&bounded(&reading.problems))?;
@@ -77,7 +77,7 @@ impl Documents {
     }
 
     /// Replaces the text of a file. Each page's number may come once.
-    pub async fn put_pages<I>(&self, tx: &mut Tx, id: &str, pages: I) -> Result<Written, Fault>
+    pub async fn put_pages<I>(&self, tx: &mut Tx, id: &str, pages: I) -> Result<PagesWritten, Fault>
     where
         I: IntoIterator<IntoIter: Send, Item: Borrow<PageRecord> + Send>,
     {
@@ -85,7 +85,7 @@ impl Documents {
         self.find_in(tx, id).await?;
         sql::delete_pages(tx, id).await?;
         let mut rows = PageRows::of(id);
-        let mut written = Written::default();
+        let mut written = PagesWritten::default();
         for page in pages {
             let page: &PageRecord = page.borrow();
             rows.add(tx, page).await?;
@@ -103,9 +103,9 @@ impl Documents {
         id: &str,
         range: RangeInclusive<u32>,
         bytes_max: usize,
-    ) -> Result<PageRun, Fault> {
+    ) -> Result<PageBatch, Fault> {
         check_id(id)?;
-        let (mut run, mut bytes) = (PageRun::default(), 0_usize);
+        let (mut run, mut bytes) = (PageBatch::default(), 0_usize);
         let mut after = (i64::from(*range.start()), -1);
         let mut tx = self.db.snapshot().await?;
         loop {
@@ -132,7 +132,11 @@ impl Documents {
     /// The text in pieces of bounded size, in order, after the one with the given page and number.
     /// None left is the end. Each call sees its own moment: a file that is read anew in between
     /// shows in its `job_id`.
-    pub async fn pieces(&self, id: &str, after: Option<(u32, u32)>) -> Result<Vec<Piece>, Fault> {
+    pub async fn pieces(
+        &self,
+        id: &str,
+        after: Option<(u32, u32)>,
+    ) -> Result<Vec<PageChunk>, Fault> {
         check_id(id)?;
         let after = after.map_or((0, -1), |(page, piece)| (i64::from(page), i64::from(piece)));
         let rows = self.db.fetch_all(sql::pieces(id, after, u32::MAX)).await?;

@@ -13,7 +13,7 @@ const LOOK: usize = 500;
 
 /// How many files were removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Swept {
+pub struct SweepReport {
     pub temporary: u64,
     pub blobs: u64,
 }
@@ -22,9 +22,9 @@ impl Documents {
     /// Removes what nobody has a record of. It may run at any time and in several processes: files
     /// that are being written are locked by their writers, and a content is removed as
     /// [`Self::release`] does it, which an upload under way is safe from however old it is.
-    pub async fn sweep(&self) -> Result<Swept, Fault> {
+    pub async fn sweep(&self) -> Result<SweepReport, Fault> {
         let temporary = self.blobs.delete_abandoned_uploads().await?;
-        let mut swept = Swept { temporary, blobs: 0 };
+        let mut swept = SweepReport { temporary, blobs: 0 };
         let past = Millis(self.clock.now().0.saturating_sub(HOUR_MS));
         self.db.execute(sql::forget_sent(past)).await?;
         for first in 0..=u8::MAX {
@@ -37,8 +37,8 @@ impl Documents {
                 }
             }
         }
-        if swept != Swept::default() {
-            let Swept { temporary, blobs } = swept;
+        if swept != SweepReport::default() {
+            let SweepReport { temporary, blobs } = swept;
             tracing::info!(temporary, blobs, "removed files that nobody has a record of");
         }
         Ok(swept)

@@ -6,7 +6,7 @@ use store::{Db, StoreConfig};
 use testkit::{TempFolder, on_every_engine};
 
 use super::{World, visibility};
-use crate::{FileRecord, Filter, Status, sql};
+use crate::{FileFilter, FileRecord, FileStatus, sql};
 
 fn records() -> impl Strategy<Value = FileRecord> {
     let words = (
@@ -17,7 +17,7 @@ fn records() -> impl Strategy<Value = FileRecord> {
         prop::option::of("[^\0]{0,9}"),
     );
     let state = (
-        prop::sample::select(Status::ALL.to_vec()),
+        prop::sample::select(FileStatus::ALL.to_vec()),
         prop::option::of("[a-z]{1,4}"),
         prop::option::of("[^\0]{0,9}"),
         prop::option::of(0_u64..1 << 40),
@@ -53,7 +53,13 @@ async fn insert(db: &Db, files: &mut [FileRecord]) {
     tx.commit().await.unwrap();
 }
 
-async fn check(world: &World, files: &[FileRecord], cases: &[&str], filter: &Filter, limit: u32) {
+async fn check(
+    world: &World,
+    files: &[FileRecord],
+    cases: &[&str],
+    filter: &FileFilter,
+    limit: u32,
+) {
     let visibility = visibility("user:1", cases);
     let mut expected: Vec<&FileRecord> = files
         .iter()
@@ -77,14 +83,15 @@ async fn check(world: &World, files: &[FileRecord], cases: &[&str], filter: &Fil
     assert_eq!(found.iter().collect::<Vec<_>>(), expected);
 }
 
-fn filters(files: &[FileRecord]) -> Vec<Filter> {
-    let mut filters = vec![Filter::default()];
-    filters.extend(Status::ALL.map(|it| Filter { status: Some(it), ..Filter::default() }));
+fn filters(files: &[FileRecord]) -> Vec<FileFilter> {
+    let mut filters = vec![FileFilter::default()];
+    filters
+        .extend(FileStatus::ALL.map(|it| FileFilter { status: Some(it), ..FileFilter::default() }));
     for case in ["case-1", "case-2", "nothing"] {
-        filters.push(Filter { case_id: Some(case.to_owned()), ..Filter::default() });
+        filters.push(FileFilter { case_id: Some(case.to_owned()), ..FileFilter::default() });
     }
     let hash = files.first().map(|it| it.hash.clone());
-    filters.push(Filter { hash, ..Filter::default() });
+    filters.push(FileFilter { hash, ..FileFilter::default() });
     filters
 }
 
@@ -127,7 +134,7 @@ async fn both_engines_list_alike() {
         for filter in filters(&files) {
             check(&world, &files, &["case-2", "it's \"quoted\""], &filter, 7).await;
         }
-        let (visibility, filter) = (visibility("user:1", &[]), Filter::default());
+        let (visibility, filter) = (visibility("user:1", &[]), FileFilter::default());
         let far = world.documents.list(&visibility, &filter, 5, u64::MAX).await.unwrap();
         assert!(far.0.is_empty() && far.1 > 0);
     })

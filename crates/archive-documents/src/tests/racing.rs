@@ -9,14 +9,14 @@ use testkit::on_every_engine;
 use tokio::task::JoinSet;
 
 use super::{World, keep, receive, visibility};
-use crate::{About, Documents, Filter, Rules};
+use crate::{Documents, FileFilter, UploadLimits, UploadMetadata};
 
 const TASKS: usize = 6;
 const ROUNDS: usize = 8;
 
 async fn round(documents: &Documents, db: &store::Db, owner: &str, content: &str) {
     let receipt = receive(documents, owner, "a.txt", content.as_bytes()).await.unwrap();
-    let about = About::default();
+    let about = UploadMetadata::default();
     let kept = keep(documents, db, owner, &about, vec![receipt]).await.unwrap();
     let file = &kept[0].file;
     // As long as there is a record, there is the content, whatever the others do.
@@ -37,7 +37,7 @@ async fn a_record_never_lacks_its_content() {
         for task in 0..TASKS {
             let (db, running) = (db.clone(), running.clone());
             // Each task is a process of its own, as far as files and locks in memory go.
-            let rules = Rules { uploads_per_minute: 99, ..Rules::default() };
+            let rules = UploadLimits { uploads_per_minute: 99, ..UploadLimits::default() };
             let folder = world.folder.path();
             let documents = Documents::new(db.clone(), folder, world.clock.clone(), rules);
             tasks.spawn(async move {
@@ -58,7 +58,7 @@ async fn a_record_never_lacks_its_content() {
         }
         tasks.join_all().await;
         assert!(world.on_disk().is_empty(), "{:?}", world.on_disk());
-        let (visibility, filter) = (visibility("user:0", &[]), Filter::default());
+        let (visibility, filter) = (visibility("user:0", &[]), FileFilter::default());
         assert_eq!(world.documents.list(&visibility, &filter, 9, 0).await.unwrap().1, 0);
     })
     .await;
@@ -71,7 +71,7 @@ async fn a_release_waits_for_an_upload_that_has_begun_to_keep() {
         let receipt = world.receive("user:1", "a.txt", b"hello").await.unwrap();
         let hash = receipt.hash();
         let mut tx = db.begin().await.unwrap();
-        let about = About::default();
+        let about = UploadMetadata::default();
         let kept = world.documents.keep(&mut tx, "user:1", &about, vec![receipt]).await.unwrap();
         let mut releases = JoinSet::new();
         for _ in 0..4 {
@@ -104,7 +104,10 @@ async fn batches_with_the_same_files_in_another_order_do_not_wait_for_each_other
                     let receipt = receive(&documents, &owner, "a.txt", text.as_bytes()).await;
                     receipts.push(receipt.unwrap());
                 }
-                keep(&documents, &db, &owner, &About::default(), receipts).await.unwrap().len()
+                keep(&documents, &db, &owner, &UploadMetadata::default(), receipts)
+                    .await
+                    .unwrap()
+                    .len()
             });
         }
         assert_eq!(tasks.join_all().await, [4; TASKS]);

@@ -9,7 +9,7 @@ use testkit::on_every_engine;
 
 use super::World;
 use crate::page::PIECE;
-use crate::{FileRecord, PageRecord, Reading, Status, Written};
+use crate::{ExtractionResult, FileRecord, FileStatus, PageRecord, PagesWritten};
 
 fn page(number: u32, text: &str) -> PageRecord {
     let (part, part_page) = if number > 2 { ("a.eml/б.pdf", number - 2) } else { ("", number) };
@@ -23,7 +23,7 @@ fn same(left: &[PageRecord], right: &[PageRecord]) {
     assert!(left == right, "{} pages are not the {} expected", left.len(), right.len());
 }
 
-async fn state(world: &World, id: &str) -> (Status, Option<String>, Option<String>) {
+async fn state(world: &World, id: &str) -> (FileStatus, Option<String>, Option<String>) {
     let FileRecord { status, job_id, error, .. } = world.documents.find(id).await.unwrap();
     (status, job_id, error)
 }
@@ -37,24 +37,24 @@ async fn only_the_latest_job_says_how_reading_ended() {
         let mut tx = db.begin().await.unwrap();
         documents.begin_processing(&mut tx, &id, "job-1").await.unwrap();
         documents.begin_processing(&mut tx, &id, "job-2").await.unwrap();
-        let late = documents.finish(&mut tx, &id, "job-1", &Reading::default()).await;
+        let late = documents.finish(&mut tx, &id, "job-1", &ExtractionResult::default()).await;
         let late = late.unwrap_err();
         assert_eq!((late.kind(), late.code()), (Kind::Conflict, "superseded"));
         assert!(!documents.fail(&mut tx, &id, "job-1", "no").await.unwrap());
         assert!(!documents.stop_processing(&mut tx, &id, "job-1").await.unwrap());
         tx.commit().await.unwrap();
         let job = Some("job-2".to_owned());
-        assert_eq!(state(&world, &id).await, (Status::Processing, job.clone(), None));
+        assert_eq!(state(&world, &id).await, (FileStatus::Processing, job.clone(), None));
 
         let mut tx = db.begin().await.unwrap();
         assert!(documents.stop_processing(&mut tx, &id, "job-2").await.unwrap());
         assert!(documents.fail(&mut tx, &id, "job-2", "locked\0").await.unwrap());
         tx.commit().await.unwrap();
         let error = Some("locked".to_owned());
-        assert_eq!(state(&world, &id).await, (Status::Failed, job.clone(), error));
+        assert_eq!(state(&world, &id).await, (FileStatus::Failed, job.clone(), error));
 
         let problems: Vec<String> = (1..=300).map(|it| format!("page {it} is damaged")).collect();
-        let reading = Reading { page_count: 3, word_count: 7, problems };
+        let reading = ExtractionResult { page_count: 3, word_count: 7, problems };
         let mut tx = db.begin().await.unwrap();
         documents.begin_processing(&mut tx, &id, "job-3").await.unwrap();
         documents.finish(&mut tx, &id, "job-3", &reading).await.unwrap();
@@ -63,7 +63,7 @@ async fn only_the_latest_job_says_how_reading_ended() {
         documents.set_case(&mut tx, &id, Some("case-9")).await.unwrap();
         tx.commit().await.unwrap();
         let file = documents.find(&id).await.unwrap();
-        assert_eq!((file.status, file.error), (Status::Processed, None));
+        assert_eq!((file.status, file.error), (FileStatus::Processed, None));
         assert_eq!((file.page_count, file.word_count), (Some(3), Some(7)));
         assert_eq!((file.problems.len(), file.problems[200].as_str()), (201, "and 100 more"));
         assert_eq!(file.case_id.as_deref(), Some("case-9"));
@@ -74,7 +74,7 @@ async fn only_the_latest_job_says_how_reading_ended() {
         let gone = [
             documents.begin_processing(&mut tx, &id, "job-5").await.err(),
             documents.finish(&mut tx, &id, "job-3", &reading).await.err(),
-            documents.set_status(&mut tx, &id, Status::Failed).await.err(),
+            documents.set_status(&mut tx, &id, FileStatus::Failed).await.err(),
             documents.set_case(&mut tx, &id, None).await.err(),
             documents.put_pages(&mut tx, &id, [page(1, "late")]).await.err(),
             documents.delete(&mut tx, &id).await.err(),
@@ -100,7 +100,7 @@ async fn pages_are_replaced_together_and_read_in_pieces() {
             let written = documents.put_pages(&mut tx, id, pages).await.unwrap();
             tx.commit().await.unwrap();
             let bytes = pages.iter().map(|it| it.page.text.len() as u64).sum();
-            assert_eq!(written, Written { pages: pages.len() as u64, bytes });
+            assert_eq!(written, PagesWritten { pages: pages.len() as u64, bytes });
         }
         let mut expected = new.to_vec();
         expected[2].page.text = "end\u{fffd}.".to_owned();

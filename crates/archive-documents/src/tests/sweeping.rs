@@ -6,7 +6,7 @@ use std::task::Poll;
 use testkit::on_every_engine;
 
 use super::World;
-use crate::{About, Swept};
+use crate::{SweepReport, UploadMetadata};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sweep_removes_what_the_dead_left_and_nothing_else() {
@@ -19,7 +19,7 @@ async fn a_sweep_removes_what_the_dead_left_and_nothing_else() {
         // Killed after the rename, before the commit.
         let receipt = world.receive("user:1", "b.txt", b"renamed").await.unwrap();
         let mut tx = db.begin().await.unwrap();
-        let about = About::default();
+        let about = UploadMetadata::default();
         world.documents.keep(&mut tx, "user:1", &about, vec![receipt]).await.unwrap();
         drop(tx);
         // Killed after a delete was committed, before the content went.
@@ -37,8 +37,8 @@ async fn a_sweep_removes_what_the_dead_left_and_nothing_else() {
 
         assert_eq!(world.on_disk().len(), 7);
         let swept = world.documents.sweep().await.unwrap();
-        assert_eq!(swept, Swept { temporary: 1, blobs: 2 });
-        assert_eq!(world.documents.sweep().await.unwrap(), Swept::default());
+        assert_eq!(swept, SweepReport { temporary: 1, blobs: 2 });
+        assert_eq!(world.documents.sweep().await.unwrap(), SweepReport::default());
         receiver.write(b"here").await.unwrap();
         let receiver = receiver.finish().await.unwrap();
         let files = world.keep("user:1", &about, vec![receiver, waiting]).await;

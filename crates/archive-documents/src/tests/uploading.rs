@@ -8,7 +8,7 @@ use testkit::on_every_engine;
 use tokio::io::AsyncReadExt as _;
 
 use super::{World, keep};
-use crate::{About, Documents, FileRecord, Rules, Status};
+use crate::{Documents, FileRecord, FileStatus, UploadLimits, UploadMetadata};
 
 const HELLO: &str = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 
@@ -19,7 +19,7 @@ async fn a_record_says_what_was_sent_and_the_content_comes_back() {
         let long: String = (0..100_000).map(|line| format!("line {line}\n")).collect();
         let small = world.receive("user:1", "C:\\docs\\hello.txt", b"hello").await.unwrap();
         let large = world.receive("user:1", "long.md", long.as_bytes()).await.unwrap();
-        let about = About {
+        let about = UploadMetadata {
             case_id: Some("case-1".to_owned()),
             tags: vec!["a".to_owned(), "quoted \"б\"".to_owned()],
             description: Some("first\0 batch".to_owned()),
@@ -36,7 +36,7 @@ async fn a_record_says_what_was_sent_and_the_content_comes_back() {
             tags: about.tags.clone(),
             description: Some("first\u{fffd} batch".to_owned()),
             uploaded_at: world.clock.now(),
-            status: Status::Uploaded,
+            status: FileStatus::Uploaded,
             job_id: None,
             error: None,
             page_count: None,
@@ -61,14 +61,16 @@ async fn the_same_content_is_on_the_disk_once_and_goes_with_its_last_record() {
         let world = World::new(db).await;
         let first = world.receive("user:1", "a.txt", b"hello").await.unwrap();
         let again = world.receive("user:1", "b.txt", b"hello").await.unwrap();
-        let mine = world.keep("user:1", &About::default(), vec![first, again]).await;
+        let mine = world.keep("user:1", &UploadMetadata::default(), vec![first, again]).await;
         let theirs = world.receive("user:2", "c.txt", b"hello").await.unwrap();
-        let theirs = world.keep("user:2", &About::default(), vec![theirs]).await;
+        let theirs = world.keep("user:2", &UploadMetadata::default(), vec![theirs]).await;
         // The second of the batch had the first before it; what user:1 has is not told to user:2.
         let before = [&mine[0], &mine[1], &theirs[0]].map(|it| it.stored_before);
         assert_eq!(before, [false, true, false]);
         let third = world.receive("user:1", "d.txt", b"hello").await.unwrap();
-        assert!(world.keep("user:1", &About::default(), vec![third]).await[0].stored_before);
+        assert!(
+            world.keep("user:1", &UploadMetadata::default(), vec![third]).await[0].stored_before
+        );
         assert_eq!(world.on_disk().len(), 1);
         world.delete(&mine[0].file.id).await;
         world.delete(&mine[1].file.id).await;
@@ -96,7 +98,7 @@ async fn a_batch_that_is_not_committed_leaves_no_record() {
         let receipt = world.receive("user:1", "a.txt", b"hello").await.unwrap();
         let hash = receipt.hash();
         let mut tx = db.begin().await.unwrap();
-        let about = About::default();
+        let about = UploadMetadata::default();
         let kept = world.documents.keep(&mut tx, "user:1", &about, vec![receipt]).await.unwrap();
         drop(tx);
         let found = world.documents.find(&kept[0].file.id).await;
@@ -110,7 +112,8 @@ async fn a_batch_that_is_not_committed_leaves_no_record() {
 #[tokio::test(flavor = "multi_thread")]
 async fn uploads_are_counted_by_owner_even_across_a_restart() {
     on_every_engine(async |db| {
-        let rules = Rules { uploads_per_minute: 2, uploads_per_hour: 3, ..Rules::default() };
+        let rules =
+            UploadLimits { uploads_per_minute: 2, uploads_per_hour: 3, ..UploadLimits::default() };
         let world = World::under(db, rules.clone()).await;
         world.documents.begin("user:1", "a.txt").await.unwrap();
         world.clock.advance(Duration::from_secs(20));
@@ -137,7 +140,7 @@ async fn uploads_are_counted_by_owner_even_across_a_restart() {
 #[tokio::test(flavor = "multi_thread")]
 async fn uploads_at_once_are_counted_one_by_one() {
     on_every_engine(async |db| {
-        let rules = Rules { uploads_per_minute: 5, ..Rules::default() };
+        let rules = UploadLimits { uploads_per_minute: 5, ..UploadLimits::default() };
         let world = World::under(db, rules).await;
         let mut tasks = tokio::task::JoinSet::new();
         for _ in 0..12 {
@@ -153,9 +156,9 @@ async fn uploads_at_once_are_counted_one_by_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_owner_stores_so_much_and_a_file_is_so_large() {
     on_every_engine(async |db| {
-        let rules = Rules { file_bytes: 10, owner_bytes: 15, ..Rules::default() };
+        let rules = UploadLimits { file_bytes: 10, owner_bytes: 15, ..UploadLimits::default() };
         let world = World::under(db, rules).await;
-        let about = About::default();
+        let about = UploadMetadata::default();
         let refused = world.receive("user:1", "a.txt", b"12345678901").await.err().unwrap();
         assert_eq!(refused.code(), "file_too_large");
         assert!(world.on_disk().is_empty());

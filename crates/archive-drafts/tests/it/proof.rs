@@ -1,7 +1,9 @@
 //! Everything that a digest says, checked against the pages by machine.
 
 use archive_drafts::{Digest, Draft};
-use archive_integrity::{Insight, Options, Source, SourceText, Span, Support, Test, Verdict};
+use archive_integrity::{
+    CitedSource, Insight, IntegrityTest, SourceText, Span, Support, TestOptions, Verdict,
+};
 use archive_text::{PageText, Passage};
 
 fn slice(page: &PageText<'_>, start: u32, end: u32) -> String {
@@ -31,7 +33,7 @@ pub(crate) fn verify(pages: &[PageText<'_>], digest: &Digest) {
 }
 
 fn insight(place: usize, draft: &Draft) -> Insight {
-    let source = |it: &Passage| Source {
+    let source = |it: &Passage| CitedSource {
         file_hash: "f".to_owned(),
         page: Some(it.page),
         span: Some(Span { start: it.start as usize, end: it.end as usize }),
@@ -56,7 +58,12 @@ pub(crate) fn doubts(pages: &[PageText<'_>], digest: &Digest) -> Vec<String> {
     }];
     let insights: Vec<Insight> =
         digest.drafts.iter().enumerate().map(|(place, it)| insight(place, it)).collect();
-    let report = archive_integrity::run(Test::FactCheck, &insights, &texts, &Options::default());
+    let report = archive_integrity::run(
+        IntegrityTest::FactCheck,
+        &insights,
+        &texts,
+        &TestOptions::default(),
+    );
     let mut list = Vec::new();
     for (detail, draft) in report.details.iter().zip(&digest.drafts) {
         let refuted = detail.claims.iter().any(|it| it.support == Support::Contradicted);

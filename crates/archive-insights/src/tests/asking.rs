@@ -16,24 +16,24 @@ async fn an_insight_comes_back_as_it_was_told() {
             passage: Passage { page: 3, start: 10, end: 20, quote },
             part: Some("a.eml/b.pdf".to_owned()),
         };
-        let told = NewInsight {
+        let fields = NewInsight {
             category: Some("citation".to_owned()),
             tags: vec!["urgent".to_owned(), "ключ".to_owned()],
             entities: json!({"parties": ["A", {"b": null}]}).as_object().unwrap().clone(),
             citations: vec!["410 U.S. 113".to_owned()],
             confidence: 0.1 + 0.2,
-            meaning: Some("seldom wrong".to_owned()),
+            confidence_meaning: Some("seldom wrong".to_owned()),
             page: Some(3),
             sources: vec![source],
             sources_total: 7,
-            made_by: Some("job".to_owned()),
+            job_id: Some("job".to_owned()),
             ..insight("me", Some("case"), "Title 🙂", "content «и» ещё")
         };
-        let ids = world.add(vec![told.clone()]).await;
-        let found = world.query(&visibility("me", &[]), &Ask::default()).await;
+        let ids = world.add(vec![fields.clone()]).await;
+        let found = world.query(&visibility("me", &[]), &InsightQuery::default()).await;
         assert_eq!(found.total, 1);
         let (kept, snippet) = &found.insights[0];
-        assert_eq!((&kept.id, kept.created_at, &kept.told), (&ids[0], START, &told));
+        assert_eq!((&kept.id, kept.created_at, &kept.fields), (&ids[0], START, &fields));
         assert_eq!(*snippet, None);
     })
     .await;
@@ -132,8 +132,12 @@ async fn everybody_finds_their_own_and_what_they_see() {
         ];
         for (visibility, case_id, expected) in rows {
             for keywords in [None, Some("word".to_owned()), Some("wor*".to_owned())] {
-                let ask =
-                    Ask { keywords, case_id: case_id.clone(), descending: false, ..Ask::default() };
+                let ask = InsightQuery {
+                    keywords,
+                    case_id: case_id.clone(),
+                    descending: false,
+                    ..InsightQuery::default()
+                };
                 let found = world.query(&visibility, &ask).await;
                 let titles: Vec<&str> =
                     found.insights.iter().map(|it| it.0.title.as_str()).collect();
@@ -157,14 +161,17 @@ async fn the_more_relevant_comes_first() {
             insight("me", None, "thrice", &format!("estoppel estoppel {filler} estoppel")),
         ];
         world.add(new.to_vec()).await;
-        let ask =
-            Ask { keywords: Some("estoppel".to_owned()), sort: Sort::Relevance, ..Ask::default() };
+        let ask = InsightQuery {
+            keywords: Some("estoppel".to_owned()),
+            sort: SortKey::Relevance,
+            ..InsightQuery::default()
+        };
         let found = world.query(&visibility("me", &[]), &ask).await;
         let titles: Vec<&str> = found.insights.iter().map(|it| it.0.title.as_str()).collect();
         assert_eq!(titles, ["estoppel", "thrice", "once"]);
         let shown = found.insights[2].1.as_deref().unwrap();
         assert!(shown.contains("**estoppel**"), "{shown}");
-        let ask = Ask { descending: false, ..ask };
+        let ask = InsightQuery { descending: false, ..ask };
         let found = world.query(&visibility("me", &[]), &ask).await;
         assert_eq!(found.insights[0].0.title, "once");
     })
@@ -223,11 +230,11 @@ async fn insights_of_large_cases_are_not_behind_those_of_small_ones() {
         new.push(insight("me", Some("large"), "strong", &format!("estoppel estoppel {filler}")));
         new.push(insight("me", Some("small"), "middle", &format!("estoppel {filler}")));
         world.add(new).await;
-        let ask = Ask {
+        let ask = InsightQuery {
             keywords: Some("estoppel".to_owned()),
-            sort: Sort::Relevance,
+            sort: SortKey::Relevance,
             limit: 3,
-            ..Ask::default()
+            ..InsightQuery::default()
         };
         let found = world.query(&visibility("me", &["large", "small"]), &ask).await;
         let titles: Vec<&str> = found.insights.iter().map(|it| it.0.title.as_str()).collect();

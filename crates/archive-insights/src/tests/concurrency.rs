@@ -14,21 +14,21 @@ async fn write(insights: Insights, db: Db, writer: usize) {
     for batch in 0..BATCHES {
         let new = (0..BATCH).map(|_| NewInsight {
             file_id: file.clone(),
-            made_by: Some("job".to_owned()),
+            job_id: Some("job".to_owned()),
             ..insight("me", Some("c"), "a title", "some word of content")
         });
         let mut tx = db.begin().await.unwrap();
         if batch % 3 == 2 {
-            insights.replace_made(&mut tx, &file, new.collect()).await.unwrap();
+            insights.replace_extracted(&mut tx, &file, new.collect()).await.unwrap();
         } else {
             insights.add(&mut tx, new.collect()).await.unwrap();
         }
         tx.commit().await.unwrap();
         // What is committed is found by the next question, whatever others write.
-        let ask = Ask {
+        let ask = InsightQuery {
             file_id: Some(file.clone()),
             keywords: Some("word".to_owned()),
-            ..Ask::default()
+            ..InsightQuery::default()
         };
         let found = insights.query(&visibility("me", &[]), &ask).await.unwrap();
         let kept = if batch < 2 { batch + 1 } else { (batch - 2) % 3 + 1 };
@@ -36,7 +36,7 @@ async fn write(insights: Insights, db: Db, writer: usize) {
     }
 }
 
-async fn read(insights: Insights, ask: Ask) {
+async fn read(insights: Insights, ask: InsightQuery) {
     for _ in 0..100 {
         let found = insights.query(&visibility("me", &["c"]), &ask).await.unwrap();
         assert_eq!(found.total, found.insights.len() as u64, "the total is that of the rows");
@@ -54,8 +54,8 @@ async fn totals_are_those_of_the_rows_while_others_write() {
         }
         for keywords in [Some("word"), Some("\"some word\" tit*"), None] {
             let keywords = keywords.map(str::to_owned);
-            let sort = if keywords.is_some() { Sort::Relevance } else { Sort::Confidence };
-            let ask = Ask { keywords, sort, limit: 1_000, ..Ask::default() };
+            let sort = if keywords.is_some() { SortKey::Relevance } else { SortKey::Confidence };
+            let ask = InsightQuery { keywords, sort, limit: 1_000, ..InsightQuery::default() };
             tasks.spawn(read(world.insights.clone(), ask));
         }
         while let Some(done) = tasks.join_next().await {

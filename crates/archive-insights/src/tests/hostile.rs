@@ -54,10 +54,12 @@ async fn no_keywords_fail() {
         world.add(vec![insight("me", None, "a", "b NEAR the title and a AND b")]).await;
         let me = visibility("me", &["c1", "c2"]);
         for keywords in KEYWORDS {
-            for sort in [Sort::Relevance, Sort::CreatedAt] {
+            for sort in [SortKey::Relevance, SortKey::CreatedAt] {
                 let keywords = Some(keywords.to_owned());
                 let tags = vec![];
-                world.query(&me, &Ask { keywords, sort, tags, ..Ask::default() }).await;
+                world
+                    .query(&me, &InsightQuery { keywords, sort, tags, ..InsightQuery::default() })
+                    .await;
             }
         }
         assert_eq!(world.titles(&me, "AND near").await, ["a"]);
@@ -66,7 +68,7 @@ async fn no_keywords_fail() {
             let keywords =
                 r#"[ -~\u{0}-\u{2ff}«»а-яё"*]{0,60}"#.new_tree(&mut runner).unwrap().current();
             let tags = vec![keywords.clone()];
-            let ask = Ask { keywords: Some(keywords), tags, ..Ask::default() };
+            let ask = InsightQuery { keywords: Some(keywords), tags, ..InsightQuery::default() };
             assert!(world.insights.query(&me, &ask).await.is_ok(), "{ask:?}");
         }
     })
@@ -93,7 +95,7 @@ async fn no_text_is_too_odd_to_keep_and_find() {
         }
         let me = visibility("me\0", &[]);
         assert_eq!(world.titles(&me, "needle").await.len(), 5);
-        assert_eq!(world.query(&me, &Ask::default()).await.total, texts.len() as u64);
+        assert_eq!(world.query(&me, &InsightQuery::default()).await.total, texts.len() as u64);
         assert_eq!(world.titles(&me, "日本語").await.len(), 1);
         assert_eq!(world.titles(&me, "हिन्दी").await.len(), 1);
     })
@@ -109,7 +111,12 @@ async fn offsets_and_limits_have_no_edge() {
         for keywords in [None, Some("word".to_owned())] {
             let rows = [(0, 0, 0), (5, 20, 0), (u64::MAX, 20, 0), (3, u32::MAX, 2), (4, 1, 1)];
             for (offset, limit, expected) in rows {
-                let ask = Ask { keywords: keywords.clone(), offset, limit, ..Ask::default() };
+                let ask = InsightQuery {
+                    keywords: keywords.clone(),
+                    offset,
+                    limit,
+                    ..InsightQuery::default()
+                };
                 let found = world.query(&me, &ask).await;
                 assert_eq!((found.insights.len(), found.total), (expected, 5), "{offset} {limit}");
             }
@@ -128,8 +135,9 @@ async fn thousands_of_cases_are_one_question() {
         let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
         let me = visibility("me", &cases);
         for keywords in [None, Some("word".to_owned())] {
-            for sort in [Sort::Relevance, Sort::Confidence] {
-                let ask = Ask { keywords: keywords.clone(), sort, ..Ask::default() };
+            for sort in [SortKey::Relevance, SortKey::Confidence] {
+                let ask =
+                    InsightQuery { keywords: keywords.clone(), sort, ..InsightQuery::default() };
                 assert_eq!(world.query(&me, &ask).await.total, 6);
             }
         }

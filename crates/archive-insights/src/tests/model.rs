@@ -42,7 +42,7 @@ fn any_insight() -> impl Strategy<Value = NewInsight> {
         tags: rest.2.into_iter().map(str::to_owned).collect(),
         confidence: f64::from(rest.3) / 4.0,
         category: owned(rest.4),
-        made_by: made.then(|| "job".to_owned()),
+        job_id: made.then(|| "job".to_owned()),
         ..insight(names.0, names.1, &rest.0, &rest.1)
     })
 }
@@ -56,15 +56,16 @@ fn any_keywords() -> impl Strategy<Value = String> {
         .prop_map(|terms| terms.join(" "))
 }
 
-fn any_ask() -> impl Strategy<Value = Ask> {
+fn any_ask() -> impl Strategy<Value = InsightQuery> {
     let words = (prop::option::weighted(0.7, any_keywords()), subsequence(&TAGS[..], 0..=2));
     let names = (some(&MODELS), some(&["f1", "f2", "f3"]), some(&CASES), some(&["party", "judge"]));
     let numbers =
         (prop::option::of(0..40_i64), prop::option::of(0..40_i64), prop::option::of(0..5_u8));
-    let sort = (select(&[Sort::CreatedAt, Sort::Confidence, Sort::Relevance][..]), any::<bool>());
+    let sort =
+        (select(&[SortKey::CreatedAt, SortKey::Confidence, SortKey::Relevance][..]), any::<bool>());
     let often = prop::bool::weighted(0.3);
     (words, names, numbers, sort, (often, often, often, often)).prop_map(
-        |(words, names, numbers, sort, keep)| Ask {
+        |(words, names, numbers, sort, keep)| InsightQuery {
             keywords: words.0,
             tags: words.1.into_iter().map(str::to_owned).collect(),
             source_llm: owned(names.0.filter(|_| keep.0)),
@@ -82,7 +83,7 @@ fn any_ask() -> impl Strategy<Value = Ask> {
     )
 }
 
-fn has(text: &str, ask: &Ask) -> Vec<bool> {
+fn has(text: &str, ask: &InsightQuery) -> Vec<bool> {
     let terms = parse(ask.keywords.as_deref().unwrap_or("")).unwrap();
     let words: Vec<Word> = words(text).collect();
     let found = |term: &crate::keywords::Term| {
@@ -91,7 +92,7 @@ fn has(text: &str, ask: &Ask) -> Vec<bool> {
     terms.iter().map(found).collect()
 }
 
-fn lets_through(visibility: &Visibility, ask: &Ask, it: &Insight) -> bool {
+fn lets_through(visibility: &Visibility, ask: &InsightQuery, it: &Insight) -> bool {
     let equal = |filter: &Option<String>, value: Option<&str>| {
         filter.as_deref().is_none_or(|filter| Some(filter) == value)
     };
@@ -110,14 +111,14 @@ fn lets_through(visibility: &Visibility, ask: &Ask, it: &Insight) -> bool {
 }
 
 /// The ids in order, where plain loops can know it, and in order of making otherwise.
-fn expected(kept: &[Insight], visibility: &Visibility, ask: &Ask) -> Vec<String> {
+fn expected(kept: &[Insight], visibility: &Visibility, ask: &InsightQuery) -> Vec<String> {
     let mut all: Vec<&Insight> =
         kept.iter().filter(|it| lets_through(visibility, ask, it)).collect();
     match ask.sort {
-        Sort::Confidence => {
+        SortKey::Confidence => {
             all.sort_by(|a, b| a.confidence.total_cmp(&b.confidence).then(a.id.cmp(&b.id)))
         }
-        Sort::CreatedAt | Sort::Relevance => {
+        SortKey::CreatedAt | SortKey::Relevance => {
             all.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)))
         }
     }
@@ -127,7 +128,7 @@ fn expected(kept: &[Insight], visibility: &Visibility, ask: &Ask) -> Vec<String>
     all.into_iter().map(|it| it.id.clone()).collect()
 }
 
-async fn ids(world: &World, visibility: &Visibility, ask: &Ask) -> (Vec<String>, u64) {
+async fn ids(world: &World, visibility: &Visibility, ask: &InsightQuery) -> (Vec<String>, u64) {
     let found = world.query(visibility, ask).await;
     for (insight, shown) in &found.insights {
         assert_eq!(shown.is_some(), ask.keywords.is_some(), "{ask:?} {insight:?}");
@@ -136,11 +137,11 @@ async fn ids(world: &World, visibility: &Visibility, ask: &Ask) -> (Vec<String>,
     (found.insights.into_iter().map(|it| it.0.id).collect(), found.total)
 }
 
-async fn check(world: &World, kept: &[Insight], visibility: &Visibility, ask: &Ask) {
+async fn check(world: &World, kept: &[Insight], visibility: &Visibility, ask: &InsightQuery) {
     let (found, total) = ids(world, visibility, ask).await;
     let mut expected = expected(kept, visibility, ask);
     let mut compared = found.clone();
-    if ask.sort == Sort::Relevance && ask.keywords.is_some() {
+    if ask.sort == SortKey::Relevance && ask.keywords.is_some() {
         expected.sort();
         compared.sort();
     }
@@ -148,7 +149,7 @@ async fn check(world: &World, kept: &[Insight], visibility: &Visibility, ask: &A
     assert_eq!(total, expected.len() as u64, "{ask:?}");
     let mut paged = Vec::new();
     for page in 0..=expected.len() / 7 {
-        let ask = Ask { limit: 7, offset: page as u64 * 7, ..ask.clone() };
+        let ask = InsightQuery { limit: 7, offset: page as u64 * 7, ..ask.clone() };
         let (some, total_here) = ids(world, visibility, &ask).await;
         assert_eq!(total_here, total);
         paged.extend(some);
@@ -168,18 +169,19 @@ async fn the_store_answers_as_plain_loops_do() {
                 .new_tree(&mut runner)
                 .unwrap()
                 .current();
-            for told in some {
+            for fields in some {
                 world.clock.set(Millis(START.0 + i64::try_from(kept.len() / 3).unwrap()));
-                let id = world.add(vec![told.clone()]).await.remove(0);
+                let id = world.add(vec![fields.clone()]).await.remove(0);
                 let created_at = Millis(START.0 + i64::try_from(kept.len() / 3).unwrap());
-                kept.push(Insight { id, created_at, told });
+                kept.push(Insight { id, created_at, fields });
             }
             if round % 3 == 2 {
                 let mut tx = world.db.begin().await.unwrap();
-                let gone = world.insights.replace_made(&mut tx, "f1", Vec::new()).await.unwrap();
+                let gone =
+                    world.insights.replace_extracted(&mut tx, "f1", Vec::new()).await.unwrap();
                 tx.commit().await.unwrap();
                 assert!(gone.is_empty());
-                kept.retain(|it| it.file_id != "f1" || it.made_by.is_none());
+                kept.retain(|it| it.file_id != "f1" || it.job_id.is_none());
             }
             for _ in 0..40 {
                 let ask = any_ask().new_tree(&mut runner).unwrap().current();

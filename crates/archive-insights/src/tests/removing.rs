@@ -2,29 +2,29 @@
 
 use super::*;
 
-fn of(file: &str, title: &str, made_by: Option<&str>) -> NewInsight {
+fn of(file: &str, title: &str, job_id: Option<&str>) -> NewInsight {
     NewInsight {
         file_id: file.to_owned(),
-        made_by: made_by.map(str::to_owned),
+        job_id: job_id.map(str::to_owned),
         tags: vec!["tag".to_owned()],
         ..insight("me", Some("c1"), title, "some word")
     }
 }
 
-async fn found(world: &World, ask: Ask) -> Vec<String> {
+async fn found(world: &World, ask: InsightQuery) -> Vec<String> {
     let me = visibility("me", &["c1"]);
-    let ask = Ask { descending: false, ..ask };
+    let ask = InsightQuery { descending: false, ..ask };
     let found = world.query(&me, &ask).await;
-    found.insights.into_iter().map(|it| it.0.told.title).collect()
+    found.insights.into_iter().map(|it| it.0.fields.title).collect()
 }
 
 /// By words, by tags and by rows.
 #[track_caller]
-fn asks() -> [Ask; 3] {
+fn asks() -> [InsightQuery; 3] {
     [
-        Ask { keywords: Some("word".to_owned()), ..Ask::default() },
-        Ask { tags: vec!["tag".to_owned()], ..Ask::default() },
-        Ask::default(),
+        InsightQuery { keywords: Some("word".to_owned()), ..InsightQuery::default() },
+        InsightQuery { tags: vec!["tag".to_owned()], ..InsightQuery::default() },
+        InsightQuery::default(),
     ]
 }
 
@@ -34,14 +34,14 @@ async fn what_is_deleted_is_gone_from_rows_and_index() {
         let world = World::new(db).await;
         world.add(vec![of("a", "a1", None), of("b", "b1", None), of("a", "a2", Some("j"))]).await;
         let mut tx = world.db.begin().await.unwrap();
-        assert_eq!(world.insights.delete_of_file(&mut tx, "a").await.unwrap(), 2);
+        assert_eq!(world.insights.delete_by_file(&mut tx, "a").await.unwrap(), 2);
         drop(tx);
         for ask in asks() {
             assert_eq!(found(&world, ask).await, ["a1", "b1", "a2"], "it was rolled back");
         }
         let mut tx = world.db.begin().await.unwrap();
-        assert_eq!(world.insights.delete_of_file(&mut tx, "a").await.unwrap(), 2);
-        assert_eq!(world.insights.delete_of_file(&mut tx, "a").await.unwrap(), 0);
+        assert_eq!(world.insights.delete_by_file(&mut tx, "a").await.unwrap(), 2);
+        assert_eq!(world.insights.delete_by_file(&mut tx, "a").await.unwrap(), 0);
         tx.commit().await.unwrap();
         for ask in asks() {
             assert_eq!(found(&world, ask).await, ["b1"]);
@@ -67,16 +67,16 @@ async fn processing_again_replaces_what_processing_made() {
             .await;
         let mut tx = world.db.begin().await.unwrap();
         let new = vec![of("a", "made again", Some("j2"))];
-        world.insights.replace_made(&mut tx, "a", new).await.unwrap();
+        world.insights.replace_extracted(&mut tx, "a", new).await.unwrap();
         tx.commit().await.unwrap();
         for ask in asks() {
             assert_eq!(found(&world, ask).await, ["stored", "other", "made again"]);
         }
         let me = visibility("me", &[]);
-        let (of_file, total) = world.insights.of_file(&me, "a", 1).await.unwrap();
-        assert_eq!((of_file.len(), of_file[0].title.as_str(), total), (1, "stored", 2));
-        assert_eq!(world.insights.count_of_file(&me, "a").await.unwrap(), 2);
-        assert_eq!(world.insights.count_of_file(&visibility("eve", &[]), "a").await.unwrap(), 0);
+        let (list_by_file, total) = world.insights.list_by_file(&me, "a", 1).await.unwrap();
+        assert_eq!((list_by_file.len(), list_by_file[0].title.as_str(), total), (1, "stored", 2));
+        assert_eq!(world.insights.count_by_file(&me, "a").await.unwrap(), 2);
+        assert_eq!(world.insights.count_by_file(&visibility("eve", &[]), "a").await.unwrap(), 0);
     })
     .await;
 }

@@ -59,7 +59,7 @@ impl Cast {
         Some((*actor, Span { start: first.start, end: last.end }))
     }
 
-    /// Who says «I» in a text: `I, Vale`, `Report of Vale`, `Sincerely, Vale`.
+    /// Who says «I» in a text: `I, Vale`, `TestReport of Vale`, `Sincerely, Vale`.
     pub(crate) fn author(&self, page: &Reading<'_>) -> Option<Actor> {
         let word = |at: usize| page.words.get(at).map(Word::fold).unwrap_or_default();
         let named = page.marks.iter().enumerate().filter_map(|(order, it)| match &it.value {

@@ -1,7 +1,7 @@
 //! Makes labelled insights by rules: a document from a template, faithful insights from the same
 //! values, and corrupted ones in which exactly one value is not the document's.
 
-use archive_integrity::{Insight, Source, SourceText};
+use archive_integrity::{CitedSource, Insight, SourceText};
 
 pub(crate) struct Family {
     pub(crate) plaintiffs: &'static [&'static str],
@@ -270,7 +270,10 @@ pub(crate) fn cases(family: &Family, rounds: u64, seed: u64) -> Vec<Case> {
                     let insight = Insight {
                         id: format!("insight-{}", list.len()),
                         content,
-                        sources: vec![Source { file_hash: hash.clone(), ..Source::default() }],
+                        sources: vec![CitedSource {
+                            file_hash: hash.clone(),
+                            ..CitedSource::default()
+                        }],
                         ..Insight::default()
                     };
                     list.push(Case { rule, insight, source: source.clone() });

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use archive_integrity::{Options, Test, Verdict, run};
+use archive_integrity::{IntegrityTest, TestOptions, Verdict, run};
 
 use crate::corpus::{Family, Rule, cases};
 use crate::{held, tuning, tuning_more};
@@ -17,8 +17,12 @@ fn measure(name: &str, family: &Family, show: bool) -> Figures {
     let mut counts: BTreeMap<Rule, (u32, u32)> = BTreeMap::new();
     for case in cases(family, 6, 0x5eed_1234_9876) {
         let texts = [case.source];
-        let report =
-            run(Test::FactCheck, std::slice::from_ref(&case.insight), &texts, &Options::default());
+        let report = run(
+            IntegrityTest::FactCheck,
+            std::slice::from_ref(&case.insight),
+            &texts,
+            &TestOptions::default(),
+        );
         let detail = &report.details[0];
         let flagged = detail.verdict != Verdict::Passed;
         let count = counts.entry(case.rule).or_default();

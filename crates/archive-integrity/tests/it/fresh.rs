@@ -15,7 +15,8 @@
 use std::collections::BTreeMap;
 
 use archive_integrity::{
-    Detail, Insight, Options, RuleState, Source, SourceText, Support, Test, Verdict, run,
+    CitedSource, Insight, InsightReport, IntegrityTest, RuleStatus, SourceText, Support,
+    TestOptions, Verdict, run,
 };
 
 /// One hand's documents, and the pairs of statements that go with them.
@@ -163,10 +164,10 @@ struct Trial {
     text: String,
 }
 
-fn judge(test: Test, document: &Document, trials: &[Trial]) -> Vec<Detail> {
+fn judge(test: IntegrityTest, document: &Document, trials: &[Trial]) -> Vec<InsightReport> {
     let texts = [SourceText { file_hash: "file".to_owned(), pages: vec![document.text.clone()] }];
     let insights: Vec<Insight> = trials.iter().map(|it| insight(&it.text, 0)).collect();
-    run(test, &insights, &texts, &Options::default()).details
+    run(test, &insights, &texts, &TestOptions::default()).details
 }
 
 fn insight(content: &str, created_ms: i64) -> Insight {
@@ -174,7 +175,7 @@ fn insight(content: &str, created_ms: i64) -> Insight {
         id: format!("at {created_ms}"),
         content: content.to_owned(),
         created_ms,
-        sources: vec![Source { file_hash: "file".to_owned(), ..Source::default() }],
+        sources: vec![CitedSource { file_hash: "file".to_owned(), ..CitedSource::default() }],
         ..Insight::default()
     }
 }
@@ -182,9 +183,9 @@ fn insight(content: &str, created_ms: i64) -> Insight {
 /// What came of one test over a set, all in all and kind by kind.
 fn measure(
     set: &Set,
-    test: Test,
+    test: IntegrityTest,
     trials: impl Fn(&Document) -> Vec<Trial>,
-    is_flagged: impl Fn(&Trial, &Detail) -> bool,
+    is_flagged: impl Fn(&Trial, &InsightReport) -> bool,
 ) -> Tally {
     let mut all = Tally::default();
     let mut kinds: BTreeMap<String, (u32, u32)> = BTreeMap::new();
@@ -249,31 +250,31 @@ fn tones(document: &Document, is_bad: impl Fn(&str) -> bool) -> Vec<Trial> {
     list
 }
 
-fn failed(_: &Trial, detail: &Detail) -> bool {
+fn failed(_: &Trial, detail: &InsightReport) -> bool {
     detail.verdict != Verdict::Passed
 }
 
 fn fact_check(set: &Set) -> Tally {
-    measure(set, Test::FactCheck, facts, failed)
+    measure(set, IntegrityTest::FactCheck, facts, failed)
 }
 
 fn honesty(set: &Set) -> Tally {
-    measure(set, Test::Honesty, |it| tones(it, |mark| mark == "h"), failed)
+    measure(set, IntegrityTest::Honesty, |it| tones(it, |mark| mark == "h"), failed)
 }
 
 fn bias(set: &Set) -> Tally {
-    measure(set, Test::Bias, |it| tones(it, |mark| mark == "b"), failed)
+    measure(set, IntegrityTest::Bias, |it| tones(it, |mark| mark == "b"), failed)
 }
 
 fn ten_rules(set: &Set) -> Tally {
     let is_rule = |mark: &str| mark.parse::<usize>().is_ok();
     measure(
         set,
-        Test::TenRules,
+        IntegrityTest::TenRules,
         |it| tones(it, is_rule),
         |trial, detail| match trial.kind.parse::<usize>() {
             Ok(rule) => {
-                matches!(detail.rules[rule - 1].state, RuleState::Broken | RuleState::Advised)
+                matches!(detail.rules[rule - 1].state, RuleStatus::Broken | RuleStatus::Advised)
             }
             Err(_) => detail.verdict != Verdict::Passed,
         },
@@ -286,7 +287,7 @@ fn opinion_drift(set: &Set) -> Tally {
         let Some((mark, pair)) = line.split_once(' ') else { continue };
         let Some((early, late)) = pair.split_once(" => ") else { continue };
         let pair = [insight(early, 1_000), insight(late, 86_400_000)];
-        let report = run(Test::OpinionDrift, &pair, &[], &Options::default());
+        let report = run(IntegrityTest::OpinionDrift, &pair, &[], &TestOptions::default());
         let detail = &report.details[1];
         let turned = detail.findings.iter().any(|it| it.code != "too_little_evidence")
             && detail.verdict != Verdict::Passed;

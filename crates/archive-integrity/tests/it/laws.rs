@@ -1,7 +1,9 @@
 //! What holds for every text: no panic, a score between 0 and 1 that the verdict follows, lists
 //! within their limits, and the same answer twice.
 
-use archive_integrity::{Insight, Options, Source, SourceText, Test, Verdict, run};
+use archive_integrity::{
+    CitedSource, Insight, IntegrityTest, SourceText, TestOptions, Verdict, run,
+};
 use proptest::prelude::*;
 
 /// Pieces that the recognisers look for, in any order and with any rubbish between them.
@@ -28,7 +30,7 @@ proptest! {
 
     #[test]
     fn any_text_is_answered(content in text(), other in text(), page in text(), max in 0_usize..4) {
-        let source = Source { file_hash: "f".to_owned(), page: Some(1), span: None, quote: other.clone() };
+        let source = CitedSource { file_hash: "f".to_owned(), page: Some(1), span: None, quote: other.clone() };
         let insight = |id: &str, content: String| Insight {
             id: id.to_owned(),
             content,
@@ -38,8 +40,8 @@ proptest! {
         let insights = [insight("a", content), insight("b", other)];
         let length = page.chars().count();
         let texts = [SourceText { file_hash: "f".to_owned(), pages: vec![page] }];
-        let options = Options { topic: None, findings_max: max };
-        for test in Test::ALL {
+        let options = TestOptions { topic: None, findings_max: max };
+        for test in IntegrityTest::ALL {
             let report = run(test, &insights, &texts, &options);
             let again = run(test, &insights, &texts, &options);
             prop_assert_eq!(format!("{report:?}"), format!("{again:?}"));
@@ -57,20 +59,20 @@ proptest! {
 }
 
 #[track_caller]
-fn verdict(test: Test, content: &str, page: &str) -> (Verdict, Vec<String>) {
+fn verdict(test: IntegrityTest, content: &str, page: &str) -> (Verdict, Vec<String>) {
     let insight = Insight { id: "a".to_owned(), content: content.to_owned(), ..Insight::default() };
     let texts = [SourceText { file_hash: "f".to_owned(), pages: vec![page.to_owned()] }];
-    let report = run(test, &[insight], &texts, &Options::default());
+    let report = run(test, &[insight], &texts, &TestOptions::default());
     (report.details[0].verdict, report.details[0].issues())
 }
 
 #[test]
 fn too_little_evidence_is_a_warning_that_says_so() {
     for (test, content) in [
-        (Test::FactCheck, "The court denied it on May 4, 2020."),
-        (Test::Honesty, "The court denied it on May 4, 2020."),
-        (Test::Bias, "Yes."),
-        (Test::OpinionDrift, "The court denied it on May 4, 2020."),
+        (IntegrityTest::FactCheck, "The court denied it on May 4, 2020."),
+        (IntegrityTest::Honesty, "The court denied it on May 4, 2020."),
+        (IntegrityTest::Bias, "Yes."),
+        (IntegrityTest::OpinionDrift, "The court denied it on May 4, 2020."),
     ] {
         let (verdict, issues) = verdict(test, content, "");
         assert_eq!(verdict, Verdict::Warning, "{}", test.word());
@@ -89,7 +91,7 @@ fn russian_claims_are_checked_too() {
         ("Суд взыскал 500 000 руб. долга.", Verdict::Passed),
         ("Суд удовлетворил иск 5 марта 2021 года.", Verdict::Failed),
     ] {
-        let (got, issues) = verdict(Test::FactCheck, content, page);
+        let (got, issues) = verdict(IntegrityTest::FactCheck, content, page);
         assert_eq!(got, want, "{content} {issues:?}");
     }
 }
@@ -104,7 +106,7 @@ fn a_source_quote_must_stand_where_it_is_said_to() {
         (2, "rent is due", Verdict::Failed),
         (1, "rent is waived forever", Verdict::Warning),
     ] {
-        let source = Source {
+        let source = CitedSource {
             file_hash: "f".to_owned(),
             page: Some(page),
             span: None,
@@ -115,7 +117,7 @@ fn a_source_quote_must_stand_where_it_is_said_to() {
             sources: vec![source],
             ..Insight::default()
         };
-        let report = run(Test::FactCheck, &[insight], &texts, &Options::default());
+        let report = run(IntegrityTest::FactCheck, &[insight], &texts, &TestOptions::default());
         assert_eq!(report.details[0].verdict, want, "{quote} {:?}", report.details[0].issues());
     }
 }

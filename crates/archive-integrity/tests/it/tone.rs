@@ -1,7 +1,9 @@
 //! `honesty`, `bias`, `opinion_drift` and `ten_rules` on labelled insights made by rules, with
 //! documents and names of their own.
 
-use archive_integrity::{Insight, Options, RuleState, Source, SourceText, Test, Verdict, run};
+use archive_integrity::{
+    CitedSource, Insight, IntegrityTest, RuleStatus, SourceText, TestOptions, Verdict, run,
+};
 
 const PEOPLE: [(&str, &str); 5] = [
     ("Agnes Thorley", "Bexley Marine LLC"),
@@ -113,7 +115,7 @@ fn fill(text: &str, people: (&str, &str)) -> String {
 }
 
 fn insight(id: usize, content: String, created_ms: i64) -> Insight {
-    let source = Source { file_hash: "file".to_owned(), ..Source::default() };
+    let source = CitedSource { file_hash: "file".to_owned(), ..CitedSource::default() };
     Insight {
         id: format!("i{id}"),
         content,
@@ -146,7 +148,7 @@ impl Tally {
     }
 
     #[track_caller]
-    fn check(&self, test: Test) {
+    fn check(&self, test: IntegrityTest) {
         let share = |part: u32, rest: u32| f64::from(part) / f64::from((part + rest).max(1));
         let all = self.hit + self.missed + self.vain + self.calm;
         let (precision, recall) = (share(self.hit, self.vain), share(self.hit, self.missed));
@@ -160,7 +162,7 @@ fn page(people: (&str, &str)) -> [SourceText; 1] {
     [SourceText { file_hash: "file".to_owned(), pages: vec![fill(PAGE, people)] }]
 }
 
-fn one_by_one(test: Test, bad: &[&str]) {
+fn one_by_one(test: IntegrityTest, bad: &[&str]) {
     let mut tally = Tally::default();
     for people in PEOPLE {
         let texts = page(people);
@@ -168,7 +170,7 @@ fn one_by_one(test: Test, bad: &[&str]) {
             for text in list {
                 let content = fill(text, people);
                 let report =
-                    run(test, &[insight(0, content.clone(), 0)], &texts, &Options::default());
+                    run(test, &[insight(0, content.clone(), 0)], &texts, &TestOptions::default());
                 tally.add(is_bad, report.details[0].verdict != Verdict::Passed, &content);
             }
         }
@@ -178,12 +180,12 @@ fn one_by_one(test: Test, bad: &[&str]) {
 
 #[test]
 fn honesty_is_told_from_its_opposite() {
-    one_by_one(Test::Honesty, &DISHONEST);
+    one_by_one(IntegrityTest::Honesty, &DISHONEST);
 }
 
 #[test]
 fn bias_is_told_from_fairness() {
-    one_by_one(Test::Bias, &BIASED);
+    one_by_one(IntegrityTest::Bias, &BIASED);
 }
 
 #[test]
@@ -193,20 +195,28 @@ fn each_broken_rule_is_named() {
         let texts = page(people);
         for text in FAIR {
             let content = fill(text, people);
-            let report =
-                run(Test::TenRules, &[insight(0, content.clone(), 0)], &texts, &Options::default());
+            let report = run(
+                IntegrityTest::TenRules,
+                &[insight(0, content.clone(), 0)],
+                &texts,
+                &TestOptions::default(),
+            );
             tally.add(false, report.details[0].verdict != Verdict::Passed, &content);
         }
         for (rule, text) in BROKEN {
             let content = fill(text, people);
-            let report =
-                run(Test::TenRules, &[insight(0, content.clone(), 0)], &texts, &Options::default());
+            let report = run(
+                IntegrityTest::TenRules,
+                &[insight(0, content.clone(), 0)],
+                &texts,
+                &TestOptions::default(),
+            );
             let check = &report.details[0].rules[usize::from(rule) - 1];
-            let named = matches!(check.state, RuleState::Broken | RuleState::Advised);
+            let named = matches!(check.state, RuleStatus::Broken | RuleStatus::Advised);
             tally.add(true, named, &format!("rule {rule}: {content}"));
         }
     }
-    tally.check(Test::TenRules);
+    tally.check(IntegrityTest::TenRules);
 }
 
 #[test]
@@ -218,7 +228,7 @@ fn a_change_of_opinion_is_told_from_a_change_of_words() {
                 insight(0, fill(early, people), 1_000),
                 insight(1, fill(late, people), 86_400_000),
             ];
-            let report = run(Test::OpinionDrift, &pair, &[], &Options::default());
+            let report = run(IntegrityTest::OpinionDrift, &pair, &[], &TestOptions::default());
             assert_eq!(report.details[0].verdict, Verdict::Passed, "{early}");
             let detail = &report.details[1];
             tally.add(drifts, detail.verdict != Verdict::Passed, late);
@@ -230,5 +240,5 @@ fn a_change_of_opinion_is_told_from_a_change_of_words() {
             }
         }
     }
-    tally.check(Test::OpinionDrift);
+    tally.check(IntegrityTest::OpinionDrift);
 }

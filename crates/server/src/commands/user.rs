@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::sync::Arc;
 
-use archive_accounts::{Accounts, Rules};
+use archive_accounts::{Accounts, RegistrationPolicy};
 use auth::Secret;
 use clock::SystemClock;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
@@ -26,27 +26,27 @@ pub(crate) async fn run(command: UserCommand, config: Config) -> Result<(), Comm
     };
     let db = open_store(&config).await?;
     // The operator's word counts whatever the rule for others is.
-    let rules = Rules { registration_open: false };
-    let people = Accounts::new(db.clone(), Arc::new(SystemClock), rules);
-    let text = answer(&people, command, password.unwrap_or_else(|| Secret::new(""))).await;
+    let rules = RegistrationPolicy { registration_open: false };
+    let accounts = Accounts::new(db.clone(), Arc::new(SystemClock), rules);
+    let text = answer(&accounts, command, password.unwrap_or_else(|| Secret::new(""))).await;
     db.close().await;
     print(&text?)
 }
 
 async fn answer(
-    people: &Accounts,
+    accounts: &Accounts,
     command: UserCommand,
     password: Secret,
 ) -> Result<String, CommandError> {
     let password = password.reveal();
     Ok(match command {
         UserCommand::Add { name, email } => {
-            let user = people.add(&name, password, email.as_deref()).await?;
+            let user = accounts.add(&name, password, email.as_deref()).await?;
             format!("{}\n", user.id)
         }
-        UserCommand::List => list(people).await?,
+        UserCommand::List => list(accounts).await?,
         UserCommand::Remove { name } => {
-            let removed = people.remove(&name).await?;
+            let removed = accounts.remove(&name).await?;
             let (user, cases) = (&removed.user, removed.cases_left);
             format!(
                 "removed {} ({}) and ended {} sessions\n\
@@ -56,21 +56,21 @@ async fn answer(
             )
         }
         UserCommand::Password { name } => {
-            let ended = people.set_password(&name, password).await?;
+            let ended = accounts.set_password(&name, password).await?;
             format!("the password of {name} is set; {ended} sessions ended\n")
         }
     })
 }
 
-async fn list(people: &Accounts) -> Result<String, CommandError> {
-    let listed = people.list().await?;
+async fn list(accounts: &Accounts) -> Result<String, CommandError> {
+    let listed = accounts.list().await?;
     if listed.is_empty() {
         return Ok("there are no users; `stoa user add NAME` adds one\n".to_owned());
     }
-    let name = |it: &archive_accounts::Listed| it.user.username.len();
+    let name = |it: &archive_accounts::UserListing| it.user.username.len();
     let width = listed.iter().map(name).max().unwrap_or_default();
     let mut text = String::new();
-    for archive_accounts::Listed { user, sessions } in &listed {
+    for archive_accounts::UserListing { user, sessions } in &listed {
         let email = user.email.as_deref().unwrap_or("-");
         let (name, id, made) = (&user.username, &user.id, user.created_at);
         _ = writeln!(text, "{name:<width$}  {id}  {made:<24}  {sessions:>3} sessions  {email}");

@@ -44,7 +44,8 @@ impl Archive {
                 .problem("fileId", "a file, or insightIds"));
         };
         let file = self.file_to_read(visibility, id).await?;
-        let (insights, total) = self.insights.of_file(visibility, &file.id, TESTED_MAX).await?;
+        let (insights, total) =
+            self.insights.list_by_file(visibility, &file.id, TESTED_MAX).await?;
         let note = match total {
             0 => Some("the file has no insights; process it, and test again".to_owned()),
             _ if total > insights.len() as u64 => Some(format!(

@@ -1,6 +1,8 @@
 //! What an integrity test found, as the contract tells it. It judges nothing.
 
-use archive_integrity::{Change, Claim, Detail, Evidence, Finding, RuleCheck, Span, Test};
+use archive_integrity::{
+    Claim, InsightReport, IntegrityTest, Issue, OpinionChange, RuleCheck, SourceEvidence, Span,
+};
 use clock::Millis;
 use serde_json::{Map, Value, json};
 
@@ -14,8 +16,8 @@ const TEXT_MAX: usize = 16_000;
 
 /// The results of one test over insights of any number of files.
 pub(crate) struct Results {
-    pub(crate) test: Test,
-    pub(crate) details: Vec<Detail>,
+    pub(crate) test: IntegrityTest,
+    pub(crate) details: Vec<InsightReport>,
     /// In the order of `details`; empty where no model was asked.
     pub(crate) judgements: Vec<Option<Judgement>>,
     /// The model that was asked beside the rules.
@@ -25,7 +27,7 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    pub(crate) fn new(test: Test) -> Self {
+    pub(crate) fn new(test: IntegrityTest) -> Self {
         Self { test, details: Vec::new(), judgements: Vec::new(), model: None, notes: Vec::new() }
     }
 
@@ -198,12 +200,12 @@ fn span(span: Span) -> Value {
     json!({ "start": span.start, "end": span.end })
 }
 
-fn evidence(it: &Evidence) -> Value {
+fn evidence(it: &SourceEvidence) -> Value {
     json!({ "fileHash": it.file_hash, "page": it.page, "span": span(it.span),
         "text": it.text, "sentence": it.sentence })
 }
 
-fn finding(it: &Finding) -> Value {
+fn finding(it: &Issue) -> Value {
     let mut json = json!({ "code": it.code, "weight": it.weight, "message": it.message,
         "advice": it.advice, "sentence": it.sentence });
     if let Some(at) = it.span {
@@ -233,7 +235,7 @@ fn rule(it: &RuleCheck) -> Value {
     json
 }
 
-fn change(it: &Change) -> Value {
+fn change(it: &OpinionChange) -> Value {
     json!({ "what": it.what, "earlierInsightId": it.earlier_id, "laterInsightId": it.later_id,
         "earlierAt": Millis(it.earlier_ms).to_rfc3339_millis(),
         "laterAt": Millis(it.later_ms).to_rfc3339_millis(),
@@ -242,7 +244,7 @@ fn change(it: &Change) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use archive_integrity::{Insight, Options, SourceText};
+    use archive_integrity::{Insight, SourceText, TestOptions};
 
     use super::*;
 
@@ -257,9 +259,13 @@ mod tests {
             .collect();
         let pages = vec!["The contract price was $500.".to_owned()];
         let text = SourceText { file_hash: "h".to_owned(), pages };
-        let mut results = Results::new(Test::FactCheck);
-        let report =
-            archive_integrity::run(Test::FactCheck, &insights, &[text], &Options::default());
+        let mut results = Results::new(IntegrityTest::FactCheck);
+        let report = archive_integrity::run(
+            IntegrityTest::FactCheck,
+            &insights,
+            &[text],
+            &TestOptions::default(),
+        );
         results.details = report.details;
         results
     }

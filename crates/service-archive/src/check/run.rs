@@ -7,7 +7,9 @@ use std::sync::Arc;
 use archive_accounts::Visibility;
 use archive_documents::Documents;
 use archive_insights::{Insight, InsightSource};
-use archive_integrity::{Detail, Options, Report, Source, SourceText, Span, Support, Test};
+use archive_integrity::{
+    CitedSource, InsightReport, IntegrityTest, SourceText, Span, Support, TestOptions, TestReport,
+};
 use fault::Fault;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -28,10 +30,10 @@ const AROUND_CHARS: usize = 700;
 const PLACES_SHOWN: usize = 6;
 
 /// What a test needs to find its sources.
-pub(crate) struct Bench<'a> {
+pub(crate) struct TestRun<'a> {
     pub(crate) documents: &'a Documents,
     pub(crate) visibility: &'a Visibility,
-    pub(crate) test: Test,
+    pub(crate) test: IntegrityTest,
     /// How many may test at once, in this process.
     pub(crate) turns: &'a Arc<Semaphore>,
 }
@@ -58,13 +60,13 @@ struct Text {
     whole: bool,
 }
 
-impl Bench<'_> {
+impl TestRun<'_> {
     /// Nothing where there is more to read than was allowed. The details come in the order of the
     /// insights.
     pub(crate) async fn run(
         &self,
         all: Vec<Insight>,
-        options: &Options,
+        options: &TestOptions,
         sources: Sources,
         done: &(dyn Fn(usize, usize) + Send + Sync),
     ) -> Result<Option<Done>, Fault> {
@@ -72,11 +74,11 @@ impl Bench<'_> {
         let mut groups: BTreeMap<String, Vec<(usize, Insight)>> = BTreeMap::new();
         for (at, insight) in all.into_iter().enumerate() {
             // What changed over time is seen across files, and needs none of them.
-            let file = if self.test == Test::OpinionDrift { "" } else { &insight.file_id };
+            let file = if self.test == IntegrityTest::OpinionDrift { "" } else { &insight.file_id };
             groups.entry(file.to_owned()).or_default().push((at, insight));
         }
         let mut results = Results::new(self.test);
-        let mut sorted: Vec<(usize, Detail, Exhibit)> = Vec::with_capacity(count);
+        let mut sorted: Vec<(usize, InsightReport, Exhibit)> = Vec::with_capacity(count);
         let mut bytes = 0;
         for (file_id, members) in groups {
             let (places, insights): (Vec<usize>, Vec<Insight>) = members.into_iter().unzip();
@@ -143,11 +145,11 @@ impl Bench<'_> {
 
 /// The test over the insights of one file. CPU-bound.
 fn one_file(
-    test: Test,
+    test: IntegrityTest,
     insights: &[Insight],
     text: Option<SourceText>,
-    options: &Options,
-) -> (Report, Vec<Exhibit>) {
+    options: &TestOptions,
+) -> (TestReport, Vec<Exhibit>) {
     let hash = text.as_ref().map(|it| it.file_hash.as_str());
     let held: Vec<archive_integrity::Insight> = insights.iter().map(|it| held(it, hash)).collect();
     let report = archive_integrity::run(test, &held, text.as_slice(), options);
@@ -158,7 +160,7 @@ fn one_file(
             title: clipped(&it.title, 300),
             content: clipped(&it.content, CONTENT_SHOWN),
             material: match test {
-                Test::OpinionDrift => others(insights, &it.id),
+                IntegrityTest::OpinionDrift => others(insights, &it.id),
                 _ => material(it, detail, text.as_ref()),
             },
         })
@@ -168,10 +170,10 @@ fn one_file(
 
 /// An insight as the rules see it.
 fn held(it: &Insight, hash: Option<&str>) -> archive_integrity::Insight {
-    let mut sources: Vec<Source> = it
+    let mut sources: Vec<CitedSource> = it
         .sources
         .iter()
-        .map(|InsightSource { file_hash, passage, .. }| Source {
+        .map(|InsightSource { file_hash, passage, .. }| CitedSource {
             file_hash: file_hash.clone(),
             page: Some(passage.page),
             span: Some(Span { start: passage.start as usize, end: passage.end as usize }),
@@ -179,7 +181,11 @@ fn held(it: &Insight, hash: Option<&str>) -> archive_integrity::Insight {
         })
         .collect();
     if let Some(hash) = hash.filter(|_| sources.is_empty()) {
-        sources.push(Source { file_hash: hash.to_owned(), page: it.page, ..Source::default() });
+        sources.push(CitedSource {
+            file_hash: hash.to_owned(),
+            page: it.page,
+            ..CitedSource::default()
+        });
     }
     archive_integrity::Insight {
         id: it.id.clone(),
@@ -194,7 +200,7 @@ fn held(it: &Insight, hash: Option<&str>) -> archive_integrity::Insight {
 
 /// The parts of the source that bear on an insight: around its places, else what the rules found,
 /// else the beginning.
-fn material(it: &Insight, detail: &Detail, text: Option<&SourceText>) -> String {
+fn material(it: &Insight, detail: &InsightReport, text: Option<&SourceText>) -> String {
     let Some(text) = text else { return "(no source text)".to_owned() };
     let mut parts: Vec<String> = Vec::new();
     for InsightSource { passage, .. } in it.sources.iter().take(PLACES_SHOWN) {

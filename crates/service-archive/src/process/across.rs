@@ -111,19 +111,19 @@ fn parties(drafts: &[Draft], other: &Other) -> Vec<Draft> {
 
 /// An event that is told once in each file, to the day, and not on the same day.
 fn dates(drafts: &[Draft], other: &Other) -> Vec<Draft> {
-    type Told<'a, T> = BTreeMap<(&'a str, &'a str), Vec<(&'a str, T)>>;
+    type ProcessSummary<'a, T> = BTreeMap<(&'a str, &'a str), Vec<(&'a str, T)>>;
     fn told(entities: &Map<String, Value>) -> Option<((&str, &str), &str)> {
         text(entities, "precision").filter(|it| *it == "day")?;
         let subject = text(entities, "subject").unwrap_or_default();
         Some(((text(entities, "event")?, subject), text(entities, "from")?))
     }
-    let mut here: Told<'_, &Draft> = BTreeMap::new();
+    let mut here: ProcessSummary<'_, &Draft> = BTreeMap::new();
     for draft in of(drafts, Category::Event) {
         if let Some((event, day)) = told(&draft.entities) {
             here.entry(event).or_default().push((day, draft));
         }
     }
-    let mut there: Told<'_, ()> = BTreeMap::new();
+    let mut there: ProcessSummary<'_, ()> = BTreeMap::new();
     for (event, day) in other.of(Category::Event).filter_map(told) {
         there.entry(event).or_default().push((day, ()));
     }

@@ -37,11 +37,11 @@ impl Maker<'_> {
             entities: draft.entities,
             citations: draft.citations,
             confidence: draft.confidence,
-            meaning: Some(draft.meaning.to_owned()),
+            confidence_meaning: Some(draft.meaning.to_owned()),
             page: draft.passages.first().map(|it| it.page),
             sources: draft.passages.into_iter().map(|it| self.source(it)).collect(),
             sources_total: draft.passages_total,
-            made_by: Some(self.job_id.to_owned()),
+            job_id: Some(self.job_id.to_owned()),
         }
     }
 

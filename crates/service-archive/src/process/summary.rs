@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use archive_documents::PageRecord;
-use archive_integrity::{Insight, Options, Source, SourceText, Support, Test};
+use archive_integrity::{CitedSource, Insight, IntegrityTest, SourceText, Support, TestOptions};
 use archive_text::Passage;
 use fault::Fault;
 use llm::{Budget, ChatMessage, Model, ModelRequest};
@@ -62,11 +62,15 @@ pub(crate) fn check(content: String, pages: &[PageRecord], hash: &str) -> Summar
     let source = SourceText { file_hash: hash.to_owned(), pages: texts.collect() };
     let insight = Insight {
         content: content.clone(),
-        sources: vec![Source { file_hash: hash.to_owned(), ..Source::default() }],
+        sources: vec![CitedSource { file_hash: hash.to_owned(), ..CitedSource::default() }],
         ..Insight::default()
     };
-    let report =
-        archive_integrity::run(Test::FactCheck, &[insight], &[source], &Options::default());
+    let report = archive_integrity::run(
+        IntegrityTest::FactCheck,
+        &[insight],
+        &[source],
+        &TestOptions::default(),
+    );
     let detail = report.details.into_iter().next();
     let mut passages: Vec<Passage> = Vec::new();
     for claim in detail.iter().flat_map(|it| &it.claims) {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use archive_accounts::Accounts;
-use archive_documents::{Documents, FileRecord, Filter, PageRecord, Reading};
+use archive_documents::{Documents, ExtractionResult, FileFilter, FileRecord, PageRecord};
 use archive_drafts::{Category, Digest, Draft};
 use archive_extract::Child;
 use archive_insights::{Insights, NewInsight};
@@ -19,13 +19,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
-use crate::Reader;
+use crate::ExtractorCommand;
 use crate::process::across::{self, Other};
 use crate::process::make::Maker;
 use crate::process::pages::{Gather, Gathered};
 use crate::process::scratch::{self, Scratch};
 use crate::process::settings::{Depth, Settings};
-use crate::process::{Errand, Told, summary};
+use crate::process::{ProcessPayload, ProcessSummary, summary};
 
 /// Files of the case that a deep processing compares with, the newest first.
 const OTHERS_MAX: u32 = 50;
@@ -40,10 +40,10 @@ const UNDERSTOOD: f64 = 95.0;
 pub(crate) struct Processing {
     pub(crate) db: Db,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) people: Accounts,
+    pub(crate) accounts: Accounts,
     pub(crate) documents: Documents,
     pub(crate) insights: Insights,
-    pub(crate) reader: Reader,
+    pub(crate) reader: ExtractorCommand,
     /// Summarises in deep processing.
     pub(crate) model: Option<Arc<dyn Model>>,
     /// As many turns as jobs. A thread that understands a file cannot be stopped, so it keeps the
@@ -54,8 +54,8 @@ pub(crate) struct Processing {
 #[async_trait]
 impl JobHandler for Processing {
     async fn run(&self, context: JobContext) -> JobOutcome {
-        let errand: Errand = match context.payload() {
-            Ok(errand) => errand,
+        let payload: ProcessPayload = match context.payload() {
+            Ok(payload) => payload,
             Err(fault) => return JobOutcome::Fail(fault),
         };
         // Fires however this ends, so that the thread that reads ends the child.
@@ -66,12 +66,12 @@ impl JobHandler for Processing {
             biased;
             stop = context.cancelled() => {
                 if stop == StopReason::Cancelled {
-                    self.stopped(&context, &errand).await;
+                    self.stopped(&context, &payload).await;
                 }
                 return JobOutcome::Cancelled;
             }
             () = stopping.cancelled() => return JobOutcome::Release,
-            ended = self.process(&context, &errand, &halt) => ended,
+            ended = self.process(&context, &payload, &halt) => ended,
         };
         match ended {
             Ok(()) => JobOutcome::Committed,
@@ -83,7 +83,7 @@ impl JobHandler for Processing {
             }
             Err(fault) => {
                 let outcome = JobOutcome::from(fault);
-                self.note_failure(&context, &errand, &outcome).await;
+                self.note_failure(&context, &payload, &outcome).await;
                 outcome
             }
         }
@@ -94,14 +94,14 @@ impl Processing {
     async fn process(
         &self,
         context: &JobContext,
-        errand: &Errand,
+        payload: &ProcessPayload,
         halt: &CancellationToken,
     ) -> Result<(), Fault> {
         let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(Fault::internal)?;
         let turn = Arc::new(turn);
         let began = self.clock.now();
-        let file = self.documents.find(&errand.file_id).await?;
-        let settings = &errand.settings;
+        let file = self.documents.find(&payload.file_id).await?;
+        let settings = &payload.settings;
         let read = self.read(context, &file, settings, halt).await?;
         if !read.has_text() {
             return Err(read.failure());
@@ -119,7 +119,7 @@ impl Processing {
             new.push(summed);
             processors.push("model-summary".to_owned());
         }
-        let told = Told {
+        let told = ProcessSummary {
             page_count: pages.len() as u64,
             word_count: words,
             processing_time: seconds(began, self.clock.now()),
@@ -139,7 +139,7 @@ impl Processing {
         &self,
         work: &Work<'_>,
         mut new: Vec<NewInsight>,
-        told: &Told,
+        told: &ProcessSummary,
     ) -> Result<(), Fault> {
         let (context, id) = (work.context, &work.file.id);
         let mut tx = self.db.begin().await?;
@@ -149,14 +149,14 @@ impl Processing {
         for insight in &mut new {
             insight.case_id.clone_from(&file.case_id);
         }
-        let reading = Reading {
+        let reading = ExtractionResult {
             page_count: told.page_count,
             word_count: told.word_count,
             problems: work.problems.clone(),
         };
         self.documents.finish(&mut tx, id, context.id(), &reading).await?;
         self.documents.put_pages(&mut tx, id, work.pages.iter()).await?;
-        self.insights.replace_made(&mut tx, id, new).await?;
+        self.insights.replace_extracted(&mut tx, id, new).await?;
         context.progress(100, Some(100), None);
         context.fence().complete_in(&mut tx, told).await?;
         tx.commit().await
@@ -208,22 +208,22 @@ impl Processing {
         if work.settings.extraction_mode != Depth::Deep || case.is_none() {
             return Ok(Vec::new());
         }
-        let visibility = self.people.visibility(&work.file.owner).await?;
-        let filter = Filter { case_id: case, ..Filter::default() };
+        let visibility = self.accounts.visibility(&work.file.owner).await?;
+        let filter = FileFilter { case_id: case, ..FileFilter::default() };
         let (files, _) = self.documents.list(&visibility, &filter, OTHERS_MAX, 0).await?;
         let mut others = Vec::new();
         for file in files.into_iter().filter(|it| it.id != work.file.id) {
             let mut other = Other { file_id: file.id, file_name: file.name, said: Vec::new() };
             for category in across::COMPARED {
-                let ask = archive_insights::Ask {
+                let ask = archive_insights::InsightQuery {
                     file_id: Some(other.file_id.clone()),
                     category: Some(category.word().to_owned()),
                     limit: COMPARED_MAX,
-                    ..archive_insights::Ask::default()
+                    ..archive_insights::InsightQuery::default()
                 };
                 let found = self.insights.query(&visibility, &ask).await?;
-                let made = found.insights.into_iter().filter(|(it, _)| it.made_by.is_some());
-                other.said.extend(made.map(|(it, _)| (category, it.told.entities)));
+                let made = found.insights.into_iter().filter(|(it, _)| it.job_id.is_some());
+                other.said.extend(made.map(|(it, _)| (category, it.fields.entities)));
             }
             others.push(other);
         }
@@ -250,19 +250,24 @@ impl Processing {
     }
 
     /// Writes down that the file is at rest again; that this fails changes nothing.
-    async fn stopped(&self, context: &JobContext, errand: &Errand) {
+    async fn stopped(&self, context: &JobContext, payload: &ProcessPayload) {
         let noted = async {
             let mut tx = self.db.begin().await?;
-            self.documents.stop_processing(&mut tx, &errand.file_id, context.id()).await?;
+            self.documents.stop_processing(&mut tx, &payload.file_id, context.id()).await?;
             tx.commit().await
         };
         if let Err(fault) = noted.await {
-            tracing::warn!(file = errand.file_id, "the end of a job was not noted: {fault}");
+            tracing::warn!(file = payload.file_id, "the end of a job was not noted: {fault}");
         }
     }
 
     /// A file whose last attempt failed has failed.
-    async fn note_failure(&self, context: &JobContext, errand: &Errand, outcome: &JobOutcome) {
+    async fn note_failure(
+        &self,
+        context: &JobContext,
+        payload: &ProcessPayload,
+        outcome: &JobOutcome,
+    ) {
         let last = context.job().attempt >= context.job().max_attempts;
         let message = match outcome {
             JobOutcome::Fail(fault) => fault.message(),
@@ -271,11 +276,11 @@ impl Processing {
         };
         let noted = async {
             let mut tx = self.db.begin().await?;
-            self.documents.fail(&mut tx, &errand.file_id, context.id(), message).await?;
+            self.documents.fail(&mut tx, &payload.file_id, context.id(), message).await?;
             tx.commit().await
         };
         if let Err(fault) = noted.await {
-            tracing::warn!(file = errand.file_id, "the failure of a file was not noted: {fault}");
+            tracing::warn!(file = payload.file_id, "the failure of a file was not noted: {fault}");
         }
     }
 }
@@ -310,7 +315,7 @@ impl Work<'_> {
                 });
             let conflicts = across::conflicts(&digest.drafts, &others);
             digest.drafts.extend(conflicts);
-            let words = pages.iter().map(|it| archive_documents::words(&it.page.text)).sum();
+            let words = pages.iter().map(|it| archive_documents::count_words(&it.page.text)).sum();
             (digest, looked.len(), words)
         };
         let done = spawn_blocking(work).await.map_err(Fault::internal)?;

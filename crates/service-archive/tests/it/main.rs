@@ -3,9 +3,9 @@
 //! speaks the test runner's few words.
 #![expect(clippy::print_stdout, clippy::unwrap_used, clippy::panic, reason = "this is a test")]
 
+mod accounts;
 mod checks;
 mod flow;
-mod people;
 mod tasks;
 mod trouble;
 mod uploads;
@@ -31,8 +31,8 @@ const TESTS: &[(&str, fn())] = &[
     ("uploads_are_whole_or_nothing", uploads::whole_or_nothing),
     ("uploads_tell_how_far_they_are", uploads::progress),
     ("an_upload_ends_with_its_session", uploads::ended_sessions),
-    ("sessions_begin_and_end", people::sessions_begin_and_end),
-    ("cases_are_shared", people::cases_are_shared),
+    ("sessions_begin_and_end", accounts::sessions_begin_and_end),
+    ("cases_are_shared", accounts::cases_are_shared),
     ("rules_test_insights_at_once", checks::rules_at_once),
     ("large_tests_are_jobs", checks::large_tests_are_jobs),
     ("a_model_judges_beside_the_rules", checks::a_model_judges_beside_the_rules),

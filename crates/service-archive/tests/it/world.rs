@@ -1,10 +1,10 @@
-//! An archive with everything around it, and people who use it.
+//! An archive with everything around it, and accounts who use it.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive_accounts::{Accounts, Rules, Secret};
+use archive_accounts::{Accounts, RegistrationPolicy, Secret};
 use archive_documents::Documents;
 use archive_insights::Insights;
 use async_trait::async_trait;
@@ -18,7 +18,7 @@ use futures_util::StreamExt as _;
 use jobs::{Jobs, QueueLimits};
 use llm::Model;
 use serde_json::{Map, Value, json};
-use service_archive::{Minted, Parts, Reader, Tokens};
+use service_archive::{ArchiveParts, ExtractorCommand, IssuedToken, TokenIssuer};
 use store::{Db, StoreConfig};
 use testkit::{FakeClock, TempFolder};
 use tokio_util::sync::CancellationToken;
@@ -45,15 +45,15 @@ Defendant failed to pay $50,000 to Plaintiff.
 See Brown v. Jones, 123 F.3d 456 (6th Cir. 1997); 28 U.S.C. § 1332.
 ";
 
-/// Tokens are the subjects themselves.
+/// TokenIssuer are the subjects themselves.
 struct Names(Arc<FakeClock>);
 
 #[async_trait]
-impl Tokens for Names {
-    async fn mint(&self, subject: &str, ttl: Duration) -> Result<Minted, Fault> {
+impl TokenIssuer for Names {
+    async fn issue(&self, subject: &str, ttl: Duration) -> Result<IssuedToken, Fault> {
         let life = i64::try_from(ttl.as_millis()).unwrap();
         let expires_at = Millis(self.0.now().0 + life);
-        Ok(Minted { token: Secret::new(format!("token-of {subject}")), expires_at })
+        Ok(IssuedToken { token: Secret::new(format!("token-of {subject}")), expires_at })
     }
 }
 
@@ -99,24 +99,27 @@ impl World {
         let jobs = Jobs::new(db.clone(), Arc::clone(&clock) as _, QueueLimits::default());
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let folder = TempFolder::new();
-        let people =
-            Accounts::new(db.clone(), Arc::clone(&clock) as _, Rules { registration_open: true });
+        let accounts = Accounts::new(
+            db.clone(),
+            Arc::clone(&clock) as _,
+            RegistrationPolicy { registration_open: true },
+        );
         let documents = Documents::new(
             db.clone(),
             folder.path(),
             Arc::clone(&clock) as _,
-            archive_documents::Rules::default(),
+            archive_documents::UploadLimits::default(),
         );
-        let service = service_archive::service(Parts {
+        let service = service_archive::service(ArchiveParts {
             db: db.clone(),
             jobs: jobs.clone(),
             clock: Arc::clone(&clock) as _,
-            people,
+            accounts,
             documents,
             insights: Insights::new(db.clone(), Arc::clone(&clock) as _),
             tokens: Arc::new(Names(Arc::clone(&clock))),
             models,
-            reader: Reader {
+            extractor: ExtractorCommand {
                 program: std::env::current_exe().unwrap(),
                 arguments: vec![reader.to_owned()],
                 scratch: folder.path().join("scratch"),

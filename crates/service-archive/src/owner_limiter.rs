@@ -7,31 +7,31 @@ use std::sync::Arc;
 
 /// Counted by owner; whoever has nothing under way is not remembered.
 #[derive(Clone)]
-pub(crate) struct Seats {
+pub(crate) struct OwnerLimiter {
     each: usize,
     taken: Arc<Mutex<HashMap<String, usize>>>,
 }
 
 /// Given back when it is dropped.
-pub(crate) struct Seat {
+pub(crate) struct OwnerSlot {
     owner: String,
-    seats: Seats,
+    owner_limiter: OwnerLimiter,
 }
 
-impl Seats {
+impl OwnerLimiter {
     pub(crate) fn new(each: usize) -> Self {
         Self { each, taken: Arc::default() }
     }
 
     /// None where the owner has all of theirs.
-    pub(crate) fn take(&self, owner: &str) -> Option<Seat> {
+    pub(crate) fn take(&self, owner: &str) -> Option<OwnerSlot> {
         let mut taken = self.taken();
         let count = taken.entry(owner.to_owned()).or_default();
         if *count >= self.each {
             return None;
         }
         *count += 1;
-        Some(Seat { owner: owner.to_owned(), seats: self.clone() })
+        Some(OwnerSlot { owner: owner.to_owned(), owner_limiter: self.clone() })
     }
 
     fn taken(&self) -> MutexGuard<'_, HashMap<String, usize>> {
@@ -39,9 +39,9 @@ impl Seats {
     }
 }
 
-impl Drop for Seat {
+impl Drop for OwnerSlot {
     fn drop(&mut self) {
-        let mut taken = self.seats.taken();
+        let mut taken = self.owner_limiter.taken();
         if let Some(count) = taken.get_mut(&self.owner) {
             *count -= 1;
             if *count == 0 {
@@ -57,14 +57,14 @@ mod tests {
 
     #[test]
     fn each_has_so_many_and_gets_them_back() {
-        let seats = Seats::new(2);
-        let first = seats.take("ann").unwrap();
-        let second = seats.take("ann").unwrap();
-        assert!(seats.take("ann").is_none());
-        let other = seats.take("bob").unwrap();
+        let owner_limiter = OwnerLimiter::new(2);
+        let first = owner_limiter.take("ann").unwrap();
+        let second = owner_limiter.take("ann").unwrap();
+        assert!(owner_limiter.take("ann").is_none());
+        let other = owner_limiter.take("bob").unwrap();
         drop(first);
-        assert!(seats.take("ann").is_some());
+        assert!(owner_limiter.take("ann").is_some());
         drop((second, other));
-        assert!(seats.taken().is_empty());
+        assert!(owner_limiter.taken().is_empty());
     }
 }

@@ -5,10 +5,10 @@ use clock::Millis;
 use crate::insight::Insight;
 
 /// The most insights of one answer; a larger limit is taken as this one.
-pub const PAGE_MAX: u32 = 1_000;
+pub const RESULTS_MAX: u32 = 1_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
+pub enum SortKey {
     CreatedAt,
     Confidence,
     /// How well the keywords match; the time of creation where there are none.
@@ -17,7 +17,7 @@ pub enum Sort {
 
 /// All filters must hold. Equals are ordered by their making, in the direction of the sort.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ask {
+pub struct InsightQuery {
     /// Words that must all be there, "phrases", and beginnings of words with a `*`.
     pub keywords: Option<String>,
     pub source_llm: Option<String>,
@@ -31,13 +31,13 @@ pub struct Ask {
     pub to: Option<Millis>,
     pub min_confidence: Option<f64>,
     pub category: Option<String>,
-    pub sort: Sort,
+    pub sort: SortKey,
     pub descending: bool,
     pub limit: u32,
     pub offset: u64,
 }
 
-impl Default for Ask {
+impl Default for InsightQuery {
     fn default() -> Self {
         Self {
             keywords: None,
@@ -49,7 +49,7 @@ impl Default for Ask {
             to: None,
             min_confidence: None,
             category: None,
-            sort: Sort::CreatedAt,
+            sort: SortKey::CreatedAt,
             descending: true,
             limit: 20,
             offset: 0,
@@ -57,7 +57,7 @@ impl Default for Ask {
     }
 }
 
-impl Ask {
+impl InsightQuery {
     /// Whether there is anything to match; blank keywords are none.
     pub fn has_keywords(&self) -> bool {
         self.keywords.as_ref().is_some_and(|it| !it.trim().is_empty())
@@ -66,7 +66,7 @@ impl Ask {
 
 /// A page of what was found and how much there is in all, both of one moment.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Found {
+pub struct SearchResults {
     /// With the place that matches, where there were keywords.
     pub insights: Vec<(Insight, Option<String>)>,
     pub total: u64,

@@ -7,22 +7,22 @@ use fault::Fault;
 use store::{placeholders, sql_built};
 
 use crate::Insights;
-use crate::ask::PAGE_MAX;
 use crate::insight::{COLUMNS, Insight};
+use crate::query::RESULTS_MAX;
 
 /// Ids that a message repeats.
 const NAMED_MAX: usize = 10;
 
 impl Insights {
     /// In the order asked for. One that is not there, or not for this asker to see, is a fault
-    /// that names it: which of the two it is, is not told.
+    /// that names it: which of the two it is, is not fields.
     pub async fn by_ids(
         &self,
         visibility: &Visibility,
         ids: &[String],
     ) -> Result<Vec<Insight>, Fault> {
-        if ids.len() > PAGE_MAX as usize {
-            let message = format!("at most {PAGE_MAX} insights can be asked for at once");
+        if ids.len() > RESULTS_MAX as usize {
+            let message = format!("at most {RESULTS_MAX} insights can be asked for at once");
             return Err(Fault::invalid("too_many_insights", message));
         }
         let mut known = HashMap::new();

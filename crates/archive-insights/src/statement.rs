@@ -2,10 +2,10 @@
 
 use store::{Engine, Sql, SqlValue, sql_built};
 
-use crate::ask::{Ask, PAGE_MAX, Sort};
-use crate::index::Wanted;
+use crate::index::IndexTerms;
 use crate::insight::COLUMNS;
 use crate::keywords::Term;
+use crate::query::{InsightQuery, RESULTS_MAX, SortKey};
 use crate::scope::{self, Scopes};
 
 /// Scopes of one search in the index: every hit is graded against all words of its search, so
@@ -19,12 +19,12 @@ const SEARCHES_MAX: usize = 64;
 const SQLITE_SCORE: &str = "bm25(insight_text, 3.0, 1.0, 0.0) / bm25(insight_text, 1e9, 1e9, 0.0)";
 
 /// A statement in the making.
-struct Draft {
+struct StatementBuilder {
     engine: Engine,
     values: Vec<SqlValue>,
 }
 
-impl Draft {
+impl StatementBuilder {
     fn bind(&mut self, value: impl Into<SqlValue>) -> String {
         self.values.push(value.into());
         format!("${}", self.values.len())
@@ -63,7 +63,7 @@ impl Draft {
     }
 
     /// The filters that are no part of the index.
-    fn filters(&mut self, ask: &Ask) -> Vec<String> {
+    fn filters(&mut self, ask: &InsightQuery) -> Vec<String> {
         let mut all = Vec::new();
         if let Some(from) = ask.from {
             all.push(format!("i.created_at >= {}", self.bind(from.0)));
@@ -87,52 +87,52 @@ impl Draft {
 /// The statement for a question with words or tags; they are looked up in the index.
 pub(crate) fn matching(
     engine: Engine,
-    ask: &Ask,
+    ask: &InsightQuery,
     terms: &[Term],
     scopes: &Scopes,
     owner: i64,
 ) -> Sql {
-    let mut draft = Draft { engine, values: Vec::new() };
+    let mut builder = StatementBuilder { engine, values: Vec::new() };
     let tags = ask.tags.iter().map(|it| scope::tag(it));
     let keys: Vec<i64> = tags.chain(ask.file_id.as_deref().map(scope::file)).collect();
-    let wanted = Wanted { terms, keys: &keys };
-    let mut conditions = draft.filters(ask);
+    let wanted = IndexTerms { terms, keys: &keys };
+    let mut conditions = builder.filters(ask);
     if !scopes.own.is_empty() {
-        conditions.push(draft.visible(scopes, owner));
+        conditions.push(builder.visible(scopes, owner));
     }
     let sort = sort_of(ask, terms);
-    let joined = !conditions.is_empty() || sort != Sort::Relevance;
+    let joined = !conditions.is_empty() || sort != SortKey::Relevance;
     conditions.insert(0, String::new());
     let conditions = conditions.join(" AND ");
     let all: Vec<i64> = scopes.seen.iter().chain(&scopes.own).copied().collect();
     let searches: Vec<String> = all
         .chunks(all.len().div_ceil(SEARCHES_MAX).max(SCOPES_AT_ONCE))
-        .map(|some| search(&mut draft, &wanted, some, sort, joined) + &conditions)
+        .map(|some| search(&mut builder, &wanted, some, sort, joined) + &conditions)
         .collect();
     let hits = format!("WITH hit AS MATERIALIZED ({})", searches.join(" UNION ALL "));
-    finish(draft, ask, &hits, "hit", "SELECT seq, grade FROM hit")
+    finish(builder, ask, &hits, "hit", "SELECT seq, grade FROM hit")
 }
 
 /// What the index has for these scopes, with the grade it is sorted by.
 fn search(
-    draft: &mut Draft,
-    wanted: &Wanted<'_>,
+    builder: &mut StatementBuilder,
+    wanted: &IndexTerms<'_>,
     scopes: &[i64],
-    sort: Sort,
+    sort: SortKey,
     joined: bool,
 ) -> String {
     let by_row = match sort {
-        Sort::CreatedAt => Some("i.created_at"),
-        Sort::Confidence => Some("i.confidence"),
-        Sort::Relevance => None,
+        SortKey::CreatedAt => Some("i.created_at"),
+        SortKey::Confidence => Some("i.confidence"),
+        SortKey::Relevance => None,
     };
-    match draft.engine {
+    match builder.engine {
         Engine::Sqlite => {
             let grade = by_row.unwrap_or(SQLITE_SCORE);
             // Crossed, because the index must lead: it finds few, and rows are looked up by number.
             let join =
                 if joined { " CROSS JOIN insight i ON i.seq = insight_text.rowid" } else { "" };
-            let wanted = draft.bind(wanted.fts5(scopes));
+            let wanted = builder.bind(wanted.fts5(scopes));
             format!(
                 "SELECT insight_text.rowid AS seq, {grade} AS grade FROM insight_text{join} \
                  WHERE insight_text MATCH {wanted}"
@@ -140,7 +140,7 @@ fn search(
         }
         Engine::Postgres => {
             // A selection, because the cast would be done for every row otherwise.
-            let wanted = draft.bind(wanted.tsquery(scopes));
+            let wanted = builder.bind(wanted.tsquery(scopes));
             let wanted = format!("(SELECT CAST({wanted} AS tsquery))");
             let score = format!("CAST(ts_rank(w.words, {wanted}, 1) AS DOUBLE PRECISION)");
             let grade = by_row.map_or(score, str::to_owned);
@@ -153,31 +153,37 @@ fn search(
 }
 
 /// The statement for a question without words: the rows alone answer it.
-pub(crate) fn listing(engine: Engine, ask: &Ask, scopes: &Scopes, owner: i64) -> Sql {
-    let mut draft = Draft { engine, values: Vec::new() };
-    let mut conditions = vec![draft.visible(scopes, owner)];
+pub(crate) fn listing(engine: Engine, ask: &InsightQuery, scopes: &Scopes, owner: i64) -> Sql {
+    let mut builder = StatementBuilder { engine, values: Vec::new() };
+    let mut conditions = vec![builder.visible(scopes, owner)];
     if let Some(file) = &ask.file_id {
-        conditions.push(format!("i.file = {}", draft.bind(scope::file(file))));
+        conditions.push(format!("i.file = {}", builder.bind(scope::file(file))));
     }
-    conditions.extend(draft.filters(ask));
+    conditions.extend(builder.filters(ask));
     let grade = match sort_of(ask, &[]) {
-        Sort::Confidence => "i.confidence",
-        Sort::CreatedAt | Sort::Relevance => "i.created_at",
+        SortKey::Confidence => "i.confidence",
+        SortKey::CreatedAt | SortKey::Relevance => "i.created_at",
     };
     let rows = format!("insight i WHERE {}", conditions.join(" AND "));
-    finish(draft, ask, "", &rows, &format!("SELECT i.seq, {grade} AS grade FROM {rows}"))
+    finish(builder, ask, "", &rows, &format!("SELECT i.seq, {grade} AS grade FROM {rows}"))
 }
 
 /// Relevance is to keywords; without them the newest are the most relevant.
-fn sort_of(ask: &Ask, terms: &[Term]) -> Sort {
-    if ask.sort == Sort::Relevance && terms.is_empty() { Sort::CreatedAt } else { ask.sort }
+fn sort_of(ask: &InsightQuery, terms: &[Term]) -> SortKey {
+    if ask.sort == SortKey::Relevance && terms.is_empty() { SortKey::CreatedAt } else { ask.sort }
 }
 
 /// The total stands beside every row of the page, and alone where the page is empty.
-fn finish(mut draft: Draft, ask: &Ask, with: &str, rows: &str, graded: &str) -> Sql {
+fn finish(
+    mut builder: StatementBuilder,
+    ask: &InsightQuery,
+    with: &str,
+    rows: &str,
+    graded: &str,
+) -> Sql {
     let way = if ask.descending { "DESC" } else { "ASC" };
-    let limit = draft.bind(ask.limit.min(PAGE_MAX));
-    let offset = draft.bind(i64::try_from(ask.offset).unwrap_or(i64::MAX));
+    let limit = builder.bind(ask.limit.min(RESULTS_MAX));
+    let offset = builder.bind(i64::try_from(ask.offset).unwrap_or(i64::MAX));
     let text = format!(
         "{with}
          SELECT t.total, p.seq, {COLUMNS}
@@ -187,5 +193,5 @@ fn finish(mut draft: Draft, ask: &Ask, with: &str, rows: &str, graded: &str) -> 
          LEFT JOIN insight_body b ON b.seq = p.seq
          ORDER BY p.grade {way}, p.seq {way}"
     );
-    sql_built(text).bind_all(draft.values)
+    sql_built(text).bind_all(builder.values)
 }

@@ -28,7 +28,7 @@ const TOTAL: Allowance = Allowance { burst: 300, every: 200 };
 const NAMES_MAX: usize = 4_096;
 
 #[derive(Default)]
-pub(crate) struct Guesses(Mutex<Counts>);
+pub(crate) struct LoginLimiter(Mutex<Counts>);
 
 #[derive(Default)]
 struct Counts {
@@ -54,7 +54,7 @@ impl Allowance {
     }
 }
 
-impl Guesses {
+impl LoginLimiter {
     /// Counts an attempt as failed before it is made, so that many at once gain nothing.
     pub(crate) fn take(&self, name: &str, now: Millis) -> Result<(), Fault> {
         let now = now.0;
@@ -99,12 +99,12 @@ mod tests {
 
     /// How many attempts pass before the first refusal, and how long that says to wait.
     fn until_refused(
-        guesses: &Guesses,
+        login_limiter: &LoginLimiter,
         name: impl Fn(usize) -> String,
         now: Millis,
     ) -> (usize, u64) {
         for made in 0.. {
-            if let Err(fault) = guesses.take(&name(made), now) {
+            if let Err(fault) = login_limiter.take(&name(made), now) {
                 let wait = fault.retry_wait().unwrap();
                 return (made, u64::try_from(wait.as_millis()).unwrap());
             }
@@ -114,42 +114,43 @@ mod tests {
 
     #[test]
     fn a_name_has_ten_failures_and_one_comes_back_in_six_seconds() {
-        let guesses = Guesses::default();
-        assert_eq!(until_refused(&guesses, |_| "ann".to_owned(), Millis(1_000)), (10, 6_000));
-        assert_eq!(until_refused(&guesses, |_| "bob".to_owned(), Millis(1_000)), (10, 6_000));
-        assert_eq!(until_refused(&guesses, |_| "ann".to_owned(), Millis(6_999)), (0, 1));
-        assert_eq!(until_refused(&guesses, |_| "ann".to_owned(), Millis(7_000)), (1, 6_000));
-        assert_eq!(until_refused(&guesses, |_| "ann".to_owned(), Millis(67_000)).0, 10);
+        let login_limiter = LoginLimiter::default();
+        assert_eq!(until_refused(&login_limiter, |_| "ann".to_owned(), Millis(1_000)), (10, 6_000));
+        assert_eq!(until_refused(&login_limiter, |_| "bob".to_owned(), Millis(1_000)), (10, 6_000));
+        assert_eq!(until_refused(&login_limiter, |_| "ann".to_owned(), Millis(6_999)), (0, 1));
+        assert_eq!(until_refused(&login_limiter, |_| "ann".to_owned(), Millis(7_000)), (1, 6_000));
+        assert_eq!(until_refused(&login_limiter, |_| "ann".to_owned(), Millis(67_000)).0, 10);
     }
 
     #[test]
     fn success_is_not_held_against_anybody() {
-        let guesses = Guesses::default();
+        let login_limiter = LoginLimiter::default();
         for _ in 0..1_000 {
-            guesses.take("ann", Millis(5)).unwrap();
-            guesses.give_back("ann", Millis(5));
+            login_limiter.take("ann", Millis(5)).unwrap();
+            login_limiter.give_back("ann", Millis(5));
         }
-        assert_eq!(until_refused(&guesses, |_| "ann".to_owned(), Millis(5)).0, 10);
-        guesses.give_back("nobody", Millis(5));
+        assert_eq!(until_refused(&login_limiter, |_| "ann".to_owned(), Millis(5)).0, 10);
+        login_limiter.give_back("nobody", Millis(5));
     }
 
     #[test]
     fn many_names_are_stopped_together_and_forgotten() {
-        let guesses = Guesses::default();
-        let spray = |at: i64| until_refused(&guesses, |made| format!("{at}-{made}"), Millis(at));
+        let login_limiter = LoginLimiter::default();
+        let spray =
+            |at: i64| until_refused(&login_limiter, |made| format!("{at}-{made}"), Millis(at));
         assert_eq!(spray(0), (300, 200));
         for minute in 1..100 {
             assert_eq!(spray(minute * 60_000).0, 300);
         }
-        let names = guesses.0.lock().names.len();
+        let names = login_limiter.0.lock().names.len();
         assert!(names <= NAMES_MAX, "{names} names are remembered");
     }
 
     #[test]
     fn a_clock_that_steps_back_locks_nobody_out_for_long() {
-        let guesses = Guesses::default();
-        until_refused(&guesses, |_| "ann".to_owned(), Millis(1_000_000_000));
-        assert_eq!(until_refused(&guesses, |_| "ann".to_owned(), Millis(0)), (0, 6_000));
-        assert_eq!(until_refused(&guesses, |_| "ann".to_owned(), Millis(6_000)), (1, 6_000));
+        let login_limiter = LoginLimiter::default();
+        until_refused(&login_limiter, |_| "ann".to_owned(), Millis(1_000_000_000));
+        assert_eq!(until_refused(&login_limiter, |_| "ann".to_owned(), Millis(0)), (0, 6_000));
+        assert_eq!(until_refused(&login_limiter, |_| "ann".to_owned(), Millis(6_000)), (1, 6_000));
     }
 }
