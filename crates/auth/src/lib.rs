@@ -1,5 +1,5 @@
 //! Turns a credential into a grant: capability tokens that whoever holds them can narrow offline,
-//! their keys, revocation, counters, and rate limits.
+//! their keys, revocation and counters.
 //!
 //! It deliberately knows no transport and no clock: time comes in as a parameter, and where a
 //! credential was found (header or argument) is the caller's business.
@@ -13,7 +13,6 @@ mod faults;
 mod grant;
 mod keyring;
 mod metrics;
-mod rate_limit;
 mod revocation;
 mod scope;
 mod secret;
@@ -26,7 +25,6 @@ pub use faults::{scope_missing, token_missing};
 pub use grant::{Grant, TokenLimits};
 pub use keyring::{KEY_FILE, Keyring};
 pub use metrics::{AuthMetrics, AuthSnapshot, ScopeCount};
-pub use rate_limit::{Admission, ClientId, RateLimit, RateLimiter};
 pub use revocation::{MemoryRevocations, RevocationId, Revocations};
 pub use scope::{ScopeName, ScopeSet};
 pub use secret::{Secret, same_secret};

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use auth::{RateLimit, Secret};
+use auth::Secret;
 use contract::{Concurrency, View};
 use market_binance::{ApiKey, BinanceConfig, StreamConfig};
 use service_indicators::StreamLimits;
@@ -48,7 +48,7 @@ pub(crate) struct Config {
     pub(crate) private_sources: bool,
     /// Whether anybody may register with the archive.
     pub(crate) registration_open: bool,
-    pub(crate) rate: RateLimit,
+    pub(crate) rate: limits::RateLimit,
     pub(crate) call_patience: Duration,
     /// How many calls of one tool run at once and wait, where its contract does not say.
     pub(crate) tool_concurrency: Concurrency,
@@ -170,7 +170,7 @@ impl Config {
             private_webhooks: settings.private_webhooks.unwrap_or(false),
             private_sources: settings.pricing_allow_private.unwrap_or(false),
             registration_open: settings.archive_registration.unwrap_or(listen.ip().is_loopback()),
-            rate: RateLimit {
+            rate: limits::RateLimit {
                 burst: settings.rate_burst.unwrap_or(400),
                 per_second: settings.rate_per_second.unwrap_or(100.0),
             },

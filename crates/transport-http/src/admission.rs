@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use auth::{Admission, ClientId, RateLimiter};
+use limits::{Admission, ClientAddress, RateLimiter};
 use axum::response::Response;
 use http::{HeaderName, HeaderValue};
 
@@ -25,7 +25,7 @@ impl Turnstile {
     /// not been looked at yet could be made up anew for every request.
     pub(crate) fn take(&self, peer: SocketAddr) -> Admission {
         let now = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.limiter.check(&ClientId::from(peer.ip()), now)
+        self.limiter.check(&ClientAddress::from(peer.ip()), now)
     }
 }
 

@@ -1,7 +1,5 @@
-//! What a connection is told for which there is no place: an answer in HTTP to whatever it asks, so
-//! that a client knows to come back instead of guessing at a broken line.
-//!
-//! Few are told at a time, and none for long; the others are closed at once.
+//! Answers a connection that found no slot with HTTP 503 or 429 and `Retry-After`, then closes it.
+//! At most 64 such answers run at once, each for at most 1 s; further connections are closed at once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,14 +12,13 @@ use tokio_util::task::TaskTracker;
 
 use crate::connection_slots::Limit;
 
-/// How many are told at a time.
-const TOLD_MAX: usize = 64;
-/// How long that may take.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// When to come back.
-const COME_BACK_S: u64 = 5;
-/// The most that is read of what they ask. A line that is closed over something unread is reset,
-/// and the answer lost with it.
+/// Answers that are written at the same time.
+const RESPONSES_MAX: usize = 64;
+/// How long one answer may take.
+const TIMEOUT: Duration = Duration::from_secs(1);
+const RETRY_AFTER_S: u64 = 5;
+/// How much of the request is read: closing a socket with unread bytes resets the connection, and
+/// the client loses the answer.
 const READ_MAX: u64 = 16 * 1024;
 
 #[derive(Clone)]
@@ -29,32 +26,32 @@ pub(crate) struct OverloadResponder(Arc<Semaphore>);
 
 impl Default for OverloadResponder {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(TOLD_MAX)))
+        Self(Arc::new(Semaphore::new(RESPONSES_MAX)))
     }
 }
 
 impl OverloadResponder {
-    /// Tells a client why it cannot come in, and closes the connection.
-    pub(crate) fn respond(&self, mut stream: TcpStream, why: Limit, tasks: &TaskTracker) {
-        let Ok(turn) = Arc::clone(&self.0).try_acquire_owned() else { return };
-        let answer = answer(why);
+    /// Answers with the limit that was reached and closes the connection.
+    pub(crate) fn respond(&self, mut stream: TcpStream, reached: Limit, tasks: &TaskTracker) {
+        let Ok(permit) = Arc::clone(&self.0).try_acquire_owned() else { return };
+        let answer = answer(reached);
         tasks.spawn(async move {
-            let told = async {
-                // An answer that comes before the question is taken for nonsense by some.
-                drop(tokio::time::timeout(PATIENCE / 2, stream.read(&mut [0; 1024])).await);
+            let respond = async {
+                // Some clients reject a response that arrives before they sent their request.
+                drop(tokio::time::timeout(TIMEOUT / 2, stream.read(&mut [0; 1024])).await);
                 stream.write_all(answer.as_bytes()).await?;
                 stream.shutdown().await?;
                 tokio::io::copy(&mut stream.take(READ_MAX), &mut tokio::io::sink()).await
             };
-            // Whoever does not take it has gone, and that is as well.
-            drop(tokio::time::timeout(PATIENCE, told).await);
-            drop(turn);
+            // A client that does not read the answer in time loses it.
+            drop(tokio::time::timeout(TIMEOUT, respond).await);
+            drop(permit);
         });
     }
 }
 
-fn answer(why: Limit) -> String {
-    let (status, reason, word, message) = match why {
+fn answer(reached: Limit) -> String {
+    let (status, reason, word, message) = match reached {
         Limit::Global => {
             (503, "Service Unavailable", "OVERLOADED", "as many connections are open as may be")
         }
@@ -71,12 +68,12 @@ fn answer(why: Limit) -> String {
         "retryable": true,
         "http_status": status,
         "http_code": reason,
-        "retry_after_s": COME_BACK_S,
+        "retry_after_s": RETRY_AFTER_S,
     }});
     let body = body.to_string();
     format!(
         "HTTP/1.1 {status} {reason}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
-         retry-after: {COME_BACK_S}\r\ncache-control: no-store\r\nconnection: close\r\n\r\n{body}",
+         retry-after: {RETRY_AFTER_S}\r\ncache-control: no-store\r\nconnection: close\r\n\r\n{body}",
         body.len()
     )
 }
@@ -86,9 +83,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_says_when_to_come_back() {
-        for (why, status) in [(Limit::Global, "503"), (Limit::Client, "429")] {
-            let answer = answer(why);
+    fn an_answer_has_a_status_and_retry_after() {
+        for (reached, status) in [(Limit::Global, "503"), (Limit::Client, "429")] {
+            let answer = answer(reached);
             let (head, body) = answer.split_once("\r\n\r\n").unwrap();
             assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
             assert!(head.contains(&format!("content-length: {}", body.len())), "{head}");

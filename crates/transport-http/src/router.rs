@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use auth::RateLimiter;
+use limits::RateLimiter;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
@@ -214,7 +214,7 @@ async fn pass(State(edge): State<Arc<Edge>>, request: Request, next: Next) -> Re
 impl Edge {
     /// Takes the request out of its client's rate. Probes are not counted: they must get through
     /// when everything else is refused.
-    fn count(&self, request: &Request) -> Option<auth::Admission> {
+    fn count(&self, request: &Request) -> Option<limits::Admission> {
         if matches!(request.uri().path(), "/health" | "/metrics") {
             return None;
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use auth::{RateLimit, RateLimiter};
+use limits::{RateLimit, RateLimiter};
 use clock::{Clock, Millis, SystemClock};
 use contract::{Authenticator, CallRecord, Caller, Catalog, Credential, Meter, Pipeline, View};
 use fault::Fault;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use auth::RateLimiter;
+use limits::RateLimiter;
 use axum::Router;
 use contract::View;
 use http::HeaderValue;

@@ -1,28 +1,25 @@
-//! How many streams one client may have open, and how many it may begin in a minute. A client is an
-//! address, as for the rate of requests.
+//! Bounds how many streams one client address has open and how many it opens in a minute.
 
-use parking_lot::{Mutex, MutexGuard};
-use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use auth::{ClientId, RateLimit, RateLimiter};
 use axum::extract::ConnectInfo;
 use fault::{Fault, Kind};
 use http::Extensions;
+use limits::{ClientAddress, OwnerLimiter, OwnerSlot, RateLimit, RateLimiter};
 
-/// How many clients' beginnings are remembered.
+/// How many clients the rate limiter remembers.
 const CLIENTS_MAX: usize = 16_384;
-/// How long a client is told to stay away that has as many open as it may.
-const COME_BACK: Duration = Duration::from_secs(5);
+/// `Retry-After` of a client that has too many streams open.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// What one client may do. Zero is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientLimits {
-    /// Streams it has open at once; a WebSocket counts as one.
+    /// Streams a client has open at once; a WebSocket counts as one.
     pub open_max: usize,
-    /// Streams it begins in a minute.
+    /// Streams a client opens in a minute.
     pub per_minute: u32,
 }
 
@@ -34,79 +31,55 @@ impl Default for ClientLimits {
 
 pub(crate) struct StreamLimiter {
     limits: ClientLimits,
-    beginnings: RateLimiter,
-    /// The limiter counts nanoseconds from here.
+    opened: RateLimiter,
+    /// The rate limiter counts nanoseconds from here.
     started: Instant,
-    /// As many clients as have something open.
-    open: Mutex<HashMap<ClientId, usize>>,
+    open: OwnerLimiter<ClientAddress>,
 }
 
-/// One of a client's streams; given back when it is dropped.
+/// One open stream; dropping it gives the slot back.
 pub(crate) struct StreamSlot {
-    /// Absent where nobody is counted.
-    taken: Option<(Arc<StreamLimiter>, ClientId)>,
+    /// `None` where the client's address is not known.
+    _held: Option<OwnerSlot<ClientAddress>>,
 }
 
 impl StreamLimiter {
     pub(crate) fn new(limits: ClientLimits) -> Arc<Self> {
         let rate =
             RateLimit { burst: limits.per_minute, per_second: f64::from(limits.per_minute) / 60.0 };
+        let open_max = if limits.open_max == 0 { usize::MAX } else { limits.open_max };
         Arc::new(Self {
             limits,
-            beginnings: RateLimiter::new(rate, CLIENTS_MAX),
+            opened: RateLimiter::new(rate, CLIENTS_MAX),
             started: Instant::now(),
-            open: Mutex::default(),
+            open: OwnerLimiter::per_owner(open_max),
         })
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<ClientId, usize>> {
-        self.open.lock()
-    }
-
-    /// A place for whoever sent this request.
-    pub(crate) fn enter(self: &Arc<Self>, request: &Extensions) -> Result<StreamSlot, Fault> {
+    /// A slot for the client that sent this request.
+    pub(crate) fn acquire(&self, request: &Extensions) -> Result<StreamSlot, Fault> {
         let Some(ConnectInfo(peer)) = request.get::<ConnectInfo<SocketAddr>>() else {
-            return Ok(StreamSlot { taken: None });
+            return Ok(StreamSlot { _held: None });
         };
-        let client = ClientId::from(peer.ip());
+        let client = ClientAddress::from(peer.ip());
         let now = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let begun = self.beginnings.check(&client, now);
-        if !begun.allowed {
+        let opened = self.opened.check(&client, now);
+        if !opened.allowed {
             let most = self.limits.per_minute;
             let message = format!("a client may begin {most} streams in a minute; wait a little");
-            return Err(refused(message, begun.retry_after.unwrap_or(COME_BACK)));
+            return Err(refused(message, opened.retry_after.unwrap_or(RETRY_AFTER)));
         }
-        let most = self.limits.open_max;
-        if most == 0 {
-            return Ok(StreamSlot { taken: None });
-        }
-        let mut open = self.open();
-        let count = open.entry(client.clone()).or_default();
-        if *count >= most {
+        let held = self.open.try_acquire(client).map_err(|_| {
+            let most = self.limits.open_max;
             let message = format!("a client may have {most} streams open; end one first");
-            return Err(refused(message, COME_BACK));
-        }
-        *count += 1;
-        drop(open);
-        Ok(StreamSlot { taken: Some((Arc::clone(self), client)) })
+            refused(message, RETRY_AFTER)
+        })?;
+        Ok(StreamSlot { _held: Some(held) })
     }
 }
 
 fn refused(message: String, wait: Duration) -> Fault {
     Fault::new(Kind::RateLimited, "rate_limited", message).retry_after(wait)
-}
-
-impl Drop for StreamSlot {
-    fn drop(&mut self) {
-        let Some((limiter, client)) = self.taken.take() else { return };
-        let mut open = limiter.open();
-        if let Some(count) = open.get_mut(&client) {
-            *count -= 1;
-            if *count == 0 {
-                open.remove(&client);
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -120,30 +93,30 @@ mod tests {
     }
 
     #[test]
-    fn a_client_has_so_many_open_and_others_have_their_own() {
+    fn each_client_has_its_own_limit_of_open_streams() {
         let limiter = StreamLimiter::new(ClientLimits { open_max: 2, per_minute: 0 });
         let (one, other) = (from("10.0.0.1:5"), from("10.0.0.2:5"));
-        let mut held = vec![limiter.enter(&one).ok().unwrap(), limiter.enter(&one).ok().unwrap()];
-        let refused = limiter.enter(&from("10.0.0.1:6")).err().unwrap();
+        let mut held = vec![limiter.acquire(&one).ok().unwrap(), limiter.acquire(&one).ok().unwrap()];
+        let refused = limiter.acquire(&from("10.0.0.1:6")).err().unwrap();
         assert_eq!((refused.kind(), refused.code()), (Kind::RateLimited, "rate_limited"));
         assert!(refused.retry_wait().is_some());
-        assert!(limiter.enter(&other).is_ok());
+        assert!(limiter.acquire(&other).is_ok());
         held.pop();
-        held.push(limiter.enter(&one).ok().unwrap());
+        held.push(limiter.acquire(&one).ok().unwrap());
         drop(held);
-        assert!(limiter.open().is_empty(), "what is gone is forgotten");
+        assert_eq!(limiter.open.owners(), 0);
     }
 
     #[test]
-    fn a_client_begins_so_many_in_a_minute() {
+    fn a_client_opens_a_limited_number_of_streams_in_a_minute() {
         let limiter = StreamLimiter::new(ClientLimits { open_max: 0, per_minute: 3 });
         let one = from("10.0.0.1:5");
         for _ in 0..3 {
-            assert!(limiter.enter(&one).is_ok());
+            assert!(limiter.acquire(&one).is_ok());
         }
-        let wait = limiter.enter(&one).err().unwrap().retry_wait().unwrap();
+        let wait = limiter.acquire(&one).err().unwrap().retry_wait().unwrap();
         assert!(wait > Duration::from_secs(15) && wait <= Duration::from_secs(20), "{wait:?}");
-        let free = StreamLimiter::new(ClientLimits { open_max: 0, per_minute: 0 });
-        assert!((0..10_000).all(|_| free.enter(&one).is_ok()));
+        let unlimited = StreamLimiter::new(ClientLimits { open_max: 0, per_minute: 0 });
+        assert!((0..10_000).all(|_| unlimited.acquire(&one).is_ok()));
     }
 }

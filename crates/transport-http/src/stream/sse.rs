@@ -99,7 +99,7 @@ async fn follow(
         Ok(args) => args,
         Err(fault) => return refused(&bound, &fault, &arrival),
     };
-    let slot = match bound.limiter.enter(request.extensions()) {
+    let slot = match bound.limiter.acquire(request.extensions()) {
         Ok(slot) => slot,
         Err(fault) => return refused(&bound, &fault, &arrival),
     };

@@ -163,7 +163,7 @@ async fn enter(
     {
         return refused(&bound, &fault, &arrival);
     }
-    let stream_slot = match bound.limiter.enter(request.extensions()) {
+    let stream_slot = match bound.limiter.acquire(request.extensions()) {
         Ok(stream_slot) => stream_slot,
         Err(fault) => return refused(&bound, &fault, &arrival),
     };

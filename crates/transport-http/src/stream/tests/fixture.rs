@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use auth::{RateLimit, RateLimiter};
+use limits::{RateLimit, RateLimiter};
 use contract::{
     Authenticator, CallRecord, Caller, Catalog, Contract, Credential, Cx, Envelope, EventFeed,
     FailureContext, Meter, Pipeline, Schema, Scope, SseBinding, StreamEvent, StreamSpec,

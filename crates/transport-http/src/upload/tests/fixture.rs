@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use auth::{RateLimit, RateLimiter};
+use limits::{RateLimit, RateLimiter};
 use bytes::Bytes;
 use contract::{
     Authenticator, CallRecord, Caller, Catalog, Contract, Credential, Cx, Download, DownloadSpec,

@@ -1,6 +1,6 @@
 //! Who is let in: origins, tokens, rates, places, and requests that are no upgrade.
 
-use auth::RateLimit;
+use limits::RateLimit;
 use http::HeaderValue;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
