@@ -123,7 +123,8 @@ mod tests {
     #[test]
     fn an_owner_and_all_owners_together_are_bounded() {
         let limiter = OwnerLimiter::new(3, 2);
-        let mut ann = vec![limiter.try_acquire("ann").unwrap(), limiter.try_acquire("ann").unwrap()];
+        let mut ann =
+            vec![limiter.try_acquire("ann").unwrap(), limiter.try_acquire("ann").unwrap()];
         assert_eq!(limiter.try_acquire("ann").err(), Some(OWNER));
         let bob = limiter.try_acquire("bob").unwrap();
         assert_eq!(limiter.try_acquire("cid").err(), Some(TOTAL));

@@ -1,5 +1,5 @@
-//! What answers at each address. Tools, uploads and downloads may share one where their methods
-//! differ, and a method that none of them takes is refused with the list of those that are.
+//! Collects the routes of each path. Tools, uploads and downloads may share a path with different
+//! methods; any other method is refused with the list of allowed ones.
 
 use std::collections::BTreeMap;
 use std::future::ready;
@@ -12,24 +12,23 @@ use http::Method;
 
 use crate::rest;
 
-pub(crate) struct Addresses {
+pub(crate) struct PathRoutes {
     pipeline: Arc<Pipeline>,
-    at: BTreeMap<String, Address>,
+    paths: BTreeMap<String, PathRoute>,
 }
 
-struct Address {
+struct PathRoute {
     service: Arc<str>,
-    takes: Vec<Method>,
+    methods: Vec<Method>,
     router: MethodRouter,
 }
 
-impl Addresses {
+impl PathRoutes {
     pub(crate) fn new(pipeline: &Arc<Pipeline>) -> Self {
-        Self { pipeline: Arc::clone(pipeline), at: BTreeMap::new() }
+        Self { pipeline: Arc::clone(pipeline), paths: BTreeMap::new() }
     }
 
-    /// Adds what answers to a method at these paths. The catalogue has seen to it that nothing
-    /// else does.
+    /// Adds the handler of a method at these paths. The catalog has already rejected conflicts.
     pub(crate) fn add<'a>(
         &mut self,
         service: &Arc<str>,
@@ -38,22 +37,22 @@ impl Addresses {
         router: &MethodRouter,
     ) {
         for path in paths {
-            let address = self.at.entry(path.to_owned()).or_insert_with(|| Address {
+            let route = self.paths.entry(path.to_owned()).or_insert_with(|| PathRoute {
                 service: Arc::clone(service),
-                takes: Vec::new(),
+                methods: Vec::new(),
                 router: MethodRouter::new(),
             });
-            address.takes.push(method.clone());
-            address.router = std::mem::take(&mut address.router).merge(router.clone());
+            route.methods.push(method.clone());
+            route.router = std::mem::take(&mut route.router).merge(router.clone());
         }
     }
 
     pub(crate) fn routes(self) -> Router {
         let mut routes = Router::new();
-        for (path, Address { service, takes, router }) in self.at {
+        for (path, PathRoute { service, methods, router }) in self.paths {
             let pipeline = Arc::clone(&self.pipeline);
             let fallback = move |Extension(arrival): Extension<RequestMeta>| {
-                ready(rest::wrong_method(&pipeline, &service, &arrival, &takes))
+                ready(rest::wrong_method(&pipeline, &service, &arrival, &methods))
             };
             routes = routes.route(&path, router.fallback(fallback));
         }

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use limits::{Admission, ClientAddress, RateLimiter};
 use axum::response::Response;
 use http::{HeaderName, HeaderValue};
+use limits::{Admission, ClientAddress, RateLimiter};
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");

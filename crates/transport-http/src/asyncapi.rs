@@ -1,5 +1,5 @@
 //! `/asyncapi.json`: the streams, their addresses and every message on them, generated from the
-//! same contracts that are enforced.
+//! contracts that the pipeline enforces.
 
 use std::sync::Arc;
 
@@ -24,17 +24,17 @@ pub(crate) fn routes(
     )
 }
 
-/// A WebSocket address while its messages are collected.
+/// The messages of one WebSocket address, collected from all its streams.
 #[derive(Default)]
-struct Shared {
+struct WsChannel {
     streams: Vec<String>,
-    said: Map<String, Value>,
-    told: Map<String, Value>,
+    from_client: Map<String, Value>,
+    to_client: Map<String, Value>,
 }
 
 fn document(pipeline: &Pipeline, view: &View, version: &str, options: &StreamOptions) -> Value {
     let (mut channels, mut operations) = (Map::new(), Map::new());
-    let mut shared: Vec<(&str, Shared)> = Vec::new();
+    let mut ws_channels: Vec<(&str, WsChannel)> = Vec::new();
     for (service, row) in pipeline.catalog().streams(view) {
         let spec = &*row.spec;
         if let Some(sse) = spec.sse.as_ref().filter(|_| options.sse) {
@@ -43,14 +43,15 @@ fn document(pipeline: &Pipeline, view: &View, version: &str, options: &StreamOpt
             operations.insert(format!("follow_{id}"), sse_operation(spec, &id, sse.query.json()));
         }
         if let Some(path) = spec.ws.as_deref().filter(|_| options.ws) {
-            let at = shared.iter().position(|(known, _)| *known == path).unwrap_or_else(|| {
-                shared.push((path, Shared::default()));
-                shared.len() - 1
-            });
-            shared[at].1.add(service, spec);
+            let at =
+                ws_channels.iter().position(|(known, _)| *known == path).unwrap_or_else(|| {
+                    ws_channels.push((path, WsChannel::default()));
+                    ws_channels.len() - 1
+                });
+            ws_channels[at].1.add(service, spec);
         }
     }
-    for (path, address) in shared {
+    for (path, address) in ws_channels {
         address.write(path, &mut channels, &mut operations);
     }
     json!({
@@ -71,7 +72,7 @@ fn document(pipeline: &Pipeline, view: &View, version: &str, options: &StreamOpt
     })
 }
 
-/// A path as a name that needs no escaping in a reference.
+/// A path as an identifier that needs no escaping in a `$ref`.
 fn identifier(path: &str) -> String {
     let name: String =
         path.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '_' }).collect();
@@ -111,15 +112,16 @@ fn sse_operation(spec: &StreamSpec, channel: &str, query: &Value) -> Value {
     })
 }
 
-impl Shared {
+impl WsChannel {
     fn add(&mut self, service: &Service, spec: &StreamSpec) {
         let name = identifier(&spec.name);
         self.streams.push(spec.name.clone());
         let subscribe = with(spec.input.json(), &[("id", id()), ("stream", constant(&spec.name))]);
-        let said = typed(subscribe, "subscribe");
-        self.said.insert(format!("subscribe_{name}"), message("subscribe", &spec.title, said));
+        let subscribe = typed(subscribe, "subscribe");
+        let subscribe = message("subscribe", &spec.title, subscribe);
+        self.from_client.insert(format!("subscribe_{name}"), subscribe);
         let event = with(spec.event.json(), &[("id", id())]);
-        self.told.insert(format!("event_{name}"), message("event", &spec.title, event));
+        self.to_client.insert(format!("event_{name}"), message("event", &spec.title, event));
         let envelope = service.errors.envelope.json();
         let nested = ["type", "id"].iter().any(|it| !envelope["properties"][*it].is_null());
         let error = match nested {
@@ -129,7 +131,7 @@ impl Shared {
         };
         let error = typed(with(&error, &[("id", id())]), "error");
         let key = format!("error_{}", identifier(&service.name));
-        self.told.insert(key, message("error", "What could not be done, and why", error));
+        self.to_client.insert(key, message("error", "What could not be done, and why", error));
     }
 
     fn write(
@@ -144,17 +146,18 @@ impl Shared {
             messages.keys().map(|name| reference(&channel, name)).collect()
         };
         let at = json!({ "$ref": format!("#/channels/{channel}") });
-        let said = json!({
-            "action": "receive", "channel": at, "title": "What a client says",
-            "messages": refer(&self.said),
+        let receive = json!({
+            "action": "receive", "channel": at, "title": "Messages from a client",
+            "messages": refer(&self.from_client),
         });
-        let told = json!({
-            "action": "send", "channel": at, "title": "What a client is told",
-            "messages": refer(&self.told),
+        let send = json!({
+            "action": "send", "channel": at, "title": "Messages to a client",
+            "messages": refer(&self.to_client),
         });
-        operations.insert(format!("say_{channel}"), said);
-        operations.insert(format!("hear_{channel}"), told);
-        let messages: Map<String, Value> = self.said.into_iter().chain(self.told).collect();
+        operations.insert(format!("say_{channel}"), receive);
+        operations.insert(format!("hear_{channel}"), send);
+        let messages: Map<String, Value> =
+            self.from_client.into_iter().chain(self.to_client).collect();
         let described = format!(
             "A WebSocket with JSON text messages. Streams: {}. `stream` may be left out where \
              there is one. Events carry the `id` of their subscription: the client's, or the one made for it.",
@@ -171,12 +174,12 @@ impl Shared {
         );
     }
 
-    /// The messages that every address has.
+    /// Adds the messages that every address has.
     fn add_protocol(&mut self) {
         let object = |properties: Value, required: &[&str]| json!({ "type": "object", "properties": properties, "required": required });
-        // Several streams can be told apart only by name.
+        // With several streams at one address a subscription must name its stream.
         if self.streams.len() > 1 {
-            for subscribe in self.said.values_mut() {
+            for subscribe in self.from_client.values_mut() {
                 if let Some(required) = subscribe["payload"]["required"].as_array_mut() {
                     required.push(Value::from("stream"));
                 }
@@ -203,9 +206,9 @@ impl Shared {
             ),
             (false, "unsubscribed", "No more events follow", json!({ "id": id() }), &["id"]),
         ];
-        for (said, kind, title, properties, required) in rows {
+        for (from_client, kind, title, properties, required) in rows {
             let payload = typed(object(properties, required), kind);
-            let into = if said { &mut self.said } else { &mut self.told };
+            let into = if from_client { &mut self.from_client } else { &mut self.to_client };
             into.insert(kind.to_owned(), message(kind, title, payload));
         }
     }
@@ -219,7 +222,7 @@ fn constant(word: &str) -> Value {
     json!({ "type": "string", "const": word })
 }
 
-/// A schema with more properties.
+/// The schema with additional properties.
 fn with(schema: &Value, more: &[(&str, Value)]) -> Value {
     let mut schema = schema.clone();
     for (name, rule) in more {
@@ -228,7 +231,7 @@ fn with(schema: &Value, more: &[(&str, Value)]) -> Value {
     schema
 }
 
-/// A schema whose objects say what they are.
+/// The schema with a required constant `type`.
 fn typed(schema: Value, word: &str) -> Value {
     let mut schema = with(&schema, &[("type", constant(word))]);
     let kind = Value::from("type");

@@ -1,5 +1,5 @@
-//! Addresses that a contract has and this server was told not to serve: they are refused in the
-//! words of the service they belong to, so that its clients understand.
+//! Refuses the paths of a contract that this server is configured not to serve, with the error
+//! envelope of the service they belong to.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use fault::Fault;
 
 use crate::rest;
 
-struct Off {
+struct DisabledRoute {
     pipeline: Arc<Pipeline>,
     service: Arc<str>,
 }
 
-/// Routes of nothing but refusals.
+/// One refusing route per path; `paths` maps a path to its service.
 pub(crate) fn routes(pipeline: &Arc<Pipeline>, paths: BTreeMap<String, Arc<str>>) -> Router {
     let mut router = Router::new();
     for (path, service) in paths {
-        let off = Off { pipeline: Arc::clone(pipeline), service };
-        router = router.route(&path, any(refuse).with_state(Arc::new(off)));
+        let disabled = DisabledRoute { pipeline: Arc::clone(pipeline), service };
+        router = router.route(&path, any(refuse).with_state(Arc::new(disabled)));
     }
     router
 }
 
-/// All that the view would show over HTTP, switched off: for a server that serves MCP alone. The
-/// operators' pages stay, and so do their addresses.
+/// Refusing routes for every path of the view, for a server that serves MCP alone. The operators'
+/// pages are left out, because they stay enabled.
 pub fn disabled_routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
     let view = &View { http: true, ..view.clone() };
     let mut paths = BTreeMap::new();
@@ -57,9 +57,9 @@ pub fn disabled_routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
 }
 
 async fn refuse(
-    State(off): State<Arc<Off>>,
+    State(disabled): State<Arc<DisabledRoute>>,
     Extension(arrival): Extension<RequestMeta>,
 ) -> Response {
     let fault = Fault::not_found("switched_off", "this address is switched off on this server");
-    rest::refuse(&off.pipeline, &off.service, &fault, &arrival)
+    rest::refuse(&disabled.pipeline, &disabled.service, &fault, &arrival)
 }

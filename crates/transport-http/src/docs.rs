@@ -1,6 +1,6 @@
-//! `/docs`: every tool of every service on one readable page, and `/`, which leads there.
+//! `/docs`: one HTML page with every tool of every service, and `/`, which redirects there.
 //!
-//! The page is made once from the contracts. It loads nothing and runs nothing.
+//! The page is built once from the contracts. It has no scripts and loads nothing.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ fn tool(page: &mut String, listed: &VisibleTool<'_>) {
     if listed.name != spec.name {
         _ = write!(
             page,
-            "<p>VisibleTool at <code>/mcp</code> as <code>{}</code>.</p>",
+            "<p>Listed at <code>/mcp</code> as <code>{}</code>.</p>",
             escape(listed.name)
         );
     }
@@ -153,7 +153,7 @@ fn head(page: &mut String, name: &str, title: &str, description: &str) {
     );
 }
 
-/// A stream, where it is switched on anywhere.
+/// The section of a stream; nothing when neither SSE nor WebSocket serves it.
 fn stream(page: &mut String, row: &StreamRow, options: &StreamOptions) {
     let spec = &row.spec;
     let sse = spec.sse.as_ref().filter(|_| options.sse);
@@ -194,7 +194,7 @@ fn fields(page: &mut String, title: &str, schema: &Value) {
     }
 }
 
-/// A row for every property, those of listed objects included (`quotes[].price`).
+/// Adds a table row for every property, nested ones included (`quotes[].price`).
 fn collect(rows: &mut String, before: &str, schema: &Value) {
     let required = schema["required"].as_array();
     for (name, rule) in schema["properties"].as_object().into_iter().flatten() {
@@ -213,7 +213,7 @@ fn collect(rows: &mut String, before: &str, schema: &Value) {
     }
 }
 
-/// A rule in a few words: its type and its bounds.
+/// The type and the bounds of a property in a few words.
 fn shape(rule: &Value) -> String {
     let mut words = match &rule["type"] {
         Value::String(kind) => kind.clone(),

@@ -1,5 +1,5 @@
-//! Files on their way to a browser or a script: always to be saved, never to be shown, since what
-//! is in them is somebody else's.
+//! Downloads. A file is always sent as an attachment and sandboxed, because its content comes from
+//! other users.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use http::header::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::path::{self, Placed};
+use crate::path::{self, PathArguments};
 use crate::rest::{self, Bound};
 use crate::{encode, query};
 
-/// How long a name is offered at most, in characters.
+/// The longest offered file name, in characters.
 const NAME_MAX: usize = 200;
 
 pub(crate) fn route(bound: Arc<Bound>) -> MethodRouter {
@@ -32,7 +32,7 @@ pub(crate) fn route(bound: Arc<Bound>) -> MethodRouter {
 async fn send(
     State(bound): State<Arc<Bound>>,
     Extension(arrival): Extension<RequestMeta>,
-    placed: Placed,
+    in_path: PathArguments,
     RawQuery(text): RawQuery,
 ) -> Response {
     let Some((_, row)) = bound.pipeline.catalog().download(&bound.service, &bound.tool) else {
@@ -40,22 +40,22 @@ async fn send(
     };
     let schema = row.spec.input.json();
     let args = query::arguments(text.as_deref().unwrap_or_default(), schema)
-        .and_then(|args| path::joined(args, placed, schema));
+        .and_then(|args| path::merge(args, in_path, schema));
     let args = match args {
         Ok(args) => args,
         Err(fault) => return bound.refused(&fault, &arrival),
     };
     let cancel = CancellationToken::new();
-    // Goes with the body, so that the handler is told whenever the client leaves.
-    let gone = cancel.clone().drop_guard();
+    // Dropped with the body, so the handler is cancelled when the client disconnects.
+    let cancel_guard = cancel.clone().drop_guard();
     match bound.pipeline.download(bound.call(args, &arrival, cancel)).await {
         None => rest::not_found(&arrival),
         Some(Err(failure)) => encode::failure(&failure),
-        Some(Ok(file)) => encoded(file, gone),
+        Some(Ok(file)) => response(file, cancel_guard),
     }
 }
 
-fn encoded(file: Download, guard: impl Send + 'static) -> Response {
+fn response(file: Download, guard: impl Send + 'static) -> Response {
     let Download { content_type, file_name, length, body } = file;
     let body = body.map(move |chunk| {
         let _kept = &guard;
@@ -75,13 +75,13 @@ fn encoded(file: Download, guard: impl Send + 'static) -> Response {
     response
 }
 
-/// `attachment` with the name in both forms of RFC 6266: a plain one for everybody, and the exact
-/// one where the plain one could not say it.
+/// `attachment` with the name in both forms of RFC 6266: plain ASCII, and UTF-8 where the plain form
+/// loses characters.
 fn disposition(name: Option<&str>) -> HeaderValue {
-    let alone = HeaderValue::from_static("attachment");
+    let unnamed = HeaderValue::from_static("attachment");
     let name: String = name.unwrap_or_default().chars().take(NAME_MAX).map(harmless).collect();
     if name.is_empty() {
-        return alone;
+        return unnamed;
     }
     let plain: String = name.chars().map(|it| if is_plain(it) { it } else { '_' }).collect();
     let mut text = format!("attachment; filename=\"{plain}\"");
@@ -94,15 +94,15 @@ fn disposition(name: Option<&str>) -> HeaderValue {
             }
         }
     }
-    HeaderValue::from_str(&text).unwrap_or(alone)
+    HeaderValue::from_str(&text).unwrap_or(unnamed)
 }
 
-/// A name must not lead out of the folder it is saved in.
+/// Replaces characters that could lead out of the folder the file is saved in.
 fn harmless(char: char) -> char {
     if char.is_control() || matches!(char, '/' | '\\') { '_' } else { char }
 }
 
-/// What every client reads the same between quotes; some decode what looks like an escape.
+/// Whether every client reads the character the same between quotes; some decode `%`.
 fn is_plain(char: char) -> bool {
     (char.is_ascii_graphic() || char == ' ') && !matches!(char, '"' | '%')
 }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn any_name_can_be_offered() {
+    fn any_file_name_becomes_a_valid_header() {
         check(None, "attachment");
         check(Some(""), "attachment");
         check(Some("a b.pdf"), "attachment; filename=\"a b.pdf\"");

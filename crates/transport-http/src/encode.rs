@@ -13,9 +13,8 @@ use crate::refusal;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// The tag is a hash of the body, so it never outlives a change; it is weak, because a compressed
-/// answer has the same one. Answers
-/// with part of the batch missing are not offered to caches: the missing part may be back in a
+/// A cacheable reply gets an entity tag: a hash of the body, weak because the compressed answer has
+/// the same one. A partial answer (206) is not cacheable, because the missing part may be back in a
 /// second.
 pub(crate) fn reply(reply: HttpReply, request: &HeaderMap) -> Response {
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::OK);
@@ -31,7 +30,7 @@ pub(crate) fn reply(reply: HttpReply, request: &HeaderMap) -> Response {
     if status == StatusCode::OK && reply.max_age_s.is_some() {
         let tag = entity_tag(&bytes);
         headers.insert(VARY, HeaderValue::from_static("authorization, origin, accept-encoding"));
-        let known = request.get(IF_NONE_MATCH).is_some_and(|list| names(list, &tag));
+        let known = request.get(IF_NONE_MATCH).is_some_and(|list| lists(list, &tag));
         if let Ok(tag) = HeaderValue::from_str(&tag) {
             headers.insert(ETAG, tag);
         }
@@ -60,7 +59,7 @@ pub(crate) fn failure(failure: &CallFailure) -> Response {
 fn cache_control(max_age_s: Option<u32>, status: StatusCode) -> HeaderValue {
     match max_age_s {
         Some(seconds) if status == StatusCode::OK => {
-            // `private`: an answer may depend on who asked.
+            // `private`, because an answer may depend on the caller.
             HeaderValue::from_str(&format!("private, max-age={seconds}"))
                 .unwrap_or(HeaderValue::from_static("no-store"))
         }
@@ -77,8 +76,8 @@ fn entity_tag(bytes: &[u8]) -> String {
     tag
 }
 
-/// `If-None-Match` compares weakly: a proxy may have dropped the mark.
-fn names(list: &HeaderValue, tag: &str) -> bool {
+/// Whether `If-None-Match` lists the tag. Compares weakly, because a proxy may drop the `W/`.
+fn lists(list: &HeaderValue, tag: &str) -> bool {
     let plain = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
     let known = plain(tag);
     list.to_str().is_ok_and(|list| list.split(',').any(|it| it.trim() == "*" || plain(it) == known))
@@ -101,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_answer_is_not_sent_again() {
+    fn a_known_entity_tag_is_answered_with_not_modified() {
         let first = reply(answer(200, Some(1)), &HeaderMap::new());
         let tag = first.headers()[ETAG].to_str().unwrap().to_owned();
         check(&tag, StatusCode::NOT_MODIFIED);

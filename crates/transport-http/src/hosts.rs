@@ -1,5 +1,5 @@
-//! Which names a server answers to. A page that rebinds its own name to a loopback address must not
-//! be able to talk to a server that trusts loopback.
+//! Checks the `Host` header against DNS rebinding: a web page that points its own name at a loopback
+//! address must not reach a server that trusts loopback.
 
 use http::HeaderMap;
 use http::header::HOST;
@@ -7,9 +7,9 @@ use http::uri::Authority;
 
 #[derive(Debug, Clone)]
 pub enum AllowedHosts {
-    /// Behind a token anybody may call it what they like.
+    /// Any name; for servers that require a token.
     Any,
-    /// Loopback names, and these.
+    /// Loopback names and the listed ones.
     Only(Vec<String>),
 }
 
@@ -23,7 +23,7 @@ impl AllowedHosts {
     }
 }
 
-/// Whether a host's name can only be this machine's.
+/// Whether a host name is a loopback name or address.
 pub(crate) fn is_loopback(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     host.parse().map_or_else(
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn loopback_and_named_hosts_only() {
+    fn only_loopback_and_listed_hosts_are_allowed() {
         for host in ["localhost:8080", "127.0.0.1", "127.8.9.1:1", "[::1]:8080", "STOA.example:443"]
         {
             check(host, true);

@@ -1,8 +1,7 @@
-//! HTTP: the tools and streams that have an address of their own, operators' pages, and the layers
-//! that every request passes, MCP's included.
+//! HTTP: REST tools, uploads, downloads, server-sent events, WebSocket, the operators' pages, and the
+//! edge that every request passes, MCP's included.
 //!
-//! Routes come from the contracts' HTTP bindings, so a service adds none by hand. What a tool does
-//! is not known here.
+//! Routes come from the contracts' HTTP bindings; no service adds a route by hand.
 
 mod addresses;
 mod admission;

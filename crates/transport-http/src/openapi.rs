@@ -1,4 +1,4 @@
-//! `/openapi.json`, generated from the same contracts that are enforced.
+//! `/openapi.json`, generated from the contracts that the pipeline enforces.
 
 use std::sync::Arc;
 
@@ -35,7 +35,10 @@ fn document(pipeline: &Pipeline, view: &View, version: &str, sse: bool) -> Value
     }
     for (service, row) in pipeline.catalog().streams(view).filter(|_| sse) {
         let Some(binding) = &row.spec.sse else { continue };
-        paths.insert(binding.path.clone(), json!({ "get": follow(service, &row.spec, binding) }));
+        paths.insert(
+            binding.path.clone(),
+            json!({ "get": sse_operation(service, &row.spec, binding) }),
+        );
     }
     paths.insert("/health".to_owned(), plain("Whether the process serves", "application/json"));
     paths.insert("/metrics".to_owned(), plain("Prometheus metrics", "text/plain"));
@@ -62,7 +65,7 @@ fn plain(summary: &str, media: &str) -> Value {
     }})
 }
 
-/// The same operation at each of its paths, under an id of its own each time.
+/// Adds the operation at each of its paths, with a distinct `operationId` each.
 fn add<'a>(
     paths: &mut Map<String, Value>,
     method: &str,
@@ -89,7 +92,7 @@ fn operation(listed: &VisibleTool<'_>, binding: &HttpBinding) -> Value {
         responses
             .insert("206".to_owned(), json!({ "description": description, "content": content }));
     }
-    responses.insert("default".to_owned(), failed(errors));
+    responses.insert("default".to_owned(), error_response(errors));
     let mut operation = json!({
         "operationId": spec.name,
         "summary": spec.title,
@@ -97,26 +100,26 @@ fn operation(listed: &VisibleTool<'_>, binding: &HttpBinding) -> Value {
         "tags": [&*listed.service.name],
         "responses": responses,
     });
-    let (placed, rest) = parted(spec.input.json(), &binding.path);
+    let (in_path, rest) = split_path_parameters(spec.input.json(), &binding.path);
     if binding.has_body() {
         let required = rest["required"].as_array().is_some_and(|names| !names.is_empty());
         let content = json!({ "application/json": { "schema": rest } });
-        // A form without a path was always marked so.
-        let required = required || placed.is_empty();
+        // Without path arguments the body is always marked as required.
+        let required = required || in_path.is_empty();
         operation["requestBody"] = json!({ "required": required, "content": content });
-        if !placed.is_empty() {
-            operation["parameters"] = Value::from(placed);
+        if !in_path.is_empty() {
+            operation["parameters"] = Value::from(in_path);
         }
     } else {
-        operation["parameters"] = placed.into_iter().chain(parameters(&rest)).collect();
+        operation["parameters"] = in_path.into_iter().chain(parameters(&rest)).collect();
     }
     operation
 }
 
-/// The arguments that stand in the path, as parameters, and the schema of the others.
-fn parted(input: &Value, path: &str) -> (Vec<Value>, Value) {
+/// Splits an input schema into the path parameters and the schema of the other arguments.
+fn split_path_parameters(input: &Value, path: &str) -> (Vec<Value>, Value) {
     let mut rest = input.clone();
-    let placed = contract::path_parameters(path).map(|name| {
+    let in_path = contract::path_parameters(path).map(|name| {
         let properties = rest["properties"].as_object_mut();
         let rule = properties.and_then(|it| it.shift_remove(name)).unwrap_or_default();
         if let Some(required) = rest["required"].as_array_mut() {
@@ -127,18 +130,18 @@ fn parted(input: &Value, path: &str) -> (Vec<Value>, Value) {
             "description": rule["description"].as_str().unwrap_or_default(),
         })
     });
-    (placed.collect(), rest)
+    (in_path.collect(), rest)
 }
 
-fn failed(errors: &ErrorTable) -> Value {
+fn error_response(errors: &ErrorTable) -> Value {
     json!({
         "description": "the error envelope, with a status that fits it",
         "content": { "application/json": { "schema": errors.http_envelope.json() } },
     })
 }
 
-/// A stream as server-sent events.
-fn follow(service: &Service, spec: &StreamSpec, binding: &SseBinding) -> Value {
+/// The operation of a server-sent event stream.
+fn sse_operation(service: &Service, spec: &StreamSpec, binding: &SseBinding) -> Value {
     let mut parameters = parameters(binding.query.json());
     parameters.push(json!({
         "name": "Last-Event-ID", "in": "header", "required": false,
@@ -154,12 +157,12 @@ fn follow(service: &Service, spec: &StreamSpec, binding: &SseBinding) -> Value {
         "parameters": parameters,
         "responses": {
             "200": { "description": "each `data` is an event of this shape", "content": content },
-            "default": failed(&service.errors),
+            "default": error_response(&service.errors),
         },
     })
 }
 
-/// Lists travel as one comma-separated parameter.
+/// Query parameters of an input schema; a list is one comma-separated parameter.
 fn parameters(input: &Value) -> Vec<Value> {
     let required: Vec<&str> =
         input["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();

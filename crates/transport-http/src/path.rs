@@ -1,5 +1,5 @@
-//! Arguments that stand in the path. They are part of what was asked for, so nothing beside them
-//! may say otherwise.
+//! Arguments in the path, such as `/cases/{id}`. An argument of the query or body with the same name
+//! must have the same value.
 
 use std::convert::Infallible;
 
@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 
 use crate::query;
 
-/// The segments of a path that are arguments, decoded; an error where they are no text.
-pub(crate) struct Placed(Result<Vec<(String, String)>, Fault>);
+/// The decoded path parameters; an error where they are not UTF-8.
+pub(crate) struct PathArguments(Result<Vec<(String, String)>, Fault>);
 
-impl<S: Send + Sync> FromRequestParts<S> for Placed {
+impl<S: Send + Sync> FromRequestParts<S> for PathArguments {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
@@ -30,13 +30,13 @@ impl<S: Send + Sync> FromRequestParts<S> for Placed {
     }
 }
 
-/// The arguments of a query or a body, with those of the path.
-pub(crate) fn joined(
+/// Merges the path parameters into the arguments of a query or a body.
+pub(crate) fn merge(
     mut args: Map<String, Value>,
-    placed: Placed,
+    path: PathArguments,
     schema: &Value,
 ) -> Result<Map<String, Value>, Fault> {
-    for (name, text) in placed.0? {
+    for (name, text) in path.0? {
         let value = query::value(&text, &name, schema);
         if args.get(&name).is_some_and(|other| *other != value) {
             let expected = "what the path says, or nothing";
@@ -59,13 +59,13 @@ mod tests {
         let schema =
             json!({ "properties": { "id": { "type": "string" }, "page": { "type": "integer" } }});
         let placed = placed.iter().map(|&(name, text)| (name.to_owned(), text.to_owned()));
-        let told = joined(args, Placed(Ok(placed.collect())), &schema);
-        let told = told.map(Value::Object).map_err(|fault| fault.problems()[0].field.clone());
-        assert_eq!(told, expected.map_err(str::to_owned));
+        let merged = merge(args, PathArguments(Ok(placed.collect())), &schema);
+        let merged = merged.map(Value::Object).map_err(|fault| fault.problems()[0].field.clone());
+        assert_eq!(merged, expected.map_err(str::to_owned));
     }
 
     #[test]
-    fn the_path_has_its_say() {
+    fn path_arguments_are_merged_and_conflicts_refused() {
         check(json!({}), &[], Ok(json!({})));
         check(
             json!({ "a": 1 }),

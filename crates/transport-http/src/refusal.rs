@@ -38,7 +38,7 @@ impl Refusal {
     }
 }
 
-/// The headers that go with every refusal, whoever worded it.
+/// Sets the headers of every refusal: `Cache-Control`, `Retry-After` and `WWW-Authenticate`.
 pub(crate) fn mark(response: &mut Response, retry_after: Option<Duration>) {
     let unauthorized = response.status() == StatusCode::UNAUTHORIZED;
     let headers = response.headers_mut();

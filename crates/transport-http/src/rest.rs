@@ -15,15 +15,15 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::addresses::Addresses;
-use crate::path::{self, Placed};
+use crate::addresses::PathRoutes;
+use crate::path::{self, PathArguments};
 use crate::refusal::Refusal;
 use crate::{download, encode, query, upload};
 
 /// The routes of the tools, uploads and downloads that the view shows, and of the contracts'
 /// documents.
 pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View) -> Router {
-    let mut addresses = Addresses::new(pipeline);
+    let mut addresses = PathRoutes::new(pipeline);
     let catalog = pipeline.catalog();
     for listed in catalog.list(view) {
         let Some(binding) = &listed.tool.spec.http else { continue };
@@ -93,7 +93,7 @@ impl Bound {
 async fn serve(
     State(bound): State<Arc<Bound>>,
     Extension(arrival): Extension<RequestMeta>,
-    placed: Placed,
+    placed: PathArguments,
     RawQuery(text): RawQuery,
     headers: HeaderMap,
     body: Bytes,
@@ -106,7 +106,7 @@ async fn serve(
         true => body_arguments(&body),
         false => query::arguments(text.as_deref().unwrap_or_default(), schema),
     };
-    let args = match read.and_then(|args| path::joined(args, placed, schema)) {
+    let args = match read.and_then(|args| path::merge(args, placed, schema)) {
         Ok(args) => args,
         Err(fault) => return bound.refused(&fault, &arrival),
     };

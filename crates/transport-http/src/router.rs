@@ -8,7 +8,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use limits::RateLimiter;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
@@ -19,6 +18,7 @@ use fault::Fault;
 use http::header::{AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, IF_NONE_MATCH, UPGRADE};
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version};
 use http_body_util::BodyExt as _;
+use limits::RateLimiter;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate as _, SizeAbove};
 use tower_http::cors::{AllowOrigin, CorsLayer};

@@ -1,5 +1,5 @@
-//! Streams over HTTP: server-sent events, and the WebSocket. Both come from the contracts, which say
-//! what there is to follow and where; what an event means is not known here.
+//! Streams over HTTP: server-sent events and WebSocket. Streams, their paths and their messages come
+//! from the contracts.
 
 mod limiter;
 mod origin;
@@ -20,7 +20,7 @@ pub use self::limiter::ClientLimits;
 use self::limiter::StreamLimiter;
 pub use self::ws::WsLimits;
 
-/// Which streams are served, and what one subscriber may do.
+/// Which kinds of stream are served, and their limits.
 #[derive(Debug, Clone, Copy)]
 pub struct StreamOptions {
     /// Whether streams are served as server-sent events.
@@ -28,7 +28,7 @@ pub struct StreamOptions {
     /// Whether streams are served on a WebSocket.
     pub ws: bool,
     pub ws_limits: WsLimits,
-    /// What one client may do on both together.
+    /// Limits of one client over both kinds together.
     pub client_limits: ClientLimits,
 }
 
@@ -45,13 +45,14 @@ impl Default for StreamOptions {
 
 pub(crate) fn routes(pipeline: &Arc<Pipeline>, view: &View, options: &StreamOptions) -> Router {
     let limiter = StreamLimiter::new(options.client_limits);
-    let mut off = BTreeMap::new();
+    let mut disabled_paths = BTreeMap::new();
     for (service, row) in pipeline.catalog().streams(view) {
         let sse = row.spec.sse.as_ref().map(|sse| &sse.path).filter(|_| !options.sse);
         let ws = row.spec.ws.as_ref().filter(|_| !options.ws);
-        off.extend(sse.into_iter().chain(ws).map(|it| (it.clone(), Arc::clone(&service.name))));
+        disabled_paths
+            .extend(sse.into_iter().chain(ws).map(|it| (it.clone(), Arc::clone(&service.name))));
     }
-    let mut router = disabled::routes(pipeline, off);
+    let mut router = disabled::routes(pipeline, disabled_paths);
     if options.sse {
         router = router.merge(sse::routes(pipeline, view, &limiter));
     }

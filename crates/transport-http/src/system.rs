@@ -11,26 +11,26 @@ use axum::{Json, Router};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use serde_json::json;
 
-/// What these pages show; the server fills it in.
+/// What `/health` and `/metrics` show; the server fills it in.
 pub struct SystemPages {
     pub version: &'static str,
-    /// Quick, because anybody may ask.
+    /// Must be quick, because `/health` needs no credential.
     pub health: ServerHealthProbe,
-    /// The metrics in text form, and its content type.
+    /// Renders the metrics as text.
     pub metrics: Box<dyn Fn() -> String + Send + Sync>,
     pub metrics_type: &'static str,
 }
 
-/// Looks how the house is.
+/// Reports the health of the server.
 pub type ServerHealthProbe =
     Box<dyn Fn() -> Pin<Box<dyn Future<Output = ServerHealth> + Send>> + Send + Sync>;
 
-/// How the house is.
+/// The health of the server.
 #[derive(Debug, Clone)]
 pub struct ServerHealth {
     /// `ok`, `degraded` or `error`.
     pub status: &'static str,
-    /// Where market data comes from.
+    /// The provider of market data.
     pub provider: String,
 }
 
@@ -39,7 +39,7 @@ struct Pages {
     started: Instant,
 }
 
-/// Where they are.
+/// The paths of the operators' pages.
 pub(crate) const PATHS: [&str; 2] = ["/health", "/metrics"];
 
 pub(crate) fn routes(pages: SystemPages) -> Router {
@@ -48,8 +48,8 @@ pub(crate) fn routes(pages: SystemPages) -> Router {
     Router::new().route(to_health, get(health)).route(to_metrics, get(metrics)).with_state(state)
 }
 
-/// The process serves, whatever its health: what is kept can be read while a venue is down, so
-/// the status of HTTP is 200 and the body says the rest.
+/// Answers 200 even when degraded, because stored data can be read while a venue is down; the body
+/// has the status.
 async fn health(State(state): State<Arc<Pages>>) -> Response {
     let ServerHealth { status, provider } = (state.pages.health)().await;
     let body = json!({

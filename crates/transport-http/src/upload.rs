@@ -1,5 +1,5 @@
-//! Files on their way in. Their bodies pass the edge unread, and are read by the handler while they
-//! come: bounded in size and pace, taken apart here.
+//! Uploads. The edge does not read their bodies; the handler reads the form while it arrives, with
+//! limits on size and speed.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -28,12 +28,12 @@ mod paced_body;
 #[cfg(test)]
 mod tests;
 
-/// What a form may weigh beside its files.
+/// Bytes of a form beside its files.
 const OVERHEAD_BYTES: u64 = 1024 * 1024;
-/// Names an upload, so that its progress can be asked for while it goes on.
+/// The client's id of the upload, under which its progress can be queried.
 const UPLOAD_ID: &str = "x-upload-id";
 
-/// The addresses whose bodies the edge must leave alone.
+/// The paths whose bodies the edge must not read.
 pub fn paths(pipeline: &Pipeline, view: &View) -> HashSet<String> {
     let rows = pipeline.catalog().uploads(view);
     rows.flat_map(|(_, row)| row.spec.paths().map(str::to_owned)).collect()
@@ -52,33 +52,35 @@ async fn receive(
         return rest::not_found(&arrival);
     };
     let (parts, body) = request.into_parts();
-    let left = UnreadBody::default();
-    let upload = form(&parts.headers, body, &row.spec, &left);
-    // Dropped with this future when the client goes away, and then the handler is told.
+    let unread = UnreadBody::default();
+    let upload = form(&parts.headers, body, &row.spec, &unread);
+    // Dropped with this future when the client disconnects, which cancels the handler.
     let cancel = CancellationToken::new();
-    let _gone = cancel.clone().drop_guard();
+    let _cancel_guard = cancel.clone().drop_guard();
     let call = bound.call(Map::new(), &arrival, cancel);
     let response = match bound.pipeline.upload(call, upload).await {
         None => rest::not_found(&arrival),
         Some(Err(failure)) => encode::failure(&failure),
         Some(Ok(reply)) => encode::reply(reply.http(), &parts.headers),
     };
-    if let Some(body) = left.take() {
+    if let Some(body) = unread.take() {
         drain(body, &parts.headers, &parts.extensions);
     }
     response
 }
 
-/// The form as its handler reads it. What is wrong with the request itself is told as if it were
-/// found in the body, after it was asked who is sending.
-fn form(headers: &HeaderMap, body: Body, spec: &UploadSpec, left: &UnreadBody) -> Upload {
+/// The form for the handler. A bad request header becomes a fault of the body, so the pipeline checks
+/// the credential first.
+fn form(headers: &HeaderMap, body: Body, spec: &UploadSpec, unread: &UnreadBody) -> Upload {
     let announced = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
     let bytes_max = spec.batch_bytes.saturating_add(OVERHEAD_BYTES);
     let body = PacedBody::new(body, bytes_max);
     let upload = match read(headers, announced, bytes_max) {
-        Ok((boundary, id)) => Upload::new(Multipart::new(&boundary, body, left.clone())).named(id),
+        Ok((boundary, id)) => {
+            Upload::new(Multipart::new(&boundary, body, unread.clone())).named(id)
+        }
         Err(fault) => {
-            left.leave(body);
+            unread.leave(body);
             Upload::new(MemoryParts::new().broken(fault))
         }
     };
@@ -114,11 +116,11 @@ fn read(
     }
 }
 
-/// A client that is still sending would not get to read the answer if the connection ended now: what
-/// it sent and nobody read makes the system throw away what we said. So more is read, beside the
-/// answer. One that waits to be asked before it sends is not asked.
+/// Reads the rest of the body while the answer is sent: closing a socket with unread bytes resets
+/// the connection, and the client loses the answer. A client that waits for `100 Continue` is left
+/// waiting.
 fn drain(body: PacedBody, headers: &HeaderMap, connection: &Extensions) {
-    if !body.is_begun() && headers.contains_key(EXPECT) {
+    if !body.is_started() && headers.contains_key(EXPECT) {
         return;
     }
     if let Some(slot) = connection.get::<Arc<ConnectionSlot>>() {

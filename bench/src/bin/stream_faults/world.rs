@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use limits::{RateLimit, RateLimiter};
 use clock::{Clock, Millis, SystemClock};
 use contract::{Authenticator, CallRecord, Caller, Catalog, Credential, Meter, Pipeline, View};
 use fault::Fault;
+use limits::{RateLimit, RateLimiter};
 use market::{BarArchive, HealthProbe, Venue, VenueHealth};
 use market_bars::BarHistory;
 use market_bars::BarStore;

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use limits::RateLimiter;
 use axum::Router;
 use contract::View;
 use http::HeaderValue;
+use limits::RateLimiter;
 use tokio::net::TcpListener;
 use transport_http::{
     AllowedHosts, ConnectionCount, EdgeConfig, Limits, StreamOptions, SystemPages,

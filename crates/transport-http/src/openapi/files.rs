@@ -3,7 +3,7 @@
 use contract::{DownloadSpec, Service, UploadSpec};
 use serde_json::{Value, json};
 
-use super::{failed, parameters, parted};
+use super::{error_response, parameters, split_path_parameters};
 
 pub(super) fn upload(service: &Service, spec: &UploadSpec) -> Value {
     let mut form = spec.form.json().clone();
@@ -11,7 +11,7 @@ pub(super) fn upload(service: &Service, spec: &UploadSpec) -> Value {
         "A file of at most {} bytes; further files are further parts, of at most {} bytes together.",
         spec.file_bytes, spec.batch_bytes,
     )});
-    // Fields that are objects or lists travel as JSON text, which is what the media type says here.
+    // Objects and lists are sent as JSON text, so their parts have the media type of JSON.
     let fields = form["properties"].as_object().into_iter().flatten();
     let structured = fields.filter(|(_, rule)| rule["type"] == "object" || rule["type"] == "array");
     let encoding: serde_json::Map<String, Value> = structured
@@ -37,13 +37,13 @@ pub(super) fn upload(service: &Service, spec: &UploadSpec) -> Value {
         "requestBody": { "required": true, "content": content },
         "responses": {
             "200": { "description": "ok", "content": answer },
-            "default": failed(&service.errors),
+            "default": error_response(&service.errors),
         },
     })
 }
 
 pub(super) fn download(service: &Service, spec: &DownloadSpec) -> Value {
-    let (mut all, rest) = parted(spec.input.json(), &spec.path);
+    let (mut all, rest) = split_path_parameters(spec.input.json(), &spec.path);
     all.extend(parameters(&rest));
     json!({
         "operationId": spec.name,
@@ -56,7 +56,7 @@ pub(super) fn download(service: &Service, spec: &DownloadSpec) -> Value {
                 "description": "the file, to be saved",
                 "content": { "*/*": { "schema": { "type": "string", "format": "binary" } } },
             },
-            "default": failed(&service.errors),
+            "default": error_response(&service.errors),
         },
     })
 }

@@ -96,7 +96,8 @@ mod tests {
     fn each_client_has_its_own_limit_of_open_streams() {
         let limiter = StreamLimiter::new(ClientLimits { open_max: 2, per_minute: 0 });
         let (one, other) = (from("10.0.0.1:5"), from("10.0.0.2:5"));
-        let mut held = vec![limiter.acquire(&one).ok().unwrap(), limiter.acquire(&one).ok().unwrap()];
+        let mut held =
+            vec![limiter.acquire(&one).ok().unwrap(), limiter.acquire(&one).ok().unwrap()];
         let refused = limiter.acquire(&from("10.0.0.1:6")).err().unwrap();
         assert_eq!((refused.kind(), refused.code()), (Kind::RateLimited, "rate_limited"));
         assert!(refused.retry_wait().is_some());

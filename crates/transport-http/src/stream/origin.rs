@@ -1,5 +1,5 @@
-//! Which pages may open a WebSocket. A browser lets any page try, with no question asked
-//! beforehand, so the server has to look where the page came from.
+//! Checks the `Origin` of a WebSocket upgrade: browsers send no CORS preflight for it, so any page
+//! could try.
 
 use http::header::{HOST, ORIGIN};
 use http::uri::{Authority, Uri};
@@ -7,8 +7,8 @@ use http::{HeaderMap, HeaderValue};
 
 use crate::hosts;
 
-/// Programs that are no browser send no origin. A page may come from this very host, from this
-/// machine, or from an origin that is allowed by name.
+/// Allows a request without an origin (not a browser), a page of this host, of a loopback host, or of
+/// a listed origin.
 pub(crate) fn allowed(
     headers: &HeaderMap,
     target: Option<&Authority>,
@@ -26,7 +26,7 @@ pub(crate) fn allowed(
     }
     let named = headers.get(HOST).and_then(|value| value.to_str().ok()?.parse::<Authority>().ok());
     let Some(to) = named.as_ref().or(target) else { return false };
-    // A port that goes without saying is left out by some and not by others.
+    // Some clients write the default port and some leave it out.
     let port =
         |authority: &Authority| authority.port_u16().filter(|port| *port != 80 && *port != 443);
     from.host().eq_ignore_ascii_case(to.host()) && port(from) == port(to)
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn this_host_this_machine_and_the_listed() {
+    fn this_host_loopback_and_listed_origins_are_allowed() {
         for origin in ["https://stoa.example:8443", "https://STOA.example:8443"] {
             check(origin, &[], true);
         }
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_else_is_refused() {
+    fn other_origins_are_refused() {
         for origin in [
             "https://evil.example",
             "https://stoa.example",
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_no_browser_has_no_origin() {
+    fn a_request_without_an_origin_is_allowed() {
         assert!(allowed(&HeaderMap::new(), None, &[]));
     }
 }

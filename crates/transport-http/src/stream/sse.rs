@@ -1,7 +1,7 @@
-//! Server-sent events: a stream at its own address, its query the subscription.
+//! Server-sent events: one stream per path, with the query as the subscription.
 //!
-//! Events carry their own `type`, so they are sent without an event name: a browser's `onmessage`
-//! hears all of them. A client that comes back with `Last-Event-ID` goes on where it was.
+//! Events have no event name, because they carry a `type` and a browser's `onmessage` then receives
+//! all of them. `Last-Event-ID` resumes after that event.
 
 use std::future::ready;
 use std::pin::Pin;
@@ -31,26 +31,26 @@ use crate::socket_handoff::LongLived;
 use crate::{encode, query, rest};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-/// Asks a proxy not to gather what should arrive at once.
+/// Asks a proxy not to buffer the events.
 const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
-/// How long a client waits before it comes back, in milliseconds. No empty line ends it, nor the
-/// sign of life: some clients take any empty line for the end of an event, and make one of nothing.
-const BEGINNING: &str = "retry: 1000\n";
-/// A comment, so that neither a proxy nor we keep a connection that nobody is at the end of.
-const SIGN_OF_LIFE: &str = ":\n";
-const SIGN_EVERY: Duration = Duration::from_secs(20);
+/// Tells the client to reconnect after 1,000 ms. No empty line follows, nor after the heartbeat:
+/// some clients turn an empty line without data into an empty event.
+const PREAMBLE: &str = "retry: 1000\n";
+/// A comment, so that proxies and the server notice a dead connection.
+const HEARTBEAT: &str = ":\n";
+const HEARTBEAT_EVERY: Duration = Duration::from_secs(20);
 const CHUNK_EVENTS_MAX: usize = 64;
-/// How long a feed may take to say its last word once the server stops.
-const LAST_WORD: Duration = Duration::from_secs(1);
+/// How long a subscription may take to send its last event once the server stops.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
 const CHUNK_BYTES_MAX: usize = 64 * 1024;
 
-struct Bound {
+struct SseRoute {
     pipeline: Arc<Pipeline>,
     service: Arc<str>,
     stream: String,
     limiter: Arc<StreamLimiter>,
-    /// Told when a reader takes nothing for too long.
-    long: LongLived,
+    /// Counts readers that stall longer than the write timeout.
+    long_lived: LongLived,
 }
 
 pub(crate) fn routes(
@@ -61,35 +61,40 @@ pub(crate) fn routes(
     let mut router = Router::new();
     for (service, row) in pipeline.catalog().streams(view) {
         let Some(sse) = &row.spec.sse else { continue };
-        let bound = Bound {
+        let route = SseRoute {
             pipeline: Arc::clone(pipeline),
             service: Arc::clone(&service.name),
             stream: row.spec.name.clone(),
             limiter: Arc::clone(limiter),
-            long: long(pipeline, &service.name),
+            long_lived: long_lived(pipeline, &service.name),
         };
-        let bound = Arc::new(bound);
-        let told = Arc::clone(&bound);
+        let route = Arc::new(route);
+        let refusing = Arc::clone(&route);
         let fallback = move |Extension(arrival): Extension<RequestMeta>| {
-            ready(rest::wrong_method(&told.pipeline, &told.service, &arrival, &[Method::GET]))
+            ready(rest::wrong_method(
+                &refusing.pipeline,
+                &refusing.service,
+                &arrival,
+                &[Method::GET],
+            ))
         };
-        let handler = on(MethodFilter::GET, follow).with_state(bound).fallback(fallback);
+        let handler = on(MethodFilter::GET, follow).with_state(route).fallback(fallback);
         router = router.route(&sse.path, handler);
     }
     router
 }
 
-fn long(pipeline: &Arc<Pipeline>, service: &Arc<str>) -> LongLived {
+fn long_lived(pipeline: &Arc<Pipeline>, service: &Arc<str>) -> LongLived {
     let (pipeline, service) = (Arc::clone(pipeline), Arc::clone(service));
     LongLived(Arc::new(move || pipeline.record_cut_off(&service, "reader_stalled")))
 }
 
 async fn follow(
-    State(bound): State<Arc<Bound>>,
+    State(route): State<Arc<SseRoute>>,
     Extension(arrival): Extension<RequestMeta>,
     request: Request,
 ) -> Response {
-    let found = bound.pipeline.catalog().stream(&bound.service, &bound.stream);
+    let found = route.pipeline.catalog().stream(&route.service, &route.stream);
     let Some((spec, sse)) = found.and_then(|(_, row)| Some((&row.spec, row.spec.sse.as_ref()?)))
     else {
         return rest::not_found(&arrival);
@@ -97,21 +102,21 @@ async fn follow(
     let text = request.uri().query().unwrap_or_default();
     let mut args = match query::arguments(text, sse.query.json()) {
         Ok(args) => args,
-        Err(fault) => return refused(&bound, &fault, &arrival),
+        Err(fault) => return refused(&route, &fault, &arrival),
     };
-    let slot = match bound.limiter.acquire(request.extensions()) {
+    let slot = match route.limiter.acquire(request.extensions()) {
         Ok(slot) => slot,
-        Err(fault) => return refused(&bound, &fault, &arrival),
+        Err(fault) => return refused(&route, &fault, &arrival),
     };
     if let Some(last) = last_event_id(request.headers()) {
         args.insert(spec.resume.clone(), query::value(last, &spec.resume, sse.query.json()));
     }
     let cancel = CancellationToken::new();
-    // The handler is told when the client leaves before there is anything to follow.
-    let waiting = cancel.clone().drop_guard();
+    // Cancels the handler when the client disconnects before the stream is open.
+    let cancel_guard = cancel.clone().drop_guard();
     let call = Call {
-        tool: bound.stream.clone(),
-        service: Some(Arc::clone(&bound.service)),
+        tool: route.stream.clone(),
+        service: Some(Arc::clone(&route.service)),
         args,
         credential: arrival.credential.clone(),
         transport: "sse",
@@ -120,29 +125,29 @@ async fn follow(
         cancel,
         progress: Progress::default(),
     };
-    let opened = bound.pipeline.open(call, StreamInput::Query).await;
-    waiting.disarm();
+    let opened = route.pipeline.open(call, StreamInput::Query).await;
+    cancel_guard.disarm();
     match opened {
         None => rest::not_found(&arrival),
         Some(Err(failure)) => encode::failure(&failure),
         Some(Ok(subscription)) => {
             let stop =
                 request.extensions().get::<Arc<ConnectionSlot>>().map(|slot| slot.stop.clone());
-            let words = Words { bound: Arc::clone(&bound), request_id: arrival.request_id };
-            let events = Events::new(subscription, words, slot, &stop.unwrap_or_default());
+            let errors = ErrorEvents { route: Arc::clone(&route), request_id: arrival.request_id };
+            let events = Events::new(subscription, errors, slot, &stop.unwrap_or_default());
             let mut response = response(events);
-            response.extensions_mut().insert(bound.long.clone());
+            response.extensions_mut().insert(route.long_lived.clone());
             response
         }
     }
 }
 
-/// What is refused before it gets to the pipeline, in the words of the stream's contract.
-fn refused(bound: &Bound, fault: &Fault, arrival: &RequestMeta) -> Response {
-    rest::refuse(&bound.pipeline, &bound.service, fault, arrival)
+/// A refusal before the pipeline, in the error envelope of the stream's contract.
+fn refused(route: &SseRoute, fault: &Fault, arrival: &RequestMeta) -> Response {
+    rest::refuse(&route.pipeline, &route.service, fault, arrival)
 }
 
-/// A browser that has seen no id yet sends an empty one.
+/// The header; `None` when empty, as browsers send it before the first id.
 fn last_event_id(headers: &HeaderMap) -> Option<&str> {
     headers.get(LAST_EVENT_ID)?.to_str().ok().filter(|text| !text.is_empty())
 }
@@ -156,55 +161,55 @@ fn response(events: Events) -> Response {
     response
 }
 
-/// What it takes to say in the contract's own words why a stream is over.
-struct Words {
-    bound: Arc<Bound>,
+/// Writes the error event that ends a refused stream, in the envelope of its contract.
+struct ErrorEvents {
+    route: Arc<SseRoute>,
     request_id: Arc<str>,
 }
 
-impl Words {
+impl ErrorEvents {
     fn put(&self, chunk: &mut BytesMut, fault: &Fault) {
-        let Words { bound, request_id } = self;
-        let Some(failure) = bound.pipeline.failure_for(&bound.service, fault, request_id) else {
+        let ErrorEvents { route, request_id } = self;
+        let Some(failure) = route.pipeline.failure_for(&route.service, fault, request_id) else {
             return;
         };
-        // The one event with a name: a browser's `onerror` hears it.
+        // The only event with a name, so that a browser's `onerror` receives it.
         chunk.put_slice(b"event: error\ndata: ");
         chunk.put_slice(failure.http_body.to_string().as_bytes());
         chunk.put_slice(b"\n\n");
     }
 }
 
-/// The body: what is ready goes out in one piece.
+/// The response body; all events that are ready go into one chunk.
 struct Events {
     subscription: Subscription,
-    words: Words,
+    errors: ErrorEvents,
     _slot: StreamSlot,
     stop: Pin<Box<WaitForCancellationFutureOwned>>,
-    /// Rings when a sign of life is due or, once the server stops, when nothing is waited for.
-    silence: Pin<Box<Sleep>>,
-    begun: bool,
+    /// Fires when a heartbeat is due or, once the server stops, when the grace period ends.
+    timer: Pin<Box<Sleep>>,
+    started: bool,
     stopping: bool,
-    over: bool,
+    ended: bool,
 }
 
 impl Events {
     fn new(
         subscription: Subscription,
-        words: Words,
+        errors: ErrorEvents,
         slot: StreamSlot,
         stop: &CancellationToken,
     ) -> Self {
         Self {
             subscription,
-            words,
+            errors,
             _slot: slot,
-            // A child: waiting on one token would have every connection take the same lock.
+            // A child token each, because waiting on one token makes every connection take one lock.
             stop: Box::pin(stop.child_token().cancelled_owned()),
-            silence: Box::pin(sleep(SIGN_EVERY)),
-            begun: false,
+            timer: Box::pin(sleep(HEARTBEAT_EVERY)),
+            started: false,
             stopping: false,
-            over: false,
+            ended: false,
         }
     }
 
@@ -217,9 +222,9 @@ impl Events {
                 Poll::Pending => return,
                 Poll::Ready(Some(event)) => put(chunk, &event),
                 Poll::Ready(None) => {
-                    self.over = true;
+                    self.ended = true;
                     if let Some(fault) = self.subscription.revocation() {
-                        self.words.put(chunk, &fault);
+                        self.errors.put(chunk, &fault);
                     }
                     return;
                 }
@@ -237,39 +242,39 @@ impl http_body::Body for Events {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let this = self.get_mut();
-        if this.over {
+        if this.ended {
             return Poll::Ready(None);
         }
-        // A feed ends by itself when the house closes, with an event that says where to resume.
+        // On shutdown the subscription ends by itself, with an event that has the resume point.
         if !this.stopping && this.stop.as_mut().poll(context).is_ready() {
             this.stopping = true;
-            this.silence.as_mut().reset(Instant::now() + LAST_WORD);
+            this.timer.as_mut().reset(Instant::now() + SHUTDOWN_GRACE);
         }
         let mut chunk = BytesMut::new();
-        if !this.begun {
-            this.begun = true;
-            chunk.put_slice(BEGINNING.as_bytes());
+        if !this.started {
+            this.started = true;
+            chunk.put_slice(PREAMBLE.as_bytes());
         }
         this.gather(context, &mut chunk);
-        let silent = this.silence.as_mut().poll(context).is_ready();
+        let due = this.timer.as_mut().poll(context).is_ready();
         if chunk.is_empty() {
-            this.over |= silent && this.stopping;
-            if this.over {
+            this.ended |= due && this.stopping;
+            if this.ended {
                 return Poll::Ready(None);
             }
-            if !silent {
+            if !due {
                 return Poll::Pending;
             }
-            chunk.put_slice(SIGN_OF_LIFE.as_bytes());
+            chunk.put_slice(HEARTBEAT.as_bytes());
         }
-        if silent && !this.stopping {
-            this.silence.as_mut().reset(Instant::now() + SIGN_EVERY);
+        if due && !this.stopping {
+            this.timer.as_mut().reset(Instant::now() + HEARTBEAT_EVERY);
         }
         Poll::Ready(Some(Ok(Frame::data(chunk.freeze()))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.over
+        self.ended
     }
 }
 
@@ -280,7 +285,7 @@ fn put(chunk: &mut BytesMut, event: &StreamEvent) {
         chunk.put_slice(id.as_bytes());
         chunk.put_slice(b"\n");
     }
-    // JSON on one line is one line of data; the protocol joins several to what they were.
+    // Each line of the JSON is one `data` line; clients join them with newlines.
     for line in event.json.split(['\n', '\r']) {
         chunk.put_slice(b"data: ");
         chunk.put_slice(line.as_bytes());

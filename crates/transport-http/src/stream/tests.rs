@@ -1,4 +1,4 @@
-//! Streams over real connections, with a service that does as it is told.
+//! Streams over real connections, with a scripted service.
 
 mod documents;
 pub(crate) mod fixture;

@@ -1,5 +1,5 @@
-//! The WebSocket: its upgrade, and who may ask for it. The protocol's own work is in the modules
-//! below; which streams there are is the contracts' to say.
+//! The WebSocket endpoint: checks the upgrade request (origin, credential, limits) and starts a
+//! session. The streams come from the contracts.
 
 mod codec;
 mod message;
@@ -43,29 +43,29 @@ use crate::socket_handoff::WriteTimeout;
 use crate::stream::limiter::StreamLimiter;
 use crate::stream::origin;
 
-/// The subprotocol that is spoken; a client need not ask for it.
+/// Our subprotocol; a client need not ask for it.
 const PROTOCOL: &str = "stoa.v1";
-/// A browser cannot send a bearer token any other way.
+/// Prefix of a subprotocol that carries a token: a browser cannot set an `Authorization` header.
 const BEARER: &str = "bearer.";
 const ACCEPT_SALT: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/// What one connection may do, and how long it is waited for.
+/// Limits and timeouts of one connection.
 #[derive(Debug, Clone, Copy)]
 pub struct WsLimits {
     pub subscriptions_max: usize,
     pub messages_per_second: u32,
     pub messages_burst: u32,
     pub message_bytes_max: usize,
-    /// How much is gathered for one write.
+    /// How many bytes are gathered for one write.
     pub write_bytes: usize,
-    /// A client that has been silent for so long is asked whether it is there.
+    /// A client that was silent for this long gets a ping.
     pub ping_every: Duration,
-    /// A client that has been silent for so long is gone.
+    /// A client that was silent for this long is disconnected.
     pub silence_max: Duration,
-    /// A client that has taken nothing for so long is gone.
+    /// A client that read nothing for this long is disconnected.
     pub stall_max: Duration,
-    /// How long the answer to a close is waited for.
-    pub close_patience: Duration,
+    /// How long to wait for the client's close frame after ours.
+    pub close_timeout: Duration,
 }
 
 impl Default for WsLimits {
@@ -79,27 +79,27 @@ impl Default for WsLimits {
             ping_every: Duration::from_secs(30),
             silence_max: Duration::from_secs(90),
             stall_max: Duration::from_secs(30),
-            close_patience: Duration::from_secs(2),
+            close_timeout: Duration::from_secs(2),
         }
     }
 }
 
-/// The streams that share an address.
-pub(crate) struct Address {
-    /// The service whose words are used where no stream is addressed.
+/// The streams that share a path.
+pub(crate) struct WsAddress {
+    /// The service whose error envelope is used where no stream is named.
     service: Arc<str>,
-    streams: Vec<Stream>,
+    streams: Vec<WsStream>,
 }
 
-pub(crate) struct Stream {
+pub(crate) struct WsStream {
     service: Arc<str>,
     name: String,
     resume: String,
 }
 
-struct Bound {
+struct WsRoute {
     pipeline: Arc<Pipeline>,
-    address: Arc<Address>,
+    address: Arc<WsAddress>,
     limits: WsLimits,
     limiter: Arc<StreamLimiter>,
 }
@@ -113,20 +113,21 @@ pub(crate) fn routes(
     let mut router = Router::new();
     for (path, address) in addresses(pipeline, view) {
         let (pipeline, address) = (Arc::clone(pipeline), Arc::new(address));
-        let bound = Bound { pipeline, address, limits, limiter: Arc::clone(limiter) };
-        router = router.route(&path, any(enter).with_state(Arc::new(bound)));
+        let route = WsRoute { pipeline, address, limits, limiter: Arc::clone(limiter) };
+        router = router.route(&path, any(upgrade_request).with_state(Arc::new(route)));
     }
     router
 }
 
-fn addresses(pipeline: &Pipeline, view: &View) -> BTreeMap<String, Address> {
+fn addresses(pipeline: &Pipeline, view: &View) -> BTreeMap<String, WsAddress> {
     let mut addresses = BTreeMap::new();
     for (service, row) in pipeline.catalog().streams(view) {
         let Some(path) = &row.spec.ws else { continue };
-        let address = addresses
-            .entry(path.clone())
-            .or_insert_with(|| Address { service: Arc::clone(&service.name), streams: Vec::new() });
-        address.streams.push(Stream {
+        let address = addresses.entry(path.clone()).or_insert_with(|| WsAddress {
+            service: Arc::clone(&service.name),
+            streams: Vec::new(),
+        });
+        address.streams.push(WsStream {
             service: Arc::clone(&service.name),
             name: row.spec.name.clone(),
             resume: row.spec.resume.clone(),
@@ -135,8 +136,8 @@ fn addresses(pipeline: &Pipeline, view: &View) -> BTreeMap<String, Address> {
     addresses
 }
 
-async fn enter(
-    State(bound): State<Arc<Bound>>,
+async fn upgrade_request(
+    State(route): State<Arc<WsRoute>>,
     Extension(arrival): Extension<RequestMeta>,
     mut request: Request,
 ) -> Response {
@@ -145,35 +146,35 @@ async fn enter(
     if !origin::allowed(request.headers(), request.uri().authority(), allowed) {
         let message = "pages of that origin may not connect here";
         let fault = Fault::new(Kind::Forbidden, "origin_refused", message);
-        return refused(&bound, &fault, &arrival);
+        return refused(&route, &fault, &arrival);
     }
     let (accept, slot, upgrade) = match handshake(&mut request) {
         Ok(parts) => parts,
-        Err(message) => return upgrade_required(&bound, &arrival, message),
+        Err(message) => return upgrade_required(&route, &arrival, message),
     };
     if let Some(wait) = arrival.retry_after_rate {
         let message = "too many requests; wait before the next one";
         let fault = Fault::new(Kind::RateLimited, "rate_limited", message).retry_after(wait);
-        return refused(&bound, &fault, &arrival);
+        return refused(&route, &fault, &arrival);
     }
-    let (speaks, credential) = protocols(request.headers(), &arrival.credential);
+    let (has_subprotocol, credential) = protocols(request.headers(), &arrival.credential);
     if let Some(rules) = rules
         && let Err(fault) =
-            rules.authenticator.authenticate(&credential, &bound.address.service).await
+            rules.authenticator.authenticate(&credential, &route.address.service).await
     {
-        return refused(&bound, &fault, &arrival);
+        return refused(&route, &fault, &arrival);
     }
-    let stream_slot = match bound.limiter.acquire(request.extensions()) {
+    let stream_slot = match route.limiter.acquire(request.extensions()) {
         Ok(stream_slot) => stream_slot,
-        Err(fault) => return refused(&bound, &fault, &arrival),
+        Err(fault) => return refused(&route, &fault, &arrival),
     };
     let handler = MessageHandler {
-        pipeline: Arc::clone(&bound.pipeline),
-        address: Arc::clone(&bound.address),
+        pipeline: Arc::clone(&route.pipeline),
+        address: Arc::clone(&route.address),
         credential,
         request_id: arrival.request_id,
     };
-    let limits = bound.limits;
+    let limits = route.limits;
     let tasks = slot.tasks.clone();
     tasks.spawn(async move {
         if let Some((io, early)) = upgraded(upgrade).await {
@@ -181,10 +182,10 @@ async fn enter(
         }
         drop((stream_slot, slot));
     });
-    switching(&accept, speaks)
+    switching(&accept, has_subprotocol)
 }
 
-/// What an upgrade needs, or what is wanting.
+/// Checks the upgrade request; the error says what is missing.
 fn handshake(
     request: &mut Request,
 ) -> Result<(HeaderValue, Arc<ConnectionSlot>, OnUpgrade), &'static str> {
@@ -212,7 +213,7 @@ fn handshake(
     Ok((accept, slot, upgrade))
 }
 
-/// The proof that the request was understood.
+/// The `Sec-WebSocket-Accept` of a key (RFC 6455, section 4.2.2).
 fn accept(key: &HeaderValue) -> Option<HeaderValue> {
     let mut hash = Sha1::new();
     hash.update(key.as_bytes());
@@ -221,46 +222,46 @@ fn accept(key: &HeaderValue) -> Option<HeaderValue> {
     HeaderValue::from_str(&text).ok()
 }
 
-/// Whether the client asked for our subprotocol, and the token it sent beside it if it could send
-/// none in the usual place. The token is never answered, so it is in no proxy's log of answers.
+/// Whether the client asked for our subprotocol, and its credential: the header's, or else the token
+/// in a `bearer.` subprotocol. That token is never echoed, so proxies do not log it with responses.
 fn protocols(headers: &HeaderMap, known: &Credential) -> (bool, Credential) {
     let mut credential = known.clone();
-    let mut speaks = false;
+    let mut has_subprotocol = false;
     let lists = headers.get_all(SEC_WEBSOCKET_PROTOCOL).into_iter();
     for name in lists.filter_map(|list| list.to_str().ok()).flat_map(|list| list.split(',')) {
         let name = name.trim();
-        speaks |= name == PROTOCOL;
+        has_subprotocol |= name == PROTOCOL;
         let token = name.strip_prefix(BEARER).filter(|token| !token.is_empty());
         if let (Credential::None, Some(token)) = (&credential, token) {
             credential = Credential::Bearer(Arc::from(token));
         }
     }
-    (speaks, credential)
+    (has_subprotocol, credential)
 }
 
-/// The socket itself, so that neither a lock nor a pointer stands between it and the session.
+/// The raw socket and the bytes that were read after the upgrade request.
 async fn upgraded(upgrade: OnUpgrade) -> Option<(TcpStream, Bytes)> {
     let upgraded = upgrade.await.ok()?;
     let parts = downcast::<TokioIo<WriteTimeout<TcpStream>>>(upgraded).ok()?;
-    // A copy, because the original keeps the whole buffer of the request alive.
+    // Copied, because the original keeps the whole request buffer alive.
     Some((parts.io.into_inner().into_inner()?, Bytes::copy_from_slice(&parts.read_buf)))
 }
 
-fn switching(accept: &HeaderValue, speaks: bool) -> Response {
+fn switching(accept: &HeaderValue, has_subprotocol: bool) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
     let headers = response.headers_mut();
     headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
     headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
     headers.insert(SEC_WEBSOCKET_ACCEPT, accept.clone());
-    if speaks {
+    if has_subprotocol {
         headers.insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(PROTOCOL));
     }
     response
 }
 
-fn upgrade_required(bound: &Bound, arrival: &RequestMeta, message: &str) -> Response {
-    let mut response = refused(bound, &Fault::invalid("upgrade_required", message), arrival);
+fn upgrade_required(route: &WsRoute, arrival: &RequestMeta, message: &str) -> Response {
+    let mut response = refused(route, &Fault::invalid("upgrade_required", message), arrival);
     *response.status_mut() = StatusCode::UPGRADE_REQUIRED;
     let headers = response.headers_mut();
     headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
@@ -269,6 +270,6 @@ fn upgrade_required(bound: &Bound, arrival: &RequestMeta, message: &str) -> Resp
     response
 }
 
-fn refused(bound: &Bound, fault: &Fault, arrival: &RequestMeta) -> Response {
-    rest::refuse(&bound.pipeline, &bound.address.service, fault, arrival)
+fn refused(route: &WsRoute, fault: &Fault, arrival: &RequestMeta) -> Response {
+    rest::refuse(&route.pipeline, &route.address.service, fault, arrival)
 }

@@ -1,20 +1,19 @@
-//! The head of a part: what it is called, and whether it is a file.
+//! Parses the headers of a form part: its field name, file name and content type.
 
 use contract::PartHead;
 
-/// Most lines in a head; a real one has three.
+/// A real head has three lines.
 const LINES_MAX: usize = 32;
-/// How much of a field's name is kept.
+/// The longest field name.
 const NAME_BYTES_MAX: usize = 256;
 const FILE_NAME_BYTES_MAX: usize = 255;
 const CONTENT_TYPE_BYTES_MAX: usize = 255;
 
-/// Reads what stands between a boundary and the empty line. The words of a refusal complete "part
-/// 3: …".
+/// Parses the bytes between a boundary and the empty line. The error text completes "part 3: …".
 pub(super) fn read(block: &[u8]) -> Result<PartHead, &'static str> {
     let text = String::from_utf8_lossy(block);
     let mut lines = text.split("\r\n");
-    // The rest of the boundary's own line.
+    // The rest of the boundary line may only be blanks.
     if !lines.next().unwrap_or_default().bytes().all(|byte| matches!(byte, b' ' | b'\t')) {
         return Err("its boundary goes on with something else");
     }
@@ -68,7 +67,7 @@ fn disposition(value: &str, head: &mut PartHead) -> Result<(), &'static str> {
     if head.name.len() > NAME_BYTES_MAX {
         return Err("its name is too long");
     }
-    // The extended form is the better one where both are there.
+    // RFC 6266 prefers the extended form where both are present.
     let file = extended.as_deref().and_then(extended_value).or(plain);
     head.file_name = file.map(|file| last_component(&file));
     Ok(())
@@ -92,10 +91,10 @@ fn parameter(rest: &str) -> Result<Option<(&str, String, &str)>, &'static str> {
         match (char, chars.peek()) {
             ('"', _) => {
                 let after = quoted.get(at + 1..).unwrap_or_default();
-                // Browsers spell a quote in a name this way, and nothing else that matters.
+                // Browsers escape a quote in a name as %22.
                 return Ok(Some((key.trim(), value.replace("%22", "\""), after)));
             }
-            // Older clients escape quotes; a backslash before anything else is itself.
+            // Older clients escape quotes with a backslash; any other backslash is literal.
             ('\\', Some((_, next @ ('"' | '\\')))) => {
                 value.push(*next);
                 chars.next();
@@ -106,14 +105,14 @@ fn parameter(rest: &str) -> Result<Option<(&str, String, &str)>, &'static str> {
     Err(broken)
 }
 
-/// `UTF-8''na%C3%AFve.txt`; other character sets are left to the plain form.
+/// Decodes `UTF-8''na%C3%AFve.txt`; `None` for other character sets.
 fn extended_value(text: &str) -> Option<String> {
     let mut parts = text.splitn(3, '\'');
     let (charset, _language, value) = (parts.next()?, parts.next()?, parts.next()?);
     charset.eq_ignore_ascii_case("utf-8").then(|| crate::query::percent_decoded(value))
 }
 
-/// A name that leads nowhere.
+/// The last path component without control characters; empty for `.` and `..`.
 fn last_component(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let clean: String = last.chars().filter(|char| !char.is_control()).collect();
@@ -127,7 +126,7 @@ fn cut(text: &str, bytes_max: usize) -> String {
     text.get(..text.floor_char_boundary(bytes_max)).unwrap_or_default().to_owned()
 }
 
-/// The boundary of a form, from the type that its body says it has.
+/// The boundary in a `Content-Type` header of a form.
 pub(super) fn boundary(content_type: &str) -> Option<String> {
     let (kind, mut rest) = content_type.split_at(content_type.find(';')?);
     if !kind.trim().eq_ignore_ascii_case("multipart/form-data") {
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_called_what_its_last_component_says() {
+    fn a_file_name_is_its_last_path_component() {
         let named = |name: &str| format!("form-data; name=\"file\"; filename={name}");
         for (name, expected) in [
             ("\"a.pdf\"", "a.pdf"),
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_named() {
+    fn an_invalid_head_says_what_is_wrong() {
         let disposition = "\r\nContent-Disposition: ";
         let many = format!("{disposition}form-data; name=a{}", "\r\nx: y".repeat(40));
         for (block, expected) in [
@@ -209,13 +208,13 @@ mod tests {
             ),
             (&many, "too many lines"),
         ] {
-            let told = read(block.as_bytes()).unwrap_err();
-            assert!(told.contains(expected), "{block:?}: {told}");
+            let error = read(block.as_bytes()).unwrap_err();
+            assert!(error.contains(expected), "{block:?}: {error}");
         }
     }
 
     #[test]
-    fn a_boundary_is_found_or_the_body_is_no_form() {
+    fn only_a_valid_form_type_has_a_boundary() {
         for (text, expected) in [
             ("multipart/form-data; boundary=abc", Some("abc")),
             ("Multipart/Form-Data;charset=utf-8; BOUNDARY=\"a b\"", Some("a b")),

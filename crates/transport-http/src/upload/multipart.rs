@@ -1,6 +1,5 @@
-//! `multipart/form-data`, taken apart while it comes. Nothing is held but the head of a part and as
-//! much of its end as may be the beginning of a boundary; what breaks the format is refused with
-//! the part it is in.
+//! Parses `multipart/form-data` while it arrives. It holds only the head of a part and the bytes that
+//! may begin a boundary. An error names the number of the part.
 
 use std::task::{Context, Poll, ready};
 
@@ -12,47 +11,47 @@ use memchr::memmem::{self, Finder};
 use super::head;
 use super::paced_body::{PacedBody, UnreadBody};
 
-/// The head of a part, its boundary's line included.
+/// The head of a part, with its boundary line.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 const HEAD_END: &[u8] = b"\r\n\r\n";
-/// What may stand before the first boundary, and after the last.
-const ASIDE_BYTES_MAX: usize = 16 * 1024;
+/// Bytes before the first boundary and after the last one.
+const OUTSIDE_BYTES_MAX: usize = 16 * 1024;
 
 pub(crate) struct Multipart {
-    /// Absent once it is left for somebody else.
+    /// `None` once it was left in `unread`.
     body: Option<PacedBody>,
-    left: UnreadBody,
-    /// A line's end, two dashes, the boundary.
+    unread: UnreadBody,
+    /// CRLF, two dashes, the boundary.
     delimiter: Finder<'static>,
-    /// What came and is not yet given away.
+    /// Bytes received and not yet returned.
     held: BytesMut,
-    /// How much of it is known not to hold the end of a head.
+    /// How many of the held bytes were searched for the end of a head.
     searched: usize,
     state: MultipartState,
-    /// The part that is being read, counted from one.
+    /// The number of the current part, from one.
     part: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MultipartState {
-    /// Before the first boundary; so much was skipped.
+    /// Before the first boundary; the number of skipped bytes.
     Before(usize),
     /// After a boundary.
     AtHead,
     InPart,
-    /// After the last boundary; so much was skipped.
+    /// After the last boundary; the number of skipped bytes.
     After(usize),
-    Over,
+    Ended,
 }
 
 impl Multipart {
-    pub(crate) fn new(boundary: &str, body: PacedBody, left: UnreadBody) -> Self {
+    pub(crate) fn new(boundary: &str, body: PacedBody, unread: UnreadBody) -> Self {
         let delimiter = format!("\r\n--{boundary}");
         Self {
             body: Some(body),
-            left,
+            unread,
             delimiter: Finder::new(delimiter.as_bytes()).into_owned(),
-            // The first boundary may be the first line, which no line's end is before.
+            // The first boundary may be the first line, without a line end before it.
             held: BytesMut::from("\r\n"),
             searched: 0,
             state: MultipartState::Before(0),
@@ -60,13 +59,13 @@ impl Multipart {
         }
     }
 
-    /// Takes in more of the body; `false` at its end.
+    /// Receives more of the body; `false` at its end.
     fn poll_more(&mut self, context: &mut Context<'_>) -> Poll<Result<bool, Fault>> {
         let Some(body) = &mut self.body else { return Poll::Ready(Ok(false)) };
         Poll::Ready(match ready!(body.poll_data(context))? {
             None => Ok(false),
             Some(data) if self.held.is_empty() => {
-                // Taken over as it is where nobody else has it, copied otherwise.
+                // Without a copy where the bytes have no other owner.
                 self.held = data.into();
                 Ok(true)
             }
@@ -77,7 +76,7 @@ impl Multipart {
         })
     }
 
-    /// More of what stands before the next boundary; `None` when the boundary was reached.
+    /// Bytes before the next boundary; `None` when the boundary was reached.
     fn poll_before(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Fault>> {
         loop {
             if let Some(at) = self.delimiter.find(&self.held) {
@@ -89,7 +88,7 @@ impl Multipart {
                 self.part += 1;
                 return Poll::Ready(Ok(None));
             }
-            let free = self.held.len() - self.doubtful();
+            let free = self.held.len() - self.possible_delimiter();
             if free > 0 {
                 return Poll::Ready(Ok(Some(self.held.split_to(free).freeze())));
             }
@@ -99,8 +98,8 @@ impl Multipart {
         }
     }
 
-    /// How much at the end of what is held may be the beginning of a boundary.
-    fn doubtful(&self) -> usize {
+    /// How many bytes at the end may be the beginning of a boundary.
+    fn possible_delimiter(&self) -> usize {
         let needle = self.delimiter.needle();
         let from = self.held.len().saturating_sub(needle.len() - 1);
         let tail = self.held.get(from..).unwrap_or_default();
@@ -108,7 +107,7 @@ impl Multipart {
         memchr::memchr_iter(b'\r', tail).find(begins).map_or(0, |at| tail.len() - at)
     }
 
-    /// What comes after a boundary: a head, or the end.
+    /// After a boundary: the head of the next part, or `None` at the end of the form.
     fn poll_after(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<PartHead>, Fault>> {
         loop {
             if self.held.starts_with(b"--") {
@@ -151,7 +150,7 @@ impl PartSource for Multipart {
             match self.state {
                 MultipartState::Before(skipped) => match ready!(self.poll_before(context))? {
                     None => {}
-                    Some(more) if skipped + more.len() > ASIDE_BYTES_MAX => {
+                    Some(more) if skipped + more.len() > OUTSIDE_BYTES_MAX => {
                         let what = "it does not begin with its boundary";
                         return Poll::Ready(Err(self.broken(what)));
                     }
@@ -163,16 +162,16 @@ impl PartSource for Multipart {
                     }
                 }
                 MultipartState::InPart => while ready!(self.poll_before(context))?.is_some() {},
-                // Read as well, so that the connection can be used again.
+                // Read to the end, so that the connection can be reused.
                 MultipartState::After(skipped) => {
                     let skipped = skipped + self.held.len();
                     self.held.clear();
                     self.state = MultipartState::After(skipped);
-                    if skipped > ASIDE_BYTES_MAX || !ready!(self.poll_more(context))? {
-                        self.state = MultipartState::Over;
+                    if skipped > OUTSIDE_BYTES_MAX || !ready!(self.poll_more(context))? {
+                        self.state = MultipartState::Ended;
                     }
                 }
-                MultipartState::Over => return Poll::Ready(Ok(None)),
+                MultipartState::Ended => return Poll::Ready(Ok(None)),
             }
         }
     }
@@ -188,7 +187,7 @@ impl PartSource for Multipart {
 impl Drop for Multipart {
     fn drop(&mut self) {
         if let Some(body) = self.body.take() {
-            self.left.leave(body);
+            self.unread.leave(body);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! A body that is read while it comes: at most so many bytes, and never slower than a pace. Only
-//! the time that is spent waiting for the client counts, so a handler may take its own.
+//! A request body with a size limit and a minimum speed: 16 KiB per 20 s. Only time spent waiting for
+//! the client counts, so a slow handler does not matter.
 
 use parking_lot::Mutex;
 use std::future::Future as _;
@@ -14,13 +14,13 @@ use fault::{Fault, Kind};
 use http_body::Body as _;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// How little a client may send while it is waited for so long.
+/// A client must send this many bytes per `PACE_WAIT`.
 const PACE_BYTES: usize = 16 * 1024;
 const PACE_WAIT: Duration = Duration::from_secs(20);
-/// How much of a body that nobody wants is read, so that its sender gets to read the answer.
+/// How many bytes of an unwanted body are read, so that the client can read the answer.
 const DRAINED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Where a body is left that was not read to its end.
+/// Receives the body that a dropped form did not read to its end.
 #[derive(Clone, Default)]
 pub(crate) struct UnreadBody(Arc<Mutex<Option<PacedBody>>>);
 
@@ -38,10 +38,10 @@ pub(crate) struct PacedBody {
     body: Body,
     bytes: u64,
     bytes_max: u64,
-    /// Whether anything was asked of the client; one that waits to be asked is not made to send.
-    begun: bool,
-    /// What came since the pace was last kept, and how long it was waited for.
-    lately: usize,
+    /// Whether the body was polled, which makes hyper send `100 Continue`.
+    started: bool,
+    /// Bytes since the speed was last sufficient, and the time spent waiting for them.
+    recent_bytes: usize,
     waited: Duration,
     waiting: Option<(Instant, Pin<Box<Sleep>>)>,
 }
@@ -52,22 +52,22 @@ impl PacedBody {
             body,
             bytes: 0,
             bytes_max,
-            begun: false,
-            lately: 0,
+            started: false,
+            recent_bytes: 0,
             waited: Duration::ZERO,
             waiting: None,
         }
     }
 
-    /// More of the body; `None` at its end.
+    /// The next bytes of the body; `None` at its end.
     pub(crate) fn poll_data(
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Result<Option<Bytes>, Fault>> {
-        self.begun = true;
+        self.started = true;
         loop {
             let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
-                ready!(self.poll_patience(context));
+                ready!(self.poll_timeout(context));
                 return Poll::Ready(Err(too_slow()));
             };
             let data = match frame.map(|frame| frame.map(http_body::Frame::into_data)) {
@@ -92,26 +92,26 @@ impl PacedBody {
         if let Some((since, _)) = self.waiting.take() {
             self.waited += since.elapsed();
         }
-        self.lately = self.lately.saturating_add(length);
-        if self.lately >= PACE_BYTES {
-            (self.lately, self.waited) = (0, Duration::ZERO);
+        self.recent_bytes = self.recent_bytes.saturating_add(length);
+        if self.recent_bytes >= PACE_BYTES {
+            (self.recent_bytes, self.waited) = (0, Duration::ZERO);
         }
     }
 
-    /// Ready when the client was waited for too long.
-    fn poll_patience(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    /// Ready when the client was too slow.
+    fn poll_timeout(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let left = PACE_WAIT.saturating_sub(self.waited);
         let waiting = || (Instant::now(), Box::pin(sleep(left)));
         let (_, sleep) = self.waiting.get_or_insert_with(waiting);
         sleep.as_mut().poll(context)
     }
 
-    /// Whether the client sends without being asked, or was asked already.
-    pub(crate) fn is_begun(&self) -> bool {
-        self.begun
+    /// Whether the client may be sending already.
+    pub(crate) fn is_started(&self) -> bool {
+        self.started
     }
 
-    /// Reads what still comes, within bounds, and throws it away.
+    /// Reads and discards the rest of the body, at most `DRAINED_BYTES_MAX`.
     pub(crate) async fn drain(mut self) {
         self.bytes_max = self.bytes.saturating_add(DRAINED_BYTES_MAX);
         while let Ok(Some(_)) = std::future::poll_fn(|context| self.poll_data(context)).await {}
@@ -142,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// So many pieces of a size, each after a wait.
+    /// A body of `pieces` chunks of `length` bytes, each after a wait.
     fn body(pieces: usize, length: usize, wait: Duration) -> Body {
         let piece = Bytes::from(vec![1; length]);
         Body::from_stream(stream::iter(0..pieces).then(move |_| {
@@ -169,7 +169,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_must_keep_up() {
+    async fn a_client_slower_than_the_pace_is_refused() {
         for (pieces, length, wait, expected) in [
             (100, 1_024, SECOND, Ok(102_400)),
             (30, 512, SECOND, Err("body_too_slow")),
@@ -178,19 +178,19 @@ mod tests {
             (19, 1, SECOND, Ok(19)),
             (21, 1, SECOND, Err("body_too_slow")),
         ] {
-            let told = read(body(pieces, length, wait), u64::MAX, Duration::ZERO).await;
-            assert_eq!(told, expected, "{pieces} of {length}");
+            let outcome = read(body(pieces, length, wait), u64::MAX, Duration::ZERO).await;
+            assert_eq!(outcome, expected, "{pieces} of {length}");
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_time_of_the_reader_is_its_own() {
+    async fn time_spent_by_the_handler_does_not_count() {
         let slowly = read(body(10, 1, SECOND), u64::MAX, SECOND * 60).await;
         assert_eq!(slowly, Ok(10));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_too_much_is_refused() {
+    async fn a_body_above_the_limit_is_refused() {
         assert_eq!(read(body(3, 10, Duration::ZERO), 30, Duration::ZERO).await, Ok(30));
         let more = read(body(3, 10, Duration::ZERO), 29, Duration::ZERO).await;
         assert_eq!(more, Err("body_too_large"));

@@ -1,27 +1,27 @@
-//! The published documents, held against what is really said.
+//! The published documents, checked against real messages.
 
 use contract::Schema;
 use serde_json::{Value, json};
 
-use super::fixture::{Rooms, TestServer};
-use super::sse::ask;
-use super::ws::client::Client;
+use super::fixture::{ServerSettings, TestServer};
+use super::sse::request;
+use super::ws::client::WsClient;
 use crate::StreamOptions;
 
 async fn document(server: &TestServer, path: &str) -> Value {
-    let answer = ask(server, "GET", path, "connection: close\r\n", "").await;
+    let answer = request(server, "GET", path, "connection: close\r\n", "").await;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
     serde_json::from_str(body).unwrap()
 }
 
-/// Every reference within the document leads somewhere.
+/// Checks that every `$ref` resolves.
 fn check_references(document: &Value, at: &Value) {
     match at {
         Value::Object(fields) => {
             if let Some(Value::String(to)) = fields.get("$ref") {
                 let found = document.pointer(to.trim_start_matches('#'));
-                assert!(found.is_some(), "{to} leads nowhere");
+                assert!(found.is_some(), "{to} does not resolve");
             }
             fields.values().for_each(|it| check_references(document, it));
         }
@@ -30,8 +30,8 @@ fn check_references(document: &Value, at: &Value) {
     }
 }
 
-/// The names of the documented messages that a real one fits.
-fn fitting(document: &Value, operation: &str, message: &Value) -> Vec<String> {
+/// The names of the documented messages whose schema accepts this one.
+fn matching(document: &Value, operation: &str, message: &Value) -> Vec<String> {
     let messages = document["operations"][operation]["messages"].as_array().unwrap();
     messages
         .iter()
@@ -46,12 +46,12 @@ fn fitting(document: &Value, operation: &str, message: &Value) -> Vec<String> {
 
 #[track_caller]
 fn check(document: &Value, operation: &str, message: &Value, expected: &str) {
-    let fits = fitting(document, operation, message);
-    assert!(fits.iter().any(|name| name == expected), "{message} fits {fits:?}");
+    let matches = matching(document, operation, message);
+    assert!(matches.iter().any(|name| name == expected), "{message} matches {matches:?}");
 }
 
 #[tokio::test]
-async fn what_is_said_is_what_asyncapi_tells() {
+async fn messages_match_the_asyncapi_document() {
     let server = TestServer::open().await;
     let document = document(&server, "/asyncapi.json").await;
     check_references(&document, &document);
@@ -59,45 +59,45 @@ async fn what_is_said_is_what_asyncapi_tells() {
     assert_eq!(document["channels"]["stream_ticks"]["address"], "/stream/ticks");
     assert_eq!(document["channels"]["ws"]["address"], "/ws");
 
-    let mut client = Client::enter(&server, "/ws").await;
+    let mut client = WsClient::connect(&server, "/ws").await;
     let subscribe =
         json!({"type": "subscribe", "id": "a", "stream": "ticks", "name": "n", "last": 1});
     check(&document, "say_ws", &subscribe, "subscribe_ticks");
     for message in [json!({"type": "subscribe", "name": "n"}), json!({"type": "buy"})] {
-        assert!(fitting(&document, "say_ws", &message).is_empty(), "{message}");
+        assert!(matching(&document, "say_ws", &message).is_empty(), "{message}");
     }
-    client.say(subscribe);
-    let heard = client.hear(4).await;
+    client.send_json(subscribe);
+    let received = client.receive(4).await;
     let kinds = ["subscribed", "event_ticks", "event_ticks", "unsubscribed"];
-    for (message, kind) in heard.iter().zip(kinds) {
+    for (message, kind) in received.iter().zip(kinds) {
         check(&document, "hear_ws", message, kind);
     }
-    for (message, said, told) in [
+    for (message, sent, answer) in [
         (json!({"type": "ping"}), "ping", "pong"),
         (json!({"type": "unsubscribe", "id": "b"}), "unsubscribe", "error_indicators"),
     ] {
-        check(&document, "say_ws", &message, said);
-        client.say(message);
-        check(&document, "hear_ws", &client.hear(1).await[0], told);
+        check(&document, "say_ws", &message, sent);
+        client.send_json(message);
+        check(&document, "hear_ws", &client.receive(1).await[0], answer);
     }
 }
 
 #[tokio::test]
-async fn openapi_and_the_page_name_the_streams() {
+async fn openapi_and_docs_list_the_streams() {
     let server = TestServer::open().await;
     let openapi = document(&server, "/openapi.json").await;
     let follow = &openapi["paths"]["/stream/ticks"]["get"];
     assert!(follow["responses"]["200"]["content"]["text/event-stream"].is_object(), "{follow}");
-    let page = ask(&server, "GET", "/docs", "connection: close\r\n", "").await;
+    let page = request(&server, "GET", "/docs", "connection: close\r\n", "").await;
     for text in ["GET /stream/ticks", "/alone", "href=\"/asyncapi.json\""] {
         assert!(page.contains(text), "{text}");
     }
 }
 
 #[tokio::test]
-async fn what_is_switched_off_is_not_documented() {
+async fn disabled_streams_are_not_documented() {
     let streams = StreamOptions { sse: false, ws: false, ..StreamOptions::default() };
-    let server = TestServer::with(Rooms { streams, ..Rooms::default() }).await;
+    let server = TestServer::with(ServerSettings { streams, ..ServerSettings::default() }).await;
     let asyncapi = document(&server, "/asyncapi.json").await;
     assert_eq!(asyncapi["channels"], json!({}));
     let openapi = document(&server, "/openapi.json").await;

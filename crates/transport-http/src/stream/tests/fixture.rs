@@ -1,4 +1,4 @@
-//! A contract with two streams, and a server that serves it.
+//! A contract with three streams, and a server that serves it.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -7,7 +7,6 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use limits::{RateLimit, RateLimiter};
 use contract::{
     Authenticator, CallRecord, Caller, Catalog, Contract, Credential, Cx, Envelope, EventFeed,
     FailureContext, Meter, Pipeline, Schema, Scope, SseBinding, StreamEvent, StreamSpec,
@@ -15,6 +14,7 @@ use contract::{
 };
 use fault::{Fault, Kind};
 use http::HeaderValue;
+use limits::{RateLimit, RateLimiter};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -27,51 +27,51 @@ use crate::{
     router, serve, with_edge,
 };
 
-/// What a subscriber of `ticks` says.
+/// The input of `ticks`.
 #[derive(Deserialize)]
 struct Args {
     name: String,
-    /// The number after which ticks begin.
+    /// The resume point: the first tick has the next number.
     #[serde(default)]
     after: u64,
-    /// After this many the feed ends with a word about it; without it ticks never stop.
+    /// The last number, after which a status event ends the stream; without it ticks never stop.
     last: Option<u64>,
-    /// How much each event weighs.
+    /// Padding bytes of each event.
     #[serde(default)]
     weight: usize,
 }
 
-/// What became of the subscriptions, for tests to wait on.
+/// What happened to the subscriptions, for tests to wait on.
 #[derive(Default)]
-pub(crate) struct Book {
-    /// Events that were taken from feeds.
+pub(crate) struct CallLog {
+    /// Events that were polled.
     pub(crate) taken: AtomicUsize,
     /// Subscriptions that are open.
     pub(crate) open: watch::Sender<usize>,
-    /// Whether the good token is good no more.
+    /// Whether the token `good` is revoked.
     pub(crate) revoked: AtomicBool,
-    /// Lets those through whose name is `wait`.
-    authenticator: Mutex<(bool, Vec<Waker>)>,
+    /// Holds back subscriptions named `wait` and events of `quiet` until it opens.
+    latch: Mutex<(bool, Vec<Waker>)>,
 }
 
-impl Book {
-    /// Waits until so many subscriptions are open.
+impl CallLog {
+    /// Waits until `count` subscriptions are open.
     pub(crate) async fn until_open(&self, count: usize) {
         self.open.subscribe().wait_for(|open| *open == count).await.unwrap();
     }
 
-    pub(crate) fn let_through(&self) {
-        let mut authenticator = self.authenticator.lock();
-        authenticator.0 = true;
-        authenticator.1.drain(..).for_each(Waker::wake);
+    pub(crate) fn open_latch(&self) {
+        let mut latch = self.latch.lock();
+        latch.0 = true;
+        latch.1.drain(..).for_each(Waker::wake);
     }
 
-    fn poll_gate(&self, context: &Context<'_>) -> Poll<()> {
-        let mut authenticator = self.authenticator.lock();
-        if authenticator.0 {
+    fn poll_latch(&self, context: &Context<'_>) -> Poll<()> {
+        let mut latch = self.latch.lock();
+        if latch.0 {
             return Poll::Ready(());
         }
-        authenticator.1.push(context.waker().clone());
+        latch.1.push(context.waker().clone());
         Poll::Pending
     }
 }
@@ -80,7 +80,7 @@ struct Ticks {
     args: Args,
     at: u64,
     over: bool,
-    book: Arc<Book>,
+    log: Arc<CallLog>,
 }
 
 impl EventFeed for Ticks {
@@ -88,12 +88,12 @@ impl EventFeed for Ticks {
         if self.over {
             return Poll::Ready(None);
         }
-        // Subscribers called `quiet` hear nothing until the authenticator opens.
+        // A subscription named `quiet` has no event until the latch opens.
         if self.args.name == "quiet" {
-            std::task::ready!(self.book.poll_gate(context));
+            std::task::ready!(self.log.poll_latch(context));
         }
         self.at += 1;
-        self.book.taken.fetch_add(1, Ordering::Relaxed);
+        self.log.taken.fetch_add(1, Ordering::Relaxed);
         if self.args.last.is_some_and(|last| self.at > last) {
             self.over = true;
             let json = json!({"type": "status", "status": "ended"}).to_string();
@@ -115,19 +115,14 @@ impl EventFeed for Ticks {
     }
 }
 
-async fn open(cx: Cx<Book>, args: Args) -> Result<Subscription, Fault> {
+async fn open(cx: Cx<CallLog>, args: Args) -> Result<Subscription, Fault> {
     match args.name.as_str() {
         "nobody" => return Err(Fault::not_found("unknown_symbol", "there is no such name")),
-        "wait" => std::future::poll_fn(|context| cx.service.poll_gate(context)).await,
+        "wait" => std::future::poll_fn(|context| cx.service.poll_latch(context)).await,
         "never" => std::future::pending().await,
         _ => {}
     }
-    Ok(Subscription::new(Ticks {
-        at: args.after,
-        over: false,
-        book: Arc::clone(&cx.service),
-        args,
-    }))
+    Ok(Subscription::new(Ticks { at: args.after, over: false, log: Arc::clone(&cx.service), args }))
 }
 
 fn stream(name: &str, sse: Option<&str>) -> StreamSpec {
@@ -156,9 +151,9 @@ fn stream(name: &str, sse: Option<&str>) -> StreamSpec {
     }
 }
 
-pub(crate) struct Words;
+pub(crate) struct TestEnvelope;
 
-impl Envelope for Words {
+impl Envelope for TestEnvelope {
     fn tool_error(&self, fault: &Fault, cx: &FailureContext<'_>) -> Value {
         let problem = |it: &fault::Problem| json!({ "field": it.field, "expected": it.expected });
         let details: Value = fault.problems().iter().map(problem).collect();
@@ -176,18 +171,18 @@ impl Envelope for Words {
     }
 }
 
-/// Everybody may read, except those who say `bad`; where a token is needed, only `good` will do.
-struct Doorman {
+/// Accepts the token `good`; accepts no token unless `strict`.
+struct TestAuthenticator {
     strict: bool,
-    book: Arc<Book>,
+    log: Arc<CallLog>,
 }
 
 #[async_trait]
-impl Authenticator for Doorman {
+impl Authenticator for TestAuthenticator {
     async fn authenticate(&self, credential: &Credential, _service: &str) -> Result<Caller, Fault> {
         match credential {
             Credential::Bearer(token) if &**token == "good" => {
-                if self.book.revoked.load(Ordering::SeqCst) {
+                if self.log.revoked.load(Ordering::SeqCst) {
                     let message = "the token was revoked";
                     return Err(Fault::new(Kind::Unauthenticated, "token_revoked", message));
                 }
@@ -199,7 +194,7 @@ impl Authenticator for Doorman {
     }
 }
 
-struct Counter(Arc<Book>);
+struct Counter(Arc<CallLog>);
 
 impl Meter for Counter {
     fn record(&self, _record: &CallRecord<'_>) {}
@@ -211,20 +206,20 @@ impl Meter for Counter {
         _transport: &str,
     ) -> Box<dyn Send + Sync> {
         self.0.open.send_modify(|open| *open += 1);
-        Box::new(Leaving(Arc::clone(&self.0)))
+        Box::new(OpenGuard(Arc::clone(&self.0)))
     }
 }
 
-struct Leaving(Arc<Book>);
+struct OpenGuard(Arc<CallLog>);
 
-impl Drop for Leaving {
+impl Drop for OpenGuard {
     fn drop(&mut self) {
         self.0.open.send_modify(|open| *open -= 1);
     }
 }
 
-pub(crate) fn pipeline(strict: bool) -> (Arc<Pipeline>, Arc<Book>) {
-    let book = Arc::new(Book::default());
+pub(crate) fn pipeline(strict: bool) -> (Arc<Pipeline>, Arc<CallLog>) {
+    let log = Arc::new(CallLog::default());
     let contract = Contract {
         streams: vec![
             stream("ticks", Some("/stream/ticks")),
@@ -235,30 +230,30 @@ pub(crate) fn pipeline(strict: bool) -> (Arc<Pipeline>, Arc<Book>) {
         resources: Vec::new(),
         ..Contract::load("indicators").unwrap()
     };
-    let service = Tools::of(Arc::clone(&book))
+    let service = Tools::of(Arc::clone(&log))
         .stream("ticks", Scope::Read, open)
         .stream("more", Scope::Read, open)
         .stream("alone", Scope::Read, open)
-        .bind(contract, Words)
+        .bind(contract, TestEnvelope)
         .unwrap();
     let catalog = Catalog::new(vec![service]).unwrap();
-    let meter = Arc::new(Counter(Arc::clone(&book)));
-    let authenticator = Arc::new(Doorman { strict, book: Arc::clone(&book) });
+    let meter = Arc::new(Counter(Arc::clone(&log)));
+    let authenticator = Arc::new(TestAuthenticator { strict, log: Arc::clone(&log) });
     let pipeline = Pipeline::new(catalog, authenticator, meter, Duration::from_secs(5));
-    (Arc::new(pipeline.with_recheck_interval(Duration::from_millis(50))), book)
+    (Arc::new(pipeline.with_recheck_interval(Duration::from_millis(50))), log)
 }
 
-/// A server on a port of its own; it stops when dropped.
+/// A server on its own port; it stops when dropped.
 pub(crate) struct TestServer {
     pub(crate) address: std::net::SocketAddr,
-    pub(crate) book: Arc<Book>,
+    pub(crate) log: Arc<CallLog>,
     pub(crate) stop: CancellationToken,
     pub(crate) served: JoinSet<()>,
     /// How many connections are open.
     pub(crate) connections: watch::Receiver<usize>,
 }
 
-pub(crate) struct Rooms {
+pub(crate) struct ServerSettings {
     pub(crate) strict: bool,
     pub(crate) streams: StreamOptions,
     pub(crate) connections_max: usize,
@@ -266,7 +261,7 @@ pub(crate) struct Rooms {
     pub(crate) origins: Vec<HeaderValue>,
 }
 
-impl Default for Rooms {
+impl Default for ServerSettings {
     fn default() -> Self {
         Self {
             strict: false,
@@ -280,11 +275,11 @@ impl Default for Rooms {
 
 impl TestServer {
     pub(crate) async fn open() -> Self {
-        Self::with(Rooms::default()).await
+        Self::with(ServerSettings::default()).await
     }
 
-    pub(crate) async fn with(rooms: Rooms) -> Self {
-        let (pipeline, book) = pipeline(rooms.strict);
+    pub(crate) async fn with(settings: ServerSettings) -> Self {
+        let (pipeline, log) = pipeline(settings.strict);
         let pages = SystemPages {
             version: "1",
             health: Box::new(|| {
@@ -294,12 +289,15 @@ impl TestServer {
             metrics: Box::new(String::new),
             metrics_type: "text/plain",
         };
-        let routes = router(&pipeline, &View::default(), pages, &rooms.streams);
+        let routes = router(&pipeline, &View::default(), pages, &settings.streams);
         let edge = EdgeConfig {
-            limiter: RateLimiter::new(rooms.rate, 64),
-            authenticator: Arc::new(Doorman { strict: rooms.strict, book: Arc::clone(&book) }),
+            limiter: RateLimiter::new(settings.rate, 64),
+            authenticator: Arc::new(TestAuthenticator {
+                strict: settings.strict,
+                log: Arc::clone(&log),
+            }),
             hosts: AllowedHosts::Only(vec!["stoa.example".to_owned()]),
-            cors_origins: rooms.origins,
+            cors_origins: settings.origins,
             body_bytes_max: 1024,
             body_bytes_at: Default::default(),
             uploads: Default::default(),
@@ -308,7 +306,7 @@ impl TestServer {
             meter: Box::new(|_, _, _, _| {}),
         };
         let limits = Limits {
-            connections_max: rooms.connections_max,
+            connections_max: settings.connections_max,
             connections_per_client_max: 0,
             header_patience: Duration::from_secs(5),
             shutdown_patience: Duration::from_secs(5),
@@ -316,13 +314,13 @@ impl TestServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
-        let (tell, connections) = watch::channel(0);
+        let (report, connections) = watch::channel(0);
         let mut served = JoinSet::new();
         served.spawn(serve(listener, with_edge(routes, edge), limits, stop.clone(), move |it| {
             if let ConnectionCount::Open(open) = it {
-                tell.send_replace(open);
+                report.send_replace(open);
             }
         }));
-        Self { address, book, stop, served, connections }
+        Self { address, log, stop, served, connections }
     }
 }

@@ -1,4 +1,4 @@
-//! The WebSocket protocol, with a client that is not ours.
+//! The WebSocket protocol, tested with the tungstenite client.
 
 pub(crate) mod client;
 mod limits;
@@ -7,122 +7,129 @@ mod upgrade;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
-use self::client::Client;
-use super::fixture::{Rooms, TestServer};
+use self::client::WsClient;
+use super::fixture::{ServerSettings, TestServer};
 
 fn tick(name: &str, n: u64) -> Value {
     json!({"type": "tick", "name": name, "n": n})
 }
 
-fn named(id: &str, mut event: Value) -> Value {
+fn with_id(id: &str, mut event: Value) -> Value {
     event["id"] = Value::from(id);
     event
 }
 
 #[tokio::test]
-async fn a_subscription_begins_goes_on_and_ends() {
+async fn a_subscription_sends_events_and_ends() {
     let server = TestServer::open().await;
-    let mut client = Client::enter(&server, "/ws").await;
-    client.say(json!({"type": "subscribe", "id": "a", "stream": "ticks", "name": "n", "last": 2}));
+    let mut client = WsClient::connect(&server, "/ws").await;
+    client.send_json(
+        json!({"type": "subscribe", "id": "a", "stream": "ticks", "name": "n", "last": 2}),
+    );
     assert_eq!(
-        client.hear(5).await,
+        client.receive(5).await,
         [
             json!({"type": "subscribed", "id": "a", "stream": "ticks"}),
-            named("a", tick("n", 1)),
-            named("a", tick("n", 2)),
-            named("a", json!({"type": "status", "status": "ended"})),
+            with_id("a", tick("n", 1)),
+            with_id("a", tick("n", 2)),
+            with_id("a", json!({"type": "status", "status": "ended"})),
             json!({"type": "unsubscribed", "id": "a"}),
         ]
     );
-    // The id is free again, and a resume point is where it goes on.
-    client.say(json!({"type": "subscribe", "id": "a", "stream": "more", "name": "n", "after": 7, "last": 8}));
-    let heard = client.hear(2).await;
-    assert_eq!(heard[0]["stream"], "more");
-    assert_eq!(heard[1], named("a", tick("n", 8)));
-    client.leave().await;
-    server.book.until_open(0).await;
+    // The id is free again, and the stream resumes after the given point.
+    client.send_json(json!({"type": "subscribe", "id": "a", "stream": "more", "name": "n", "after": 7, "last": 8}));
+    let received = client.receive(2).await;
+    assert_eq!(received[0]["stream"], "more");
+    assert_eq!(received[1], with_id("a", tick("n", 8)));
+    client.close().await;
+    server.log.until_open(0).await;
 }
 
 #[tokio::test]
-async fn a_client_that_names_nothing_is_given_a_name() {
+async fn a_subscription_without_an_id_gets_one() {
     let server = TestServer::open().await;
-    let mut client = Client::enter(&server, "/alone").await;
-    client.say(json!({"type": "subscribe", "name": "n", "last": 1}));
-    let heard = client.hear(4).await;
-    assert_eq!(heard[0], json!({"type": "subscribed", "id": "s1", "stream": "alone"}));
-    assert_eq!(heard[1], named("s1", tick("n", 1)));
-    assert_eq!(heard[3], json!({"type": "unsubscribed", "id": "s1"}));
-    // Two that ask for the same can be told apart, and what goes wrong with one names it.
+    let mut client = WsClient::connect(&server, "/alone").await;
+    client.send_json(json!({"type": "subscribe", "name": "n", "last": 1}));
+    let received = client.receive(4).await;
+    assert_eq!(received[0], json!({"type": "subscribed", "id": "s1", "stream": "alone"}));
+    assert_eq!(received[1], with_id("s1", tick("n", 1)));
+    assert_eq!(received[3], json!({"type": "unsubscribed", "id": "s1"}));
+    // Equal subscriptions get different ids, and an error has the id of its subscription.
     for name in ["m", "m", "nobody"] {
-        client.say(json!({"type": "subscribe", "name": name, "last": 1}));
+        client.send_json(json!({"type": "subscribe", "name": name, "last": 1}));
     }
-    let heard = client.hear(9).await;
+    let received = client.receive(9).await;
     for (at, id) in ["s2", "s3"].into_iter().enumerate() {
-        let own: Vec<_> = heard.iter().filter(|message| message["id"] == id).collect();
-        assert_eq!(own.len(), 4, "{at}: {heard:?}");
-        assert_eq!(*own[1], named(id, tick("m", 1)));
+        let own: Vec<_> = received.iter().filter(|message| message["id"] == id).collect();
+        assert_eq!(own.len(), 4, "{at}: {received:?}");
+        assert_eq!(*own[1], with_id(id, tick("m", 1)));
     }
-    let error = heard.iter().find(|message| message["type"] == "error").unwrap();
+    let error = received.iter().find(|message| message["type"] == "error").unwrap();
     check_error(error, Some("s4"), "unknown_symbol", None);
 }
 
 #[tokio::test]
-async fn a_connection_whose_token_is_revoked_is_told_and_closed() {
-    let server = TestServer::with(Rooms { strict: true, ..Rooms::default() }).await;
-    let mut client = Client::enter_with(&server, "/ws", &[("authorization", "Bearer good")]).await;
+async fn a_connection_whose_token_is_revoked_gets_an_error_and_closes() {
+    let server =
+        TestServer::with(ServerSettings { strict: true, ..ServerSettings::default() }).await;
+    let mut client =
+        WsClient::connect_with(&server, "/ws", &[("authorization", "Bearer good")]).await;
     for id in ["a", "b"] {
-        client.say(json!({"type": "subscribe", "id": id, "stream": "ticks", "name": "quiet"}));
+        client
+            .send_json(json!({"type": "subscribe", "id": id, "stream": "ticks", "name": "quiet"}));
     }
-    client.hear(2).await;
-    server.book.revoked.store(true, std::sync::atomic::Ordering::SeqCst);
-    let error = &client.hear(1).await[0];
+    client.receive(2).await;
+    server.log.revoked.store(true, std::sync::atomic::Ordering::SeqCst);
+    let error = &client.receive(1).await[0];
     assert_eq!(error["error"]["message"], "the token was revoked", "{error}");
     assert_eq!(
         (&error["type"], &error["error"]["code"]),
         (&json!("error"), &json!("unauthorized"))
     );
     assert_eq!(client.closed().await, Some(CloseCode::Policy));
-    server.book.until_open(0).await;
+    server.log.until_open(0).await;
 }
 
 #[tokio::test]
-async fn unsubscribing_by_id_and_by_what_was_asked() {
+async fn unsubscribing_by_id_and_by_input() {
     let server = TestServer::open().await;
-    let mut client = Client::enter(&server, "/ws").await;
-    client.say(json!({"type": "subscribe", "id": "a", "stream": "ticks", "name": "quiet"}));
-    client.say(
+    let mut client = WsClient::connect(&server, "/ws").await;
+    client.send_json(json!({"type": "subscribe", "id": "a", "stream": "ticks", "name": "quiet"}));
+    client.send_json(
         json!({"type": "subscribe", "stream": "ticks", "name": "quiet", "after": 5, "last": 9}),
     );
-    client.hear(2).await;
-    client.say(json!({"type": "unsubscribe", "id": "a"}));
-    client.say(json!({"type": "unsubscribe", "last": 9, "name": "quiet", "stream": "ticks"}));
-    client.say(json!({"type": "unsubscribe", "id": "a"}));
-    let heard = client.hear(3).await;
-    assert_eq!(heard[0], json!({"type": "unsubscribed", "id": "a"}));
-    assert_eq!(heard[1], json!({"type": "unsubscribed", "id": "s1"}));
-    check_error(&heard[2], Some("a"), "not_found", Some("id"));
-    server.book.until_open(0).await;
+    client.receive(2).await;
+    client.send_json(json!({"type": "unsubscribe", "id": "a"}));
+    client.send_json(json!({"type": "unsubscribe", "last": 9, "name": "quiet", "stream": "ticks"}));
+    client.send_json(json!({"type": "unsubscribe", "id": "a"}));
+    let received = client.receive(3).await;
+    assert_eq!(received[0], json!({"type": "unsubscribed", "id": "a"}));
+    assert_eq!(received[1], json!({"type": "unsubscribed", "id": "s1"}));
+    check_error(&received[2], Some("a"), "not_found", Some("id"));
+    server.log.until_open(0).await;
 }
 
-/// An opening that takes long holds up neither messages nor the events of others.
+/// A slow opening delays neither messages nor the events of other subscriptions.
 #[tokio::test]
-async fn an_opening_holds_up_nobody() {
+async fn a_slow_opening_delays_no_other_subscription() {
     let server = TestServer::open().await;
-    let mut client = Client::enter(&server, "/ws").await;
-    client.say(
+    let mut client = WsClient::connect(&server, "/ws").await;
+    client.send_json(
         json!({"type": "subscribe", "id": "slow", "stream": "ticks", "name": "wait", "last": 1}),
     );
-    client.say(json!({"type": "subscribe", "id": "gone", "stream": "ticks", "name": "never"}));
     client
-        .say(json!({"type": "subscribe", "id": "fast", "stream": "ticks", "name": "n", "last": 1}));
-    let heard = client.hear(4).await;
-    assert!(heard.iter().all(|message| message["id"] == "fast"), "{heard:?}");
-    client.say(json!({"type": "unsubscribe", "id": "gone"}));
-    client.say(json!({"type": "ping"}));
-    let heard = client.hear(2).await;
-    assert_eq!(heard, [json!({"type": "unsubscribed", "id": "gone"}), json!({"type": "pong"})]);
-    server.book.let_through();
-    assert_eq!(client.hear(1).await[0]["type"], "subscribed");
+        .send_json(json!({"type": "subscribe", "id": "gone", "stream": "ticks", "name": "never"}));
+    client.send_json(
+        json!({"type": "subscribe", "id": "fast", "stream": "ticks", "name": "n", "last": 1}),
+    );
+    let received = client.receive(4).await;
+    assert!(received.iter().all(|message| message["id"] == "fast"), "{received:?}");
+    client.send_json(json!({"type": "unsubscribe", "id": "gone"}));
+    client.send_json(json!({"type": "ping"}));
+    let received = client.receive(2).await;
+    assert_eq!(received, [json!({"type": "unsubscribed", "id": "gone"}), json!({"type": "pong"})]);
+    server.log.open_latch();
+    assert_eq!(client.receive(1).await[0]["type"], "subscribed");
 }
 
 #[track_caller]
@@ -137,9 +144,10 @@ fn check_error(message: &Value, id: Option<&str>, code: &str, field: Option<&str
 #[tokio::test]
 async fn what_cannot_be_done_is_told_and_the_connection_stays() {
     let server = TestServer::open().await;
-    let mut client = Client::enter(&server, "/ws").await;
-    client.say(json!({"type": "subscribe", "id": "taken", "stream": "ticks", "name": "quiet"}));
-    client.hear(1).await;
+    let mut client = WsClient::connect(&server, "/ws").await;
+    client
+        .send_json(json!({"type": "subscribe", "id": "taken", "stream": "ticks", "name": "quiet"}));
+    client.receive(1).await;
     for (message, id, code, field) in [
         ("not JSON", None, "invalid_request", Some("")),
         ("[1]", None, "invalid_request", Some("")),
@@ -184,19 +192,19 @@ async fn what_cannot_be_done_is_told_and_the_connection_stays() {
         (r#"{"type":"unsubscribe","id":"other"}"#, Some("other"), "not_found", Some("id")),
         (r#"{"type":"unsubscribe","stream":"ticks","name":"n"}"#, None, "not_found", Some("id")),
     ] {
-        client.say_text(message);
-        check_error(&client.hear(1).await[0], id, code, field);
+        client.send_text(message);
+        check_error(&client.receive(1).await[0], id, code, field);
     }
-    client.say(json!({"type": "ping"}));
-    assert_eq!(client.hear(1).await, [json!({"type": "pong"})]);
+    client.send_json(json!({"type": "ping"}));
+    assert_eq!(client.receive(1).await, [json!({"type": "pong"})]);
 }
 
 #[tokio::test]
-async fn a_stopping_server_says_so_and_waits() {
+async fn a_stopping_server_closes_with_going_away() {
     let mut server = TestServer::open().await;
-    let mut client = Client::enter(&server, "/ws").await;
-    client.say(json!({"type": "subscribe", "stream": "ticks", "name": "quiet"}));
-    client.hear(1).await;
+    let mut client = WsClient::connect(&server, "/ws").await;
+    client.send_json(json!({"type": "subscribe", "stream": "ticks", "name": "quiet"}));
+    client.receive(1).await;
     server.stop.cancel();
     assert_eq!(client.closed().await, Some(CloseCode::Away));
     server.served.join_next().await.unwrap().unwrap();
@@ -204,8 +212,8 @@ async fn a_stopping_server_says_so_and_waits() {
 }
 
 #[tokio::test]
-async fn it_can_be_switched_off() {
+async fn websocket_can_be_disabled() {
     let streams = crate::StreamOptions { ws: false, ..crate::StreamOptions::default() };
-    let server = TestServer::with(Rooms { streams, ..Rooms::default() }).await;
-    assert_eq!(Client::refused(&server, "/ws", &[]).await, 404);
+    let server = TestServer::with(ServerSettings { streams, ..ServerSettings::default() }).await;
+    assert_eq!(WsClient::upgrade_status(&server, "/ws", &[]).await, 404);
 }

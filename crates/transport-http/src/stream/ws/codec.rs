@@ -1,5 +1,5 @@
-//! RFC 6455 frames as a server reads and writes them: what breaks the protocol becomes the code to
-//! close with. No extension is spoken, binary messages are not taken, and nothing is sent here.
+//! Encodes and decodes RFC 6455 frames as a server. A protocol error is returned as the close code;
+//! extensions and binary messages are not supported.
 
 const CONTINUATION: u8 = 0x0;
 const TEXT: u8 = 0x1;
@@ -15,7 +15,7 @@ const MASKED: u8 = 0x80;
 const HEAD_MAX: usize = 14;
 const CONTROL_MAX: usize = 125;
 
-/// Why a connection ends, in the protocol's numbers.
+/// The close codes that the server sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CloseCode {
     Normal = 1000,
@@ -27,29 +27,29 @@ pub(crate) enum CloseCode {
     TooLarge = 1009,
 }
 
-/// What a client said.
+/// A complete message or control frame from a client.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Incoming {
     Text(String),
     Ping(Vec<u8>),
     Pong,
-    /// With the code that was given, if any.
+    /// With its close code, if it has one.
     Close(Option<u16>),
 }
 
-/// Reads frames from bytes that come in any pieces. It keeps nothing between messages.
+/// Decodes frames from arbitrary pieces of bytes. Holds no memory between messages.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     message_max: usize,
     head: [u8; HEAD_MAX],
     head_len: usize,
-    /// The frame whose payload is being read.
+    /// The frame whose payload is incomplete.
     frame: Option<Frame>,
-    /// What has come of the message, unmasked.
+    /// The unmasked payload of the message so far.
     message: Vec<u8>,
-    /// What has come of a control frame, which may stand between the fragments of a message.
+    /// The payload of a control frame, which may come between the fragments of a message.
     control: Vec<u8>,
-    /// Whether a message has begun and not ended.
+    /// Whether a fragmented message is incomplete.
     fragmented: bool,
 }
 
@@ -80,8 +80,8 @@ impl Decoder {
         }
     }
 
-    /// Takes from the input up to the end of the next message; `None` when it is used up before.
-    /// After an error nothing that follows can be understood.
+    /// Consumes the input up to the end of the next message; `None` when the input ends before.
+    /// After an error the decoder must not be used again.
     pub(crate) fn next(&mut self, input: &mut &[u8]) -> Result<Option<Incoming>, CloseCode> {
         loop {
             let mut frame = match self.frame.take() {
@@ -107,7 +107,7 @@ impl Decoder {
         }
     }
 
-    /// A frame's head, once all of it is there; its first two bytes are judged as soon as they are.
+    /// A frame's head, once it is complete; its first two bytes are checked as soon as they come.
     fn begin(&mut self, input: &mut &[u8]) -> Result<Option<Frame>, CloseCode> {
         if !self.gather(2, input) {
             return Ok(None);
@@ -134,12 +134,13 @@ impl Decoder {
             return Ok(None);
         }
         let (length, mask) = self.head[2..2 + extended + 4].split_at(extended);
-        let said = length.iter().fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte));
+        let declared = length.iter().fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte));
         let least = [0, 126, 1 << 16][extended.min(4) / 2];
-        if extended > 0 && (said < least || said > i64::MAX as u64) {
+        if extended > 0 && (declared < least || declared > i64::MAX as u64) {
             return Err(CloseCode::Protocol);
         }
-        let left = if extended > 0 { usize::try_from(said).unwrap_or(usize::MAX) } else { short };
+        let left =
+            if extended > 0 { usize::try_from(declared).unwrap_or(usize::MAX) } else { short };
         let frame = Frame { opcode, fin, mask: [mask[0], mask[1], mask[2], mask[3]], left };
         if !frame.is_control() && left > self.message_max.saturating_sub(self.message.len()) {
             return Err(CloseCode::TooLarge);
@@ -148,7 +149,7 @@ impl Decoder {
         Ok(Some(frame))
     }
 
-    /// Whether so many bytes of the head are there, taking what is missing from the input.
+    /// Takes bytes of the head from the input; whether `needed` are there.
     fn gather(&mut self, needed: usize, input: &mut &[u8]) -> bool {
         while self.head_len < needed {
             let Some((byte, rest)) = input.split_first() else { return false };
@@ -173,13 +174,13 @@ impl Decoder {
         match frame.opcode {
             PING => Ok(Some(Incoming::Ping(payload))),
             PONG => Ok(Some(Incoming::Pong)),
-            _ => closing(&payload).map(|code| Some(Incoming::Close(code))),
+            _ => close_code(&payload).map(|code| Some(Incoming::Close(code))),
         }
     }
 }
 
-/// The code of a close frame; only those that may travel are taken.
-fn closing(payload: &[u8]) -> Result<Option<u16>, CloseCode> {
+/// The code of a close frame, if RFC 6455 allows it on the wire.
+fn close_code(payload: &[u8]) -> Result<Option<u16>, CloseCode> {
     let (code, reason) = match payload {
         [] => return Ok(None),
         [_] => return Err(CloseCode::Protocol),
@@ -192,7 +193,7 @@ fn closing(payload: &[u8]) -> Result<Option<u16>, CloseCode> {
     Ok(Some(code))
 }
 
-/// A text message in one frame; its parts are joined here and nowhere else.
+/// Appends a text message in one frame; the payload is both parts joined.
 pub(crate) fn put_text(out: &mut Vec<u8>, parts: [&str; 2]) {
     put(out, TEXT, parts.map(str::as_bytes));
 }

@@ -1,4 +1,4 @@
-//! The messages of the WebSocket, both ways: what a client asks, and what it is told beside events.
+//! The JSON messages of the WebSocket, in both directions.
 
 use contract::CallFailure;
 use fault::Fault;
@@ -6,35 +6,35 @@ use serde_json::{Map, Value, json};
 
 const ID_CHARS_MAX: usize = 64;
 
-/// What a client asks for.
+/// A message from a client.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Asked {
-    Subscribe(Named),
-    Unsubscribe(Named),
+pub(crate) enum ClientMessage {
+    Subscribe(SubscriptionRef),
+    Unsubscribe(SubscriptionRef),
     Ping,
 }
 
-/// A subscription as its client spells it.
+/// A subscription as the client names it.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Named {
+pub(crate) struct SubscriptionRef {
     pub(crate) id: Option<String>,
     pub(crate) stream: Option<String>,
-    /// Everything else: the stream's own input.
+    /// All other fields: the input of the stream.
     pub(crate) args: Map<String, Value>,
 }
 
-/// A message that could not be taken, with its id where that could be read.
+/// A message that is not valid, with its id where that could be read.
 #[derive(Debug)]
-pub(crate) struct Misread {
+pub(crate) struct InvalidMessage {
     pub(crate) id: Option<String>,
     pub(crate) fault: Box<Fault>,
 }
 
-pub(crate) fn read(text: &str) -> Result<Asked, Misread> {
+pub(crate) fn read(text: &str) -> Result<ClientMessage, InvalidMessage> {
     let Ok(mut args) = serde_json::from_str::<Map<String, Value>>(text) else {
         let fault = Fault::invalid("invalid_message", "the message is not a JSON object")
             .problem("", "a JSON object");
-        return Err(Misread { id: None, fault: Box::new(fault) });
+        return Err(InvalidMessage { id: None, fault: Box::new(fault) });
     };
     let kind = args.shift_remove("type");
     let id = match args.shift_remove("id") {
@@ -42,22 +42,22 @@ pub(crate) fn read(text: &str) -> Result<Asked, Misread> {
         Some(Value::String(id)) if (1..=ID_CHARS_MAX).contains(&id.chars().count()) => Some(id),
         Some(_) => {
             let expected = format!("a text of 1 to {ID_CHARS_MAX} characters");
-            return Err(Misread { id: None, fault: wrong("id", &expected) });
+            return Err(InvalidMessage { id: None, fault: wrong("id", &expected) });
         }
     };
     let stream = match args.shift_remove("stream") {
         None => None,
         Some(Value::String(name)) => Some(name),
-        Some(_) => return Err(Misread { id, fault: wrong("stream", "a text") }),
+        Some(_) => return Err(InvalidMessage { id, fault: wrong("stream", "a text") }),
     };
-    let named = Named { id, stream, args };
+    let wanted = SubscriptionRef { id, stream, args };
     match kind.as_ref().and_then(Value::as_str) {
-        Some("subscribe") => Ok(Asked::Subscribe(named)),
-        Some("unsubscribe") => Ok(Asked::Unsubscribe(named)),
-        Some("ping") => Ok(Asked::Ping),
+        Some("subscribe") => Ok(ClientMessage::Subscribe(wanted)),
+        Some("unsubscribe") => Ok(ClientMessage::Unsubscribe(wanted)),
+        Some("ping") => Ok(ClientMessage::Ping),
         _ => {
             let expected = "one of \"subscribe\", \"unsubscribe\", \"ping\"";
-            Err(Misread { id: named.id, fault: wrong("type", expected) })
+            Err(InvalidMessage { id: wanted.id, fault: wrong("type", expected) })
         }
     }
 }
@@ -77,8 +77,8 @@ pub(crate) fn unsubscribed(id: &str) -> String {
     json!({ "type": "unsubscribed", "id": id }).to_string()
 }
 
-/// A failure in the words of its contract. An envelope that has a `type` or an `id` of its own is
-/// told whole, under `error`.
+/// A failure as an error message. The envelope's fields are merged into the message, or put whole
+/// under `error` when the envelope has a `type` or an `id` of its own.
 pub(crate) fn error(id: Option<&str>, failure: CallFailure) -> String {
     let mut message = Map::new();
     message.insert("type".to_owned(), Value::from("error"));
@@ -94,19 +94,19 @@ pub(crate) fn error(id: Option<&str>, failure: CallFailure) -> String {
     Value::Object(message).to_string()
 }
 
-/// How the events of a subscription begin: `{"id":"…",`.
-pub(crate) fn opening(id: &str) -> String {
+/// The prefix of a subscription's events: `{"id":"…",`.
+pub(crate) fn event_prefix(id: &str) -> String {
     format!("{{\"id\":{},", Value::from(id))
 }
 
-/// The two parts of an event's message, which is not serialized again.
-pub(crate) fn event<'a>(opening: &'a str, json: &'a str) -> [&'a str; 2] {
-    let Some(fields) = json.strip_prefix('{').filter(|_| !opening.is_empty()) else {
+/// The two parts of an event's message; the event is not serialized again.
+pub(crate) fn event<'a>(prefix: &'a str, json: &'a str) -> [&'a str; 2] {
+    let Some(fields) = json.strip_prefix('{').filter(|_| !prefix.is_empty()) else {
         return ["", json];
     };
     match fields.trim_start().starts_with('}') {
-        true => [opening.trim_end_matches(','), fields],
-        false => [opening, fields],
+        true => [prefix.trim_end_matches(','), fields],
+        false => [prefix, fields],
     }
 }
 
@@ -115,51 +115,55 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, expected: Asked) {
+    fn check(text: &str, expected: ClientMessage) {
         assert_eq!(read(text).unwrap(), expected, "{text}");
     }
 
     #[track_caller]
-    fn check_misread(text: &str, id: Option<&str>, field: &str) {
-        let misread = read(text).unwrap_err();
-        assert_eq!(misread.id.as_deref(), id, "{text}");
-        assert_eq!(misread.fault.problems()[0].field, field, "{text}");
+    fn check_invalid(text: &str, id: Option<&str>, field: &str) {
+        let invalid = read(text).unwrap_err();
+        assert_eq!(invalid.id.as_deref(), id, "{text}");
+        assert_eq!(invalid.fault.problems()[0].field, field, "{text}");
     }
 
     #[test]
-    fn what_is_not_the_protocol_s_own_is_the_stream_s() {
+    fn other_fields_are_the_input_of_the_stream() {
         let Value::Object(args) = json!({ "symbol": "A", "n": 1 }) else { unreachable!() };
-        let named = || Named { id: Some("x".into()), stream: Some("s".into()), args: args.clone() };
+        let wanted = || SubscriptionRef {
+            id: Some("x".into()),
+            stream: Some("s".into()),
+            args: args.clone(),
+        };
         let rest = r#""id":"x","stream":"s","symbol":"A","n":1}"#;
-        check(&format!("{{\"type\":\"subscribe\",{rest}"), Asked::Subscribe(named()));
-        check(&format!("{{\"type\":\"unsubscribe\",{rest}"), Asked::Unsubscribe(named()));
-        check(r#"{"type":"subscribe"}"#, Asked::Subscribe(Named::default()));
-        check(r#" {"type":"ping"} "#, Asked::Ping);
+        check(&format!("{{\"type\":\"subscribe\",{rest}"), ClientMessage::Subscribe(wanted()));
+        check(&format!("{{\"type\":\"unsubscribe\",{rest}"), ClientMessage::Unsubscribe(wanted()));
+        check(r#"{"type":"subscribe"}"#, ClientMessage::Subscribe(SubscriptionRef::default()));
+        check(r#" {"type":"ping"} "#, ClientMessage::Ping);
     }
 
     #[test]
-    fn what_cannot_be_taken_names_its_field() {
+    fn an_invalid_message_names_the_field() {
         for text in ["", "nonsense", "[]", "null", "7", "\"subscribe\"", "{\"type\":"] {
-            check_misread(text, None, "");
+            check_invalid(text, None, "");
         }
-        check_misread("{}", None, "type");
-        check_misread(r#"{"type":"subscribe!","id":"x"}"#, Some("x"), "type");
-        check_misread(r#"{"type":["subscribe"]}"#, None, "type");
-        check_misread(r#"{"type":"subscribe","id":7}"#, None, "id");
-        check_misread(r#"{"type":"subscribe","id":""}"#, None, "id");
-        check_misread(&json!({"type": "ping", "id": "é".repeat(65)}).to_string(), None, "id");
-        check_misread(r#"{"type":"subscribe","id":"x","stream":1}"#, Some("x"), "stream");
+        check_invalid("{}", None, "type");
+        check_invalid(r#"{"type":"subscribe!","id":"x"}"#, Some("x"), "type");
+        check_invalid(r#"{"type":["subscribe"]}"#, None, "type");
+        check_invalid(r#"{"type":"subscribe","id":7}"#, None, "id");
+        check_invalid(r#"{"type":"subscribe","id":""}"#, None, "id");
+        check_invalid(&json!({"type": "ping", "id": "é".repeat(65)}).to_string(), None, "id");
+        check_invalid(r#"{"type":"subscribe","id":"x","stream":1}"#, Some("x"), "stream");
     }
 
     #[track_caller]
     fn check_event(id: Option<&str>, json: &str, expected: Value) {
-        let opening = id.map(opening).unwrap_or_default();
-        let joined = event(&opening, json).concat();
+        let prefix = id.map(event_prefix).unwrap_or_default();
+        let joined = event(&prefix, json).concat();
         assert_eq!(serde_json::from_str::<Value>(&joined).unwrap(), expected);
     }
 
     #[test]
-    fn an_id_is_put_into_an_event_without_reading_it() {
+    fn an_id_is_put_into_an_event_without_parsing_it() {
         check_event(None, r#"{"a":1}"#, json!({"a": 1}));
         check_event(Some("x"), r#"{"a":1}"#, json!({"id": "x", "a": 1}));
         check_event(Some("a\"\\\n"), r#"{"a":1}"#, json!({"id": "a\"\\\n", "a": 1}));

@@ -1,9 +1,9 @@
-//! One connection after its upgrade: reads what the client says, writes what its subscriptions
-//! give, and watches that both sides are alive.
+//! One WebSocket connection: reads messages, writes the events of its subscriptions, and checks that
+//! the client is alive.
 //!
 //! It is one hand-written future: an idle subscriber costs this struct and its socket, and owns no
 //! buffer. Bytes are read onto the stack and written from a buffer that all sessions of a thread
-//! share; only what a socket did not take at once is kept.
+//! share; a session keeps only the bytes that its socket did not take.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -23,19 +23,19 @@ use super::subscriptions::Subscriptions;
 use super::{WsLimits, message};
 
 const READ_BYTES: usize = 4096;
-/// How often a session may go round before others have their turn.
+/// How many read-write rounds one poll may do.
 const ROUNDS_MAX: usize = 8;
-/// A client that leaves so much unread is not listened to either, so that answers cannot pile up.
-const ANSWERS_BYTES_MAX: usize = 16 * 1024;
-/// A shared buffer that one huge event made larger than this is given back.
+/// A client with this many unread bytes is not read from, so that answers cannot pile up.
+const UNREAD_BYTES_MAX: usize = 16 * 1024;
+/// A shared buffer that grew larger than this is freed.
 const SCRATCH_BYTES_MAX: usize = 256 * 1024;
 
 thread_local! {
-    /// What is being gathered for one socket. It is taken out while in use, so it is never shared.
+    /// The write buffer of this thread. A session takes it out while it writes.
     static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// The connection is over; there is nobody to tell why.
+/// The connection ended; there is no one to report it to.
 struct ConnectionOver;
 
 pub(crate) struct Session<T> {
@@ -45,28 +45,28 @@ pub(crate) struct Session<T> {
     decoder: Decoder,
     rate: MessageRate,
     subscriptions: Subscriptions,
-    /// Frames that the socket has not taken yet, and how far it has.
+    /// Frames that the socket has not taken yet, and how much of them it has.
     held: Vec<u8>,
     held_from: usize,
-    /// What came together with the upgrade and has not been read.
+    /// Bytes that came with the upgrade request.
     early: Bytes,
     stop: Pin<Box<WaitForCancellationFutureOwned>>,
     timer: Pin<Box<Sleep>>,
-    /// When the client was last heard.
-    heard: Instant,
+    /// When bytes last came from the client.
+    last_received: Instant,
     /// Whether a ping was sent since.
     pinged: bool,
-    /// Since when the socket takes nothing.
+    /// Since when the socket takes no bytes.
     stalled: Option<Instant>,
     closing: Option<Closing>,
 }
 
 struct Closing {
-    /// When the client's own close is no longer waited for.
+    /// When to stop waiting for the client's close frame.
     until: Instant,
-    /// Whether it has come.
+    /// Whether the client's close frame has come.
     answered: bool,
-    /// Whether what the client says can no longer be understood.
+    /// Whether the client broke the protocol, so that further bytes have no meaning.
     ignore_input: bool,
 }
 
@@ -89,10 +89,10 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
             held: Vec::new(),
             held_from: 0,
             early,
-            // A child: waiting on one token would have every connection take the same lock.
+            // A child token each, because waiting on one token makes every connection take one lock.
             stop: Box::pin(stop.child_token().cancelled_owned()),
             timer: Box::pin(sleep_until(now + limits.ping_every)),
-            heard: now,
+            last_received: now,
             pinged: false,
             stalled: None,
             closing: None,
@@ -104,13 +104,13 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
             self.close(CloseCode::GoingAway, "the server is stopping");
         }
         for _ in 0..ROUNDS_MAX {
-            let unread = self.is_unread();
-            let heard = !unread && self.poll_read(context)?;
+            let unread = self.has_unread_output();
+            let received = !unread && self.poll_read(context)?;
             let more = self.poll_write(context)?;
             self.poll_timers(context)?;
-            // A socket that was not read from wakes nobody when it can be.
-            let again = unread && !self.is_unread();
-            if !heard && !more && !again {
+            // A socket that was not polled for reading does not wake the task.
+            let again = unread && !self.has_unread_output();
+            if !received && !more && !again {
                 return Ok(());
             }
         }
@@ -118,12 +118,12 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
         Ok(())
     }
 
-    /// Whether the client leaves so much unread that it is not listened to.
-    fn is_unread(&self) -> bool {
-        self.held.len() - self.held_from > ANSWERS_BYTES_MAX && self.closing.is_none()
+    /// Whether too many bytes wait for the client to read them.
+    fn has_unread_output(&self) -> bool {
+        self.held.len() - self.held_from > UNREAD_BYTES_MAX && self.closing.is_none()
     }
 
-    /// Reads once; whether there was anything.
+    /// Reads once; whether bytes came.
     fn poll_read(&mut self, context: &mut Context<'_>) -> Result<bool, ConnectionOver> {
         if !self.early.is_empty() {
             let early = std::mem::take(&mut self.early);
@@ -143,7 +143,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
     }
 
     fn receive(&mut self, mut bytes: &[u8]) {
-        self.heard = Instant::now();
+        self.last_received = Instant::now();
         self.pinged = false;
         loop {
             if self.closing.as_ref().is_some_and(|closing| closing.ignore_input || closing.answered)
@@ -152,7 +152,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
             }
             match self.decoder.next(&mut bytes) {
                 Ok(None) => return,
-                Ok(Some(incoming)) => self.answer(incoming),
+                Ok(Some(incoming)) => self.handle_frame(incoming),
                 Err(code) => {
                     self.close(code, "");
                     if let Some(closing) = &mut self.closing {
@@ -163,14 +163,14 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
         }
     }
 
-    fn answer(&mut self, incoming: Incoming) {
+    fn handle_frame(&mut self, incoming: Incoming) {
         if let Incoming::Close(code) = incoming {
             return self.closed_by_client(code);
         }
         if self.closing.is_some() || incoming == Incoming::Pong {
             return;
         }
-        let verdict = self.rate.take(self.heard);
+        let verdict = self.rate.take(self.last_received);
         match (incoming, verdict) {
             (_, RateVerdict::Disconnect) => self.close(CloseCode::Policy, "too many messages"),
             (Incoming::Ping(payload), _) => put_pong(&mut self.held, &payload),
@@ -179,8 +179,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
                 put_text(&mut self.held, ["", &error]);
             }
             (Incoming::Text(text), RateVerdict::Allow) => {
-                let asked = message::read(&text);
-                let answer = self.handler.take(asked, &mut self.subscriptions, &self.limits);
+                let message = message::read(&text);
+                let answer = self.handler.handle(message, &mut self.subscriptions, &self.limits);
                 if let Some(answer) = answer {
                     put_text(&mut self.held, ["", &answer]);
                 }
@@ -192,37 +192,37 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
     fn close(&mut self, code: CloseCode, reason: &str) {
         if self.closing.is_none() {
             put_close(&mut self.held, code as u16, reason);
-            self.leave(false);
+            self.begin_close(false);
         }
     }
 
-    /// The client's close answers ours, or is answered with its own code.
+    /// Ends the connection, or answers the client's close frame with the same code.
     fn closed_by_client(&mut self, code: Option<u16>) {
         match &mut self.closing {
             Some(closing) => closing.answered = true,
             None => {
                 put_close(&mut self.held, code.unwrap_or(CloseCode::Normal as u16), "");
-                self.leave(true);
+                self.begin_close(true);
             }
         }
     }
 
-    fn leave(&mut self, answered: bool) {
-        let until = Instant::now() + self.limits.close_patience;
+    fn begin_close(&mut self, answered: bool) {
+        let until = Instant::now() + self.limits.close_timeout;
         self.subscriptions.clear();
         self.closing = Some(Closing { until, answered, ignore_input: false });
         self.timer.as_mut().reset(until);
     }
 
-    /// Writes what is held, and then what the subscriptions give; whether there is more of it.
+    /// Writes held frames, then events of the subscriptions; whether more events are ready.
     fn poll_write(&mut self, context: &mut Context<'_>) -> Result<bool, ConnectionOver> {
         if !self.held.is_empty() && !self.flush(context)? {
             return Ok(false);
         }
         if let Some(closing) = &self.closing {
             if closing.answered || closing.ignore_input {
-                // The last bytes are with the socket. A client that was not understood is let
-                // finish, because closing over unread bytes would take ours back.
+                // The close frame is with the socket. After a protocol error the socket is still
+                // read, because closing it with unread bytes resets the connection.
                 let _ended = Pin::new(&mut self.io).poll_shutdown(context);
             }
             return if closing.answered { Err(ConnectionOver) } else { Ok(false) };
@@ -239,15 +239,15 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
             SCRATCH.set(scratch);
         }
         written?;
-        if let Some(refused) = self.subscriptions.take_refused() {
-            put_text(&mut self.held, ["", &self.handler.refused(&refused)]);
-            self.close(CloseCode::Policy, refused.fault.code());
+        if let Some(revoked) = self.subscriptions.take_revoked() {
+            put_text(&mut self.held, ["", &self.handler.revoked(&revoked)]);
+            self.close(CloseCode::Policy, revoked.fault.code());
             return Ok(true);
         }
         Ok(more && rest == 0)
     }
 
-    /// Writes what is held; whether all of it is gone, and then its memory is too.
+    /// Writes held frames; whether the socket took all of them, and then frees their memory.
     fn flush(&mut self, context: &mut Context<'_>) -> Result<bool, ConnectionOver> {
         let held = std::mem::take(&mut self.held);
         let written = self.write(context, held.get(self.held_from..).unwrap_or_default())?;
@@ -260,7 +260,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
         Ok(true)
     }
 
-    /// How much of the bytes the socket took.
+    /// How many bytes the socket took.
     fn write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Result<usize, ConnectionOver> {
         let mut written = 0;
         while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
@@ -271,7 +271,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
                     self.stalled = None;
                 }
                 Poll::Pending => {
-                    self.stall();
+                    self.mark_stalled();
                     break;
                 }
             }
@@ -279,7 +279,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
         Ok(written)
     }
 
-    fn stall(&mut self) {
+    fn mark_stalled(&mut self) {
         if self.stalled.is_some() {
             return;
         }
@@ -291,7 +291,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
         }
     }
 
-    /// Looks at the clock only when it rings.
+    /// Checks the deadlines when the timer fires.
     fn poll_timers(&mut self, context: &mut Context<'_>) -> Result<(), ConnectionOver> {
         while self.timer.as_mut().poll(context).is_ready() {
             let now = Instant::now();
@@ -304,13 +304,13 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
                 return Err(ConnectionOver);
             }
             if self.closing.is_none() {
-                if self.heard + self.limits.silence_max <= now {
+                if self.last_received + self.limits.silence_max <= now {
                     self.close(CloseCode::Policy, "nothing was heard for too long");
-                } else if !self.pinged && self.heard + self.limits.ping_every <= now {
+                } else if !self.pinged && self.last_received + self.limits.ping_every <= now {
                     self.pinged = true;
                     put_ping(&mut self.held);
                 }
-                // The next round writes it.
+                // The next round writes the frame.
                 context.waker().wake_by_ref();
             }
             let next = self.next_deadline(now);
@@ -322,8 +322,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Session<T> {
     fn next_deadline(&self, now: Instant) -> Instant {
         let limits = &self.limits;
         let silent = match self.pinged {
-            true => (self.heard + limits.silence_max).min(now + limits.ping_every),
-            false => self.heard + limits.ping_every,
+            true => (self.last_received + limits.silence_max).min(now + limits.ping_every),
+            false => self.last_received + limits.ping_every,
         };
         let deadline = self.closing.as_ref().map_or(silent, |closing| closing.until);
         self.stalled.map_or(deadline, |since| deadline.min(since + limits.stall_max))

@@ -1,6 +1,6 @@
-//! The subscriptions of one connection: those being opened and those that give events, served in
-//! turn so that a busy one does not starve the rest. Nothing is queued here: an event is taken from
-//! its feed only when there is room to write it.
+//! The subscriptions of one connection, polled round-robin so that a busy one does not starve the
+//! rest. An event is taken from its subscription only when there is room to write it; nothing is
+//! queued here.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,51 +13,51 @@ use serde_json::{Map, Value};
 use super::codec::put_text;
 use super::message;
 
-/// How many events a subscription may give before it is another's turn.
-const TURN_EVENTS: usize = 16;
+/// How many events one subscription may write before the next one is polled.
+const ROUND_EVENTS_MAX: usize = 16;
 
 pub(crate) type Opening = Pin<Box<dyn Future<Output = Option<StreamOutcome>> + Send>>;
 
-pub(crate) struct Entry {
+pub(crate) struct OpenSubscription {
     pub(crate) id: Box<str>,
-    /// How its events begin: with its id, so that they can be told from those of others.
-    pub(crate) opening: Box<str>,
+    /// Prefix of its events, which holds the id.
+    pub(crate) prefix: Box<str>,
     pub(crate) stream: Box<str>,
-    /// What was asked for, as JSON: kept small, and read again only when a client unsubscribes
-    /// without an id.
+    /// The input as JSON text: small, and parsed only when a client unsubscribes without an id.
     pub(crate) fields: Box<str>,
-    pub(crate) state: State,
+    pub(crate) state: SubscriptionState,
 }
 
-pub(crate) enum State {
+pub(crate) enum SubscriptionState {
     Opening(Opening),
     Open(Subscription),
 }
 
 #[derive(Default)]
 pub(crate) struct Subscriptions {
-    entries: Vec<Entry>,
-    /// Whose turn it is.
+    entries: Vec<OpenSubscription>,
+    /// The next one to poll.
     next: usize,
-    /// For the ids of those whose client gave none.
-    made: u64,
-    /// Why the client may have nothing open any more, once that is so.
-    refused: Option<Box<Refused>>,
+    /// Counts the ids made for subscriptions without one.
+    ids_made: u64,
+    /// Set when the credential was revoked.
+    revoked: Option<Box<RevokedSubscription>>,
 }
 
-/// A subscription that was ended because of its client's credential.
-pub(crate) struct Refused {
+/// A subscription that ended because its credential was revoked.
+pub(crate) struct RevokedSubscription {
     pub(crate) id: Box<str>,
     pub(crate) stream: Box<str>,
     pub(crate) fault: Fault,
 }
 
-enum Turn {
-    Waiting,
+enum PollOutcome {
+    Pending,
+    /// It may have more events.
     More,
-    Over,
-    /// The client's credential is good no more.
-    Refused(Fault),
+    Ended,
+    /// The credential was revoked.
+    Revoked(Fault),
 }
 
 impl Subscriptions {
@@ -72,40 +72,41 @@ impl Subscriptions {
     /// An id that no subscription of this connection has.
     pub(crate) fn make_id(&mut self) -> String {
         loop {
-            self.made += 1;
-            let id = format!("s{}", self.made);
+            self.ids_made += 1;
+            let id = format!("s{}", self.ids_made);
             if !self.has(&id) {
                 return id;
             }
         }
     }
 
-    pub(crate) fn add(&mut self, entry: Entry) {
+    pub(crate) fn add(&mut self, entry: OpenSubscription) {
         self.entries.push(entry);
     }
 
-    /// What was refused while gathering; all subscriptions of a connection share its credential.
-    pub(crate) fn take_refused(&mut self) -> Option<Box<Refused>> {
-        self.refused.take()
+    /// The revoked subscription, if one was found; all subscriptions of a connection share its
+    /// credential.
+    pub(crate) fn take_revoked(&mut self) -> Option<Box<RevokedSubscription>> {
+        self.revoked.take()
     }
 
     pub(crate) fn clear(&mut self) {
         self.entries = Vec::new();
     }
 
-    /// Drops a subscription, open or not yet, and gives back its id.
+    /// Drops a subscription, open or still opening, and returns its id.
     pub(crate) fn remove(&mut self, id: &str) -> Option<Box<str>> {
         let at = self.entries.iter().position(|entry| &*entry.id == id)?;
         Some(self.entries.remove(at).id)
     }
 
-    /// Drops the oldest subscription that asked for the same.
+    /// Drops the oldest subscription with the same stream and input.
     pub(crate) fn remove_same(
         &mut self,
         stream: &str,
         fields: &Map<String, Value>,
     ) -> Option<Box<str>> {
-        let same = |entry: &Entry| {
+        let same = |entry: &OpenSubscription| {
             let kept: Option<Map<String, Value>> = serde_json::from_str(&entry.fields).ok();
             &*entry.stream == stream && kept.as_ref() == Some(fields)
         };
@@ -113,8 +114,8 @@ impl Subscriptions {
         Some(self.entries.remove(at).id)
     }
 
-    /// Writes what is ready, one turn after the other, until there is no more or no more room;
-    /// whether it was room that was wanting. Who was not asked then is asked first the next time.
+    /// Writes ready events into `out`, round-robin, until none is ready or `out` holds `room` bytes;
+    /// returns whether `room` was the reason. The next call continues after the last one polled.
     pub(crate) fn gather(
         &mut self,
         context: &mut Context<'_>,
@@ -132,16 +133,16 @@ impl Subscriptions {
                     self.next = 0;
                 }
                 let Some(entry) = self.entries.get_mut(self.next) else { return false };
-                match entry.turn(context, out, room) {
-                    Turn::Waiting => self.next += 1,
-                    Turn::More => {
+                match entry.poll_events(context, out, room) {
+                    PollOutcome::Pending => self.next += 1,
+                    PollOutcome::More => {
                         self.next += 1;
                         more = true;
                     }
-                    Turn::Over => _ = self.entries.remove(self.next),
-                    Turn::Refused(fault) => {
-                        let Entry { id, stream, .. } = self.entries.remove(self.next);
-                        self.refused = Some(Box::new(Refused { id, stream, fault }));
+                    PollOutcome::Ended => _ = self.entries.remove(self.next),
+                    PollOutcome::Revoked(fault) => {
+                        let OpenSubscription { id, stream, .. } = self.entries.remove(self.next);
+                        self.revoked = Some(Box::new(RevokedSubscription { id, stream, fault }));
                         return false;
                     }
                 }
@@ -151,49 +152,54 @@ impl Subscriptions {
     }
 }
 
-impl Entry {
-    fn turn(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>, room: usize) -> Turn {
+impl OpenSubscription {
+    fn poll_events(
+        &mut self,
+        context: &mut Context<'_>,
+        out: &mut Vec<u8>,
+        room: usize,
+    ) -> PollOutcome {
         let subscription = match &mut self.state {
-            State::Open(subscription) => subscription,
-            State::Opening(opening) => match opening.as_mut().poll(context) {
-                Poll::Pending => return Turn::Waiting,
+            SubscriptionState::Open(subscription) => subscription,
+            SubscriptionState::Opening(opening) => match opening.as_mut().poll(context) {
+                Poll::Pending => return PollOutcome::Pending,
                 Poll::Ready(opened) => return self.opened(opened, out),
             },
         };
-        for _ in 0..TURN_EVENTS {
+        for _ in 0..ROUND_EVENTS_MAX {
             if out.len() >= room {
                 break;
             }
             match subscription.poll_next(context) {
-                Poll::Pending => return Turn::Waiting,
+                Poll::Pending => return PollOutcome::Pending,
                 Poll::Ready(Some(event)) => {
-                    put_text(out, message::event(&self.opening, &event.json));
+                    put_text(out, message::event(&self.prefix, &event.json));
                 }
                 Poll::Ready(None) => {
                     if let Some(fault) = subscription.revocation() {
-                        return Turn::Refused(fault);
+                        return PollOutcome::Revoked(fault);
                     }
                     put_text(out, ["", &message::unsubscribed(&self.id)]);
-                    return Turn::Over;
+                    return PollOutcome::Ended;
                 }
             }
         }
-        Turn::More
+        PollOutcome::More
     }
 
-    fn opened(&mut self, opened: Option<StreamOutcome>, out: &mut Vec<u8>) -> Turn {
+    fn opened(&mut self, opened: Option<StreamOutcome>, out: &mut Vec<u8>) -> PollOutcome {
         match opened {
             Some(Ok(subscription)) => {
-                self.state = State::Open(subscription);
+                self.state = SubscriptionState::Open(subscription);
                 put_text(out, ["", &message::subscribed(&self.id, &self.stream)]);
-                Turn::More
+                PollOutcome::More
             }
             Some(Err(failure)) => {
                 put_text(out, ["", &message::error(Some(&self.id), failure)]);
-                Turn::Over
+                PollOutcome::Ended
             }
-            // The stream was there when it was asked for; the table never changes.
-            None => Turn::Over,
+            // Cannot happen: the stream was found when the client subscribed, and the table never changes.
+            None => PollOutcome::Ended,
         }
     }
 }
@@ -207,7 +213,7 @@ mod tests {
 
     use super::*;
 
-    /// Always has another event, which says whose it is.
+    /// Always has another event, with the subscription's name in it.
     struct Busy(Arc<StreamEvent>);
 
     impl EventFeed for Busy {
@@ -216,24 +222,24 @@ mod tests {
         }
     }
 
-    fn busy(name: &str) -> Entry {
+    fn busy(name: &str) -> OpenSubscription {
         let event = StreamEvent { kind: "k", resume: None, json: format!("{{{name}}}").into() };
-        Entry {
+        OpenSubscription {
             id: Box::from(name),
-            opening: Box::from(""),
+            prefix: Box::from(""),
             stream: Box::from("s"),
             fields: Box::from("{}"),
-            state: State::Open(Subscription::new(Busy(Arc::new(event)))),
+            state: SubscriptionState::Open(Subscription::new(Busy(Arc::new(event)))),
         }
     }
 
     #[test]
-    fn a_busy_one_leaves_room_for_the_others() {
+    fn busy_subscriptions_share_the_room_evenly() {
         let mut subscriptions = Subscriptions::default();
         for name in ["a", "b", "c"] {
             subscriptions.add(busy(name));
         }
-        // Each event is a frame of five bytes, so a gathering has room for twenty.
+        // Each event is a frame of five bytes, so 100 bytes hold twenty.
         let mut context = Context::from_waker(Waker::noop());
         let mut all = Vec::new();
         for _ in 0..30 {
@@ -245,6 +251,6 @@ mod tests {
         let count = |name: u8| all.iter().filter(|byte| **byte == name).count();
         let counts = [b'a', b'b', b'c'].map(count);
         assert_eq!(counts.iter().sum::<usize>(), 600);
-        assert!(counts.iter().all(|count| count.abs_diff(200) <= TURN_EVENTS), "{counts:?}");
+        assert!(counts.iter().all(|count| count.abs_diff(200) <= ROUND_EVENTS_MAX), "{counts:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Forms as clients send them, and as nobody should; in one piece and in every other way.
+//! Valid and invalid forms, in one piece and cut in every other way.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A form in pieces of these lengths, and whatever is left as the last.
+/// A form in pieces of these lengths; the rest is the last piece.
 fn source(body: &[u8], pieces: &[usize]) -> Multipart {
     let mut rest = Bytes::copy_from_slice(body);
     let mut all: Vec<Bytes> =
@@ -23,17 +23,17 @@ fn source(body: &[u8], pieces: &[usize]) -> Multipart {
 type Parts = Vec<(String, Option<String>, Vec<u8>)>;
 
 async fn parts(mut form: Multipart) -> Result<Parts, String> {
-    let told = |fault: Fault| fault.message().to_owned();
+    let message = |fault: Fault| fault.message().to_owned();
     let mut parts = Vec::new();
-    while let Some(head) = poll_fn(|context| form.poll_head(context)).await.map_err(told)? {
+    while let Some(head) = poll_fn(|context| form.poll_head(context)).await.map_err(message)? {
         let mut bytes = Vec::new();
-        while let Some(more) = poll_fn(|context| form.poll_chunk(context)).await.map_err(told)? {
+        while let Some(more) = poll_fn(|context| form.poll_chunk(context)).await.map_err(message)? {
             assert!(!more.is_empty(), "an empty piece would read as nothing at all");
             bytes.extend_from_slice(&more);
         }
         parts.push((head.name, head.file_name, bytes));
     }
-    assert!(poll_fn(|context| form.poll_head(context)).await.map_err(told)?.is_none());
+    assert!(poll_fn(|context| form.poll_head(context)).await.map_err(message)?.is_none());
     Ok(parts)
 }
 
@@ -61,7 +61,7 @@ fn check(body: &str, expected: &[(&str, Option<&str>, &str)]) {
 }
 
 #[test]
-fn a_form_is_its_parts() {
+fn a_form_is_split_into_its_parts() {
     let (field, file) = (part("a", "", "1"), part("file", "; filename=\"x\"", "two\r\nlines"));
     check(
         &format!("{field}{file}--XX--\r\n"),
@@ -71,7 +71,7 @@ fn a_form_is_its_parts() {
     check("--XX--\r\n", &[]);
     check(&format!("a word before\r\n{field}--XX--and after"), &[("a", None, "1")]);
     check(&format!("{}--XX--", part("a", "", "")), &[("a", None, "")]);
-    // What only begins like a boundary belongs to the part.
+    // Bytes that only begin like a boundary belong to the part.
     for near in ["\r\n--X", "\r\n-", "\r", "\r\n\r\n--", "\r\r\n--XY", "--XX", "\n--XX"] {
         check(&format!("{}--XX--", part("a", "", near)), &[("a", None, near)]);
     }
@@ -80,48 +80,57 @@ fn a_form_is_its_parts() {
 }
 
 #[track_caller]
-fn broken(body: &str, expected: &str) {
+fn check_invalid(body: &str, expected: &str) {
     let bytewise = vec![1; body.len()];
     for pieces in [&[][..], &bytewise] {
-        let told = now(parts(source(body.as_bytes(), pieces))).unwrap_err();
-        assert!(told.contains(expected), "{:?}: {told}", body.get(..80));
+        let error = now(parts(source(body.as_bytes(), pieces))).unwrap_err();
+        assert!(error.contains(expected), "{:?}: {error}", body.get(..80));
     }
 }
 
 #[test]
-fn what_is_no_form_is_refused_with_its_part() {
+fn an_invalid_form_is_refused_with_the_number_of_the_part() {
     let field = part("a", "", "1");
     let last = "the body ends without its last boundary";
-    broken("", last);
-    broken("nothing of the kind", last);
-    broken(&"x".repeat(20_000), "it does not begin with its boundary");
-    broken(&field, &format!("part 1: {last}"));
-    broken(&format!("{field}--XX"), "part 2: the body ends in its head");
-    broken(&format!("{field}--XX-"), "part 2: the body ends in its head");
-    broken(&format!("{field}--XXY\r\n\r\n"), "part 2: its boundary goes on with something else");
-    broken(
+    check_invalid("", last);
+    check_invalid("nothing of the kind", last);
+    check_invalid(&"x".repeat(20_000), "it does not begin with its boundary");
+    check_invalid(&field, &format!("part 1: {last}"));
+    check_invalid(&format!("{field}--XX"), "part 2: the body ends in its head");
+    check_invalid(&format!("{field}--XX-"), "part 2: the body ends in its head");
+    check_invalid(
+        &format!("{field}--XXY\r\n\r\n"),
+        "part 2: its boundary goes on with something else",
+    );
+    check_invalid(
         &format!("{field}--XX\r\nContent-Disposition: form-da"),
         "part 2: the body ends in its head",
     );
-    broken(&format!("{field}--XX\r\n\r\nx\r\n--XX--"), "part 2: it has no content-disposition");
+    check_invalid(
+        &format!("{field}--XX\r\n\r\nx\r\n--XX--"),
+        "part 2: it has no content-disposition",
+    );
     let flood = "X-Header: y\r\n".repeat(2_000);
-    broken(&format!("{field}--XX\r\n{flood}"), "part 2: its head is too long");
+    check_invalid(&format!("{field}--XX\r\n{flood}"), "part 2: its head is too long");
     let long = "n".repeat(20_000);
-    broken(&part(&long, "", "1"), "part 1: its head is too long");
-    broken(&part("a\"; name=\"b", "", "1"), "part 1: its content-disposition says a thing twice");
+    check_invalid(&part(&long, "", "1"), "part 1: its head is too long");
+    check_invalid(
+        &part("a\"; name=\"b", "", "1"),
+        "part 1: its content-disposition says a thing twice",
+    );
 }
 
 #[test]
-fn a_body_that_was_not_read_is_left_for_somebody() {
-    let left = UnreadBody::default();
+fn a_dropped_form_leaves_its_unread_body() {
+    let unread = UnreadBody::default();
     let body = PacedBody::new(Body::from("--XX"), 10);
-    drop(Multipart::new("XX", body, left.clone()));
-    assert!(left.take().is_some() && left.take().is_none());
+    drop(Multipart::new("XX", body, unread.clone()));
+    assert!(unread.take().is_some() && unread.take().is_none());
 }
 
 proptest! {
     #[test]
-    fn the_pieces_make_no_difference(
+    fn the_parts_do_not_depend_on_the_pieces(
         bodies in proptest::collection::vec("[\r\n\\-Xa]{0,24}", 0..4),
         pieces in proptest::collection::vec(1_usize..20, 0..60),
     ) {
@@ -129,17 +138,17 @@ proptest! {
         let form: String = bodies.iter().map(|body| part("a", "", body)).collect();
         let form = format!("{form}--XX--\r\n");
         let whole = now(parts(source(form.as_bytes(), &[])));
-        let told: Vec<Vec<u8>> = whole.clone().unwrap().into_iter().map(|it| it.2).collect();
+        let received: Vec<Vec<u8>> = whole.clone().unwrap().into_iter().map(|it| it.2).collect();
         let sent: Vec<Vec<u8>> = bodies.into_iter().map(String::into_bytes).collect();
-        // Taking a boundary out may leave one behind.
+        // Removing a boundary may leave a new one.
         if !sent.iter().any(|body| memmem::find(body, b"\r\n--XX").is_some()) {
-            prop_assert_eq!(told, sent);
+            prop_assert_eq!(received, sent);
         }
         prop_assert_eq!(now(parts(source(form.as_bytes(), &pieces))), whole);
     }
 
     #[test]
-    fn any_bytes_come_to_an_end(
+    fn any_bytes_parse_the_same_in_pieces(
         body in "(--XX|\r\n|--|[ -~]|Content-Disposition: form-data; name=a|;|\"|\\\\){0,40}",
         pieces in proptest::collection::vec(1_usize..9, 0..40),
     ) {

@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use super::fixture::TestServer;
 
 #[tokio::test]
-async fn a_file_comes_to_be_saved() {
+async fn a_file_is_sent_as_an_attachment() {
     let server = TestServer::open().await;
     let name = "%D0%B4%D0%B5%D0%BB%D0%BE%20%E2%84%961%20%22x%22.pdf";
     let path = format!("GET /api/files/{name}/content");
@@ -28,7 +28,7 @@ async fn a_file_comes_to_be_saved() {
 }
 
 #[tokio::test]
-async fn only_the_head_is_sent_where_only_the_head_is_asked_for() {
+async fn a_head_request_gets_only_the_headers() {
     let server = TestServer::open().await;
     let answer = server.ask("HEAD /api/files/a/content", "", b"").await;
     assert_eq!((answer.status, answer.body.len()), (200, 0));
@@ -36,7 +36,7 @@ async fn only_the_head_is_sent_where_only_the_head_is_asked_for() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_sent_is_told_before_it_begins() {
+async fn a_failure_before_the_first_byte_has_an_error_status() {
     let server = TestServer::open().await;
     for (file, status) in [("none", 404), ("unreadable", 500), (&*"x".repeat(33), 400)] {
         let answer = server.ask(&format!("GET /api/files/{file}/content"), "", b"").await;
@@ -55,17 +55,18 @@ async fn what_cannot_be_sent_is_told_before_it_begins() {
     stream.write_all(asked.as_bytes()).await.unwrap();
     let mut broken = Vec::new();
     stream.read_to_end(&mut broken).await.unwrap();
-    assert!(!broken.ends_with(b"0\r\n\r\n"), "what broke off does not look whole");
+    assert!(!broken.ends_with(b"0\r\n\r\n"), "a broken download must not look complete");
 }
 
 #[tokio::test]
-async fn the_path_carries_arguments() {
+async fn arguments_come_from_the_path() {
     let server = TestServer::open().await;
     let check = async |line: &str, body: &str, status: u16, expected: Value| {
         let answer = server.ask(line, "", body.as_bytes()).await;
         let json = answer.json();
-        let told = if status == 200 { json } else { json["error"]["details"][0]["field"].clone() };
-        assert_eq!((answer.status, told), (status, expected), "{line}");
+        let result =
+            if status == 200 { json } else { json["error"]["details"][0]["field"].clone() };
+        assert_eq!((answer.status, result), (status, expected), "{line}");
     };
     let given = |tool: &str, args: Value| json!({ "tool": tool, "args": args });
     let seven = json!({ "fileId": "7" });
@@ -84,7 +85,7 @@ async fn the_path_carries_arguments() {
 }
 
 #[tokio::test]
-async fn a_method_that_nobody_takes_is_told_which_are_taken() {
+async fn an_unknown_method_gets_the_list_of_allowed_ones() {
     let server = TestServer::open().await;
     for (line, allow) in [
         ("POST /api/files/7", "allow: get, delete, put"),
@@ -100,7 +101,7 @@ async fn a_method_that_nobody_takes_is_told_which_are_taken() {
 }
 
 #[tokio::test]
-async fn the_documents_show_all_of_it() {
+async fn openapi_and_docs_list_files_and_path_arguments() {
     let server = TestServer::open().await;
     let openapi = server.ask("GET /openapi.json", "", b"").await.json();
     let at = |path: &str, method: &str| openapi["paths"][path][method].clone();

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use limits::{RateLimit, RateLimiter};
 use bytes::Bytes;
 use contract::{
     Authenticator, CallRecord, Caller, Catalog, Contract, Credential, Cx, Download, DownloadSpec,
@@ -16,6 +15,7 @@ use contract::{
 use fault::{Fault, Kind};
 use futures_util::stream;
 use http::HeaderValue;
+use limits::{RateLimit, RateLimiter};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -24,7 +24,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::stream::tests::fixture::Words;
+use crate::stream::tests::fixture::TestEnvelope;
 use crate::{
     AllowedHosts, EdgeConfig, Limits, ServerHealth, StreamOptions, SystemPages, router, serve,
     upload_paths, with_edge,
@@ -32,23 +32,23 @@ use crate::{
 
 pub(crate) const FILE_BYTES: u64 = 128 * 1024 * 1024;
 pub(crate) const BATCH_BYTES: u64 = 130 * 1024 * 1024;
-/// Larger files of this name are refused.
+/// Files named `small` above this size are refused.
 pub(crate) const SMALL_BYTES: u64 = 1024 * 1024;
 
-/// What came of the uploads.
-pub(crate) struct Book {
-    /// Bytes that were read.
+/// What happened to the uploads.
+pub(crate) struct CallLog {
+    /// Bytes that the handler read.
     pub(crate) received: watch::Sender<u64>,
-    /// The largest piece that was read.
+    /// The largest chunk that the handler read.
     pub(crate) piece_max: AtomicUsize,
-    /// Uploads under way.
+    /// Running uploads.
     pub(crate) open: watch::Sender<usize>,
     pub(crate) calls: AtomicUsize,
 }
 
-struct Leaving(Arc<Book>);
+struct OpenGuard(Arc<CallLog>);
 
-impl Drop for Leaving {
+impl Drop for OpenGuard {
     fn drop(&mut self) {
         self.0.open.send_modify(|open| *open -= 1);
     }
@@ -66,11 +66,11 @@ impl Reply for Echo {
     }
 }
 
-async fn receive(cx: Cx<Book>, mut upload: Upload) -> Result<Echo, Fault> {
-    let book = cx.service;
-    book.calls.fetch_add(1, Ordering::SeqCst);
-    book.open.send_modify(|open| *open += 1);
-    let _leaving = Leaving(Arc::clone(&book));
+async fn receive(cx: Cx<CallLog>, mut upload: Upload) -> Result<Echo, Fault> {
+    let log = cx.service;
+    log.calls.fetch_add(1, Ordering::SeqCst);
+    log.open.send_modify(|open| *open += 1);
+    let _leaving = OpenGuard(Arc::clone(&log));
     let mut files = Vec::new();
     while let Some(part) = upload.next().await? {
         let UploadPart::File(mut file) = part else { continue };
@@ -78,8 +78,8 @@ async fn receive(cx: Cx<Book>, mut upload: Upload) -> Result<Echo, Fault> {
             return Err(Fault::invalid("no", "not this one"));
         }
         while let Some(more) = file.chunk().await? {
-            book.piece_max.fetch_max(more.len(), Ordering::SeqCst);
-            book.received.send_modify(|received| *received += more.len() as u64);
+            log.piece_max.fetch_max(more.len(), Ordering::SeqCst);
+            log.received.send_modify(|received| *received += more.len() as u64);
             if file.file_name == "small" && file.received_bytes() > SMALL_BYTES {
                 return Err(Fault::invalid("file_too_large", "too large"));
             }
@@ -97,7 +97,7 @@ struct FileArgs {
     file: String,
 }
 
-async fn content(_cx: Cx<Book>, args: FileArgs) -> Result<Download, Fault> {
+async fn content(_cx: Cx<CallLog>, args: FileArgs) -> Result<Download, Fault> {
     let text = || Bytes::from("text ".repeat(1_000));
     let broken = || Err(io::Error::other("the disk is gone"));
     match args.file.as_str() {
@@ -110,10 +110,10 @@ async fn content(_cx: Cx<Book>, args: FileArgs) -> Result<Download, Fault> {
     }
 }
 
-/// Says which tool it was and what it was given.
+/// A tool that returns its name and arguments.
 fn echo(
     name: &'static str,
-) -> impl Fn(Cx<Book>, Value) -> std::future::Ready<Result<Echo, Fault>> + Clone {
+) -> impl Fn(Cx<CallLog>, Value) -> std::future::Ready<Result<Echo, Fault>> + Clone {
     move |_, args| std::future::ready(Ok(Echo(json!({ "tool": name, "args": args }))))
 }
 
@@ -170,10 +170,10 @@ fn upload() -> UploadSpec {
     }
 }
 
-struct Doorman;
+struct TestAuthenticator;
 
 #[async_trait]
-impl Authenticator for Doorman {
+impl Authenticator for TestAuthenticator {
     async fn authenticate(&self, credential: &Credential, _service: &str) -> Result<Caller, Fault> {
         match credential {
             Credential::Bearer(token) if &**token == "good" => {
@@ -188,14 +188,14 @@ impl Authenticator for Doorman {
     }
 }
 
-struct Silent;
+struct NoMeter;
 
-impl Meter for Silent {
+impl Meter for NoMeter {
     fn record(&self, _record: &CallRecord<'_>) {}
 }
 
-fn pipeline() -> (Arc<Pipeline>, Arc<Book>) {
-    let book = Arc::new(Book {
+fn pipeline() -> (Arc<Pipeline>, Arc<CallLog>) {
+    let log = Arc::new(CallLog {
         received: watch::channel(0).0,
         piece_max: AtomicUsize::new(0),
         open: watch::channel(0).0,
@@ -221,31 +221,35 @@ fn pipeline() -> (Arc<Pipeline>, Arc<Book>) {
         }],
         ..Contract::load("indicators").unwrap()
     };
-    let service = Tools::of(Arc::clone(&book))
+    let service = Tools::of(Arc::clone(&log))
         .tool("status", Scope::Read, echo("status"))
         .tool("remove", Scope::Write, echo("remove"))
         .tool("change", Scope::Write, echo("change"))
         .tool("share", Scope::Write, echo("share"))
         .upload("send", Scope::Write, receive)
         .download("content", Scope::Read, content)
-        .bind(contract, Words)
+        .bind(contract, TestEnvelope)
         .unwrap();
     let catalog = Catalog::new(vec![service]).unwrap();
-    let pipeline =
-        Pipeline::new(catalog, Arc::new(Doorman), Arc::new(Silent), Duration::from_secs(5));
-    (Arc::new(pipeline), book)
+    let pipeline = Pipeline::new(
+        catalog,
+        Arc::new(TestAuthenticator),
+        Arc::new(NoMeter),
+        Duration::from_secs(5),
+    );
+    (Arc::new(pipeline), log)
 }
 
-/// A server on a port of its own; it stops when dropped.
+/// A server on its own port; it stops when dropped.
 pub(crate) struct TestServer {
     pub(crate) address: std::net::SocketAddr,
-    pub(crate) book: Arc<Book>,
+    pub(crate) log: Arc<CallLog>,
     _served: JoinSet<()>,
 }
 
 impl TestServer {
     pub(crate) async fn open() -> Self {
-        let (pipeline, book) = pipeline();
+        let (pipeline, log) = pipeline();
         let pages = SystemPages {
             version: "1",
             health: Box::new(|| {
@@ -259,7 +263,7 @@ impl TestServer {
         let routes = router(&pipeline, &view, pages, &StreamOptions::default());
         let edge = EdgeConfig {
             limiter: RateLimiter::new(RateLimit { burst: 1000, per_second: 1000.0 }, 64),
-            authenticator: Arc::new(Doorman),
+            authenticator: Arc::new(TestAuthenticator),
             hosts: AllowedHosts::Only(Vec::new()),
             cors_origins: vec![HeaderValue::from_static("https://app.example")],
             body_bytes_max: 1024,
@@ -280,7 +284,7 @@ impl TestServer {
         let mut served = JoinSet::new();
         let stop = CancellationToken::new();
         served.spawn(serve(listener, with_edge(routes, edge), limits, stop, |_| {}));
-        Self { address, book, _served: served }
+        Self { address, log, _served: served }
     }
 
     pub(crate) async fn connect(&self) -> TcpStream {
@@ -288,7 +292,7 @@ impl TestServer {
     }
 
     /// Sends one request with a good token and reads the whole answer.
-    pub(crate) async fn ask(&self, line: &str, headers: &str, body: &[u8]) -> Answer {
+    pub(crate) async fn ask(&self, line: &str, headers: &str, body: &[u8]) -> TestResponse {
         self.ask_as("good", line, headers, body).await
     }
 
@@ -298,7 +302,7 @@ impl TestServer {
         line: &str,
         headers: &str,
         body: &[u8],
-    ) -> Answer {
+    ) -> TestResponse {
         let mut stream = self.connect().await;
         let length = body.len();
         let head = format!(
@@ -307,18 +311,18 @@ impl TestServer {
         );
         stream.write_all(head.as_bytes()).await.unwrap();
         stream.write_all(body).await.unwrap();
-        Answer::read(stream).await
+        TestResponse::read(stream).await
     }
 }
 
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct TestResponse {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
 }
 
-impl Answer {
+impl TestResponse {
     pub(crate) async fn read(mut stream: TcpStream) -> Self {
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).await.unwrap();

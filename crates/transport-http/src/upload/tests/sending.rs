@@ -1,4 +1,4 @@
-//! Forms sent well, badly, slowly, and not to the end.
+//! Uploads that are valid, invalid, slow or incomplete.
 
 use std::sync::atomic::Ordering;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::fixture::{Answer, BATCH_BYTES, SMALL_BYTES, TestServer};
+use super::fixture::{BATCH_BYTES, SMALL_BYTES, TestResponse, TestServer};
 
 const FORM: &str = "Content-Type: multipart/form-data; boundary=XX\r\n";
 
@@ -25,7 +25,7 @@ fn file(name: &str, text: &str) -> String {
     format!("{}{text}\r\n", file_head(name))
 }
 
-/// The head of an upload that goes on for so long.
+/// The head of an upload with this content length.
 fn head(length: u64, headers: &str) -> String {
     format!(
         "POST /api/upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n{FORM}{headers}\r\n"
@@ -50,12 +50,12 @@ async fn fields_and_files_arrive_in_any_order() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_form_is_told_in_the_words_of_the_contract() {
+async fn an_invalid_form_is_refused_in_the_contract_s_envelope() {
     let server = TestServer::open().await;
     let whole = format!("{}--XX--\r\n", file("a", "1"));
     let unknown = format!("{}{}--XX--", field("other", "1"), file("a", "1"));
     let long = format!("{FORM}X-Upload-Id: {}\r\n", "x".repeat(65));
-    for (headers, body, told) in [
+    for (headers, body, expected) in [
         ("Content-Type: application/json\r\n", "{}", "multipart/form-data"),
         ("", &whole, "multipart/form-data"),
         ("Content-Type: multipart/form-data\r\n", &whole, "multipart/form-data"),
@@ -69,23 +69,23 @@ async fn what_is_wrong_with_a_form_is_told_in_the_words_of_the_contract() {
         let answer = server.ask("POST /api/upload", headers, body.as_bytes()).await;
         let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
         assert_eq!(answer.status, 400, "{message}");
-        assert!(message.contains(told), "{headers}: {message}");
+        assert!(message.contains(expected), "{headers}: {message}");
     }
 }
 
 #[tokio::test]
-async fn who_may_not_send_is_told_before_anything_is_read() {
+async fn a_missing_token_is_refused_before_the_body_is_read() {
     let server = TestServer::open().await;
     let mut stream = server.connect().await;
     let form = "Connection: close\r\nExpect: 100-continue\r\n";
     stream.write_all(head(1_000_000, form).as_bytes()).await.unwrap();
-    let answer = Answer::read(stream).await;
-    assert_eq!((answer.status, server.book.calls.load(Ordering::SeqCst)), (401, 0));
+    let answer = TestResponse::read(stream).await;
+    assert_eq!((answer.status, server.log.calls.load(Ordering::SeqCst)), (401, 0));
     assert!(answer.json()["error"].is_object());
 }
 
 #[tokio::test]
-async fn a_client_that_waits_to_be_asked_is_asked() {
+async fn a_client_that_expects_100_continue_gets_it() {
     let server = TestServer::open().await;
     let body = format!("{}--XX--\r\n", file("a", "123"));
     let mut stream = server.connect().await;
@@ -95,24 +95,24 @@ async fn a_client_that_waits_to_be_asked_is_asked() {
     stream.read_exact(&mut go_on).await.unwrap();
     assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
     stream.write_all(body.as_bytes()).await.unwrap();
-    let answer = Answer::read(stream).await;
+    let answer = TestResponse::read(stream).await;
     assert_eq!((answer.status, answer.json()["files"][0][2].as_u64()), (200, Some(3)));
 }
 
 #[tokio::test]
-async fn an_announced_length_that_is_too_much_is_refused_unread() {
+async fn a_content_length_above_the_limit_is_refused_unread() {
     let server = TestServer::open().await;
     let mut stream = server.connect().await;
     let expect = format!("{GOOD}Connection: close\r\nExpect: 100-continue\r\n");
     let length = BATCH_BYTES + 1024 * 1024 + 1;
     stream.write_all(head(length, &expect).as_bytes()).await.unwrap();
-    let answer = Answer::read(stream).await;
+    let answer = TestResponse::read(stream).await;
     assert_eq!(answer.status, 400);
     assert!(answer.json()["error"]["message"].as_str().unwrap().contains("larger than"));
 }
 
-/// So many bytes of a file; `false` when nobody takes them any more.
-async fn pour(stream: &mut TcpStream, mebibytes: usize) -> bool {
+/// Sends this much of a file; `false` when the server closed the connection.
+async fn send_mebibytes(stream: &mut TcpStream, mebibytes: usize) -> bool {
     let piece = vec![b'x'; 1024 * 1024];
     for _ in 0..mebibytes {
         if stream.write_all(&piece).await.is_err() {
@@ -123,7 +123,7 @@ async fn pour(stream: &mut TcpStream, mebibytes: usize) -> bool {
 }
 
 #[tokio::test]
-async fn a_refusal_reaches_a_client_that_goes_on_sending() {
+async fn a_refusal_reaches_a_client_that_keeps_sending() {
     let server = TestServer::open().await;
     for name in ["small", "no"] {
         let mut stream = server.connect().await;
@@ -132,9 +132,9 @@ async fn a_refusal_reaches_a_client_that_goes_on_sending() {
         let length = (begin.len() + end.len()) as u64 + 16 * SMALL_BYTES;
         stream.write_all(head(length, GOOD).as_bytes()).await.unwrap();
         stream.write_all(begin.as_bytes()).await.unwrap();
-        assert!(pour(&mut stream, 16).await, "{name}");
+        assert!(send_mebibytes(&mut stream, 16).await, "{name}");
         stream.write_all(end.as_bytes()).await.unwrap();
-        // All of it was taken, so the same connection goes on.
+        // The whole body was read, so the connection is reused.
         stream
             .write_all(
                 format!("GET /api/files/7 HTTP/1.1\r\nHost: localhost\r\n{GOOD}Connection: close\r\n\r\n")
@@ -147,11 +147,14 @@ async fn a_refusal_reaches_a_client_that_goes_on_sending() {
         assert!(text.starts_with("HTTP/1.1 400"), "{text}");
         assert!(text.contains("\"tool\":\"status\""), "{text}");
     }
-    assert!(*server.book.received.borrow() <= 2 * SMALL_BYTES, "the rest was not for the handler");
+    assert!(
+        *server.log.received.borrow() <= 2 * SMALL_BYTES,
+        "the handler read no more than it needed"
+    );
 }
 
 #[tokio::test]
-async fn a_body_is_read_while_it_comes_and_never_held() {
+async fn a_body_is_streamed_and_never_held_in_memory() {
     let server = TestServer::open().await;
     let before = high_water();
     let mut stream = server.connect().await;
@@ -160,21 +163,21 @@ async fn a_body_is_read_while_it_comes_and_never_held() {
     let close = format!("{GOOD}Connection: close\r\n");
     stream.write_all(head(length, &close).as_bytes()).await.unwrap();
     stream.write_all(begin.as_bytes()).await.unwrap();
-    assert!(pour(&mut stream, 20).await);
-    // The handler has had the first part before the rest was sent; a few bytes may be held back.
-    let mut received = server.book.received.subscribe();
+    assert!(send_mebibytes(&mut stream, 20).await);
+    // The handler reads the first part before the rest is sent; a few bytes may be held back.
+    let mut received = server.log.received.subscribe();
     received.wait_for(|received| *received > 19 * 1024 * 1024).await.unwrap();
-    assert!(pour(&mut stream, 100).await);
+    assert!(send_mebibytes(&mut stream, 100).await);
     stream.write_all(end.as_bytes()).await.unwrap();
-    let answer = Answer::read(stream).await;
+    let answer = TestResponse::read(stream).await;
     assert_eq!(answer.json()["files"][0][2].as_u64(), Some(120 * 1024 * 1024));
-    assert!(server.book.piece_max.load(Ordering::SeqCst) <= 1024 * 1024);
+    assert!(server.log.piece_max.load(Ordering::SeqCst) <= 1024 * 1024);
     if let (Some(before), Some(after)) = (before, high_water()) {
         assert!(after - before < 40 * 1024, "{} KiB more than before", after - before);
     }
 }
 
-/// The most memory this process ever had, in KiB, where the system says so.
+/// The peak memory of this process in KiB, where /proc exists.
 fn high_water() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -182,32 +185,32 @@ fn high_water() -> Option<u64> {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_ends_the_work() {
+async fn a_disconnect_cancels_the_handler() {
     let server = TestServer::open().await;
     let mut stream = server.connect().await;
     stream.write_all(head(1_000_000, GOOD).as_bytes()).await.unwrap();
     stream.write_all(file_head("a").as_bytes()).await.unwrap();
     stream.write_all(&[b'x'; 1000]).await.unwrap();
-    let mut open = server.book.open.subscribe();
+    let mut open = server.log.open.subscribe();
     open.wait_for(|open| *open == 1).await.unwrap();
-    server.book.received.subscribe().wait_for(|received| *received > 0).await.unwrap();
+    server.log.received.subscribe().wait_for(|received| *received > 0).await.unwrap();
     drop(stream);
     open.wait_for(|open| *open == 0).await.unwrap();
 }
 
 #[tokio::test]
-async fn an_address_of_files_takes_no_other_method() {
+async fn an_upload_path_accepts_only_post() {
     let server = TestServer::open().await;
     let answer = server.ask("PUT /api/upload", "", b"").await;
     assert_eq!(answer.status, 405);
     answer.has("allow: post");
-    // Bodies that are not for it are read by the edge, within the edge's bound.
+    // The edge reads bodies of other methods, up to its own limit.
     let answer = server.ask("PUT /api/upload", "", &[0; 2000]).await;
     assert_eq!(answer.status, 413);
 }
 
 #[tokio::test]
-async fn a_page_may_send_files_where_it_may_call() {
+async fn cors_allows_uploads_from_allowed_origins() {
     let server = TestServer::open().await;
     for method in ["POST", "PUT", "DELETE"] {
         let headers = format!(
@@ -222,7 +225,7 @@ async fn a_page_may_send_files_where_it_may_call() {
 }
 
 #[tokio::test]
-async fn who_may_say_later_who_they_are_are_not_stopped_at_the_edge() {
+async fn the_edge_passes_requests_that_authenticate_later() {
     let server = TestServer::open().await;
     let long = vec![b' '; 70_000];
     for (token, path, body, status) in [

@@ -1,4 +1,4 @@
-//! A WebSocket client: another's protocol, so that ours is not checked against itself.
+//! A WebSocket client over tungstenite, so that our codec is not tested against itself.
 
 use std::time::Duration;
 
@@ -15,18 +15,18 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::stream::tests::fixture::TestServer;
 
-/// LongLived enough for anything that comes, short enough to see that it does not.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait for a message.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-pub(crate) struct Client {
-    say: mpsc::UnboundedSender<Message>,
-    hear: mpsc::Receiver<Message>,
+pub(crate) struct WsClient {
+    outgoing: mpsc::UnboundedSender<Message>,
+    incoming: mpsc::Receiver<Message>,
     _tasks: JoinSet<()>,
 }
 
-async fn connect(
+async fn open_socket(
     server: &TestServer,
     path: &str,
     headers: &[(&'static str, &str)],
@@ -43,23 +43,23 @@ async fn connect(
     }
 }
 
-impl Client {
-    pub(crate) async fn enter(server: &TestServer, path: &str) -> Self {
-        Self::enter_with(server, path, &[]).await
+impl WsClient {
+    pub(crate) async fn connect(server: &TestServer, path: &str) -> Self {
+        Self::connect_with(server, path, &[]).await
     }
 
-    pub(crate) async fn enter_with(
+    pub(crate) async fn connect_with(
         server: &TestServer,
         path: &str,
         headers: &[(&'static str, &str)],
     ) -> Self {
-        let (socket, _) = connect(server, path, headers).await.unwrap();
+        let (socket, _) = open_socket(server, path, headers).await.unwrap();
         let (mut sink, mut stream) = socket.split();
-        let (say, mut said) = mpsc::unbounded_channel();
-        let (heard, hear) = mpsc::channel(1);
+        let (outgoing, mut to_send) = mpsc::unbounded_channel();
+        let (received, incoming) = mpsc::channel(1);
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
-            while let Some(message) = said.recv().await {
+            while let Some(message) = to_send.recv().await {
                 if sink.send(message).await.is_err() {
                     return;
                 }
@@ -67,69 +67,69 @@ impl Client {
         });
         tasks.spawn(async move {
             while let Some(Ok(message)) = stream.next().await {
-                if heard.send(message).await.is_err() {
+                if received.send(message).await.is_err() {
                     return;
                 }
             }
         });
-        Self { say, hear, _tasks: tasks }
+        Self { outgoing, incoming, _tasks: tasks }
     }
 
-    /// The status and headers of an answer to an upgrade.
-    pub(crate) async fn answer(
+    /// The response to an upgrade request; the status as an error.
+    pub(crate) async fn upgrade_response(
         server: &TestServer,
         path: &str,
         headers: &[(&'static str, &str)],
     ) -> Result<Response<()>, u16> {
-        connect(server, path, headers).await.map(|(_, response)| response)
+        open_socket(server, path, headers).await.map(|(_, response)| response)
     }
 
-    pub(crate) async fn refused(
+    pub(crate) async fn upgrade_status(
         server: &TestServer,
         path: &str,
         headers: &[(&'static str, &str)],
     ) -> u16 {
-        Self::answer(server, path, headers)
+        Self::upgrade_response(server, path, headers)
             .await
             .map_or_else(|status| status, |it| it.status().as_u16())
     }
 
-    pub(crate) fn say(&self, message: Value) {
-        self.say_text(&message.to_string());
+    pub(crate) fn send_json(&self, message: Value) {
+        self.send_text(&message.to_string());
     }
 
-    pub(crate) fn say_text(&self, text: &str) {
+    pub(crate) fn send_text(&self, text: &str) {
         self.send(Message::text(text));
     }
 
     pub(crate) fn send(&self, message: Message) {
-        // A server that has closed the connection is heard of by reading.
-        _ = self.say.send(message);
+        // A closed connection shows up when reading.
+        _ = self.outgoing.send(message);
     }
 
     async fn next(&mut self) -> Option<Message> {
-        tokio::time::timeout(PATIENCE, self.hear.recv()).await.expect("nothing was heard")
+        tokio::time::timeout(TIMEOUT, self.incoming.recv()).await.expect("no message came in time")
     }
 
     /// The next messages, as JSON.
-    pub(crate) async fn hear(&mut self, count: usize) -> Vec<Value> {
-        let mut heard = Vec::new();
-        while heard.len() < count {
+    pub(crate) async fn receive(&mut self, count: usize) -> Vec<Value> {
+        let mut received = Vec::new();
+        while received.len() < count {
             match self.next().await {
-                Some(Message::Text(text)) => heard.push(serde_json::from_str(&text).unwrap()),
+                Some(Message::Text(text)) => received.push(serde_json::from_str(&text).unwrap()),
                 Some(Message::Ping(_)) => {}
-                other => panic!("{other:?} after {heard:?}"),
+                other => panic!("{other:?} after {received:?}"),
             }
         }
-        heard
+        received
     }
 
     /// The next message, whatever it is.
-    pub(crate) async fn hear_any(&mut self) -> Option<Message> {
+    pub(crate) async fn receive_any(&mut self) -> Option<Message> {
         self.next().await
     }
 
-    /// The code the server closes with; events before it are not looked at.
+    /// The close code of the server; messages before it are skipped.
     pub(crate) async fn closed(&mut self) -> Option<CloseCode> {
         loop {
             match self.next().await {
@@ -140,8 +140,8 @@ impl Client {
         }
     }
 
-    /// Says goodbye and hears it said back.
-    pub(crate) async fn leave(mut self) {
+    /// Sends a close frame and waits for the answer.
+    pub(crate) async fn close(mut self) {
         self.send(Message::Close(None));
         assert_eq!(self.closed().await, Some(CloseCode::Normal));
         assert_eq!(self.next().await, None);

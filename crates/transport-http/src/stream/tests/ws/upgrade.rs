@@ -1,15 +1,15 @@
-//! Who is let in: origins, tokens, rates, places, and requests that are no upgrade.
+//! The upgrade request: origin, token, rate, connection slots, and requests without an upgrade.
 
-use limits::RateLimit;
 use http::HeaderValue;
+use limits::RateLimit;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::client::Client;
-use crate::stream::tests::fixture::{Rooms, TestServer};
+use super::client::WsClient;
+use crate::stream::tests::fixture::{ServerSettings, TestServer};
 
 #[tokio::test]
-async fn pages_of_other_origins_are_turned_away() {
+async fn pages_of_other_origins_are_refused() {
     let server = TestServer::open().await;
     for (origin, status) in [
         ("https://app.example", 101),
@@ -18,55 +18,63 @@ async fn pages_of_other_origins_are_turned_away() {
         ("null", 403),
     ] {
         assert_eq!(
-            Client::refused(&server, "/ws", &[("origin", origin)]).await,
+            WsClient::upgrade_status(&server, "/ws", &[("origin", origin)]).await,
             status,
             "{origin}"
         );
     }
-    let anybody = Rooms { origins: vec![HeaderValue::from_static("*")], ..Rooms::default() };
-    let open = TestServer::with(anybody).await;
-    assert_eq!(Client::refused(&open, "/ws", &[("origin", "https://evil.example")]).await, 101);
+    let any_origin = ServerSettings {
+        origins: vec![HeaderValue::from_static("*")],
+        ..ServerSettings::default()
+    };
+    let open = TestServer::with(any_origin).await;
+    assert_eq!(
+        WsClient::upgrade_status(&open, "/ws", &[("origin", "https://evil.example")]).await,
+        101
+    );
     let host = [("host", "stoa.example"), ("origin", "https://stoa.example")];
-    assert_eq!(Client::refused(&server, "/ws", &host).await, 101);
-    assert_eq!(Client::refused(&server, "/ws", &[("host", "evil.example")]).await, 403);
+    assert_eq!(WsClient::upgrade_status(&server, "/ws", &host).await, 101);
+    assert_eq!(WsClient::upgrade_status(&server, "/ws", &[("host", "evil.example")]).await, 403);
 }
 
 #[tokio::test]
-async fn a_token_comes_in_a_header_or_beside_the_protocol() {
-    let server = TestServer::with(Rooms { strict: true, ..Rooms::default() }).await;
+async fn a_token_comes_in_a_header_or_as_a_subprotocol() {
+    let server =
+        TestServer::with(ServerSettings { strict: true, ..ServerSettings::default() }).await;
     for (headers, status) in [
         (vec![], 401),
         (vec![("authorization", "Bearer bad")], 401),
         (vec![("authorization", "Bearer good")], 101),
         (vec![("sec-websocket-protocol", "stoa.v1, bearer.bad")], 401),
     ] {
-        assert_eq!(Client::refused(&server, "/ws", &headers).await, status, "{headers:?}");
+        assert_eq!(WsClient::upgrade_status(&server, "/ws", &headers).await, status, "{headers:?}");
     }
-    let beside = [("sec-websocket-protocol", "stoa.v1, bearer.good")];
-    let answer = Client::answer(&server, "/ws", &beside).await.unwrap();
+    let subprotocol = [("sec-websocket-protocol", "stoa.v1, bearer.good")];
+    let answer = WsClient::upgrade_response(&server, "/ws", &subprotocol).await.unwrap();
     assert_eq!(answer.headers()["sec-websocket-protocol"], "stoa.v1");
 }
 
 #[tokio::test]
-async fn a_client_that_comes_too_often_is_refused() {
+async fn a_client_above_its_rate_is_refused() {
     let rate = RateLimit { burst: 1, per_second: 0.001 };
-    let server = TestServer::with(Rooms { rate, ..Rooms::default() }).await;
-    assert_eq!(Client::refused(&server, "/ws", &[]).await, 101);
-    assert_eq!(Client::refused(&server, "/ws", &[]).await, 429);
+    let server = TestServer::with(ServerSettings { rate, ..ServerSettings::default() }).await;
+    assert_eq!(WsClient::upgrade_status(&server, "/ws", &[]).await, 101);
+    assert_eq!(WsClient::upgrade_status(&server, "/ws", &[]).await, 429);
 }
 
 #[tokio::test]
-async fn an_upgraded_connection_keeps_its_place() {
-    let mut server = TestServer::with(Rooms { connections_max: 1, ..Rooms::default() }).await;
-    let client = Client::enter(&server, "/ws").await;
+async fn an_upgraded_connection_keeps_its_slot() {
+    let mut server =
+        TestServer::with(ServerSettings { connections_max: 1, ..ServerSettings::default() }).await;
+    let client = WsClient::connect(&server, "/ws").await;
     let mut second = TcpStream::connect(server.address).await.unwrap();
-    let mut told = String::new();
-    second.read_to_string(&mut told).await.unwrap();
-    assert!(told.starts_with("HTTP/1.1 503 "), "{told}");
+    let mut answer = String::new();
+    second.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
     assert_eq!(*server.connections.borrow_and_update(), 1);
-    client.leave().await;
+    client.close().await;
     server.connections.wait_for(|open| *open == 0).await.unwrap();
-    Client::enter(&server, "/ws").await;
+    WsClient::connect(&server, "/ws").await;
 }
 
 #[track_caller]
@@ -78,7 +86,7 @@ fn check(answer: &str, word: &str) {
 }
 
 #[tokio::test]
-async fn what_is_no_upgrade_is_told_to_be_one() {
+async fn a_request_without_an_upgrade_gets_426() {
     let server = TestServer::open().await;
     let upgrade = "connection: keep-alive, Upgrade\r\nupgrade: WebSocket\r\n";
     let key = "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
@@ -102,9 +110,9 @@ async fn what_is_no_upgrade_is_told_to_be_one() {
     }
 }
 
-/// The example of the RFC, and a first message that comes together with the request.
+/// The key of the RFC's example, and a ping in the same packet as the request.
 #[tokio::test]
-async fn a_client_may_speak_before_it_is_answered() {
+async fn a_frame_sent_with_the_upgrade_request_is_read() {
     let server = TestServer::open().await;
     let mut socket = TcpStream::connect(server.address).await.unwrap();
     let mut bytes = b"GET /ws HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\n\

@@ -1,4 +1,5 @@
-//! Good and bad frames, and the law that any message comes out as it went in, however it is cut.
+//! Valid and invalid frames, and the property that any message is decoded as it was sent, however it
+//! is cut.
 
 use proptest::prelude::*;
 
@@ -25,26 +26,26 @@ fn decode(bytes: &[u8]) -> (Vec<Incoming>, Option<CloseCode>) {
 
 fn decode_pieces(bytes: &[u8], size: usize) -> (Vec<Incoming>, Option<CloseCode>) {
     let mut decoder = Decoder::new(100_000);
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     for mut piece in bytes.chunks(size) {
         loop {
             match decoder.next(&mut piece) {
-                Ok(Some(incoming)) => heard.push(incoming),
+                Ok(Some(incoming)) => received.push(incoming),
                 Ok(None) => break,
-                Err(code) => return (heard, Some(code)),
+                Err(code) => return (received, Some(code)),
             }
         }
         assert!(piece.is_empty());
     }
-    (heard, None)
+    (received, None)
 }
 
 #[track_caller]
 fn check(frames: &[Vec<u8>], expected: &[Incoming]) {
     let bytes = frames.concat();
     for size in [1, 2, 3, 7, bytes.len()] {
-        let (heard, failed) = decode_pieces(&bytes, size);
-        assert_eq!((&heard[..], failed), (expected, None), "in pieces of {size}");
+        let (received, failed) = decode_pieces(&bytes, size);
+        assert_eq!((&received[..], failed), (expected, None), "in pieces of {size}");
     }
 }
 
@@ -67,7 +68,7 @@ fn messages_whole_and_in_fragments() {
     check(&[frame(0x01, b"he"), frame(0x00, b""), frame(0x80, b"llo")], &[text("hello")]);
     // A letter may be cut in two by fragments.
     check(&[frame(0x01, &[0xc3]), frame(0x80, &[0xa9])], &[text("é")]);
-    // Control frames stand between the fragments of a message.
+    // Control frames may come between the fragments of a message.
     check(
         &[frame(0x01, b"a"), frame(0x89, b"x"), frame(0x8A, b"y"), frame(0x80, b"b")],
         &[Incoming::Ping(b"x".to_vec()), Incoming::Pong, text("ab")],
@@ -111,7 +112,7 @@ fn closes_with_and_without_a_code() {
 }
 
 #[test]
-fn every_bad_frame_has_its_code() {
+fn every_invalid_frame_has_its_close_code() {
     for reserved in [0xC1, 0xA1, 0x91, 0xF1] {
         check_bad(&[frame(reserved, b"x")], CloseCode::Protocol);
     }
@@ -122,7 +123,7 @@ fn every_bad_frame_has_its_code() {
     check_bad(&[vec![0x81, 1, b'x']], CloseCode::Protocol);
     check_bad(&[frame(0x82, b"x")], CloseCode::Unsupported);
     check_bad(&[frame(0x02, b"x")], CloseCode::Unsupported);
-    // Fragments of nothing, and a message within a message.
+    // A fragment without a message, and a message inside a fragmented one.
     check_bad(&[frame(0x80, b"x")], CloseCode::Protocol);
     check_bad(&[frame(0x00, b"x")], CloseCode::Protocol);
     check_bad(&[frame(0x01, b"x"), frame(0x81, b"y")], CloseCode::Protocol);
@@ -139,7 +140,7 @@ fn every_bad_frame_has_its_code() {
 }
 
 #[test]
-fn a_server_s_frames_are_not_masked() {
+fn frames_of_the_server_are_not_masked() {
     let mut out = Vec::new();
     put_text(&mut out, ["{\"id\":1,", "}"]);
     put_ping(&mut out);
@@ -156,7 +157,7 @@ fn encoded(message: &str, cuts: &[usize], pings: bool) -> (Vec<u8>, usize) {
     let mut at: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
     at.sort_unstable();
     at.push(bytes.len());
-    let (mut out, mut from, mut asked) = (Vec::new(), 0, 0);
+    let (mut out, mut from, mut pings_sent) = (Vec::new(), 0, 0);
     for (nth, to) in at.iter().enumerate() {
         let opcode = if nth == 0 { TEXT } else { CONTINUATION };
         let fin = if nth + 1 == at.len() { FIN } else { 0 };
@@ -164,39 +165,39 @@ fn encoded(message: &str, cuts: &[usize], pings: bool) -> (Vec<u8>, usize) {
         from = *to;
         if pings {
             out.extend(frame(0x89, b"?"));
-            asked += 1;
+            pings_sent += 1;
         }
     }
-    (out, asked)
+    (out, pings_sent)
 }
 
 proptest! {
     #[test]
-    fn what_is_sent_is_what_is_heard(
+    fn decoded_messages_equal_the_sent_ones(
         messages in prop::collection::vec(("\\PC{0,300}", prop::collection::vec(0_usize..400, 0..4), any::<bool>()), 1..5),
         size in 1_usize..700,
     ) {
         let mut bytes = Vec::new();
         let (mut texts, mut pings) = (Vec::new(), 0);
         for (message, cuts, pinged) in &messages {
-            let (frames, asked) = encoded(message, cuts, *pinged);
+            let (frames, pings_sent) = encoded(message, cuts, *pinged);
             bytes.extend(frames);
             texts.push(message.clone());
-            pings += asked;
+            pings += pings_sent;
         }
-        let (heard, failed) = decode_pieces(&bytes, size);
+        let (received, failed) = decode_pieces(&bytes, size);
         prop_assert_eq!(failed, None);
-        let asked = heard.iter().filter(|it| matches!(it, Incoming::Ping(_))).count();
-        prop_assert_eq!(asked, pings);
-        let said: Vec<String> = heard
+        let pings_sent = received.iter().filter(|it| matches!(it, Incoming::Ping(_))).count();
+        prop_assert_eq!(pings_sent, pings);
+        let texts_received: Vec<String> = received
             .into_iter()
             .filter_map(|it| match it { Incoming::Text(text) => Some(text), _ => None })
             .collect();
-        prop_assert_eq!(said, texts);
+        prop_assert_eq!(texts_received, texts);
     }
 
     #[test]
-    fn no_bytes_upset_it(bytes in prop::collection::vec(any::<u8>(), 0..200), size in 1_usize..50) {
+    fn any_bytes_decode_the_same_in_pieces(bytes in prop::collection::vec(any::<u8>(), 0..200), size in 1_usize..50) {
         let whole = decode(&bytes);
         prop_assert_eq!(decode_pieces(&bytes, size), whole);
     }
