@@ -1,4 +1,4 @@
-//! Everybody who reads one stream.
+//! The subscribers of one stream.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use crate::queue::{EndReason, Next, Queue};
 #[derive(Debug)]
 struct Entry<T> {
     queue: Arc<Queue<T>>,
-    /// Whether it also takes what the next event outdates.
+    /// Whether it receives droppable events too.
     droppable: bool,
 }
 
@@ -20,7 +20,7 @@ struct Subscribers<T> {
     all: HashMap<u64, Entry<T>>,
     next_id: u64,
     droppable: usize,
-    /// Nothing more will come.
+    /// Whether the source ended.
     ended: bool,
 }
 
@@ -29,23 +29,23 @@ pub struct Broadcast<T> {
     subscribers: Mutex<Subscribers<T>>,
 }
 
-/// How much waits to be read.
+/// How many events wait in the queues.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QueueDepth {
     pub all: usize,
-    /// For the one that most waits for.
+    /// In the longest queue.
     pub longest: usize,
 }
 
 impl QueueDepth {
-    /// The same of both.
+    /// The depth of both together.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
         Self { all: self.all + other.all, longest: self.longest.max(other.longest) }
     }
 }
 
-/// A reader's place; given up when it is dropped.
+/// One subscriber; dropping it unsubscribes.
 #[derive(Debug)]
 pub struct Subscriber<T> {
     broadcast: Arc<Broadcast<T>>,
@@ -74,14 +74,15 @@ impl<T> Broadcast<T> {
         self.len() == 0
     }
 
-    /// Whether anybody takes droppable events; if not, they need not be built.
+    /// Whether any subscriber receives droppable events; otherwise they need not be built.
     pub fn wants_droppable(&self) -> bool {
         self.subscribers().droppable > 0
     }
 }
 
 impl<T> Broadcast<T> {
-    /// A place with a queue of at most `queue_max` events. Who comes after the end is told of it.
+    /// Subscribes with a queue of at most `queue_max` events. After the end of the source the
+    /// subscriber receives the end at once.
     pub fn subscribe(self: &Arc<Self>, queue_max: usize, droppable: bool) -> Subscriber<T> {
         let queue = Arc::new(Queue::new(queue_max));
         let mut subscribers = self.subscribers();
@@ -96,36 +97,36 @@ impl<T> Broadcast<T> {
         Subscriber { broadcast: Arc::clone(self), id, queue }
     }
 
-    /// Hands an event to everybody. Those that were cut off keep their subscriber until they have read
-    /// how it ended.
+    /// Sends an event to all subscribers. A subscriber that was cut off stays until it has read its
+    /// end.
     pub fn publish(&self, event: &Arc<T>, priority: Priority) {
-        for reader in self.subscribers().all.values() {
-            if reader.droppable || priority > Priority::Droppable {
-                reader.queue.push(event, priority);
+        for entry in self.subscribers().all.values() {
+            if entry.droppable || priority > Priority::Droppable {
+                entry.queue.push(event, priority);
             }
         }
     }
 
-    /// Whether some reader has hardly room for more of what is never left out.
+    /// Whether a queue is more than half full of events that must be delivered.
     pub fn is_nearly_full(&self) -> bool {
-        self.subscribers().all.values().any(|reader| reader.queue.is_nearly_full())
+        self.subscribers().all.values().any(|entry| entry.queue.is_nearly_full())
     }
 
-    /// What waits for its subscribers, all together and at most for one.
+    /// How many events wait, in all queues and in the longest.
     pub fn depth(&self) -> QueueDepth {
         let subscribers = self.subscribers();
-        let waiting = subscribers.all.values().map(|reader| reader.queue.len());
+        let waiting = subscribers.all.values().map(|entry| entry.queue.len());
         waiting.fold(QueueDepth::default(), |depth, one| {
             depth.merge(QueueDepth { all: one, longest: one })
         })
     }
 
-    /// Nothing more will come.
+    /// Ends the source; subscribers read what is queued and then the end.
     pub fn end(&self) {
         let mut subscribers = self.subscribers();
         subscribers.ended = true;
-        for reader in subscribers.all.values() {
-            reader.queue.end(EndReason::Closed);
+        for entry in subscribers.all.values() {
+            entry.queue.end(EndReason::Closed);
         }
     }
 }
@@ -135,12 +136,12 @@ impl<T> Subscriber<T> {
         self.queue.poll_pop(context)
     }
 
-    /// Ready when the source is over, whatever is still waiting.
+    /// Ready when the source ended, even with events queued.
     pub fn poll_closed(&self, context: &mut Context<'_>) -> Poll<()> {
         self.queue.poll_closed(context)
     }
 
-    /// Puts an event before this reader alone.
+    /// Sends an event to this subscriber alone.
     pub fn send(&self, event: &Arc<T>, priority: Priority) {
         self.queue.push(event, priority);
     }
@@ -149,8 +150,8 @@ impl<T> Subscriber<T> {
 impl<T> Drop for Subscriber<T> {
     fn drop(&mut self) {
         let mut subscribers = self.broadcast.subscribers();
-        if let Some(reader) = subscribers.all.remove(&self.id) {
-            subscribers.droppable -= usize::from(reader.droppable);
+        if let Some(entry) = subscribers.all.remove(&self.id) {
+            subscribers.droppable -= usize::from(entry.droppable);
         }
     }
 }
@@ -161,7 +162,7 @@ mod tests {
 
     use super::*;
 
-    /// Negative numbers are droppable.
+    /// Publishes a number; negative ones are droppable.
     fn publish(broadcast: &Broadcast<i32>, number: i32) {
         let priority = if number < 0 { Priority::Droppable } else { Priority::MustDeliver };
         broadcast.publish(&Arc::new(number), priority);
@@ -177,26 +178,26 @@ mod tests {
     }
 
     #[test]
-    fn each_reader_gets_what_it_asked_for_from_when_it_came() {
+    fn a_subscriber_gets_the_events_after_it_subscribed() {
         let broadcast = Arc::new(Broadcast::default());
-        let lasting = broadcast.subscribe(10, false);
+        let closed_only = broadcast.subscribe(10, false);
         assert!(!broadcast.wants_droppable());
         [-1, 1].into_iter().for_each(|it| publish(&broadcast, it));
         let both = broadcast.subscribe(10, true);
         assert!(broadcast.wants_droppable());
         [-2, 2].into_iter().for_each(|it| publish(&broadcast, it));
         assert_eq!(broadcast.depth(), QueueDepth { all: 4, longest: 2 });
-        assert_eq!(read(&lasting), [1, 2]);
+        assert_eq!(read(&closed_only), [1, 2]);
         assert_eq!(broadcast.depth(), QueueDepth { all: 2, longest: 2 });
         assert_eq!(read(&both), [-2, 2]);
         drop(both);
         assert!(!broadcast.wants_droppable() && broadcast.len() == 1);
-        drop(lasting);
+        drop(closed_only);
         assert!(broadcast.is_empty());
     }
 
     #[test]
-    fn readers_are_told_of_the_end_after_what_was_waiting() {
+    fn queued_events_are_read_before_the_end() {
         let broadcast = Arc::new(Broadcast::default());
         let subscriber = broadcast.subscribe(10, false);
         publish(&broadcast, 1);

@@ -1,7 +1,5 @@
-//! One event to many subscribers: each has a bounded queue that is choosy about what it gives up when
-//! it is full. An event is built once and shared.
-//!
-//! What an event is, and how it travels, is not known here.
+//! Broadcasts one event to many subscribers. Each subscriber has a bounded queue that drops events by
+//! priority when it is full. An event is built once and shared.
 
 mod broadcast;
 mod queue;
@@ -9,13 +7,13 @@ mod queue;
 pub use broadcast::{Broadcast, QueueDepth, Subscriber};
 pub use queue::{EndReason, Next, Queue};
 
-/// How much an event matters, least first.
+/// Which events a full queue drops first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Priority {
-    /// The next one of its kind says more: a forming candle.
+    /// Outdated by the next event of its kind, such as a forming candle.
     Droppable,
-    /// Good to know, about the stream itself.
+    /// About the stream itself, such as connected or disconnected.
     Status,
-    /// Never left out: a closed candle.
+    /// Never dropped, such as a closed candle.
     MustDeliver,
 }

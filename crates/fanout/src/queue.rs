@@ -1,4 +1,4 @@
-//! What waits for one reader: bounded, and choosy about what it gives up when it is full.
+//! The bounded queue of one subscriber, which drops events by priority when it is full.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
@@ -7,24 +7,24 @@ use std::task::{Context, Poll, Waker};
 
 use crate::Priority;
 
-/// An emptied queue that once held more than this gives its memory back.
-const KEPT: usize = 32;
+/// An empty queue with more capacity than this frees its memory.
+const CAPACITY_KEPT: usize = 32;
 
-/// Why nothing more comes.
+/// Why a queue ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndReason {
-    /// The reader could not even take what is never left out.
+    /// The subscriber had no room for an event that must be delivered.
     TooSlow,
-    /// The source is over.
+    /// The source ended.
     Closed,
 }
 
 #[derive(Debug)]
 struct State<T> {
     events: VecDeque<(Priority, Arc<T>)>,
-    /// How many of the events are of each priority.
+    /// The number of events of each priority.
     counts: [usize; 3],
-    reader: Option<Waker>,
+    waker: Option<Waker>,
     ended: Option<EndReason>,
 }
 
@@ -34,17 +34,17 @@ pub struct Queue<T> {
     max: usize,
 }
 
-/// What a reader finds.
+/// What a subscriber receives.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next<T> {
     Event(Arc<T>),
-    /// Nothing is left, and nothing will come.
+    /// The queue is empty and will stay empty.
     Ended(EndReason),
 }
 
 impl<T> Queue<T> {
     pub fn new(max: usize) -> Self {
-        let state = State { events: VecDeque::new(), counts: [0; 3], reader: None, ended: None };
+        let state = State { events: VecDeque::new(), counts: [0; 3], waker: None, ended: None };
         Self { state: Mutex::new(state), max: max.max(1) }
     }
 
@@ -52,8 +52,8 @@ impl<T> Queue<T> {
         self.state.lock()
     }
 
-    /// Whether the reader is still served. One that cannot take a closed candle is not: it gets
-    /// what waits for it, and then the end.
+    /// Queues an event; returns whether the queue is still open. It ends as [`EndReason::TooSlow`]
+    /// when there is no room for an event that must be delivered.
     pub fn push(&self, event: &Arc<T>, arriving: Priority) -> bool {
         let mut state = self.state();
         if state.ended.is_some() {
@@ -69,22 +69,22 @@ impl<T> Queue<T> {
             state.events.push_back((arriving, Arc::clone(event)));
         }
         let open = state.ended.is_none();
-        let reader = state.reader.take();
+        let waker = state.waker.take();
         drop(state);
-        if let Some(reader) = reader {
-            reader.wake();
+        if let Some(waker) = waker {
+            waker.wake();
         }
         open
     }
 
-    /// Nothing more will come.
+    /// Ends the queue; the first reason stays.
     pub fn end(&self, cause: EndReason) {
         let mut state = self.state();
         state.ended.get_or_insert(cause);
-        let reader = state.reader.take();
+        let waker = state.waker.take();
         drop(state);
-        if let Some(reader) = reader {
-            reader.wake();
+        if let Some(waker) = waker {
+            waker.wake();
         }
     }
 
@@ -92,7 +92,7 @@ impl<T> Queue<T> {
         let mut state = self.state();
         if let Some((priority, event)) = state.events.pop_front() {
             state.counts[priority as usize] -= 1;
-            if state.events.is_empty() && state.events.capacity() > KEPT {
+            if state.events.is_empty() && state.events.capacity() > CAPACITY_KEPT {
                 state.events = VecDeque::new();
             }
             return Poll::Ready(Next::Event(event));
@@ -100,21 +100,21 @@ impl<T> Queue<T> {
         if let Some(cause) = state.ended {
             return Poll::Ready(Next::Ended(cause));
         }
-        state.reader = Some(context.waker().clone());
+        state.waker = Some(context.waker().clone());
         Poll::Pending
     }
 
-    /// Ready when the house closes, whatever is still waiting.
+    /// Ready when the source ended, even with events queued.
     pub fn poll_closed(&self, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.state();
         if state.ended == Some(EndReason::Closed) {
             return Poll::Ready(());
         }
-        state.reader = Some(context.waker().clone());
+        state.waker = Some(context.waker().clone());
         Poll::Pending
     }
 
-    /// How many events wait.
+    /// How many events are queued.
     pub fn len(&self) -> usize {
         self.state().events.len()
     }
@@ -123,7 +123,7 @@ impl<T> Queue<T> {
         self.len() == 0
     }
 
-    /// Whether more than half of the room is taken by what cannot be left out.
+    /// Whether events that must be delivered take more than half of the room.
     pub fn is_nearly_full(&self) -> bool {
         let state = self.state();
         state.ended.is_none() && state.counts[Priority::MustDeliver as usize] * 2 > self.max
@@ -131,8 +131,7 @@ impl<T> Queue<T> {
 }
 
 impl<T> State<T> {
-    /// Leaves out the oldest of what matters least, unless all of it matters more than what
-    /// arrives.
+    /// Drops the oldest event of the lowest priority, if that is not above the arriving one's.
     fn make_room(&mut self, arriving: Priority) -> bool {
         let least = [Priority::Droppable, Priority::Status]
             .into_iter()
@@ -151,7 +150,7 @@ impl<T> State<T> {
 mod tests {
     use super::*;
 
-    /// `[1]` is lasting, letters are a status, and a number is droppable.
+    /// `[1]` must be delivered, letters are a status, a number is droppable.
     fn priority(word: &str) -> Priority {
         match word.as_bytes().first() {
             Some(b'[') => Priority::MustDeliver,
@@ -177,7 +176,7 @@ mod tests {
         all
     }
 
-    /// What is left of what was pushed into a queue of four, and whether the reader was cut off.
+    /// Pushes events into a queue of four and checks what is left, and whether it was cut off.
     #[track_caller]
     fn check(pushed: &'static str, left: &'static str, cut_off: bool) {
         let queue = Queue::new(4);
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn fleeting_events_go_first_then_statuses_and_lasting_ones_never() {
+    fn droppable_events_are_dropped_first_then_statuses_and_others_never() {
         check("1 [1] 2 [2]", "1 [1] 2 [2]", false);
         check("1 [1] 2 [2] 3", "[1] 2 [2] 3", false);
         check("1 [1] 2 [2] 3 [3] [4]", "[1] [2] [3] [4]", false);
@@ -203,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_was_cut_off_is_not_served_any_more() {
+    fn a_queue_that_was_cut_off_takes_no_more_events() {
         let queue = Queue::new(1);
         assert!(push(&queue, "[1]") && queue.is_nearly_full());
         assert!(push(&queue, "2"));

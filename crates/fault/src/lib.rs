@@ -1,40 +1,43 @@
-//! The one error type of the house: what went wrong, in words that are safe to show.
+//! The one error type of the project: a kind, a code, a message that is safe to show, and a private
+//! cause.
 //!
-//! A [`Fault`] knows nothing of HTTP, MCP or any contract's spelling; each contract's `errors.json`
-//! maps `code` (falling back to `kind`) to its own words. It has no dependencies on purpose.
+//! A [`Fault`] is independent of HTTP, MCP and any contract: each contract's `errors.json` maps its
+//! code (falling back to its kind) to the contract's own error. The crate has no dependencies, so
+//! that every other crate can use it.
+#![warn(missing_docs)]
 
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-/// What a caller can do about a fault. Decides status, retry and log level, so a new kind is
-/// allowed only when a caller would act differently.
+/// The kind of a fault, which decides the status, whether to retry and the log level. Add a kind only
+/// when a caller would act differently on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// The request itself is wrong; sending it again will fail again.
     Invalid,
-    /// No credential, or one that does not hold.
+    /// The credential is missing or invalid.
     Unauthenticated,
-    /// A good credential that does not reach this far.
+    /// The credential is valid and does not permit this.
     Forbidden,
-    /// What was asked for does not exist.
+    /// The requested thing does not exist.
     NotFound,
-    /// The state has moved on since the caller looked.
+    /// The state changed since the caller read it.
     Conflict,
-    /// Too many requests; `retry_after` says when to come back.
+    /// Too many requests; `retry_after` has the time to wait.
     RateLimited,
-    /// Somebody we depend on failed or refused; trying later may work.
+    /// An upstream failed or refused; a later attempt may succeed.
     Unavailable,
-    /// The deadline passed, ours or an upstream's.
+    /// A deadline passed, ours or an upstream's.
     Timeout,
-    /// The caller went away; nobody reads the answer.
+    /// The caller disconnected before the answer.
     Cancelled,
-    /// Our own bug.
+    /// A bug of this program.
     Internal,
 }
 
 impl Kind {
-    /// Every kind, for tests that walk tables.
+    /// Every kind, for tests over tables.
     pub const ALL: [Self; 10] = [
         Self::Invalid,
         Self::Unauthenticated,
@@ -48,7 +51,7 @@ impl Kind {
         Self::Internal,
     ];
 
-    /// The word for this kind in `errors.json` and in metrics.
+    /// The name of the kind in `errors.json` and in metrics.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Invalid => "invalid",
@@ -64,22 +67,22 @@ impl Kind {
         }
     }
 
-    /// Whether the same request may succeed later without being changed.
+    /// Whether the same request may succeed later.
     pub const fn is_retryable(self) -> bool {
         matches!(self, Self::RateLimited | Self::Unavailable | Self::Timeout)
     }
 }
 
-/// One thing wrong with one field of the input.
+/// One invalid field of the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where: a dotted path such as `tickers[3]`; empty for the whole input.
+    /// The path of the field, such as `tickers[3]`; empty for the whole input.
     pub field: String,
-    /// What was expected there, as a phrase that completes "expected …".
+    /// The expected value, as a phrase that completes "expected …".
     pub expected: String,
 }
 
-/// A failure on its way to a caller.
+/// An error that is returned to a caller.
 #[derive(Debug)]
 pub struct Fault {
     kind: Kind,
@@ -91,8 +94,8 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// `code` is our own fine-grained word (`invalid_ticker`); `message` is lower case, without a
-    /// full stop, names the offending value and is safe to show to anybody.
+    /// A fault with a fine-grained code such as `invalid_ticker`. The message is lower case, has no
+    /// full stop, names the offending value and is safe to show to every caller.
     pub fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -104,72 +107,82 @@ impl Fault {
         }
     }
 
+    /// A fault of [`Kind::Invalid`].
     pub fn invalid(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(Kind::Invalid, code, message)
     }
 
+    /// A fault of [`Kind::NotFound`].
     pub fn not_found(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(Kind::NotFound, code, message)
     }
 
+    /// A fault of [`Kind::Unavailable`].
     pub fn unavailable(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(Kind::Unavailable, code, message)
     }
 
-    /// A bug of ours: the cause is for the log, the caller learns only that it was not their doing.
+    /// A fault of [`Kind::Internal`]: the cause is logged, the caller gets a general message.
     pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::new(Kind::Internal, "internal", "an internal error occurred; it has been logged")
             .caused_by(cause)
     }
 
+    /// Adds an invalid field.
     #[must_use]
     pub fn problem(mut self, field: impl Into<String>, expected: impl Into<String>) -> Self {
         self.problems.push(Problem { field: field.into(), expected: expected.into() });
         self
     }
 
+    /// Sets how long the caller should wait before it retries.
     #[must_use]
     pub fn retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self
     }
 
-    /// Attaches what really happened. It is logged and never sent.
+    /// Attaches the private cause, which is logged and never sent.
     #[must_use]
     pub fn caused_by(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.cause = Some(cause.into());
         self
     }
 
-    /// Says what we were doing, once, in front of the message.
+    /// Puts the failed operation in front of the message.
     #[must_use]
     pub fn while_doing(mut self, doing: &str) -> Self {
         self.message = format!("{doing}: {}", self.message);
         self
     }
 
+    /// The kind.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
+    /// The fine-grained code.
     pub fn code(&self) -> &'static str {
         self.code
     }
 
+    /// The message for the caller.
     pub fn message(&self) -> &str {
         &self.message
     }
 
+    /// The invalid fields.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
+    /// How long the caller should wait before it retries.
     pub fn retry_wait(&self) -> Option<Duration> {
         self.retry_after
     }
 
-    /// A copy for everybody who waited for the same work. The cause stays with the original, which
-    /// is the one that gets logged.
+    /// A copy for callers that shared one operation. The cause stays with the original, which is
+    /// logged.
     #[must_use]
     pub fn shared(&self) -> Self {
         Self {
@@ -208,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_may_pass_is_retryable() {
+    fn only_temporary_kinds_are_retryable() {
         let retryable: Vec<_> = Kind::ALL.into_iter().filter(|kind| kind.is_retryable()).collect();
         assert_eq!(retryable, [Kind::RateLimited, Kind::Unavailable, Kind::Timeout]);
     }

@@ -204,10 +204,10 @@ fn indicators(parts: &Parts<'_>, venues: &Venues) -> Result<Service, CommandErro
 fn watch(metrics: &Metrics, queues: &Queues) {
     let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
     let all = queues.clone();
-    metrics.watch(metrics.queue_depth("subscriptions"), move || number(all.depth().all));
+    metrics.set_on_scrape(metrics.queue_depth("subscriptions"), move || number(all.depth().all));
     let longest = queues.clone();
     let level = metrics.queue_depth("subscriptions:longest");
-    metrics.watch(level, move || number(longest.depth().longest));
+    metrics.set_on_scrape(level, move || number(longest.depth().longest));
 }
 
 fn moex(parts: &Parts<'_>, venues: &Venues) -> Result<Service, CommandError> {

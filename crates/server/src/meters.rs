@@ -31,7 +31,7 @@ impl Meter for Meters {
     }
 
     fn call_queued(&self, _service: &str, tool: &str) -> Box<dyn Send + Sync> {
-        Box::new(self.0.queue_depth(&format!("tool:{tool}")).hold())
+        Box::new(self.0.queue_depth(&format!("tool:{tool}")).increment())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Request ids and W3C trace context: taken over from the caller when well formed, made otherwise.
+//! Request ids and W3C trace context: the caller's when well formed, else new ones.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 const REQUEST_ID_MAX: usize = 128;
 
-/// The name of one request in logs, answers and upstream calls.
+/// Identifies one request in logs, answers and upstream calls.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RequestId(String);
 
 impl RequestId {
-    /// The caller's own id if it is 1 to 128 of `A-Z a-z 0-9 - _ . : @`; a stranger's header can
-    /// therefore never break a log line or a response header.
+    /// The caller's id if it is 1 to 128 characters of `A-Z a-z 0-9 - _ . : @`, which cannot break a
+    /// log line or a response header.
     pub fn parse(text: &str) -> Option<Self> {
         let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.:@".contains(&b);
         let good = (1..=REQUEST_ID_MAX).contains(&text.len()) && text.bytes().all(plain);
@@ -35,7 +35,7 @@ impl RequestId {
         Self(text)
     }
 
-    /// The caller's id, else the trace they belong to, else a new one.
+    /// The caller's id, else the id of its trace, else a new one.
     pub fn accept(given: Option<&str>, trace: Option<&TraceContext>) -> Self {
         given
             .and_then(Self::parse)
@@ -66,7 +66,7 @@ impl TraceContext {
     /// The flags version 00 defines (sampled, random); the others are sent on as zero.
     const FLAGS_KNOWN: u8 = 0b11;
 
-    /// Reads a header strictly; one that breaks any rule is ignored whole, as the standard asks.
+    /// Parses a header strictly; the standard asks to ignore one that breaks any rule.
     pub fn parse(header: &str) -> Option<Self> {
         let bytes = header.as_bytes();
         let (head, rest) = bytes.split_first_chunk::<55>()?;
@@ -91,7 +91,7 @@ impl TraceContext {
         Self { trace: nonzero(random_128()), parent: nonzero(random_64()), flags: 0 }
     }
 
-    /// The context to send on from here: the same trace, with us as the parent.
+    /// The context for an upstream call: the same trace with a new parent id.
     #[must_use]
     pub fn child(&self) -> Self {
         Self { parent: nonzero(random_64()), ..*self }
@@ -117,8 +117,8 @@ impl fmt::Display for TraceContext {
     }
 }
 
-/// Ids need to be unique, not secret: a keyed hash of a counter gives that without a system call.
-/// The keys come from the operating system, once per process.
+/// Unique, not secret: a keyed hash of a counter needs no system call. The keys come from the
+/// operating system, once per process.
 fn random_64() -> [u8; 8] {
     static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn trace_context_is_read_strictly() {
+    fn trace_context_is_parsed_strictly() {
         check_trace(GOOD, Some(GOOD));
         check_trace(&GOOD.replace("-01", "-00"), Some(&GOOD.replace("-01", "-00")));
         // Unknown flags are dropped, later versions are read as far as they are known.

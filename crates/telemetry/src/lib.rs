@@ -1,8 +1,7 @@
-//! What operators see: logs on stderr with secrets masked, request ids, W3C trace context and
-//! Prometheus metrics.
+//! Logs on stderr with secrets masked, request ids, W3C trace context and Prometheus metrics.
 //!
-//! It depends on nothing of ours, reads no configuration and never writes to stdout, which belongs
-//! to the MCP stdio transport.
+//! It depends on no other crate of the project, reads no configuration and never writes to stdout,
+//! which belongs to the MCP stdio transport.
 
 mod ids;
 mod logs;
@@ -11,9 +10,9 @@ mod process;
 mod redact;
 
 pub use ids::{RequestId, TraceContext};
-pub use logs::{Guard, LogConfig, LogError, LogFormat, init};
+pub use logs::{LogConfig, LogError, LogFormat, LogGuard, init};
 pub use metrics::{
-    BuildInfo, Held, Level, METRICS_CONTENT_TYPE, Metrics, OpenStream, RouteMeter, ToolMeter,
-    UpstreamMeter,
+    BuildInfo, GaugeGuard, GaugeHandle, METRICS_CONTENT_TYPE, Metrics, OpenStreamGuard, RouteMeter,
+    ToolMeter, UpstreamMeter,
 };
 pub use redact::redact;

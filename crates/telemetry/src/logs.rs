@@ -1,7 +1,7 @@
-//! Logging: one line per event on stderr, as JSON or for people, with secrets masked.
+//! Logging: one line per event on stderr, as JSON or human-readable, with secrets masked.
 //!
-//! Lines go through a bounded queue to a thread of their own, because whoever started us may not be
-//! reading our stderr; a full queue loses lines (and says how many) rather than stopping the server.
+//! Lines go through a bounded queue to their own thread, because the parent process may not read
+//! stderr; a full queue drops lines and logs how many, rather than block the server.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal};
@@ -15,7 +15,7 @@ use tracing_subscriber::fmt::format::debug_fn;
 use crate::redact::{is_secret_key, redact_bytes};
 
 mod queue;
-pub use queue::Guard;
+pub use queue::LogGuard;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LogFormat {
@@ -41,9 +41,9 @@ impl Default for LogConfig {
 
 #[derive(Debug)]
 pub enum LogError {
-    /// The filter cannot be read; holds the part that is wrong.
+    /// The filter is invalid; holds the invalid part.
     Filter(String),
-    /// Something else in this process logs already.
+    /// Another logger is set in this process.
     AlreadySet,
     /// The writing thread could not be started.
     Thread(io::Error),
@@ -72,8 +72,8 @@ impl std::error::Error for LogError {
     }
 }
 
-/// Starts logging for the whole process. Lines still queued are written when the guard goes.
-pub fn init(config: &LogConfig) -> Result<Guard, LogError> {
+/// Starts logging for the whole process. Dropping the guard writes the queued lines.
+pub fn init(config: &LogConfig) -> Result<LogGuard, LogError> {
     let filter = parse_filter(&config.filter)?;
     let terminal = io::stderr().is_terminal();
     let json = match config.format {
@@ -101,18 +101,18 @@ where
         return Box::new(start.json().flatten_event(true).with_current_span(false).finish());
     }
     let fields = debug_fn(|writer, field, value| match field.name() {
-        "message" => write!(Printable(writer), "{value:?}"),
+        "message" => write!(EscapeControl(writer), "{value:?}"),
         name if is_secret_key(name) => write!(writer, "{name}=***"),
-        name => write!(Printable(writer), "{name}={value:?}"),
+        name => write!(EscapeControl(writer), "{name}={value:?}"),
     });
     Box::new(start.with_ansi(colours).fmt_fields(fields.delimited(" ")).finish())
 }
 
-/// Passes text on with control characters escaped, so that what a stranger sent can neither forge a
-/// line nor drive the reader's terminal. (JSON does this by itself.)
-struct Printable<'a, W>(&'a mut W);
+/// Escapes control characters, so that text from a client can neither forge a line nor control the
+/// terminal. (JSON escapes by itself.)
+struct EscapeControl<'a, W>(&'a mut W);
 
-impl<W: fmt::Write> fmt::Write for Printable<'_, W> {
+impl<W: fmt::Write> fmt::Write for EscapeControl<'_, W> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for piece in text.split_inclusive(char::is_control) {
             match piece.char_indices().next_back() {
@@ -127,7 +127,7 @@ impl<W: fmt::Write> fmt::Write for Printable<'_, W> {
     }
 }
 
-/// Masks each line before it goes on; the formatter writes a whole line at once.
+/// Masks secrets in each line; the formatter writes a whole line at once.
 struct Masked<W>(W);
 
 impl<W: io::Write> io::Write for Masked<W> {
@@ -144,15 +144,15 @@ impl<W: io::Write> io::Write for Masked<W> {
     }
 }
 
-/// A bare word that is no level would be taken for a module and silence everything else, so it is
-/// refused.
+/// Refuses a bare word that is not a level: the library would take it for a module name and silence
+/// all others.
 fn parse_filter(text: &str) -> Result<EnvFilter, LogError> {
     const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
     let is_level = |word: &str| LEVELS.iter().any(|level| word.eq_ignore_ascii_case(level));
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     for part in &parts {
         let level = part.rsplit_once('=').map_or(*part, |(_, level)| level);
-        // A directive on a span's field, `[span{field=value}]`, is left to the parser.
+        // The parser checks directives on span fields, `[span{field=value}]`.
         if !is_level(level) && !part.contains('[') {
             return Err(LogError::Filter(shorten(part)));
         }

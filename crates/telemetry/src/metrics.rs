@@ -1,7 +1,7 @@
-//! All metrics of the house, named `stoa_*`, in one struct.
+//! All metrics, named `stoa_*`, in one struct.
 //!
-//! A meter is resolved once for its labels and kept by whoever records; recording is then a counter
-//! and a histogram, without a lookup. Every family has a bound, past which labels become `other`.
+//! A caller resolves a meter once for its labels and keeps it; recording is then a counter and a
+//! histogram without a lookup. Every family is bounded; further labels become `other`.
 
 use parking_lot::RwLock;
 use std::collections::HashMap;
@@ -19,21 +19,21 @@ use crate::process::Process;
 mod families;
 mod meters;
 use families::{Bounded, Buckets, OTHER};
-pub use meters::{Held, Level, OpenStream, RouteMeter, ToolMeter, UpstreamMeter};
+pub use meters::{GaugeGuard, GaugeHandle, OpenStreamGuard, RouteMeter, ToolMeter, UpstreamMeter};
 use meters::{Route, RouteCells, ToolCells, find_meter};
 
-/// What `/metrics` answers with.
+/// The content type of `/metrics`.
 pub const METRICS_CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// From a cached answer to a slow upstream, in seconds.
+/// Histogram buckets in seconds, from a cached answer to a slow upstream.
 const BUCKETS: [f64; 17] = [
     0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
     1.0, 2.5, 5.0, 10.0,
 ];
 
-/// Routes with meters of their own.
+/// How many routes have their own meters.
 const ROUTES_MAX: usize = 128;
-/// Tools with meters that are remembered.
+/// How many tools have cached meters.
 const TOOLS_MAX: usize = 256;
 
 type Reading = dyn Fn() -> i64 + Send + Sync;
@@ -61,12 +61,12 @@ pub struct Metrics {
     streams_opened: Bounded<2, Counter>,
     streams_closed: Bounded<2, Counter>,
     connections: Gauge,
-    turned_away: Bounded<1, Counter>,
-    /// Levels that nobody keeps, and how each is found out when it is asked for.
-    watched: RwLock<Vec<(Level, Box<Reading>)>>,
+    connections_refused: Bounded<1, Counter>,
+    /// Gauges that are computed at each scrape.
+    on_scrape: RwLock<Vec<(GaugeHandle, Box<Reading>)>>,
     /// Meters by tool; a tool has one for each service and transport.
     tools: RwLock<HashMap<String, Vec<ToolMeter>>>,
-    /// Meters by route and then by method, so that a request costs one lookup by its route.
+    /// Meters by route and then by method, so that a request costs one lookup.
     routes: RwLock<HashMap<String, Arc<Route>>>,
 }
 
@@ -92,14 +92,14 @@ impl Metrics {
             streams_opened: Bounded::new(["stream", "transport"], 64),
             streams_closed: Bounded::new(["stream", "transport"], 64),
             connections: Gauge::default(),
-            turned_away: Bounded::new(["limit"], 8),
-            watched: RwLock::default(),
+            connections_refused: Bounded::new(["limit"], 8),
+            on_scrape: RwLock::default(),
             tools: RwLock::default(),
             routes: RwLock::default(),
             registry: Registry::default(),
         };
         metrics.register_calls(&mut registry);
-        metrics.register_levels(&mut registry);
+        metrics.register_gauges(&mut registry);
         let labels = [("version", build.version), ("commit", build.commit)];
         registry.register("build", "What is running", Info::new(labels));
         let about = "When the process started, in Unix time";
@@ -119,8 +119,8 @@ impl Metrics {
         to.register("errors", "Faults sent to callers", self.errors.family());
         let about = "Requests refused by a rate limit";
         to.register("rate_limited", about, self.rate_limited.clone());
-        let about = "Connections turned away for want of a place";
-        to.register("connections_turned_away", about, self.turned_away.family());
+        let about = "Connections refused by a limit";
+        to.register("connections_turned_away", about, self.connections_refused.family());
         to.register("streams_opened", "Streams opened", self.streams_opened.family());
         to.register("streams_closed", "Streams that ended", self.streams_closed.family());
         let about = "Requests sent to venues";
@@ -131,7 +131,7 @@ impl Metrics {
         to.register("upstream_stream_events", about, self.upstream_streams.family());
     }
 
-    fn register_levels(&self, to: &mut Registry) {
+    fn register_gauges(&self, to: &mut Registry) {
         let about = "Request weight used at a venue in its current window";
         to.register("upstream_weight_used", about, self.upstream_weight.family());
         to.register("queue_depth", "Items waiting in a queue", self.queue_depth.family());
@@ -139,7 +139,7 @@ impl Metrics {
         to.register("connections", "Open connections", self.connections.clone());
     }
 
-    /// The meter of one tool on one transport, remembered here; whoever can should keep it.
+    /// The meter of one tool on one transport. It is cached here; keep it where possible.
     pub fn tool(&self, service: &str, tool: &str, transport: &str) -> ToolMeter {
         let known = {
             let tools = self.tools.read();
@@ -158,7 +158,7 @@ impl Metrics {
         let mut tools = self.tools.write();
         if tools.len() < TOOLS_MAX || tools.contains_key(tool) {
             let meters = tools.entry(tool.to_owned()).or_default();
-            // Services and transports are few; more than this many is a caller's mistake.
+            // Services and transports are few; more than 32 is a caller's mistake.
             if meters.len() < 32 && find_meter(meters, service, transport).is_none() {
                 meters.push(meter.clone());
             }
@@ -166,7 +166,7 @@ impl Metrics {
         meter
     }
 
-    /// The meter of one route, remembered here. `route` is the router's pattern, never the path a
+    /// The meter of one route, cached here. `route` is the router's pattern, never the path that a
     /// client sent; requests that match no route belong to `other`.
     pub fn route(&self, route: &str, method: &str) -> RouteMeter {
         let known = self.routes.read().get(route).cloned();
@@ -203,52 +203,56 @@ impl Metrics {
         self.rate_limited.inc();
     }
 
-    pub fn upstream_weight_used(&self, venue: &str) -> Level {
-        Level(self.upstream_weight.get([venue]))
+    pub fn upstream_weight_used(&self, venue: &str) -> GaugeHandle {
+        GaugeHandle(self.upstream_weight.get([venue]))
     }
 
-    /// Something happened to what a venue tells live.
+    /// Counts an event of a venue's live stream, such as `reconnecting`.
     pub fn upstream_stream(&self, venue: &str, what: &str) {
         self.upstream_streams.get([venue, what]).inc();
     }
 
-    pub fn queue_depth(&self, queue: &str) -> Level {
-        Level(self.queue_depth.get([queue]))
+    pub fn queue_depth(&self, queue: &str) -> GaugeHandle {
+        GaugeHandle(self.queue_depth.get([queue]))
     }
 
-    /// Counts a stream as opened, and as open until what is returned is dropped.
-    pub fn stream(&self, stream: &str, transport: &str) -> OpenStream {
+    /// Counts a stream as opened, and as open until the guard is dropped.
+    pub fn stream(&self, stream: &str, transport: &str) -> OpenStreamGuard {
         let labels = [stream, transport];
         self.streams_opened.get(labels).inc();
-        OpenStream {
-            _open: Level(self.streams_open.get(labels)).hold(),
+        OpenStreamGuard {
+            _open: GaugeHandle(self.streams_open.get(labels)).increment(),
             closed: self.streams_closed.get(labels),
         }
     }
 
-    /// Sets a level each time the metrics are asked for, where counting along would cost more.
-    pub fn watch(&self, level: Level, reading: impl Fn() -> i64 + Send + Sync + 'static) {
-        let mut watched = self.watched.write();
-        watched.push((level, Box::new(reading)));
+    /// Computes a gauge at each scrape, where keeping it up to date would cost more.
+    pub fn set_on_scrape(
+        &self,
+        gauge: GaugeHandle,
+        reading: impl Fn() -> i64 + Send + Sync + 'static,
+    ) {
+        let mut on_scrape = self.on_scrape.write();
+        on_scrape.push((gauge, Box::new(reading)));
     }
 
-    pub fn connections(&self) -> Level {
-        Level(self.connections.clone())
+    pub fn connections(&self) -> GaugeHandle {
+        GaugeHandle(self.connections.clone())
     }
 
-    /// A connection found no place because of this limit.
-    pub fn turned_away(&self, limit: &str) {
-        self.turned_away.get([limit]).inc();
+    /// Counts a connection that this limit refused.
+    pub fn connection_refused(&self, limit: &str) {
+        self.connections_refused.get([limit]).inc();
     }
 
-    /// Everything, in the text form of [`METRICS_CONTENT_TYPE`].
+    /// All metrics as text in the format of [`METRICS_CONTENT_TYPE`].
     pub fn render(&self) -> String {
-        for (level, reading) in &*self.watched.read() {
-            level.set(reading());
+        for (gauge, reading) in &*self.on_scrape.read() {
+            gauge.set(reading());
         }
         let mut text = String::new();
         if encode(&mut text, &self.registry).is_err() {
-            tracing::error!("the metrics could not be written whole");
+            tracing::error!("the metrics could not be encoded");
         }
         text
     }

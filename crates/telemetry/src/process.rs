@@ -1,5 +1,5 @@
-//! What the kernel knows of this process, read from `/proc` at each scrape. Elsewhere than on Linux
-//! it simply reports nothing.
+//! Memory, threads, processor time and open files of this process, read from `/proc` at each scrape.
+//! Reports nothing on systems other than Linux.
 
 use std::fmt;
 use std::fs;
@@ -10,7 +10,7 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Unit;
 
-/// `/proc` counts processor time in hundredths of a second on every Linux that we run on.
+/// Linux reports processor time in hundredths of a second.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Collector for Process {
             counter.encode(encoder.encode_descriptor("process_cpu", about, unit, kind)?)?;
         }
         if let Ok(entries) = fs::read_dir("/proc/self/fd") {
-            // One of them is the descriptor that is listing the others.
+            // Without the descriptor that lists the folder.
             let open = i64::try_from(entries.count()).unwrap_or(i64::MAX).saturating_sub(1);
             let gauge = ConstGauge::new(open);
             let about = "Open file descriptors";
@@ -56,8 +56,8 @@ fn field(status: &str, label: &str) -> Option<i64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Fields 14 and 15 of `/proc/self/stat`. The second field is the program's name in parentheses,
-/// which may itself hold blanks and parentheses.
+/// Fields 14 and 15 of `/proc/self/stat`. The second field is the program name in parentheses, which
+/// may hold blanks and parentheses itself.
 fn cpu(stat: &str) -> Option<f64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace().skip(11);
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn proc_files_are_read() {
+    fn proc_files_are_parsed() {
         let status = "Name:\tstoa\nVmRSS:\t    9216 kB\nThreads:\t4\n";
         assert_eq!(field(status, "VmRSS:"), Some(9216));
         assert_eq!(field(status, "Threads:"), Some(4));

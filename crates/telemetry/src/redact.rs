@@ -1,14 +1,14 @@
-//! Masks what looks like a secret in a formatted log line.
+//! Masks secrets in a formatted log line.
 //!
 //! One pass over the bytes, which stops only where a secret can begin: at `=`, `:`, a blank or an
-//! underscore. It prefers masking a harmless word to showing a secret, and keeps JSON valid.
+//! underscore. It masks a harmless word rather than show a secret, and keeps JSON valid.
 
 use std::borrow::Cow;
 
 const MASK: &[u8] = b"***";
 const TOKEN_PREFIX: &[u8] = b"stoa1_";
 
-/// A key that ends with one of these has a secret for a value: `x-api-key`, `LLM_API_KEY`, …
+/// The value of a key that ends with one of these is a secret: `x-api-key`, `LLM_API_KEY`, …
 /// Lower case here; compared without case.
 const SECRET_KEYS: [&[u8]; 11] = [
     b"authorization",
@@ -24,24 +24,24 @@ const SECRET_KEYS: [&[u8]; 11] = [
     b"private_key",
 ];
 
-/// Headers whose values are several words.
+/// Headers whose value has several words.
 const LONG_KEYS: [&[u8]; 2] = [b"authorization", b"cookie"];
 
 /// The line with every secret replaced by `***`; borrowed when there was none.
 pub fn redact(line: &str) -> Cow<'_, str> {
     match redact_bytes(line.as_bytes()) {
         None => Cow::Borrowed(line),
-        // Only whole ASCII-delimited stretches are replaced, so what was UTF-8 stays UTF-8.
+        // Only ASCII-delimited ranges are replaced, so valid UTF-8 stays valid.
         Some(masked) => Cow::Owned(String::from_utf8_lossy(&masked).into_owned()),
     }
 }
 
-/// Whether a field of this name is never shown.
+/// Whether the value of a field with this name is a secret.
 pub(crate) fn is_secret_key(name: &str) -> bool {
     SECRET_KEYS.iter().any(|key| ends_with_ignoring_case(name.as_bytes(), key))
 }
 
-/// `None` when nothing had to be masked.
+/// The masked line; `None` when it has no secret.
 pub(crate) fn redact_bytes(line: &[u8]) -> Option<Vec<u8>> {
     let mut masked: Option<Vec<u8>> = None;
     // In a JSON line a quote without a backslash always begins or ends a string of that JSON.
@@ -65,15 +65,15 @@ pub(crate) fn redact_bytes(line: &[u8]) -> Option<Vec<u8>> {
     masked
 }
 
-/// A stretch of the line to be replaced.
-struct Stretch {
+/// A range of the line to replace.
+struct SecretRange {
     from: usize,
     to: usize,
     mask: &'static [u8],
 }
 
-/// The secret announced by the byte at `at`, if any.
-fn secret_after(line: &[u8], at: usize, json: bool) -> Option<Stretch> {
+/// The secret that begins after the byte at `at`, if there is one.
+fn secret_after(line: &[u8], at: usize, json: bool) -> Option<SecretRange> {
     let before = &line[..at];
     let found = match line[at] {
         b'_' if line[..=at].ends_with(TOKEN_PREFIX) => token(line, at + 1),
@@ -85,24 +85,24 @@ fn secret_after(line: &[u8], at: usize, json: bool) -> Option<Stretch> {
     (found.to > found.from).then_some(found)
 }
 
-/// The secret key that the text ends with, and whether it stands in JSON quotes.
-fn secret_key(before: &[u8]) -> Option<Key> {
+/// The secret key that the text ends with, and whether it is in JSON quotes.
+fn secret_key(before: &[u8]) -> Option<SecretKey> {
     let written = before.trim_ascii_end();
     let key = trim_end(written, |b| b == b'"' || b == b'\'' || b == b'\\');
     let word = SECRET_KEYS.into_iter().find(|word| ends_with_ignoring_case(key, word))?;
-    // `auth::token: minted` is a module that speaks, not a key.
+    // `auth::token: minted` is the module of a log line, not a key.
     let head = trim_end(key, |b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
     let in_json = written.ends_with(b"\"") && !written.ends_with(b"\\\"");
-    (!head.ends_with(b"::")).then_some(Key { word, in_json })
+    (!head.ends_with(b"::")).then_some(SecretKey { word, in_json })
 }
 
-struct Key {
+struct SecretKey {
     word: &'static [u8],
     in_json: bool,
 }
 
 /// The value after the separator at `at`.
-fn value(line: &[u8], at: usize, key: Key, json: bool) -> Option<Stretch> {
+fn value(line: &[u8], at: usize, key: SecretKey, json: bool) -> Option<SecretRange> {
     let mut from = skip_blanks(line, at + 1);
     // Debug forms: an option, a list, a tuple.
     while let Some(rest) = line.get(from..) {
@@ -114,11 +114,15 @@ fn value(line: &[u8], at: usize, key: Key, json: bool) -> Option<Stretch> {
     }
     let slashes = line[from..].iter().take_while(|&&b| b == b'\\').count();
     match line.get(from + slashes) {
-        // The string ends here, and the value with it.
+        // The JSON string ends here, and the value with it.
         Some(b'"') if json && slashes % 2 == 0 && !key.in_json => Some(bare(line, from)),
         Some(&quote @ (b'"' | b'\'')) => {
             let from = from + slashes + 1;
-            Some(Stretch { from, to: closing_quote(line, from, quote, slashes, json), mask: MASK })
+            Some(SecretRange {
+                from,
+                to: closing_quote(line, from, quote, slashes, json),
+                mask: MASK,
+            })
         }
         Some(b'{') => None,
         // The second colon of a path such as `token::mint`.
@@ -126,41 +130,41 @@ fn value(line: &[u8], at: usize, key: Key, json: bool) -> Option<Stretch> {
         _ if key.in_json => literal(line, from),
         _ if LONG_KEYS.contains(&key.word) => {
             let to = word_end(line, from, |b| b"\r\n\"".contains(&b));
-            Some(Stretch { from, to, mask: MASK })
+            Some(SecretRange { from, to, mask: MASK })
         }
         _ => Some(bare(line, from)),
     }
 }
 
 /// A bare JSON value is a number or a word; a number's mask has to be a string.
-fn literal(line: &[u8], from: usize) -> Option<Stretch> {
+fn literal(line: &[u8], from: usize) -> Option<SecretRange> {
     let to = word_end(line, from, |b| b.is_ascii_whitespace() || b",]}".contains(&b));
     let harmless = matches!(&line[from..to], b"null" | b"true" | b"false");
-    (!harmless).then_some(Stretch { from, to, mask: b"\"***\"" })
+    (!harmless).then_some(SecretRange { from, to, mask: b"\"***\"" })
 }
 
-/// An unquoted word. It may hold almost anything, so it ends late.
-fn bare(line: &[u8], from: usize) -> Stretch {
+/// An unquoted word, which may contain almost any character.
+fn bare(line: &[u8], from: usize) -> SecretRange {
     let to = word_end(line, from, |b| b.is_ascii_whitespace() || b"\"',&".contains(&b));
-    Stretch { from, to, mask: MASK }
+    SecretRange { from, to, mask: MASK }
 }
 
-/// A token of ours ends with its alphabet.
-fn token(line: &[u8], from: usize) -> Stretch {
+/// A capability token, which ends at the first byte outside its alphabet.
+fn token(line: &[u8], from: usize) -> SecretRange {
     let ends = |b: u8| !(b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
-    Stretch { from, to: word_end(line, from, ends), mask: MASK }
+    SecretRange { from, to: word_end(line, from, ends), mask: MASK }
 }
 
 /// `user:password@` after `://`, up to the last `@` before the path.
-fn user_info(line: &[u8], from: usize) -> Option<Stretch> {
+fn user_info(line: &[u8], from: usize) -> Option<SecretRange> {
     let ends = |b: &u8| b.is_ascii_whitespace() || b"/?#\"'\\<>".contains(b);
     let authority = line[from..].split(ends).next()?;
     let to = from + authority.iter().rposition(|&b| b == b'@')?;
-    (to > from).then_some(Stretch { from, to, mask: MASK })
+    (to > from).then_some(SecretRange { from, to, mask: MASK })
 }
 
-/// Where a quoted value ends. `slashes` stand before its opening quote: none in plain text and JSON,
-/// one or more when the text is itself inside a JSON string.
+/// Where a quoted value ends. `slashes` precede its opening quote: none in plain text and JSON, one or
+/// more when the text is inside a JSON string.
 fn closing_quote(line: &[u8], from: usize, quote: u8, slashes: usize, json: bool) -> usize {
     let mut run = 0;
     for (offset, &byte) in line[from..].iter().enumerate() {
@@ -182,8 +186,8 @@ fn closing_quote(line: &[u8], from: usize, quote: u8, slashes: usize, json: bool
     from + line[from..].trim_ascii_end().len()
 }
 
-/// The first byte from `from` on that `ends` a word. A backslash hides the byte after it unless
-/// that is a quote, which then ends the JSON string around all this.
+/// The first byte from `from` on that `ends` a word. A backslash escapes the next byte, unless that is
+/// a quote, which ends the enclosing JSON string.
 fn word_end(line: &[u8], from: usize, ends: impl Fn(u8) -> bool) -> usize {
     let mut at = from;
     while let Some(&byte) = line.get(at) {
@@ -211,7 +215,7 @@ fn trim_end(mut text: &[u8], unwanted: impl Fn(u8) -> bool) -> &[u8] {
 }
 
 fn ends_with_ignoring_case(text: &[u8], end: &[u8]) -> bool {
-    // The last byte alone settles nearly every call.
+    // Comparing the last byte first decides nearly every call.
     let same_last = match (text.last(), end.last()) {
         (Some(last), Some(wanted)) => last.eq_ignore_ascii_case(wanted),
         _ => false,

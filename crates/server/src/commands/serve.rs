@@ -44,7 +44,7 @@ pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), CommandEr
     let (metrics, open_now) = (Arc::clone(&app.metrics), app.metrics.connections());
     let count = move |it| match it {
         ConnectionCount::Open(open) => open_now.set(i64::try_from(open).unwrap_or(i64::MAX)),
-        ConnectionCount::Refused(limit) => metrics.turned_away(limit),
+        ConnectionCount::Refused(limit) => metrics.connection_refused(limit),
     };
     let served = transport_http::serve(listener, router, limits, stop.clone(), count);
     tokio::pin!(served);

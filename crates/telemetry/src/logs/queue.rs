@@ -1,4 +1,4 @@
-//! The bounded queue between those who log and the one thread that writes.
+//! The bounded queue between logging threads and the one thread that writes.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -7,27 +7,27 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-/// Lines waiting at most; at a typical 300 bytes this is about a megabyte.
+/// Queued lines; at a typical 300 bytes about a megabyte.
 const LINES_MAX: usize = 4096;
-/// A longer line is cut, so that the queue is bounded in bytes too.
+/// Longer lines are cut, so that the queue is bounded in bytes too.
 const LINE_BYTES_MAX: usize = 64 * 1024;
-/// How long the end of the process waits for a reader that may never come.
-const GOODBYE: Duration = Duration::from_secs(1);
+/// How long the end of the process waits for stderr to be read.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 enum Message {
     Line(Vec<u8>),
-    /// Answered once everything before it has been written.
-    Goodbye(SyncSender<()>),
+    /// Answered once all earlier lines are written.
+    Flush(SyncSender<()>),
 }
 
-/// Where lines are put. Writing never blocks and never fails.
+/// The sending side. Writing never blocks and never fails.
 #[derive(Clone)]
-pub(super) struct Lines {
+pub(super) struct LineQueue {
     queue: SyncSender<Message>,
     lost: Arc<AtomicU64>,
 }
 
-impl Write for Lines {
+impl Write for LineQueue {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let mut kept = line.to_vec();
         if kept.len() > LINE_BYTES_MAX {
@@ -45,42 +45,42 @@ impl Write for Lines {
     }
 }
 
-/// Keeps logging alive; dropping it writes what is queued, or gives up after a second.
+/// Keeps logging alive; dropping it writes the queued lines, for at most a second.
 #[must_use = "dropping the guard ends logging"]
 #[derive(Debug)]
-pub struct Guard {
+pub struct LogGuard {
     queue: SyncSender<Message>,
 }
 
-impl Drop for Guard {
+impl Drop for LogGuard {
     fn drop(&mut self) {
         let (done, wait) = sync_channel(1);
-        // With a full queue and no reader there is nothing to wait for.
-        if self.queue.try_send(Message::Goodbye(done)).is_ok() {
-            match wait.recv_timeout(GOODBYE) {
+        // With a full queue stderr is not being read, so do not wait.
+        if self.queue.try_send(Message::Flush(done)).is_ok() {
+            match wait.recv_timeout(FLUSH_TIMEOUT) {
                 Ok(()) | Err(RecvTimeoutError::Disconnected | RecvTimeoutError::Timeout) => {}
             }
         }
     }
 }
 
-pub(super) fn start(out: impl Write + Send + 'static) -> io::Result<(Lines, Guard)> {
+pub(super) fn start(out: impl Write + Send + 'static) -> io::Result<(LineQueue, LogGuard)> {
     let (queue, lines) = sync_channel(LINES_MAX);
     let lost = Arc::new(AtomicU64::new(0));
-    let guard = Guard { queue: queue.clone() };
+    let guard = LogGuard { queue: queue.clone() };
     let counted = Arc::clone(&lost);
     thread::Builder::new()
         .name("log".to_owned())
         .spawn(move || write_all(&lines, out, &counted))?;
-    Ok((Lines { queue, lost }, guard))
+    Ok((LineQueue { queue, lost }, guard))
 }
 
 fn write_all(lines: &Receiver<Message>, mut out: impl Write, lost: &AtomicU64) {
     for message in lines {
         let line = match message {
             Message::Line(line) => line,
-            Message::Goodbye(done) => {
-                // Whoever asked may have given up waiting.
+            Message::Flush(done) => {
+                // The receiver may have timed out.
                 done.try_send(()).unwrap_or_default();
                 continue;
             }
@@ -91,7 +91,7 @@ fn write_all(lines: &Receiver<Message>, mut out: impl Write, lost: &AtomicU64) {
             written =
                 writeln!(out, "{{\"level\":\"WARN\",\"message\":\"{missing} log lines lost\"}}");
         }
-        // A closed stderr is nobody's error: there is no place left to report it.
+        // There is no place to report that stderr is closed.
         drop(written);
     }
 }
@@ -103,14 +103,14 @@ mod tests {
 
     use super::*;
 
-    /// Blocks in its first write until told to go on.
-    struct Gate {
+    /// A writer that blocks until `open` is closed.
+    struct BlockedWriter {
         entered: Sender<()>,
         open: Receiver<()>,
         written: Arc<Mutex<Vec<u8>>>,
     }
 
-    impl Write for Gate {
+    impl Write for BlockedWriter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.entered.send(()).unwrap_or_default();
             self.open.recv().unwrap_or_default();
@@ -123,20 +123,20 @@ mod tests {
         }
     }
 
-    /// Waits, as long as it takes, until everything queued has been written.
-    fn settle(guard: &Guard) {
+    /// Waits until all queued lines are written.
+    fn flush(guard: &LogGuard) {
         let (done, wait) = sync_channel(1);
-        guard.queue.send(Message::Goodbye(done)).unwrap();
+        guard.queue.send(Message::Flush(done)).unwrap();
         wait.recv().unwrap();
     }
 
     #[test]
-    fn a_reader_that_does_not_read_costs_lines_but_never_blocks() {
+    fn a_blocked_stderr_loses_lines_and_never_blocks_the_caller() {
         let (entered, is_entered) = std::sync::mpsc::channel();
         let (opener, open) = std::sync::mpsc::channel();
         let written = Arc::default();
-        let gate = Gate { entered, open, written: Arc::clone(&written) };
-        let (mut lines, guard) = start(gate).unwrap();
+        let writer = BlockedWriter { entered, open, written: Arc::clone(&written) };
+        let (mut lines, guard) = start(writer).unwrap();
         lines.write_all(b"first\n").unwrap();
         is_entered.recv().unwrap();
         for _ in 0..LINES_MAX + 3 {
@@ -144,7 +144,7 @@ mod tests {
         }
         assert_eq!(lines.lost.load(Ordering::Relaxed), 3);
         drop(opener);
-        settle(&guard);
+        flush(&guard);
         let text = String::from_utf8(written.lock().clone()).unwrap();
         assert_eq!(text.matches("next").count(), LINES_MAX);
         assert!(text.contains("3 log lines lost"), "{text}");
@@ -155,10 +155,10 @@ mod tests {
         let (entered, _entered) = std::sync::mpsc::channel();
         let (_, open) = std::sync::mpsc::channel();
         let written = Arc::default();
-        let gate = Gate { entered, open, written: Arc::clone(&written) };
-        let (mut lines, guard) = start(gate).unwrap();
+        let writer = BlockedWriter { entered, open, written: Arc::clone(&written) };
+        let (mut lines, guard) = start(writer).unwrap();
         lines.write_all(&vec![b'x'; LINE_BYTES_MAX + 100]).unwrap();
-        settle(&guard);
+        flush(&guard);
         assert_eq!(written.lock().len(), LINE_BYTES_MAX + 4);
         assert!(written.lock().ends_with(b"x...\n"));
     }

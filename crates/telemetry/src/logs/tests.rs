@@ -1,4 +1,4 @@
-//! Filters, both formats, and a reader of stderr that does not read.
+//! Filters, both formats and masking.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::*;
 
 #[derive(Clone, Default)]
-struct Kept(Arc<Mutex<Vec<u8>>>);
+struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl io::Write for Kept {
+impl io::Write for SharedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().write(bytes)
     }
@@ -18,14 +18,14 @@ impl io::Write for Kept {
     }
 }
 
-/// What is written while `work` logs.
+/// The log output of `work`.
 fn written(json: bool, colours: bool, filter: &str, work: impl FnOnce()) -> String {
-    let kept = Kept::default();
-    let out = kept.clone();
+    let buffer = SharedBuffer::default();
+    let out = buffer.clone();
     let filter = parse_filter(filter).unwrap();
     let subscriber = subscriber(json, colours, filter, move || Masked(out.clone()));
     tracing::subscriber::with_default(subscriber, work);
-    let bytes = kept.0.lock().clone();
+    let bytes = buffer.0.lock().clone();
     String::from_utf8(bytes).unwrap()
 }
 
@@ -60,7 +60,7 @@ fn secrets_are_masked_in_every_format() {
 }
 
 #[test]
-fn a_stranger_cannot_forge_a_line_or_drive_the_terminal() {
+fn text_of_a_client_cannot_forge_a_line_or_control_the_terminal() {
     for json in [true, false] {
         let text = written(json, false, "info", || {
             tracing::info!(name = %"a\nERROR forged", "hello \u{1b}[2J\nERROR forged");
@@ -71,7 +71,7 @@ fn a_stranger_cannot_forge_a_line_or_drive_the_terminal() {
 }
 
 #[test]
-fn the_filter_decides() {
+fn the_filter_selects_levels_and_modules() {
     let work = || {
         tracing::debug!("small");
         tracing::warn!(target: "hyper", "noise");

@@ -6,23 +6,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use prometheus_client::metrics::family::{Family, MetricConstructor};
 use prometheus_client::metrics::histogram::Histogram;
 
-/// What labels become when a family is full.
+/// The label value when a family is full.
 pub(super) const OTHER: &str = "other";
 
 type Labels<const N: usize> = [(&'static str, String); N];
 
-/// A family that never holds more than `capacity` label sets, and one more named `other`.
+/// A family of at most `capacity` label sets, and one more named `other`.
 #[derive(Clone)]
 pub(super) struct Bounded<const N: usize, M, C = fn() -> M> {
     family: Family<Labels<N>, M, C>,
     names: [&'static str; N],
-    /// Label sets made so far. Threads that make the same one together count it twice, so it errs
-    /// on the side of the bound.
+    /// Label sets created so far. Threads that create the same one at once count it twice, so the
+    /// bound may be reached early.
     made: Arc<AtomicUsize>,
     capacity: usize,
 }
 
-/// Makes histograms with the house's buckets.
+/// Creates histograms with these buckets.
 #[derive(Clone, Copy)]
 pub(super) struct Buckets(&'static [f64]);
 

@@ -1,4 +1,4 @@
-//! Meters: the handles that callers keep, with their counters already resolved.
+//! Meters: handles that callers keep, with resolved counters.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use prometheus_client::metrics::histogram::Histogram;
 
 use super::families::{Bounded, OTHER};
 
-/// How a call can end: `ok`, plainly `error`, or the kind of its fault.
+/// The outcomes of a call: `ok`, `error`, or the kind of its fault.
 const OUTCOMES: [&str; 13] = [
     "ok",
     "error",
@@ -25,9 +25,9 @@ const OUTCOMES: [&str; 13] = [
     "internal",
     OTHER,
 ];
-/// Any other method is `other`: clients may invent them.
+/// Other methods are counted as `other`, because clients can invent them.
 const METHODS: [&str; 8] = ["GET", "POST", "DELETE", "OPTIONS", "HEAD", "PUT", "PATCH", OTHER];
-/// The statuses worth a kept counter; any other is looked up.
+/// Statuses with a cached counter; others are looked up.
 const STATUSES: [u16; 16] =
     [200, 202, 204, 206, 304, 400, 401, 403, 404, 405, 408, 413, 429, 500, 502, 503];
 
@@ -38,12 +38,12 @@ pub struct ToolMeter(pub(super) Arc<ToolCells>);
 pub(super) struct ToolCells {
     pub(super) labels: [String; 3],
     pub(super) calls: Bounded<4, Counter>,
-    /// Made when first needed, so that `/metrics` does not list outcomes that never happened.
+    /// Created when first needed, so that `/metrics` lists only outcomes that happened.
     pub(super) outcomes: [OnceLock<Counter>; OUTCOMES.len()],
     pub(super) seconds: Histogram,
 }
 
-/// The meter of a service on a transport, among those of one tool.
+/// The meter of a service and transport among those of one tool.
 pub(super) fn find_meter(
     meters: &[ToolMeter],
     service: &str,
@@ -70,7 +70,7 @@ impl ToolMeter {
     }
 }
 
-/// A route and its meters, one for each method.
+/// A route and its meters, one per method.
 pub(super) struct Route {
     pub(super) name: String,
     meters: [OnceLock<RouteMeter>; METHODS.len()],
@@ -81,7 +81,7 @@ impl Route {
         Self { name: name.to_owned(), meters: Default::default() }
     }
 
-    /// The meter of this method, made at its first request.
+    /// The meter of this method, created at its first request.
     pub(super) fn meter(&self, method: &str, make: impl FnOnce(&str) -> RouteCells) -> RouteMeter {
         let at = METHODS.iter().position(|it| *it == method).unwrap_or(METHODS.len() - 1);
         self.meters[at].get_or_init(|| RouteMeter(Arc::new(make(METHODS[at])))).clone()
@@ -128,42 +128,42 @@ impl UpstreamMeter {
     }
 }
 
-/// Something that goes up and down.
+/// A gauge with resolved labels.
 #[derive(Clone, Debug)]
-pub struct Level(pub(super) Gauge);
+pub struct GaugeHandle(pub(super) Gauge);
 
-impl Level {
+impl GaugeHandle {
     pub fn set(&self, value: i64) {
         self.0.set(value);
     }
 
-    /// One more, until what is returned is dropped.
-    pub fn hold(&self) -> Held {
+    /// Adds one until the guard is dropped.
+    pub fn increment(&self) -> GaugeGuard {
         self.0.inc();
-        Held(self.0.clone())
+        GaugeGuard(self.0.clone())
     }
 }
 
-/// One unit of a [`Level`].
-#[must_use = "dropping it lowers the level at once"]
+/// One unit of a [`GaugeHandle`].
+#[must_use = "dropping it lowers the gauge at once"]
 #[derive(Debug)]
-pub struct Held(Gauge);
+pub struct GaugeGuard(Gauge);
 
-impl Drop for Held {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.dec();
     }
 }
 
-/// A stream that is open; dropping it counts its end.
-#[must_use = "dropping it counts the stream as ended"]
+/// An open stream; dropping it counts the stream as closed.
+#[must_use = "dropping it counts the stream as closed"]
 #[derive(Debug)]
-pub struct OpenStream {
-    pub(super) _open: Held,
+pub struct OpenStreamGuard {
+    pub(super) _open: GaugeGuard,
     pub(super) closed: Counter,
 }
 
-impl Drop for OpenStream {
+impl Drop for OpenStreamGuard {
     fn drop(&mut self) {
         self.closed.inc();
     }

@@ -32,14 +32,14 @@ fn each_family_is_recorded_and_rendered() {
     metrics.route("other", "BREW").record(404, milli);
     metrics.error("quotes", "invalid_ticker");
     metrics.rate_limited();
-    metrics.turned_away("connections_max");
+    metrics.connection_refused("connections_max");
     metrics.upstream("binance", "klines").record("ok", milli);
     metrics.upstream_weight_used("binance").set(42);
     metrics.queue_depth("jobs").set(7);
     metrics.upstream_stream("binance", "reconnecting");
-    metrics.watch(metrics.queue_depth("readers"), || 5);
+    metrics.set_on_scrape(metrics.queue_depth("readers"), || 5);
     let held = metrics.stream("klines", "sse");
-    let _more = (metrics.stream("klines", "sse"), metrics.connections().hold());
+    let _more = (metrics.stream("klines", "sse"), metrics.connections().increment());
     drop(held);
     check(
         &metrics,
