@@ -12,7 +12,7 @@ use market_moex::{Moex, MoexConfig};
 use market_sim::{Sim, SimConfig};
 use service_indicators::VenueCandles;
 use service_quotes::VenuePorts;
-use telemetry::{Level, Metrics};
+use telemetry::{GaugeHandle, Metrics};
 use tokio::net::TcpListener;
 
 use crate::app::Parts;
@@ -167,7 +167,7 @@ impl Simulated {
 /// Counts what is asked of the exchange.
 struct BinanceMetrics {
     metrics: Arc<Metrics>,
-    weight: Level,
+    weight: GaugeHandle,
 }
 
 impl Observer for BinanceMetrics {

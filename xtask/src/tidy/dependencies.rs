@@ -25,6 +25,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("fault", &[]),
     ("http-client", &["clock", "fault"]),
     ("jobs", &["clock", "fault", "store"]),
+    ("limits", &[]),
     ("llm", &["fault", "http-client"]),
     ("market", &["clock", "fault"]),
     ("market-bars", &["clock", "fault", "market", "store"]),
@@ -77,7 +78,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("ta", &[]),
     ("telemetry", &[]),
     ("transport-a2a", &["contract", "fault", "http-client", "ssrf-guard"]),
-    ("transport-http", &["auth", "contract", "fault", "telemetry"]),
+    ("transport-http", &["contract", "fault", "limits", "telemetry"]),
     ("transport-mcp", &["contract", "fault"]),
 ];
 
