@@ -1,8 +1,9 @@
-//! The WebSocket server one writes first: a broadcast channel, and a task for each client that
-//! serializes every event and sends it.
+//! The peers of the stream benchmark: an axum WebSocket server with a broadcast channel and a task
+//! for each client. `naive` serializes and flushes every event per client with default buffers;
+//! `tuned` serializes an event once, flushes what is queued together, and reads into 1 KiB.
 //!
-//! Usage: `streams_naive PORT`; the first line on stdin is an event, each further one a number of
-//! events to broadcast. It ends with its input.
+//! Usage: `streams_naive PORT naive|tuned`; the first line on stdin is an event, each further one a
+//! number of events to broadcast. The program ends with its input.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -10,18 +11,21 @@ use std::thread;
 
 use axum::Router;
 use axum::extract::State;
-use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::ws::{Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
 use axum::response::Response;
 use axum::routing::any;
 use axum::serve::ListenerExt as _;
+use futures_util::SinkExt as _;
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
-use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::broadcast::{self, Sender};
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::broadcast::{self, Receiver, Sender};
 use tokio::sync::mpsc;
 
-/// As many as Stoa keeps for a slow reader, and a little more.
+/// The length of Stoa's queue for a slow subscriber, rounded up to a power of two.
 const CAPACITY: usize = 1_024;
+/// Enough for a client's subscription message; the default is 128 KiB for every connection.
+const TUNED_BUFFER_BYTES: usize = 1_024;
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,7 +52,13 @@ struct Candle {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let port: u16 = std::env::args().nth(1).ok_or("usage: streams_naive PORT")?.parse()?;
+    let usage = "usage: streams_naive PORT naive|tuned";
+    let port: u16 = std::env::args().nth(1).ok_or(usage)?.parse()?;
+    let tuned = match std::env::args().nth(2).as_deref() {
+        Some("naive") => false,
+        Some("tuned") => true,
+        _ => return Err(usage.into()),
+    };
     let mut first = String::new();
     std::io::stdin().read_line(&mut first)?;
     let mut event: KlineEvent = serde_json::from_str(&first)?;
@@ -62,7 +72,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
     });
     let (events, _) = broadcast::channel(CAPACITY);
-    let router = Router::new().route("/ws", any(subscribe)).with_state(events.clone());
+    let (texts, _) = broadcast::channel(CAPACITY);
+    let router = if tuned {
+        Router::new().route("/ws", any(subscribe_tuned)).with_state(texts.clone())
+    } else {
+        Router::new().route("/ws", any(subscribe)).with_state(events.clone())
+    };
     let listener = TcpListener::bind(("127.0.0.1", port)).await?;
     let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     let generate = async {
@@ -71,8 +86,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 event.generated_at += 1;
                 event.candle.c =
                     if event.generated_at % 2 == 0 { event.candle.h } else { event.candle.l };
-                // Nobody listening is no reason to stop.
-                drop(events.send(event.clone()));
+                // Sending fails only while no client is connected.
+                if tuned {
+                    let Ok(text) = serde_json::to_string(&event) else { return };
+                    drop(texts.send(Utf8Bytes::from(text)));
+                } else {
+                    drop(events.send(event.clone()));
+                }
             }
         }
     };
@@ -86,7 +106,7 @@ async fn subscribe(State(events): State<Sender<KlineEvent>>, up: WebSocketUpgrad
     up.on_upgrade(move |socket| send_all(socket, events))
 }
 
-/// Reads as well, for without it closings and pings would go unheard.
+/// Reads as well, because closings and pings are handled while reading.
 async fn send_all(mut socket: WebSocket, events: Sender<KlineEvent>) {
     let mut events = events.subscribe();
     loop {
@@ -104,6 +124,42 @@ async fn send_all(mut socket: WebSocket, events: Sender<KlineEvent>) {
         };
         let Ok(text) = serde_json::to_string(&event) else { return };
         if socket.send(Message::Text(text.into())).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn subscribe_tuned(State(texts): State<Sender<Utf8Bytes>>, up: WebSocketUpgrade) -> Response {
+    up.read_buffer_size(TUNED_BUFFER_BYTES)
+        .write_buffer_size(TUNED_BUFFER_BYTES)
+        .on_upgrade(move |socket| send_all_tuned(socket, texts.subscribe()))
+}
+
+async fn send_all_tuned(mut socket: WebSocket, mut texts: Receiver<Utf8Bytes>) {
+    loop {
+        let text = tokio::select! {
+            text = texts.recv() => text,
+            message = socket.recv() => match message {
+                Some(Ok(_)) => continue,
+                _ => return,
+            },
+        };
+        let mut text = match text {
+            Ok(text) => text,
+            Err(RecvError::Lagged(_)) => continue,
+            Err(RecvError::Closed) => return,
+        };
+        loop {
+            if socket.feed(Message::Text(text)).await.is_err() {
+                return;
+            }
+            text = match texts.try_recv() {
+                Ok(text) => text,
+                Err(TryRecvError::Lagged(_) | TryRecvError::Empty) => break,
+                Err(TryRecvError::Closed) => return,
+            };
+        }
+        if socket.flush().await.is_err() {
             return;
         }
     }

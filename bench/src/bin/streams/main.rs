@@ -1,6 +1,6 @@
-//! What a live stream costs: events delivered to thousands of WebSocket subscribers against a
-//! naive server in the same run, memory for each, and the way of a candle. `bench/README.md` says
-//! how to read it.
+//! Measures live streams: events delivered to thousands of WebSocket subscribers against a naive
+//! and a tuned axum server in the same run, memory per subscriber, and the latency of a candle.
+//! `bench/README.md` explains the tables.
 #![allow(clippy::print_stdout, reason = "the tables are what this program is for")]
 
 mod idle_sse;
@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use options::Options;
 use relay::Relay;
 use round::Plan;
-use servers::{Binaries, Running};
+use servers::{Binaries, PeerMode, Running};
 use table::{Row, Target};
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -52,6 +52,7 @@ fn run() -> Outcome<bool> {
     for readers in &options.subscribers {
         let rows = throughput(&options, &binaries, exchange, *readers)?;
         targets.push(table::delivered(*readers, &rows));
+        targets.push(table::delivered_against_tuned(*readers, &rows));
         // With few, what the first one makes a server build is more than what they cost.
         if Some(readers) == most {
             targets.push(table::memory(*readers, &rows));
@@ -77,18 +78,21 @@ fn throughput(
     binaries: &Binaries,
     exchange: SocketAddr,
     readers: usize,
-) -> Outcome<[Row; 2]> {
+) -> Outcome<[Row; 3]> {
     let hello = subscribe("1d", r#","indicators":{"rsi":{},"macd":{}}"#);
-    let mut rows = [Row::new("stoa"), Row::new("naive")];
+    let mut rows = [Row::new("stoa"), Row::new("naive"), Row::new("tuned")];
     // In turns, so that whatever else the machine does falls on both alike.
     for _ in 0..options.rounds {
         let plan = |hello| Plan { readers, ahead: options.ahead, length: options.seconds, hello };
         let relay = Relay::before(exchange, FORMING)?;
         let stoa = Running::stoa(binaries, exchange, relay)?;
         let round = round::run(stoa, &plan(Some(&hello)))?;
-        let naive = Running::naive(binaries, &round.event)?;
+        let event = round.event.clone();
         rows[0].add(round);
-        rows[1].add(round::run(naive, &plan(None))?);
+        for (row, mode) in [(1, PeerMode::Naive), (2, PeerMode::Tuned)] {
+            let peer = Running::peer(binaries, &event, mode)?;
+            rows[row].add(round::run(peer, &plan(None))?);
+        }
     }
     table::print(readers, &rows);
     Ok(rows)

@@ -99,6 +99,24 @@ pub(crate) struct Running {
     _folder: Option<Folder>,
 }
 
+/// How the axum server is written.
+#[derive(Clone, Copy)]
+pub(crate) enum PeerMode {
+    /// Default buffers; every client serializes and flushes every event.
+    Naive,
+    /// Small read buffers; events serialized once and flushed together.
+    Tuned,
+}
+
+impl PeerMode {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Naive => "naive",
+            Self::Tuned => "tuned",
+        }
+    }
+}
+
 /// Where its events come from.
 enum Feed {
     /// From the exchange, as they would.
@@ -127,11 +145,11 @@ impl Running {
         Self { address, child, feed, _folder: Some(Folder(folder)) }.once_it_answers()
     }
 
-    /// `event` is one that Stoa sent, for this one to send as well.
-    pub(crate) fn naive(binaries: &Binaries, event: &str) -> Outcome<Self> {
+    /// An axum server that broadcasts `event`, which Stoa sent before.
+    pub(crate) fn peer(binaries: &Binaries, event: &str, mode: PeerMode) -> Outcome<Self> {
         let address = free_address()?;
         let mut command = on_first_processor(&binaries.naive);
-        command.arg(address.port().to_string()).stdin(Stdio::piped());
+        command.arg(address.port().to_string()).arg(mode.word()).stdin(Stdio::piped());
         let mut child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
         let mut told = child.stdin.take().ok_or("no way to tell it anything")?;
         writeln!(told, "{event}")?;
