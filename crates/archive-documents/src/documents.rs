@@ -130,7 +130,7 @@ impl Documents {
     /// Makes the records of files that have arrived: all of them, or none if the transaction is not
     /// committed. Commit at once, since others with the same content wait for it; if that or
     /// anything else fails, [`Self::release`] the hashes.
-    pub async fn keep(
+    pub async fn store(
         &self,
         tx: &mut Tx,
         owner: &str,
@@ -196,12 +196,12 @@ impl Documents {
     }
 
     /// How many files can come together: no more are allowed in a minute, however long one waits.
-    pub fn files_at_once(&self) -> usize {
+    pub fn files_per_upload_max(&self) -> usize {
         self.rules.uploads_per_minute.min(self.rules.uploads_per_hour) as usize
     }
 
     /// The record, which nobody else changes until the transaction ends.
-    pub async fn find_in(&self, tx: &mut Tx, id: &str) -> Result<FileRecord, Fault> {
+    pub async fn find_locked(&self, tx: &mut Tx, id: &str) -> Result<FileRecord, Fault> {
         check_id(id)?;
         sql::by_id_locked(&self.db, tx, id).await?.ok_or_else(|| unknown(id))
     }
@@ -239,16 +239,16 @@ impl Documents {
     }
 
     /// Notes that a job keeps words of this file, which must be there until the transaction ends.
-    pub async fn note_trace(&self, tx: &mut Tx, id: &str, job_id: &str) -> Result<(), Fault> {
-        let file = self.find_in(tx, id).await?;
+    pub async fn link_quoting_job(&self, tx: &mut Tx, id: &str, job_id: &str) -> Result<(), Fault> {
+        let file = self.find_locked(tx, id).await?;
         let now = self.clock.now();
         let forget = Millis(now.0.saturating_sub(TRACE_LIFE_MS));
-        sql::note_trace(tx, (&file.id, job_id), now, forget).await
+        sql::link_quoting_job(tx, (&file.id, job_id), now, forget).await
     }
 
-    /// The jobs that keep words of this file, each told once: whoever takes them forgets them.
-    pub async fn take_traces(&self, tx: &mut Tx, id: &str) -> Result<Vec<String>, Fault> {
-        sql::take_traces(tx, id).await
+    /// The jobs that store words of this file, each told once: whoever takes them forgets them.
+    pub async fn take_quoting_jobs(&self, tx: &mut Tx, id: &str) -> Result<Vec<String>, Fault> {
+        sql::take_quoting_jobs(tx, id).await
     }
 
     /// Removes the content unless a record has it, and says whether it went. It can be called at

@@ -1,11 +1,11 @@
-//! The text of a file, page by page, and the pieces in which it is stored.
+//! The text of a file, page by page, and the chunks in which it is stored.
 
 use std::borrow::Cow;
 
 use archive_text::{Page, PageText};
 
 /// Bytes of text in one row. A hundred megabytes may be one page.
-pub(crate) const PIECE: usize = 64 * 1024;
+pub(crate) const CHUNK_BYTES: usize = 64 * 1024;
 
 /// One stored page. Pages are numbered from 1 over the file and its attachments.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +31,7 @@ impl PageRecord {
 pub struct PageChunk {
     pub page: u32,
     /// From 0 within the page; together with the page it says where to go on.
-    pub piece: u32,
+    pub chunk: u32,
     pub part: String,
     pub part_page: u32,
     pub ocr_confidence: Option<f64>,
@@ -64,31 +64,31 @@ pub(crate) fn storable(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }
 }
 
-/// The text in pieces that end between characters. An empty text is one empty piece, because the
+/// The text in chunks that end between characters. An empty text is one empty chunk, because the
 /// page is there all the same.
 pub(crate) fn split(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest?;
-        let mut end = text.len().min(PIECE);
+        let mut end = text.len().min(CHUNK_BYTES);
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        let (piece, after) = text.split_at(end);
+        let (chunk, after) = text.split_at(end);
         rest = (!after.is_empty()).then_some(after);
-        Some(piece)
+        Some(chunk)
     })
 }
 
-/// Adds a piece to the pages it belongs after.
-pub(crate) fn join(pages: &mut Vec<PageRecord>, piece: PageChunk) {
+/// Adds a chunk to the pages it belongs after.
+pub(crate) fn join(pages: &mut Vec<PageRecord>, chunk: PageChunk) {
     match pages.last_mut() {
-        Some(last) if last.page.number == piece.page => last.page.text.push_str(&piece.text),
+        Some(last) if last.page.number == chunk.page => last.page.text.push_str(&chunk.text),
         _ => pages.push(PageRecord {
-            page: Page { number: piece.page, text: piece.text },
-            part: piece.part,
-            part_page: piece.part_page,
-            ocr_confidence: piece.ocr_confidence,
+            page: Page { number: chunk.page, text: chunk.text },
+            part: chunk.part,
+            part_page: chunk.part_page,
+            ocr_confidence: chunk.ocr_confidence,
         }),
     }
 }
@@ -130,9 +130,9 @@ mod tests {
         #[test]
         fn pieces_join_to_the_text(seed in "[aж€\u{1f600}]{1,40}", times in 1_usize..3_000) {
             let text = seed.repeat(times);
-            let pieces: Vec<&str> = split(&text).collect();
-            prop_assert!(pieces.iter().all(|it| it.len() <= PIECE && !it.is_empty()));
-            prop_assert_eq!(pieces.concat(), text);
+            let chunks: Vec<&str> = split(&text).collect();
+            prop_assert!(chunks.iter().all(|it| it.len() <= CHUNK_BYTES && !it.is_empty()));
+            prop_assert_eq!(chunks.concat(), text);
         }
     }
 }

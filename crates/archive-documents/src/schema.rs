@@ -2,7 +2,7 @@
 
 use store::Migrations;
 
-/// A page is rows of at most [`crate::page::PIECE`] bytes, so that a text of a hundred megabytes,
+/// A page is rows of at most [`crate::page::CHUNK_BYTES`] bytes, so that a text of a hundred megabytes,
 /// which may be one page, is never one value. The second index answers both what an owner has by
 /// content and how many bytes that is.
 const FILES: &str = "
@@ -45,7 +45,7 @@ CREATE TABLE archive_uploads (
 CREATE INDEX archive_uploads_owner ON archive_uploads (owner, sent_at);
 ";
 
-/// Which jobs repeat words of a file in what they keep, so that they can go with it.
+/// Which jobs repeat words of a file in what they store, so that they can go with it.
 const TRACES: &str = "
 CREATE TABLE archive_traces (
     file_id TEXT NOT NULL,

@@ -17,7 +17,7 @@ const COLUMN_COUNT: usize = 16;
 const BATCH_ROWS: usize = 64;
 const BATCH_BYTES: usize = 1 << 20;
 /// Rows of pages that are read at once.
-pub(crate) const PIECES_READ: u32 = 64;
+pub(crate) const CHUNKS_PER_QUERY: u32 = 64;
 
 /// The columns of [`COLUMNS`], in their order.
 fn file(row: &SqlRow) -> Result<FileRecord, Fault> {
@@ -197,7 +197,7 @@ pub(crate) async fn delete(tx: &mut Tx, id: &str) -> Result<Option<FileRecord>, 
 }
 
 /// Remembers that a job keeps words of a file; what was noted before `forget` no longer matters.
-pub(crate) async fn note_trace(
+pub(crate) async fn link_quoting_job(
     tx: &mut Tx,
     (file_id, job_id): (&str, &str),
     now: Millis,
@@ -209,7 +209,7 @@ pub(crate) async fn note_trace(
     tx.execute(sql(insert).bind(file_id).bind(job_id).bind(now.0)).await.map(drop)
 }
 
-pub(crate) async fn take_traces(tx: &mut Tx, file_id: &str) -> Result<Vec<String>, Fault> {
+pub(crate) async fn take_quoting_jobs(tx: &mut Tx, file_id: &str) -> Result<Vec<String>, Fault> {
     let take = sql("DELETE FROM archive_traces WHERE file_id = $1 RETURNING job_id").bind(file_id);
     tx.fetch_all(take).await?.iter().map(|row| row.text(0)).collect()
 }
@@ -285,11 +285,11 @@ impl<'a> PageRows<'a> {
 
     pub(crate) async fn add(&mut self, tx: &mut Tx, page: &PageRecord) -> Result<(), Fault> {
         let text = storable(&page.page.text);
-        for (piece, text) in (0_i64..).zip(split(&text)) {
+        for (chunk, text) in (0_i64..).zip(split(&text)) {
             self.values.extend([
                 SqlValue::from(self.file_id),
                 page.page.number.into(),
-                piece.into(),
+                chunk.into(),
                 storable(&page.part).into_owned().into(),
                 page.part_page.into(),
                 page.ocr_confidence.into(),
@@ -322,8 +322,8 @@ impl<'a> PageRows<'a> {
     }
 }
 
-/// The next pieces after one, up to a page.
-pub(crate) fn pieces(file_id: &str, after: (i64, i64), last_page: u32) -> Sql {
+/// The next chunks after a page and chunk number, up to `last_page`.
+pub(crate) fn chunks(file_id: &str, after: (i64, i64), last_page: u32) -> Sql {
     sql("SELECT page, piece, part, part_page, ocr_confidence, text FROM archive_pages \
          WHERE file_id = $1 AND (page, piece) > ($2, $3) AND page <= $4 \
          ORDER BY page, piece LIMIT $5")
@@ -331,14 +331,14 @@ pub(crate) fn pieces(file_id: &str, after: (i64, i64), last_page: u32) -> Sql {
     .bind(after.0)
     .bind(after.1)
     .bind(last_page)
-    .bind(PIECES_READ)
+    .bind(CHUNKS_PER_QUERY)
 }
 
-pub(crate) fn piece(row: &SqlRow) -> Result<PageChunk, Fault> {
+pub(crate) fn chunk(row: &SqlRow) -> Result<PageChunk, Fault> {
     let small = |column: usize| u32::try_from(row.int(column)?).map_err(Fault::internal);
     Ok(PageChunk {
         page: small(0)?,
-        piece: small(1)?,
+        chunk: small(1)?,
         part: row.text(2)?,
         part_page: small(3)?,
         ocr_confidence: row.real_or_null(4)?,

@@ -50,19 +50,19 @@ impl World {
         receive(&self.documents, owner, name, bytes).await
     }
 
-    async fn keep(
+    async fn store(
         &self,
         owner: &str,
         about: &UploadMetadata,
         receipts: Vec<ReceivedFile>,
     ) -> Vec<StoredFile> {
-        keep(&self.documents, &self.db, owner, about, receipts).await.unwrap()
+        store(&self.documents, &self.db, owner, about, receipts).await.unwrap()
     }
 
     /// Sends one text file in no case.
     async fn upload(&self, owner: &str, name: &str, text: &str) -> FileRecord {
         let receipt = self.receive(owner, name, text.as_bytes()).await.unwrap();
-        self.keep(owner, &UploadMetadata::default(), vec![receipt]).await.remove(0).file
+        self.store(owner, &UploadMetadata::default(), vec![receipt]).await.remove(0).file
     }
 
     async fn delete(&self, id: &str) {
@@ -103,7 +103,7 @@ async fn receive(
     receiver.finish().await
 }
 
-async fn keep(
+async fn store(
     documents: &Documents,
     db: &Db,
     owner: &str,
@@ -111,7 +111,7 @@ async fn keep(
     receipts: Vec<ReceivedFile>,
 ) -> Result<Vec<StoredFile>, Fault> {
     let mut tx = db.begin().await?;
-    let kept = documents.keep(&mut tx, owner, about, receipts).await?;
+    let kept = documents.store(&mut tx, owner, about, receipts).await?;
     tx.commit().await?;
     Ok(kept)
 }

@@ -60,7 +60,7 @@ async fn send(db: &Db, documents: &Documents, task: &str, number: usize) {
         receipts.push(receiver.finish().await.unwrap());
     }
     let mut tx = db.begin().await.unwrap();
-    let kept = documents.keep(&mut tx, OWNER, &UploadMetadata::default(), receipts).await.unwrap();
+    let kept = documents.store(&mut tx, OWNER, &UploadMetadata::default(), receipts).await.unwrap();
     tx.commit().await.unwrap();
     for it in &kept {
         println!("\n{KEPT}{}", it.file.id);

@@ -14,6 +14,7 @@ mod credential_monitor;
 mod download;
 mod envelope;
 mod files;
+mod json_reply;
 mod pipeline;
 mod reply;
 mod schema;
@@ -36,6 +37,7 @@ pub use concurrency::Concurrency;
 pub use download::Download;
 pub use envelope::{CallFailure, Envelope, FailureContext};
 pub use files::{ContractError, file_paths, file_text};
+pub use json_reply::JsonReply;
 pub use pipeline::{
     Authenticator, CallOutcome, CallRecord, Meter, Pipeline, StreamInput, StreamOutcome,
 };

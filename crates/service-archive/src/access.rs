@@ -1,4 +1,4 @@
-//! Who asks, and what of the archive is theirs to see, change and delete.
+//! Checks whether a caller may read, change or delete a file or a job.
 
 use archive_accounts::Visibility;
 use archive_documents::FileRecord;
@@ -6,10 +6,10 @@ use contract::Caller;
 use fault::{Fault, Kind};
 use jobs::Job;
 
-use crate::{Archive, INTEGRITY, PROCESS, check, process};
+use crate::{Archive, INTEGRITY, PROCESS, integrity, processing};
 
 impl Archive {
-    /// What the caller may see. A session that was ended is nobody's.
+    /// What the caller may see; a fault if the session has ended.
     pub(crate) async fn visibility(&self, caller: &Caller) -> Result<Visibility, Fault> {
         let owner = self.accounts.owner(&caller.subject).await?;
         self.accounts.visibility(&owner).await
@@ -50,14 +50,14 @@ impl Archive {
         Err(Fault::new(Kind::Forbidden, "file_not_yours", message))
     }
 
-    /// A job of the archive: one's own, or one that processes a file one may see.
+    /// A job of the caller, or a job that processes a file the caller may see.
     pub(crate) async fn job_to_read(
         &self,
         visibility: &Visibility,
         id: &str,
     ) -> Result<Job, Fault> {
         let job = self.jobs.get(id).await?;
-        self.reached(visibility, &job, Visibility::sees).await?;
+        self.check_job_access(visibility, &job, Visibility::sees).await?;
         Ok(job)
     }
 
@@ -67,12 +67,12 @@ impl Archive {
         id: &str,
     ) -> Result<Job, Fault> {
         let job = self.jobs.get(id).await?;
-        self.reached(visibility, &job, Visibility::may_write).await?;
+        self.check_job_access(visibility, &job, Visibility::may_write).await?;
         Ok(job)
     }
 
-    /// Jobs of somebody that wait for their turn, as far as a page of them goes.
-    pub(crate) async fn waiting(&self, kind: &str, owner: &str) -> Result<usize, Fault> {
+    /// The number of queued jobs of an owner, counted up to one page.
+    pub(crate) async fn waiting_jobs(&self, kind: &str, owner: &str) -> Result<usize, Fault> {
         let filter = jobs::JobFilter {
             kinds: vec![kind.to_owned()],
             states: vec![jobs::JobState::Queued],
@@ -83,13 +83,13 @@ impl Archive {
         Ok(self.jobs.list(&filter, &page).await?.jobs.len())
     }
 
-    async fn reached(
+    async fn check_job_access(
         &self,
         visibility: &Visibility,
         job: &Job,
         may: impl Fn(&Visibility, &str, Option<&str>) -> bool,
     ) -> Result<(), Fault> {
-        // The queue is shared with other services, whose jobs are not there for this one.
+        // The queue is shared with other services; their jobs do not exist here.
         if job.kind != PROCESS && job.kind != INTEGRITY {
             let message = format!("there is no job {:?}", job.id);
             return Err(Fault::not_found("job_not_found", message));
@@ -98,7 +98,7 @@ impl Archive {
             return Ok(());
         }
         if job.kind == PROCESS {
-            let payload: process::ProcessPayload = job.payload_as()?;
+            let payload: processing::ProcessPayload = job.payload_as()?;
             let file = self.documents.find(&payload.file_id).await;
             if file.is_ok_and(|it| may(visibility, &it.owner, it.case_id.as_deref())) {
                 return Ok(());
@@ -112,12 +112,12 @@ pub(crate) fn sees(visibility: &Visibility, file: &FileRecord) -> bool {
     visibility.sees(&file.owner, file.case_id.as_deref())
 }
 
-/// The file that a job is about.
+/// The file a job belongs to.
 pub(crate) fn file_of(job: &Job) -> Result<String, Fault> {
     if job.kind == PROCESS {
-        return Ok(job.payload_as::<process::ProcessPayload>()?.file_id);
+        return Ok(job.payload_as::<processing::ProcessPayload>()?.file_id);
     }
-    Ok(job.payload_as::<check::TestPayload>()?.file_id)
+    Ok(job.payload_as::<integrity::TestPayload>()?.file_id)
 }
 
 fn not_yours(what: &str, id: &str) -> Fault {

@@ -1,4 +1,4 @@
-//! A fault in the words of the archive's contract:
+//! A fault as the archive's contract writes it:
 //! `{"success": false, "error": {"code", "message", "details"?}}`.
 
 use contract::{Envelope, FailureContext};
@@ -24,7 +24,7 @@ impl Envelope for ArkiverEnvelope {
     }
 }
 
-/// Which fields were wrong, when to come back, and which request to ask the operator about.
+/// The invalid fields, the retry delay, and the request id for faults of the server.
 fn details(fault: &Fault, cx: &FailureContext<'_>) -> Map<String, Value> {
     let mut details = Map::new();
     if !fault.problems().is_empty() {

@@ -1,26 +1,22 @@
-//! The archive's contract: files that are uploaded, read and told as insights, what is asked of
-//! them, and the tests that hold insights against their sources.
+//! The archive's contract: uploading and processing files, searching their insights, and testing
+//! insights against their sources.
 //!
-//! Who accounts are is in `accounts`, the bytes and pages in `documents`, what is kept of them in
-//! `insights`, how a document is understood in `digest`; here they meet the contract.
+//! Accounts and cases are in `archive-accounts`, bytes and pages in `archive-documents`, insights and
+//! the search index in `archive-insights`, the rules that read a document in `archive-drafts`.
 
 mod access;
-mod auth_tool;
-mod check;
-mod download;
+mod clip;
 mod envelope;
-mod file_tools;
-mod follow;
-mod job_tools;
+mod file_state;
+mod integrity;
+mod job_report;
 mod number;
 mod owner_limiter;
-mod process;
-mod query_tool;
+mod processing;
 mod quote;
-mod said;
-mod share;
-mod store_tool;
-mod upload;
+mod task_follower;
+mod tools;
+mod upload_tracker;
 mod wire;
 
 use std::path::PathBuf;
@@ -39,26 +35,33 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub use auth_tool::{IssuedToken, TokenIssuer};
+pub use tools::auth::{IssuedToken, TokenIssuer};
 
 use owner_limiter::OwnerLimiter;
+use tools::{
+    auth, cancel_job, delete_file, export_file, file_content, file_status, integrity_test,
+    job_status, list_files, process_file, query_insights, share_case, store_insight, upload,
+    upload_progress,
+};
+use upload_tracker::UploadTracker;
 
 /// The kinds of the archive's jobs in the queue.
 pub(crate) const PROCESS: &str = "archive.process";
 pub(crate) const INTEGRITY: &str = "archive.integrity";
-/// Files that are read at once, and tests that run at once, in one process.
-const PROCESSED_AT_ONCE: usize = 2;
-const TESTED_AT_ONCE: usize = 2;
-/// Uploads of one caller at once, and calls that wait for a job: a part of what the tools bear.
-const SENT_AT_ONCE: usize = 16;
-const WATCHED_AT_ONCE: usize = 32;
-/// How long a job may go on once it should stop: a child process is ended in a fraction of it.
+/// Processing jobs and integrity tests that run at once in one process.
+const PROCESSING_CONCURRENCY: usize = 2;
+const TEST_CONCURRENCY: usize = 2;
+/// Uploads, and calls that wait for a job, of one owner at once: a part of the limits of the tools,
+/// so that one owner cannot hold a tool for all others.
+const UPLOADS_PER_OWNER: usize = 16;
+const WAITS_PER_OWNER: usize = 32;
+/// How long a job may run after it was asked to stop. Killing a child process takes less than 1 s.
 const GRACE: Duration = Duration::from_secs(3);
-/// How often the progress of a job is written, which is what those who wait are woken by.
+/// How often the progress of a job is stored, which wakes the calls that wait for it.
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 
-/// What the archive is built from. The database has the migrations of `accounts`, `documents`,
-/// `insights` and `jobs`.
+/// What the archive is built from. The database needs the migrations of `archive-accounts`,
+/// `archive-documents`, `archive-insights` and `jobs`.
 pub struct ArchiveParts {
     pub db: Db,
     pub jobs: Jobs,
@@ -66,9 +69,9 @@ pub struct ArchiveParts {
     pub accounts: Accounts,
     pub documents: Documents,
     pub insights: Insights,
-    /// Who makes the tokens that `auth` gives out.
+    /// Issues the tokens of `auth`.
     pub tokens: Arc<dyn TokenIssuer>,
-    /// Models for integrity tests, by name; the first of them summarises in deep processing.
+    /// Models for integrity tests; the first one also writes summaries in deep processing.
     pub models: Vec<Arc<dyn Model>>,
     pub extractor: ExtractorCommand,
     pub meter: Option<Arc<dyn JobMeter>>,
@@ -76,14 +79,14 @@ pub struct ArchiveParts {
     pub stop: CancellationToken,
 }
 
-/// How the child process is started that reads a file.
+/// How to start the child process that extracts a file.
 #[derive(Debug, Clone)]
 pub struct ExtractorCommand {
     /// This program, usually.
     pub program: PathBuf,
-    /// What makes it call `archive_extract::worker_main` and nothing else.
+    /// The arguments that make it call `archive_extract::worker_main`.
     pub arguments: Vec<String>,
-    /// A folder in which each job has one of its own while it runs.
+    /// The parent of the scratch folders, one per running job.
     pub scratch: PathBuf,
     /// Languages for OCR, tried in order.
     pub languages: Vec<String>,
@@ -98,67 +101,66 @@ pub(crate) struct Archive {
     insights: Insights,
     tokens: Arc<dyn TokenIssuer>,
     models: Vec<Arc<dyn Model>>,
-    /// Uploads under way, for those who ask how far they are.
-    uploads: upload::Uploads,
-    /// Uploads of one caller at once.
-    sending: OwnerLimiter,
-    /// Calls of one caller that wait for a job.
-    watching: OwnerLimiter,
-    /// Turns at testing, for calls and jobs together: what was begun cannot be stopped.
+    upload_tracker: UploadTracker,
+    upload_slots: OwnerLimiter,
+    /// For calls that wait for a job.
+    wait_slots: OwnerLimiter,
+    /// Shared by tests inside calls and tests as jobs. The threads that test cannot be cancelled,
+    /// so each holds its permit until it ends.
     test_permits: Arc<Semaphore>,
 }
 
-/// The service with its tool table, and workers for its jobs on the given tracker.
+/// The service with its tool table. Also spawns the workers of its jobs.
 pub fn service(parts: ArchiveParts) -> Result<Service, ContractError> {
     let contract = Contract::load("archive")?;
     Tools::of(Arc::new(assemble(parts)))
-        .tool("arkiver_process_file", Scope::Write, process::call)
-        .tool("arkiver_job_status", Scope::Read, job_tools::status)
-        .tool("arkiver_store_insight", Scope::Write, store_tool::call)
-        .tool("arkiver_query_insights", Scope::Read, query_tool::call)
-        .tool("arkiver_integrity_test", Scope::Read, check::call)
-        .tool("auth", Scope::Open, auth_tool::call)
-        .tool("arkiver_file_status", Scope::Read, file_tools::status)
-        .tool("arkiver_list_files", Scope::Read, file_tools::list)
-        .tool("arkiver_delete_file", Scope::Write, file_tools::delete)
-        .tool("arkiver_cancel_job", Scope::Write, job_tools::cancel)
-        .tool("arkiver_share_case", Scope::Write, share::call)
-        .tool("arkiver_upload_progress", Scope::Read, upload::progress)
-        .follow("arkiver_process_file", follow::processing)
-        .follow("arkiver_integrity_test", follow::testing)
+        .tool("arkiver_process_file", Scope::Write, process_file::call)
+        .tool("arkiver_job_status", Scope::Read, job_status::call)
+        .tool("arkiver_store_insight", Scope::Write, store_insight::call)
+        .tool("arkiver_query_insights", Scope::Read, query_insights::call)
+        .tool("arkiver_integrity_test", Scope::Read, integrity_test::call)
+        .tool("auth", Scope::Open, auth::call)
+        .tool("arkiver_file_status", Scope::Read, file_status::call)
+        .tool("arkiver_list_files", Scope::Read, list_files::call)
+        .tool("arkiver_delete_file", Scope::Write, delete_file::call)
+        .tool("arkiver_cancel_job", Scope::Write, cancel_job::call)
+        .tool("arkiver_share_case", Scope::Write, share_case::call)
+        .tool("arkiver_upload_progress", Scope::Read, upload_progress::call)
+        .follow("arkiver_process_file", task_follower::processing)
+        .follow("arkiver_integrity_test", task_follower::testing)
         .upload("arkiver_upload", Scope::Write, upload::call)
-        .download("arkiver_file_content", Scope::Read, download::content)
-        .download("arkiver_export_file", Scope::Read, download::export)
+        .download("arkiver_file_content", Scope::Read, file_content::call)
+        .download("arkiver_export_file", Scope::Read, export_file::call)
         .bind(contract, envelope::ArkiverEnvelope)
 }
 
 fn assemble(parts: ArchiveParts) -> Archive {
     let ArchiveParts { db, jobs, clock, accounts, documents, insights, tokens, models, .. } = parts;
-    let left = process::scratch::sweep(parts.extractor.scratch.clone(), jobs.clone());
+    let left = processing::scratch::sweep(parts.extractor.scratch.clone(), jobs.clone());
     parts.tasks.spawn(left);
-    let processing = process::work::Processing {
+    let processing = processing::job::ProcessingJob {
         db: db.clone(),
         clock: Arc::clone(&clock),
         accounts: accounts.clone(),
         documents: documents.clone(),
         insights: insights.clone(),
-        reader: parts.extractor,
+        extractor: parts.extractor,
         model: models.first().cloned(),
-        turns: Arc::new(Semaphore::new(PROCESSED_AT_ONCE)),
+        permits: Arc::new(Semaphore::new(PROCESSING_CONCURRENCY)),
     };
-    let test_permits = Arc::new(Semaphore::new(TESTED_AT_ONCE));
-    let testing = check::work::Testing {
+    let test_permits = Arc::new(Semaphore::new(TEST_CONCURRENCY));
+    let testing = integrity::job::IntegrityJob {
         accounts: accounts.clone(),
         documents: documents.clone(),
         insights: insights.clone(),
         models: models.clone(),
-        turns: Arc::clone(&test_permits),
+        permits: Arc::clone(&test_permits),
     };
-    let hands: [(&'static str, usize, Arc<dyn JobHandler>); 2] = [
-        (PROCESS, PROCESSED_AT_ONCE, Arc::new(processing)),
-        (INTEGRITY, TESTED_AT_ONCE, Arc::new(testing)),
+    let handlers: [(&'static str, usize, Arc<dyn JobHandler>); 2] = [
+        (PROCESS, PROCESSING_CONCURRENCY, Arc::new(processing)),
+        (INTEGRITY, TEST_CONCURRENCY, Arc::new(testing)),
     ];
-    for (kind, at_once, handler) in hands {
+    for (kind, concurrency, handler) in handlers {
         let config = WorkerConfig {
             stop_grace: GRACE,
             shutdown_grace: GRACE,
@@ -168,9 +170,8 @@ fn assemble(parts: ArchiveParts) -> Archive {
         let worker = Worker::new(jobs.clone(), config);
         let worker = parts.meter.iter().cloned().fold(worker, Worker::meter);
         let stop = parts.stop.clone();
-        parts.tasks.spawn(async move { worker.run(&[kind], at_once, handler, stop).await });
+        parts.tasks.spawn(async move { worker.run(&[kind], concurrency, handler, stop).await });
     }
-    let uploads = upload::Uploads::default();
     Archive {
         db,
         jobs,
@@ -180,9 +181,9 @@ fn assemble(parts: ArchiveParts) -> Archive {
         insights,
         tokens,
         models,
-        uploads,
-        sending: OwnerLimiter::new(SENT_AT_ONCE),
-        watching: OwnerLimiter::new(WATCHED_AT_ONCE),
+        upload_tracker: UploadTracker::default(),
+        upload_slots: OwnerLimiter::new(UPLOADS_PER_OWNER),
+        wait_slots: OwnerLimiter::new(WAITS_PER_OWNER),
         test_permits,
     }
 }

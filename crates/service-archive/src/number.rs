@@ -1,10 +1,10 @@
-//! Numbers of the contract that must be whole: JSON schema's `number` also lets fractions in.
+//! Whole numbers: the schema type `number` of the contract also accepts fractions.
 
 use fault::Fault;
 
-/// A whole number from 0; a fault that names the field otherwise.
+/// Converts to a whole number, or refuses the named field.
 pub(crate) fn whole(value: f64, field: &str) -> Result<u64, Fault> {
-    // Beyond this a float no longer counts by ones.
+    // 2^53: larger floats skip whole numbers.
     const MOST: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && (0.0..=MOST).contains(&value) {
         return Ok(value as u64);
@@ -13,7 +13,7 @@ pub(crate) fn whole(value: f64, field: &str) -> Result<u64, Fault> {
     Err(Fault::invalid("invalid_input", message).problem(field, "a whole number"))
 }
 
-/// The same for one that counts pages.
+/// Like [`whole`], for page numbers.
 pub(crate) fn small(value: f64, field: &str) -> Result<u32, Fault> {
     u32::try_from(whole(value, field)?).map_err(|_| {
         let expected = format!("at most {}", u32::MAX);

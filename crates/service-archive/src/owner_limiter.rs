@@ -1,37 +1,37 @@
-//! How much one caller may have under way at once, so that the turns of a tool are not all theirs.
-//! Who may call at all is decided elsewhere.
+//! Bounds how many calls of one owner run at once. The concurrency limit of a tool is shared by all
+//! callers; this part of it is the most that one owner can hold.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Counted by owner; whoever has nothing under way is not remembered.
+/// Counts slots per owner; an owner without slots uses no memory.
 #[derive(Clone)]
 pub(crate) struct OwnerLimiter {
-    each: usize,
+    slots_per_owner: usize,
     taken: Arc<Mutex<HashMap<String, usize>>>,
 }
 
-/// Given back when it is dropped.
+/// One slot of an owner, released on drop.
 pub(crate) struct OwnerSlot {
     owner: String,
-    owner_limiter: OwnerLimiter,
+    limiter: OwnerLimiter,
 }
 
 impl OwnerLimiter {
-    pub(crate) fn new(each: usize) -> Self {
-        Self { each, taken: Arc::default() }
+    pub(crate) fn new(slots_per_owner: usize) -> Self {
+        Self { slots_per_owner, taken: Arc::default() }
     }
 
-    /// None where the owner has all of theirs.
-    pub(crate) fn take(&self, owner: &str) -> Option<OwnerSlot> {
+    /// `None` if the owner holds all slots.
+    pub(crate) fn try_acquire(&self, owner: &str) -> Option<OwnerSlot> {
         let mut taken = self.taken();
         let count = taken.entry(owner.to_owned()).or_default();
-        if *count >= self.each {
+        if *count >= self.slots_per_owner {
             return None;
         }
         *count += 1;
-        Some(OwnerSlot { owner: owner.to_owned(), owner_limiter: self.clone() })
+        Some(OwnerSlot { owner: owner.to_owned(), limiter: self.clone() })
     }
 
     fn taken(&self) -> MutexGuard<'_, HashMap<String, usize>> {
@@ -41,7 +41,7 @@ impl OwnerLimiter {
 
 impl Drop for OwnerSlot {
     fn drop(&mut self) {
-        let mut taken = self.owner_limiter.taken();
+        let mut taken = self.limiter.taken();
         if let Some(count) = taken.get_mut(&self.owner) {
             *count -= 1;
             if *count == 0 {
@@ -56,15 +56,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_has_so_many_and_gets_them_back() {
-        let owner_limiter = OwnerLimiter::new(2);
-        let first = owner_limiter.take("ann").unwrap();
-        let second = owner_limiter.take("ann").unwrap();
-        assert!(owner_limiter.take("ann").is_none());
-        let other = owner_limiter.take("bob").unwrap();
+    fn slots_are_counted_per_owner_and_released_on_drop() {
+        let limiter = OwnerLimiter::new(2);
+        let first = limiter.try_acquire("ann").unwrap();
+        let second = limiter.try_acquire("ann").unwrap();
+        assert!(limiter.try_acquire("ann").is_none());
+        let other = limiter.try_acquire("bob").unwrap();
         drop(first);
-        assert!(owner_limiter.take("ann").is_some());
+        assert!(limiter.try_acquire("ann").is_some());
         drop((second, other));
-        assert!(owner_limiter.taken().is_empty());
+        assert!(limiter.taken().is_empty());
     }
 }

@@ -1,17 +1,17 @@
-//! Where the words of a quote stand in a page: exactly, or with other spaces and line ends between
-//! them. Nothing else is forgiven: a quote with a changed word is not in the source.
+//! Finds a quote in the text of a page: exactly, or with other white space between the words. A
+//! quote with a changed word is not found.
 
-/// A stretch of a page, in characters.
+/// A quote on a page, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub(crate) struct QuoteMatch {
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// Whether the quote stands there letter for letter.
+    /// False if the white space differs.
     pub(crate) exact: bool,
 }
 
-/// The first place of the quote in the text: an exact one, else one with other spaces.
-pub(crate) fn locate(text: &str, quote: &str) -> Option<Stretch> {
+/// The first exact match, else the first with other white space.
+pub(crate) fn locate(text: &str, quote: &str) -> Option<QuoteMatch> {
     let quote = quote.trim();
     if quote.is_empty() {
         return None;
@@ -24,7 +24,7 @@ pub(crate) fn locate(text: &str, quote: &str) -> Option<Stretch> {
     let at = loose.find(wanted.trim())?;
     let end = at + wanted.trim().len();
     let from = *places.get(at)?;
-    // The end of the last letter, not the beginning of what follows it.
+    // The end of the last character, not the start of the next one.
     let last = loose[..end].char_indices().next_back()?.0;
     let to = places.get(last)? + loose[last..end].len();
     Some(stretch(text, from, to, false))
@@ -47,15 +47,15 @@ fn spaced(text: &str) -> (String, Vec<usize>) {
     (loose, places)
 }
 
-fn stretch(text: &str, from: usize, to: usize, exact: bool) -> Stretch {
+fn stretch(text: &str, from: usize, to: usize, exact: bool) -> QuoteMatch {
     let count = |text: &str| u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
     let start = count(text.get(..from).unwrap_or_default());
     let length = count(text.get(from..to).unwrap_or_default());
-    Stretch { start, end: start.saturating_add(length), exact }
+    QuoteMatch { start, end: start.saturating_add(length), exact }
 }
 
 /// What stands there.
-pub(crate) fn words_at(text: &str, place: Stretch) -> String {
+pub(crate) fn words_at(text: &str, place: QuoteMatch) -> String {
     let length = place.end.saturating_sub(place.start) as usize;
     text.chars().skip(place.start as usize).take(length).collect()
 }

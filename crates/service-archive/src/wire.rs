@@ -1,9 +1,9 @@
-//! Records of the archive as the contract's JSON. A case is told by its name, which is what the
-//! caller knows it by.
+//! Records of the archive as the contract's JSON. A case appears under its name, never its id.
 
 use archive_accounts::Visibility;
 use archive_documents::FileRecord;
 use archive_insights::{Insight, InsightSource};
+use contract::JsonReply;
 use serde_json::{Value, json};
 
 pub(crate) fn insight(it: &Insight, snippet: Option<&str>, visibility: &Visibility) -> Value {
@@ -62,19 +62,37 @@ pub(crate) fn file(it: &FileRecord, visibility: &Visibility) -> Value {
     json
 }
 
-/// The name by which the caller knows a case; none where they do not see it.
+/// One line about a file.
+pub(crate) fn file_text(file: &FileRecord) -> String {
+    let mut text = format!("{} ({}, {} bytes): ", file.name, file.mime, file.size);
+    text.push_str(file.status.word());
+    if let Some(pages) = file.page_count {
+        text.push_str(&format!(", {pages} pages"));
+    }
+    if let Some(error) = &file.error {
+        text.push_str(&format!(", {error}"));
+    }
+    format!("{text}. File {}.", file.id)
+}
+
+/// The name of a case that the caller sees.
 pub(crate) fn case_name<'a>(visibility: &'a Visibility, id: Option<&str>) -> Option<&'a str> {
     visibility.case(id?).map(|case| case.name.as_str())
 }
 
-/// A field that is there only when there is something to say.
+/// A reply of this contract, whose clients parse the tool text as JSON.
+pub(crate) fn reply(json: Value, text: impl Into<String>) -> JsonReply {
+    JsonReply::new(json, text).with_json_tool_text()
+}
+
+/// Sets a field that is absent when there is no value.
 pub(crate) fn put(json: &mut Value, name: &str, value: Option<impl Into<Value>>) {
     if let Some(value) = value {
         json[name] = value.into();
     }
 }
 
-/// `limit`, `offset` and whether there is more.
+/// `limit`, `offset` and whether more follows.
 pub(crate) fn pagination(limit: u32, offset: u64, shown: usize, total: u64) -> Value {
     let has_more = offset.saturating_add(shown as u64) < total && shown > 0;
     json!({ "limit": limit, "offset": offset, "hasMore": has_more })

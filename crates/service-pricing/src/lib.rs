@@ -8,7 +8,6 @@ mod csv;
 mod envelope;
 mod evidence;
 mod features;
-mod json_reply;
 mod optimizer;
 mod service_info;
 mod storage;

@@ -9,7 +9,7 @@ use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::json_reply::JsonReply;
+use contract::JsonReply;
 
 /// What these tools report on. The doors stand in the server, so their counters come as a function.
 pub struct ServiceInfo {

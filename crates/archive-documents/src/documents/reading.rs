@@ -47,7 +47,7 @@ impl Documents {
         if tx.execute(sql::finish(id, job_id, counts, problems)).await? > 0 {
             return Ok(());
         }
-        self.find_in(tx, id).await?;
+        self.find_locked(tx, id).await?;
         let message = "another job has begun to read this file";
         Err(Fault::new(Kind::Conflict, "superseded", message))
     }
@@ -77,12 +77,17 @@ impl Documents {
     }
 
     /// Replaces the text of a file. Each page's number may come once.
-    pub async fn put_pages<I>(&self, tx: &mut Tx, id: &str, pages: I) -> Result<PagesWritten, Fault>
+    pub async fn replace_pages<I>(
+        &self,
+        tx: &mut Tx,
+        id: &str,
+        pages: I,
+    ) -> Result<PagesWritten, Fault>
     where
         I: IntoIterator<IntoIter: Send, Item: Borrow<PageRecord> + Send>,
     {
         // Whoever deletes the file waits, and then deletes these pages as well.
-        self.find_in(tx, id).await?;
+        self.find_locked(tx, id).await?;
         sql::delete_pages(tx, id).await?;
         let mut rows = PageRows::of(id);
         let mut written = PagesWritten::default();
@@ -109,19 +114,19 @@ impl Documents {
         let mut after = (i64::from(*range.start()), -1);
         let mut tx = self.db.snapshot().await?;
         loop {
-            let rows = tx.fetch_all(sql::pieces(id, after, *range.end())).await?;
+            let rows = tx.fetch_all(sql::chunks(id, after, *range.end())).await?;
             for row in &rows {
-                let piece = sql::piece(row)?;
-                let is_new = piece.piece == 0;
+                let chunk = sql::chunk(row)?;
+                let is_new = chunk.chunk == 0;
                 if is_new && bytes >= bytes_max && !run.pages.is_empty() {
-                    run.next = Some(piece.page);
+                    run.next = Some(chunk.page);
                     break;
                 }
-                bytes += piece.text.len() + if is_new { PAGE_OVERHEAD } else { 0 };
-                after = (i64::from(piece.page), i64::from(piece.piece));
-                join(&mut run.pages, piece);
+                bytes += chunk.text.len() + if is_new { PAGE_OVERHEAD } else { 0 };
+                after = (i64::from(chunk.page), i64::from(chunk.chunk));
+                join(&mut run.pages, chunk);
             }
-            if run.next.is_some() || rows.len() < sql::PIECES_READ as usize {
+            if run.next.is_some() || rows.len() < sql::CHUNKS_PER_QUERY as usize {
                 break;
             }
         }
@@ -129,18 +134,18 @@ impl Documents {
         Ok(run)
     }
 
-    /// The text in pieces of bounded size, in order, after the one with the given page and number.
+    /// The text in chunks of bounded size, in order, after the one with the given page and number.
     /// None left is the end. Each call sees its own moment: a file that is read anew in between
     /// shows in its `job_id`.
-    pub async fn pieces(
+    pub async fn chunks(
         &self,
         id: &str,
         after: Option<(u32, u32)>,
     ) -> Result<Vec<PageChunk>, Fault> {
         check_id(id)?;
-        let after = after.map_or((0, -1), |(page, piece)| (i64::from(page), i64::from(piece)));
-        let rows = self.db.fetch_all(sql::pieces(id, after, u32::MAX)).await?;
-        rows.iter().map(sql::piece).collect()
+        let after = after.map_or((0, -1), |(page, chunk)| (i64::from(page), i64::from(chunk)));
+        let rows = self.db.fetch_all(sql::chunks(id, after, u32::MAX)).await?;
+        rows.iter().map(sql::chunk).collect()
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use testkit::on_every_engine;
 use tokio::task::JoinSet;
 
-use super::{World, keep, receive, visibility};
+use super::{World, receive, store, visibility};
 use crate::{Documents, FileFilter, UploadLimits, UploadMetadata};
 
 const TASKS: usize = 6;
@@ -17,7 +17,7 @@ const ROUNDS: usize = 8;
 async fn round(documents: &Documents, db: &store::Db, owner: &str, content: &str) {
     let receipt = receive(documents, owner, "a.txt", content.as_bytes()).await.unwrap();
     let about = UploadMetadata::default();
-    let kept = keep(documents, db, owner, &about, vec![receipt]).await.unwrap();
+    let kept = store(documents, db, owner, &about, vec![receipt]).await.unwrap();
     let file = &kept[0].file;
     // As long as there is a record, there is the content, whatever the others do.
     let read = tokio::fs::read(documents.path(file).unwrap()).await.unwrap();
@@ -72,7 +72,7 @@ async fn a_release_waits_for_an_upload_that_has_begun_to_keep() {
         let hash = receipt.hash();
         let mut tx = db.begin().await.unwrap();
         let about = UploadMetadata::default();
-        let kept = world.documents.keep(&mut tx, "user:1", &about, vec![receipt]).await.unwrap();
+        let kept = world.documents.store(&mut tx, "user:1", &about, vec![receipt]).await.unwrap();
         let mut releases = JoinSet::new();
         for _ in 0..4 {
             let (documents, hash) = (world.documents.clone(), hash.clone());
@@ -104,7 +104,7 @@ async fn batches_with_the_same_files_in_another_order_do_not_wait_for_each_other
                     let receipt = receive(&documents, &owner, "a.txt", text.as_bytes()).await;
                     receipts.push(receipt.unwrap());
                 }
-                keep(&documents, &db, &owner, &UploadMetadata::default(), receipts)
+                store(&documents, &db, &owner, &UploadMetadata::default(), receipts)
                     .await
                     .unwrap()
                     .len()

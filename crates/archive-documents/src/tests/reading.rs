@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use testkit::on_every_engine;
 
 use super::World;
-use crate::page::PIECE;
+use crate::page::CHUNK_BYTES;
 use crate::{ExtractionResult, FileRecord, FileStatus, PageRecord, PagesWritten};
 
 fn page(number: u32, text: &str) -> PageRecord {
@@ -76,7 +76,7 @@ async fn only_the_latest_job_says_how_reading_ended() {
             documents.finish(&mut tx, &id, "job-3", &reading).await.err(),
             documents.set_status(&mut tx, &id, FileStatus::Failed).await.err(),
             documents.set_case(&mut tx, &id, None).await.err(),
-            documents.put_pages(&mut tx, &id, [page(1, "late")]).await.err(),
+            documents.replace_pages(&mut tx, &id, [page(1, "late")]).await.err(),
             documents.delete(&mut tx, &id).await.err(),
         ];
         assert!(gone.iter().all(|it| it.as_ref().unwrap().code() == "file_not_found"));
@@ -93,11 +93,11 @@ async fn pages_are_replaced_together_and_read_in_pieces() {
         let other = world.upload("user:1", "b.txt", "other").await.id;
         let old: Vec<PageRecord> = (1..=500).map(|it| page(it, "старый текст")).collect();
         // Longer than one answer holds.
-        let long = "слово € ".repeat(PIECE);
+        let long = "слово € ".repeat(CHUNK_BYTES);
         let new = [page(1, &long), page(2, ""), page(3, "end\0.")];
         for (id, pages) in [(&other, &old[..1]), (&id, &old[..]), (&id, &new[..])] {
             let mut tx = db.begin().await.unwrap();
-            let written = documents.put_pages(&mut tx, id, pages).await.unwrap();
+            let written = documents.replace_pages(&mut tx, id, pages).await.unwrap();
             tx.commit().await.unwrap();
             let bytes = pages.iter().map(|it| it.page.text.len() as u64).sum();
             assert_eq!(written, PagesWritten { pages: pages.len() as u64, bytes });
@@ -116,17 +116,17 @@ async fn pages_are_replaced_together_and_read_in_pieces() {
 
         let (mut joined, mut after) = (Vec::new(), None);
         loop {
-            let pieces = documents.pieces(&id, after).await.unwrap();
-            let Some(last) = pieces.last() else { break };
-            after = Some((last.page, last.piece));
-            assert!(pieces.iter().map(|it| it.text.len()).sum::<usize>() <= 4 << 20);
-            pieces.into_iter().for_each(|it| crate::page::join(&mut joined, it));
+            let chunks = documents.chunks(&id, after).await.unwrap();
+            let Some(last) = chunks.last() else { break };
+            after = Some((last.page, last.chunk));
+            assert!(chunks.iter().map(|it| it.text.len()).sum::<usize>() <= 4 << 20);
+            chunks.into_iter().for_each(|it| crate::page::join(&mut joined, it));
         }
         same(&joined, &expected);
 
         world.delete(&id).await;
-        assert!(documents.pieces(&id, None).await.unwrap().is_empty());
-        assert_eq!(documents.pieces(&other, None).await.unwrap().len(), 1);
+        assert!(documents.chunks(&id, None).await.unwrap().is_empty());
+        assert_eq!(documents.chunks(&other, None).await.unwrap().len(), 1);
     })
     .await;
 }
@@ -143,7 +143,7 @@ async fn runs_of_pages_make_the_whole() {
     let texts = proptest::strategy::ValueTree::current(&texts);
     let pages: Vec<PageRecord> = (1..).zip(&texts).map(|(at, text)| page(at, text)).collect();
     let mut tx = db.begin().await.unwrap();
-    world.documents.put_pages(&mut tx, &id, pages.clone()).await.unwrap();
+    world.documents.replace_pages(&mut tx, &id, pages.clone()).await.unwrap();
     tx.commit().await.unwrap();
     for bytes_max in [0, 1, 1_000, 20_000, usize::MAX] {
         let (mut read, mut next) = (Vec::new(), Some(1));
@@ -167,20 +167,20 @@ async fn traces_of_a_file_are_told_once_and_only_while_there_is_one() {
             world.upload("user:1", "b.txt", "two").await.id,
         );
         let mut tx = db.begin().await.unwrap();
-        world.documents.note_trace(&mut tx, &one, "old").await.unwrap();
+        world.documents.link_quoting_job(&mut tx, &one, "old").await.unwrap();
         world.clock.advance(Duration::from_hours(24 * 46));
         for (file, job) in [(&one, "test"), (&one, "other"), (&two, "test")] {
-            world.documents.note_trace(&mut tx, file, job).await.unwrap();
+            world.documents.link_quoting_job(&mut tx, file, job).await.unwrap();
         }
         tx.commit().await.unwrap();
         let mut tx = db.begin().await.unwrap();
-        let mut told = world.documents.take_traces(&mut tx, &one).await.unwrap();
+        let mut told = world.documents.take_quoting_jobs(&mut tx, &one).await.unwrap();
         told.sort();
         assert_eq!(told, ["other", "test"]);
-        assert!(world.documents.take_traces(&mut tx, &one).await.unwrap().is_empty());
-        assert_eq!(world.documents.take_traces(&mut tx, &two).await.unwrap(), ["test"]);
+        assert!(world.documents.take_quoting_jobs(&mut tx, &one).await.unwrap().is_empty());
+        assert_eq!(world.documents.take_quoting_jobs(&mut tx, &two).await.unwrap(), ["test"]);
         world.documents.delete(&mut tx, &two).await.unwrap();
-        let refused = world.documents.note_trace(&mut tx, &two, "late").await.unwrap_err();
+        let refused = world.documents.link_quoting_job(&mut tx, &two, "late").await.unwrap_err();
         assert_eq!(refused.code(), "file_not_found");
     })
     .await;

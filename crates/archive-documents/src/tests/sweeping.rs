@@ -20,7 +20,7 @@ async fn a_sweep_removes_what_the_dead_left_and_nothing_else() {
         let receipt = world.receive("user:1", "b.txt", b"renamed").await.unwrap();
         let mut tx = db.begin().await.unwrap();
         let about = UploadMetadata::default();
-        world.documents.keep(&mut tx, "user:1", &about, vec![receipt]).await.unwrap();
+        world.documents.store(&mut tx, "user:1", &about, vec![receipt]).await.unwrap();
         drop(tx);
         // Killed after a delete was committed, before the content went.
         let deleted = world.upload("user:1", "c.txt", "deleted").await;
@@ -41,7 +41,7 @@ async fn a_sweep_removes_what_the_dead_left_and_nothing_else() {
         assert_eq!(world.documents.sweep().await.unwrap(), SweepReport::default());
         receiver.write(b"here").await.unwrap();
         let receiver = receiver.finish().await.unwrap();
-        let files = world.keep("user:1", &about, vec![receiver, waiting]).await;
+        let files = world.store("user:1", &about, vec![receiver, waiting]).await;
         let mut paths = vec![world.documents.path(&kept).unwrap(), stranger];
         paths.extend(files.iter().map(|it| world.documents.path(&it.file).unwrap()));
         paths.sort();

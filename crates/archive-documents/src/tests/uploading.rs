@@ -7,7 +7,7 @@ use fault::Kind;
 use testkit::on_every_engine;
 use tokio::io::AsyncReadExt as _;
 
-use super::{World, keep};
+use super::{World, store};
 use crate::{Documents, FileRecord, FileStatus, UploadLimits, UploadMetadata};
 
 const HELLO: &str = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
@@ -24,7 +24,7 @@ async fn a_record_says_what_was_sent_and_the_content_comes_back() {
             tags: vec!["a".to_owned(), "quoted \"б\"".to_owned()],
             description: Some("first\0 batch".to_owned()),
         };
-        let kept = world.keep("user:1", &about, vec![small, large]).await;
+        let kept = world.store("user:1", &about, vec![small, large]).await;
         let expected = FileRecord {
             id: kept[0].file.id.clone(),
             owner: "user:1".to_owned(),
@@ -61,15 +61,15 @@ async fn the_same_content_is_on_the_disk_once_and_goes_with_its_last_record() {
         let world = World::new(db).await;
         let first = world.receive("user:1", "a.txt", b"hello").await.unwrap();
         let again = world.receive("user:1", "b.txt", b"hello").await.unwrap();
-        let mine = world.keep("user:1", &UploadMetadata::default(), vec![first, again]).await;
+        let mine = world.store("user:1", &UploadMetadata::default(), vec![first, again]).await;
         let theirs = world.receive("user:2", "c.txt", b"hello").await.unwrap();
-        let theirs = world.keep("user:2", &UploadMetadata::default(), vec![theirs]).await;
+        let theirs = world.store("user:2", &UploadMetadata::default(), vec![theirs]).await;
         // The second of the batch had the first before it; what user:1 has is not told to user:2.
         let before = [&mine[0], &mine[1], &theirs[0]].map(|it| it.stored_before);
         assert_eq!(before, [false, true, false]);
         let third = world.receive("user:1", "d.txt", b"hello").await.unwrap();
         assert!(
-            world.keep("user:1", &UploadMetadata::default(), vec![third]).await[0].stored_before
+            world.store("user:1", &UploadMetadata::default(), vec![third]).await[0].stored_before
         );
         assert_eq!(world.on_disk().len(), 1);
         world.delete(&mine[0].file.id).await;
@@ -99,7 +99,7 @@ async fn a_batch_that_is_not_committed_leaves_no_record() {
         let hash = receipt.hash();
         let mut tx = db.begin().await.unwrap();
         let about = UploadMetadata::default();
-        let kept = world.documents.keep(&mut tx, "user:1", &about, vec![receipt]).await.unwrap();
+        let kept = world.documents.store(&mut tx, "user:1", &about, vec![receipt]).await.unwrap();
         drop(tx);
         let found = world.documents.find(&kept[0].file.id).await;
         assert_eq!(found.unwrap_err().code(), "file_not_found");
@@ -163,13 +163,13 @@ async fn an_owner_stores_so_much_and_a_file_is_so_large() {
         assert_eq!(refused.code(), "file_too_large");
         assert!(world.on_disk().is_empty());
         let first = world.receive("user:1", "a.txt", b"1234567890").await.unwrap();
-        world.keep("user:1", &about, vec![first]).await;
+        world.store("user:1", &about, vec![first]).await;
         let second = world.receive("user:1", "b.txt", b"123456").await.unwrap();
-        let refused = keep(&world.documents, db, "user:1", &about, vec![second]).await;
+        let refused = store(&world.documents, db, "user:1", &about, vec![second]).await;
         let refused = refused.unwrap_err();
         assert_eq!((refused.kind(), refused.code()), (Kind::Invalid, "quota_exceeded"));
         let third = world.receive("user:1", "b.txt", b"12345").await.unwrap();
-        world.keep("user:1", &about, vec![third]).await;
+        world.store("user:1", &about, vec![third]).await;
         // Full: a further file is not even read.
         let refused = world.documents.begin("user:1", "c.txt").await.err().unwrap();
         assert_eq!(refused.code(), "quota_exceeded");

@@ -14,8 +14,8 @@ use crate::collector::Collector;
 use crate::collector::names::{invalid, sku_problem, text_problem};
 use crate::collector::tick::amount;
 use crate::csv::Table;
-use crate::json_reply::JsonReply;
 use crate::storage::products::{self, Product};
+use contract::JsonReply;
 
 pub(crate) const ROWS_MAX: usize = 100_000;
 /// Problems that are told one by one; the rest are counted.

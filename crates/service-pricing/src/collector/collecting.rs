@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::collector::names::reach;
 use crate::collector::{Collector, KIND};
-use crate::json_reply::JsonReply;
+use contract::JsonReply;
 
 const ATTEMPTS: u32 = 3;
 
@@ -44,7 +44,7 @@ pub(super) async fn start(cx: Cx<Collector>, errand: JobPayload) -> Result<JsonR
     let pushed = cx.service.jobs.push(job).await?;
     let id = pushed.job.id;
     let text = format!("Collecting {sku} in {market} from {connector}, depth {depth}: job {id}");
-    Ok(JsonReply::new(begun(&id, &errand), text).begun(&id))
+    Ok(JsonReply::new(begun(&id, &errand), text).with_job(&id))
 }
 
 /// The answer to `start_collection`.

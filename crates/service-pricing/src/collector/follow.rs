@@ -10,7 +10,7 @@ use jobs::JobState;
 use crate::collector::collecting::{JobPayload, begun, describe, line, unknown};
 use crate::collector::names::reach;
 use crate::collector::{Collector, KIND};
-use crate::json_reply::JsonReply;
+use contract::JsonReply;
 
 pub(super) async fn collecting(cx: Cx<Collector>, ask: JobQuery) -> Result<JobReport, Fault> {
     let jobs = &cx.service.jobs;

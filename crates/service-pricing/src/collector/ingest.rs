@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::collector::Collector;
 use crate::collector::names::invalid;
 use crate::collector::tick::{self, Usual};
-use crate::json_reply::JsonReply;
+use contract::JsonReply;
 
 #[derive(Deserialize)]
 pub(super) struct Args {

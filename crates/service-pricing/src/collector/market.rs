@@ -10,8 +10,8 @@ use crate::collector::Collector;
 use crate::collector::names::{invalid, reach};
 use crate::collector::tick::AHEAD_MS;
 use crate::features::{self, Features};
-use crate::json_reply::JsonReply;
 use crate::storage::ticks;
+use contract::JsonReply;
 
 #[derive(Deserialize)]
 pub(super) struct Args {

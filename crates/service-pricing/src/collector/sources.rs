@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::collector::Collector;
 use crate::connectors::Standing;
-use crate::json_reply::JsonReply;
 use crate::service_info::Nothing;
 use crate::storage::sources;
+use contract::JsonReply;
 
 pub(super) async fn call(cx: Cx<Collector>, _: Nothing) -> Result<JsonReply, Fault> {
     let checks = sources::checks(&cx.service.db).await?;

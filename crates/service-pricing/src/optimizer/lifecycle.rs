@@ -5,10 +5,10 @@ use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::json_reply::JsonReply;
 use crate::optimizer::asking::MARKET;
 use crate::optimizer::{Optimizer, wire};
 use crate::storage::proposals::{self, Deed, Kept};
+use contract::JsonReply;
 
 #[derive(Deserialize)]
 pub(crate) struct Which {

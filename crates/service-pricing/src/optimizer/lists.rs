@@ -6,11 +6,11 @@ use fault::Fault;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::json_reply::JsonReply;
 use crate::optimizer::asking::{self, MARKET};
 use crate::optimizer::{Optimizer, wire};
 use crate::storage::audit;
 use crate::storage::proposals::{self, Search, Status};
+use contract::JsonReply;
 
 #[derive(Deserialize)]
 pub(crate) struct Wanted {

@@ -7,13 +7,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::collector::names;
-use crate::json_reply::JsonReply;
 use crate::optimizer::Optimizer;
 use crate::optimizer::asking::{self, MARKET};
 use crate::storage::audit::{self, Entry};
 use crate::storage::policies::{self, Reaches};
 use crate::storage::products;
 use crate::storage::switch::{self, Switch};
+use contract::JsonReply;
 
 const CATEGORY_CHARS_MAX: usize = 200;
 

@@ -9,10 +9,10 @@ use pricing_engine::{Ask, Mode, Proposal};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::json_reply::JsonReply;
 use crate::optimizer::asking::{self, Asked};
 use crate::optimizer::{Optimizer, wire};
 use crate::storage::proposals::{self, Deed, Kept, Status};
+use contract::JsonReply;
 
 const NOT_KEPT: &str = "a dry run: this proposal was not kept and cannot be applied";
 const MAY_NOT_APPLY: &str =

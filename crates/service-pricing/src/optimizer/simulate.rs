@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use crate::collector::names;
 use crate::evidence;
-use crate::json_reply::JsonReply;
 use crate::optimizer::{Optimizer, asking};
 use crate::storage::{policies, products};
+use contract::JsonReply;
 
 /// The longest window, in days; beyond it a market is another one.
 const DAYS_MAX: i64 = 1_830;

@@ -1,0 +1,51 @@
+//! A reply that is one JSON object and a readable text, for contracts whose tools answer with JSON.
+
+use serde_json::Value;
+
+use crate::reply::Reply;
+
+/// A JSON result with a text for clients that show no structured content.
+#[derive(Debug)]
+pub struct JsonReply {
+    json: Value,
+    text: String,
+    job: Option<String>,
+    has_json_tool_text: bool,
+}
+
+impl JsonReply {
+    /// A finished reply: `json` is the tool result and `text` its readable form.
+    pub fn new(json: Value, text: impl Into<String>) -> Self {
+        Self { json, text: text.into(), job: None, has_json_tool_text: false }
+    }
+
+    /// Names the job that continues after this reply.
+    #[must_use]
+    pub fn with_job(self, job: &str) -> Self {
+        Self { job: Some(job.to_owned()), ..self }
+    }
+
+    /// Sends the JSON as the tool text too, for contracts whose clients parse that text.
+    #[must_use]
+    pub fn with_json_tool_text(self) -> Self {
+        Self { has_json_tool_text: true, ..self }
+    }
+}
+
+impl Reply for JsonReply {
+    fn result(&self) -> Value {
+        self.json.clone()
+    }
+
+    fn text(&self) -> String {
+        self.text.clone()
+    }
+
+    fn tool_text(&self) -> String {
+        if self.has_json_tool_text { self.json.to_string() } else { self.text.clone() }
+    }
+
+    fn job(&self) -> Option<&str> {
+        self.job.as_deref()
+    }
+}

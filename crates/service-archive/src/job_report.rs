@@ -1,0 +1,234 @@
+//! A job of the archive as its callers see it: status word, progress, result, failure; and how a
+//! job is cancelled. Shared by the job tools and the task follower.
+
+use archive_accounts::Visibility;
+use archive_drafts::Category;
+use archive_insights::Insight;
+use contract::JsonReply;
+use fault::{Fault, Kind};
+use jobs::{Job, JobState};
+use serde_json::{Value, json};
+
+use crate::access::file_of;
+use crate::clip::clip;
+use crate::processing::ProcessSummary;
+use crate::{Archive, INTEGRITY, integrity, wire};
+
+/// Insights in one status reply.
+const INSIGHTS_SHOWN: usize = 50;
+/// Insights of a file that are read to find them.
+const INSIGHTS_READ: u32 = 1000;
+const TEXT_MAX: usize = 16_000;
+
+/// A test that ran inside its call is over at once: its job carries the results from the start.
+pub(crate) fn is_over(job: &Job) -> bool {
+    job.state.is_finished() || results_in_payload(job).is_some()
+}
+
+/// The results in the payload of a test that ran inside its call.
+fn results_in_payload(job: &Job) -> Option<Value> {
+    let is_test = job.kind == INTEGRITY;
+    job.payload_as::<integrity::TestPayload>().ok().filter(|_| is_test).and_then(|it| it.results)
+}
+
+/// The results of a test that is over.
+pub(crate) fn results_of(job: &Job) -> Result<Value, Fault> {
+    Ok(results_in_payload(job).or(job.result_as()?).unwrap_or_else(|| json!({})))
+}
+
+pub(crate) fn status_word(job: &Job) -> &'static str {
+    match job.state {
+        _ if results_in_payload(job).is_some() => "completed",
+        JobState::Queued => "queued",
+        JobState::Running => "processing",
+        JobState::Completed => "completed",
+        JobState::Failed | JobState::Cancelled => "failed",
+    }
+}
+
+/// In percent; 100 only when the job is completed.
+pub(crate) fn progress(job: &Job) -> u64 {
+    if status_word(job) == "completed" { 100 } else { job.progress.done.min(99) }
+}
+
+impl Archive {
+    /// The reply of `arkiver_job_status`.
+    pub(crate) async fn job_report(
+        &self,
+        visibility: &Visibility,
+        job: &Job,
+    ) -> Result<JsonReply, Fault> {
+        let mut json = json!({ "success": true, "jobId": job.id, "status": status_word(job),
+            "progress": progress(job), "fileId": file_of(job)? });
+        wire::put(&mut json, "startedAt", job.started_at.map(|it| it.to_rfc3339_millis()));
+        wire::put(&mut json, "completedAt", job.finished_at.map(|it| it.to_rfc3339_millis()));
+        let mut text = format!("Job {}: {}, {} %.", job.id, status_word(job), progress(job));
+        let message = match status_word(job) {
+            "queued" => "waiting for its turn; ask again in 5 s, or with waitSeconds".to_owned(),
+            "processing" => {
+                let note = job.progress.note.as_deref().unwrap_or("at work");
+                format!("{note}; ask again in 3 s, or with waitSeconds")
+            }
+            "completed" => {
+                let (mut result, shown) = self.result(visibility, job).await?;
+                let message = take_note(&mut result).unwrap_or_else(|| "completed".to_owned());
+                json["result"] = result;
+                text.push_str(&shown);
+                message
+            }
+            _ => {
+                let error = error(job);
+                text.push_str(&format!(" {}", error["message"].as_str().unwrap_or_default()));
+                json["error"] = error;
+                let cancelled = job.state == JobState::Cancelled;
+                let message = if cancelled {
+                    "start it again when it is wanted"
+                } else {
+                    "start it again once the reason is gone"
+                };
+                message.to_owned()
+            }
+        };
+        json["message"] = Value::from(message);
+        Ok(wire::reply(json, text))
+    }
+
+    /// The result and its readable text.
+    pub(crate) async fn result(
+        &self,
+        visibility: &Visibility,
+        job: &Job,
+    ) -> Result<(Value, String), Fault> {
+        if job.kind == INTEGRITY {
+            let results = results_of(job)?;
+            let text = integrity::results_text(&results);
+            let took = job.started_at.zip(job.finished_at);
+            let seconds = took.map_or(0.0, |(from, to)| (to.0 - from.0).max(0) as f64 / 1000.0);
+            let metadata = json!({ "processingTime": seconds, "extractorsUsed": [],
+                "processorsUsed": ["integrity"] });
+            let json = json!({ "insights": [], "metadata": metadata, "integrity": results });
+            return Ok((json, text));
+        }
+        let summary: ProcessSummary = job.result_as()?.unwrap_or_default();
+        let file_id = file_of(job)?;
+        let mut insights = self.insights_of_job(visibility, &file_id, &job.id).await?;
+        insights.truncate(INSIGHTS_SHOWN);
+        let mut text = format!(
+            " {} pages, {} words, {} insights in {} s.",
+            summary.page_count, summary.word_count, summary.insights, summary.processing_time
+        );
+        for problem in summary.problems.iter().take(5) {
+            text.push_str(&format!("\nProblem: {problem}"));
+        }
+        for insight in &insights {
+            text.push_str(&insight_line(insight));
+            if text.len() > TEXT_MAX {
+                break;
+            }
+        }
+        let mut metadata = serde_json::to_value(&summary).map_err(Fault::internal)?;
+        if let Some(metadata) = metadata.as_object_mut() {
+            metadata.remove("insights");
+        }
+        let shown: Vec<Value> =
+            insights.iter().map(|it| wire::insight(it, None, visibility)).collect();
+        let mut json = json!({ "insights": shown, "insightsTotal": summary.insights,
+            "metadata": metadata });
+        if insights.is_empty() && summary.insights > 0 {
+            json["note"] =
+                Value::from("the file was deleted or processed again, and these insights with it");
+        } else if (insights.len() as u64) < summary.insights {
+            let call = json!({ "filters": { "fileId": file_id },
+                "sort": { "field": "createdAt", "order": "asc" },
+                "pagination": { "limit": 100, "offset": 0 } });
+            let more = format!("all of them: arkiver_query_insights {call}");
+            text.push_str(&format!("\nFor {more}"));
+            json["more"] = Value::from(more);
+        }
+        Ok((json, text))
+    }
+
+    /// The insights a job insights of a file and that still exist, by category, most confident first.
+    async fn insights_of_job(
+        &self,
+        visibility: &Visibility,
+        file_id: &str,
+        job_id: &str,
+    ) -> Result<Vec<Insight>, Fault> {
+        let (all, _) = self.insights.list_by_file(visibility, file_id, INSIGHTS_READ).await?;
+        let mut insights: Vec<Insight> =
+            all.into_iter().filter(|it| it.job_id.as_deref() == Some(job_id)).collect();
+        let rank = |it: &Insight| {
+            let place = |known: &Category| Some(known.word()) == it.category.as_deref();
+            Category::ALL.iter().position(place).unwrap_or(usize::MAX)
+        };
+        insights.sort_by(|one, other| {
+            rank(one).cmp(&rank(other)).then(other.confidence.total_cmp(&one.confidence))
+        });
+        Ok(insights)
+    }
+}
+
+/// Moves the note out of a result; the note becomes the message of the reply.
+pub(crate) fn take_note(result: &mut Value) -> Option<String> {
+    let note = result.as_object_mut()?.remove("note")?;
+    note.as_str().map(ToOwned::to_owned)
+}
+
+/// One line about an insight.
+pub(crate) fn insight_line(it: &Insight) -> String {
+    let category = it.category.as_deref().unwrap_or("insight");
+    let page = it.page.map(|page| format!(", page {page}")).unwrap_or_default();
+    format!("\n- [{category}] {} ({:.2}{page}) {}", clip(&it.title, 200), it.confidence, it.id)
+}
+
+/// Why a job did not complete: a code and a sentence.
+pub(crate) fn failure_reason(job: &Job) -> (&str, &str) {
+    match (&job.error, job.state) {
+        (_, JobState::Cancelled) => ("cancelled", "the job was cancelled"),
+        (Some(error), _) => (error.code.as_str(), error.message.as_str()),
+        (None, _) => ("unknown", "the job failed"),
+    }
+}
+
+fn error(job: &Job) -> Value {
+    let (reason, message) = failure_reason(job);
+    let code = if reason.starts_with("store_") { "DATABASE_ERROR" } else { "PROCESSING_FAILED" };
+    json!({ "code": code, "message": message, "details": { "reason": reason,
+        "attempts": job.attempt } })
+}
+
+impl Archive {
+    /// Cancels a queued job, or asks a running one to stop. A job that is over is a conflict.
+    pub(crate) async fn cancel_job(&self, job: &Job) -> Result<Job, Fault> {
+        if is_over(job) {
+            return Err(finished(job));
+        }
+        let job = match self.jobs.cancel(&job.id).await {
+            // The job ended between the check above and this call.
+            Err(fault) if fault.code() == "job_finished" => {
+                return Err(finished(&self.jobs.get(&job.id).await?));
+            }
+            cancelled => cancelled?,
+        };
+        if job.state == JobState::Cancelled {
+            self.reset_file(&job).await?;
+        }
+        Ok(job)
+    }
+
+    /// Restores the status of the file whose job was cancelled before it began.
+    async fn reset_file(&self, job: &Job) -> Result<(), Fault> {
+        if job.kind == INTEGRITY {
+            return Ok(());
+        }
+        let mut tx = self.db.begin().await?;
+        self.documents.stop_processing(&mut tx, &file_of(job)?, &job.id).await?;
+        tx.commit().await
+    }
+}
+
+fn finished(job: &Job) -> Fault {
+    let message = format!("job {} is {} already", job.id, status_word(job));
+    Fault::new(Kind::Conflict, "job_already_completed", message)
+}

@@ -1,0 +1,374 @@
+//! Processes one file: a child process extracts the text, rules turn it into insights, and one
+//! transaction stores both and completes the job. An interrupted run stores nothing.
+
+use std::sync::Arc;
+
+use archive_accounts::Accounts;
+use archive_documents::{Documents, ExtractionResult, FileFilter, FileRecord, PageRecord};
+use archive_drafts::{Category, Digest, Draft};
+use archive_extract::Child;
+use archive_insights::{Insights, NewInsight};
+use archive_text::PageText;
+use async_trait::async_trait;
+use clock::{Clock, Millis};
+use fault::Fault;
+use jobs::{JobContext, JobHandler, JobOutcome, StopReason};
+use llm::Model;
+use store::Db;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::spawn_blocking;
+use tokio_util::sync::CancellationToken;
+
+use crate::ExtractorCommand;
+use crate::processing::conflicts::{self, OtherFile};
+use crate::processing::insight_builder::InsightBuilder;
+use crate::processing::page_collector::{CollectedPages, PageCollector};
+use crate::processing::scratch::{self, ScratchFolder};
+use crate::processing::settings::{ExtractionMode, ProcessingSettings};
+use crate::processing::{ProcessPayload, ProcessSummary, summary};
+
+/// Files of the case that deep processing compares with, newest first.
+const OTHER_FILES_MAX: u32 = 50;
+/// Insights of one category and file that are compared.
+const COMPARED_MAX: u32 = 500;
+/// Problems in the result of a job; the record of the file has up to 200.
+const PROBLEMS_IN_RESULT: usize = 20;
+/// Progress in percent when the extraction and the analysis are done.
+const EXTRACTED: f64 = 60.0;
+const ANALYSED: f64 = 95.0;
+
+pub(crate) struct ProcessingJob {
+    pub(crate) db: Db,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) accounts: Accounts,
+    pub(crate) documents: Documents,
+    pub(crate) insights: Insights,
+    pub(crate) extractor: ExtractorCommand,
+    /// Writes the summary in deep processing.
+    pub(crate) model: Option<Arc<dyn Model>>,
+    /// As many permits as concurrent jobs. The worker already bounds jobs; a blocking thread cannot
+    /// be cancelled, so it holds its permit until it ends, also after its job was cancelled.
+    pub(crate) permits: Arc<Semaphore>,
+}
+
+#[async_trait]
+impl JobHandler for ProcessingJob {
+    async fn run(&self, context: JobContext) -> JobOutcome {
+        let payload: ProcessPayload = match context.payload() {
+            Ok(payload) => payload,
+            Err(fault) => return JobOutcome::Fail(fault),
+        };
+        // Cancelled on every return, so that the extracting thread kills its child process.
+        let halt = CancellationToken::new();
+        let _guard = halt.clone().drop_guard();
+        let stopping = context.stopping().clone();
+        let ended = tokio::select! {
+            biased;
+            stop = context.cancelled() => {
+                if stop == StopReason::Cancelled {
+                    self.record_cancellation(&context, &payload).await;
+                }
+                return JobOutcome::Cancelled;
+            }
+            () = stopping.cancelled() => return JobOutcome::Release,
+            ended = self.process(&context, &payload, &halt) => ended,
+        };
+        match ended {
+            Ok(()) => JobOutcome::Committed,
+            // The file was deleted, or another job or worker owns it.
+            Err(fault)
+                if matches!(fault.code(), "file_not_found" | "superseded" | "lease_lost") =>
+            {
+                JobOutcome::Cancelled
+            }
+            Err(fault) => {
+                let outcome = JobOutcome::from(fault);
+                self.record_failure(&context, &payload, &outcome).await;
+                outcome
+            }
+        }
+    }
+}
+
+impl ProcessingJob {
+    async fn process(
+        &self,
+        context: &JobContext,
+        payload: &ProcessPayload,
+        halt: &CancellationToken,
+    ) -> Result<(), Fault> {
+        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(Fault::internal)?;
+        let permit = Arc::new(permit);
+        let began = self.clock.now();
+        let file = self.documents.find(&payload.file_id).await?;
+        let settings = &payload.settings;
+        let collected = self.extract(context, &file, settings, halt).await?;
+        if !collected.has_text() {
+            return Err(collected.failure());
+        }
+        let CollectedPages { pages, problems, extractors, ocr_pages, .. } = collected;
+        let pages = Arc::new(pages);
+        let mut work =
+            FileInProgress { context, file: &file, settings, pages: &pages, problems, permit };
+        context.progress(EXTRACTED as u64, Some(100), Some("read; finding what it says"));
+        let others = self.other_files(&work).await?;
+        let (digest, pages_read, words) = work.analyse(others).await?;
+        context.progress(ANALYSED as u64, Some(100), Some("understood"));
+        let mut new = work.insights(digest.drafts);
+        let mut processors: Vec<String> = strings(&digest.processors);
+        if let Some(summed) = self.summary(&mut work).await? {
+            new.push(summed);
+            processors.push("model-summary".to_owned());
+        }
+        let summary = ProcessSummary {
+            page_count: pages.len() as u64,
+            word_count: words,
+            processing_time: seconds(began, self.clock.now()),
+            extractors_used: strings(&extractors),
+            processors_used: processors,
+            extraction_mode: settings.extraction_mode.word().to_owned(),
+            pages_read: pages_read as u64,
+            ocr_pages: u64::from(ocr_pages),
+            problems: work.problems.iter().take(PROBLEMS_IN_RESULT).cloned().collect(),
+            insights: new.len() as u64,
+        };
+        self.store(&work, new, &summary).await
+    }
+
+    /// One transaction for the pages, the insights, the status of the file and the end of the job.
+    async fn store(
+        &self,
+        work: &FileInProgress<'_>,
+        mut new: Vec<NewInsight>,
+        summary: &ProcessSummary,
+    ) -> Result<(), Fault> {
+        let (context, id) = (work.context, &work.file.id);
+        let mut tx = self.db.begin().await?;
+        context.fence().ensure_held(&mut tx).await?;
+        // The file may have moved to another case meanwhile.
+        let file = self.documents.find_locked(&mut tx, id).await?;
+        for insight in &mut new {
+            insight.case_id.clone_from(&file.case_id);
+        }
+        let reading = ExtractionResult {
+            page_count: summary.page_count,
+            word_count: summary.word_count,
+            problems: work.problems.clone(),
+        };
+        self.documents.finish(&mut tx, id, context.id(), &reading).await?;
+        self.documents.replace_pages(&mut tx, id, work.pages.iter()).await?;
+        self.insights.replace_extracted(&mut tx, id, new).await?;
+        context.progress(100, Some(100), None);
+        context.fence().complete_in(&mut tx, summary).await?;
+        tx.commit().await
+    }
+
+    /// Extracts the text in a child process, supervised by a blocking thread.
+    async fn extract(
+        &self,
+        context: &JobContext,
+        file: &FileRecord,
+        settings: &ProcessingSettings,
+        halt: &CancellationToken,
+    ) -> Result<CollectedPages, Fault> {
+        let path = self.documents.path(file)?;
+        let (name, bytes, ocr) = (file.name.clone(), file.size, settings.ocr());
+        let child = Child {
+            program: self.extractor.program.clone(),
+            arguments: self.extractor.arguments.clone(),
+            scratch: scratch::job_folder(&self.extractor.scratch, context.id()),
+            languages: ocr.then(|| self.extractor.languages.clone()).filter(|it| !it.is_empty()),
+        };
+        let (limits, context, halt) = (settings.limits(), context.clone(), halt.clone());
+        let work = move || {
+            let _scratch = ScratchFolder::make(&child.scratch)?;
+            let mut collector = PageCollector::new(bytes, ocr);
+            let wanted = || !halt.is_cancelled();
+            archive_extract::isolated::read_while(
+                &child,
+                &path,
+                &name,
+                &limits,
+                &wanted,
+                &mut |event| {
+                    collector.apply(event);
+                    // Between 0 and 60.
+                    let percent = (collector.share() * EXTRACTED) as u64;
+                    context.progress(percent, Some(100), Some(&collector.progress_note()));
+                    std::ops::ControlFlow::Continue(())
+                },
+            );
+            Ok(collector.finish())
+        };
+        spawn_blocking(work).await.map_err(Fault::internal)?
+    }
+
+    /// The facts of the other files of the case, for deep processing.
+    async fn other_files(&self, work: &FileInProgress<'_>) -> Result<Vec<OtherFile>, Fault> {
+        let case = work.file.case_id.clone();
+        if work.settings.extraction_mode != ExtractionMode::Deep || case.is_none() {
+            return Ok(Vec::new());
+        }
+        let visibility = self.accounts.visibility(&work.file.owner).await?;
+        let filter = FileFilter { case_id: case, ..FileFilter::default() };
+        let (files, _) = self.documents.list(&visibility, &filter, OTHER_FILES_MAX, 0).await?;
+        let mut others = Vec::new();
+        for file in files.into_iter().filter(|it| it.id != work.file.id) {
+            let mut other = OtherFile { file_id: file.id, file_name: file.name, facts: Vec::new() };
+            for category in conflicts::COMPARED {
+                let ask = archive_insights::InsightQuery {
+                    file_id: Some(other.file_id.clone()),
+                    category: Some(category.word().to_owned()),
+                    limit: COMPARED_MAX,
+                    ..archive_insights::InsightQuery::default()
+                };
+                let found = self.insights.query(&visibility, &ask).await?;
+                let made = found.insights.into_iter().filter(|(it, _)| it.job_id.is_some());
+                other.facts.extend(made.map(|(it, _)| (category, it.fields.entities)));
+            }
+            others.push(other);
+        }
+        Ok(others)
+    }
+
+    /// The summary of a model, for deep processing with a model. A failure becomes a problem of the
+    /// file and does not fail the job.
+    async fn summary(&self, work: &mut FileInProgress<'_>) -> Result<Option<NewInsight>, Fault> {
+        let model =
+            self.model.as_ref().filter(|_| work.settings.extraction_mode == ExtractionMode::Deep);
+        let Some(model) = model else { return Ok(None) };
+        work.context.progress(ANALYSED as u64, Some(100), Some("summarising"));
+        let content = match summary::write(model.as_ref(), work.pages).await {
+            Ok(content) => content,
+            Err(fault) => {
+                work.problems.push(format!("no summary by {}: {fault}", model.name()));
+                return Ok(None);
+            }
+        };
+        let (pages, hash) = (Arc::clone(work.pages), work.file.hash.clone());
+        let check = move || summary::check(content, &pages, &hash);
+        let summed = spawn_blocking(check).await.map_err(Fault::internal)?;
+        Ok(Some(work.summary_insight(model.name(), summed)))
+    }
+
+    /// Restores the status of the file after a cancellation. A failure is only logged.
+    async fn record_cancellation(&self, context: &JobContext, payload: &ProcessPayload) {
+        let recorded = async {
+            let mut tx = self.db.begin().await?;
+            self.documents.stop_processing(&mut tx, &payload.file_id, context.id()).await?;
+            tx.commit().await
+        };
+        if let Err(fault) = recorded.await {
+            tracing::warn!(
+                file = payload.file_id,
+                "the cancellation of a job was not recorded: {fault}"
+            );
+        }
+    }
+
+    /// Marks the file as failed after its last attempt. A failure of this is only logged.
+    async fn record_failure(
+        &self,
+        context: &JobContext,
+        payload: &ProcessPayload,
+        outcome: &JobOutcome,
+    ) {
+        let last = context.job().attempt >= context.job().max_attempts;
+        let message = match outcome {
+            JobOutcome::Fail(fault) => fault.message(),
+            JobOutcome::Retry { fault, .. } if last => fault.message(),
+            _ => return,
+        };
+        let recorded = async {
+            let mut tx = self.db.begin().await?;
+            self.documents.fail(&mut tx, &payload.file_id, context.id(), message).await?;
+            tx.commit().await
+        };
+        if let Err(fault) = recorded.await {
+            tracing::warn!(
+                file = payload.file_id,
+                "the failure of a file was not recorded: {fault}"
+            );
+        }
+    }
+}
+
+/// One file that is being processed.
+struct FileInProgress<'a> {
+    context: &'a JobContext,
+    file: &'a FileRecord,
+    settings: &'a ProcessingSettings,
+    pages: &'a Arc<Vec<PageRecord>>,
+    problems: Vec<String>,
+    permit: Arc<OwnedSemaphorePermit>,
+}
+
+impl FileInProgress<'_> {
+    /// The drafts of the selected pages, the number of those pages, and the words of all pages.
+    async fn analyse(&mut self, others: Vec<OtherFile>) -> Result<(Digest, usize, u64), Fault> {
+        let (pages, settings) = (Arc::clone(self.pages), self.settings.clone());
+        let (permit, context) = (Arc::clone(&self.permit), self.context.clone());
+        let work = move || {
+            let _permit = permit;
+            let looked: Vec<PageText<'_>> = pages
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| settings.looks_at(*at, pages.len()))
+                .map(|(_, it)| it.text())
+                .collect();
+            let mut digest =
+                archive_drafts::read_watched(&looked, &settings.choice(), &mut |share| {
+                    let percent = (EXTRACTED + share * (ANALYSED - EXTRACTED)) as u64;
+                    context.progress(percent, Some(100), Some("finding what it says"));
+                });
+            let found = conflicts::conflicts(&digest.drafts, &others);
+            digest.drafts.extend(found);
+            let words = pages.iter().map(|it| archive_documents::count_words(&it.page.text)).sum();
+            (digest, looked.len(), words)
+        };
+        let done = spawn_blocking(work).await.map_err(Fault::internal)?;
+        if done.0.truncated {
+            self.problems.push("there is more in the file than is listed".to_owned());
+        }
+        Ok(done)
+    }
+
+    fn builder(&self) -> InsightBuilder<'_> {
+        InsightBuilder {
+            file: self.file,
+            job_id: self.context.id(),
+            categories: &self.settings.categories,
+            pages: self.pages,
+        }
+    }
+
+    fn insights(&self, drafts: Vec<Draft>) -> Vec<NewInsight> {
+        let builder = self.builder();
+        drafts.into_iter().map(|it| builder.insight(it)).collect()
+    }
+
+    fn summary_insight(&self, model: &str, summed: summary::Summary) -> NewInsight {
+        let builder = self.builder();
+        let draft = Draft {
+            category: Category::Summary,
+            title: crate::clip::clip(&format!("Summary of {} by {model}", self.file.name), 400),
+            content: summed.content,
+            tags: vec![Category::Summary.word().to_owned(), "model".to_owned()],
+            entities: serde_json::Map::new(),
+            citations: Vec::new(),
+            confidence: summed.score,
+            meaning: "written by a model and held against the text by rules: their score",
+            passages_total: u32::try_from(summed.passages.len()).unwrap_or(u32::MAX),
+            passages: summed.passages,
+        };
+        NewInsight { source_llm: model.to_owned(), ..builder.insight(draft) }
+    }
+}
+
+fn strings(words: &[&str]) -> Vec<String> {
+    words.iter().map(|it| (*it).to_owned()).collect()
+}
+
+fn seconds(from: Millis, to: Millis) -> f64 {
+    (to.0 - from.0).max(0) as f64 / 1000.0
+}

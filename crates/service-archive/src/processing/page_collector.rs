@@ -1,0 +1,450 @@
+//! Collects the events of the extraction into pages, numbered over the file and its attachments,
+//! and into readable problems. It opens no file; the child process does.
+
+use std::collections::BTreeMap;
+
+use archive_documents::PageRecord;
+use archive_extract::{Code, Event, ExtractedPage, Kind, Problem, Source};
+use archive_text::Page;
+use fault::{Fault, Kind as FaultKind};
+
+/// A longer page is split: a text file has no pages and up to 100 MB.
+const PAGE_BYTES_MAX: usize = 64 * 1024;
+/// Problems that are reported; the rest are counted.
+const PROBLEMS_MAX: usize = 50;
+const PROBLEM_CHARS_MAX: usize = 400;
+
+pub(crate) struct PageCollector {
+    pages: Vec<PageRecord>,
+    /// The file itself, and the attachments that are open.
+    open_parts: Vec<OpenPart>,
+    /// How often each part name was seen: a second attachment of one name becomes `name (2)`.
+    names: BTreeMap<String, u32>,
+    /// The page that may still get more text.
+    open: Option<PageRecord>,
+    problems: Vec<PageProblem>,
+    problems_more: usize,
+    /// The most serious problem, which is reported when no text was found.
+    worst: Option<(u8, String, Code)>,
+    kinds: Vec<Kind>,
+    ocr_pages: u32,
+    /// Whether OCR was requested.
+    ocr: bool,
+    file_bytes: u64,
+    seen_bytes: u64,
+}
+
+#[derive(Default)]
+struct OpenPart {
+    part: String,
+    total: Option<u32>,
+    done: u32,
+    bytes: u64,
+}
+
+/// One problem, and the pages that have it.
+struct PageProblem {
+    part: String,
+    pages: Option<(u32, u32)>,
+    message: String,
+}
+
+pub(crate) struct CollectedPages {
+    pub(crate) pages: Vec<PageRecord>,
+    pub(crate) problems: Vec<String>,
+    pub(crate) extractors: Vec<&'static str>,
+    pub(crate) ocr_pages: u32,
+    worst: Option<(u8, String, Code)>,
+}
+
+impl PageCollector {
+    pub(crate) fn new(file_bytes: u64, ocr: bool) -> Self {
+        Self {
+            pages: Vec::new(),
+            open_parts: vec![OpenPart::default()],
+            names: BTreeMap::new(),
+            open: None,
+            problems: Vec::new(),
+            problems_more: 0,
+            worst: None,
+            kinds: Vec::new(),
+            ocr_pages: 0,
+            ocr,
+            file_bytes,
+            seen_bytes: 0,
+        }
+    }
+
+    pub(crate) fn apply(&mut self, event: Event) {
+        if !matches!(event, Event::More(_)) {
+            self.close_page();
+        }
+        match event {
+            Event::Kind(kind) => {
+                if !self.kinds.contains(&kind) {
+                    self.kinds.push(kind);
+                }
+            }
+            Event::Metadata(..) => {}
+            Event::Total(pages) => {
+                if let Some(level) = self.open_parts.last_mut() {
+                    level.total = Some(pages);
+                }
+            }
+            Event::Page(page) => self.page(page),
+            Event::More(text) => self.append(&text),
+            Event::Problem(problem) => self.problem(&problem, None),
+            Event::Open { name, bytes } => self.open_part(&name, bytes),
+            Event::Close => {
+                if self.open_parts.len() > 1
+                    && let Some(level) = self.open_parts.pop()
+                    && self.open_parts.len() == 1
+                {
+                    // Base64 writes three bytes of an attachment as four characters.
+                    self.seen_bytes += level.bytes / 3 * 4;
+                }
+            }
+        }
+    }
+
+    fn open_part(&mut self, name: &str, bytes: u64) {
+        let above = self.open_parts.last().map_or("", |it| it.part.as_str());
+        let name = if name.trim().is_empty() { "attachment" } else { name.trim() };
+        let path = if above.is_empty() { name.to_owned() } else { format!("{above}/{name}") };
+        let times = self.names.entry(path.clone()).or_default();
+        *times += 1;
+        let part = if *times > 1 { format!("{path} ({times})") } else { path };
+        self.open_parts.push(OpenPart { part, bytes, ..OpenPart::default() });
+    }
+
+    fn page(&mut self, page: ExtractedPage) {
+        let ocr_confidence = match page.source {
+            Source::TextLayer => None,
+            Source::Ocr { confidence } => {
+                self.ocr_pages += 1;
+                Some(f64::from(confidence))
+            }
+        };
+        self.open_page(ocr_confidence);
+        self.append(&page.page.text);
+        if let Some(problem) = &page.problem {
+            let number = self.open.as_ref().map(|it| it.page.number);
+            self.problem(problem, number);
+        }
+    }
+
+    /// Opens the next page of the current part.
+    fn open_page(&mut self, ocr_confidence: Option<f64>) {
+        let Some(level) = self.open_parts.last_mut() else { return };
+        level.done += 1;
+        let number = u32::try_from(self.pages.len()).unwrap_or(u32::MAX).saturating_add(1);
+        self.open = Some(PageRecord {
+            page: Page { number, text: String::new() },
+            part: level.part.clone(),
+            part_page: level.done,
+            ocr_confidence,
+        });
+    }
+
+    fn append(&mut self, text: &str) {
+        if self.open_parts.len() == 1 {
+            self.seen_bytes += text.len() as u64;
+        }
+        let Some(open) = &mut self.open else { return };
+        // NUL: PostgreSQL rejects it in text, SQLite's string functions stop at it.
+        if text.contains('\0') {
+            open.page.text.push_str(&text.replace('\0', " "));
+        } else {
+            open.page.text.push_str(text);
+        }
+        while let Some(rest) = self.open.as_mut().and_then(|it| overflow(&mut it.page.text)) {
+            let ocr_confidence = self.open.as_ref().and_then(|it| it.ocr_confidence);
+            self.close_page();
+            self.open_page(ocr_confidence);
+            if let Some(open) = &mut self.open {
+                open.page.text = rest;
+            }
+        }
+    }
+
+    fn close_page(&mut self) {
+        if let Some(mut page) = self.open.take() {
+            // The text was split off a much larger buffer.
+            page.page.text.shrink_to_fit();
+            self.pages.push(page);
+        }
+    }
+
+    fn problem(&mut self, problem: &Problem, page: Option<u32>) {
+        let message = if problem.code == Code::NeedsOcr && !self.ocr {
+            "the page is a picture; process the file again with enableOCR: true".to_owned()
+        } else {
+            crate::clip::clip(&problem.message, PROBLEM_CHARS_MAX)
+        };
+        let rank = rank(problem.code);
+        if self.worst.as_ref().is_none_or(|(worst, ..)| rank > *worst) {
+            self.worst = Some((rank, message.clone(), problem.code));
+        }
+        let part = self.open_parts.last().map_or("", |it| it.part.as_str());
+        // The same problem on consecutive pages is reported once, with the page range.
+        if let Some(last) = self.problems.last_mut()
+            && let (Some((_, to)), Some(page)) = (&mut last.pages, page)
+            && last.message == message
+            && last.part == part
+            && *to + 1 == page
+        {
+            *to = page;
+        } else if self.problems.len() < PROBLEMS_MAX {
+            let pages = page.map(|page| (page, page));
+            self.problems.push(PageProblem { part: part.to_owned(), pages, message });
+        } else {
+            self.problems_more += 1;
+        }
+    }
+
+    /// The share of the file that was read, from 0 to 1: by pages if their number is known, else by
+    /// bytes.
+    pub(crate) fn share(&self) -> f64 {
+        let Some(root) = self.open_parts.first() else { return 0.0 };
+        let (done, all) = match root.total.filter(|total| *total > 0) {
+            Some(total) => (u64::from(root.done), u64::from(total)),
+            None => (self.seen_bytes, self.file_bytes.max(1)),
+        };
+        // Page and byte counts are far below 2^53.
+        (done as f64 / all as f64).clamp(0.0, 1.0)
+    }
+
+    /// The progress note: `page 3 of 10`.
+    pub(crate) fn progress_note(&self) -> String {
+        let page = self.pages.len() + usize::from(self.open.is_some());
+        match self.open_parts.first().and_then(|it| it.total) {
+            Some(total) if self.open_parts.len() == 1 => format!("page {page} of {total}"),
+            _ => format!("page {page}"),
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> CollectedPages {
+        self.close_page();
+        let mut problems: Vec<String> = self.problems.iter().map(PageProblem::text).collect();
+        if self.problems_more > 0 {
+            problems.push(format!("and {} more problems", self.problems_more));
+        }
+        let mut extractors: Vec<&'static str> =
+            self.kinds.iter().map(|it| extractor(*it)).collect();
+        if self.ocr_pages > 0 {
+            extractors.push("ocr");
+        }
+        CollectedPages {
+            pages: self.pages,
+            problems,
+            extractors,
+            ocr_pages: self.ocr_pages,
+            worst: self.worst,
+        }
+    }
+}
+
+impl PageProblem {
+    fn text(&self) -> String {
+        let pages = match self.pages {
+            None => String::new(),
+            Some((from, to)) if from == to => format!("page {from}: "),
+            Some((from, to)) => format!("pages {from} to {to}: "),
+        };
+        let part = if self.part.is_empty() { String::new() } else { format!("{}: ", self.part) };
+        format!("{part}{pages}{}", self.message)
+    }
+}
+
+impl CollectedPages {
+    pub(crate) fn has_text(&self) -> bool {
+        self.pages.iter().any(|it| !it.page.text.trim().is_empty())
+    }
+
+    /// Why the file has no text.
+    pub(crate) fn failure(&self) -> Fault {
+        let message =
+            self.worst.as_ref().map_or("there is no text in the file", |it| it.1.as_str());
+        // A child process that was killed may succeed on the next attempt.
+        let kind = match self.worst.as_ref().map(|it| it.2) {
+            Some(Code::Crashed) => FaultKind::Unavailable,
+            _ => FaultKind::Invalid,
+        };
+        Fault::new(kind, "processing_failed", format!("the file could not be read: {message}"))
+    }
+}
+
+/// Which problem to report for a file without text: a higher rank explains more.
+fn rank(code: Code) -> u8 {
+    match code {
+        Code::Encrypted => 9,
+        Code::Crashed => 8,
+        Code::TimedOut => 7,
+        Code::TooLarge | Code::TooManyPages | Code::TooManyEntries | Code::TooDeep => 6,
+        Code::NeedsOcr | Code::OcrFailed => 5,
+        Code::Truncated | Code::Malformed => 4,
+        Code::Unsupported | Code::NoUnicode => 3,
+        Code::Empty => 2,
+        Code::NameMismatch => 1,
+    }
+}
+
+fn extractor(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Pdf => "pdf",
+        Kind::Docx => "docx",
+        Kind::Doc => "doc",
+        Kind::Rtf => "rtf",
+        Kind::Text => "text",
+        Kind::Markdown => "markdown",
+        Kind::Eml => "eml",
+        Kind::Msg => "msg",
+        Kind::Png => "png",
+        Kind::Jpeg => "jpeg",
+        Kind::Tiff => "tiff",
+    }
+}
+
+/// Splits off the text beyond 64 KiB: at an empty line in the last quarter, else at a line end, else
+/// at a space.
+fn overflow(text: &mut String) -> Option<String> {
+    if text.len() <= PAGE_BYTES_MAX {
+        return None;
+    }
+    let end = text.floor_char_boundary(PAGE_BYTES_MAX);
+    let from = text.floor_char_boundary(PAGE_BYTES_MAX / 4 * 3);
+    let window = &text[from..end];
+    let cut = ["\n\n", "\n", " "]
+        .iter()
+        .find_map(|mark| window.rfind(mark).map(|at| from + at + mark.len()))
+        .unwrap_or(end);
+    Some(text.split_off(cut))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(number: u32, text: &str, problem: Option<Problem>) -> Event {
+        let page = Page { number, text: text.to_owned() };
+        Event::Page(ExtractedPage { page, source: Source::TextLayer, problem })
+    }
+
+    fn open(name: &str) -> Event {
+        Event::Open { name: name.to_owned(), bytes: 9 }
+    }
+
+    fn gathered(ocr: bool, events: impl IntoIterator<Item = Event>) -> CollectedPages {
+        let mut collector = PageCollector::new(1000, ocr);
+        for event in events {
+            collector.apply(event);
+        }
+        collector.finish()
+    }
+
+    #[test]
+    fn pages_are_numbered_over_the_attachments_and_parts_are_told_apart() {
+        let events = [
+            Event::Kind(Kind::Eml),
+            page(1, "body", None),
+            open("a.pdf"),
+            Event::Kind(Kind::Pdf),
+            page(1, "one", None),
+            page(2, "two", None),
+            Event::More(" more".to_owned()),
+            Event::Close,
+            open("b.eml"),
+            page(1, "inner", None),
+            open("a.pdf"),
+            page(1, "deep", None),
+            Event::Close,
+            Event::Close,
+            open("a.pdf"),
+            page(1, "again", None),
+        ];
+        let told = gathered(true, events);
+        let shown: Vec<(u32, &str, u32, &str)> = told
+            .pages
+            .iter()
+            .map(|it| (it.page.number, it.part.as_str(), it.part_page, it.page.text.as_str()))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                (1, "", 1, "body"),
+                (2, "a.pdf", 1, "one"),
+                (3, "a.pdf", 2, "two more"),
+                (4, "b.eml", 1, "inner"),
+                (5, "b.eml/a.pdf", 1, "deep"),
+                (6, "a.pdf (2)", 1, "again"),
+            ]
+        );
+        assert_eq!(told.extractors, ["eml", "pdf"]);
+    }
+
+    #[test]
+    fn a_problem_of_many_pages_is_told_once_and_says_what_to_do() {
+        let picture = || Some(Problem::new(Code::NeedsOcr, "install something"));
+        let pages = (1..=40).map(|at| page(at, "", picture()));
+        let told = gathered(false, pages);
+        assert_eq!(told.problems.len(), 1);
+        assert!(told.problems[0].starts_with("pages 1 to 40: "), "{:?}", told.problems);
+        assert!(told.problems[0].contains("enableOCR"), "{:?}", told.problems);
+        assert!(!told.has_text());
+        assert!(told.failure().message().contains("enableOCR"));
+        let with = gathered(true, [page(1, "", picture())]);
+        assert!(with.failure().message().contains("install something"));
+    }
+
+    #[test]
+    fn the_gravest_problem_is_the_reason() {
+        let problem = |code, message: &str| Event::Problem(Problem::new(code, message));
+        let told = gathered(
+            true,
+            [
+                problem(Code::NameMismatch, "another type"),
+                problem(Code::Encrypted, "a password"),
+                problem(Code::Malformed, "damaged"),
+            ],
+        );
+        let fault = told.failure();
+        assert_eq!((fault.code(), fault.kind()), ("processing_failed", FaultKind::Invalid));
+        assert!(fault.message().contains("a password"), "{fault}");
+        let crashed = gathered(true, [problem(Code::Crashed, "lost")]);
+        assert_eq!(crashed.failure().kind(), FaultKind::Unavailable);
+        assert!(gathered(true, []).failure().message().contains("no text"));
+    }
+
+    #[test]
+    fn a_text_without_pages_is_cut_at_its_paragraphs_and_nothing_is_lost() {
+        let paragraph = format!("{}\n\n", "слово ".repeat(200));
+        let whole = paragraph.repeat(300);
+        let events = [page(1, &whole[..paragraph.len() * 3], None)].into_iter().chain(
+            whole.as_bytes()[paragraph.len() * 3..]
+                .chunks(paragraph.len())
+                .map(|it| Event::More(String::from_utf8(it.to_vec()).unwrap())),
+        );
+        let told = gathered(true, events);
+        assert!(told.pages.len() > 5);
+        assert!(told.pages.iter().all(|it| it.page.text.len() <= PAGE_BYTES_MAX));
+        assert!(told.pages.iter().all(|it| it.page.text.ends_with("\n\n")));
+        let joined: String = told.pages.iter().map(|it| it.page.text.as_str()).collect();
+        assert_eq!(joined, whole);
+        let held: usize = told.pages.iter().map(|it| it.page.text.capacity()).sum();
+        assert!(held < whole.len() * 2, "{held} bytes are held for {}", whole.len());
+        let numbers: Vec<u32> = told.pages.iter().map(|it| it.page.number).collect();
+        assert!(numbers.iter().copied().eq(1..=u32::try_from(numbers.len()).unwrap()));
+    }
+
+    #[test]
+    fn progress_counts_pages_if_their_number_is_known_and_bytes_otherwise() {
+        let mut collector = PageCollector::new(1000, true);
+        collector.apply(page(1, &"x".repeat(250), None));
+        assert!((collector.share() - 0.25).abs() < 1e-9);
+        let mut collector = PageCollector::new(1000, true);
+        collector.apply(Event::Total(4));
+        collector.apply(page(1, "x", None));
+        assert!((collector.share() - 0.25).abs() < 1e-9);
+        assert_eq!(collector.progress_note(), "page 1 of 4");
+    }
+}

@@ -1,0 +1,126 @@
+//! The processing settings of a call, and the limits of the extraction that follow from them.
+
+use archive_drafts::{Choice, Mode};
+use archive_extract::Limits;
+use serde::{Deserialize, Serialize};
+
+/// Pages that go to OCR, at several seconds a page.
+const OCR_PAGES_FAST: u32 = 10;
+const OCR_PAGES: u32 = 50;
+const OCR_PAGES_DEEP: u32 = 500;
+/// Time limit of fast processing.
+const FAST_SECONDS: u32 = 300;
+/// Pages that fast processing reads: the first ten, and the last two with the signatures.
+const FAST_FIRST: usize = 10;
+const FAST_LAST: usize = 2;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ExtractionMode {
+    Fast,
+    Standard,
+    Deep,
+}
+
+impl ExtractionMode {
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Fast => "fast",
+            Self::Standard => "standard",
+            Self::Deep => "deep",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ProcessingSettings {
+    pub(crate) extraction_mode: ExtractionMode,
+    #[serde(rename = "enableOCR", skip_serializing_if = "Option::is_none")]
+    pub(crate) enable_ocr: Option<bool>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) categories: Vec<String>,
+    #[serde(default = "yes")]
+    pub(crate) extract_citations: bool,
+    #[serde(default = "yes")]
+    pub(crate) extract_entities: bool,
+    #[serde(default = "yes")]
+    pub(crate) extract_timeline: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) case_id: Option<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl ProcessingSettings {
+    /// Whether pages without text go to OCR: as the caller chose, else in every mode but fast.
+    pub(crate) fn ocr(&self) -> bool {
+        self.enable_ocr.unwrap_or(self.extraction_mode != ExtractionMode::Fast)
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        let usual = Limits::default();
+        match self.extraction_mode {
+            ExtractionMode::Fast => {
+                Limits { ocr_pages: OCR_PAGES_FAST, seconds: FAST_SECONDS, ..usual }
+            }
+            ExtractionMode::Standard => Limits { ocr_pages: OCR_PAGES, ..usual },
+            ExtractionMode::Deep => Limits { ocr_pages: OCR_PAGES_DEEP, ..usual },
+        }
+    }
+
+    pub(crate) fn choice(&self) -> Choice {
+        let mode = match self.extraction_mode {
+            ExtractionMode::Fast => Mode::Fast,
+            ExtractionMode::Standard => Mode::Standard,
+            ExtractionMode::Deep => Mode::Deep,
+        };
+        Choice {
+            mode,
+            citations: self.extract_citations,
+            entities: self.extract_entities,
+            timeline: self.extract_timeline,
+        }
+    }
+
+    /// Whether the page at this place of so many is looked at.
+    pub(crate) fn looks_at(&self, at: usize, of: usize) -> bool {
+        self.extraction_mode != ExtractionMode::Fast || at < FAST_FIRST || at + FAST_LAST >= of
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(json: serde_json::Value) -> ProcessingSettings {
+        serde_json::from_value(json).unwrap()
+    }
+
+    #[test]
+    fn a_quick_look_is_at_both_ends_and_at_pictures_only_when_asked() {
+        let fast = settings(serde_json::json!({ "extractionMode": "fast" }));
+        let looked: Vec<usize> = (0..20).filter(|at| fast.looks_at(*at, 20)).collect();
+        assert_eq!(looked, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 18, 19]);
+        assert!((0..12).all(|at| fast.looks_at(at, 12)));
+        assert!(!fast.ocr() && fast.extract_citations);
+        let asked = settings(serde_json::json!({ "extractionMode": "fast", "enableOCR": true }));
+        assert!(asked.ocr());
+        let deep = settings(serde_json::json!({ "extractionMode": "deep" }));
+        assert!(deep.ocr() && deep.looks_at(500, 1000));
+        assert!(deep.limits().ocr_pages > fast.limits().ocr_pages);
+        let none = settings(serde_json::json!({ "extractionMode": "deep", "enableOCR": false }));
+        assert!(!none.ocr());
+    }
+
+    #[test]
+    fn settings_survive_the_way_through_a_job() {
+        let chosen = serde_json::json!({ "extractionMode": "standard", "enableOCR": true,
+            "categories": ["a"], "extractCitations": false, "extractEntities": true,
+            "extractTimeline": true, "caseId": "c" });
+        let read = settings(chosen.clone());
+        assert_eq!(serde_json::to_value(&read).unwrap(), chosen);
+    }
+}

@@ -1,0 +1,130 @@
+//! `auth`: registers, logs in, refreshes and logs out. Accounts keep users and sessions; the
+//! [`TokenIssuer`] signs the tokens.
+
+use std::time::Duration;
+
+use archive_accounts::{Secret, Session};
+use async_trait::async_trait;
+use clock::Millis;
+use contract::{Cx, JsonReply};
+use fault::Fault;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::Archive;
+use crate::wire::{put, reply};
+
+const TOKEN_LIFE: Duration = Duration::from_secs(24 * 3600);
+
+#[derive(Debug)]
+pub struct IssuedToken {
+    pub token: Secret,
+    pub expires_at: Millis,
+}
+
+/// Issues tokens with read and write access to the archive and nothing else.
+#[async_trait]
+pub trait TokenIssuer: Send + Sync {
+    async fn issue(&self, subject: &str, ttl: Duration) -> Result<IssuedToken, Fault>;
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Args {
+    action: Action,
+    username: Option<String>,
+    password: Option<String>,
+    email: Option<String>,
+    refresh_token: Option<String>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    Register,
+    Login,
+    Refresh,
+    Logout,
+}
+
+pub(crate) async fn call(cx: Cx<Archive>, args: Args) -> Result<JsonReply, Fault> {
+    let accounts = &cx.service.accounts;
+    match args.action {
+        Action::Register => {
+            let (username, password) = credentials(&args)?;
+            let email = args.email.as_deref().filter(|it| !it.is_empty());
+            let user = accounts.register(username, password, email).await?;
+            let session = accounts.start(&user).await?;
+            signed_in(&cx, session, "Registered and logged in").await
+        }
+        Action::Login => {
+            let (username, password) = credentials(&args)?;
+            let session = accounts.login(username, password).await?;
+            signed_in(&cx, session, "Login successful").await
+        }
+        Action::Refresh => {
+            let token = args.refresh_token.as_deref();
+            let token = token.ok_or_else(|| missing(&[("refreshToken", "refresh")]))?;
+            let session = accounts.refresh(token).await?;
+            signed_in(&cx, session, "Token refreshed").await
+        }
+        Action::Logout => {
+            match (&args.refresh_token, archive_accounts::session_of(&cx.caller.subject)) {
+                (Some(token), _) => accounts.logout_by_refresh(token).await?,
+                (None, Some((_, session))) => accounts.logout(session).await?,
+                (None, None) => {
+                    let message = "logout needs the session's refreshToken, or its token in the \
+                                   Authorization header";
+                    return Err(Fault::invalid("invalid_input", message)
+                        .problem("refreshToken", "the refresh token of the session to end"));
+                }
+            }
+            Ok(reply(json!({ "success": true, "message": "Logged out" }), "Logged out."))
+        }
+    }
+}
+
+fn credentials(args: &Args) -> Result<(&str, &str), Fault> {
+    let action = if matches!(args.action, Action::Register) { "register" } else { "login" };
+    match (&args.username, &args.password) {
+        (Some(username), Some(password)) => Ok((username, password)),
+        (None, Some(_)) => Err(missing(&[("username", action)])),
+        (Some(_), None) => Err(missing(&[("password", action)])),
+        (None, None) => Err(missing(&[("username", action), ("password", action)])),
+    }
+}
+
+fn missing(fields: &[(&str, &str)]) -> Fault {
+    let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+    let action = fields.first().map_or("", |it| it.1);
+    let message = format!("the action {action} needs {}", names.join(" and "));
+    fields.iter().fold(Fault::invalid("invalid_input", message), |fault, (name, _)| {
+        fault.problem(*name, "a value")
+    })
+}
+
+async fn signed_in(cx: &Cx<Archive>, session: Session, message: &str) -> Result<JsonReply, Fault> {
+    let issued = cx.service.tokens.issue(&session.subject(), TOKEN_LIFE).await?;
+    let now = cx.service.clock.now();
+    let mut user = json!({ "userId": session.user.id, "username": session.user.username });
+    put(&mut user, "email", session.user.email.as_deref());
+    let json: Value = json!({
+        "success": true,
+        "message": message,
+        "token": issued.token.reveal(),
+        "tokenType": "Bearer",
+        "expiresAt": issued.expires_at.to_rfc3339_millis(),
+        "expiresIn": (issued.expires_at.0 - now.0).max(0) / 1000,
+        "refreshToken": session.refresh.reveal(),
+        "refreshExpiresAt": session.refresh_expires.to_rfc3339_millis(),
+        "user": user,
+    });
+    // Clients that show no structured content read the tokens from the text.
+    let text = format!(
+        "{message}. Token: {} (until {}). Refresh token, good once: {}",
+        issued.token.reveal(),
+        issued.expires_at,
+        session.refresh.reveal()
+    );
+    Ok(reply(json, text))
+}
