@@ -197,4 +197,4 @@ fn unusable(path: &Path, what: &str, error: std::io::Error) -> Fault {
 }
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;

@@ -1,12 +1,12 @@
-//! Turns a credential into a grant: capability tokens that whoever holds them can narrow offline,
-//! their keys, revocation and counters.
+//! Turns a credential into a caller: capability tokens that their holder can narrow offline, their
+//! keys, revocation, counters, and the access policy of a server.
 //!
-//! It deliberately knows no transport and no clock: time comes in as a parameter, and where a
-//! credential was found (header or argument) is the caller's business.
+//! Tokens read no clock: time is a parameter. Only the access policy holds a clock.
 //!
 //! A token is a chain of blocks under HMAC-SHA256, as in macaroons: each signature is the key of
-//! the next one, so a holder can append a narrowing block but can never take one away.
+//! the next one, so a holder can append a narrowing block but cannot remove one.
 
+mod access_policy;
 mod authority;
 mod cache;
 mod faults;
@@ -20,12 +20,13 @@ mod token;
 mod ttl;
 mod wire;
 
+pub use access_policy::{AccessCounters, AccessPolicy};
 pub use authority::{Authority, MintRequest};
 pub use faults::{scope_missing, token_missing};
 pub use grant::{Grant, TokenLimits};
 pub use keyring::{KEY_FILE, Keyring};
 pub use metrics::{AuthMetrics, AuthSnapshot, ScopeCount};
-pub use revocation::{MemoryRevocations, RevocationId, Revocations};
+pub use revocation::{MIGRATIONS, MemoryRevocations, RevocationId, Revocations, SqlRevocations};
 pub use scope::{ScopeName, ScopeSet};
 pub use secret::{Secret, same_secret};
 pub use token::{Inspection, Narrowing, TOKEN_PREFIX, attenuate, inspect};

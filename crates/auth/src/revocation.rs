@@ -1,4 +1,6 @@
-//! Revocation ids and the port behind which the revoked ones are kept.
+//! Revocation ids, and the port to where the revoked ones are stored.
+
+mod sql;
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -6,6 +8,8 @@ use std::fmt;
 
 use async_trait::async_trait;
 use fault::{Fault, Kind};
+
+pub use sql::{MIGRATIONS, SqlRevocations};
 
 use crate::secret::{from_hex, sha256, to_hex};
 
@@ -44,7 +48,7 @@ impl fmt::Debug for RevocationId {
     }
 }
 
-/// Where revoked ids are kept. Implemented on SQL by the server and in memory here.
+/// Where revoked ids are stored: in SQL, or in memory for tests.
 #[async_trait]
 pub trait Revocations: Send + Sync {
     /// Whether any of these ids was revoked.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use auth::{Authority, Keyring};
+use auth::{AccessCounters, AccessPolicy, Authority, Keyring, SqlRevocations};
 use clock::{Clock, SystemClock};
 use contract::{Catalog, Pipeline, Service, View};
 use jobs::{Jobs, QueueLimits};
@@ -18,7 +18,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::a2a_tasks;
-use crate::access::{AccessCounters, AccessPolicy};
 use crate::archive;
 use crate::config::Config;
 use crate::exit::CommandError;
@@ -26,12 +25,11 @@ use crate::health::HealthMonitor;
 use crate::language_model;
 use crate::meters::Meters;
 use crate::pricing;
-use crate::revocations::{self, SqlRevocations};
 use crate::tool_caller::PipelineToolCaller;
 use crate::venues::{self, Venues};
 
-/// How long background work may go on once everything has been told to stop.
-const STOP_PATIENCE: Duration = Duration::from_secs(5);
+/// How long shutdown waits for background work.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -93,7 +91,7 @@ impl App {
         let analyst = language_model::analyst(model, Arc::clone(&tools) as _, Arc::clone(&clock))?;
         let counters = AccessCounters::default();
         let keys = Keyring::open(&config.data)?;
-        let authority = Arc::new(Authority::new(keys, Arc::new(SqlRevocations(db.clone()))));
+        let authority = Arc::new(Authority::new(keys, Arc::new(SqlRevocations::new(db.clone()))));
         let services = vec![
             quotes(&parts, &venues)?,
             indicators(&parts, &venues)?,
@@ -111,8 +109,8 @@ impl App {
             Arc::new(AccessPolicy::new(authority, clock, http_token, open, known, doors));
         let meter = Arc::new(Meters(Arc::clone(&metrics)));
         let Parts { tasks, stop, history, .. } = parts;
-        let patience = config.call_patience;
-        let pipeline = Pipeline::new(catalog, Arc::clone(&authenticator) as _, meter, patience)
+        let timeout = config.call_timeout;
+        let pipeline = Pipeline::new(catalog, Arc::clone(&authenticator) as _, meter, timeout)
             .with_default_concurrency(config.tool_concurrency);
         let pipeline = Arc::new(pipeline);
         tools.open(&pipeline);
@@ -143,7 +141,7 @@ impl App {
             self.venues.close().await;
             self.tasks.wait().await;
         };
-        if tokio::time::timeout(STOP_PATIENCE, ended).await.is_err() {
+        if tokio::time::timeout(STOP_TIMEOUT, ended).await.is_err() {
             tracing::warn!(left = self.tasks.len(), "background work was cut at shutdown");
         }
         self.db.close().await;
@@ -160,7 +158,7 @@ pub(crate) async fn open_store(config: &Config) -> Result<Db, CommandError> {
     let db = Db::open(&StoreConfig { data_dir: config.data.clone(), url }).await?;
     db.migrate(&[
         market_bars::MIGRATIONS,
-        revocations::MIGRATIONS,
+        auth::MIGRATIONS,
         a2a_tasks::MIGRATIONS,
         jobs::MIGRATIONS,
         archive_accounts::MIGRATIONS,

@@ -1,4 +1,5 @@
-//! The command line. Secrets have no flags: an argument list is readable by everybody.
+//! The command line. Secrets have no flags: every user of a machine can read argument lists.
+//! The help of a flag that is a setting comes from the table of settings.
 
 #![expect(
     clippy::doc_markdown,
@@ -9,21 +10,20 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::config::help;
+
 #[derive(Debug, Parser)]
 #[command(name = "stoa", version, about = "Markets, prices and documents for AI agents")]
 #[command(after_help = "Start with `stoa serve`: it needs no configuration and no network.")]
 pub(crate) struct Cli {
-    /// Configuration file; `stoa.toml` in this folder is read when there is one
+    /// Configuration file; `stoa.toml` in this folder is read if it exists [env: STOA_CONFIG]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Where data is kept [env: STOA_DATA]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", help = help("data"))]
     pub(crate) data: Option<PathBuf>,
-    /// What is logged to stderr, such as `info` or `debug,hyper=warn` [env: STOA_LOG]
-    #[arg(long, global = true, value_name = "FILTER")]
+    #[arg(long, global = true, value_name = "FILTER", help = help("log"))]
     pub(crate) log: Option<String>,
-    /// How it is logged: auto, pretty or json [env: STOA_LOG_FORMAT]
-    #[arg(long, global = true, value_name = "FORMAT")]
+    #[arg(long, global = true, value_name = "FORMAT", help = help("log_format"))]
     pub(crate) log_format: Option<String>,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -43,14 +43,14 @@ pub(crate) enum Command {
     /// Mint, narrow, read and revoke capability tokens
     #[command(subcommand)]
     Token(TokenCommand),
-    /// Say who may sign in to the archive
+    /// Manage the accounts of the archive
     #[command(subcommand)]
     User(UserCommand),
     /// List the tools with their size in tokens
     Tools(ToolsetArgs),
     /// Call one tool and print its result
     Call(CallArgs),
-    /// Check what could go wrong on this machine, and say how to mend it
+    /// Check this machine and configuration, and say how to fix what is wrong
     Doctor,
     /// Print a client's configuration for Stoa, or write it
     Install(InstallArgs),
@@ -63,8 +63,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Address to listen on [env: STOA_LISTEN, or PORT on loopback] [default: 127.0.0.1:8080]
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", help = help("listen"))]
     pub(crate) listen: Option<String>,
     /// Listen beyond loopback without a token
     #[arg(long)]
@@ -76,17 +75,14 @@ pub(crate) struct ServeArgs {
     pub(crate) conformance_fixtures: bool,
 }
 
-/// Which tools are there at all. Requests can only narrow this further.
+/// Which tools are served. Requests can only narrow this further.
 #[derive(Debug, Args, Clone, Default)]
 pub(crate) struct ToolsetArgs {
-    /// Only these services
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help = help("services"))]
     pub(crate) services: Option<Vec<String>>,
-    /// Only these tools
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help = help("tools"))]
     pub(crate) tools: Option<Vec<String>>,
-    /// Only tools that change nothing
-    #[arg(long)]
+    #[arg(long, help = help("read_only"))]
     pub(crate) read_only: bool,
 }
 
@@ -95,8 +91,7 @@ pub(crate) struct SimArgs {
     /// Address to listen on
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8090")]
     pub(crate) listen: String,
-    /// Which market to simulate: the same seed gives the same market [env: STOA_SIM_SEED]
-    #[arg(long)]
+    #[arg(long, help = help("sim_seed"))]
     pub(crate) seed: Option<u64>,
 }
 
@@ -111,13 +106,13 @@ pub(crate) enum ImportCommand {
 #[derive(Debug, Args)]
 pub(crate) struct ImportBarsArgs {
     pub(crate) file: PathBuf,
-    /// Ticker of all rows, where the file has no column for it
+    /// Ticker of all rows, if the file has no column for it
     #[arg(long)]
     pub(crate) ticker: Option<String>,
     /// How long a bar is: 1m, 1h, 1d, ...
     #[arg(long, default_value = "1d")]
     pub(crate) interval: String,
-    /// What the prices are counted in
+    /// Currency of the prices
     #[arg(long, default_value = "USD")]
     pub(crate) currency: String,
     /// What to do with a row that cannot be read
@@ -137,7 +132,7 @@ pub(crate) enum TokenCommand {
     Mint(MintArgs),
     /// Narrow a token (from stdin or STOA_TOKEN); needs no key
     Attenuate(NarrowArgs),
-    /// Show what a token (from stdin or STOA_TOKEN) says of itself, and whether it holds here
+    /// Show what a token (from stdin or STOA_TOKEN) claims, and whether this server accepts it
     Inspect,
     /// Revoke a token (from stdin or STOA_TOKEN) and everything narrowed from it
     Revoke,
@@ -165,10 +160,10 @@ pub(crate) struct MintArgs {
     /// What the bearer may do, such as read,write
     #[arg(long)]
     pub(crate) scope: String,
-    /// How long it holds: 90s, 30m, 1h, 7d
+    /// Lifetime: 90s, 30m, 1h, 7d
     #[arg(long, default_value = "1h")]
     pub(crate) ttl: String,
-    /// Whom it is for; shown in logs and audits
+    /// Subject of the token; shown in logs and audits
     #[arg(long, default_value = "cli")]
     pub(crate) subject: String,
     #[command(flatten)]
@@ -180,10 +175,10 @@ pub(crate) struct NarrowArgs {
     /// Keep only these scopes
     #[arg(long)]
     pub(crate) scope: Option<String>,
-    /// Let it end sooner
+    /// Shorten the lifetime
     #[arg(long)]
     pub(crate) ttl: Option<String>,
-    /// Why, or for whom; everybody who holds the token can read it
+    /// A note on the purpose; every holder of the token can read it
     #[arg(long)]
     pub(crate) note: Option<String>,
     #[command(flatten)]
@@ -205,7 +200,7 @@ pub(crate) struct LimitArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CallArgs {
-    /// The tool, in either spelling
+    /// The tool's name, with a dot or an underscore
     pub(crate) tool: String,
     /// Its arguments as JSON
     #[arg(default_value = "{}")]

@@ -26,7 +26,9 @@ pub(crate) fn run(cli: Cli) -> Result<(), CommandError> {
     }
     let mut settings = Settings::read(&cli, toolset(&cli.command))?;
     if let Command::Serve(args) = &cli.command {
-        settings.listen = args.listen.clone().or(settings.listen);
+        if let Some(listen) = &args.listen {
+            settings.set_listen(listen);
+        }
     }
     let config = Config::resolve(settings)?;
     // Kept until the end: lines still queued are written when it goes.

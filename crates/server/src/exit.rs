@@ -1,4 +1,4 @@
-//! Failures of a command: one sentence on stderr, and an exit code that means something.
+//! Errors of a command: one sentence on stderr, and an exit code by the kind of error.
 
 use std::fmt;
 use std::process::ExitCode;
@@ -7,7 +7,7 @@ use fault::{Fault, Kind};
 
 /// | code | meaning |
 /// |---|---|
-/// | 1 | something failed that is nobody's wrong input |
+/// | 1 | an internal error: neither the input nor a dependency is at fault |
 /// | 2 | wrong usage or configuration |
 /// | 3 | a dependency could not be reached |
 /// | 4 | the credential was refused |
@@ -31,7 +31,7 @@ impl CommandError {
         Self { code: 1, message: error.to_string() }
     }
 
-    #[expect(clippy::print_stderr, reason = "this is where a command says why it failed")]
+    #[expect(clippy::print_stderr, reason = "the error of a command goes to stderr")]
     pub(crate) fn report(&self) -> ExitCode {
         eprintln!("stoa: {}", telemetry::redact(&self.message));
         ExitCode::from(self.code)
@@ -53,7 +53,7 @@ impl From<Fault> for CommandError {
             Kind::NotFound | Kind::Conflict => 5,
             Kind::Cancelled | Kind::Internal => 1,
         };
-        // On one's own machine the cause helps, and there is nobody else to hide it from.
+        // The cause is shown: it helps the operator, and no remote client sees it.
         let message = match std::error::Error::source(&fault) {
             Some(cause) if fault.kind() == Kind::Internal => cause.to_string(),
             Some(cause) => format!("{fault}: {cause}"),

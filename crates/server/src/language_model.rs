@@ -1,4 +1,4 @@
-//! The language model that the analyst may use: what is set about it, and the analyst with it.
+//! The language model of the analyst: its settings, its client, and the analyst built on it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,12 +8,13 @@ use clock::Clock;
 use llm::{Api, ApiKey, Model, ModelClient};
 use service_analyst::{Analyst, Evidence, ModelPlanner, ModelWriter, ToolCaller};
 
+use crate::config::Sources;
 use crate::exit::CommandError;
 
-/// How long one request may take where nothing is set.
+/// How long one request may take unless `llm_timeout_s` is set.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Where a model is, and who we are to it.
+/// Address, name and key of a language model.
 #[derive(Debug, Clone)]
 pub(crate) struct ModelSettings {
     base_url: String,
@@ -24,13 +25,14 @@ pub(crate) struct ModelSettings {
 }
 
 impl ModelSettings {
-    /// Nothing where nothing is set. A part alone is an error, because it would have no effect.
+    /// `None` if nothing is set. A part alone is an error, because it would have no effect.
     pub(crate) fn new(
         base_url: Option<String>,
-        key: Option<String>,
+        key: Option<Secret>,
         model: Option<String>,
         api: Option<&str>,
         timeout_s: Option<f64>,
+        sources: &Sources,
     ) -> Result<Option<Self>, CommandError> {
         let (base_url, model) = match (base_url, model) {
             (Some(base_url), Some(model)) => (base_url, model),
@@ -44,21 +46,18 @@ impl ModelSettings {
                 ));
             }
         };
-        let api = Api::choose(api, &base_url)
-            .map_err(|_| CommandError::usage("llm_api must be openai or anthropic"))?;
+        let api = Api::choose(api, &base_url).map_err(|_| sources.bad_value("llm_api"))?;
         let timeout = Duration::try_from_secs_f64(timeout_s.unwrap_or(TIMEOUT.as_secs_f64()))
             .ok()
             .filter(|it| !it.is_zero())
-            .ok_or_else(|| {
-                CommandError::usage("llm_timeout_s must be a positive number of seconds")
-            })?;
-        Ok(Some(Self { base_url, model, key: key.map(Secret::new), api, timeout }))
+            .ok_or_else(|| sources.bad_value("llm_timeout_s"))?;
+        Ok(Some(Self { base_url, model, key, api, timeout }))
     }
 
-    /// The model's name, and the host it is asked at.
+    /// The model's name and the host of its provider.
     pub(crate) fn shown(&self) -> String {
         let uri = self.base_url.parse::<http::Uri>().ok();
-        let host = uri.as_ref().and_then(http::Uri::host).unwrap_or("an address that is none");
+        let host = uri.as_ref().and_then(http::Uri::host).unwrap_or("an invalid address");
         format!("{} at {host}", self.model)
     }
 
@@ -77,7 +76,7 @@ impl ModelSettings {
     }
 }
 
-/// The analyst as it is set up: by rules, or with a model and the rules behind it.
+/// The analyst: by rules, or with a model and the rules as its fallback.
 pub(crate) fn analyst(
     set: Option<&ModelSettings>,
     tools: Arc<dyn ToolCaller>,
@@ -98,7 +97,9 @@ mod tests {
     fn set(parts: [Option<&str>; 4]) -> Result<Option<ModelSettings>, String> {
         let [base_url, key, model, api] = parts;
         let own = |it: Option<&str>| it.map(str::to_owned);
-        let set = ModelSettings::new(own(base_url), own(key), own(model), api, None);
+        let key = key.map(Secret::new);
+        let sources = Sources::default();
+        let set = ModelSettings::new(own(base_url), key, own(model), api, None, &sources);
         set.map_err(|failure| failure.to_string())
     }
 
@@ -129,8 +130,9 @@ mod tests {
         assert_eq!(api("https://api.openai.com/v1", None), Api::OpenAi);
         assert_eq!(api("http://127.0.0.1:9", Some("anthropic")), Api::Anthropic);
         for timeout_s in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            let set =
-                ModelSettings::new(Some("u".into()), None, Some("m".into()), None, Some(timeout_s));
+            let (url, model) = (Some("u".into()), Some("m".into()));
+            let sources = Sources::default();
+            let set = ModelSettings::new(url, None, model, None, Some(timeout_s), &sources);
             assert!(set.is_err(), "{timeout_s}");
         }
         let bad = set([Some("not a url"), None, Some("m"), None]).unwrap().unwrap();

@@ -4,7 +4,6 @@
 //! that sees all others, and the only one that reads the environment.
 
 mod a2a_tasks;
-mod access;
 mod agents;
 mod app;
 mod archive;
@@ -17,7 +16,6 @@ mod language_model;
 mod meters;
 mod open_files;
 mod pricing;
-mod revocations;
 mod tool_caller;
 mod venues;
 

@@ -4,13 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use auth::AuthMetrics;
+use auth::{AccessCounters, AuthMetrics};
 use contract::Service;
 use serde_json::{Value, json};
 use service_pricing::{CollectorParts, OptimizerParts, ServiceInfo};
 use store::Db;
 
-use crate::access::AccessCounters;
 use crate::app::{Parts, VERSION, commit};
 use crate::exit::CommandError;
 use crate::meters::Meters;

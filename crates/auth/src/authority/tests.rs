@@ -73,7 +73,7 @@ async fn two_tokens_of_the_same_request_differ() {
 
 #[tokio::test]
 async fn a_token_of_another_key_is_refused_and_of_the_previous_key_is_not() {
-    let folder = crate::keyring::tests::Folder::new();
+    let folder = testkit::TempFolder::new();
     let none = Arc::new(MemoryRevocations::default());
     let before = Authority::new(Keyring::open(folder.path()).unwrap(), none.clone());
     let token = before.mint(&request(), NOW).unwrap();

@@ -1,35 +1,12 @@
 //! The key file: made once, private, never overwritten.
 
-use std::path::PathBuf;
+use testkit::TempFolder;
 
 use super::*;
 
-/// A folder that goes away with the test.
-pub(crate) struct Folder(PathBuf);
-
-impl Folder {
-    pub(crate) fn new() -> Self {
-        let mut tag = [0; 8];
-        getrandom::fill(&mut tag).unwrap();
-        let path = std::env::temp_dir().join(format!("stoa-auth-{}", to_hex(&tag)));
-        fs::create_dir(&path).unwrap();
-        Self(path)
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        drop(fs::remove_dir_all(&self.0));
-    }
-}
-
 #[test]
 fn the_key_is_made_once_and_read_again() {
-    let folder = Folder::new();
+    let folder = TempFolder::new();
     let made = Keyring::open(folder.path()).unwrap();
     let read = Keyring::open(folder.path()).unwrap();
     assert_eq!(made.current(), read.current());
@@ -43,7 +20,7 @@ fn the_key_is_made_once_and_read_again() {
 #[test]
 fn processes_that_start_together_agree() {
     for _ in 0..20 {
-        let folder = Folder::new();
+        let folder = TempFolder::new();
         let start = std::sync::Barrier::new(4);
         let keys: Vec<[u8; 32]> = std::thread::scope(|scope| {
             let open = || {
@@ -59,7 +36,7 @@ fn processes_that_start_together_agree() {
 
 #[test]
 fn rotating_keeps_the_key_before() {
-    let folder = Folder::new();
+    let folder = TempFolder::new();
     let first = Keyring::open(folder.path()).unwrap();
     Keyring::rotate(folder.path()).unwrap();
     let second = Keyring::open(folder.path()).unwrap();
@@ -71,7 +48,7 @@ fn rotating_keeps_the_key_before() {
 #[test]
 fn a_key_that_others_can_read_is_refused_with_the_fix() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = Folder::new();
+    let folder = TempFolder::new();
     Keyring::open(folder.path()).unwrap();
     let path = folder.path().join(KEY_FILE);
     let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
@@ -103,7 +80,7 @@ fn a_damaged_key_file_is_never_replaced() {
     check("stoa-token-key 1\n", false);
     check("", false);
 
-    let folder = Folder::new();
+    let folder = TempFolder::new();
     Keyring::open(folder.path()).unwrap();
     let path = folder.path().join(KEY_FILE);
     for junk in [&b"junk"[..], b"", b"\xff\xfe", &[b'x'; 10_000]] {

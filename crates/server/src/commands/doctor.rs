@@ -168,7 +168,7 @@ mod tests {
         let settings = Settings {
             data: Some(data.clone()),
             listen: Some("127.0.0.1:0".to_owned()),
-            database_url: database_url.map(str::to_owned),
+            database_url: database_url.map(auth::Secret::new),
             ..Settings::default()
         };
         let findings = look(&Config::resolve(settings).unwrap()).await;

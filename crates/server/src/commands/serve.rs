@@ -37,7 +37,7 @@ pub(crate) async fn run(args: ServeArgs, config: Config) -> Result<(), CommandEr
     let limits = Limits {
         connections_max: connections_max(&config),
         connections_per_client_max: connections_per_client_max(&config),
-        header_patience: config.client_patience,
+        header_patience: config.client_timeout,
         shutdown_patience: SHUTDOWN_PATIENCE,
     };
     let stop = app.stop.clone();
@@ -129,7 +129,7 @@ fn edge(app: &App, config: &Config) -> Result<EdgeConfig, CommandError> {
         body_bytes_max: config.body_bytes_max,
         body_bytes_at: larger_bodies(app),
         uploads: transport_http::upload_paths(&app.pipeline, &http_view(app, config)),
-        body_patience: config.client_patience,
+        body_patience: config.client_timeout,
         strangers: Box::new(move |fault, message| {
             transport_mcp::is_for_strangers(&pipeline, fault, message)
         }),
@@ -246,7 +246,7 @@ fn analyst(config: &Config) -> String {
 
 /// An address without what may be secret in it.
 fn shown(url: &str) -> String {
-    let Ok(uri) = url.parse::<http::Uri>() else { return "an address that is none".to_owned() };
+    let Ok(uri) = url.parse::<http::Uri>() else { return "an invalid address".to_owned() };
     let scheme = uri.scheme_str().unwrap_or("http");
     let host = uri.authority().map_or("", |it| it.as_str().rsplit('@').next().unwrap_or_default());
     format!("{scheme}://{host}{}", uri.path().trim_end_matches('/'))
@@ -283,7 +283,7 @@ mod tests {
             let settings = Settings {
                 data: Some("/data".into()),
                 listen: Some(listen.to_owned()),
-                connections_max: Some(16),
+                connections_max: 16,
                 connections_per_client_max: of_one,
                 ..Settings::default()
             };
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn every_market_is_named_with_its_source() {
-        let set = |text: &str| Some(text.to_owned());
+        let set = str::to_owned;
         check(
             Settings::default(),
             "Binance and Moscow Exchange simulated, seed 42 (every answer says so)",
@@ -317,7 +317,7 @@ mod tests {
              so)",
         );
         check(
-            Settings { arche_api_url: set("http://a"), ..Settings::default() },
+            Settings { arche_api_url: Some(set("http://a")), ..Settings::default() },
             "quotes from another server's API; Moscow Exchange simulated, seed 42 (every answer \
              says so)",
         );

@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Read as _};
 use std::sync::Arc;
 
-use auth::{Authority, Keyring, MintRequest, Narrowing, ScopeSet, Secret, TokenLimits, parse_ttl};
+use auth::{
+    Authority, Keyring, MintRequest, Narrowing, ScopeSet, Secret, SqlRevocations, TokenLimits,
+    parse_ttl,
+};
 use clock::{Clock as _, Millis, SystemClock};
 
 use crate::app::open_store;
@@ -12,7 +15,6 @@ use crate::cli::{LimitArgs, MintArgs, NarrowArgs, TokenCommand};
 use crate::commands::print;
 use crate::config::Config;
 use crate::exit::CommandError;
-use crate::revocations::SqlRevocations;
 
 /// No token is longer.
 const TOKEN_BYTES_MAX: u64 = 16 * 1024;
@@ -32,7 +34,7 @@ pub(crate) async fn run(command: TokenCommand, config: Config) -> Result<(), Com
 
 async fn authority(config: &Config) -> Result<Authority, CommandError> {
     let db = open_store(config).await?;
-    Ok(Authority::new(Keyring::open(&config.data)?, Arc::new(SqlRevocations(db))))
+    Ok(Authority::new(Keyring::open(&config.data)?, Arc::new(SqlRevocations::new(db))))
 }
 
 fn limits(args: LimitArgs) -> TokenLimits {

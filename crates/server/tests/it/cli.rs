@@ -15,11 +15,21 @@ fn check(args: &[&str], settings: &[(&str, &str)], code: i32, told: &str) {
 
 #[test]
 fn wrong_use_is_a_sentence_and_a_code() {
-    check(&["serve", "--listen", "nowhere"], &[], 2, "is not like 127.0.0.1:8080");
+    check(
+        &["serve", "--listen", "nowhere"],
+        &[],
+        2,
+        "--listen must be an address and a port, such as 127.0.0.1:8080, not \"nowhere\"",
+    );
     check(&["serve", "--listen", "0.0.0.0:0"], &[], 2, "set MCP_HTTP_TOKEN, or say --insecure");
     check(&["serve"], &[("PORT", "eighty")], 2, "PORT must be a port number");
-    check(&["serve"], &[("STOA_LISTNE", "x")], 2, "STOA_LISTNE");
-    check(&["serve"], &[("PROVIDER", "kraken")], 2, "write sim or binance");
+    check(&["serve"], &[("STOA_LISTNE", "x")], 2, "did you mean STOA_LISTEN?");
+    check(
+        &["serve"],
+        &[("PROVIDER", "kraken")],
+        2,
+        "PROVIDER must be sim or binance, not \"kraken\"",
+    );
     check(&["serve", "--services", "stocks"], &[], 2, "there is no service \"stocks\"");
     check(&["tools", "--tools", "quotes.dead"], &[], 2, "there is no tool");
     check(&["tools", "--config", "missing.toml"], &[], 2, "missing.toml cannot be read");
@@ -41,7 +51,11 @@ fn a_config_file_with_an_unknown_key_is_refused_without_quoting_it() {
     std::fs::write(folder.path().join("stoa.toml"), secret).unwrap();
     let (code, _, err) = run(stoa(folder.path()).arg("tools"));
     assert_eq!(code, 2);
-    assert!(err.contains("prot") && !err.contains("hush"), "{err}");
+    assert!(
+        err.contains("line 2: there is no setting prot; did you mean port?")
+            && !err.contains("hush"),
+        "{err}"
+    );
 }
 
 #[test]

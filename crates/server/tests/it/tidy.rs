@@ -66,7 +66,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("archive-insights", &["archive-accounts", "archive-text", "clock", "fault", "store"]),
     ("archive-integrity", &["cite"]),
     ("archive-text", &[]),
-    ("auth", &["fault"]),
+    ("auth", &["clock", "contract", "fault", "store"]),
     ("cite", &[]),
     ("clock", &[]),
     ("contract", &["fault"]),

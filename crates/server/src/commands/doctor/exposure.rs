@@ -84,8 +84,8 @@ mod tests {
     fn check(listen: &str, token: Option<&str>, origins: &[&str], expected: &[Level]) {
         let settings = Settings {
             listen: Some(listen.to_owned()),
-            http_token: token.map(str::to_owned),
-            cors_origins: Some(origins.iter().map(|it| (*it).to_owned()).collect()),
+            http_token: token.map(Secret::new),
+            cors_origins: origins.iter().map(|it| (*it).to_owned()).collect(),
             data: Some("/data".into()),
             ..Settings::default()
         };

@@ -72,7 +72,7 @@ mod tests {
             data: Some("/data".into()),
             llm_base_url: Some(url),
             llm_model: Some(model.to_owned()),
-            llm_api_key: Some(key.to_owned()),
+            llm_api_key: Some(auth::Secret::new(key)),
             llm_api: Some(api.to_owned()),
             ..Settings::default()
         };

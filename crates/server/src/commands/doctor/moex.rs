@@ -95,8 +95,8 @@ mod tests {
     async fn at(url: String) -> (Level, String) {
         let settings = Settings {
             data: Some("/data".into()),
-            moex_provider: Some("iss".to_owned()),
-            moex_iss_url: Some(url),
+            moex_provider: "iss".to_owned(),
+            moex_iss_url: url,
             ..Settings::default()
         };
         let [found] = check(&Config::resolve(settings).unwrap()).await.try_into().unwrap();

@@ -189,9 +189,9 @@ mod tests {
     async fn levels_at(address: SocketAddr) -> Vec<(Level, String)> {
         let settings = Settings {
             data: Some("/data".into()),
-            provider: Some("binance".to_owned()),
-            binance_rest_url: Some(format!("http://{address}")),
-            binance_api_key: Some("hunter2".to_owned()),
+            provider: "binance".to_owned(),
+            binance_rest_url: format!("http://{address}"),
+            binance_api_key: Some(auth::Secret::new("hunter2")),
             ..Settings::default()
         };
         let findings = check(&Config::resolve(settings).unwrap()).await;

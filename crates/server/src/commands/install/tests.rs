@@ -26,7 +26,7 @@ fn launch() -> Launch {
 }
 
 fn live() -> Launch {
-    let provider = Some("binance".to_owned());
+    let provider = "binance".to_owned();
     launch_of(Settings { provider, ..settings() }, &ToolsetArgs::default())
 }
 
@@ -70,7 +70,7 @@ fn flags_win_over_settings_and_settings_travel() {
     let configured = Settings {
         services: Some(vec!["archive".to_owned()]),
         tools: Some(vec!["quotes.live".to_owned(), "quotes_historical".to_owned()]),
-        sim_seed: Some(7),
+        sim_seed: 7,
         ..settings()
     };
     let launch = launch_of(configured, &toolset);
@@ -87,13 +87,14 @@ fn flags_win_over_settings_and_settings_travel() {
 
 #[test]
 fn no_secret_is_written() {
-    let secret = |text: &str| Some(text.to_owned());
+    let secret = |text: &str| Some(auth::Secret::new(text));
+    let text = |text: &str| Some(text.to_owned());
     let configured = Settings {
-        provider: secret("binance"),
-        binance_rest_url: secret("https://user:hunter2@proxy.example"),
-        binance_ws_url: secret("wss://user:hunter2@proxy.example"),
+        provider: "binance".to_owned(),
+        binance_rest_url: "https://user:hunter2@proxy.example".to_owned(),
+        binance_ws_url: text("wss://user:hunter2@proxy.example"),
         binance_api_key: secret("hunter2"),
-        arche_api_url: secret("https://arche.example/?key=hunter2"),
+        arche_api_url: text("https://arche.example/?key=hunter2"),
         arche_api_token: secret("hunter2"),
         database_url: secret("postgres://stoa:hunter2@db/stoa"),
         http_token: secret("hunter2"),

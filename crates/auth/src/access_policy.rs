@@ -1,4 +1,5 @@
-//! Who may come in: the authenticator of the pipeline, over capability tokens and the static HTTP token.
+//! The access policy of a server: turns a credential into a caller, from capability tokens and the
+//! static HTTP token.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -6,15 +7,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use auth::{AuthMetrics, Authority, Grant, Secret, same_secret, token_missing};
 use clock::Clock;
 use contract::{AccessRules, Authenticator, Caller, Credential, GrantLimits, Scope, Service};
 use fault::{Fault, Kind};
 
-pub(crate) struct AccessPolicy {
+use crate::authority::Authority;
+use crate::faults::token_missing;
+use crate::grant::Grant;
+use crate::metrics::AuthMetrics;
+use crate::secret::{Secret, same_secret};
+use crate::token::{TOKEN_PREFIX, inspect};
+
+/// Implements the pipeline's [`Authenticator`] for all services of one server.
+pub struct AccessPolicy {
     authority: Arc<Authority>,
     clock: Arc<dyn Clock>,
-    /// The one token an operator may set for the whole server; it allows reading.
+    /// The static token an operator may configure for the whole server; it allows reading.
     http_token: Option<Secret>,
     /// Whether a caller without a credential may read.
     open: bool,
@@ -23,29 +31,31 @@ pub(crate) struct AccessPolicy {
     services: HashMap<String, ServiceAccess>,
 }
 
-/// What the edge calls itself, which stands before all services.
+/// The service name under which the edge checks a credential before it knows the service.
 const EDGE: &str = "mcp";
 
-/// The way into one service.
+/// The access rules and the counters of one service.
 struct ServiceAccess {
     rules: AccessRules,
-    /// Counted for each service, because the pricing contract reports them for each.
+    /// One set of counters per service, because the pricing contract reports them per service.
     metrics: Arc<AuthMetrics>,
 }
 
-/// The counters of every service's door. They exist before the services do, which may report them.
+/// The authentication counters of every service. They are created before the services, which report
+/// them.
 #[derive(Default)]
-pub(crate) struct AccessCounters(Mutex<HashMap<String, Arc<AuthMetrics>>>);
+pub struct AccessCounters(Mutex<HashMap<String, Arc<AuthMetrics>>>);
 
 impl AccessCounters {
-    pub(crate) fn of(&self, service: &str) -> Arc<AuthMetrics> {
+    /// The counters of `service`; creates them on the first call.
+    pub fn of(&self, service: &str) -> Arc<AuthMetrics> {
         let mut counters = self.0.lock();
         let made = || Arc::new(AuthMetrics::new(service));
         Arc::clone(counters.entry(service.to_owned()).or_insert_with(made))
     }
 }
 
-/// The limits of a grant, as the handlers ask about them.
+/// Answers the handlers' questions about the limits of a grant.
 #[derive(Debug)]
 struct GrantedLimits(Arc<Grant>);
 
@@ -64,7 +74,8 @@ impl GrantLimits for GrantedLimits {
 }
 
 impl AccessPolicy {
-    pub(crate) fn new(
+    /// `open` says whether a caller without a credential may read.
+    pub fn new(
         authority: Arc<Authority>,
         clock: Arc<dyn Clock>,
         http_token: Option<Secret>,
@@ -74,14 +85,14 @@ impl AccessPolicy {
     ) -> Self {
         let read: Arc<[String]> = Arc::from([Scope::Read.as_str().to_owned()]);
         let caller = |subject: &str| Caller::new(subject, Arc::clone(&read));
-        let door = |service: &Service| {
+        let access = |service: &Service| {
             let metrics = counters.of(&service.name);
             (service.name.to_string(), ServiceAccess { rules: service.access.clone(), metrics })
         };
         Self {
             reader: caller("anonymous"),
             operator: caller("operator"),
-            services: services.iter().map(door).collect(),
+            services: services.iter().map(access).collect(),
             authority,
             clock,
             http_token,
@@ -89,13 +100,13 @@ impl AccessPolicy {
         }
     }
 
-    async fn look(
+    async fn check(
         &self,
         credential: &Credential,
         service: &str,
         scope: Scope,
     ) -> Result<Caller, Fault> {
-        let rules = self.services.get(service).map(|door| &door.rules);
+        let rules = self.services.get(service).map(|access| &access.rules);
         let closed = rules.is_some_and(|rules| rules.requires_credential);
         match credential {
             Credential::None if self.open && !closed => Ok(self.reader.clone()),
@@ -108,19 +119,19 @@ impl AccessPolicy {
                 if set.is_some_and(|set| same_secret(token, set.reveal())) {
                     return Ok(self.operator.clone());
                 }
-                if set.is_some() && !token.starts_with(auth::TOKEN_PREFIX) {
+                if set.is_some() && !token.starts_with(TOKEN_PREFIX) {
                     return Err(unknown_token());
                 }
                 let grant = self.authority.verify(token, self.clock.now().0 / 1000).await?;
-                // To the services outside its limit a token is nobody's. The edge only asks whether
-                // it holds.
+                // A token limited to other services counts as no token here. The edge check skips
+                // this: it only verifies the token.
                 if service != EDGE && !grant.limits.allow_service(service) {
                     return match self.open && !closed {
                         true => Ok(self.reader.clone()),
                         false => Err(service_not_reached(service)),
                     };
                 }
-                // A limit that a service does not honour must not be forgotten.
+                // A service that cannot enforce the token's limits must refuse the token.
                 let limited = grant.limits.market.is_some() || grant.limits.sku_prefix.is_some();
                 if limited && rules.is_some_and(|rules| !rules.honours_grant_limits) {
                     return Err(Fault::new(
@@ -145,14 +156,14 @@ fn service_not_reached(service: &str) -> Fault {
     Fault::new(Kind::Forbidden, "service_not_reached", message)
 }
 
-/// Where people sign in, they have no command line to mint a token at.
+/// The message for services with a sign-in tool, whose users cannot run `stoa token mint`.
 fn sign_in() -> Fault {
     let message = "no token was given; the tool auth gives one (action login, or register), for \
                    the header Authorization: Bearer, or for auth.token in _meta";
     Fault::new(Kind::Unauthenticated, "token_missing", message)
 }
 
-/// Where an operator has set a token of their own, what looks like none of ours was meant as that.
+/// A server with a static HTTP token takes a token without our prefix for a wrong static token.
 fn unknown_token() -> Fault {
     let message = "unknown token; this server takes the one it was set up with, or one minted with \
                    `stoa token mint --scope read`";
@@ -171,32 +182,32 @@ impl Authenticator for AccessPolicy {
         service: &str,
         scope: Scope,
     ) -> Result<Caller, Fault> {
-        let looked = self.look(credential, service, scope).await;
-        if let (Some(door), Err(fault)) = (self.services.get(service), &looked) {
-            door.metrics.record_fault(None, fault);
+        let checked = self.check(credential, service, scope).await;
+        if let (Some(access), Err(fault)) = (self.services.get(service), &checked) {
+            access.metrics.record_fault(None, fault);
         }
-        looked
+        checked
     }
 
     async fn identify(&self, credential: &Credential, service: &str) -> Option<Caller> {
-        self.look(credential, service, Scope::Open).await.ok()
+        self.check(credential, service, Scope::Open).await.ok()
     }
 
     fn expires_in(&self, credential: &Credential) -> Option<Duration> {
         let Credential::Bearer(token) = credential else { return None };
-        // What the token says of itself will do: it only decides when to look at it again.
-        let expires_ms = auth::inspect(token).ok()?.expires_at.saturating_mul(1000);
+        // The unverified expiry is enough: it only schedules the next check.
+        let expires_ms = inspect(token).ok()?.expires_at.saturating_mul(1000);
         let left = expires_ms.saturating_sub(self.clock.now().0).max(0);
         Some(Duration::from_millis(left.unsigned_abs()))
     }
 
     fn accepts_in_call_credentials(&self, service: &str) -> bool {
-        // Who is known by an open tool, or shows a token in the call, must come as far as the call.
-        let later = |rules: &AccessRules| {
+        // A service that takes the token as an argument, or has a sign-in tool, checks it in the call.
+        let in_call = |rules: &AccessRules| {
             rules.credential_argument.is_some()
                 || (rules.requires_credential && rules.identifies_callers)
         };
-        self.services.get(service).is_some_and(|door| later(&door.rules))
+        self.services.get(service).is_some_and(|access| in_call(&access.rules))
     }
 
     fn on_authorization(&self, service: &str, scope: Scope, denied: Option<&Fault>) {
@@ -210,12 +221,12 @@ impl Authenticator for AccessPolicy {
 
 #[cfg(test)]
 mod tests {
-    use auth::{Keyring, MemoryRevocations, MintRequest, ScopeSet, TokenLimits};
     use clock::SystemClock;
 
     use super::*;
+    use crate::{Keyring, MemoryRevocations, MintRequest, ScopeSet, TokenLimits};
 
-    /// A house with an open service and a closed one that recognises its callers.
+    /// A policy with an open service and a closed one that identifies its callers.
     fn access(open: bool) -> AccessPolicy {
         let authority =
             Authority::new(Keyring::generate().unwrap(), Arc::new(MemoryRevocations::new(16)));
@@ -224,11 +235,11 @@ mod tests {
             identifies_callers: true,
             ..AccessRules::default()
         };
-        let door = |name: &str, rules: AccessRules| {
+        let service = |name: &str, rules: AccessRules| {
             (name.to_owned(), ServiceAccess { rules, metrics: Arc::new(AuthMetrics::new(name)) })
         };
         let services =
-            HashMap::from([door("quotes", AccessRules::default()), door("archive", closed)]);
+            HashMap::from([service("quotes", AccessRules::default()), service("archive", closed)]);
         AccessPolicy {
             services,
             ..AccessPolicy::new(
@@ -255,7 +266,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_token_is_nobody_s_outside_its_services() {
+    async fn a_token_counts_as_no_token_outside_its_services() {
         for (open, services, service, expected) in [
             (true, None, "quotes", Ok("ada")),
             (true, None, "archive", Ok("ada")),
@@ -268,14 +279,14 @@ mod tests {
             (false, Some(&["archive"]), EDGE, Ok("ada")),
         ] {
             let access = access(open);
-            let told = access.authenticate(&token(&access, services), service).await;
-            let told = told.map(|caller| caller.subject).map_err(|fault| fault.code());
-            assert_eq!(told.as_deref(), expected.as_deref(), "{open} {services:?} {service}");
+            let caller = access.authenticate(&token(&access, services), service).await;
+            let caller = caller.map(|caller| caller.subject).map_err(|fault| fault.code());
+            assert_eq!(caller.as_deref(), expected.as_deref(), "{open} {services:?} {service}");
         }
     }
 
     #[tokio::test]
-    async fn to_be_recognised_is_not_counted() {
+    async fn identifying_a_caller_is_not_counted_as_a_check() {
         let access = access(false);
         let bad = Credential::Bearer(Arc::from("stoa1_bad"));
         assert!(access.identify(&bad, "archive").await.is_none());
@@ -289,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_of_a_service_that_recognises_them_may_show_who_they_are_later() {
+    fn a_service_with_a_sign_in_tool_accepts_credentials_in_the_call() {
         let access = access(false);
         assert!(
             access.accepts_in_call_credentials("archive")

@@ -1,11 +1,13 @@
-//! Revoked tokens, kept in the store so that every copy of the server refuses them.
+//! Revoked token ids in the store, so that every copy of the server refuses them.
 
 use async_trait::async_trait;
-use auth::{RevocationId, Revocations};
 use fault::Fault;
 use store::{Db, Migrations, placeholders, sql, sql_built};
 
-pub(crate) const MIGRATIONS: Migrations =
+use super::{RevocationId, Revocations};
+
+/// The table of revoked token ids.
+pub const MIGRATIONS: Migrations =
     Migrations { owner: "tokens", sqlite: &[CREATE], postgres: &[CREATE] };
 
 const CREATE: &str = "CREATE TABLE token_revoked (
@@ -13,7 +15,14 @@ const CREATE: &str = "CREATE TABLE token_revoked (
     expires_at BIGINT NOT NULL
 )";
 
-pub(crate) struct SqlRevocations(pub(crate) Db);
+/// Revocations in SQLite or PostgreSQL.
+pub struct SqlRevocations(Db);
+
+impl SqlRevocations {
+    pub fn new(db: Db) -> Self {
+        Self(db)
+    }
+}
 
 #[async_trait]
 impl Revocations for SqlRevocations {
@@ -21,9 +30,9 @@ impl Revocations for SqlRevocations {
         if ids.is_empty() {
             return Ok(false);
         }
-        let marks = placeholders(1, ids.len());
+        let ids_list = placeholders(1, ids.len());
         let query =
-            sql_built(format!("SELECT id FROM token_revoked WHERE id IN ({marks}) LIMIT 1"));
+            sql_built(format!("SELECT id FROM token_revoked WHERE id IN ({ids_list}) LIMIT 1"));
         let row =
             self.0.fetch_optional(query.bind_all(ids.iter().map(ToString::to_string))).await?;
         Ok(row.is_some())

@@ -1,0 +1,200 @@
+//! Reads the settings from `stoa.toml`, the environment and the flags, each over the one before, and
+//! remembers where each value came from, so that an error names the line or the variable.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+
+use super::table::{CONFIG_VARIABLE, SETTINGS, Setting, Settings, setting};
+use super::value::RawValue;
+use crate::cli::{Cli, ToolsetArgs};
+use crate::exit::CommandError;
+
+/// Where the value of a setting came from.
+#[derive(Debug, Clone)]
+enum Source {
+    File { path: PathBuf, line: usize },
+    Variable(&'static str),
+    Flag(&'static str),
+}
+
+/// The sources of all values that are not defaults, each with the value as it was written.
+#[derive(Debug, Default)]
+pub(crate) struct Sources(HashMap<&'static str, (Source, Option<String>)>);
+
+impl Sources {
+    /// `written` is shown in errors unless the setting is a secret.
+    fn record(&mut self, setting: &Setting, source: Source, written: &str) {
+        let written = (!setting.secret).then(|| written.to_owned());
+        self.0.insert(setting.key, (source, written));
+    }
+
+    /// The error for a value of `key` that is not what the setting expects.
+    pub(crate) fn bad_value(&self, key: &str) -> CommandError {
+        let expected = setting(key).map_or("valid", |setting| setting.expected);
+        let Some((source, written)) = self.0.get(key) else {
+            return CommandError::usage(format!("{key} must be {expected}"));
+        };
+        let subject = match source {
+            Source::File { path, line } => format!("{}, line {line}: {key}", path.display()),
+            Source::Variable(variable) => (*variable).to_owned(),
+            Source::Flag(flag) => (*flag).to_owned(),
+        };
+        let not = written.as_ref().map_or_else(String::new, |written| format!(", not {written}"));
+        CommandError::usage(format!("{subject} must be {expected}{not}"))
+    }
+}
+
+impl Settings {
+    pub(crate) fn read(cli: &Cli, toolset: Option<&ToolsetArgs>) -> Result<Self, CommandError> {
+        let environment = Environment::of_process()?;
+        let named =
+            cli.config.clone().or_else(|| environment.text(CONFIG_VARIABLE).map(PathBuf::from));
+        let mut settings = Self { home: environment.home(), ..Self::default() };
+        settings.read_file(named.as_deref())?;
+        settings.read_environment(&environment)?;
+        settings.read_flags(cli, toolset);
+        Ok(settings)
+    }
+
+    fn read_file(&mut self, named: Option<&Path>) -> Result<(), CommandError> {
+        let path = named.unwrap_or(Path::new("stoa.toml"));
+        match std::fs::read_to_string(path) {
+            Ok(text) => self.read_toml(path, &text),
+            Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(error) => {
+                Err(CommandError::usage(format!("{} cannot be read: {error}", path.display())))
+            }
+        }
+    }
+
+    fn read_toml(&mut self, path: &Path, text: &str) -> Result<(), CommandError> {
+        let place = |offset: usize| {
+            let before = text.get(..offset).unwrap_or(text);
+            let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+            (line, format!("{}, line {line}", path.display()))
+        };
+        let values: BTreeMap<Spanned<String>, Spanned<toml::Value>> = toml::from_str(text)
+            .map_err(|error| {
+                // The library's full message quotes the line, which may hold a secret.
+                let (_, place) = place(error.span().map_or(0, |span| span.start));
+                CommandError::usage(format!("{place}: {}", error.message()))
+            })?;
+        for (key, value) in values {
+            let (line, place) = place(key.span().start);
+            let known = SETTINGS.iter().filter(|setting| setting.in_file);
+            let Some(setting) = known.clone().find(|setting| setting.key == key.as_ref()) else {
+                let near = did_you_mean(key.as_ref(), known.map(|setting| setting.key));
+                return Err(CommandError::usage(format!(
+                    "{place}: there is no setting {}{near}",
+                    key.as_ref()
+                )));
+            };
+            let value = value.into_inner();
+            let source = Source::File { path: path.to_owned(), line };
+            self.sources.record(setting, source, &value.to_string());
+            self.apply(setting, &RawValue::Toml(&value))?;
+        }
+        Ok(())
+    }
+
+    fn read_environment(&mut self, environment: &Environment) -> Result<(), CommandError> {
+        for setting in SETTINGS {
+            let Some(text) = environment.text(setting.variable) else { continue };
+            self.sources.record(setting, Source::Variable(setting.variable), &format!("{text:?}"));
+            self.apply(setting, &RawValue::Text(&text))?;
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, setting: &Setting, raw: &RawValue<'_>) -> Result<(), CommandError> {
+        if self.set(setting.key, raw) { Ok(()) } else { Err(self.sources.bad_value(setting.key)) }
+    }
+
+    fn read_flags(&mut self, cli: &Cli, toolset: Option<&ToolsetArgs>) {
+        if let Some(data) = &cli.data {
+            self.data = Some(data.clone());
+        }
+        if let Some(log) = &cli.log {
+            self.log.clone_from(log);
+        }
+        if let Some(format) = &cli.log_format {
+            self.log_format.clone_from(format);
+            self.record_flag("log_format", format);
+        }
+        let Some(toolset) = toolset else { return };
+        if let Some(services) = &toolset.services {
+            self.services = Some(services.clone());
+        }
+        if let Some(tools) = &toolset.tools {
+            self.tools = Some(tools.clone());
+        }
+        self.read_only |= toolset.read_only;
+    }
+
+    /// The flag of `stoa serve`.
+    pub(crate) fn set_listen(&mut self, listen: &str) {
+        self.listen = Some(listen.to_owned());
+        self.record_flag("listen", listen);
+    }
+
+    fn record_flag(&mut self, key: &str, value: &str) {
+        if let Some(setting) = setting(key) {
+            // The table has `serve --listen`; the error names the flag alone.
+            let flag = setting.flag.rsplit(' ').next().unwrap_or_default();
+            self.sources.record(setting, Source::Flag(flag), &format!("{value:?}"));
+        }
+    }
+}
+
+/// `; did you mean x?` for the known name nearest to `name`, or nothing.
+fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let near = market::closest_codes(name, known, 1);
+    near.first().map_or_else(String::new, |near| format!("; did you mean {near}?"))
+}
+
+/// The environment as it was at start.
+pub(crate) struct Environment(Vec<(String, String)>);
+
+impl Environment {
+    fn of_process() -> Result<Self, CommandError> {
+        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        let environment = Self(std::env::vars_os().filter_map(text).collect());
+        environment.refuse_unknown()?;
+        Ok(environment)
+    }
+
+    /// Refuses a variable `STOA_…` that is not a setting: it is misspelt and would have no effect.
+    fn refuse_unknown(&self) -> Result<(), CommandError> {
+        let variables = || SETTINGS.iter().map(|it| it.variable).chain([CONFIG_VARIABLE]);
+        let unknown = |name: &str| {
+            name.starts_with("STOA_")
+                && !name.starts_with("STOA_TEST_")
+                && variables().all(|known| known != name)
+        };
+        match self.0.iter().find(|(name, _)| unknown(name)) {
+            Some((name, _)) => Err(CommandError::usage(format!(
+                "the environment sets {name}, which is not a setting{}",
+                did_you_mean(name, variables())
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// The trimmed value; an empty one counts as absent.
+    fn text(&self, name: &str) -> Option<String> {
+        let set = self.0.iter().find(|(it, _)| it == name).map(|(_, value)| value.trim());
+        set.filter(|value| !value.is_empty()).map(str::to_owned)
+    }
+
+    fn home(&self) -> Option<PathBuf> {
+        let set = |name| self.text(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! Every source sets the same keys, later sources win, and errors name the line or the variable.
+
+use super::*;
+use crate::config::Config;
+use crate::config::table::{help, markdown};
+
+fn environment(pairs: &[(&str, &str)]) -> Environment {
+    Environment(pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect())
+}
+
+fn from_toml(text: &str) -> Result<Settings, String> {
+    let mut settings = Settings::default();
+    let read = settings.read_toml(Path::new("stoa.toml"), text);
+    read.map(|()| settings).map_err(|error| error.to_string())
+}
+
+fn from_environment(pairs: &[(&str, &str)]) -> Result<Settings, String> {
+    let mut settings = Settings::default();
+    let read = settings.read_environment(&environment(pairs));
+    read.map(|()| settings).map_err(|error| error.to_string())
+}
+
+#[test]
+fn later_sources_win() {
+    let mut settings = from_toml("port = 1\nprovider = \"binance\"").unwrap();
+    let later = environment(&[("PORT", "2"), ("STOA_SERVICES", "quotes, moex"), ("STOA_LOG", " ")]);
+    settings.read_environment(&later).unwrap();
+    assert_eq!((settings.port, settings.provider.as_str()), (2, "binance"));
+    assert_eq!(settings.services.unwrap(), ["quotes", "moex"]);
+    assert_eq!(settings.log, Settings::default().log, "an empty variable is not set");
+}
+
+#[test]
+fn every_type_is_read_from_toml() {
+    let text = "services = [\"quotes\"]\nrate_per_second = 5\ncall_timeout_s = 0.5\n\
+                read_only = true\ndata = \"/d\"\nhttp_token = \"t\"";
+    let settings = from_toml(text).unwrap();
+    assert_eq!(settings.services.unwrap(), ["quotes"]);
+    assert_eq!((settings.rate_per_second, settings.call_timeout_s), (5.0, 0.5));
+    assert!(settings.read_only && settings.data == Some("/d".into()));
+    assert_eq!(settings.http_token.unwrap().reveal(), "t");
+}
+
+#[test]
+fn an_unknown_key_is_named_with_its_line_and_the_nearest_key() {
+    for (text, expected) in [
+        (
+            "listen = \"a\"\n\nprot = 1",
+            "stoa.toml, line 3: there is no setting prot; did you mean port?",
+        ),
+        ("token = \"hunter2\"", "stoa.toml, line 1: there is no setting token"),
+        ("[server]\nport = 1", "stoa.toml, line 1: there is no setting server"),
+    ] {
+        let error = from_toml(text).unwrap_err();
+        assert!(error.starts_with(expected) && !error.contains("hunter2"), "{error}");
+    }
+    let error = environment(&[("STOA_LISTNE", "x")]).refuse_unknown().unwrap_err().to_string();
+    assert!(
+        error.contains("STOA_LISTNE") && error.contains("did you mean STOA_LISTEN?"),
+        "{error}"
+    );
+    assert!(environment(&[("STOA_TEST_POSTGRES", "x")]).refuse_unknown().is_ok());
+}
+
+#[test]
+fn a_bad_value_is_named_with_its_place_and_what_was_expected() {
+    for (text, expected) in [
+        ("\nport = 70000", "stoa.toml, line 2: port must be a port number, not 70000"),
+        ("read_only = \"yes\"", "stoa.toml, line 1: read_only must be true or false, not \"yes\""),
+        ("tools = [1]", "stoa.toml, line 1: tools must be a list of names, not [1]"),
+        ("http_token = 12345", "stoa.toml, line 1: http_token must be text"),
+        ("port = 1\nport = 2", "stoa.toml, line 2: "),
+    ] {
+        let error = from_toml(text).unwrap_err();
+        assert!(error.starts_with(expected) && !error.contains("12345"), "{error}");
+    }
+    let error = from_environment(&[("PORT", "eighty")]).unwrap_err();
+    assert_eq!(error, "PORT must be a port number, not \"eighty\"");
+    let resolved = |text: &str| {
+        let settings = Settings { data: Some("/data".into()), ..from_toml(text).unwrap() };
+        Config::resolve(settings).unwrap_err().to_string()
+    };
+    for (text, expected) in [
+        (
+            "provider = \"kraken\"",
+            "stoa.toml, line 1: provider must be sim or binance, not \"kraken\"",
+        ),
+        (
+            "call_timeout_s = 0",
+            "stoa.toml, line 1: call_timeout_s must be a positive number of seconds, not 0",
+        ),
+        (
+            "stream_queue_max = 1",
+            "stoa.toml, line 1: stream_queue_max must be a whole number from 16 to 100000, not 1",
+        ),
+    ] {
+        assert_eq!(resolved(text), expected);
+    }
+}
+
+#[test]
+fn every_setting_is_read_from_its_variable_and_its_key() {
+    for setting in SETTINGS {
+        assert!(environment(&[(setting.variable, "1")]).refuse_unknown().is_ok());
+        let bad = from_environment(&[(setting.variable, "1")]);
+        assert!(bad.is_ok() || setting.expected == "true or false", "{bad:?}");
+        let line = format!("{} = \"x\"", setting.key);
+        let unknown = from_toml(&line).is_err_and(|error| error.contains("there is no setting"));
+        assert_eq!(unknown, !setting.in_file, "{}", setting.key);
+    }
+}
+
+#[test]
+fn help_names_the_variable_and_the_default() {
+    assert_eq!(help("data"), "The data folder [env: STOA_DATA] [default: ~/.local/share/stoa]");
+}
+
+/// Run with `STOA_TEST_UPDATE_DOCS=1` to write the page.
+#[test]
+fn the_documentation_lists_every_setting_as_the_table_does() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let start = page.find("| `stoa.toml` |").unwrap();
+    let end = start + page[start..].find("\n\n").unwrap() + 1;
+    if std::env::var_os("STOA_TEST_UPDATE_DOCS").is_some() {
+        std::fs::write(path, format!("{}{}{}", &page[..start], markdown(), &page[end..])).unwrap();
+        return;
+    }
+    assert!(
+        page[start..end] == markdown(),
+        "docs/configuration.md is stale: run this test with STOA_TEST_UPDATE_DOCS=1"
+    );
+}
