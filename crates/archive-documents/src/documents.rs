@@ -176,7 +176,7 @@ impl Documents {
             case_id: about.case_id.clone(),
             name: receipt.name.clone(),
             size: receipt.size(),
-            mime: receipt.kind.mime().to_owned(),
+            mime: receipt.kind.media_type().to_owned(),
             hash: receipt.hash(),
             tags: about.tags.iter().map(|it| storable(it).into_owned()).collect(),
             description: about.description.as_deref().map(|it| storable(it).into_owned()),

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use archive_extract::{Code, Kind, Problem};
+use archive_extract::{Format, ProblemCode, ReadProblem};
 
 /// As much as is looked at to tell text from data.
 const HEAD: u64 = 64 * 1024;
@@ -19,15 +19,15 @@ const ZIP: [u8; 4] = *b"PK\x03\x04";
 const COMPOUND: [u8; 8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 
 /// The type of a file by its content, in memory that does not grow with the file. It blocks.
-pub(crate) fn detect(name: &str, path: &Path) -> io::Result<Result<Kind, Problem>> {
+pub(crate) fn detect(name: &str, path: &Path) -> io::Result<Result<Format, ReadProblem>> {
     let mut file = File::open(path)?;
     let mut head = Vec::new();
     (&mut file).take(HEAD).read_to_end(&mut head)?;
     if head.starts_with(&ZIP) {
         return Ok(match zip(&mut file)? {
             Some(outline) => archive_extract::detect(name, &outline),
-            None => Err(Problem::new(
-                Code::Truncated,
+            None => Err(ReadProblem::new(
+                ProblemCode::Truncated,
                 "the archive's directory is missing or too large; save the file again",
             )),
         });
@@ -35,9 +35,10 @@ pub(crate) fn detect(name: &str, path: &Path) -> io::Result<Result<Kind, Problem
     if head.starts_with(&COMPOUND) {
         return Ok(match compound(file) {
             Ok(outline) => archive_extract::detect(name, &outline),
-            Err(_) => {
-                Err(Problem::new(Code::Malformed, "the file is damaged; save it again and send it"))
-            }
+            Err(_) => Err(ReadProblem::new(
+                ProblemCode::Malformed,
+                "the file is damaged; save it again and send it",
+            )),
         });
     }
     Ok(archive_extract::detect(name, &head))

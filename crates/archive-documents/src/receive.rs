@@ -1,7 +1,7 @@
 //! One file on its way in, and what is in hand when it has arrived. Neither is a record yet:
 //! dropping it leaves nothing behind.
 
-use archive_extract::Kind;
+use archive_extract::Format;
 use fault::Fault;
 use store::{BlobWriter, StagedBlob};
 use tokio::task::spawn_blocking;
@@ -52,7 +52,10 @@ impl FileReceiver {
             Err(error) => {
                 tracing::warn!(%error, "judging the type of a file failed");
                 let message = "the file is damaged; save it again and send it";
-                Err(archive_extract::Problem::new(archive_extract::Code::Malformed, message))
+                Err(archive_extract::ReadProblem::new(
+                    archive_extract::ProblemCode::Malformed,
+                    message,
+                ))
             }
         };
         let kind = kind::judge(&name, found)?;
@@ -63,7 +66,7 @@ impl FileReceiver {
 /// A file that has arrived whole and is of a type that is read.
 pub struct ReceivedFile {
     pub(crate) name: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: Format,
     pub(crate) staged: StagedBlob,
 }
 
@@ -81,7 +84,7 @@ impl ReceivedFile {
         self.staged.hash().to_string()
     }
 
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> Format {
         self.kind
     }
 }

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 
 use archive_entities::Ground;
 use archive_text::{JoinedPages, PageText, TextSpan};
-use cite::{Citation, Kind, Span};
+use cite::{Citation, CitationKind, Span};
 
-use crate::draft::{Category, Mode};
-use crate::place::Sketch;
+use crate::builder::DraftBuilder;
+use crate::draft::{Category, DraftMode};
 use crate::wording::{clipped, evened, quoted, sentence, title};
 
 /// Authorities of one document.
@@ -21,8 +21,8 @@ const DETAILS_MAX: usize = 20;
 const WHOLE_BYTES: usize = 600;
 
 /// One authority while its citations are gathered.
-struct Authority {
-    sketch: Sketch,
+struct CitedAuthority {
+    sketch: DraftBuilder,
     name: Option<String>,
     core: String,
     year: Option<u16>,
@@ -36,26 +36,29 @@ struct Authority {
 
 /// The authorities of a document, gathered part by part.
 #[derive(Default)]
-pub(crate) struct Authorities {
-    list: Vec<Authority>,
+pub(crate) struct CitedAuthorities {
+    list: Vec<CitedAuthority>,
     by_core: HashMap<String, usize>,
     pub(crate) truncated: bool,
 }
 
-impl Authorities {
+impl CitedAuthorities {
     /// Takes the citations of one part, which were found in its joined text.
-    pub(crate) fn read(&mut self, joined: &JoinedPages, found: &[Citation<'_>], mode: Mode) {
+    pub(crate) fn read(&mut self, joined: &JoinedPages, found: &[Citation<'_>], mode: DraftMode) {
         let resolved = cite::resolve(found);
         for source in &resolved.sources {
             let Some(head) = source.citations.first().and_then(|it| found.get(*it)) else {
                 continue;
             };
             // The number of a case is said elsewhere, a bare section names no law, and a decision
-            // without a number is one of this case; `Case No. 2022 LA 000317` is no decision.
+            // without a number is one of this case; `CorpusCase No. 2022 LA 000317` is no decision.
             let before = joined.text().get(..head.span.start).unwrap_or_default().trim_end();
             let docket = ["No.", "NO.", "No:", "NO:"].iter().any(|it| before.ends_with(it));
-            let unnamed = docket || head.kind == Kind::Decision && head.number.is_none();
-            if !head.is_full() || unnamed || matches!(head.kind, Kind::Docket | Kind::Section) {
+            let unnamed = docket || head.kind == CitationKind::Decision && head.number.is_none();
+            if !head.is_full()
+                || unnamed
+                || matches!(head.kind, CitationKind::Docket | CitationKind::Section)
+            {
                 continue;
             }
             let Some(place) = self.place_of(head) else { continue };
@@ -101,20 +104,21 @@ impl Authorities {
         }
         let place = self.list.len();
         self.by_core.insert(core.clone(), place);
-        self.list.push(Authority::new(head, core));
+        self.list.push(CitedAuthority::new(head, core));
         Some(place)
     }
 
-    pub(crate) fn finish(self, pages: &[PageText<'_>]) -> Vec<Sketch> {
-        let mut list: Vec<Sketch> = self.list.into_iter().map(|it| it.finish(pages)).collect();
+    pub(crate) fn finish(self, pages: &[PageText<'_>]) -> Vec<DraftBuilder> {
+        let mut list: Vec<DraftBuilder> =
+            self.list.into_iter().map(|it| it.finish(pages)).collect();
         list.sort_by_key(|it| it.spans.first().copied());
         list
     }
 }
 
-impl Authority {
+impl CitedAuthority {
     fn new(head: &Citation<'_>, core: String) -> Self {
-        let mut sketch = Sketch::new(Category::Citation, Ground::Form);
+        let mut sketch = DraftBuilder::new(Category::Citation, Ground::Form);
         let class = class(head.kind);
         sketch.tag("citation");
         sketch.tag(class);
@@ -139,9 +143,9 @@ impl Authority {
         }
     }
 
-    fn cite(&mut self, joined: &JoinedPages, it: &Citation<'_>, mode: Mode) {
-        let full = it.is_full() && it.kind != Kind::Section;
-        if !full && mode != Mode::Deep {
+    fn cite(&mut self, joined: &JoinedPages, it: &Citation<'_>, mode: DraftMode) {
+        let full = it.is_full() && it.kind != CitationKind::Section;
+        if !full && mode != DraftMode::Deep {
             return;
         }
         self.pins_and_names(joined, it, full);
@@ -179,7 +183,7 @@ impl Authority {
         }
     }
 
-    fn finish(self, pages: &[PageText<'_>]) -> Sketch {
+    fn finish(self, pages: &[PageText<'_>]) -> DraftBuilder {
         let content = self.content(pages);
         let mut sketch = self.sketch;
         let dated = match (self.court.and_then(circuit), self.year) {
@@ -212,7 +216,7 @@ impl Authority {
     }
 }
 
-impl Authority {
+impl CitedAuthority {
     fn content(&self, pages: &[PageText<'_>]) -> String {
         let mut text = match &self.name {
             Some(name) => format!("The document cites {name} as {}.", self.core),
@@ -268,12 +272,12 @@ fn name(joined: &JoinedPages, it: &Citation<'_>) -> Option<String> {
     }
 }
 
-fn class(kind: Kind) -> &'static str {
+fn class(kind: CitationKind) -> &'static str {
     match kind {
-        Kind::Statute => "statute",
-        Kind::Regulation => "regulation",
-        Kind::Journal => "journal",
-        Kind::Decision => "decision",
+        CitationKind::Statute => "statute",
+        CitationKind::Regulation => "regulation",
+        CitationKind::Journal => "journal",
+        CitationKind::Decision => "decision",
         _ => "case",
     }
 }

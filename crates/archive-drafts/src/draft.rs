@@ -10,7 +10,7 @@ pub const PASSAGES_MAX: usize = 20;
 
 /// How much is asked for. Which pages are read is the caller's choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mode {
+pub enum DraftMode {
     /// Authorities by their full citations, parties, attorneys, judges, courts, case numbers and
     /// the summary.
     Fast,
@@ -23,17 +23,17 @@ pub enum Mode {
 
 /// What is asked for. The summary is always made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Choice {
-    pub mode: Mode,
+pub struct DraftOptions {
+    pub mode: DraftMode,
     pub citations: bool,
     pub entities: bool,
     pub timeline: bool,
 }
 
-impl Choice {
+impl DraftOptions {
     /// Everything that a mode has.
     #[must_use]
-    pub fn all(mode: Mode) -> Self {
+    pub fn all(mode: DraftMode) -> Self {
         Self { mode, citations: true, entities: true, timeline: true }
     }
 }
@@ -112,7 +112,7 @@ pub struct Draft {
 
 /// All that a document gave.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Digest {
+pub struct DocumentDrafts {
     /// By category, and within one in the order of the document.
     pub drafts: Vec<Draft>,
     pub words: u64,

@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
-use archive_entities::{Currency, Entity, Kind, Role};
+use archive_entities::{Currency, Entity, EntityKind, Role};
 use archive_text::{PageText, TextSpan};
 
-use crate::draft::{Category, Mode};
-use crate::place::Sketch;
+use crate::builder::DraftBuilder;
+use crate::draft::{Category, DraftMode};
 use crate::wording::{evened, joined, labelled, named, quoted, sentence, title};
 
 /// Other ways to write a name that are listed.
@@ -16,7 +16,7 @@ const VARIANTS_MAX: usize = 10;
 const CONTEXTS_MAX: usize = 20;
 
 /// One entity of the file with the spans of all its mentions.
-pub(crate) struct Known<'t> {
+pub(crate) struct FileEntity<'t> {
     pub(crate) entity: Entity<'t>,
     pub(crate) spans: Vec<TextSpan>,
     total: usize,
@@ -24,12 +24,12 @@ pub(crate) struct Known<'t> {
 
 /// The entities of a file, gathered part by part.
 #[derive(Default)]
-pub(crate) struct Names<'t> {
-    pub(crate) list: Vec<Known<'t>>,
-    by_key: HashMap<(Kind, String), usize>,
+pub(crate) struct FileEntities<'t> {
+    pub(crate) list: Vec<FileEntity<'t>>,
+    by_key: HashMap<(EntityKind, String), usize>,
 }
 
-impl<'t> Names<'t> {
+impl<'t> FileEntities<'t> {
     /// Takes the entities of one part.
     pub(crate) fn add(&mut self, entities: Vec<Entity<'t>>) {
         for entity in entities {
@@ -43,25 +43,25 @@ impl<'t> Names<'t> {
                 known.join(entity);
             } else {
                 self.by_key.insert(key, self.list.len());
-                self.list.push(Known { entity, spans, total });
+                self.list.push(FileEntity { entity, spans, total });
             }
         }
     }
 
-    pub(crate) fn with(&self, role: Role) -> impl Iterator<Item = &Known<'t>> {
+    pub(crate) fn with(&self, role: Role) -> impl Iterator<Item = &FileEntity<'t>> {
         self.list.iter().filter(move |it| it.entity.roles.contains(&role))
     }
 
-    pub(crate) fn of(&self, kind: Kind) -> impl Iterator<Item = &Known<'t>> {
+    pub(crate) fn of(&self, kind: EntityKind) -> impl Iterator<Item = &FileEntity<'t>> {
         self.list.iter().filter(move |it| it.entity.kind == kind)
     }
 
-    pub(crate) fn parties(&self) -> impl Iterator<Item = &Known<'t>> {
+    pub(crate) fn parties(&self) -> impl Iterator<Item = &FileEntity<'t>> {
         self.list.iter().filter(|it| it.entity.is_party())
     }
 
     /// A draft for each thing that an entity is.
-    pub(crate) fn sketches(&self, pages: &[PageText<'_>], mode: Mode) -> Vec<Sketch> {
+    pub(crate) fn sketches(&self, pages: &[PageText<'_>], mode: DraftMode) -> Vec<DraftBuilder> {
         let mut list = Vec::new();
         for known in &self.list {
             for category in known.categories(mode) {
@@ -72,7 +72,7 @@ impl<'t> Names<'t> {
     }
 }
 
-impl<'t> Known<'t> {
+impl<'t> FileEntity<'t> {
     fn join(&mut self, other: Entity<'t>) {
         let mine = &mut self.entity;
         for role in other.roles {
@@ -106,7 +106,7 @@ impl<'t> Known<'t> {
         self.entity.represents.iter().map(|it| role_word(*it).to_owned()).collect()
     }
 
-    fn categories(&self, mode: Mode) -> Vec<Category> {
+    fn categories(&self, mode: DraftMode) -> Vec<Category> {
         let mut list = Vec::new();
         let entity = &self.entity;
         if entity.is_party() {
@@ -119,17 +119,19 @@ impl<'t> Known<'t> {
             list.push(Category::Judge);
         }
         match entity.kind {
-            Kind::Court => list.push(Category::Court),
-            Kind::CaseNumber => list.push(Category::CaseNumber),
-            Kind::Money if mode != Mode::Fast => list.push(Category::Money),
-            Kind::Organisation if mode != Mode::Fast => list.push(Category::Organisation),
+            EntityKind::Court => list.push(Category::Court),
+            EntityKind::CaseNumber => list.push(Category::CaseNumber),
+            EntityKind::Money if mode != DraftMode::Fast => list.push(Category::Money),
+            EntityKind::Organisation if mode != DraftMode::Fast => {
+                list.push(Category::Organisation)
+            }
             _ => {}
         }
         list
     }
 
-    fn sketch(&self, category: Category, pages: &[PageText<'_>], mode: Mode) -> Sketch {
-        let mut sketch = Sketch::new(category, self.entity.ground);
+    fn sketch(&self, category: Category, pages: &[PageText<'_>], mode: DraftMode) -> DraftBuilder {
+        let mut sketch = DraftBuilder::new(category, self.entity.ground);
         sketch.tag(category.word());
         sketch.set("name", self.shown());
         sketch.set("key", self.entity.key.clone());
@@ -157,8 +159,8 @@ impl<'t> Known<'t> {
         if let Some(words) = self.context(pages).filter(|_| category != Category::CaseNumber) {
             sketch.content.push_str(&format!(" It says {}.", quoted(words)));
         }
-        let first_only =
-            mode == Mode::Standard && matches!(category, Category::Money | Category::Organisation);
+        let first_only = mode == DraftMode::Standard
+            && matches!(category, Category::Money | Category::Organisation);
         for span in self.spans.iter().take(if first_only { 1 } else { usize::MAX }) {
             sketch.add(*span);
         }
@@ -181,7 +183,7 @@ impl<'t> Known<'t> {
         })
     }
 
-    fn variants(&self, sketch: &mut Sketch, pages: &[PageText<'_>]) {
+    fn variants(&self, sketch: &mut DraftBuilder, pages: &[PageText<'_>]) {
         let mut list: Vec<String> = Vec::new();
         for words in self.spans.iter().filter_map(|it| it.text_in(pages)) {
             let words = evened(words);
@@ -192,7 +194,7 @@ impl<'t> Known<'t> {
         sketch.set("written", list);
     }
 
-    fn party(&self, sketch: &mut Sketch) {
+    fn party(&self, sketch: &mut DraftBuilder) {
         let roles = self.party_roles();
         for role in &roles {
             sketch.tag(role);
@@ -200,12 +202,12 @@ impl<'t> Known<'t> {
         sketch.title = format!("Party: {} ({})", self.shown(), roles.join(", "));
         sketch.content =
             format!("{} is named in the text, in the role of {}.", self.shown(), joined(&roles));
-        let person = self.entity.kind == Kind::Person;
+        let person = self.entity.kind == EntityKind::Person;
         sketch.set("type", if person { "person" } else { "organisation" });
         sketch.set("roles", roles);
     }
 
-    fn attorney(&self, sketch: &mut Sketch) {
+    fn attorney(&self, sketch: &mut DraftBuilder) {
         let sides = self.represents();
         let whom =
             if sides.is_empty() { String::new() } else { format!(" for {}", joined(&sides)) };
@@ -218,7 +220,7 @@ impl<'t> Known<'t> {
         sketch.set_some("barNumber", self.entity.bar_number.clone());
     }
 
-    fn money(&self, sketch: &mut Sketch) {
+    fn money(&self, sketch: &mut DraftBuilder) {
         let Some(money) = self.entity.money else { return };
         let currency = match money.currency {
             Currency::Usd => "USD",

@@ -16,7 +16,7 @@ pub(crate) struct Genre {
     pub(crate) span: TextSpan,
 }
 
-struct Line<'t> {
+struct HeadingLine<'t> {
     text: &'t str,
     span: TextSpan,
 }
@@ -34,7 +34,7 @@ pub(crate) fn of(pages: &[PageText<'_>]) -> Option<Genre> {
         .or_else(|| found(phrase(&lines), Ground::Shape))
 }
 
-fn lines<'t>(pages: &[PageText<'t>]) -> Vec<Line<'t>> {
+fn lines<'t>(pages: &[PageText<'t>]) -> Vec<HeadingLine<'t>> {
     let mut list = Vec::new();
     for page in pages {
         let mut at = 0;
@@ -53,14 +53,14 @@ fn lines<'t>(pages: &[PageText<'t>]) -> Vec<Line<'t>> {
                     return list;
                 }
                 let span = TextSpan { page: page.number, start, end: start + text.len() };
-                list.push(Line { text, span });
+                list.push(HeadingLine { text, span });
             }
         }
     }
     list
 }
 
-fn message(lines: &[Line<'_>]) -> Option<(&'static str, TextSpan)> {
+fn message(lines: &[HeadingLine<'_>]) -> Option<(&'static str, TextSpan)> {
     let head = || lines.iter().take(HEAD_LINES);
     let has = |labels: &[&str]| head().find(|it| labels.iter().any(|label| opens(it.text, label)));
     let from = has(&["from:", "от:"])?;
@@ -77,7 +77,7 @@ fn opens(text: &str, label: &str) -> bool {
 }
 
 /// The first heading with a word that names a kind of document.
-fn heading(lines: &[Line<'_>], shout: bool) -> Option<(&'static str, TextSpan)> {
+fn heading(lines: &[HeadingLine<'_>], shout: bool) -> Option<(&'static str, TextSpan)> {
     lines.iter().filter(|it| it.text.len() <= LINE_BYTES).find_map(|line| {
         let bare = line.text.trim_matches(['#', '*', '_', ' ', ':']);
         let shouted = !bare.chars().any(char::is_lowercase);
@@ -168,7 +168,7 @@ fn settled(line: &str, word: &'static str) -> &'static str {
     }
 }
 
-fn letter(lines: &[Line<'_>]) -> Option<(&'static str, TextSpan)> {
+fn letter(lines: &[HeadingLine<'_>]) -> Option<(&'static str, TextSpan)> {
     let opening = lines.iter().take(60).find(|it| {
         opens(it.text, "dear ") || opens(it.text, "уважаем") || opens(it.text, "to whom it may")
     })?;
@@ -176,7 +176,7 @@ fn letter(lines: &[Line<'_>]) -> Option<(&'static str, TextSpan)> {
 }
 
 /// Words that only one kind of document has, when no heading says anything.
-fn phrase(lines: &[Line<'_>]) -> Option<(&'static str, TextSpan)> {
+fn phrase(lines: &[HeadingLine<'_>]) -> Option<(&'static str, TextSpan)> {
     const TELLING: [(&str, &str); 10] = [
         ("it is ordered", "order"),
         ("ordered that", "order"),

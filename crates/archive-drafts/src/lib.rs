@@ -31,37 +31,43 @@
 //! it was counted from, and a conflict no surer than the least of its dates.
 
 mod authority;
+mod builder;
 mod draft;
 mod entity;
 mod genre;
-mod place;
 mod summary;
 mod timeline;
 mod wording;
 
-pub use draft::{Category, Choice, DRAFTS_MAX, Digest, Draft, Mode, PASSAGES_MAX};
+pub use draft::{
+    Category, DRAFTS_MAX, DocumentDrafts, Draft, DraftMode, DraftOptions, PASSAGES_MAX,
+};
 
-use archive_entities::{Event, EventKind};
+use archive_entities::{CaseEvent, EventKind};
 use archive_text::{JoinedPages, PageText};
-use place::Sketch;
+use builder::DraftBuilder;
 
 /// Reads the pages of one file.
 #[must_use]
-pub fn read(pages: &[PageText<'_>], choice: &Choice) -> Digest {
-    read_watched(pages, choice, &mut |_| ())
+pub fn read(pages: &[PageText<'_>], choice: &DraftOptions) -> DocumentDrafts {
+    read_with_progress(pages, choice, &mut |_| ())
 }
 
 /// The same; `watch` is told again and again how much of it is done, from 0 to 1.
 #[must_use]
-pub fn read_watched(pages: &[PageText<'_>], choice: &Choice, watch: &mut dyn FnMut(f64)) -> Digest {
+pub fn read_with_progress(
+    pages: &[PageText<'_>],
+    choice: &DraftOptions,
+    watch: &mut dyn FnMut(f64),
+) -> DocumentDrafts {
     let words = pages.iter().map(|it| it.text.split_whitespace().count() as u64).sum();
     if words == 0 {
-        return Digest::default();
+        return DocumentDrafts::default();
     }
-    let mut authorities = authority::Authorities::default();
-    let mut names = entity::Names::default();
-    let mut timeline = timeline::Timeline::default();
-    let mut dated: Option<Event<'_>> = None;
+    let mut authorities = authority::CitedAuthorities::default();
+    let mut names = entity::FileEntities::default();
+    let mut timeline = timeline::TimelineDrafts::default();
+    let mut dated: Option<CaseEvent<'_>> = None;
     let mut truncated = false;
     let (all, mut done) = (pages.len() * archive_entities::PASSES, 0_usize);
     let mut step = || {
@@ -87,7 +93,7 @@ pub fn read_watched(pages: &[PageText<'_>], choice: &Choice, watch: &mut dyn FnM
     }
     truncated |= authorities.truncated;
     let authorities = authorities.finish(pages);
-    let summary = summary::sketch(&summary::Facts {
+    let summary = summary::sketch(&summary::SummaryInput {
         pages,
         own: parts(pages).next().map_or(0, <[_]>::len),
         names: &names,
@@ -98,7 +104,7 @@ pub fn read_watched(pages: &[PageText<'_>], choice: &Choice, watch: &mut dyn FnM
         conflicts: timeline.conflicts.len(),
         words,
     });
-    let mut lists: Vec<Vec<Sketch>> = vec![summary.into_iter().collect()];
+    let mut lists: Vec<Vec<DraftBuilder>> = vec![summary.into_iter().collect()];
     let mut processors = vec!["summary"];
     if choice.citations {
         processors.push("citations");
@@ -110,7 +116,7 @@ pub fn read_watched(pages: &[PageText<'_>], choice: &Choice, watch: &mut dyn FnM
         entities.sort_by_key(|it| it.category);
         lists.extend(by_category(entities));
     }
-    if choice.timeline && choice.mode != Mode::Fast {
+    if choice.timeline && choice.mode != DraftMode::Fast {
         processors.push("timeline");
         lists.extend([timeline.deadlines, timeline.conflicts, timeline.events]);
     }
@@ -118,7 +124,7 @@ pub fn read_watched(pages: &[PageText<'_>], choice: &Choice, watch: &mut dyn FnM
     let mut sketches = fit(lists, DRAFTS_MAX);
     truncated |= sketches.len() < all;
     sketches.sort_by_key(|it| it.category);
-    Digest { drafts: place::settle(pages, sketches), words, processors, truncated }
+    DocumentDrafts { drafts: builder::finish_all(pages, sketches), words, processors, truncated }
 }
 
 /// Runs of pages of one part.
@@ -126,8 +132,8 @@ fn parts<'a, 't>(pages: &'a [PageText<'t>]) -> impl Iterator<Item = &'a [PageTex
     pages.chunk_by(|one, next| one.part == next.part)
 }
 
-fn by_category(sorted: Vec<Sketch>) -> Vec<Vec<Sketch>> {
-    let mut lists: Vec<Vec<Sketch>> = Vec::new();
+fn by_category(sorted: Vec<DraftBuilder>) -> Vec<Vec<DraftBuilder>> {
+    let mut lists: Vec<Vec<DraftBuilder>> = Vec::new();
     for it in sorted {
         match lists.last_mut() {
             Some(list) if list.last().is_some_and(|last| last.category == it.category) => {
@@ -141,7 +147,7 @@ fn by_category(sorted: Vec<Sketch>) -> Vec<Vec<Sketch>> {
 
 /// Keeps as many as may be given, and of every list its fair share, so that ten thousand events
 /// leave room for the parties.
-fn fit(mut lists: Vec<Vec<Sketch>>, most: usize) -> Vec<Sketch> {
+fn fit(mut lists: Vec<Vec<DraftBuilder>>, most: usize) -> Vec<DraftBuilder> {
     lists.sort_by_key(Vec::len);
     let mut left = most;
     let mut waiting = lists.len();

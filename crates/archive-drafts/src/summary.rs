@@ -1,14 +1,14 @@
 //! The summary of a document: what it is, of which court and case, between whom, before whom and
 //! of what day, every statement in the document's own words.
 
-use archive_entities::{Event, Ground, Kind, Role};
+use archive_entities::{CaseEvent, EntityKind, Ground, Role};
 use archive_text::{PageText, TextSpan};
 use serde_json::{Value, json};
 
+use crate::builder::DraftBuilder;
 use crate::draft::Category;
-use crate::entity::{Known, Names};
+use crate::entity::{FileEntities, FileEntity};
 use crate::genre::{self, Genre};
-use crate::place::Sketch;
 use crate::timeline::shown;
 use crate::wording::{clipped, evened, joined, named, quoted, title};
 
@@ -18,25 +18,25 @@ const LISTED_MAX: usize = 8;
 const OPENING_BYTES: usize = 240;
 
 /// What the summary is made from.
-pub(crate) struct Facts<'a, 't> {
+pub(crate) struct SummaryInput<'a, 't> {
     pub(crate) pages: &'a [PageText<'t>],
     /// Pages of the file itself, without its attachments.
     pub(crate) own: usize,
-    pub(crate) names: &'a Names<'t>,
+    pub(crate) names: &'a FileEntities<'t>,
     /// The event of the document's own date.
-    pub(crate) dated: Option<Event<'t>>,
-    pub(crate) authorities: &'a [Sketch],
+    pub(crate) dated: Option<CaseEvent<'t>>,
+    pub(crate) authorities: &'a [DraftBuilder],
     pub(crate) events: usize,
-    pub(crate) deadlines: &'a [Sketch],
+    pub(crate) deadlines: &'a [DraftBuilder],
     pub(crate) conflicts: usize,
     pub(crate) words: u64,
 }
 
-pub(crate) fn sketch(facts: &Facts<'_, '_>) -> Option<Sketch> {
+pub(crate) fn sketch(facts: &SummaryInput<'_, '_>) -> Option<DraftBuilder> {
     let own = facts.pages.get(..facts.own)?;
     let genre = genre::of(own);
     let ground = genre.as_ref().map_or(Ground::Shape, |it| it.ground);
-    let mut draft = Writing { facts, sketch: Sketch::new(Category::Summary, ground) };
+    let mut draft = SummaryWriter { facts, sketch: DraftBuilder::new(Category::Summary, ground) };
     draft.sketch.tag("summary");
     draft.kind(genre.as_ref());
     draft.case();
@@ -49,12 +49,12 @@ pub(crate) fn sketch(facts: &Facts<'_, '_>) -> Option<Sketch> {
     Some(draft.sketch)
 }
 
-struct Writing<'a, 'f, 't> {
-    facts: &'a Facts<'f, 't>,
-    sketch: Sketch,
+struct SummaryWriter<'a, 'f, 't> {
+    facts: &'a SummaryInput<'f, 't>,
+    sketch: DraftBuilder,
 }
 
-impl<'a, 't> Writing<'a, '_, 't> {
+impl<'a, 't> SummaryWriter<'a, '_, 't> {
     fn say(&mut self, text: &str) {
         if !self.sketch.content.is_empty() {
             self.sketch.content.push(' ');
@@ -91,10 +91,10 @@ impl<'a, 't> Writing<'a, '_, 't> {
     /// Says whom or what a list names, and adds the first span of each.
     fn list(
         &mut self,
-        known: Vec<&'a Known<'t>>,
+        known: Vec<&'a FileEntity<'t>>,
         one: &str,
         many: &str,
-        beside: impl Fn(&Known<'t>) -> String,
+        beside: impl Fn(&FileEntity<'t>) -> String,
     ) {
         if known.is_empty() {
             return;
@@ -111,11 +111,11 @@ impl<'a, 't> Writing<'a, '_, 't> {
 
     fn case(&mut self) {
         let names = self.facts.names;
-        let nothing = |_: &Known<'t>| String::new();
-        let courts: Vec<_> = names.of(Kind::Court).collect();
+        let nothing = |_: &FileEntity<'t>| String::new();
+        let courts: Vec<_> = names.of(EntityKind::Court).collect();
         self.sketch.set("courts", shown_names(&courts));
         self.list(courts, "is the court", "are the courts", nothing);
-        let numbers: Vec<_> = names.of(Kind::CaseNumber).collect();
+        let numbers: Vec<_> = names.of(EntityKind::CaseNumber).collect();
         self.sketch.set("caseNumbers", shown_names(&numbers));
         let marked: Vec<String> =
             numbers.iter().take(LISTED_MAX).map(|it| it.marked(self.facts.pages)).collect();
@@ -134,14 +134,14 @@ impl<'a, 't> Writing<'a, '_, 't> {
         let value: Vec<Value> =
             listed.map(|it| json!({"name": it.shown(), "roles": it.party_roles()})).collect();
         self.sketch.set("parties", value);
-        let roles = |it: &Known<'t>| format!(" ({})", it.party_roles().join(", "));
+        let roles = |it: &FileEntity<'t>| format!(" ({})", it.party_roles().join(", "));
         self.list(parties, "is the party", "are the parties", roles);
         let judges: Vec<_> = names.with(Role::Judge).collect();
         self.sketch.set("judges", shown_names(&judges));
         self.list(judges, "is the judge", "are the judges", |_| String::new());
         let attorneys: Vec<_> = names.with(Role::Attorney).collect();
         self.sketch.set("attorneys", shown_names(&attorneys));
-        let sides = |it: &Known<'t>| match it.represents().as_slice() {
+        let sides = |it: &FileEntity<'t>| match it.represents().as_slice() {
             [] => String::new(),
             list => format!(" (side: {})", list.join(", ")),
         };
@@ -164,7 +164,7 @@ impl<'a, 't> Writing<'a, '_, 't> {
 
     fn law(&mut self) {
         let facts = self.facts;
-        let named = |it: &Sketch| {
+        let named = |it: &DraftBuilder| {
             let span = it.spans.first()?;
             Some((*span, quoted(span.text_in(facts.pages)?)))
         };
@@ -208,10 +208,10 @@ impl<'a, 't> Writing<'a, '_, 't> {
             "parties": names.parties().count(),
             "attorneys": names.with(Role::Attorney).count(),
             "judges": names.with(Role::Judge).count(),
-            "courts": names.of(Kind::Court).count(),
-            "caseNumbers": names.of(Kind::CaseNumber).count(),
-            "organisations": names.of(Kind::Organisation).count(),
-            "sums": names.of(Kind::Money).count(),
+            "courts": names.of(EntityKind::Court).count(),
+            "caseNumbers": names.of(EntityKind::CaseNumber).count(),
+            "organisations": names.of(EntityKind::Organisation).count(),
+            "sums": names.of(EntityKind::Money).count(),
             "events": facts.events,
             "deadlines": facts.deadlines.len(),
             "conflicts": facts.conflicts,
@@ -227,7 +227,7 @@ impl<'a, 't> Writing<'a, '_, 't> {
             first.make_ascii_uppercase();
         }
         let side = |roles: &[Role]| {
-            roles.iter().find_map(|role| names.with(*role).next()).map(Known::shown)
+            roles.iter().find_map(|role| names.with(*role).next()).map(FileEntity::shown)
         };
         let left = side(&[Role::Plaintiff, Role::Petitioner, Role::Appellant]);
         let right = side(&[Role::Defendant, Role::Respondent, Role::Appellee]);
@@ -235,7 +235,8 @@ impl<'a, 't> Writing<'a, '_, 't> {
             (Some(left), Some(right)) => Some(format!("{left} v. {right}")),
             (one, other) => one.or(other).or_else(|| side(&[Role::Subject, Role::Debtor])),
         };
-        let sides: Vec<String> = names.with(Role::Contracting).take(2).map(Known::shown).collect();
+        let sides: Vec<String> =
+            names.with(Role::Contracting).take(2).map(FileEntity::shown).collect();
         let between = between.or_else(|| (!sides.is_empty()).then(|| joined(&sides)));
         let mailed = || match (side(&[Role::Sender]), side(&[Role::Recipient])) {
             (Some(from), Some(to)) => Some(format!("{from} to {to}")),
@@ -243,7 +244,7 @@ impl<'a, 't> Writing<'a, '_, 't> {
         };
         let letter = genre.is_some_and(|it| matches!(it.word, "e-mail" | "letter" | "memorandum"));
         let who = if letter { mailed().or(between) } else { between };
-        let number = names.of(Kind::CaseNumber).next().map(Known::shown);
+        let number = names.of(EntityKind::CaseNumber).next().map(FileEntity::shown);
         let date = self.facts.dated.as_ref().map(|it| shown(it.when));
         let rest: Vec<String> = [who, number, date].into_iter().flatten().collect();
         let rest = if rest.is_empty() {
@@ -257,7 +258,7 @@ impl<'a, 't> Writing<'a, '_, 't> {
     }
 }
 
-fn shown_names(list: &[&Known<'_>]) -> Vec<String> {
+fn shown_names(list: &[&FileEntity<'_>]) -> Vec<String> {
     list.iter().take(LISTED_MAX).map(|it| it.shown()).collect()
 }
 

@@ -4,26 +4,27 @@
 use std::collections::HashMap;
 
 use archive_entities::{
-    Anchor, Casefile, Deadline, Event, EventKind, Precision, Uncounted, Unit, When,
+    Anchor, CaseEvent, CaseFacts, DateRange, Deadline, DeadlineUnit, EventKind, Precision,
+    UncountedReason,
 };
 use serde_json::{Value, json};
 
+use crate::builder::DraftBuilder;
 use crate::draft::Category;
-use crate::place::Sketch;
 use crate::wording::{clipped, evened, joined, quoted, title};
 
 /// What the parts of a file say of time.
 #[derive(Default)]
-pub(crate) struct Timeline {
-    pub(crate) events: Vec<Sketch>,
-    pub(crate) deadlines: Vec<Sketch>,
-    pub(crate) conflicts: Vec<Sketch>,
-    known: HashMap<(When, EventKind, Option<String>), usize>,
+pub(crate) struct TimelineDrafts {
+    pub(crate) events: Vec<DraftBuilder>,
+    pub(crate) deadlines: Vec<DraftBuilder>,
+    pub(crate) conflicts: Vec<DraftBuilder>,
+    known: HashMap<(DateRange, EventKind, Option<String>), usize>,
 }
 
-impl Timeline {
+impl TimelineDrafts {
     /// Takes the timeline of one part.
-    pub(crate) fn add(&mut self, casefile: &Casefile<'_>) {
+    pub(crate) fn add(&mut self, casefile: &CaseFacts<'_>) {
         for event in &casefile.events {
             let key = (event.when, event.kind, event.subject.clone());
             let span = event.sentence.span;
@@ -59,7 +60,7 @@ impl Timeline {
         }
         for it in &casefile.conflicts {
             let events = it.events.iter().filter_map(|at| casefile.events.get(*at));
-            let events: Vec<&Event<'_>> = events.collect();
+            let events: Vec<&CaseEvent<'_>> = events.collect();
             if events.len() > 1 {
                 self.conflicts.push(conflict_sketch(it.kind, &it.subject, &events));
             }
@@ -68,7 +69,7 @@ impl Timeline {
 }
 
 /// `2024-03-05`, `2024-03`, `2024`, `2024-03-05 to 2024-04-01`
-pub(crate) fn shown(when: When) -> String {
+pub(crate) fn shown(when: DateRange) -> String {
     let day = when.from.to_string();
     match when.precision {
         Precision::Day => day,
@@ -82,7 +83,7 @@ fn clipped_to(day: &str, bytes: usize) -> String {
     day.get(..bytes).unwrap_or(day).to_owned()
 }
 
-fn precision(when: When) -> (&'static str, &'static str) {
+fn precision(when: DateRange) -> (&'static str, &'static str) {
     match when.precision {
         Precision::Day => ("day", "The text gives the day."),
         Precision::Month => ("month", "The text gives the month and no day."),
@@ -127,8 +128,8 @@ fn begun(sentence: &str) -> String {
     if head.len() < text.len() { format!("{head} …") } else { text }
 }
 
-fn event_sketch(event: &Event<'_>) -> Sketch {
-    let mut sketch = Sketch::new(Category::Event, event.ground);
+fn event_sketch(event: &CaseEvent<'_>) -> DraftBuilder {
+    let mut sketch = DraftBuilder::new(Category::Event, event.ground);
     let word = kind_word(event.kind);
     sketch.tag("event");
     sketch.tag(word);
@@ -146,13 +147,13 @@ fn event_sketch(event: &Event<'_>) -> Sketch {
     sketch
 }
 
-fn unit_word(unit: Unit) -> &'static str {
+fn unit_word(unit: DeadlineUnit) -> &'static str {
     match unit {
-        Unit::Days => "days",
-        Unit::BusinessDays => "business_days",
-        Unit::Weeks => "weeks",
-        Unit::Months => "months",
-        Unit::Years => "years",
+        DeadlineUnit::Days => "days",
+        DeadlineUnit::BusinessDays => "business_days",
+        DeadlineUnit::Weeks => "weeks",
+        DeadlineUnit::Months => "months",
+        DeadlineUnit::Years => "years",
     }
 }
 
@@ -168,20 +169,22 @@ fn anchor_word(anchor: Anchor) -> &'static str {
     }
 }
 
-fn uncounted(why: Uncounted) -> (&'static str, &'static str) {
+fn uncounted(why: UncountedReason) -> (&'static str, &'static str) {
     match why {
-        Uncounted::AnchorUnknown => {
+        UncountedReason::AnchorUnknown => {
             ("anchor_unknown", "The text gives no date for what it is counted from.")
         }
-        Uncounted::AnchorAmbiguous => {
+        UncountedReason::AnchorAmbiguous => {
             ("anchor_ambiguous", "The text gives several dates for what it is counted from.")
         }
-        Uncounted::OutOfCalendar => ("out_of_calendar", "Its last day lies outside the calendar."),
+        UncountedReason::OutOfCalendar => {
+            ("out_of_calendar", "Its last day lies outside the calendar.")
+        }
     }
 }
 
-fn deadline_sketch(it: &Deadline<'_>, events: &[Event<'_>]) -> Sketch {
-    let mut sketch = Sketch::new(Category::Deadline, it.ground);
+fn deadline_sketch(it: &Deadline<'_>, events: &[CaseEvent<'_>]) -> DraftBuilder {
+    let mut sketch = DraftBuilder::new(Category::Deadline, it.ground);
     let words = begun(it.mention.quote);
     sketch.tag("deadline");
     sketch.tag(anchor_word(it.anchor));
@@ -216,9 +219,9 @@ fn deadline_sketch(it: &Deadline<'_>, events: &[Event<'_>]) -> Sketch {
     sketch
 }
 
-fn conflict_sketch(kind: EventKind, subject: &str, events: &[&Event<'_>]) -> Sketch {
+fn conflict_sketch(kind: EventKind, subject: &str, events: &[&CaseEvent<'_>]) -> DraftBuilder {
     let least = events.iter().map(|it| it.ground).min().unwrap_or(archive_entities::Ground::Shape);
-    let mut sketch = Sketch::new(Category::Conflict, least);
+    let mut sketch = DraftBuilder::new(Category::Conflict, least);
     sketch.tag("conflict");
     sketch.tag(kind_word(kind));
     let what = happened(kind, Some(subject), "");

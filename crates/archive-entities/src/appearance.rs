@@ -2,15 +2,15 @@
 //! «по доверенности», and those who sign a law firm's letter. Bar numbers are read elsewhere.
 
 use crate::entity::{Ground, Role};
-use crate::finding::{Finding, Reading};
+use crate::entity_match::{EntityMatch, PieceContext};
 use crate::name;
 use crate::party;
-use crate::text::Text;
+use crate::text::TokenText;
 
 /// A letterhead is read this far; whom the letter is to stands below it.
 const HEAD_TOKENS: usize = 16;
 
-pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
+pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
     let firm = is_firm_letter(reading);
     for at in 0..text.len() {
@@ -36,15 +36,15 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
 }
 
 /// `JANE ROE   represented by  JOHN DOE`
-fn represented<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn represented<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let from = name::past_titles(text, at + usize::from(text.is(at, "attorney")));
     if let Some(end) = name::person(text, from, false) {
-        out.push(Finding::attorney(text, (from, end), Ground::Label, None));
+        out.push(EntityMatch::attorney(text, (from, end), Ground::Label, None));
     }
 }
 
 /// `MR. JOHN DOE,\n appeared on behalf of the Plaintiff`
-fn on_behalf<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn on_behalf<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
     let Some(side) = (at + 2..at + 5).find_map(|it| party::roles(text.low(it)).next()) else {
         return;
@@ -54,30 +54,30 @@ fn on_behalf<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>
     let end = comma - usize::from(comma > 0 && text.is(comma - 1, "."));
     let firm = reading.organisation_before(end).is_some();
     if let Some(from) = name::person_before(text, end, false).filter(|_| spoken && !firm) {
-        out.push(Finding::attorney(text, (from, end), Ground::Label, Some(side)));
+        out.push(EntityMatch::attorney(text, (from, end), Ground::Label, Some(side)));
     }
 }
 
 /// `DOE & ROE LLP, by\nMS. JANE ROE`
-fn by_title<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn by_title<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let by = at > 0 && (text.is(at - 1, "by") || text.is(at - 1, ":") && text.is(at - 2, "by"));
     let from = at + 1 + usize::from(text.is(at + 1, "."));
     if let Some(end) = name::person(text, from, false).filter(|_| by) {
-        out.push(Finding::attorney(text, (from, end), Ground::Layout, None));
+        out.push(EntityMatch::attorney(text, (from, end), Ground::Layout, None));
     }
 }
 
 /// `the plaintiff's attorney, whose name and address are:\n Jane Roe`
-fn told<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn told<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let lawyer =
         (at.saturating_sub(36)..at).any(|it| matches!(text.low(it), "attorney" | "counsel"));
     if let Some(end) = name::person(text, at + 2, false).filter(|_| lawyer) {
-        out.push(Finding::attorney(text, (at + 2, end), Ground::Label, None));
+        out.push(EntityMatch::attorney(text, (at + 2, end), Ground::Label, None));
     }
 }
 
 /// `от истца: Иванов И.И. по доверенности`
-fn russian_side<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn russian_side<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let side = party::role(text.low(at + 1));
     if side.is_none() && !matches!(text.low(at + 1), "заинтересованного" | "третьего")
     {
@@ -90,7 +90,12 @@ fn russian_side<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 }
 
 /// A Russian name here, after a word for a lawyer or two.
-fn russian_named<'t>(text: &Text<'t>, at: usize, side: Option<Role>, out: &mut Vec<Finding<'t>>) {
+fn russian_named<'t>(
+    text: &TokenText<'t>,
+    at: usize,
+    side: Option<Role>,
+    out: &mut Vec<EntityMatch<'t>>,
+) {
     let mut from = at;
     for _ in 0..6 {
         while from < at + 12
@@ -104,7 +109,7 @@ fn russian_named<'t>(text: &Text<'t>, at: usize, side: Option<Role>, out: &mut V
             return;
         }
         let Some(end) = name::person(text, from, false) else { return };
-        out.push(Finding::attorney(text, (from, end), Ground::Label, side));
+        out.push(EntityMatch::attorney(text, (from, end), Ground::Label, side));
         from = match text.low(end) {
             "," | "и" => end + 1,
             _ => return,
@@ -113,7 +118,7 @@ fn russian_named<'t>(text: &Text<'t>, at: usize, side: Option<Role>, out: &mut V
 }
 
 /// `Иванов И.И. по доверенности`, `Иванов И.И. (доверенность от …)`, `по доверенности Иванов И.И.`
-fn entrusted<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn entrusted<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let mut end = at;
     while end > 0
         && at - end < 6
@@ -125,14 +130,14 @@ fn entrusted<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     }
     // An initial's point ends the name.
     if let Some(from) = name::person_before(text, end, false).filter(|_| end < at) {
-        out.push(Finding::attorney(text, (from, end), Ground::Label, None));
+        out.push(EntityMatch::attorney(text, (from, end), Ground::Label, None));
     } else if end < at {
         russian_named(text, at + 1, None, out);
     }
 }
 
 /// Whether the head of the page is that of a law firm's letter.
-fn is_firm_letter(reading: &Reading<'_, '_>) -> bool {
+fn is_firm_letter(reading: &PieceContext<'_, '_>) -> bool {
     let text = reading.text;
     let letter = (0..text.len().min(16 * HEAD_TOKENS)).any(|it| text.is(it, "dear"));
     let says = (0..text.len().min(16 * HEAD_TOKENS)).any(|it| {
@@ -150,7 +155,7 @@ fn is_firm_letter(reading: &Reading<'_, '_>) -> bool {
 }
 
 /// `Very truly yours,\n\nJane Roe`
-fn closes<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn closes<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     if !text.is(at + 1, ",") || text.breaks(at + 2) == 0 {
         return;
     }
@@ -164,23 +169,23 @@ fn closes<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     };
     for from in [from, line] {
         if let Some(end) = alone(from) {
-            out.push(Finding::attorney(text, (from, end), Ground::Layout, None));
+            out.push(EntityMatch::attorney(text, (from, end), Ground::Layout, None));
             return;
         }
     }
 }
 
 /// `I, Jane Roe, am counsel of record for`
-fn declares<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn declares<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let lawyer = (at + 1..at + 4).any(|it| matches!(text.low(it), "counsel" | "attorney"));
     let end = if at > 0 && text.is(at - 1, ",") { at - 1 } else { return };
     if let Some(from) = name::person_before(text, end, false).filter(|_| lawyer) {
-        out.push(Finding::attorney(text, (from, end), Ground::Label, None));
+        out.push(EntityMatch::attorney(text, (from, end), Ground::Label, None));
     }
 }
 
 /// `ROE & DOE LLP\nBy: Jane Roe`
-fn signs_for_firm<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn signs_for_firm<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let Some(last) = text.line_start(at).checked_sub(1) else { return };
     let firm = (text.line_start(last)..=last).any(|it| {
         matches!(text.low(it), "llp" | "pllc" | "lpa" | "plc" | "law" | "attorneys")
@@ -191,12 +196,12 @@ fn signs_for_firm<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
         .find(|it| text.is_word(*it) && !(text.is(*it, "s") && text.is(*it + 1, "/")));
     let Some(from) = from.filter(|_| firm && text.breaks(at) > 0) else { return };
     if let Some(end) = name::person(text, from, false) {
-        out.push(Finding::attorney(text, (from, end), Ground::Layout, None));
+        out.push(EntityMatch::attorney(text, (from, end), Ground::Layout, None));
     }
 }
 
 /// `Doe & Roe, and Jane Roe, for appellant.`
-fn with_firm<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn with_firm<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     if at == 0 || !text.is(at - 1, ",") || !text.capital(at + 1) {
         return;
     }
@@ -205,6 +210,6 @@ fn with_firm<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
         .then(|| (end + 2..end + 4).find_map(|it| party::roles(text.low(it)).next()))
         .flatten();
     if side.is_some() {
-        out.push(Finding::attorney(text, (at + 1, end), Ground::Label, side));
+        out.push(EntityMatch::attorney(text, (at + 1, end), Ground::Label, side));
     }
 }

@@ -1,9 +1,9 @@
 //! Which words belong to citations of other cases: their parties, courts and years are not ours.
 
 use archive_text::{JoinedPages, TextSpan};
-use cite::{Citation, Kind};
+use cite::{Citation, CitationKind};
 
-use crate::text::Text;
+use crate::text::TokenText;
 
 /// Labels before the number of the case at hand. `Case No. 2022 LA 000317` has the shape of a
 /// decision's number.
@@ -21,8 +21,12 @@ pub fn cited_spans(joined: &JoinedPages, citations: &[Citation<'_>]) -> Vec<Text
 
 fn is_other_case(text: &str, citation: &Citation<'_>) -> bool {
     // A decision may be one of this case, but a resolution of a plenum never is.
-    let plenary = citation.kind == Kind::Decision && citation.text.contains("Пленум");
-    if matches!(citation.kind, Kind::Docket | Kind::Decision | Kind::Section) && !plenary {
+    let plenary = citation.kind == CitationKind::Decision && citation.text.contains("Пленум");
+    if matches!(
+        citation.kind,
+        CitationKind::Docket | CitationKind::Decision | CitationKind::Section
+    ) && !plenary
+    {
         return false;
     }
     let before = text.get(..citation.span.start).unwrap_or_default().trim_end();
@@ -31,7 +35,7 @@ fn is_other_case(text: &str, citation: &Citation<'_>) -> bool {
 
 /// For each token of a piece whether it is within one of the sorted spans. Spans may nest, so
 /// their ends are counted and not filled one by one; a span ends with the piece it begins in.
-pub(crate) fn token_flags(text: &Text<'_>, cited: &[TextSpan]) -> Vec<bool> {
+pub(crate) fn token_flags(text: &TokenText<'_>, cited: &[TextSpan]) -> Vec<bool> {
     let piece_end = text.offset + text.raw.len();
     let first = cited.partition_point(|it| (it.page, it.start) < (text.page, text.offset));
     let within = |it: &&TextSpan| it.page == text.page && it.start < piece_end;

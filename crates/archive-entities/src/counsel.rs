@@ -1,15 +1,15 @@
 //! Attorneys: bar numbers, signatures, appearances, and the words that say somebody is one.
 
-use crate::entity::{Ground, Kind, Role};
-use crate::finding::{Finding, Reading};
+use crate::entity::{EntityKind, Ground, Role};
+use crate::entity_match::{EntityMatch, PieceContext};
 use crate::name;
 use crate::party;
-use crate::text::Text;
+use crate::text::TokenText;
 
 /// `Attorney for Plaintiff` is looked for this far below a name.
 const BLOCK_TOKENS: usize = 60;
 
-pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
+pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
     for at in 0..text.len() {
         if reading.is_cited(at) {
@@ -43,13 +43,13 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
     }
 }
 
-fn attorney<'t>(text: &Text<'t>, range: (usize, usize), ground: Ground) -> Finding<'t> {
+fn attorney<'t>(text: &TokenText<'t>, range: (usize, usize), ground: Ground) -> EntityMatch<'t> {
     let side = side(text, range.1, text.at(range.0).is_some_and(|token| token.aside));
-    Finding::attorney(text, range, ground, side)
+    EntityMatch::attorney(text, range, ground, side)
 }
 
 /// Whom the words below a name say it speaks for, in the same column.
-fn side(text: &Text<'_>, from: usize, aside: bool) -> Option<Role> {
+fn side(text: &TokenText<'_>, from: usize, aside: bool) -> Option<Role> {
     let mut blank = 0;
     for at in from..(from + BLOCK_TOKENS).min(text.len()) {
         blank += usize::from(text.breaks(at) >= 2);
@@ -70,7 +70,7 @@ fn side(text: &Text<'_>, from: usize, aside: bool) -> Option<Role> {
 }
 
 /// `Jane Q. Roe (P12345)`
-fn bar<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn bar<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let number = text.is(at + 1, "p")
         && text.glued(at + 2)
         && text.number(at + 2).is_some_and(|(_, digits)| (4..=6).contains(&digits));
@@ -97,7 +97,7 @@ fn bar<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 }
 
 /// `Jane Roe (0084416)` in a line of its own.
-fn plain_number<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn plain_number<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let number = text.number(at + 1).is_some_and(|(_, digits)| (5..=8).contains(&digits));
     if !number || !text.is(at + 2, ")") || text.breaks(at + 3) == 0 {
         return;
@@ -111,7 +111,7 @@ fn plain_number<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 }
 
 /// `Jane Roe P68550`; a judge's number may stand so too.
-fn unboxed<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn unboxed<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     if text.number(at + 1).is_none_or(|(_, digits)| digits != 5) {
         return;
     }
@@ -127,7 +127,7 @@ fn unboxed<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 }
 
 /// `Jane Roe (SBN 214455)`, and `State Bar No. 24012345` below a name.
-fn admitted<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn admitted<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let label =
         |it: usize| matches!(text.low(it), "no" | "." | "number" | "#" | ":" | "№" | "id" | "card");
     let digits = (at + 1..at + 5).find(|it| !label(*it)).unwrap_or(at + 5);
@@ -165,7 +165,7 @@ fn admitted<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 }
 
 /// `/s/ Jane Roe`, of a judge where the next line says so.
-fn signature<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn signature<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let from = at + usize::from(text.is(at, "hon")) + usize::from(text.run(at, &["hon", "."]));
     let Some(end) = name::person(text, from, false) else { return };
     let judge =
@@ -178,14 +178,17 @@ fn signature<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     }) || (end..end + 12)
         .any(|it| text.is(it, "(") && text.is(it + 1, "p") && text.is_number(it + 2));
     if judge {
-        out.push(Finding::new(Kind::Person, text, (from, end), Ground::Label).with(Role::Judge));
+        out.push(
+            EntityMatch::new(EntityKind::Person, text, (from, end), Ground::Label)
+                .with(Role::Judge),
+        );
     } else if lawyer {
         out.push(attorney(text, (from, end), Ground::Label));
     }
 }
 
 /// `Jane Roe, Esq.`
-fn esquire<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn esquire<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let end = if at > 0 && text.is(at - 1, ",") { at - 1 } else { at };
     if let Some(from) = name::person_before(text, end, false) {
         out.push(attorney(text, (from, end), Ground::Label));
@@ -193,15 +196,15 @@ fn esquire<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 }
 
 /// `attorney Jane Roe`, `counsel, Jane Roe,`
-fn named_after<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn named_after<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let from = name::past_titles(text, at + usize::from(matches!(text.low(at), "," | "(")));
     let deputy = at > 1 && matches!(text.low(at - 2), "assistant" | "deputy" | "solicitor");
     if text.breaks(from) > 0 || text.is(at, "general") && !deputy {
         return;
     }
     if let Some(end) = name::person(text, from, false) {
-        let mut it =
-            Finding::new(Kind::Person, text, (from, end), Ground::Label).with(Role::Attorney);
+        let mut it = EntityMatch::new(EntityKind::Person, text, (from, end), Ground::Label)
+            .with(Role::Attorney);
         // `Plaintiff's counsel Jane Roe`
         it.represents = at.checked_sub(2).and_then(|before| {
             let word = text.low(before);
@@ -212,27 +215,27 @@ fn named_after<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 }
 
 /// `Jane Roe, counsel for Defendant,` and `Jane Roe, attorney for the plaintiff`
-fn appositive<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn appositive<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let speaks = text.is(at + 1, "for") || text.run(at + 1, &["at", "law"]);
     if at == 0 || !text.is(at - 1, ",") || !speaks {
         return;
     }
     if let Some(from) = name::person_before(text, at - 1, false) {
-        let mut it =
-            Finding::new(Kind::Person, text, (from, at - 1), Ground::Label).with(Role::Attorney);
+        let mut it = EntityMatch::new(EntityKind::Person, text, (from, at - 1), Ground::Label)
+            .with(Role::Attorney);
         it.represents = (at + 2..at + 4).find_map(|it| party::roles(text.low(it)).next());
         out.push(it);
     }
 }
 
 /// Past `MR.`
-fn past_title(text: &Text<'_>, at: usize) -> usize {
+fn past_title(text: &TokenText<'_>, at: usize) -> usize {
     let title = matches!(text.low(at), "mr" | "ms" | "mrs");
     at + usize::from(title) + usize::from(title && text.is(at + 1, "."))
 }
 
 /// `For Plaintiff: Jane Roe`, `For the Defendant: John Doe and Jane Roe`
-fn appearance<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn appearance<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let label = at + 1 + usize::from(text.is(at + 1, "the"));
     let Some(role) = party::roles(text.low(label)).next() else { return };
     if !text.is(label + 1, ":") {
@@ -242,8 +245,8 @@ fn appearance<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     for _ in 0..4 {
         from = if text.breaks(from) > 1 { from } else { past_title(text, from) };
         let Some(end) = name::person(text, from, false) else { break };
-        let mut it =
-            Finding::new(Kind::Person, text, (from, end), Ground::Label).with(Role::Attorney);
+        let mut it = EntityMatch::new(EntityKind::Person, text, (from, end), Ground::Label)
+            .with(Role::Attorney);
         it.represents = Some(role);
         out.push(it);
         from = match text.low(end) {
@@ -256,7 +259,7 @@ fn appearance<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 }
 
 /// `представитель истца по доверенности Сидоров С.С.`
-fn representative<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn representative<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let mut role = None;
     for from in at + 1..at + 18 {
         role = role.or_else(|| party::role(text.low(from)));
@@ -270,8 +273,8 @@ fn representative<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
         else {
             continue;
         };
-        let mut it =
-            Finding::new(Kind::Person, text, (from, end), Ground::Label).with(Role::Attorney);
+        let mut it = EntityMatch::new(EntityKind::Person, text, (from, end), Ground::Label)
+            .with(Role::Attorney);
         it.represents = role;
         out.push(it);
         return;

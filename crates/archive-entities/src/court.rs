@@ -4,16 +4,16 @@ mod column;
 mod place;
 mod russian;
 
-use crate::entity::{Ground, Kind};
-use crate::finding::{Finding, Reading};
-use crate::text::Text;
+use crate::entity::{EntityKind, Ground};
+use crate::entity_match::{EntityMatch, PieceContext};
+use crate::text::TokenText;
 use place::{bench, capital, is_ordinal, place, region, state};
 
 const SIDE_TOKENS: usize = 8;
 /// The body that decides is named above the parties.
 const HEAD_TOKENS: usize = 40;
 
-pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
+pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
     let mut at = 0;
     while at < text.len() {
@@ -46,7 +46,7 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
             at += 1;
             continue;
         };
-        let found = Finding::new(Kind::Court, text, (from, to), Ground::Label);
+        let found = EntityMatch::new(EntityKind::Court, text, (from, to), Ground::Label);
         out.push(match column::name(text, from, at, to) {
             Some(name) => found.called(name),
             None => found,
@@ -94,7 +94,7 @@ fn is_qualifier(word: &str) -> bool {
     )
 }
 
-fn english(text: &Text<'_>, at: usize) -> Option<(usize, usize)> {
+fn english(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
     // `19 Court Square`, `the Court Clerk`
     let other = matches!(
         text.low(at + 1),
@@ -167,7 +167,7 @@ fn english(text: &Text<'_>, at: usize) -> Option<(usize, usize)> {
 }
 
 /// Past `of Appeals`, `for the Eastern District of Michigan`, `for the County of Wayne`.
-fn after(text: &Text<'_>, at: usize) -> usize {
+fn after(text: &TokenText<'_>, at: usize) -> usize {
     let mut end = at;
     let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
     // In the right column of a caption, what goes on below does so in that column.
@@ -223,7 +223,7 @@ fn after(text: &Text<'_>, at: usize) -> usize {
 }
 
 /// `AT KANSAS CITY` in a line of its own.
-fn seat(text: &Text<'_>, at: usize) -> Option<usize> {
+fn seat(text: &TokenText<'_>, at: usize) -> Option<usize> {
     if !text.is(at, "at") {
         return None;
     }
@@ -232,7 +232,7 @@ fn seat(text: &Text<'_>, at: usize) -> Option<usize> {
 }
 
 /// `WORKERS' COMPENSATION BOARD` in a line of its own.
-fn headed(text: &Text<'_>, at: usize) -> Option<(usize, usize)> {
+fn headed(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
     let from = text.line_start(at);
     let shout = |it: usize| {
         text.at(it).is_some_and(|token| token.shout)
@@ -243,7 +243,7 @@ fn headed(text: &Text<'_>, at: usize) -> Option<(usize, usize)> {
 }
 
 /// `30TH JUDICIAL CIRCUIT` at the head of a form that does not say `court`.
-fn circuit(text: &Text<'_>, at: usize) -> Option<(usize, usize)> {
+fn circuit(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
     let suffix = at > 0 && matches!(text.low(at - 1), "st" | "nd" | "rd" | "th");
     let from = at.checked_sub(if suffix { 2 } else { 1 })?;
     let bench = matches!(text.low(at + 1), "circuit" | "district");
@@ -251,7 +251,7 @@ fn circuit(text: &Text<'_>, at: usize) -> Option<(usize, usize)> {
 }
 
 /// A body that is no court but decides: after `before the`, to the word that says what it is.
-fn tribunal(text: &Text<'_>, at: usize) -> Option<(usize, usize)> {
+fn tribunal(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
     let from = at + 2;
     let last = (from + 1..from + 9).take_while(|it| text.breaks(*it) == 0).find(|it| {
         matches!(

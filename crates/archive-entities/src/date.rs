@@ -1,29 +1,29 @@
 //! Dates as lawyers write them, English and Russian. Days without a year are not dates here.
 
+use crate::chronology::{DateRange, Precision};
 use crate::entity::Ground;
-use crate::text::{Sort, Text};
-use crate::when::{Precision, When};
+use crate::text::{TokenKind, TokenText};
 
 /// A date and the token after it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found {
+pub(crate) struct DateMatch {
     pub(crate) end: usize,
-    pub(crate) when: When,
+    pub(crate) when: DateRange,
     pub(crate) ground: Ground,
 }
 
-fn found(end: usize, when: Option<When>) -> Option<Found> {
-    Some(Found { end, when: when?, ground: Ground::Form })
+fn found(end: usize, when: Option<DateRange>) -> Option<DateMatch> {
+    Some(DateMatch { end, when: when?, ground: Ground::Form })
 }
 
 /// The date that begins at this token, ranges first.
-pub(crate) fn at(text: &Text<'_>, at: usize) -> Option<Found> {
+pub(crate) fn at(text: &TokenText<'_>, at: usize) -> Option<DateMatch> {
     let token = text.at(at)?;
     // Most tokens begin no date, and this is asked of each.
     let opens = match token.sort {
-        Sort::Number => true,
-        Sort::Mark => matches!(text.low(at), "«" | "\"" | "“"),
-        Sort::Word => may_be_month(text.low(at), token.capital),
+        TokenKind::Number => true,
+        TokenKind::Mark => matches!(text.low(at), "«" | "\"" | "“"),
+        TokenKind::Word => may_be_month(text.low(at), token.capital),
     };
     if !opens {
         return None;
@@ -44,11 +44,11 @@ fn may_be_month(word: &str, capital: bool) -> bool {
     }
 }
 
-fn joins(text: &Text<'_>, at: usize) -> bool {
+fn joins(text: &TokenText<'_>, at: usize) -> bool {
     matches!(text.low(at), "/" | "-" | ":" | "." | "$" | "№" | "§")
 }
 
-fn single(text: &Text<'_>, at: usize) -> Option<Found> {
+fn single(text: &TokenText<'_>, at: usize) -> Option<DateMatch> {
     if text.is_number(at) {
         return numeric(text, at).or_else(|| day_first(text, at));
     }
@@ -58,7 +58,7 @@ fn single(text: &Text<'_>, at: usize) -> Option<Found> {
     month_first(text, at)
 }
 
-fn year(text: &Text<'_>, at: usize) -> Option<i16> {
+fn year(text: &TokenText<'_>, at: usize) -> Option<i16> {
     let (value, digits) = text.number(at)?;
     // `2024-05` and `1999/2` are numbers of something else.
     let longer = text.glued(at + 1) && matches!(text.low(at + 1), "-" | "/");
@@ -66,13 +66,13 @@ fn year(text: &Text<'_>, at: usize) -> Option<i16> {
     fits.then(|| i16::try_from(value).ok()).flatten()
 }
 
-fn day(text: &Text<'_>, at: usize) -> Option<i8> {
+fn day(text: &TokenText<'_>, at: usize) -> Option<i8> {
     let (value, digits) = text.number(at)?;
     (digits <= 2 && (1..=31).contains(&value)).then(|| i8::try_from(value).ok()).flatten()
 }
 
 /// The word of the year after a Russian date: `г.`, `года`.
-fn after_year(text: &Text<'_>, at: usize) -> usize {
+fn after_year(text: &TokenText<'_>, at: usize) -> usize {
     match text.low(at) {
         "года" | "год" | "году" | "годом" => at + 1,
         "г" if text.is(at + 1, ".") => at + 2,
@@ -82,7 +82,7 @@ fn after_year(text: &Text<'_>, at: usize) -> usize {
 }
 
 /// `12/31/2024`, `2024-12-31`, `31.12.2024`
-fn numeric(text: &Text<'_>, at: usize) -> Option<Found> {
+fn numeric(text: &TokenText<'_>, at: usize) -> Option<DateMatch> {
     let mark = text.low(at + 1);
     let tight = (at + 1..at + 5).all(|it| text.glued(it)) && text.low(at + 3) == mark;
     if !tight || !matches!(mark, "/" | "-" | ".") {
@@ -99,7 +99,7 @@ fn numeric(text: &Text<'_>, at: usize) -> Option<Found> {
     let small = |it: u64| i8::try_from(it).ok();
     let whole = |it: u64| i16::try_from(it).ok().filter(|it| (1700..=2199).contains(it));
     if width == 4 && mark == "-" && last <= 2 {
-        return found(at + 5, When::day(whole(first)?, small(second)?, small(third)?));
+        return found(at + 5, DateRange::day(whole(first)?, small(second)?, small(third)?));
     }
     if width > 2 {
         return None;
@@ -111,15 +111,15 @@ fn numeric(text: &Text<'_>, at: usize) -> Option<Found> {
     };
     let end = after_year(text, at + 5);
     if mark == "." {
-        return found(end, When::day(third, small(second)?, small(first)?));
+        return found(end, DateRange::day(third, small(second)?, small(first)?));
     }
     // Thirteen and above cannot be a month, so such a date has its day first.
-    let american = When::day(third, small(first)?, small(second)?);
-    found(end, american.or_else(|| When::day(third, small(second)?, small(first)?)))
+    let american = DateRange::day(third, small(first)?, small(second)?);
+    found(end, american.or_else(|| DateRange::day(third, small(second)?, small(first)?)))
 }
 
 /// `March 3, 2024`, `Mar. 3rd 2024`, `March 2024`, `январь 2024 года`
-fn month_first(text: &Text<'_>, at: usize) -> Option<Found> {
+fn month_first(text: &TokenText<'_>, at: usize) -> Option<DateMatch> {
     let month = month(text, at)?;
     let mut next = at + 1;
     if text.is(next, ".") {
@@ -128,20 +128,20 @@ fn month_first(text: &Text<'_>, at: usize) -> Option<Found> {
     if let Some((day, after)) = day_of_month(text, next)
         && let Some(year) = year(text, comma(text, after))
     {
-        return found(comma(text, after) + 1, When::day(year, month, day));
+        return found(comma(text, after) + 1, DateRange::day(year, month, day));
     }
     let year_at = if text.is(comma(text, next), "of") { next + 1 } else { comma(text, next) };
     let year = year(text, year_at)?;
     let end = after_year(text, year_at + 1);
-    found(end, When::month(year, month))
+    found(end, DateRange::month(year, month))
 }
 
-fn comma(text: &Text<'_>, at: usize) -> usize {
+fn comma(text: &TokenText<'_>, at: usize) -> usize {
     if text.is(at, ",") { at + 1 } else { at }
 }
 
 /// `3`, `3rd`
-fn day_of_month(text: &Text<'_>, at: usize) -> Option<(i8, usize)> {
+fn day_of_month(text: &TokenText<'_>, at: usize) -> Option<(i8, usize)> {
     let day = day(text, at)?;
     let ordinal = text.glued(at + 1) && matches!(text.low(at + 1), "st" | "nd" | "rd" | "th");
     let after = if ordinal { at + 2 } else { at + 1 };
@@ -154,7 +154,7 @@ fn day_of_month(text: &Text<'_>, at: usize) -> Option<(i8, usize)> {
 }
 
 /// `3 March 2024`, `24th day of June, 2013`, `«15» января 2024 г.`
-fn day_first(text: &Text<'_>, at: usize) -> Option<Found> {
+fn day_first(text: &TokenText<'_>, at: usize) -> Option<DateMatch> {
     let quoted = !text.is_number(at);
     let from = if quoted { at + 1 } else { at };
     let (day, mut next) = day_of_month(text, from)?;
@@ -178,11 +178,11 @@ fn day_first(text: &Text<'_>, at: usize) -> Option<Found> {
     // `the 23rd day of January, A.D. 2024`
     next += if text.run(next, &["a", ".", "d", "."]) { 4 } else { 0 };
     let year = year(text, next)?;
-    found(after_year(text, next + 1), When::day(year, month, day))
+    found(after_year(text, next + 1), DateRange::day(year, month, day))
 }
 
 /// The month that a word names. `May` and `march` are words too, so English ones need a capital.
-fn month(text: &Text<'_>, at: usize) -> Option<i8> {
+fn month(text: &TokenText<'_>, at: usize) -> Option<i8> {
     let word = text.low(at);
     let english = match word {
         "january" | "jan" => 1,
@@ -227,7 +227,7 @@ fn month(text: &Text<'_>, at: usize) -> Option<i8> {
 }
 
 /// `March 3-5, 2024`, `from March 3 to April 5, 2024`, `с 1 марта по 15 апреля 2024 года`
-fn range(text: &Text<'_>, at: usize) -> Option<Found> {
+fn range(text: &TokenText<'_>, at: usize) -> Option<DateMatch> {
     if let Some(first) = single(text, at) {
         let next = link(text, first.end)?;
         let last = single(text, next)?;
@@ -243,7 +243,7 @@ fn range(text: &Text<'_>, at: usize) -> Option<Found> {
         if and || (towards && !opened) {
             return None;
         }
-        return found(last.end, When::range(first.when, last.when));
+        return found(last.end, DateRange::range(first.when, last.when));
     }
     if let Some(month) = month(text, at) {
         let (day, after) = day_of_month(text, at + 1)?;
@@ -251,24 +251,27 @@ fn range(text: &Text<'_>, at: usize) -> Option<Found> {
         if let Some((last, after)) = day_of_month(text, next)
             && let Some(year) = year(text, comma(text, after))
         {
-            let ends = When::range(When::day(year, month, day)?, When::day(year, month, last)?);
+            let ends = DateRange::range(
+                DateRange::day(year, month, day)?,
+                DateRange::day(year, month, last)?,
+            );
             return found(comma(text, after) + 1, ends);
         }
         let last = single(text, next).filter(|it| it.when.precision == Precision::Day)?;
-        let first = When::day(last.when.to.year(), month, day)?;
-        return found(last.end, When::range(first, last.when));
+        let first = DateRange::day(last.when.to.year(), month, day)?;
+        return found(last.end, DateRange::range(first, last.when));
     }
     let day = day(text, at)?;
     let month_at = month(text, at + 1);
     let next = link(text, if month_at.is_some() { at + 2 } else { at + 1 })?;
     let last = day_first(text, next)?;
     let month = month_at.unwrap_or_else(|| last.when.to.month());
-    let first = When::day(last.when.to.year(), month, day)?;
-    found(last.end, When::range(first, last.when))
+    let first = DateRange::day(last.when.to.year(), month, day)?;
+    found(last.end, DateRange::range(first, last.when))
 }
 
 /// What joins the ends of a range.
-fn link(text: &Text<'_>, at: usize) -> Option<usize> {
+fn link(text: &TokenText<'_>, at: usize) -> Option<usize> {
     match text.low(at) {
         "to" | "through" | "until" | "and" | "–" | "—" | "-" | "по" | "до" => Some(at + 1),
         _ => None,
@@ -276,20 +279,20 @@ fn link(text: &Text<'_>, at: usize) -> Option<usize> {
 }
 
 /// `in 2019`, `since 2019`, `from 2019 to 2021`, `2019 год`
-fn year_alone(text: &Text<'_>, at: usize) -> Option<Found> {
+fn year_alone(text: &TokenText<'_>, at: usize) -> Option<DateMatch> {
     let first = year(text, at)?;
     let before = at.checked_sub(1).map(|it| text.low(it)).unwrap_or_default();
     let end = after_year(text, at + 1);
-    let shaped = |when| Found { end, when, ground: Ground::Shape };
+    let shaped = |when| DateMatch { end, when, ground: Ground::Shape };
     if end > at + 1 {
-        return When::year(first).map(shaped);
+        return DateRange::year(first).map(shaped);
     }
     if matches!(before, "from" | "between" | "с")
         && let Some(next) = link(text, at + 1)
         && let Some(last) = year(text, next)
     {
-        let when = When::range(When::year(first)?, When::year(last)?)?;
-        return Some(Found { end: after_year(text, next + 1), when, ground: Ground::Shape });
+        let when = DateRange::range(DateRange::year(first)?, DateRange::year(last)?)?;
+        return Some(DateMatch { end: after_year(text, next + 1), when, ground: Ground::Shape });
     }
     let said = matches!(
         before,
@@ -307,5 +310,5 @@ fn year_alone(text: &Text<'_>, at: usize) -> Option<Found> {
             text.low(at + 1),
             "dollars" | "shares" | "units" | "people" | "employees" | "pages" | "square" | "miles"
         );
-    if said && season && !counted { When::year(first).map(shaped) } else { None }
+    if said && season && !counted { DateRange::year(first).map(shaped) } else { None }
 }

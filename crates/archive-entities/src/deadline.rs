@@ -5,10 +5,10 @@ mod count;
 
 pub(crate) use count::Anchors;
 
+use crate::chronology::{Anchor, Deadline, DeadlineUnit, UncountedReason};
 use crate::entity::Ground;
-use crate::text::Text;
-use crate::when::{Anchor, Deadline, Uncounted, Unit};
-use crate::words;
+use crate::numerals;
+use crate::text::TokenText;
 
 /// How far after the count its anchor is looked for.
 const ANCHOR_TOKENS: usize = 9;
@@ -18,7 +18,7 @@ const DUTY_TOKENS: usize = 45;
 
 /// What must follow a count for it to be a deadline.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Needs {
+enum RequiredContext {
     Nothing,
     /// What it is counted from, or `notice`.
     Anchor,
@@ -29,7 +29,7 @@ enum Needs {
 }
 
 /// The deadline whose opening words stand at this token, and the token after it.
-pub(crate) fn at<'t>(text: &Text<'t>, at: usize) -> Option<(usize, Deadline<'t>)> {
+pub(crate) fn at<'t>(text: &TokenText<'t>, at: usize) -> Option<(usize, Deadline<'t>)> {
     let (count_at, needs) = opening(text, at)?;
     let (count, unit, next) = term(text, count_at)?;
     let (mut end, before, anchor) = anchor(text, next);
@@ -41,30 +41,30 @@ pub(crate) fn at<'t>(text: &Text<'t>, at: usize) -> Option<(usize, Deadline<'t>)
         || text.run(next, &["in", "which"])
         || text.run(next, &["within", "which"]);
     let enough = match needs {
-        Needs::Nothing => true,
-        Needs::Anchor => end > next,
-        Needs::Task => end > next || task,
-        Needs::Duty => end > next && (notice.is_some() || obliges(text, at)),
+        RequiredContext::Nothing => true,
+        RequiredContext::Anchor => end > next,
+        RequiredContext::Task => end > next || task,
+        RequiredContext::Duty => end > next && (notice.is_some() || obliges(text, at)),
     };
     if !enough || is_state(text, at) {
         return None;
     }
     let label = if anchor == Anchor::Unknown { Ground::Layout } else { Ground::Label };
     let mention = text.mention(at, end);
-    let due = Err(Uncounted::AnchorUnknown);
+    let due = Err(UncountedReason::AnchorUnknown);
     let found =
         Deadline { count, unit, before, anchor, due, mention, sentence: mention, ground: label };
     Some((end, found))
 }
 
 /// The place of the count, and what must follow for it to be a deadline.
-fn opening(text: &Text<'_>, at: usize) -> Option<(usize, Needs)> {
+fn opening(text: &TokenText<'_>, at: usize) -> Option<(usize, RequiredContext)> {
     match text.low(at) {
         "within" => {
             // `within the next 10 days`, `within the 30-day period`
             let next = if text.run(at + 1, &["the", "next"]) { 2 } else { 0 };
             let the = usize::from(next == 0 && text.is(at + 1, "the") && text.is_number(at + 2));
-            Some((at + 1 + next + the, Needs::Nothing))
+            Some((at + 1 + next + the, RequiredContext::Nothing))
         }
         // `by the 20th day after service`
         "by" | "before"
@@ -72,44 +72,44 @@ fn opening(text: &Text<'_>, at: usize) -> Option<(usize, Needs)> {
                 && text.is_number(at + 2)
                 && matches!(text.low(at + 5), "after" | "before" | "following" | "from") =>
         {
-            Some((at + 2, Needs::Anchor))
+            Some((at + 2, RequiredContext::Anchor))
         }
-        "period" if text.is(at + 1, "of") => Some((at + 2, Needs::Anchor)),
-        "have" | "has" | "due" | "given" | "allowed" => Some((at + 1, Needs::Task)),
+        "period" if text.is(at + 1, "of") => Some((at + 2, RequiredContext::Anchor)),
+        "have" | "has" | "due" | "given" | "allowed" => Some((at + 1, RequiredContext::Task)),
         "no" | "not" if matches!(text.low(at + 1), "later" | "less" | "more" | "fewer") => {
-            text.is(at + 2, "than").then_some((at + 3, Needs::Anchor))
+            text.is(at + 2, "than").then_some((at + 3, RequiredContext::Anchor))
         }
-        "at" if text.is(at + 1, "least") => Some((at + 2, Needs::Anchor)),
-        "for" => keeps(text, at).then_some((at + 1, Needs::Nothing)),
-        "в" if text.is(at + 1, "течение") => Some((at + 2, Needs::Nothing)),
+        "at" if text.is(at + 1, "least") => Some((at + 2, RequiredContext::Anchor)),
+        "for" => keeps(text, at).then_some((at + 1, RequiredContext::Nothing)),
+        "в" if text.is(at + 1, "течение") => Some((at + 2, RequiredContext::Nothing)),
         "в" if text.low(at + 1).ends_with("срок") || text.is(at + 2, "срок") => {
-            Some((at + 1, Needs::Nothing))
+            Some((at + 1, RequiredContext::Nothing))
         }
         "в" if text.is(at + 4, "срок") && text.is(at + 2, "-") => {
-            Some((at + 1, Needs::Nothing))
+            Some((at + 1, RequiredContext::Nothing))
         }
         "не" if matches!(text.low(at + 1), "позднее" | "менее" | "позже")
             && text.is(at + 2, "чем") =>
         {
-            Some((at + 4, Needs::Anchor))
+            Some((at + 4, RequiredContext::Anchor))
         }
-        "не" if text.is(at + 1, "позднее") => Some((at + 2, Needs::Anchor)),
+        "не" if text.is(at + 1, "позднее") => Some((at + 2, RequiredContext::Anchor)),
         "за" => (!text.is(at.saturating_sub(1), "чем")).then_some((at + 1, ahead(text, at)?)),
         "—" | "–" | "-" | ":" | "составляет" => (at.saturating_sub(6)..at)
             .any(|it| text.is(it, "срок"))
-            .then_some((at + 1, Needs::Nothing)),
+            .then_some((at + 1, RequiredContext::Nothing)),
         word => {
             // Few words stand before a unit, and most of the text is words.
             let ahead = text.low(at + 1).as_bytes().first();
             let unit = matches!(ahead, Some(b'd' | b'w' | b'm' | b'c' | b'b' | b'('));
-            let spelled = unit && (text.is_number(at) || words::is_number(word));
+            let spelled = unit && (text.is_number(at) || numerals::is_number(word));
             let gives = |it: usize| {
                 matches!(text.low(it), "giving" | "gives" | "gave" | "give" | "allow" | "allowing")
             };
             let needs = if spelled && (at.saturating_sub(4)..at).any(gives) {
-                Needs::Task
+                RequiredContext::Task
             } else {
-                Needs::Duty
+                RequiredContext::Duty
             };
             (spelled && is_bare(text, at)).then_some((at, needs))
         }
@@ -118,11 +118,11 @@ fn opening(text: &Text<'_>, at: usize) -> Option<(usize, Needs)> {
 
 /// Whether no word of another opening stands before a count, and nothing that makes it a measure:
 /// `more than 14 days after`, `for 30 days before`.
-fn is_bare(text: &Text<'_>, at: usize) -> bool {
+fn is_bare(text: &TokenText<'_>, at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return false };
     !text.is_number(before)
         && !text.glued(at)
-        && !words::is_number(text.low(before))
+        && !numerals::is_number(text.low(before))
         && !matches!(
             text.low(before),
             "within"
@@ -164,7 +164,7 @@ fn is_bare(text: &Text<'_>, at: usize) -> bool {
 }
 
 /// `the offer is good for 14 days`, `will hold it for 30 days`
-fn keeps(text: &Text<'_>, at: usize) -> bool {
+fn keeps(text: &TokenText<'_>, at: usize) -> bool {
     (at.saturating_sub(4)..at).any(|it| {
         matches!(
             text.low(it),
@@ -174,17 +174,17 @@ fn keeps(text: &Text<'_>, at: usize) -> bool {
 }
 
 /// `за 5 дней до заседания`, `уведомив за 60 дней`
-fn ahead(text: &Text<'_>, at: usize) -> Option<Needs> {
+fn ahead(text: &TokenText<'_>, at: usize) -> Option<RequiredContext> {
     let told = (at.saturating_sub(8)..at).any(|it| {
         ["уведом", "предупре", "предварит", "извест"]
             .iter()
             .any(|stem| text.low(it).starts_with(stem))
     });
-    Some(if told { Needs::Nothing } else { Needs::Anchor })
+    Some(if told { RequiredContext::Nothing } else { RequiredContext::Anchor })
 }
 
 /// `30 days' prior written notice`, `10 days to cure` has no notice.
-fn notice(text: &Text<'_>, at: usize) -> Option<usize> {
+fn notice(text: &TokenText<'_>, at: usize) -> Option<usize> {
     let mut next = at;
     while next < at + 5
         && matches!(text.low(next), "'" | "’" | "written" | "prior" | "advance" | "s" | "in" | "of")
@@ -195,7 +195,7 @@ fn notice(text: &Text<'_>, at: usize) -> Option<usize> {
 }
 
 /// Whether the sentence says before the count that something must be done.
-fn obliges(text: &Text<'_>, at: usize) -> bool {
+fn obliges(text: &TokenText<'_>, at: usize) -> bool {
     let mut back = at;
     while back > 0 && at - back < DUTY_TOKENS {
         back -= 1;
@@ -221,7 +221,7 @@ fn obliges(text: &Text<'_>, at: usize) -> bool {
 }
 
 /// Whether a time is told for which something was so, not one in which something is to be done.
-fn is_state(text: &Text<'_>, at: usize) -> bool {
+fn is_state(text: &TokenText<'_>, at: usize) -> bool {
     (at.saturating_sub(12)..at).any(|it| {
         ["resided", "resident", "lived", "survive", "domicil", "проживал"]
             .iter()
@@ -230,24 +230,24 @@ fn is_state(text: &Text<'_>, at: usize) -> bool {
 }
 
 /// The count, the unit and the token after them. Russian has both in one word as well.
-fn term(text: &Text<'_>, at: usize) -> Option<(u16, Unit, usize)> {
-    const WHOLE: [(&str, u16, Unit); 9] = [
-        ("трехдневн", 3, Unit::Days),
-        ("трёхдневн", 3, Unit::Days),
-        ("пятидневн", 5, Unit::Days),
-        ("семидневн", 7, Unit::Days),
-        ("десятидневн", 10, Unit::Days),
-        ("пятнадцатидневн", 15, Unit::Days),
-        ("тридцатидневн", 30, Unit::Days),
-        ("двухмесячн", 2, Unit::Months),
-        ("месячн", 1, Unit::Months),
+fn term(text: &TokenText<'_>, at: usize) -> Option<(u16, DeadlineUnit, usize)> {
+    const WHOLE: [(&str, u16, DeadlineUnit); 9] = [
+        ("трехдневн", 3, DeadlineUnit::Days),
+        ("трёхдневн", 3, DeadlineUnit::Days),
+        ("пятидневн", 5, DeadlineUnit::Days),
+        ("семидневн", 7, DeadlineUnit::Days),
+        ("десятидневн", 10, DeadlineUnit::Days),
+        ("пятнадцатидневн", 15, DeadlineUnit::Days),
+        ("тридцатидневн", 30, DeadlineUnit::Days),
+        ("двухмесячн", 2, DeadlineUnit::Months),
+        ("месячн", 1, DeadlineUnit::Months),
     ];
     if let Some((_, count, unit)) = WHOLE.iter().find(|it| text.low(at).starts_with(it.0)) {
         return Some((*count, *unit, at + 2));
     }
     let (count, next) = count(text, at)?;
     if text.is(next, "-") && text.low(next + 1).starts_with("дневн") {
-        return Some((count, Unit::Days, next + 3));
+        return Some((count, DeadlineUnit::Days, next + 3));
     }
     // `a 10-day notice`
     let next = next + usize::from(text.is(next, "-") && text.glued(next + 1));
@@ -256,7 +256,7 @@ fn term(text: &Text<'_>, at: usize) -> Option<(u16, Unit, usize)> {
 }
 
 /// `21`, `twenty-one (21)`, `(21)`, `a`; in Russian the one month may go without.
-fn count(text: &Text<'_>, at: usize) -> Option<(u16, usize)> {
+fn count(text: &TokenText<'_>, at: usize) -> Option<(u16, usize)> {
     let small = |it: u64| u16::try_from(it).ok().filter(|it| (1..=3650).contains(it));
     let (spelled, mut next) = match text.number(at) {
         // `the 20th day`
@@ -264,7 +264,7 @@ fn count(text: &Text<'_>, at: usize) -> Option<(u16, usize)> {
             let ordinal = text.glued(at + 1) && text.is(at + 1, "th");
             (Some(value), at + 1 + usize::from(ordinal))
         }
-        None => match words::number(text, at) {
+        None => match numerals::number(text, at) {
             Some((value, next)) => (Some(value), next),
             None if text.is(at, "a") || text.is(at, "an") => (Some(1), at + 1),
             None => (None, at),
@@ -286,7 +286,7 @@ fn count(text: &Text<'_>, at: usize) -> Option<(u16, usize)> {
     Some((small(value?)?, next))
 }
 
-fn unit(text: &Text<'_>, at: usize) -> Option<(Unit, usize)> {
+fn unit(text: &TokenText<'_>, at: usize) -> Option<(DeadlineUnit, usize)> {
     let (qualified, at) = match text.low(at) {
         "business" | "working" | "court" | "рабочих" | "рабочего" | "банковских" => {
             (true, at + 1)
@@ -296,12 +296,16 @@ fn unit(text: &Text<'_>, at: usize) -> Option<(Unit, usize)> {
     };
     let unit = match text.low(at) {
         "day" | "days" | "day's" | "дней" | "дня" | "день" if qualified => {
-            Unit::BusinessDays
+            DeadlineUnit::BusinessDays
         }
-        "day" | "days" | "day's" | "дней" | "дня" | "день" | "суток" => Unit::Days,
-        "week" | "weeks" | "недель" | "недели" => Unit::Weeks,
-        "month" | "months" | "месяца" | "месяцев" | "месяц" => Unit::Months,
-        "year" | "years" | "года" | "лет" => Unit::Years,
+        "day" | "days" | "day's" | "дней" | "дня" | "день" | "суток" => {
+            DeadlineUnit::Days
+        }
+        "week" | "weeks" | "недель" | "недели" => DeadlineUnit::Weeks,
+        "month" | "months" | "месяца" | "месяцев" | "месяц" => {
+            DeadlineUnit::Months
+        }
+        "year" | "years" | "года" | "лет" => DeadlineUnit::Years,
         _ => return None,
     };
     // `within 30 days' time`
@@ -309,7 +313,7 @@ fn unit(text: &Text<'_>, at: usize) -> Option<(Unit, usize)> {
 }
 
 /// The end of the anchor's words, whether it counts back, and what it is.
-fn anchor(text: &Text<'_>, at: usize) -> (usize, bool, Anchor) {
+fn anchor(text: &TokenText<'_>, at: usize) -> (usize, bool, Anchor) {
     let before = matches!(text.low(at), "before" | "prior" | "preceding" | "до");
     let opens = before
         || matches!(text.low(at), "of" | "after" | "from" | "following" | "с" | "со" | "после");
@@ -332,7 +336,7 @@ fn anchor(text: &Text<'_>, at: usize) -> (usize, bool, Anchor) {
     ((at + ANCHOR_TOKENS).min(text.len()), before, Anchor::Unknown)
 }
 
-fn noun(text: &Text<'_>, at: usize) -> Option<Anchor> {
+fn noun(text: &TokenText<'_>, at: usize) -> Option<Anchor> {
     Some(match text.low(at) {
         "service" | "served" | "receipt" | "receiving" | "получения" | "вручения" => {
             Anchor::Service
@@ -378,7 +382,7 @@ fn noun(text: &Text<'_>, at: usize) -> Option<Anchor> {
 
 /// `the date of this order` is the document's own day, whatever the noun.
 fn anchored(
-    text: &Text<'_>,
+    text: &TokenText<'_>,
     at: usize,
     step: usize,
     before: bool,
@@ -423,6 +427,6 @@ fn anchored(
 }
 
 /// `the date of the letter`
-fn dated(text: &Text<'_>, at: usize, step: usize) -> bool {
+fn dated(text: &TokenText<'_>, at: usize, step: usize) -> bool {
     (at..step).any(|it| text.run(it, &["date", "of"]) || text.is(it, "подписания"))
 }

@@ -1,10 +1,10 @@
 //! Case numbers: federal, Michigan, appellate and Russian ones.
 
-use crate::entity::{Ground, Kind};
-use crate::finding::{Finding, Reading};
-use crate::text::Text;
+use crate::entity::{EntityKind, Ground};
+use crate::entity_match::{EntityMatch, PieceContext};
+use crate::text::TokenText;
 
-pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
+pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
     let mut at = 0;
     while at < text.len() {
@@ -16,12 +16,12 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
             at += 1;
             continue;
         };
-        out.push(Finding::new(Kind::CaseNumber, text, (at, end), ground));
+        out.push(EntityMatch::new(EntityKind::CaseNumber, text, (at, end), ground));
         at = end;
     }
 }
 
-fn number(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
+fn number(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     if text.is_number(at) {
         return federal(text, at)
             .or_else(|| divided(text, at))
@@ -43,7 +43,7 @@ fn number(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
 
 /// `23 Civ. 7716 (RLO)`, `19 Cr. 833 (SHS)`, `21 CR 618-2`, `22 C 4401`: how some courts write the
 /// kind of the case, with the judge's initials or the defendant's place after it.
-fn divided(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
+fn divided(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     let (_, year) = text.number(at)?;
     let kind = matches!(text.word(at + 1), "Civ" | "Cr" | "Crim" | "CIV" | "CV" | "CR" | "Misc");
     let serial = at + 2 + usize::from(text.is(at + 2, "."));
@@ -58,7 +58,7 @@ fn divided(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
 }
 
 /// Past `-2`, `(RLO)` and `(RLO) (KHP)`.
-fn past_initials(text: &Text<'_>, at: usize) -> usize {
+fn past_initials(text: &TokenText<'_>, at: usize) -> usize {
     let mut end = at;
     while text.is(end, "-")
         && text.glued(end)
@@ -79,7 +79,7 @@ fn past_initials(text: &Text<'_>, at: usize) -> usize {
 }
 
 /// `No. GD-21-004512`
-fn lettered(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
+fn lettered(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     let back = |steps: usize| at.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
     let label = back(1) == "." && back(2) == "no";
     let (_, year) = text.number(at + 2)?;
@@ -94,7 +94,7 @@ fn lettered(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
 }
 
 /// `No. 2021 L 004512`
-fn spaced(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
+fn spaced(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     let back = |steps: usize| at.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
     let label = back(1) == "no" || matches!(back(1), "." | ":") && matches!(back(2), "no" | ".");
     let (_, year) = text.number(at)?;
@@ -112,7 +112,7 @@ fn spaced(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
 
 /// Whatever figures and letters stand together after `Case No.`, `Civil No.` or `Дело №`, and
 /// after a `No.` that opens its line where they look like nothing else.
-fn named(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
+fn named(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     if text.breaks(at) > 1 {
         return None;
     }
@@ -151,7 +151,7 @@ fn named(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
 }
 
 /// Where `No.`, `Number:`, `№` or `No(s):` stands that ends before this token.
-fn sign_before(text: &Text<'_>, at: usize) -> Option<usize> {
+fn sign_before(text: &TokenText<'_>, at: usize) -> Option<usize> {
     for steps in 1..=6 {
         let sign = at.checked_sub(steps)?;
         match text.low(sign) {
@@ -166,7 +166,7 @@ fn sign_before(text: &Text<'_>, at: usize) -> Option<usize> {
 }
 
 /// Whether the words before the sign say that a case is numbered.
-fn label_before(text: &Text<'_>, sign: usize) -> bool {
+fn label_before(text: &TokenText<'_>, sign: usize) -> bool {
     let back = |steps: usize| sign.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
     let word = match (back(1), back(2)) {
         // `C.A. No.`, `Super. Ct. No.`
@@ -211,7 +211,7 @@ fn label_before(text: &Text<'_>, sign: usize) -> bool {
 
 /// Whether a line or a column begins with this token, or the word between the parties stands
 /// before it.
-fn opens(text: &Text<'_>, at: usize) -> bool {
+fn opens(text: &TokenText<'_>, at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return true };
     let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
     let rule = matches!(text.low(before), ")" | "|" | "*" | "§" | ":") && !text.glued(at)
@@ -222,7 +222,7 @@ fn opens(text: &Text<'_>, at: usize) -> bool {
 }
 
 /// The figures, capitals and dashes that stand together from here on.
-fn run(text: &Text<'_>, at: usize) -> Option<usize> {
+fn run(text: &TokenText<'_>, at: usize) -> Option<usize> {
     let mut last = None;
     let mut end = at;
     while end < at + 14 && (end == at || text.glued(end)) {
@@ -247,7 +247,7 @@ fn run(text: &Text<'_>, at: usize) -> Option<usize> {
 }
 
 /// Past `-btf7`: the judge's small initials and the chapter of a bankruptcy.
-fn chambers(text: &Text<'_>, end: usize) -> usize {
+fn chambers(text: &TokenText<'_>, end: usize) -> usize {
     let initials = text.is(end, "-")
         && text.glued(end)
         && text.glued(end + 1)
@@ -261,7 +261,7 @@ fn chambers(text: &Text<'_>, end: usize) -> usize {
 }
 
 /// Past letters that stand apart at the end of a number: `22-2-07741-3 SEA`, `3AN-22-06617 CI`.
-fn tail(text: &Text<'_>, end: usize) -> usize {
+fn tail(text: &TokenText<'_>, end: usize) -> usize {
     let word = text.word(end);
     let apart = (2..=3).contains(&word.len())
         && word.bytes().all(|it| it.is_ascii_uppercase())
@@ -276,7 +276,7 @@ fn tail(text: &Text<'_>, end: usize) -> usize {
 /// Numbers that tell by themselves what they are: `IPR2022-00714`, `3AN-22-06617`,
 /// `54RS0006-01-2022-003317-08`, `305-ЭС22-11844`, `17АП-4417/2023-ГК`, and a line of its own
 /// such as `22 CVS 14418`.
-fn formed(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
+fn formed(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     if text.glued(at) {
         return None;
     }
@@ -323,12 +323,12 @@ fn formed(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
     })
 }
 
-fn tight(text: &Text<'_>, from: usize, to: usize) -> bool {
+fn tight(text: &TokenText<'_>, from: usize, to: usize) -> bool {
     (from..to).all(|it| text.glued(it))
 }
 
 /// `2:24-cv-01234-ABC-DEF`, `24-cv-1234`
-fn federal(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
+fn federal(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     let office = text.is(at + 1, ":") && text.word(at).len() <= 2;
     let year = if office { at + 2 } else { at };
     let (_, digits) = text.number(year)?;
@@ -357,7 +357,7 @@ fn federal(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
 }
 
 /// `24-123456-NO`
-fn state(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
+fn state(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     let (_, year) = text.number(at)?;
     let (_, length) = text.number(at + 2)?;
     let shaped = (year == 2 || year == 4)
@@ -370,7 +370,7 @@ fn state(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
 }
 
 /// `No. 367890`, `Docket No. 23-1234`, `Case No. 24-1234`
-fn labelled(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
+fn labelled(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     let back = |steps: usize| at.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
     let named =
         |word: &str| matches!(word, "case" | "docket" | "appeal" | "file" | "coa" | "court");
@@ -402,7 +402,7 @@ fn labelled(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
 }
 
 /// `А40-12345/2024`, with a Latin A as well, and `№ 2-1234/2023`
-fn russian(text: &Text<'_>, at: usize) -> Option<(usize, Ground)> {
+fn russian(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {
     let letter = matches!(text.low(at), "а" | "a") && text.capital(at);
     let from = if letter { at + 1 } else { return None };
     let (_, region) = text.number(from)?;

@@ -50,7 +50,7 @@ impl Ground {
 
 /// What sort of thing is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum EntityKind {
     Person,
     Organisation,
     Court,
@@ -107,7 +107,7 @@ pub struct Money {
 /// One person or thing, however often it is named.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entity<'t> {
-    pub kind: Kind,
+    pub kind: EntityKind,
     /// The fullest form it was found in, spaces evened out.
     pub name: String,
     /// What mentions of the same have in common: lower case, no titles, no points.

@@ -1,13 +1,13 @@
 //! What a date is the date of, told from the words of its sentence. It does not understand the
 //! sentence: the nearest telling word wins, and words before the date outweigh those after it.
 
-mod settle;
-mod telling;
+mod keywords;
+mod refine;
 
-use crate::text::Text;
-use crate::when::EventKind;
-use settle::settle;
-use telling::telling;
+use crate::chronology::EventKind;
+use crate::text::TokenText;
+use keywords::kind_of_word;
+use refine::refine_kind;
 
 /// What the day is about on which a Russian court wrote its decision out; appeals count from it.
 pub(crate) const FULL_TEXT: &str = "полный текст";
@@ -16,7 +16,7 @@ pub(crate) const FULL_TEXT: &str = "полный текст";
 const AFTER_COSTS: usize = 3;
 
 /// Whether the words before the date make it the last day for something.
-pub(crate) fn is_due(text: &Text<'_>, date: usize) -> bool {
+pub(crate) fn is_due(text: &TokenText<'_>, date: usize) -> bool {
     // `by the 5th day of May`
     let date = if date > 0 && text.is(date - 1, "the") { date - 1 } else { date };
     let back = |steps: usize| date.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
@@ -80,7 +80,7 @@ pub(crate) fn is_due(text: &Text<'_>, date: usize) -> bool {
 }
 
 /// `Date of Loss: 3/4/2021`
-pub(crate) fn is_loss(text: &Text<'_>, date: usize) -> bool {
+pub(crate) fn is_loss(text: &TokenText<'_>, date: usize) -> bool {
     let at = date.saturating_sub(4);
     date >= 4
         && text.run(at, &["date", "of"])
@@ -89,7 +89,7 @@ pub(crate) fn is_loss(text: &Text<'_>, date: usize) -> bool {
 }
 
 /// Whether the date is the document's own: alone in its line, or after `Dated:`.
-pub(crate) fn is_own(text: &Text<'_>, date: usize, end: usize) -> bool {
+pub(crate) fn is_own(text: &TokenText<'_>, date: usize, end: usize) -> bool {
     // `Sent: Monday, February 12, 2024`
     let weekday = date >= 3
         && text.is(date - 1, ",")
@@ -100,7 +100,7 @@ pub(crate) fn is_own(text: &Text<'_>, date: usize, end: usize) -> bool {
     let back = |steps: usize| date.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
     let label = if back(1) == ":" { back(2) } else { back(1) };
     // `Hearing Date:`, `Due Date:`
-    if back(1) == ":" && label == "date" && (back(3) == "due" || telling(back(3)).is_some()) {
+    if back(1) == ":" && label == "date" && (back(3) == "due" || kind_of_word(back(3)).is_some()) {
         return false;
     }
     // `г. Казань                    5 мая 2020 г.`
@@ -135,7 +135,7 @@ pub(crate) fn is_own(text: &Text<'_>, date: usize, end: usize) -> bool {
         && text.at(date - 1).is_some_and(|it| !it.aside)
         && date - line <= 8
         && (line..date).all(|it| text.capital(it) || !text.is_word(it))
-        && !(line..date).any(|it| telling(text.low(it)).is_some());
+        && !(line..date).any(|it| kind_of_word(text.low(it)).is_some());
     if right {
         return true;
     }
@@ -143,12 +143,12 @@ pub(crate) fn is_own(text: &Text<'_>, date: usize, end: usize) -> bool {
 }
 
 /// `At a session of said Court, held in the City of Kalamazoo, on …`
-fn in_session(text: &Text<'_>, date: usize) -> bool {
+fn in_session(text: &TokenText<'_>, date: usize) -> bool {
     (date.saturating_sub(24)..date).any(|it| text.run(it, &["session", "of"]))
 }
 
 /// `filed and served on`: one day of two events.
-pub(crate) fn is_filed_too(text: &Text<'_>, date: usize) -> bool {
+pub(crate) fn is_filed_too(text: &TokenText<'_>, date: usize) -> bool {
     (date.saturating_sub(5)..date).any(|it| {
         text.run(it, &["filed", "and", "served"]) || text.run(it, &["served", "and", "filed"])
     })
@@ -157,7 +157,7 @@ pub(crate) fn is_filed_too(text: &Text<'_>, date: usize) -> bool {
 /// Where the date opens a row of a table, of a docket or of a chronology, whose next column says
 /// what was done.
 /// The first word of a docket's text is the paper or the ruling.
-pub(crate) fn row(text: &Text<'_>, date: usize, end: usize) -> Option<EventKind> {
+pub(crate) fn row(text: &TokenText<'_>, date: usize, end: usize) -> Option<EventKind> {
     let opens = (date == 0 || text.breaks(date) > 0) && text.breaks(end) == 0;
     if !opens || !text.at(end).is_some_and(|it| it.aside) {
         return None;
@@ -181,14 +181,14 @@ pub(crate) fn row(text: &Text<'_>, date: usize, end: usize) -> Option<EventKind>
         "respectfully" | "by" | "attorney" | "attorneys" | "counsel" | "hon" | "judge"
         | "signed" | "sincerely" | "signature" => return None,
         _ => (first..text.line_end(first).min(first + 12))
-            .find_map(|it| telling(text.low(it)))
+            .find_map(|it| kind_of_word(text.low(it)))
             .or((first > end).then_some(EventKind::Other))?,
     })
 }
 
 /// Whether the words before the date are those under which a paper is signed: `Dated this`,
 /// `Respectfully submitted this`, `DATED: Honolulu, Hawaii,`, `In San Juan, this`.
-fn signs(text: &Text<'_>, date: usize) -> bool {
+fn signs(text: &TokenText<'_>, date: usize) -> bool {
     let the = date > 0 && matches!(text.low(date - 1), "this" | "the");
     let line = text.line_start(date);
     let closing = the
@@ -213,7 +213,7 @@ fn signs(text: &Text<'_>, date: usize) -> bool {
 /// The kind of the event, and whether a word told it. `from..to` is the part of the sentence that
 /// belongs to this date rather than to the dates beside it.
 pub(crate) fn kind(
-    text: &Text<'_>,
+    text: &TokenText<'_>,
     from: usize,
     to: usize,
     date: usize,
@@ -234,11 +234,11 @@ pub(crate) fn kind(
         .filter(|(_, at)| text.is_word(*at))
         .filter_map(|(cost, at)| said(text, at).map(|kind| (cost, at, kind)))
         .min_by_key(|(cost, ..)| *cost)?;
-    Some(settle(text, from, to, at, kind))
+    Some(refine_kind(text, from, to, at, kind))
 }
 
 /// What the word here tells, or it and the next one.
-fn said(text: &Text<'_>, at: usize) -> Option<EventKind> {
+fn said(text: &TokenText<'_>, at: usize) -> Option<EventKind> {
     let pair = |words: [&str; 2]| text.run(at, &words);
     match text.low(at) {
         "gave" if pair(["gave", "way"]) => Some(EventKind::Incident),
@@ -263,12 +263,17 @@ fn said(text: &Text<'_>, at: usize) -> Option<EventKind> {
             Some(EventKind::Other)
         }
         "moved" if matches!(text.low(at + 1), "to" | "for") => Some(EventKind::Filed),
-        word => telling(word),
+        word => kind_of_word(word),
     }
 }
 
 /// What the event is about, for events of which there is one in a case.
-pub(crate) fn subject(text: &Text<'_>, kind: EventKind, from: usize, to: usize) -> Option<String> {
+pub(crate) fn subject(
+    text: &TokenText<'_>,
+    kind: EventKind,
+    from: usize,
+    to: usize,
+) -> Option<String> {
     // The end of an agreement has another day than its making, and contradicts nothing.
     let turned = |at: usize| {
         ["expir", "terminat", "renew", "extend", "amend", "истека", "расторг", "продл"]
@@ -312,7 +317,7 @@ pub(crate) fn subject(text: &Text<'_>, kind: EventKind, from: usize, to: usize) 
     })
 }
 
-fn named(text: &Text<'_>, kind: EventKind, at: usize) -> Option<String> {
+fn named(text: &TokenText<'_>, kind: EventKind, at: usize) -> Option<String> {
     let word = text.low(at);
     let fixed = match kind {
         EventKind::Filed | EventKind::Served => match word {
@@ -349,7 +354,7 @@ fn named(text: &Text<'_>, kind: EventKind, at: usize) -> Option<String> {
 }
 
 /// `motion to dismiss`, `motion for summary judgment`
-fn motion(text: &Text<'_>, at: usize) -> Option<String> {
+fn motion(text: &TokenText<'_>, at: usize) -> Option<String> {
     let words = match text.low(at + 1) {
         "to" => 1,
         "for" if matches!(text.low(at + 2), "summary" | "protective" | "partial") => 2,

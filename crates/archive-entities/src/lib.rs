@@ -7,7 +7,7 @@
 //! does not name people who have no part in the case.
 
 mod appearance;
-mod bench;
+mod chronology;
 mod cited;
 mod correspondence;
 mod counsel;
@@ -16,11 +16,13 @@ mod date;
 mod deadline;
 mod docket;
 mod entity;
+mod entity_match;
 mod event;
-mod finding;
+mod judge;
 mod merge;
 mod money;
 mod name;
+mod numerals;
 mod organisation;
 mod party;
 mod sentence;
@@ -29,21 +31,20 @@ mod signature;
 pub mod testing;
 mod text;
 mod timeline;
-mod when;
-mod words;
 
 #[cfg(test)]
 mod tests;
 
 use archive_text::{JoinedPages, PageText, TextSpan};
 
-pub use cited::cited_spans;
-pub use entity::{Currency, Entity, Ground, Kind, Mention, Money, Role};
-use finding::{Finding, Reading};
-use text::Text;
-pub use when::{
-    Anchor, Conflict, Deadline, Due, Event, EventKind, Precision, Uncounted, Unit, When,
+pub use chronology::{
+    Anchor, CaseEvent, Conflict, DateRange, Deadline, DeadlineUnit, Due, EventKind, Precision,
+    UncountedReason,
 };
+pub use cited::cited_spans;
+pub use entity::{Currency, Entity, EntityKind, Ground, Mention, Money, Role};
+use entity_match::{EntityMatch, PieceContext};
+use text::TokenText;
 
 /// Entities of one document.
 pub const ENTITIES_MAX: usize = 2_000;
@@ -60,17 +61,17 @@ pub const SENTENCE_TOKENS_MAX: usize = 160;
 
 /// What a document says about its case.
 #[derive(Debug, Clone, Default)]
-pub struct Casefile<'t> {
+pub struct CaseFacts<'t> {
     pub entities: Vec<Entity<'t>>,
     /// In the order of the document.
-    pub events: Vec<Event<'t>>,
+    pub events: Vec<CaseEvent<'t>>,
     pub deadlines: Vec<Deadline<'t>>,
     pub conflicts: Vec<Conflict>,
     /// There was more of something than is listed.
     pub truncated: bool,
 }
 
-impl<'t> Casefile<'t> {
+impl<'t> CaseFacts<'t> {
     /// The people and organisations that have a role.
     pub fn with_role(&self, role: Role) -> impl Iterator<Item = &Entity<'t>> {
         self.entities.iter().filter(move |it| it.roles.contains(&role))
@@ -87,7 +88,7 @@ impl<'t> Casefile<'t> {
 
 /// Reads the pages of one document; finds their citations itself.
 #[must_use]
-pub fn read<'t>(pages: &[PageText<'t>]) -> Casefile<'t> {
+pub fn read<'t>(pages: &[PageText<'t>]) -> CaseFacts<'t> {
     let joined = JoinedPages::new(pages);
     let cited = cited_spans(&joined, &cite::find(joined.text()));
     read_with(pages, &cited, &mut || ())
@@ -103,9 +104,9 @@ pub fn read_with<'t>(
     pages: &[PageText<'t>],
     cited: &[TextSpan],
     on_page: &mut dyn FnMut(),
-) -> Casefile<'t> {
-    let mut registry = merge::Registry::default();
-    let mut timeline = timeline::Timeline::default();
+) -> CaseFacts<'t> {
+    let mut registry = merge::EntityRegistry::default();
+    let mut timeline = timeline::TimelineBuilder::default();
     let mut pieces = PieceCache::default();
     pieces.for_each(pages, cited, on_page, |text, cited| {
         for finding in findings(text, cited) {
@@ -122,7 +123,7 @@ pub fn read_with<'t>(
     });
     registry.finish();
     timeline.finish();
-    Casefile {
+    CaseFacts {
         entities: registry.entities,
         events: timeline.events,
         deadlines: timeline.deadlines,
@@ -135,7 +136,7 @@ pub fn read_with<'t>(
 /// the memory of their text, so pieces beyond the first [`CACHED_BYTES`] are cut into tokens again.
 #[derive(Default)]
 struct PieceCache<'t> {
-    pieces: Vec<(Text<'t>, Vec<bool>)>,
+    pieces: Vec<(TokenText<'t>, Vec<bool>)>,
     bytes: usize,
 }
 
@@ -149,7 +150,7 @@ impl<'t> PieceCache<'t> {
         pages: &[PageText<'t>],
         cited: &[TextSpan],
         on_page: &mut dyn FnMut(),
-        mut visit: impl FnMut(&Text<'t>, &[bool]),
+        mut visit: impl FnMut(&TokenText<'t>, &[bool]),
     ) {
         let mut at = 0;
         for page in pages {
@@ -157,7 +158,7 @@ impl<'t> PieceCache<'t> {
                 if let Some((text, flags)) = self.pieces.get(at) {
                     visit(text, flags);
                 } else {
-                    let text = Text::new(page.number, offset, raw);
+                    let text = TokenText::new(page.number, offset, raw);
                     let flags = cited::token_flags(&text, cited);
                     visit(&text, &flags);
                     if self.pieces.len() == at && self.bytes + raw.len() <= CACHED_BYTES {
@@ -173,24 +174,24 @@ impl<'t> PieceCache<'t> {
 }
 
 /// Everything that the rules see in one piece, in the order of the text.
-fn findings<'t>(text: &Text<'t>, cited: &[bool]) -> Vec<Finding<'t>> {
+fn findings<'t>(text: &TokenText<'t>, cited: &[bool]) -> Vec<EntityMatch<'t>> {
     let organisations = organisation::find(text);
-    let reading = Reading { text, cited, organisations };
+    let reading = PieceContext { text, cited, organisations };
     let mut list = Vec::new();
     party::find(&reading, &mut list);
     counsel::find(&reading, &mut list);
     signature::find(&reading, &mut list);
     appearance::find(&reading, &mut list);
-    bench::find(&reading, &mut list);
+    judge::find(&reading, &mut list);
     correspondence::find(&reading, &mut list);
     court::find(&reading, &mut list);
     docket::find(&reading, &mut list);
     money::find(text, &mut list);
     // A county in the name of a court is no body of its own.
     let courts: Vec<TextSpan> =
-        list.iter().filter(|it| it.kind == Kind::Court).map(|it| it.mention.span).collect();
+        list.iter().filter(|it| it.kind == EntityKind::Court).map(|it| it.mention.span).collect();
     for (from, to, ground) in &reading.organisations {
-        let found = Finding::new(Kind::Organisation, text, (*from, *to), *ground);
+        let found = EntityMatch::new(EntityKind::Organisation, text, (*from, *to), *ground);
         let span = found.mention.span;
         let after = courts.partition_point(|it| it.start <= span.start);
         let within = after.checked_sub(1).and_then(|it| courts.get(it));

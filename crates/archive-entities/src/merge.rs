@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 
 use archive_text::TextSpan;
 
-use crate::entity::{Entity, Kind, Mention, Role};
-use crate::finding::Finding;
+use crate::entity::{Entity, EntityKind, Mention, Role};
+use crate::entity_match::EntityMatch;
 use crate::name::{PersonKey, is_title_word, person_key};
-use crate::text::{Text, evened};
+use crate::text::{TokenText, evened};
 use crate::{ENTITIES_MAX, MENTIONS_MAX, court, docket, money, organisation};
 
 /// Entities that one surname, or one first word, is tried against.
@@ -19,16 +19,16 @@ const SIDES_MAX: usize = 64;
 const COURTS_MAX: usize = 64;
 
 #[derive(Default)]
-pub(crate) struct Registry<'t> {
+pub(crate) struct EntityRegistry<'t> {
     pub(crate) entities: Vec<Entity<'t>>,
     people: HashMap<usize, PersonKey>,
-    by_key: HashMap<(Kind, String), usize>,
+    by_key: HashMap<(EntityKind, String), usize>,
     by_surname: HashMap<String, Vec<usize>>,
     pub(crate) truncated: bool,
 }
 
-impl<'t> Registry<'t> {
-    pub(crate) fn add(&mut self, finding: Finding<'t>) {
+impl<'t> EntityRegistry<'t> {
+    pub(crate) fn add(&mut self, finding: EntityMatch<'t>) {
         let name = match &finding.shown {
             Some(it) => evened(it),
             None => unboxed(evened(&unnumbered(finding.mention.quote))),
@@ -36,7 +36,7 @@ impl<'t> Registry<'t> {
         if name.is_empty() {
             return;
         }
-        let place = if finding.kind == Kind::Person {
+        let place = if finding.kind == EntityKind::Person {
             self.person(&finding, &name)
         } else {
             self.thing(&finding, &name)
@@ -54,12 +54,12 @@ impl<'t> Registry<'t> {
         mention(entity, finding.mention);
     }
 
-    fn thing(&mut self, finding: &Finding<'t>, name: &str) -> Option<usize> {
+    fn thing(&mut self, finding: &EntityMatch<'t>, name: &str) -> Option<usize> {
         let key = match finding.kind {
-            Kind::Organisation | Kind::Person => organisation::key(name),
-            Kind::Court => court::key(name),
-            Kind::CaseNumber => docket::key(name),
-            Kind::Money => money::key(finding.money?),
+            EntityKind::Organisation | EntityKind::Person => organisation::key(name),
+            EntityKind::Court => court::key(name),
+            EntityKind::CaseNumber => docket::key(name),
+            EntityKind::Money => money::key(finding.money?),
         };
         if let Some(place) = self.by_key.get(&(finding.kind, key.clone())) {
             return Some(*place);
@@ -69,7 +69,7 @@ impl<'t> Registry<'t> {
         Some(place)
     }
 
-    fn person(&mut self, finding: &Finding<'t>, name: &str) -> Option<usize> {
+    fn person(&mut self, finding: &EntityMatch<'t>, name: &str) -> Option<usize> {
         let key = person_key(name);
         if key.surname.is_empty() {
             return None;
@@ -113,7 +113,7 @@ impl<'t> Registry<'t> {
         Some(place)
     }
 
-    fn create(&mut self, finding: &Finding<'t>, name: &str, key: String) -> Option<usize> {
+    fn create(&mut self, finding: &EntityMatch<'t>, name: &str, key: String) -> Option<usize> {
         if self.entities.len() >= ENTITIES_MAX {
             self.truncated = true;
             return None;
@@ -134,11 +134,11 @@ impl<'t> Registry<'t> {
     }
 
     /// What to look for when the whole document has been read.
-    pub(crate) fn probes(&self) -> Probes {
+    pub(crate) fn probes(&self) -> NameProbes {
         let mut by_word: HashMap<String, Vec<(usize, Vec<String>)>> = HashMap::new();
         for (place, entity) in self.entities.iter().enumerate() {
             let words: Vec<String> = match entity.kind {
-                Kind::Person => {
+                EntityKind::Person => {
                     let Some(key) = self.people.get(&place) else { continue };
                     let alone = self.by_surname.get(&key.surname).is_some_and(|it| it.len() == 1);
                     if !alone || !key.surname.is_ascii() {
@@ -146,7 +146,7 @@ impl<'t> Registry<'t> {
                     }
                     vec![key.surname.clone()]
                 }
-                Kind::Organisation => entity.key.split(' ').map(str::to_owned).collect(),
+                EntityKind::Organisation => entity.key.split(' ').map(str::to_owned).collect(),
                 _ => continue,
             };
             let Some(first) =
@@ -159,7 +159,7 @@ impl<'t> Registry<'t> {
                 list.push((place, words));
             }
         }
-        Probes {
+        NameProbes {
             by_word,
             given: self.people.iter().map(|(place, key)| (*place, key.given.clone())).collect(),
         }
@@ -168,9 +168,9 @@ impl<'t> Registry<'t> {
     /// Adds the mentions that the probes find where no other mention is.
     pub(crate) fn look(
         &mut self,
-        text: &Text<'t>,
+        text: &TokenText<'t>,
         cited: &[bool],
-        probes: &Probes,
+        probes: &NameProbes,
         taken: &[TextSpan],
     ) {
         let mut covered =
@@ -208,7 +208,7 @@ impl<'t> Registry<'t> {
     /// A court that another one's name says more of is that one: `the Superior Court`.
     fn fold_courts(&mut self) {
         let courts: Vec<usize> = (0..self.entities.len())
-            .filter(|it| self.entities.get(*it).is_some_and(|it| it.kind == Kind::Court))
+            .filter(|it| self.entities.get(*it).is_some_and(|it| it.kind == EntityKind::Court))
             .take(COURTS_MAX)
             .collect();
         let words = |place: usize| -> HashSet<&str> {
@@ -241,7 +241,7 @@ impl<'t> Registry<'t> {
                 name.len() > own.len()
                     && name.starts_with(own)
                     && self.entities.get(*other).is_some_and(|other| {
-                        other.kind == Kind::Organisation
+                        other.kind == EntityKind::Organisation
                             && entity.roles.iter().all(|it| other.roles.contains(it))
                     })
             });
@@ -280,7 +280,7 @@ impl<'t> Registry<'t> {
     }
 }
 
-pub(crate) struct Probes {
+pub(crate) struct NameProbes {
     by_word: HashMap<String, Vec<(usize, Vec<String>)>>,
     given: HashMap<usize, String>,
 }

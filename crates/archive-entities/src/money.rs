@@ -1,25 +1,25 @@
 //! Sums of money in figures and in words, as hundredths of their currency.
 
-use crate::entity::{Currency, Ground, Kind, Money};
-use crate::finding::Finding;
-use crate::text::Text;
-use crate::words;
+use crate::entity::{Currency, EntityKind, Ground, Money};
+use crate::entity_match::EntityMatch;
+use crate::numerals;
+use crate::text::TokenText;
 
-pub(crate) fn find<'t>(text: &Text<'t>, out: &mut Vec<Finding<'t>>) {
+pub(crate) fn find<'t>(text: &TokenText<'t>, out: &mut Vec<EntityMatch<'t>>) {
     let mut at = 0;
     while at < text.len() {
         let Some((end, money)) = sum(text, at) else {
             at += 1;
             continue;
         };
-        let mut it = Finding::new(Kind::Money, text, (at, end), Ground::Form);
+        let mut it = EntityMatch::new(EntityKind::Money, text, (at, end), Ground::Form);
         it.money = Some(money);
         out.push(it);
         at = end.max(at + 1);
     }
 }
 
-fn sum(text: &Text<'_>, at: usize) -> Option<(usize, Money)> {
+fn sum(text: &TokenText<'_>, at: usize) -> Option<(usize, Money)> {
     let sign = match text.low(at) {
         "$" => Some(Currency::Usd),
         "€" => Some(Currency::Eur),
@@ -44,9 +44,9 @@ fn sum(text: &Text<'_>, at: usize) -> Option<(usize, Money)> {
         let (cents, end) = figures(text, at, true)?;
         scaled(text, cents, end)?
     } else if text.is_word(at)
-        && (at == 0 || !text.is_word(at - 1) || words::number(text, at - 1).is_none())
+        && (at == 0 || !text.is_word(at - 1) || numerals::number(text, at - 1).is_none())
     {
-        let (value, end) = words::number(text, at)?;
+        let (value, end) = numerals::number(text, at)?;
         (value.checked_mul(100)?, end)
     } else {
         return None;
@@ -69,7 +69,7 @@ fn sum(text: &Text<'_>, at: usize) -> Option<(usize, Money)> {
     Some((end, Money { currency, cents }))
 }
 
-fn unit(text: &Text<'_>, at: usize) -> Option<(Currency, usize)> {
+fn unit(text: &TokenText<'_>, at: usize) -> Option<(Currency, usize)> {
     let point = |end: usize| if text.is(end, ".") && text.glued(end) { end + 1 } else { end };
     Some(match text.low(at) {
         "dollars" | "dollar" => (Currency::Usd, at + 1),
@@ -87,7 +87,7 @@ fn unit(text: &Text<'_>, at: usize) -> Option<(Currency, usize)> {
 }
 
 /// Figures in groups of three and up to two decimals: `1,250,000.50`, `1 250 000,50`
-fn figures(text: &Text<'_>, at: usize, spaces: bool) -> Option<(u64, usize)> {
+fn figures(text: &TokenText<'_>, at: usize, spaces: bool) -> Option<(u64, usize)> {
     let (mut value, first) = text.number(at)?;
     let mut next = at + 1;
     while first <= 3 && next < at + 12 {
@@ -117,7 +117,7 @@ fn figures(text: &Text<'_>, at: usize, spaces: bool) -> Option<(u64, usize)> {
 }
 
 /// `1.5 million`, «2 млн»
-fn scaled(text: &Text<'_>, cents: u64, at: usize) -> Option<(u64, usize)> {
+fn scaled(text: &TokenText<'_>, cents: u64, at: usize) -> Option<(u64, usize)> {
     let by = match text.low(at) {
         "thousand" | "тысяч" | "тысячи" => 1_000,
         "million" | "миллионов" | "миллиона" => 1_000_000,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use crate::text::Text;
+use crate::text::TokenText;
 
 /// Words that stand in capitals beside names and are none.
 const TITLE_WORDS: &str = "
@@ -67,7 +67,7 @@ pub(crate) fn is_office_word(word: &str) -> bool {
 }
 
 /// Past the words that say what somebody is, before the name: `Assistant Federal Defender`.
-pub(crate) fn past_titles(text: &Text<'_>, at: usize) -> usize {
+pub(crate) fn past_titles(text: &TokenText<'_>, at: usize) -> usize {
     let title = |it: usize| {
         is_office_word(text.low(it))
             || matches!(
@@ -92,7 +92,7 @@ pub(crate) fn past_titles(text: &Text<'_>, at: usize) -> usize {
 }
 
 /// A capitalised word that may be part of a name.
-pub(crate) fn is_name_word(text: &Text<'_>, at: usize) -> bool {
+pub(crate) fn is_name_word(text: &TokenText<'_>, at: usize) -> bool {
     text.is_word(at)
         && text.capital(at)
         && text.word(at).len() > 1
@@ -100,7 +100,7 @@ pub(crate) fn is_name_word(text: &Text<'_>, at: usize) -> bool {
 }
 
 /// `JUNE RASKIN`: some months are first names, where a surname follows.
-fn is_month_name(text: &Text<'_>, at: usize) -> bool {
+fn is_month_name(text: &TokenText<'_>, at: usize) -> bool {
     matches!(text.low(at), "april" | "june" | "august")
         && text.is_word(at + 1)
         && text.capital(at + 1)
@@ -108,7 +108,7 @@ fn is_month_name(text: &Text<'_>, at: usize) -> bool {
         && !is_title_word(text.low(at + 1))
 }
 
-fn is_initial(text: &Text<'_>, at: usize) -> bool {
+fn is_initial(text: &TokenText<'_>, at: usize) -> bool {
     text.capital(at) && text.word(at).chars().count() == 1 && text.is(at + 1, ".")
 }
 
@@ -132,7 +132,7 @@ fn is_particle(word: &str) -> bool {
 }
 
 /// The token after the person's name that begins here; one word is enough if `single` says so.
-pub(crate) fn person(text: &Text<'_>, at: usize, single: bool) -> Option<usize> {
+pub(crate) fn person(text: &TokenText<'_>, at: usize, single: bool) -> Option<usize> {
     if text.word(at).starts_with(|it| matches!(it, '\u{400}'..='\u{4ff}')) {
         return russian(text, at);
     }
@@ -172,7 +172,7 @@ pub(crate) fn person(text: &Text<'_>, at: usize, single: bool) -> Option<usize> 
 }
 
 /// `LEOPOLD "LEO" MARCHETTI`
-fn is_nickname(text: &Text<'_>, at: usize) -> bool {
+fn is_nickname(text: &TokenText<'_>, at: usize) -> bool {
     matches!(text.low(at), "\"" | "“")
         && text.is_word(at + 1)
         && matches!(text.low(at + 2), "\"" | "”")
@@ -180,7 +180,7 @@ fn is_nickname(text: &Text<'_>, at: usize) -> bool {
         && text.breaks(at + 3) == 0
 }
 
-fn wide(text: &Text<'_>, from: usize, at: usize) -> bool {
+fn wide(text: &TokenText<'_>, from: usize, at: usize) -> bool {
     let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
     aside(at) != aside(from)
 }
@@ -190,7 +190,7 @@ fn is_generation(word: &str) -> bool {
 }
 
 /// Past `, Jr.`, where it follows.
-fn generation(text: &Text<'_>, end: usize) -> usize {
+fn generation(text: &TokenText<'_>, end: usize) -> usize {
     let at = if text.is(end, ",") { end + 1 } else { end };
     if !is_generation(text.low(at)) || text.breaks(at) > 0 {
         return end;
@@ -199,7 +199,7 @@ fn generation(text: &Text<'_>, end: usize) -> usize {
 }
 
 /// `Иванов И.И.`, `И.И. Иванов`, `Иванов Иван Иванович`
-fn russian(text: &Text<'_>, at: usize) -> Option<usize> {
+fn russian(text: &TokenText<'_>, at: usize) -> Option<usize> {
     let initials = |from: usize| {
         let mut next = from;
         while next < from + 4 && is_initial(text, next) && text.breaks(next) == 0 {
@@ -250,7 +250,7 @@ fn russian(text: &Text<'_>, at: usize) -> Option<usize> {
 }
 
 /// Where the person's name begins that ends before this token.
-pub(crate) fn person_before(text: &Text<'_>, end: usize, single: bool) -> Option<usize> {
+pub(crate) fn person_before(text: &TokenText<'_>, end: usize, single: bool) -> Option<usize> {
     let first = end.saturating_sub(8);
     (first..end).find(|at| {
         // A name that begins in the middle of a longer one is not it.

@@ -2,13 +2,13 @@
 
 use crate::entity::Ground;
 use crate::name::{is_given, is_title_word};
-use crate::text::Text;
+use crate::text::TokenText;
 
 /// No name of an organisation is longer, in tokens.
 const TOKENS_MAX: usize = 14;
 
 /// Every organisation of the piece, in order, none within another.
-pub(crate) fn find(text: &Text<'_>) -> Vec<(usize, usize, Ground)> {
+pub(crate) fn find(text: &TokenText<'_>) -> Vec<(usize, usize, Ground)> {
     let mut list: Vec<(usize, usize, Ground)> = Vec::new();
     let mut at = 0;
     while at < text.len() {
@@ -32,7 +32,7 @@ pub(crate) fn find(text: &Text<'_>) -> Vec<(usize, usize, Ground)> {
 }
 
 /// The end of the legal form that begins here: `LLC`, `L.L.C.`, `Inc.`
-pub(crate) fn legal_form(text: &Text<'_>, at: usize) -> Option<usize> {
+pub(crate) fn legal_form(text: &TokenText<'_>, at: usize) -> Option<usize> {
     let dot = |end: usize| if text.is(end, ".") && text.glued(end) { end + 1 } else { end };
     if !text.capital(at) {
         return None;
@@ -84,7 +84,7 @@ fn is_weak(word: &str) -> bool {
     )
 }
 
-fn by_suffix(text: &Text<'_>, at: usize) -> Option<(usize, usize, Ground)> {
+fn by_suffix(text: &TokenText<'_>, at: usize) -> Option<(usize, usize, Ground)> {
     if let Some(end) = legal_form(text, at) {
         let mut name_end = at;
         // In a caption's box the form may stand in the next line, after the rule.
@@ -122,7 +122,7 @@ fn by_suffix(text: &Text<'_>, at: usize) -> Option<(usize, usize, Ground)> {
 }
 
 /// The first token of the capitalised words before `end`, at least one.
-fn backwards(text: &Text<'_>, end: usize) -> Option<usize> {
+fn backwards(text: &TokenText<'_>, end: usize) -> Option<usize> {
     let mut from = end;
     while from > 0 && end - from < TOKENS_MAX {
         let at = from - 1;
@@ -179,7 +179,7 @@ fn backwards(text: &Text<'_>, end: usize) -> Option<usize> {
 
 /// `JOHN Q. PUBLIC and BETA LLC` are two, and so are `John Public of Beta LLC`: the name of a person
 /// before the last such word is not part of the organisation's.
-fn past_people(text: &Text<'_>, from: usize, end: usize) -> usize {
+fn past_people(text: &TokenText<'_>, from: usize, end: usize) -> usize {
     let joint = |it: &usize| matches!(text.low(*it), "and" | "of");
     let Some(and) = (from..end).rev().find(joint) else { return from };
     let initial = (from + 1..and).any(|it| text.is(it, ".") && text.word(it - 1).len() == 1);
@@ -188,7 +188,7 @@ fn past_people(text: &Text<'_>, from: usize, end: usize) -> usize {
 }
 
 /// `Roe, Doe & Poe, P.C.`: a comma between partners, of whom the last is joined by `&`.
-fn lists_partners(text: &Text<'_>, comma: usize, from: usize) -> bool {
+fn lists_partners(text: &TokenText<'_>, comma: usize, from: usize) -> bool {
     let ampersand = (from..from + 3).any(|it| text.is(it, "&"));
     ampersand && comma > 0 && text.capital(comma - 1) && text.is_word(comma - 1)
 }
@@ -214,7 +214,7 @@ fn is_stop(word: &str) -> bool {
 }
 
 /// `City of Detroit`, `Department of Health`, `People of the State of Michigan`
-fn body(text: &Text<'_>, at: usize) -> Option<(usize, usize, Ground)> {
+fn body(text: &TokenText<'_>, at: usize) -> Option<(usize, usize, Ground)> {
     if !text.capital(at) {
         return None;
     }
@@ -263,7 +263,7 @@ fn body(text: &Text<'_>, at: usize) -> Option<(usize, usize, Ground)> {
     Some((from, end, Ground::Layout))
 }
 
-fn capitals(text: &Text<'_>, at: usize, most: usize) -> Option<usize> {
+fn capitals(text: &TokenText<'_>, at: usize, most: usize) -> Option<usize> {
     let mut end = at;
     while end < at + most
         && text.is_word(end)
@@ -278,7 +278,7 @@ fn capitals(text: &Text<'_>, at: usize, most: usize) -> Option<usize> {
 }
 
 /// `ООО «Ромашка»`, `общество с ограниченной ответственностью "Ромашка"`
-fn russian(text: &Text<'_>, at: usize) -> Option<(usize, usize, Ground)> {
+fn russian(text: &TokenText<'_>, at: usize) -> Option<(usize, usize, Ground)> {
     let next = russian_form(text, at)?;
     let close = match text.low(next) {
         "«" => "»",
@@ -294,7 +294,7 @@ fn russian(text: &Text<'_>, at: usize) -> Option<(usize, usize, Ground)> {
 }
 
 /// `ПАО Сбербанк`, `АО Тинькофф Банк`: without marks, as far as the capitals go.
-fn bare(text: &Text<'_>, at: usize, next: usize) -> Option<(usize, usize, Ground)> {
+fn bare(text: &TokenText<'_>, at: usize, next: usize) -> Option<(usize, usize, Ground)> {
     let short = next == at + 1 && text.at(at).is_some_and(|it| it.shout);
     let goes = |it: &usize| {
         text.is_word(*it) && text.capital(*it) && text.breaks(*it) == 0 && text.word(*it).len() > 2
@@ -304,7 +304,7 @@ fn bare(text: &Text<'_>, at: usize, next: usize) -> Option<(usize, usize, Ground
 }
 
 /// The token after the Russian legal form that begins here.
-pub(crate) fn russian_form(text: &Text<'_>, at: usize) -> Option<usize> {
+pub(crate) fn russian_form(text: &TokenText<'_>, at: usize) -> Option<usize> {
     match text.low(at) {
         "ооо" | "ао" | "пао" | "оао" | "зао" | "нао" | "фгуп" | "гуп" | "муп" | "нко" | "ано"
         | "тсж" | "фгбу" | "гбу" | "спао" | "сао" | "снт" | "тсн" | "гск" | "жск" | "фгбоу"

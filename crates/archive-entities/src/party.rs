@@ -8,11 +8,11 @@ mod matter;
 mod names;
 mod sort;
 
-use crate::entity::{Ground, Kind, Role};
-use crate::finding::{Finding, Reading};
+use crate::entity::{EntityKind, Ground, Role};
+use crate::entity_match::{EntityMatch, PieceContext};
 use crate::name;
 use crate::organisation::legal_form;
-use crate::text::Text;
+use crate::text::TokenText;
 use names::{shared, split};
 use sort::{government, is_description, is_placeholder};
 
@@ -58,7 +58,7 @@ pub(crate) fn role(word: &str) -> Option<Role> {
     })
 }
 
-pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
+pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
     let agreement = agreement::is_headed(text);
     for at in 0..text.len() {
@@ -100,7 +100,7 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
 }
 
 /// `JANE ROE, … Plaintiff,`: the names above a role. Says whether it was a caption.
-fn caption<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) -> bool {
+fn caption<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMatch<'t>>) -> bool {
     let text = reading.text;
     let aside = |it: usize| text.at(it).is_some_and(|it| it.aside);
     // `Plaintiff(s)`
@@ -151,7 +151,7 @@ fn caption<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>)
         let more = second.into_iter().flat_map(|it| roles(text.low(it)));
         for role in roles(text.low(at)).chain(more) {
             out.push(
-                Finding::new(kind_of(reading, from, to), text, (from, to), Ground::Layout)
+                EntityMatch::new(kind_of(reading, from, to), text, (from, to), Ground::Layout)
                     .with(role),
             );
             found = true;
@@ -161,7 +161,7 @@ fn caption<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>)
 }
 
 /// Whether a colon is the rule of a caption's box: the lines above and below end in one too.
-fn is_rule(text: &Text<'_>, at: usize) -> bool {
+fn is_rule(text: &TokenText<'_>, at: usize) -> bool {
     let above = text.line_start(at).checked_sub(1);
     let below = text.line_end(text.line_end(at)) - 1;
     text.breaks(at + 1) > 0 && above.is_some_and(|it| text.is(it, ":")) && text.is(below, ":")
@@ -173,12 +173,12 @@ fn is_further(word: &str) -> bool {
 
 /// The tokens above a role: of the left column, or all where that is empty because the caption
 /// stands in the middle of the page.
-fn block(text: &Text<'_>, label: usize) -> Vec<usize> {
+fn block(text: &TokenText<'_>, label: usize) -> Vec<usize> {
     let left = block_of(text, label, false);
     if left.iter().any(|it| text.is_word(*it)) { left } else { block_of(text, label, true) }
 }
 
-fn block_of(text: &Text<'_>, label: usize, whole: bool) -> Vec<usize> {
+fn block_of(text: &TokenText<'_>, label: usize, whole: bool) -> Vec<usize> {
     let mut names = Vec::new();
     let mut at = label;
     let line = text.line_start(label);
@@ -227,7 +227,7 @@ fn block_of(text: &Text<'_>, label: usize, whole: bool) -> Vec<usize> {
 }
 
 /// The token after the party's name that begins here.
-fn party_at(reading: &Reading<'_, '_>, at: usize) -> Option<usize> {
+fn party_at(reading: &PieceContext<'_, '_>, at: usize) -> Option<usize> {
     let text = reading.text;
     if let Some(end) = reading.organisation_at(at) {
         return Some(end);
@@ -260,16 +260,20 @@ fn party_at(reading: &Reading<'_, '_>, at: usize) -> Option<usize> {
     name::person(text, at, false)
 }
 
-fn kind_of(reading: &Reading<'_, '_>, from: usize, to: usize) -> Kind {
+fn kind_of(reading: &PieceContext<'_, '_>, from: usize, to: usize) -> EntityKind {
     let text = reading.text;
     let state = matches!(text.low(from), "state" | "commonwealth")
         || government(text, from).is_some()
         || matches!(text.low(to.saturating_sub(1)), "county" | "people" | "government");
-    if reading.organisation_at(from).is_some() || state { Kind::Organisation } else { Kind::Person }
+    if reading.organisation_at(from).is_some() || state {
+        EntityKind::Organisation
+    } else {
+        EntityKind::Person
+    }
 }
 
 /// `Plaintiff Jane Roe`, `Defendants Acme LLC and John Doe`, `Истец: ООО «Ромашка»`
-fn prose<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn prose<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
     let Some(role) = roles(text.low(at)).next() else { return };
     // `представителя истца Иванова И.И.` names who speaks for the plaintiff.
@@ -304,7 +308,7 @@ fn prose<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
         let Some(end) = spoken.then(|| named(reading, last)).flatten() else { break };
         for role in [Some(role), below].into_iter().flatten() {
             let kind = kind_of(reading, last, end);
-            out.push(Finding::new(kind, text, (last, end), Ground::Label).with(role));
+            out.push(EntityMatch::new(kind, text, (last, end), Ground::Label).with(role));
         }
         last = match text.low(end) {
             "," if text.is(end + 1, "and") => end + 2,
@@ -316,19 +320,19 @@ fn prose<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
 }
 
 /// Past `2)`.
-fn past_item(text: &Text<'_>, at: usize) -> usize {
+fn past_item(text: &TokenText<'_>, at: usize) -> usize {
     if text.is_number(at) && text.is(at + 1, ")") { at + 2 } else { at }
 }
 
 /// Past what a Russian side is called before its name: `судебный пристав-исполнитель`.
-fn past_office(text: &Text<'_>, at: usize) -> usize {
+fn past_office(text: &TokenText<'_>, at: usize) -> usize {
     let small = |it: usize| text.is_word(it) && !text.capital(it) && !text.low(it).is_ascii();
     let name = (at..at + 5).find(|it| !small(*it)).unwrap_or(at);
     if name::person(text, name, false).is_some() { name } else { at }
 }
 
 /// A docket has the role in a line of its own, then the name and who represents it.
-fn is_listed(reading: &Reading<'_, '_>, at: usize) -> bool {
+fn is_listed(reading: &PieceContext<'_, '_>, at: usize) -> bool {
     let text = reading.text;
     text.breaks(at) > 0
         && text.breaks(at + 1) == 1
@@ -336,7 +340,7 @@ fn is_listed(reading: &Reading<'_, '_>, at: usize) -> bool {
 }
 
 /// `For the plaintiff: Jane Roe` names who speaks for the plaintiff.
-fn appears(text: &Text<'_>, at: usize) -> bool {
+fn appears(text: &TokenText<'_>, at: usize) -> bool {
     let back = |steps: usize| at.checked_sub(steps).map(|it| text.low(it)).unwrap_or_default();
     let word = if back(1) == "the" { back(2) } else { back(1) };
     matches!(text.low(at + 1), ":" | "—" | "–" | "-")
@@ -344,7 +348,7 @@ fn appears(text: &Text<'_>, at: usize) -> bool {
 }
 
 /// A name in running text; a surname alone will do.
-fn named(reading: &Reading<'_, '_>, at: usize) -> Option<usize> {
+fn named(reading: &PieceContext<'_, '_>, at: usize) -> Option<usize> {
     let text = reading.text;
     if text.is(at, "ип") && text.capital(at) {
         return name::person(text, at + 1, false);
@@ -367,10 +371,10 @@ fn named(reading: &Reading<'_, '_>, at: usize) -> Option<usize> {
 
 /// `Jane Roe ("Plaintiff")`, `ООО «Ромашка» (далее – истец)`
 fn defined<'t>(
-    reading: &Reading<'_, 't>,
+    reading: &PieceContext<'_, 't>,
     at: usize,
     role: Role,
-    out: &mut Vec<Finding<'t>>,
+    out: &mut Vec<EntityMatch<'t>>,
 ) -> bool {
     let text = reading.text;
     if !matches!(text.low(at + 1), "\"" | "”" | ")" | "»") {
@@ -382,7 +386,7 @@ fn defined<'t>(
     let from = reading.organisation_before(open).or_else(|| name::person_before(text, open, false));
     if let Some(from) = from {
         out.push(
-            Finding::new(kind_of(reading, from, open), text, (from, open), Ground::Label)
+            EntityMatch::new(kind_of(reading, from, open), text, (from, open), Ground::Label)
                 .with(role),
         );
     }
@@ -390,7 +394,7 @@ fn defined<'t>(
 }
 
 /// `Re: Roe v. Acme LLC, Case No. …` in one line.
-fn versus<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn versus<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
     let right = if text.is(at + 1, ".") { at + 2 } else { at + 1 };
     if at == 0 || text.breaks(at) > 0 || text.breaks(right) > 0 || reading.is_cited(right) {
@@ -420,12 +424,13 @@ fn versus<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) 
         && text.is(left - 1, "and")
         && let Some(first) = name::person_before(text, left - 1, false)
     {
-        let found = Finding::new(Kind::Person, text, (first, left - 1), Ground::Layout);
+        let found = EntityMatch::new(EntityKind::Person, text, (first, left - 1), Ground::Layout);
         out.push(found.with(Role::Plaintiff));
     }
     for (from, to, role) in [(left, end, Role::Plaintiff), (right, last, Role::Defendant)] {
         out.push(
-            Finding::new(kind_of(reading, from, to), text, (from, to), Ground::Layout).with(role),
+            EntityMatch::new(kind_of(reading, from, to), text, (from, to), Ground::Layout)
+                .with(role),
         );
     }
 }

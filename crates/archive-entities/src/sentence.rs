@@ -1,9 +1,9 @@
 //! Where sentences begin and end. Abbreviations of courts, names and sums do not end one.
 
-use crate::text::{Sort, Text};
+use crate::text::{TokenKind, TokenText};
 
 /// For each token the first token of its sentence.
-pub(crate) fn starts(text: &Text<'_>) -> Vec<usize> {
+pub(crate) fn starts(text: &TokenText<'_>) -> Vec<usize> {
     let mut list = Vec::with_capacity(text.len());
     let (mut start, mut heading) = (0, false);
     for at in 0..text.len() {
@@ -28,19 +28,19 @@ pub(crate) fn starts(text: &Text<'_>) -> Vec<usize> {
     list
 }
 
-fn is_shout(text: &Text<'_>, at: usize) -> bool {
-    text.at(at).is_some_and(|it| it.shout || it.sort == Sort::Mark)
+fn is_shout(text: &TokenText<'_>, at: usize) -> bool {
+    text.at(at).is_some_and(|it| it.shout || it.sort == TokenKind::Mark)
 }
 
 /// Whether an item of a list begins: after a bullet, or in a new line after a semicolon.
-fn is_item(text: &Text<'_>, at: usize) -> bool {
+fn is_item(text: &TokenText<'_>, at: usize) -> bool {
     text.breaks(at) > 0
         && (matches!(text.low(at), "-" | "•" | "*" | "–" | "▪") && !text.glued(at + 1)
             || text.is(at - 1, ";"))
 }
 
 /// Whether the sentence ends with this token.
-fn ends(text: &Text<'_>, at: usize) -> bool {
+fn ends(text: &TokenText<'_>, at: usize) -> bool {
     let mark = text.low(at);
     let next = at + 1;
     match mark {

@@ -1,19 +1,19 @@
 //! Signature blocks and lists of counsel: who signs above `Attorney for …`, whose name has a
 //! number of a bar beside it, and who is said to appear `for appellant`. It reads columns apart.
 
-use crate::entity::{Ground, Kind, Role};
-use crate::finding::{Finding, Reading};
+use crate::entity::{EntityKind, Ground, Role};
+use crate::entity_match::{EntityMatch, PieceContext};
 use crate::name;
 use crate::organisation::legal_form;
 use crate::party;
-use crate::text::Text;
+use crate::text::TokenText;
 
 /// Lines of a block that are looked at above the words that say whom it speaks for.
 const LINES: usize = 7;
 /// How far an appearance runs from the name to the side.
 const APPEARANCE_TOKENS: usize = 40;
 
-pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
+pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
     for at in 0..text.len() {
         if reading.is_cited(at) {
@@ -46,21 +46,21 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
     }
 }
 
-fn aside(text: &Text<'_>, at: usize) -> bool {
+fn aside(text: &TokenText<'_>, at: usize) -> bool {
     text.at(at).is_some_and(|it| it.aside)
 }
 
-fn opens(text: &Text<'_>, at: usize) -> bool {
+fn opens(text: &TokenText<'_>, at: usize) -> bool {
     at == 0 || text.breaks(at) > 0 || aside(text, at) && !aside(text, at - 1)
 }
 
-fn follows_slash(text: &Text<'_>, at: usize) -> bool {
+fn follows_slash(text: &TokenText<'_>, at: usize) -> bool {
     at > 0 && text.is(at - 1, "/") && text.glued(at)
 }
 
 /// Whether the words are those that close a block: `Attorneys for Plaintiff`, `Counsel of Record`,
 /// `Of Attorneys for`, `Its Attorney`.
-fn heads(text: &Text<'_>, at: usize) -> bool {
+fn heads(text: &TokenText<'_>, at: usize) -> bool {
     let first =
         at > 0 && matches!(text.low(at - 1), "of" | "its" | "his" | "her" | "their" | "lead");
     let start = if first { at - 1 } else { at };
@@ -69,7 +69,7 @@ fn heads(text: &Text<'_>, at: usize) -> bool {
 }
 
 /// `JANE ROE\nAssistant United States Attorney`: a line that is the title of the name above it.
-fn entitled<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn entitled<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let line = text.line_start(at);
     let column = aside(text, at);
     let first = (line..=at).find(|it| aside(text, *it) == column).unwrap_or(at);
@@ -91,12 +91,12 @@ fn entitled<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     };
     let from = after_by(text, from, to);
     if name::person(text, from, false) == Some(to + 1) {
-        out.push(Finding::attorney(text, (from, to + 1), Ground::Layout, None));
+        out.push(EntityMatch::attorney(text, (from, to + 1), Ground::Layout, None));
     }
 }
 
 /// The nearest line above, in the same column, that is a person's name and nothing else.
-fn above<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn above<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
     let column = aside(text, at);
     let side = (at + 1..at + 4).find_map(|it| party::roles(text.low(it)).next());
@@ -120,14 +120,14 @@ fn above<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
         }
         let Some(stop) = name::person(text, from, false) else { continue };
         if stop == to + 1 || closes(text, stop, to + 1) {
-            out.push(Finding::attorney(text, (from, stop), Ground::Layout, side));
+            out.push(EntityMatch::attorney(text, (from, stop), Ground::Layout, side));
             return;
         }
     }
 }
 
 /// Past `By:`, `/s/` and `s/`.
-fn after_by(text: &Text<'_>, from: usize, to: usize) -> usize {
+fn after_by(text: &TokenText<'_>, from: usize, to: usize) -> usize {
     let mut at = from;
     while at < to && matches!(text.low(at), "by" | ":" | "/" | "s") {
         at += 1;
@@ -136,7 +136,7 @@ fn after_by(text: &Text<'_>, from: usize, to: usize) -> usize {
 }
 
 /// Whether what follows a name in its line may follow a lawyer's: a number, a title, an office.
-fn closes(text: &Text<'_>, from: usize, to: usize) -> bool {
+fn closes(text: &TokenText<'_>, from: usize, to: usize) -> bool {
     matches!(text.low(from), "," | "(" | "-" | "–")
         && (from..to).any(|it| {
             matches!(text.low(it), "#" | "no" | "esq" | "esquire" | "bar" | "pro" | "sbn" | "id")
@@ -144,19 +144,21 @@ fn closes(text: &Text<'_>, from: usize, to: usize) -> bool {
 }
 
 /// `s/ Jane Roe`
-fn signed<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn signed<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let Some(end) = name::person(text, at, false) else { return };
     let titles = ["judge", "justice", "magistrate", "chancellor"];
     if (end..end + 14).any(|it| titles.contains(&text.low(it))) {
-        out.push(Finding::new(Kind::Person, text, (at, end), Ground::Label).with(Role::Judge));
+        out.push(
+            EntityMatch::new(EntityKind::Person, text, (at, end), Ground::Label).with(Role::Judge),
+        );
     } else {
-        out.push(Finding::attorney(text, (at, end), Ground::Layout, None));
+        out.push(EntityMatch::attorney(text, (at, end), Ground::Layout, None));
     }
 }
 
 /// `Jane Roe, WSBA #38817`, `Jane Roe (BBO #661402)`, `Jane Roe (#28814)`, `OBA No. 17734`,
 /// `NJ Attorney ID 021972006`.
-fn numbered<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn numbered<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let mut digits = at + 1;
     while matches!(text.low(digits), "." | ":" | "#" | "no" | "number") && digits < at + 4 {
         digits += 1;
@@ -199,7 +201,7 @@ fn numbered<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
             if aside(text, from) != aside(text, at) {
                 return;
             }
-            let mut found = Finding::attorney(text, (from, end), Ground::Label, None);
+            let mut found = EntityMatch::attorney(text, (from, end), Ground::Label, None);
             found.bar_number = Some(text.word(digits).to_owned());
             out.push(found);
             return;
@@ -209,21 +211,21 @@ fn numbered<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 }
 
 /// `Jane Roe argued the cause for petitioner.`
-fn argued<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn argued<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     if !text.is(at + 1, "the") || !matches!(text.low(at + 2), "cause" | "case") {
         return;
     }
     let side = (at + 3..at + 7).find_map(|it| party::roles(text.low(it)).next());
     if let Some(from) = name::person_before(text, at, false) {
-        out.push(Finding::attorney(text, (from, at), Ground::Label, side));
+        out.push(EntityMatch::attorney(text, (from, at), Ground::Label, side));
     }
 }
 
-fn list<'t>(text: &Text<'t>, at: usize, side: Option<Role>, out: &mut Vec<Finding<'t>>) {
+fn list<'t>(text: &TokenText<'t>, at: usize, side: Option<Role>, out: &mut Vec<EntityMatch<'t>>) {
     let mut from = at;
     for _ in 0..6 {
         let Some(end) = name::person(text, from, false) else { return };
-        out.push(Finding::attorney(text, (from, end), Ground::Label, side));
+        out.push(EntityMatch::attorney(text, (from, end), Ground::Label, side));
         from = match text.low(end) {
             "," if text.is(end + 1, "and") => end + 2,
             "," | "and" => end + 1,
@@ -233,7 +235,7 @@ fn list<'t>(text: &Text<'t>, at: usize, side: Option<Role>, out: &mut Vec<Findin
 }
 
 /// `Jane Roe, ROE LAW PLLC, Asheville, North Carolina, for Appellant.`
-fn appears<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn appears<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
     let at = if text.run(at, &["on", "brief", ":"]) { at + 3 } else { at };
     let argued = |end: usize| if text.run(end, &["(", "argued", ")"]) { end + 3 } else { end };
@@ -259,14 +261,14 @@ fn appears<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>)
         }
         let side = (place + 1..place + 4).find_map(|it| party::roles(text.low(it)).next());
         if side.is_some() {
-            out.push(Finding::attorney(text, (at, end), Ground::Label, side));
+            out.push(EntityMatch::attorney(text, (at, end), Ground::Label, side));
         }
         return;
     }
 }
 
 /// `The name of the attorney representing Plaintiff is: Jane Roe`, `Counsel of record:\nJane Roe`
-fn said<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn said<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let record = text.run(at + 1, &["of", "record"]);
     let speaks = matches!(text.low(at + 1), "representing" | "for");
     if !(record || speaks) {
@@ -287,7 +289,7 @@ fn said<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
         if legal_form(text, end - 1).is_some() {
             return;
         }
-        out.push(Finding::attorney(text, (line, end), Ground::Label, side));
+        out.push(EntityMatch::attorney(text, (line, end), Ground::Label, side));
         if text.breaks(end) != 1 || aside(text, end) != column {
             return;
         }

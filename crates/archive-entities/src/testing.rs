@@ -5,9 +5,9 @@
     reason = "a document that cannot be made fails the test"
 )]
 
+mod expected;
 mod generator;
 mod russian;
-mod truth;
 
-pub use generator::{Dice, corpus, ordinal};
-pub use truth::{Score, Truth, found, plain, plain_court, stated};
+pub use expected::{ExpectedFacts, Score, found, plain, plain_court, stated};
+pub use generator::{CorpusRng, corpus, ordinal};

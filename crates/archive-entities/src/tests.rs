@@ -6,7 +6,7 @@ use archive_text::PageText;
 use proptest::prelude::*;
 
 use crate::testing::{Score, corpus, found, stated};
-use crate::{Casefile, Ground, Mention, read};
+use crate::{CaseFacts, Ground, Mention, read};
 
 mod rows;
 
@@ -84,7 +84,7 @@ fn generated_documents_are_read_as_well_as_is_said() {
 }
 
 /// Everything said can be looked up: the page's text at the span is the quote.
-fn verify(pages: &[PageText<'_>], casefile: &Casefile<'_>) {
+fn verify(pages: &[PageText<'_>], casefile: &CaseFacts<'_>) {
     let check = |it: &Mention<'_>| {
         assert_eq!(it.span.text_in(pages), Some(it.quote));
         assert!(!it.quote.is_empty());

@@ -25,7 +25,7 @@ const GAP_WIDE: usize = 3;
 const INDENT_WIDE: usize = 28;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sort {
+pub(crate) enum TokenKind {
     Word,
     Number,
     Mark,
@@ -37,7 +37,7 @@ pub(crate) struct Token {
     pub(crate) end: usize,
     fold_start: usize,
     fold_end: usize,
-    pub(crate) sort: Sort,
+    pub(crate) sort: TokenKind,
     /// The first letter is a capital.
     pub(crate) capital: bool,
     /// Every letter is, and there are two at least.
@@ -51,7 +51,7 @@ pub(crate) struct Token {
 }
 
 /// One piece with its tokens.
-pub(crate) struct Text<'t> {
+pub(crate) struct TokenText<'t> {
     /// The page's number.
     pub(crate) page: u32,
     /// Where the piece begins in the page's text, in bytes.
@@ -82,7 +82,7 @@ pub(crate) fn pieces(text: &str) -> Vec<(usize, &str)> {
     list
 }
 
-impl<'t> Text<'t> {
+impl<'t> TokenText<'t> {
     pub(crate) fn new(page: u32, offset: usize, raw: &'t str) -> Self {
         let mut it = Self {
             page,
@@ -132,14 +132,14 @@ impl<'t> Text<'t> {
             let mut letters = 1;
             while let Some((at, next)) = chars.peek().copied() {
                 let after = at + next.len_utf8();
-                let inner = sort == Sort::Word
+                let inner = sort == TokenKind::Word
                     && matches!(next, '\'' | '’' | '-')
                     && self
                         .raw
                         .get(after..)
                         .and_then(|it| it.chars().next())
                         .is_some_and(char::is_alphabetic);
-                if sort == Sort::Mark || !(sort_of(next) == sort || inner) {
+                if sort == TokenKind::Mark || !(sort_of(next) == sort || inner) {
                     break;
                 }
                 all_upper &= next.is_uppercase() || inner;
@@ -157,7 +157,7 @@ impl<'t> Text<'t> {
                 fold_end: self.folded.len(),
                 sort,
                 capital: first.is_uppercase(),
-                shout: sort == Sort::Word && all_upper && letters > 1,
+                shout: sort == TokenKind::Word && all_upper && letters > 1,
                 breaks,
                 glued: breaks == 0 && spaces == 0 && start > 0,
                 aside,
@@ -207,11 +207,11 @@ impl<'t> Text<'t> {
     }
 
     pub(crate) fn is_number(&self, at: usize) -> bool {
-        self.at(at).is_some_and(|it| it.sort == Sort::Number)
+        self.at(at).is_some_and(|it| it.sort == TokenKind::Number)
     }
 
     pub(crate) fn is_word(&self, at: usize) -> bool {
-        self.at(at).is_some_and(|it| it.sort == Sort::Word)
+        self.at(at).is_some_and(|it| it.sort == TokenKind::Word)
     }
 
     /// A number of at most nine digits, and how many digits it has.
@@ -292,13 +292,13 @@ fn line_number(raw: &str, start: usize, before: Option<u32>) -> Option<(u32, usi
     (follows || value == 1 && leads().is_some()).then_some((value, length))
 }
 
-fn sort_of(it: char) -> Sort {
+fn sort_of(it: char) -> TokenKind {
     if it.is_ascii_digit() {
-        Sort::Number
+        TokenKind::Number
     } else if it.is_alphabetic() {
-        Sort::Word
+        TokenKind::Word
     } else {
-        Sort::Mark
+        TokenKind::Mark
     }
 }
 

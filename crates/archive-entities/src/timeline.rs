@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use crate::chronology::{CaseEvent, Conflict, Deadline, EventKind, Precision};
 use crate::date;
 use crate::deadline;
 use crate::entity::Ground;
 use crate::event;
 use crate::sentence;
-use crate::text::Text;
-use crate::when::{Conflict, Deadline, Event, EventKind, Precision};
+use crate::text::TokenText;
 use crate::{CONFLICTS_MAX, DEADLINES_MAX, EVENTS_MAX, SENTENCE_TOKENS_MAX};
 
 #[derive(Default)]
-pub(crate) struct Timeline<'t> {
-    pub(crate) events: Vec<Event<'t>>,
+pub(crate) struct TimelineBuilder<'t> {
+    pub(crate) events: Vec<CaseEvent<'t>>,
     pub(crate) deadlines: Vec<Deadline<'t>>,
     pub(crate) conflicts: Vec<Conflict>,
     pub(crate) truncated: bool,
@@ -23,11 +23,11 @@ pub(crate) struct Timeline<'t> {
     near: Vec<Option<usize>>,
 }
 
-impl<'t> Timeline<'t> {
+impl<'t> TimelineBuilder<'t> {
     /// Reads one piece; `cited` marks the tokens of citations, whose dates are not events.
-    pub(crate) fn read(&mut self, text: &Text<'t>, cited: &[bool]) {
+    pub(crate) fn read(&mut self, text: &TokenText<'t>, cited: &[bool]) {
         let starts = sentence::starts(text);
-        let mut dates: Vec<(usize, date::Found)> = Vec::new();
+        let mut dates: Vec<(usize, date::DateMatch)> = Vec::new();
         let mut at = 0;
         while at < text.len() {
             let open = !cited.get(at).copied().unwrap_or_default();
@@ -51,7 +51,7 @@ impl<'t> Timeline<'t> {
             places.push(self.events.len());
             let event = event_of(text, &starts, (before, after), *at, found);
             if event.kind == EventKind::Served && event::is_filed_too(text, *at) {
-                self.events.push(Event { kind: EventKind::Filed, ..event.clone() });
+                self.events.push(CaseEvent { kind: EventKind::Filed, ..event.clone() });
             }
             self.events.push(event);
         }
@@ -109,10 +109,10 @@ impl<'t> Timeline<'t> {
 /// 7 days thereafter`, `of the summons, which was issued on`, «вручила претензию … со дня её
 /// получения».
 fn near(
-    text: &Text<'_>,
+    text: &TokenText<'_>,
     (at, end): (usize, usize),
     starts: &[usize],
-    dates: &[(usize, date::Found)],
+    dates: &[(usize, date::DateMatch)],
     kind: impl Fn(usize) -> Option<EventKind>,
 ) -> Option<usize> {
     let next = dates.partition_point(|it| it.0 < at);
@@ -156,12 +156,12 @@ fn around(starts: &[usize], at: usize, end: usize) -> (usize, usize) {
 }
 
 fn event_of<'t>(
-    text: &Text<'t>,
+    text: &TokenText<'t>,
     starts: &[usize],
     (before, after): (usize, usize),
     at: usize,
-    found: &date::Found,
-) -> Event<'t> {
+    found: &date::DateMatch,
+) -> CaseEvent<'t> {
     let (first, last) = around(starts, at, found.end);
     // Dates beside this one have their own words.
     // So has what stands before `and on`.
@@ -184,7 +184,7 @@ fn event_of<'t>(
                 .map_or((EventKind::Other, Ground::Form), |kind| (kind, Ground::Layout)),
         }
     };
-    Event {
+    CaseEvent {
         when: found.when,
         kind,
         subject: event::subject(text, kind, from, to),

@@ -4,75 +4,57 @@ use std::io::{Cursor, Read};
 
 use cfb::CompoundFile;
 
-use crate::work::{Step, Work};
-use crate::{Code, Kind, Problem};
+use crate::context::{ReadContext, ReadResult};
+use crate::{ProblemCode, ReadProblem};
 
 pub(crate) struct Compound<'a> {
     file: CompoundFile<Cursor<&'a [u8]>>,
 }
 
 /// A child of a storage.
-pub(crate) struct Child {
+pub(crate) struct CompoundEntry {
     pub(crate) name: String,
     pub(crate) is_storage: bool,
 }
 
 impl<'a> Compound<'a> {
-    pub(crate) fn open(bytes: &'a [u8]) -> Step<Self> {
+    pub(crate) fn open(bytes: &'a [u8]) -> ReadResult<Self> {
         let file = CompoundFile::open(Cursor::new(bytes)).map_err(|error| {
             let cut = error.kind() == std::io::ErrorKind::UnexpectedEof;
-            let code = if cut { Code::Truncated } else { Code::Malformed };
-            Problem::new(code, format!("the file is damaged ({error}); save it again"))
+            let code = if cut { ProblemCode::Truncated } else { ProblemCode::Malformed };
+            ReadProblem::new(code, format!("the file is damaged ({error}); save it again"))
         })?;
         Ok(Self { file })
     }
 
     /// A stream's content; nothing if it is absent or unreadable.
-    pub(crate) fn stream(&mut self, work: &mut Work<'_>, path: &str) -> Step<Option<Vec<u8>>> {
+    pub(crate) fn stream(
+        &mut self,
+        context: &mut ReadContext<'_>,
+        path: &str,
+    ) -> ReadResult<Option<Vec<u8>>> {
         let Ok(stream) = self.file.open_stream(path) else { return Ok(None) };
-        let max = work.stream_max() as u64;
+        let max = context.stream_max() as u64;
         let mut data = Vec::new();
         // What could be read of a damaged stream is better than nothing of it.
         if stream.take(max).read_to_end(&mut data).is_err() && data.is_empty() {
             return Ok(None);
         }
-        work.unpack(data.len())?;
+        context.unpack(data.len())?;
         Ok(Some(data))
     }
 
-    pub(crate) fn children(&self, path: &str, max: usize) -> Vec<Child> {
+    pub(crate) fn children(&self, path: &str, max: usize) -> Vec<CompoundEntry> {
         let Ok(entries) = self.file.read_storage(path) else { return Vec::new() };
         entries
             .take(max)
-            .map(|it| Child { name: it.name().to_owned(), is_storage: it.is_storage() })
+            .map(|it| CompoundEntry { name: it.name().to_owned(), is_storage: it.is_storage() })
             .collect()
     }
 }
 
-/// Which document a compound file is.
-pub(crate) fn kind(bytes: &[u8]) -> Result<Kind, Problem> {
-    let names = Compound::open(bytes)?.children("/", 10_000);
-    let has = |name: &str| names.iter().any(|it| it.name == name);
-    if has("WordDocument") {
-        return Ok(Kind::Doc);
-    }
-    if has("__properties_version1.0") {
-        return Ok(Kind::Msg);
-    }
-    if has("EncryptedPackage") || has("EncryptionInfo") {
-        return Err(Problem::new(
-            Code::Encrypted,
-            "the document is encrypted; remove the password and send it again",
-        ));
-    }
-    let what = if has("Workbook") || has("Book") {
-        "a spreadsheet; save it as PDF"
-    } else if has("PowerPoint Document") {
-        "a presentation; save it as PDF"
-    } else {
-        "a compound file that is neither a Word document nor a message"
-    };
-    Err(Problem::new(Code::Unsupported, what))
+pub(crate) fn has_signature(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1])
 }
 
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {

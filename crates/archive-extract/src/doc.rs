@@ -9,43 +9,43 @@ mod hidden;
 use encoding_rs::WINDOWS_1252;
 
 use crate::compound::{Compound, u16_at, u32_at, usize_at};
-use crate::work::{Step, Work};
-use crate::{Code, Problem, plain};
+use crate::context::{ReadContext, ReadResult};
+use crate::{ProblemCode, ReadProblem, plain};
 
 /// Where the header's pairs of position and length start.
 const PAIRS: usize = 0x9a;
 
-pub(crate) fn read(work: &mut Work<'_>, bytes: &[u8]) -> Step {
+pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
     let mut file = Compound::open(bytes)?;
     let main = file
-        .stream(work, "/WordDocument")?
-        .ok_or_else(|| Problem::malformed("the document stream cannot be read"))?;
-    let cut = || Problem::new(Code::Truncated, "the document stream is cut short");
+        .stream(context, "/WordDocument")?
+        .ok_or_else(|| ReadProblem::malformed("the document stream cannot be read"))?;
+    let cut = || ReadProblem::new(ProblemCode::Truncated, "the document stream is cut short");
     let flags = u16_at(&main, 0x0a).ok_or_else(cut)?;
     if flags & 0x0100 != 0 {
-        return Err(Problem::new(
-            Code::Encrypted,
+        return Err(ReadProblem::new(
+            ProblemCode::Encrypted,
             "the document is encrypted; remove the password and send it again",
         ));
     }
     if u16_at(&main, 2).is_some_and(|version| version < 0xc1) {
-        return before_97(work, &main);
+        return before_97(context, &main);
     }
     let table = if flags & 0x0200 != 0 { "/1Table" } else { "/0Table" };
-    let table = file.stream(work, table)?.ok_or_else(cut)?;
+    let table = file.stream(context, table)?.ok_or_else(cut)?;
     let document = Doc { main: &main, table: &table };
-    let units = document.units(work)?;
-    document.pages(work, &units)
+    let units = document.units(context)?;
+    document.pages(context, &units)
 }
 
 /// Word 6 and 95 keep 8-bit text in one place.
-fn before_97(work: &mut Work<'_>, main: &[u8]) -> Step {
+fn before_97(context: &mut ReadContext<'_>, main: &[u8]) -> ReadResult {
     let range = usize_at(main, 0x18).zip(usize_at(main, 0x1c));
     let text = range.and_then(|(from, to)| main.get(from..to.min(main.len())));
-    let text = text.ok_or_else(|| Problem::malformed("the document's text cannot be found"))?;
+    let text = text.ok_or_else(|| ReadProblem::malformed("the document's text cannot be found"))?;
     let units: Vec<u16> = plain::decode(text).encode_utf16().collect();
     for page in split_pages(&units) {
-        work.page(shown(page).trim_end().to_owned())?;
+        context.page(shown(page).trim_end().to_owned())?;
     }
     Ok(())
 }
@@ -68,14 +68,14 @@ impl Doc<'_> {
     }
 
     /// All characters in order, as UTF-16; hidden ones are zero, so that positions hold.
-    fn units(&self, work: &mut Work<'_>) -> Step<Vec<u16>> {
-        let damaged = || Problem::malformed("the document's piece table is damaged");
+    fn units(&self, context: &mut ReadContext<'_>) -> ReadResult<Vec<u16>> {
+        let damaged = || ReadProblem::malformed("the document's piece table is damaged");
         let pieces = self.table(33).and_then(piece_table).ok_or_else(damaged)?;
-        let hidden = hidden::ranges(work, self.main, self.table(12))?;
+        let hidden = hidden::ranges(context, self.main, self.table(12))?;
         let count = pieces.len().saturating_sub(4) / 12;
         let mut units: Vec<u16> = Vec::new();
         for piece in 0..count {
-            work.tick()?;
+            context.tick()?;
             let from = usize_at(pieces, piece * 4).ok_or_else(damaged)?;
             let to = usize_at(pieces, piece * 4 + 4).ok_or_else(damaged)?;
             let at = u32_at(pieces, (count + 1) * 4 + piece * 8 + 2).ok_or_else(damaged)?;
@@ -86,7 +86,7 @@ impl Doc<'_> {
             let end = start.saturating_add(length.saturating_mul(width)).min(self.main.len());
             let bytes = self.main.get(start..end).unwrap_or_default();
             // Pieces may overlap, so their sum can be far more than the file.
-            work.unpack(bytes.len())?;
+            context.unpack(bytes.len())?;
             let before = units.len();
             if narrow {
                 let text = WINDOWS_1252.decode_without_bom_handling(bytes).0;
@@ -99,7 +99,7 @@ impl Doc<'_> {
         Ok(units)
     }
 
-    fn pages(&self, work: &mut Work<'_>, units: &[u16]) -> Step {
+    fn pages(&self, context: &mut ReadContext<'_>, units: &[u16]) -> ReadResult {
         let mut rest = units;
         let mut take = |at: usize| {
             let (part, after) = rest.split_at(self.count(at).min(rest.len()));
@@ -143,8 +143,8 @@ impl Doc<'_> {
                 pages[page].push_str(extra.trim());
             }
         }
-        work.total(u32::try_from(pages.len()).unwrap_or(u32::MAX));
-        pages.into_iter().try_for_each(|page| work.page(page))
+        context.total(u32::try_from(pages.len()).unwrap_or(u32::MAX));
+        pages.into_iter().try_for_each(|page| context.page(page))
     }
 
     /// Where each note is referred to, and its text.

@@ -3,18 +3,18 @@
 use archive_text::Page;
 use serde::{Deserialize, Serialize};
 
-use crate::{Kind, Problem};
+use crate::{Format, ReadProblem};
 
 /// A file's text.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// Absent when the content is of no type that is read.
-    pub kind: Option<Kind>,
+    /// `None` when the content is of no format that is read.
+    pub format: Option<Format>,
     pub pages: Vec<ExtractedPage>,
     pub attachments: Vec<Attachment>,
     /// Title, author, subject, sender and the like, in the order found.
     pub metadata: Vec<(String, String)>,
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ReadProblem>,
 }
 
 /// One page of a file and where its text comes from.
@@ -22,14 +22,14 @@ pub struct Document {
 pub struct ExtractedPage {
     /// Its number counts from 1 within this file, without gaps.
     pub page: Page,
-    pub source: Source,
-    pub problem: Option<Problem>,
+    pub source: TextSource,
+    pub problem: Option<ReadProblem>,
 }
 
 /// Where a page's text comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum TextSource {
     TextLayer,
     /// Mean confidence of the words, 0 to 1.
     Ocr {
@@ -48,15 +48,15 @@ pub struct Attachment {
 /// What happens while a file is read, in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Event {
-    Kind(Kind),
+pub enum ReadEvent {
+    Format(Format),
     Metadata(String, String),
     /// How many pages there will be, when the format says so beforehand.
     Total(u32),
     Page(ExtractedPage),
     /// More text of the page before it, so that no event is large.
     More(String),
-    Problem(Problem),
+    Problem(ReadProblem),
     /// What follows belongs to an attachment, until `Close`.
     Open {
         name: String,
@@ -67,29 +67,29 @@ pub enum Event {
 
 /// Gathers events into a document. Attachments that were never closed are closed at the end.
 #[derive(Debug, Default)]
-pub struct Draft {
+pub struct DocumentBuilder {
     root: Document,
     open: Vec<Attachment>,
 }
 
-impl Draft {
-    pub fn apply(&mut self, event: Event) {
+impl DocumentBuilder {
+    pub fn apply(&mut self, event: ReadEvent) {
         let document = self.open.last_mut().map_or(&mut self.root, |it| &mut it.document);
         match event {
-            Event::Kind(kind) => document.kind = Some(kind),
-            Event::Metadata(key, value) => document.metadata.push((key, value)),
-            Event::Total(_) => {}
-            Event::Page(page) => document.pages.push(page),
-            Event::More(text) => {
+            ReadEvent::Format(format) => document.format = Some(format),
+            ReadEvent::Metadata(key, value) => document.metadata.push((key, value)),
+            ReadEvent::Total(_) => {}
+            ReadEvent::Page(page) => document.pages.push(page),
+            ReadEvent::More(text) => {
                 if let Some(page) = document.pages.last_mut() {
                     page.page.text.push_str(&text);
                 }
             }
-            Event::Problem(problem) => document.problems.push(problem),
-            Event::Open { name, bytes } => {
+            ReadEvent::Problem(problem) => document.problems.push(problem),
+            ReadEvent::Open { name, bytes } => {
                 self.open.push(Attachment { name, bytes, document: Document::default() });
             }
-            Event::Close => self.close(),
+            ReadEvent::Close => self.close(),
         }
     }
 
@@ -127,9 +127,9 @@ impl Document {
     }
 
     /// Problems of the file, of its pages and of its attachments.
-    pub fn problems_all(&self) -> impl Iterator<Item = &Problem> {
+    pub fn problems_all(&self) -> impl Iterator<Item = &ReadProblem> {
         let below = self.attachments.iter().flat_map(|it| {
-            Box::new(it.document.problems_all()) as Box<dyn Iterator<Item = &Problem>>
+            Box::new(it.document.problems_all()) as Box<dyn Iterator<Item = &ReadProblem>>
         });
         let pages = self.pages.iter().filter_map(|it| it.problem.as_ref());
         self.problems.iter().chain(pages).chain(below)
@@ -147,18 +147,18 @@ impl Document {
 mod tests {
     use super::*;
 
-    fn page(number: u32, text: &str) -> Event {
+    fn page(number: u32, text: &str) -> ReadEvent {
         let page = Page { number, text: text.to_owned() };
-        Event::Page(ExtractedPage { page, source: Source::TextLayer, problem: None })
+        ReadEvent::Page(ExtractedPage { page, source: TextSource::TextLayer, problem: None })
     }
 
     #[test]
     fn a_draft_keeps_what_came_before_the_end() {
-        let mut draft = Draft::default();
+        let mut draft = DocumentBuilder::default();
         draft.apply(page(1, "one"));
-        draft.apply(Event::More(" more".to_owned()));
-        draft.apply(Event::Open { name: "a".to_owned(), bytes: 3 });
-        draft.apply(Event::Open { name: "b".to_owned(), bytes: 3 });
+        draft.apply(ReadEvent::More(" more".to_owned()));
+        draft.apply(ReadEvent::Open { name: "a".to_owned(), bytes: 3 });
+        draft.apply(ReadEvent::Open { name: "b".to_owned(), bytes: 3 });
         draft.apply(page(1, "deep"));
         let document = draft.finish();
         assert_eq!(document.pages[0].page.text, "one more");
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn starts_point_at_the_pages() {
-        let mut draft = Draft::default();
+        let mut draft = DocumentBuilder::default();
         draft.apply(page(1, "один"));
         draft.apply(page(2, ""));
         draft.apply(page(3, "three"));

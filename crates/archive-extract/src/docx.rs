@@ -7,63 +7,67 @@ mod story;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::work::{Step, Work};
-use crate::zip::{self, Entry};
-use crate::{Code, Problem};
+use crate::context::{ReadContext, ReadResult};
+use crate::zip::{self, ZipEntry};
+use crate::{ProblemCode, ReadProblem};
 use story::{Notes, Story};
 
-pub(crate) fn read(work: &mut Work<'_>, bytes: &[u8]) -> Step {
-    let max = work.limits.entries as usize;
-    let entries = zip::entries(bytes, max.saturating_add(1))
-        .ok_or_else(|| Problem::new(Code::Truncated, "the end of the file is missing"))?;
+pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
+    let max = context.limits.entries as usize;
+    let entries = zip::entries(bytes, max.saturating_add(1)).ok_or_else(|| {
+        ReadProblem::new(ProblemCode::Truncated, "the end of the file is missing")
+    })?;
     if entries.len() > max {
-        return Err(Problem::new(Code::TooManyEntries, format!("more than {max} parts")));
+        return Err(ReadProblem::new(
+            ProblemCode::TooManyEntries,
+            format!("more than {max} parts"),
+        ));
     }
     let package = Package { bytes, entries };
-    package.properties(work)?;
-    let hidden = match package.part(work, "word/styles.xml")? {
-        Some(xml) => story::hidden_styles(work, &xml)?,
+    package.properties(context)?;
+    let hidden = match package.part(context, "word/styles.xml")? {
+        Some(xml) => story::hidden_styles(context, &xml)?,
         None => BTreeSet::new(),
     };
     let mut notes = Notes::new();
     for (part, mark) in [("word/footnotes.xml", 'f'), ("word/endnotes.xml", 'e')] {
-        if let Some(xml) = package.part(work, part)? {
-            let side = Story::read(work, &xml, &hidden)?;
-            report(work, part, side.damage.as_deref());
+        if let Some(xml) = package.part(context, part)? {
+            let side = Story::read(context, &xml, &hidden)?;
+            report(context, part, side.damage.as_deref());
             notes.extend(side.notes.into_iter().map(|((_, id), text)| ((mark, id), text)));
         }
     }
-    let header = package.margin(work, "word/header", &hidden)?;
-    let footer = package.margin(work, "word/footer", &hidden)?;
+    let header = package.margin(context, "word/header", &hidden)?;
+    let footer = package.margin(context, "word/footer", &hidden)?;
     let main = package
         .entries
         .iter()
         .find(|it| it.name == "word/document.xml")
         .or_else(|| package.entries.iter().find(|it| it.name.starts_with("word/document")))
-        .ok_or_else(|| Problem::malformed("the document part is missing"))?;
-    let xml = zip::unpack(work, bytes, main)?;
-    let story = Story::read(work, &xml, &hidden)?;
-    report(work, "word/document.xml", story.damage.as_deref());
-    pages(work, story, &notes, &header, &footer)
+        .ok_or_else(|| ReadProblem::malformed("the document part is missing"))?;
+    let xml = zip::unpack(context, bytes, main)?;
+    let story = Story::read(context, &xml, &hidden)?;
+    report(context, "word/document.xml", story.damage.as_deref());
+    pages(context, story, &notes, &header, &footer)
 }
 
-fn report(work: &mut Work<'_>, part: &str, damage: Option<&str>) {
+fn report(context: &mut ReadContext<'_>, part: &str, damage: Option<&str>) {
     if let Some(damage) = damage {
         let message = format!("part {part} is damaged ({damage}); text after it is missing");
-        work.problem(Problem::malformed(message));
+        context.problem(ReadProblem::malformed(message));
     }
 }
 
 /// Headers open page 1 and footers close it, once, since repeating them would repeat what is
 /// found in them. Notes close the page that refers to them.
 fn pages(
-    work: &mut Work<'_>,
+    context: &mut ReadContext<'_>,
     story: Story,
     notes: &BTreeMap<(char, String), String>,
     header: &str,
     footer: &str,
-) -> Step {
-    work.total(u32::try_from(story.pages.len()).unwrap_or(u32::MAX));
+) -> ReadResult {
+    context.total(u32::try_from(story.pages.len()).unwrap_or(u32::MAX));
     let mut number = 0;
     for (at, page) in story.pages.into_iter().enumerate() {
         let mut text = String::new();
@@ -84,37 +88,42 @@ fn pages(
         if at == 0 && !footer.is_empty() {
             text.push_str(footer);
         }
-        work.page(text.trim_end().to_owned())?;
+        context.page(text.trim_end().to_owned())?;
     }
     Ok(())
 }
 
 struct Package<'a> {
     bytes: &'a [u8],
-    entries: Vec<Entry>,
+    entries: Vec<ZipEntry>,
 }
 
 impl Package<'_> {
     /// A part that may be absent; one that is damaged is reported and skipped.
-    fn part(&self, work: &mut Work<'_>, name: &str) -> Step<Option<Vec<u8>>> {
+    fn part(&self, context: &mut ReadContext<'_>, name: &str) -> ReadResult<Option<Vec<u8>>> {
         let Some(entry) = self.entries.iter().find(|it| it.name == name) else { return Ok(None) };
-        match zip::unpack(work, self.bytes, entry) {
+        match zip::unpack(context, self.bytes, entry) {
             Ok(xml) => Ok(Some(xml)),
             Err(problem) if problem.ends_everything() => Err(problem),
             Err(problem) => {
-                work.problem(problem);
+                context.problem(problem);
                 Ok(None)
             }
         }
     }
 
     /// The distinct texts of all headers, or of all footers.
-    fn margin(&self, work: &mut Work<'_>, start: &str, hidden: &BTreeSet<String>) -> Step<String> {
+    fn margin(
+        &self,
+        context: &mut ReadContext<'_>,
+        start: &str,
+        hidden: &BTreeSet<String>,
+    ) -> ReadResult<String> {
         let mut texts: Vec<String> = Vec::new();
         let names = self.entries.iter().filter(|it| it.name.starts_with(start)).take(100);
         for name in names.map(|it| it.name.clone()) {
-            let Some(xml) = self.part(work, &name)? else { continue };
-            let story = Story::read(work, &xml, hidden)?;
+            let Some(xml) = self.part(context, &name)? else { continue };
+            let story = Story::read(context, &xml, hidden)?;
             for page in story.pages {
                 let text = page.text.trim();
                 if !text.is_empty() && !texts.iter().any(|it| it == text) {
@@ -125,9 +134,9 @@ impl Package<'_> {
         Ok(texts.join("\n"))
     }
 
-    fn properties(&self, work: &mut Work<'_>) -> Step {
-        let Some(xml) = self.part(work, "docProps/core.xml")? else { return Ok(()) };
-        for (key, value) in story::leaves(work, &xml, 64)? {
+    fn properties(&self, context: &mut ReadContext<'_>) -> ReadResult {
+        let Some(xml) = self.part(context, "docProps/core.xml")? else { return Ok(()) };
+        for (key, value) in story::leaves(context, &xml, 64)? {
             let key = match key.as_str() {
                 "title" => "title",
                 "creator" => "author",
@@ -136,7 +145,7 @@ impl Package<'_> {
                 "modified" => "modified",
                 _ => continue,
             };
-            work.metadata(key, &value);
+            context.metadata(key, &value);
         }
         Ok(())
     }

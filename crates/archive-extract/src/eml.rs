@@ -4,18 +4,58 @@
 use mail_parser::decoders::html::html_to_text;
 use mail_parser::{Address, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 
-use crate::work::{Step, Work};
-use crate::{Code, Kind, Problem, plain};
+use crate::context::{ReadContext, ReadResult};
+use crate::{Format, ProblemCode, ReadProblem, plain};
 
 /// Nested encoded messages are opened by us, so that the depth is counted in one place.
-pub(crate) fn read(work: &mut Work<'_>, bytes: &[u8]) -> Step {
+pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
     if nests_deeper_than(bytes, 500) {
-        return Err(Problem::new(Code::TooDeep, "the message nests parts without end"));
+        return Err(ReadProblem::new(ProblemCode::TooDeep, "the message nests parts without end"));
     }
     let message = MessageParser::default()
         .parse(bytes)
-        .ok_or_else(|| Problem::malformed("the message has no headers"))?;
-    message_pages(work, &message)
+        .ok_or_else(|| ReadProblem::malformed("the message has no headers"))?;
+    message_pages(context, &message)
+}
+
+/// Whether the text opens with the headers of a message.
+pub(crate) fn has_headers(text: &str, promised: bool) -> bool {
+    const KNOWN: [&str; 14] = [
+        "from",
+        "to",
+        "cc",
+        "subject",
+        "date",
+        "message-id",
+        "received",
+        "mime-version",
+        "return-path",
+        "delivered-to",
+        "content-type",
+        "reply-to",
+        "sender",
+        "x-mailer",
+    ];
+    let mut known = 0;
+    let mut strong = false;
+    for line in text.lines().take(60) {
+        if line.is_empty() {
+            break;
+        }
+        if line.starts_with([' ', '\t']) || line.starts_with("From ") {
+            continue;
+        }
+        let Some((name, _)) = line.split_once(':') else { return false };
+        if name.is_empty() || !name.bytes().all(|it| it.is_ascii_graphic()) {
+            return false;
+        }
+        let name = name.to_ascii_lowercase();
+        known += usize::from(KNOWN.contains(&name.as_str()));
+        // A memo has From, To, Date and Subject too; only software writes these.
+        strong |=
+            ["message-id", "received", "mime-version", "return-path"].contains(&name.as_str());
+    }
+    known >= 2 && (strong || promised) || promised && known >= 1
 }
 
 /// Every multipart declares a boundary; a bound on declarations bounds what the parser stacks.
@@ -32,27 +72,28 @@ fn nests_deeper_than(bytes: &[u8], max: usize) -> bool {
     false
 }
 
-fn message_pages(work: &mut Work<'_>, message: &Message<'_>) -> Step {
+fn message_pages(context: &mut ReadContext<'_>, message: &Message<'_>) -> ReadResult {
     let mut text = String::new();
-    let mut header = |work: &mut Work<'_>, key: &str, label: &str, value: Option<String>| {
-        if let Some(value) = value.filter(|it| !it.is_empty()) {
-            work.metadata(key, &value);
-            text.push_str(label);
-            text.push_str(": ");
-            let value = value.replace(['\r', '\n'], " ");
-            // People, and rules over words, read a day and a time apart.
-            let value = if key == "date" { value.replacen('T', " ", 1) } else { value };
-            text.push_str(&value);
-            text.push('\n');
-        }
-    };
-    header(work, "from", "From", message.from().map(people));
-    header(work, "to", "To", message.to().map(people));
-    header(work, "cc", "Cc", message.cc().map(people));
-    header(work, "date", "Date", message.date().map(mail_parser::DateTime::to_rfc3339));
-    header(work, "subject", "Subject", message.subject().map(str::to_owned));
+    let mut header =
+        |context: &mut ReadContext<'_>, key: &str, label: &str, value: Option<String>| {
+            if let Some(value) = value.filter(|it| !it.is_empty()) {
+                context.metadata(key, &value);
+                text.push_str(label);
+                text.push_str(": ");
+                let value = value.replace(['\r', '\n'], " ");
+                // People, and rules over words, read a day and a time apart.
+                let value = if key == "date" { value.replacen('T', " ", 1) } else { value };
+                text.push_str(&value);
+                text.push('\n');
+            }
+        };
+    header(context, "from", "From", message.from().map(people));
+    header(context, "to", "To", message.to().map(people));
+    header(context, "cc", "Cc", message.cc().map(people));
+    header(context, "date", "Date", message.date().map(mail_parser::DateTime::to_rfc3339));
+    header(context, "subject", "Subject", message.subject().map(str::to_owned));
     if let Some(id) = message.message_id() {
-        work.metadata("message_id", id);
+        context.metadata("message_id", id);
     }
     text.push('\n');
     for part in message.text_bodies() {
@@ -63,35 +104,35 @@ fn message_pages(work: &mut Work<'_>, message: &Message<'_>) -> Step {
         }
         text.push('\n');
     }
-    work.unpack(text.len())?;
-    work.page(plain::tidy(text.trim_end()))?;
+    context.unpack(text.len())?;
+    context.page(plain::tidy(text.trim_end()))?;
     for part in message.attachments() {
-        attachment(work, part)?;
+        attachment(context, part)?;
     }
     Ok(())
 }
 
-fn attachment(work: &mut Work<'_>, part: &MessagePart<'_>) -> Step {
+fn attachment(context: &mut ReadContext<'_>, part: &MessagePart<'_>) -> ReadResult {
     let name = part.attachment_name().unwrap_or_default();
     match &part.body {
         PartType::Message(inner) => {
             let name = if name.is_empty() { inner.subject().unwrap_or("message") } else { name };
             let bytes = u64::from(part.offset_end.saturating_sub(part.offset_body));
-            work.within(name, bytes, |work| {
-                work.kind(Kind::Eml);
-                message_pages(work, inner)
+            context.within(name, bytes, |context| {
+                context.format(Format::Eml);
+                message_pages(context, inner)
             })
         }
         PartType::Binary(data) | PartType::InlineBinary(data) => {
-            work.unpack(data.len())?;
-            work.attachment(if name.is_empty() { "attachment" } else { name }, data)
+            context.unpack(data.len())?;
+            context.attachment(if name.is_empty() { "attachment" } else { name }, data)
         }
-        PartType::Text(text) => {
-            work.attachment(if name.is_empty() { "attachment.txt" } else { name }, text.as_bytes())
-        }
+        PartType::Text(text) => context
+            .attachment(if name.is_empty() { "attachment.txt" } else { name }, text.as_bytes()),
         PartType::Html(text) => {
             let text = html_to_text(text);
-            work.attachment(if name.is_empty() { "attachment.html" } else { name }, text.as_bytes())
+            context
+                .attachment(if name.is_empty() { "attachment.html" } else { name }, text.as_bytes())
         }
         PartType::Multipart(_) => Ok(()),
     }

@@ -11,8 +11,11 @@ use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use crate::wire::{self, Answer, Request};
-use crate::{Code, Document, Draft, Event, Limits, NoOcr, Ocr, Problem, Tesseract};
+use crate::wire::{self, ChildMessage, ReadRequest};
+use crate::{
+    Document, DocumentBuilder, NoOcr, Ocr, ProblemCode, ReadEvent, ReadLimits, ReadProblem,
+    Tesseract,
+};
 
 /// The child stops by itself when the time is up; this much later it is stopped.
 const GRACE: Duration = Duration::from_secs(5);
@@ -35,7 +38,7 @@ const HARMLESS: [&str; 9] = [
 
 /// How the child is started.
 #[derive(Debug, Clone)]
-pub struct Child {
+pub struct ReaderProcess {
     /// This program, usually.
     pub program: PathBuf,
     /// What makes it call [`worker_main`].
@@ -48,8 +51,8 @@ pub struct Child {
 
 /// Reads the file and gathers what was found. Blocks.
 #[must_use]
-pub fn read_all(child: &Child, path: &Path, name: &str, limits: &Limits) -> Document {
-    let mut draft = Draft::default();
+pub fn read_all(child: &ReaderProcess, path: &Path, name: &str, limits: &ReadLimits) -> Document {
+    let mut draft = DocumentBuilder::default();
     read(child, path, name, limits, &mut |event| {
         draft.apply(event);
         ControlFlow::Continue(())
@@ -60,11 +63,11 @@ pub fn read_all(child: &Child, path: &Path, name: &str, limits: &Limits) -> Docu
 /// Reads the file and reports every page, attachment and problem when it is found; the last
 /// problem says so if the child did not end well. `Break` stops the child. Blocks.
 pub fn read(
-    child: &Child,
+    child: &ReaderProcess,
     path: &Path,
     name: &str,
-    limits: &Limits,
-    emit: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    limits: &ReadLimits,
+    emit: &mut dyn FnMut(ReadEvent) -> ControlFlow<()>,
 ) {
     read_while(child, path, name, limits, &|| true, emit);
 }
@@ -72,75 +75,77 @@ pub fn read(
 /// The same for a reading that somebody may call off: the child is stopped soon after it is no
 /// longer `wanted`, even while it says nothing.
 pub fn read_while(
-    child: &Child,
+    child: &ReaderProcess,
     path: &Path,
     name: &str,
-    limits: &Limits,
+    limits: &ReadLimits,
     wanted: &dyn Fn() -> bool,
-    emit: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    emit: &mut dyn FnMut(ReadEvent) -> ControlFlow<()>,
 ) {
     // The child works in another folder, where a relative path would mean another place.
     let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let request = Request {
+    let request = ReadRequest {
         path: whole(path),
         name: name.to_owned(),
         limits: limits.clone(),
         scratch: whole(&child.scratch),
         languages: child.languages.clone(),
     };
-    let outcome = Running::start(child, &request).and_then(|it| it.follow(limits, wanted, emit));
+    let outcome =
+        RunningChild::start(child, &request).and_then(|it| it.follow(limits, wanted, emit));
     let problem = match outcome {
-        Ok(Ending::Done | Ending::Stopped) => return,
-        Ok(Ending::TimedOut) => Problem::new(
-            Code::TimedOut,
+        Ok(ChildEnd::Done | ChildEnd::Stopped) => return,
+        Ok(ChildEnd::TimedOut) => ReadProblem::new(
+            ProblemCode::TimedOut,
             format!("reading took more than {} s; split the file", limits.seconds),
         ),
-        Ok(Ending::Died(status)) => died(status, limits),
-        Err(error) => {
-            Problem::new(Code::Crashed, format!("the reader could not be started: {error}"))
-        }
+        Ok(ChildEnd::Died(status)) => died(status, limits),
+        Err(error) => ReadProblem::new(
+            ProblemCode::Crashed,
+            format!("the reader could not be started: {error}"),
+        ),
     };
     // Nothing is left to stop.
-    let _ended = emit(Event::Problem(problem));
+    let _ended = emit(ReadEvent::Problem(problem));
 }
 
-enum Ending {
+enum ChildEnd {
     Done,
     Stopped,
     TimedOut,
     Died(Option<ExitStatus>),
 }
 
-fn died(status: Option<ExitStatus>, limits: &Limits) -> Problem {
+fn died(status: Option<ExitStatus>, limits: &ReadLimits) -> ReadProblem {
     #[cfg(unix)]
     {
         use std::os::unix::process::ExitStatusExt;
         let signal = status.and_then(|it| it.signal());
         if signal == Some(rustix::process::Signal::XCPU.as_raw()) {
-            return Problem::new(
-                Code::TimedOut,
+            return ReadProblem::new(
+                ProblemCode::TimedOut,
                 format!("reading took more than {} s of work; split the file", limits.cpu_seconds),
             );
         }
         // A failed allocation aborts.
         if signal == Some(rustix::process::Signal::ABORT.as_raw()) {
-            return Problem::new(
-                Code::TooLarge,
+            return ReadProblem::new(
+                ProblemCode::TooLarge,
                 format!("reading needs more than {} MB of memory", limits.memory_bytes >> 20),
             );
         }
     }
     let shown = status.map_or_else(|| "lost".to_owned(), |it| it.to_string());
     let message = format!("the file made the reader fail ({shown}); save it in another format");
-    Problem::new(Code::Crashed, message)
+    ReadProblem::new(ProblemCode::Crashed, message)
 }
 
-struct Running {
+struct RunningChild {
     process: std::process::Child,
 }
 
-impl Running {
-    fn start(child: &Child, request: &Request) -> io::Result<Self> {
+impl RunningChild {
+    fn start(child: &ReaderProcess, request: &ReadRequest) -> io::Result<Self> {
         let mut command = Command::new(&child.program);
         command.args(&child.arguments).current_dir(&child.scratch);
         // A hostile file that takes over the child finds none of the server's keys there.
@@ -161,17 +166,17 @@ impl Running {
 
     fn follow(
         mut self,
-        limits: &Limits,
+        limits: &ReadLimits,
         wanted: &dyn Fn() -> bool,
-        emit: &mut dyn FnMut(Event) -> ControlFlow<()>,
-    ) -> io::Result<Ending> {
+        emit: &mut dyn FnMut(ReadEvent) -> ControlFlow<()>,
+    ) -> io::Result<ChildEnd> {
         let stdout = self.process.stdout.take().ok_or_else(|| io::Error::other("no pipe"))?;
         // A slow consumer holds the child back instead of filling memory.
         let (sender, answers) = mpsc::sync_channel(4);
         let reader =
             std::thread::Builder::new().name("extract-child".to_owned()).spawn(move || {
                 let mut stdout = io::BufReader::new(stdout);
-                while let Ok(Some(answer)) = wire::receive::<Answer>(&mut stdout) {
+                while let Ok(Some(answer)) = wire::receive::<ChildMessage>(&mut stdout) {
                     if sender.send(answer).is_err() {
                         break;
                     }
@@ -180,25 +185,25 @@ impl Running {
         let deadline = Instant::now() + Duration::from_secs(limits.seconds.into()) + GRACE;
         let ending = loop {
             if !wanted() {
-                break Ending::Stopped;
+                break ChildEnd::Stopped;
             }
             let left = deadline.saturating_duration_since(Instant::now());
             match answers.recv_timeout(left.min(LOOK)) {
-                Ok(Answer::Event(event)) => {
+                Ok(ChildMessage::Event(event)) => {
                     if emit(event).is_break() {
-                        break Ending::Stopped;
+                        break ChildEnd::Stopped;
                     }
                 }
-                Ok(Answer::Done) => break Ending::Done,
+                Ok(ChildMessage::Done) => break ChildEnd::Done,
                 Err(RecvTimeoutError::Timeout) if left > LOOK => {}
-                Err(RecvTimeoutError::Timeout) => break Ending::TimedOut,
-                Err(RecvTimeoutError::Disconnected) => break Ending::Died(None),
+                Err(RecvTimeoutError::Timeout) => break ChildEnd::TimedOut,
+                Err(RecvTimeoutError::Disconnected) => break ChildEnd::Died(None),
             }
         };
         drop(answers);
-        let status = self.stop(matches!(ending, Ending::Died(_)));
+        let status = self.stop(matches!(ending, ChildEnd::Died(_)));
         drop(reader.join());
-        Ok(if let Ending::Died(_) = ending { Ending::Died(status) } else { ending })
+        Ok(if let ChildEnd::Died(_) = ending { ChildEnd::Died(status) } else { ending })
     }
 
     /// Ends the child's whole group; one that already died keeps its own status.
@@ -215,7 +220,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningChild {
     fn drop(&mut self) {
         // Already waited for on every path but an early error, where this is the last chance.
         drop(self.process.kill());
@@ -225,21 +230,21 @@ impl Drop for Running {
 
 /// The child's whole life: one request, its events, the end.
 pub fn worker_main(mut stdin: impl Read, stdout: impl Write) -> ExitCode {
-    match work(&mut stdin, stdout) {
+    match serve_request(&mut stdin, stdout) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
 }
 
-fn work(stdin: &mut impl Read, stdout: impl Write) -> io::Result<()> {
-    let Some(request) = wire::receive::<Request>(stdin)? else { return Ok(()) };
+fn serve_request(stdin: &mut impl Read, stdout: impl Write) -> io::Result<()> {
+    let Some(request) = wire::receive::<ReadRequest>(stdin)? else { return Ok(()) };
     confine(&request.limits)?;
     let mut to = io::BufWriter::new(stdout);
     let size = std::fs::metadata(&request.path)?.len();
     if size > request.limits.bytes {
         let message = format!("the file is larger than {} MB", request.limits.bytes >> 20);
-        let problem = Problem::new(Code::TooLarge, message);
-        wire::send_event(&mut to, Event::Problem(problem))?;
+        let problem = ReadProblem::new(ProblemCode::TooLarge, message);
+        wire::send_event(&mut to, ReadEvent::Problem(problem))?;
     } else {
         let bytes = std::fs::read(&request.path)?;
         let ocr: Box<dyn Ocr> = match request.languages {
@@ -260,13 +265,13 @@ fn work(stdin: &mut impl Read, stdout: impl Write) -> io::Result<()> {
             return Err(error);
         }
     }
-    wire::send(&mut to, &Answer::Done)?;
+    wire::send(&mut to, &ChildMessage::Done)?;
     to.flush()
 }
 
 /// Bounds that the system keeps, for what our own counting misses.
 #[cfg(unix)]
-fn confine(limits: &Limits) -> io::Result<()> {
+fn confine(limits: &ReadLimits) -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, setrlimit};
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
@@ -284,7 +289,7 @@ fn confine(limits: &Limits) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn confine(_: &Limits) -> io::Result<()> {
+fn confine(_: &ReadLimits) -> io::Result<()> {
     Ok(())
 }
 
@@ -296,20 +301,20 @@ mod tests {
     fn a_child_is_told_nothing_that_it_does_not_need() {
         // What starts the tests sets this, as an operator sets keys.
         assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
-        let child = Child {
+        let child = ReaderProcess {
             program: PathBuf::from("/bin/sh"),
             arguments: vec!["-c".to_owned(), "env".to_owned()],
             scratch: std::env::temp_dir(),
             languages: None,
         };
-        let request = Request {
+        let request = ReadRequest {
             path: PathBuf::new(),
             name: String::new(),
-            limits: Limits::default(),
+            limits: ReadLimits::default(),
             scratch: PathBuf::new(),
             languages: None,
         };
-        let mut running = Running::start(&child, &request).unwrap();
+        let mut running = RunningChild::start(&child, &request).unwrap();
         let mut told = String::new();
         running.process.stdout.take().unwrap().read_to_string(&mut told).unwrap();
         assert!(told.contains("PATH="), "{told}");

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Bounds for one file, its attachments included.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct ReadLimits {
     /// The file itself.
     pub bytes: u64,
     /// Everything decompressed or decoded on the way, together.
@@ -32,7 +32,7 @@ pub struct Limits {
     pub memory_bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for ReadLimits {
     fn default() -> Self {
         Self {
             bytes: 100 << 20,

@@ -7,12 +7,12 @@ use encoding_rs::{Encoding, UTF_16LE, WINDOWS_1252};
 use mail_parser::decoders::html::html_to_text;
 
 use crate::compound::{Compound, u32_at};
-use crate::work::{Step, Work};
-use crate::{Kind, plain, rtf};
+use crate::context::{ReadContext, ReadResult};
+use crate::{Format, plain, rtf};
 
-pub(crate) fn read(work: &mut Work<'_>, bytes: &[u8]) -> Step {
+pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
     let mut file = Compound::open(bytes)?;
-    Storage::open(work, &mut file, "/".to_owned(), 32)?.message(work)
+    Storage::open(context, &mut file, "/".to_owned(), 32)?.message(context)
 }
 
 struct Storage<'a, 'b> {
@@ -25,12 +25,12 @@ struct Storage<'a, 'b> {
 
 impl<'a, 'b> Storage<'a, 'b> {
     fn open(
-        work: &mut Work<'_>,
+        context: &mut ReadContext<'_>,
         file: &'a mut Compound<'b>,
         path: String,
         header: usize,
-    ) -> Step<Self> {
-        let rows = file.stream(work, &format!("{path}__properties_version1.0"))?;
+    ) -> ReadResult<Self> {
+        let rows = file.stream(context, &format!("{path}__properties_version1.0"))?;
         let rows = rows.and_then(|it| it.get(header..).map(<[u8]>::to_vec)).unwrap_or_default();
         let mut storage = Self { file, path, rows, encoding: WINDOWS_1252 };
         // The message's own code page, else that of its body.
@@ -57,15 +57,24 @@ impl<'a, 'b> Storage<'a, 'b> {
         i64::try_from(ticks / 10_000_000).ok()?.checked_sub(11_644_473_600).filter(|it| *it > 0)
     }
 
-    fn data(&mut self, work: &mut Work<'_>, property: u16, kind: &str) -> Step<Option<Vec<u8>>> {
+    fn data(
+        &mut self,
+        context: &mut ReadContext<'_>,
+        property: u16,
+        kind: &str,
+    ) -> ReadResult<Option<Vec<u8>>> {
         let path = format!("{}__substg1.0_{property:04X}{kind}", self.path);
-        self.file.stream(work, &path)
+        self.file.stream(context, &path)
     }
 
-    fn string(&mut self, work: &mut Work<'_>, property: u16) -> Step<Option<String>> {
-        let decoded = if let Some(wide) = self.data(work, property, "001F")? {
+    fn string(
+        &mut self,
+        context: &mut ReadContext<'_>,
+        property: u16,
+    ) -> ReadResult<Option<String>> {
+        let decoded = if let Some(wide) = self.data(context, property, "001F")? {
             UTF_16LE.decode_without_bom_handling(&wide).0.into_owned()
-        } else if let Some(narrow) = self.data(work, property, "001E")? {
+        } else if let Some(narrow) = self.data(context, property, "001E")? {
             self.encoding.decode_without_bom_handling(&narrow).0.into_owned()
         } else {
             return Ok(None);
@@ -74,12 +83,12 @@ impl<'a, 'b> Storage<'a, 'b> {
         Ok(Some(trimmed).filter(|it| !it.trim().is_empty()))
     }
 
-    fn message(&mut self, work: &mut Work<'_>) -> Step {
+    fn message(&mut self, context: &mut ReadContext<'_>) -> ReadResult {
         let mut text = String::new();
-        let sender = self.person(work, 0x0c1a, [0x5d01, 0x0c1f])?;
-        let [to, cc] = self.recipients(work)?;
+        let sender = self.person(context, 0x0c1a, [0x5d01, 0x0c1f])?;
+        let [to, cc] = self.recipients(context)?;
         let date = self.moment(0x0039).or_else(|| self.moment(0x0e06)).map(rfc3339);
-        let subject = self.string(work, 0x0037)?;
+        let subject = self.string(context, 0x0037)?;
         for (key, label, value) in [
             ("from", "From", sender),
             ("to", "To", to),
@@ -88,38 +97,38 @@ impl<'a, 'b> Storage<'a, 'b> {
             ("subject", "Subject", subject),
         ] {
             if let Some(value) = value {
-                work.metadata(key, &value);
+                context.metadata(key, &value);
                 let value = value.replace(['\r', '\n'], " ");
                 // People, and rules over words, read a day and a time apart.
                 let value = if key == "date" { value.replacen('T', " ", 1) } else { value };
                 text.push_str(&format!("{label}: {value}\n"));
             }
         }
-        if let Some(id) = self.string(work, 0x1035)? {
-            work.metadata("message_id", &id);
+        if let Some(id) = self.string(context, 0x1035)? {
+            context.metadata("message_id", &id);
         }
         text.push('\n');
-        text.push_str(&self.body(work)?);
-        work.page(plain::tidy(text.trim_end()))?;
-        self.attachments(work)
+        text.push_str(&self.body(context)?);
+        context.page(plain::tidy(text.trim_end()))?;
+        self.attachments(context)
     }
 
     /// The plain body, else the rich one, else the HTML one.
-    fn body(&mut self, work: &mut Work<'_>) -> Step<String> {
-        if let Some(text) = self.string(work, 0x1000)? {
+    fn body(&mut self, context: &mut ReadContext<'_>) -> ReadResult<String> {
+        if let Some(text) = self.string(context, 0x1000)? {
             return Ok(text);
         }
-        if let Some(packed) = self.data(work, 0x1009, "0102")? {
-            let unpacked = rtf::unpack(&packed, work.stream_max());
+        if let Some(packed) = self.data(context, 0x1009, "0102")? {
+            let unpacked = rtf::unpack(&packed, context.stream_max());
             if let Some(rich) = unpacked {
-                work.unpack(rich.len())?;
-                let text = rtf::text(work, &rich)?.replace('\u{c}', "\n");
+                context.unpack(rich.len())?;
+                let text = rtf::text(context, &rich)?.replace('\u{c}', "\n");
                 if !text.trim().is_empty() {
                     return Ok(text);
                 }
             }
         }
-        if let Some(html) = self.data(work, 0x1013, "0102")? {
+        if let Some(html) = self.data(context, 0x1013, "0102")? {
             let page = self.number(0x3fde).and_then(|it| i32::try_from(it).ok());
             let stated = page.and_then(rtf::code_page);
             let html = match stated {
@@ -128,21 +137,21 @@ impl<'a, 'b> Storage<'a, 'b> {
             };
             return Ok(html_to_text(&html));
         }
-        let html = self.string(work, 0x1013)?.unwrap_or_default();
+        let html = self.string(context, 0x1013)?.unwrap_or_default();
         Ok(html_to_text(&html))
     }
 
     fn person(
         &mut self,
-        work: &mut Work<'_>,
+        context: &mut ReadContext<'_>,
         name: u16,
         addresses: [u16; 2],
-    ) -> Step<Option<String>> {
-        let name = self.string(work, name)?;
+    ) -> ReadResult<Option<String>> {
+        let name = self.string(context, name)?;
         let mut address = None;
         for property in addresses {
             // Exchange keeps its own kind of address beside the one people use.
-            address = address.or(self.string(work, property)?.filter(|it| it.contains('@')));
+            address = address.or(self.string(context, property)?.filter(|it| it.contains('@')));
         }
         Ok(match (name, address) {
             (Some(name), Some(address)) if name != address => Some(format!("{name} <{address}>")),
@@ -160,13 +169,13 @@ impl<'a, 'b> Storage<'a, 'b> {
     }
 
     /// Those to whom, and those in copy, of this message alone.
-    fn recipients(&mut self, work: &mut Work<'_>) -> Step<[Option<String>; 2]> {
+    fn recipients(&mut self, context: &mut ReadContext<'_>) -> ReadResult<[Option<String>; 2]> {
         let mut lists = [Vec::new(), Vec::new()];
         for name in self.children("__recip_version1.0_", 1_000) {
             let path = format!("{}{name}/", self.path);
-            let mut storage = Storage::open(work, self.file, path, 8)?;
+            let mut storage = Storage::open(context, self.file, path, 8)?;
             storage.encoding = self.encoding;
-            let person = storage.person(work, 0x3001, [0x39fe, 0x3003])?;
+            let person = storage.person(context, 0x3001, [0x39fe, 0x3003])?;
             let kind = storage.number(0x0c15).unwrap_or(1) & 0xf;
             if let (Some(person), Some(list)) =
                 (person, lists.get_mut((kind as usize).wrapping_sub(1)))
@@ -176,31 +185,31 @@ impl<'a, 'b> Storage<'a, 'b> {
         }
         let [to, cc] = lists.map(|it| Some(it.join(", ")).filter(|it| !it.is_empty()));
         // Drafts and some gateways leave only what was shown.
-        let to = if to.is_none() { self.string(work, 0x0e04)? } else { to };
-        let cc = if cc.is_none() { self.string(work, 0x0e03)? } else { cc };
+        let to = if to.is_none() { self.string(context, 0x0e04)? } else { to };
+        let cc = if cc.is_none() { self.string(context, 0x0e03)? } else { cc };
         Ok([to, cc])
     }
 
-    fn attachments(&mut self, work: &mut Work<'_>) -> Step {
-        let max = work.limits.entries as usize + 1;
+    fn attachments(&mut self, context: &mut ReadContext<'_>) -> ReadResult {
+        let max = context.limits.entries as usize + 1;
         for name in self.children("__attach_version1.0_", max) {
             let path = format!("{}{name}/", self.path);
-            let mut storage = Storage::open(work, self.file, path, 8)?;
+            let mut storage = Storage::open(context, self.file, path, 8)?;
             storage.encoding = self.encoding;
             let mut shown = None;
             for property in [0x3707, 0x3704, 0x3001] {
-                shown = shown.or(storage.string(work, property)?);
+                shown = shown.or(storage.string(context, property)?);
             }
             let shown = shown.unwrap_or_else(|| "attachment".to_owned());
-            if let Some(data) = storage.data(work, 0x3701, "0102")? {
-                work.attachment(&shown, &data)?;
+            if let Some(data) = storage.data(context, 0x3701, "0102")? {
+                context.attachment(&shown, &data)?;
                 continue;
             }
             let inner = format!("{}__substg1.0_3701000D/", storage.path);
             let file = &mut *storage.file;
-            work.within(&shown, 0, |work| {
-                work.kind(Kind::Msg);
-                Storage::open(work, file, inner, 24)?.message(work)
+            context.within(&shown, 0, |context| {
+                context.format(Format::Msg);
+                Storage::open(context, file, inner, 24)?.message(context)
             })?;
         }
         Ok(())

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use crate::{Code, Problem};
+use crate::{ProblemCode, ReadProblem};
 use command::run;
 
 const INSTALL: &str = "install Tesseract (Debian: apt-get install tesseract-ocr tesseract-ocr-rus) \
@@ -26,25 +26,25 @@ pub struct OcrPage {
 pub trait Ocr {
     /// # Errors
     /// Says what to install.
-    fn ready(&self) -> Result<(), Problem>;
+    fn ready(&self) -> Result<(), ReadProblem>;
 
     /// All pages of an image file. A resolution of 0 means: as the file says.
     ///
     /// # Errors
     /// When the tool fails or the time is up.
-    fn image(&self, image: &[u8], dpi: u32, time: Duration) -> Result<Vec<OcrPage>, Problem>;
+    fn image(&self, image: &[u8], dpi: u32, time: Duration) -> Result<Vec<OcrPage>, ReadProblem>;
 
     /// One page of a PDF, rendered first.
     ///
     /// # Errors
     /// As `image`, and when there is no renderer.
-    fn pdf_page(&self, pdf: &Path, page: u32, time: Duration) -> Result<OcrPage, Problem>;
+    fn pdf_page(&self, pdf: &Path, page: u32, time: Duration) -> Result<OcrPage, ReadProblem>;
 
     /// A file for `pdf_page`.
     ///
     /// # Errors
     /// When it cannot be written.
-    fn scratch_file(&self, bytes: &[u8]) -> Result<PathBuf, Problem>;
+    fn scratch_file(&self, bytes: &[u8]) -> Result<PathBuf, ReadProblem>;
 }
 
 /// No OCR at all: pages of pictures are reported as such.
@@ -52,19 +52,19 @@ pub trait Ocr {
 pub struct NoOcr;
 
 impl Ocr for NoOcr {
-    fn ready(&self) -> Result<(), Problem> {
-        Err(Problem::new(Code::NeedsOcr, format!("the page is a picture; {INSTALL}")))
+    fn ready(&self) -> Result<(), ReadProblem> {
+        Err(ReadProblem::new(ProblemCode::NeedsOcr, format!("the page is a picture; {INSTALL}")))
     }
 
-    fn image(&self, _: &[u8], _: u32, _: Duration) -> Result<Vec<OcrPage>, Problem> {
+    fn image(&self, _: &[u8], _: u32, _: Duration) -> Result<Vec<OcrPage>, ReadProblem> {
         self.ready().map(|()| Vec::new())
     }
 
-    fn pdf_page(&self, _: &Path, _: u32, _: Duration) -> Result<OcrPage, Problem> {
+    fn pdf_page(&self, _: &Path, _: u32, _: Duration) -> Result<OcrPage, ReadProblem> {
         self.ready().map(|()| OcrPage { text: String::new(), confidence: 0.0 })
     }
 
-    fn scratch_file(&self, _: &[u8]) -> Result<PathBuf, Problem> {
+    fn scratch_file(&self, _: &[u8]) -> Result<PathBuf, ReadProblem> {
         self.ready().map(|()| PathBuf::new())
     }
 }
@@ -78,7 +78,7 @@ pub struct Tesseract {
     languages: Vec<String>,
     scratch: PathBuf,
     /// Languages that are installed, asked once.
-    installed: OnceLock<Result<Vec<String>, Problem>>,
+    installed: OnceLock<Result<Vec<String>, ReadProblem>>,
 }
 
 /// Below this the page is probably in another language.
@@ -108,11 +108,11 @@ impl Tesseract {
         }
     }
 
-    fn installed(&self) -> Result<&[String], Problem> {
+    fn installed(&self) -> Result<&[String], ReadProblem> {
         let asked = self.installed.get_or_init(|| {
             let listed = run(&self.program, &["--list-langs"], &[], Duration::from_secs(10));
             let listed = listed.map_err(|_| {
-                Problem::new(Code::NeedsOcr, format!("the page is a picture; {INSTALL}"))
+                ReadProblem::new(ProblemCode::NeedsOcr, format!("the page is a picture; {INSTALL}"))
             })?;
             let listed = String::from_utf8_lossy(&listed).into_owned();
             Ok(listed.lines().skip(1).map(|it| it.trim().to_owned()).collect())
@@ -121,15 +121,15 @@ impl Tesseract {
     }
 
     /// The wished languages of which all parts are installed.
-    fn usable(&self) -> Result<Vec<&str>, Problem> {
+    fn usable(&self) -> Result<Vec<&str>, ReadProblem> {
         let installed = self.installed()?;
         let has = |wish: &String| wish.split('+').all(|it| installed.iter().any(|has| has == it));
         let usable: Vec<&str> =
             self.languages.iter().filter(|it| has(it)).map(String::as_str).collect();
         if usable.is_empty() {
             let wanted = self.languages.join(", ");
-            return Err(Problem::new(
-                Code::NeedsOcr,
+            return Err(ReadProblem::new(
+                ProblemCode::NeedsOcr,
                 format!("Tesseract has no data for {wanted}; install tesseract-ocr-eng"),
             ));
         }
@@ -143,11 +143,11 @@ fn mean(pages: &[OcrPage]) -> f32 {
 }
 
 impl Ocr for Tesseract {
-    fn ready(&self) -> Result<(), Problem> {
+    fn ready(&self) -> Result<(), ReadProblem> {
         self.usable().map(drop)
     }
 
-    fn image(&self, image: &[u8], dpi: u32, time: Duration) -> Result<Vec<OcrPage>, Problem> {
+    fn image(&self, image: &[u8], dpi: u32, time: Duration) -> Result<Vec<OcrPage>, ReadProblem> {
         let mut best: Vec<OcrPage> = Vec::new();
         for language in self.usable()? {
             let dots = dpi.to_string();
@@ -167,34 +167,37 @@ impl Ocr for Tesseract {
             }
         }
         if best.is_empty() {
-            return Err(Problem::new(
-                Code::OcrFailed,
+            return Err(ReadProblem::new(
+                ProblemCode::OcrFailed,
                 "the picture could not be read; save it as PNG or TIFF and send it again",
             ));
         }
         Ok(best)
     }
 
-    fn pdf_page(&self, pdf: &Path, page: u32, time: Duration) -> Result<OcrPage, Problem> {
+    fn pdf_page(&self, pdf: &Path, page: u32, time: Duration) -> Result<OcrPage, ReadProblem> {
         let number = page.to_string();
         let path = pdf.to_string_lossy();
         let arguments = ["-gray", "-r", "300", "-f", &number, "-l", &number, &path];
         let image = run(&self.renderer, &arguments, &[], time).map_err(|problem| {
             let missing = "the page must be rendered for OCR; install pdftoppm (Debian: apt-get \
                            install poppler-utils) and process the file again";
-            if problem.code == Code::Unsupported {
-                Problem::new(Code::NeedsOcr, missing)
+            if problem.code == ProblemCode::Unsupported {
+                ReadProblem::new(ProblemCode::NeedsOcr, missing)
             } else {
                 problem
             }
         })?;
         let pages = self.image(&image, 300, time)?;
-        pages.into_iter().next().ok_or_else(|| Problem::new(Code::OcrFailed, "OCR gave no page"))
+        pages
+            .into_iter()
+            .next()
+            .ok_or_else(|| ReadProblem::new(ProblemCode::OcrFailed, "OCR gave no page"))
     }
 
-    fn scratch_file(&self, bytes: &[u8]) -> Result<PathBuf, Problem> {
+    fn scratch_file(&self, bytes: &[u8]) -> Result<PathBuf, ReadProblem> {
         let failed = |error: std::io::Error| {
-            Problem::new(Code::OcrFailed, format!("no room for a scratch file: {error}"))
+            ReadProblem::new(ProblemCode::OcrFailed, format!("no room for a scratch file: {error}"))
         };
         for attempt in 0..1_000_u32 {
             let path = self.scratch.join(format!("page-{}-{attempt}.pdf", std::process::id()));
@@ -208,6 +211,6 @@ impl Ocr for Tesseract {
                 Err(error) => return Err(failed(error)),
             }
         }
-        Err(Problem::new(Code::OcrFailed, "no room for a scratch file"))
+        Err(ReadProblem::new(ProblemCode::OcrFailed, "no room for a scratch file"))
     }
 }

@@ -17,59 +17,71 @@ mod scan;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use crate::work::{Step, Work};
-use crate::{Code, Problem, Source};
-use file::File;
+use crate::context::{ReadContext, ReadResult};
+use crate::{ProblemCode, ReadProblem, TextSource};
+use file::PdfFile;
 use font::Font;
 use object::{Dict, Object};
 
-pub(crate) fn read(work: &mut Work<'_>, bytes: &[u8]) -> Step {
-    let mut file = File::open(bytes, work.stream_max());
+pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
+    let mut file = PdfFile::open(bytes, context.stream_max());
     if !file.unlock() {
-        return Err(Problem::new(
-            Code::Encrypted,
+        return Err(ReadProblem::new(
+            ProblemCode::Encrypted,
             "the PDF is encrypted; remove the password and send it again",
         ));
     }
-    let max = work.limits.pages as usize + 1;
-    let mut pages = page_tree(work, &file, max)?;
+    let max = context.limits.pages as usize + 1;
+    let mut pages = page_tree(context, &file, max)?;
     if pages.is_empty() && !file.rebuilt {
         file.rebuild();
-        pages = page_tree(work, &file, max)?;
+        pages = page_tree(context, &file, max)?;
     }
     if pages.is_empty() {
-        pages = loose_pages(work, &file, max)?;
+        pages = loose_pages(context, &file, max)?;
     }
     if pages.is_empty() {
-        return Err(Problem::new(
-            Code::Truncated,
+        return Err(ReadProblem::new(
+            ProblemCode::Truncated,
             "no pages were found; the file may be cut short",
         ));
     }
     if file.rebuilt {
         let message = "the PDF's index is damaged; the pages that were found are read";
-        work.problem(Problem::new(Code::Truncated, message));
+        context.problem(ReadProblem::new(ProblemCode::Truncated, message));
     }
     if file.crypt.is_none() {
-        information(work, &file);
+        information(context, &file);
     }
-    work.total(u32::try_from(pages.len()).unwrap_or(u32::MAX));
+    context.total(u32::try_from(pages.len()).unwrap_or(u32::MAX));
     let mut reader =
-        Reader { file: &file, fonts: HashMap::new(), scratch: scan::Scratch::default() };
+        PdfReader { file: &file, fonts: HashMap::new(), scratch: scan::ScratchFile::default() };
     for (index, page) in pages.iter().enumerate() {
-        reader.page(work, page, index)?;
+        reader.page(context, page, index)?;
     }
     Ok(())
 }
 
+/// Whether `%PDF-` stands within the first 1,024 bytes. Readers accept junk before it, so polyglots
+/// and mail gateways put it there. A mail that quotes it has it within a line of text.
+pub(crate) fn has_signature(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(1_024)];
+    let Some(at) = head.windows(5).position(|it| it == b"%PDF-") else { return false };
+    at == 0 || matches!(head[at - 1], b'\n' | b'\r' | 0..=8 | 0x80..)
+}
+
 /// A page, with what it inherits from the tree.
-struct Leaf {
+struct PageNode {
     dict: Rc<Object>,
     resources: Option<Object>,
     rotated: bool,
 }
 
-fn page_tree(work: &Work<'_>, file: &File<'_>, max: usize) -> Step<Vec<Leaf>> {
+fn page_tree(
+    context: &ReadContext<'_>,
+    file: &PdfFile<'_>,
+    max: usize,
+) -> ReadResult<Vec<PageNode>> {
     let root = file.get(&file.trailer, "Root");
     let pages = root.as_deref().and_then(Object::dict).and_then(|it| it.get("Pages")).cloned();
     let mut leaves = Vec::new();
@@ -82,7 +94,7 @@ fn page_tree(work: &Work<'_>, file: &File<'_>, max: usize) -> Step<Vec<Leaf>> {
         if leaves.len() >= max || steps > max.saturating_mul(4) {
             break;
         }
-        work.tick()?;
+        context.tick()?;
         if let Object::Reference(number) = node
             && !seen.insert(number)
         {
@@ -99,22 +111,26 @@ fn page_tree(work: &Work<'_>, file: &File<'_>, max: usize) -> Step<Vec<Leaf>> {
                     stack.push((kid.clone(), resources.clone(), rotated));
                 }
             }
-            None => leaves.push(Leaf { dict: object.clone(), resources, rotated }),
+            None => leaves.push(PageNode { dict: object.clone(), resources, rotated }),
         }
     }
     Ok(leaves)
 }
 
 /// Pages by their type alone, in the order of their numbers, when the tree is lost.
-fn loose_pages(work: &Work<'_>, file: &File<'_>, max: usize) -> Step<Vec<Leaf>> {
+fn loose_pages(
+    context: &ReadContext<'_>,
+    file: &PdfFile<'_>,
+    max: usize,
+) -> ReadResult<Vec<PageNode>> {
     let mut leaves = Vec::new();
     for number in file.numbers() {
-        work.tick()?;
+        context.tick()?;
         let object = file.object(number);
         let Some(dict) = object.dict() else { continue };
         if file.get(dict, "Type").as_deref().and_then(Object::name) == Some("Page") {
             let resources = dict.get("Resources").cloned();
-            leaves.push(Leaf { dict: object.clone(), resources, rotated: false });
+            leaves.push(PageNode { dict: object.clone(), resources, rotated: false });
         }
         if leaves.len() >= max {
             break;
@@ -123,7 +139,7 @@ fn loose_pages(work: &Work<'_>, file: &File<'_>, max: usize) -> Step<Vec<Leaf>> 
     Ok(leaves)
 }
 
-fn information(work: &mut Work<'_>, file: &File<'_>) {
+fn information(context: &mut ReadContext<'_>, file: &PdfFile<'_>) {
     let Some(info) = file.get(&file.trailer, "Info") else { return };
     let Some(info) = info.dict() else { return };
     for (key, name) in [
@@ -138,33 +154,33 @@ fn information(work: &mut Work<'_>, file: &File<'_>) {
                 Some(wide) => encoding_rs::UTF_16BE.decode_without_bom_handling(wide).0,
                 None => encoding_rs::WINDOWS_1252.decode_without_bom_handling(bytes).0,
             };
-            work.metadata(name, &text);
+            context.metadata(name, &text);
         }
     }
 }
 
-struct Reader<'a, 'b> {
-    file: &'a File<'b>,
+struct PdfReader<'a, 'b> {
+    file: &'a PdfFile<'b>,
     fonts: HashMap<u32, Rc<Font>>,
-    scratch: scan::Scratch,
+    scratch: scan::ScratchFile,
 }
 
-impl Reader<'_, '_> {
-    fn page(&mut self, work: &mut Work<'_>, leaf: &Leaf, index: usize) -> Step {
+impl PdfReader<'_, '_> {
+    fn page(&mut self, context: &mut ReadContext<'_>, leaf: &PageNode, index: usize) -> ReadResult {
         let dict = leaf.dict.dict().cloned().unwrap_or_default();
         let mut problem = None;
-        let data = self.contents(work, &dict)?;
+        let data = self.contents(context, &dict)?;
         let resources = leaf.resources.as_ref().map(|it| self.file.resolve(it));
         let resources = resources.as_deref().and_then(Object::dict).cloned().unwrap_or_default();
-        let mut page = content::Page::new(self.file, std::mem::take(&mut self.fonts));
-        page.run(work, &data, &resources, 0)?;
-        page.annotations(work, &dict)?;
+        let mut page = content::PageInterpreter::new(self.file, std::mem::take(&mut self.fonts));
+        page.run(context, &data, &resources, 0)?;
+        page.annotations(context, &dict)?;
         let (layout, pictures, fonts) = page.into_parts();
         self.fonts = fonts;
         let unreadable = layout.unknown > layout.known;
         if layout.unknown > 0 && layout.unknown * 20 > layout.known {
-            problem = Some(Problem::new(
-                Code::NoUnicode,
+            problem = Some(ReadProblem::new(
+                ProblemCode::NoUnicode,
                 format!(
                     "{} characters are in fonts that do not say which letters they are",
                     layout.unknown
@@ -176,7 +192,7 @@ impl Reader<'_, '_> {
         // Filing systems stamp a line of text on scanned pages.
         let scanned = letters < 250 && covers(&pictures, self.area(&dict));
         if !(unreadable || scanned || letters == 0 && !pictures.is_empty()) {
-            return work.page_from(text, Source::TextLayer, problem);
+            return context.page_from(text, TextSource::TextLayer, problem);
         }
         let page = scan::PageScan {
             pictures: &pictures,
@@ -184,18 +200,18 @@ impl Reader<'_, '_> {
             needs_render: unreadable,
             index,
         };
-        match scan::read(work, self.file, &mut self.scratch, &page) {
+        match scan::read(context, self.file, &mut self.scratch, &page) {
             Ok(found) => {
-                let source = Source::Ocr { confidence: found.confidence };
+                let source = TextSource::Ocr { confidence: found.confidence };
                 let both = if unreadable || text.is_empty() {
                     found.text
                 } else {
                     format!("{text}\n\n{}", found.text)
                 };
-                work.page_from(both, source, None)
+                context.page_from(both, source, None)
             }
-            Err(failed) if failed.code == Code::TimedOut => Err(failed),
-            Err(failed) => work.page_from(text, Source::TextLayer, problem.or(Some(failed))),
+            Err(failed) if failed.code == ProblemCode::TimedOut => Err(failed),
+            Err(failed) => context.page_from(text, TextSource::TextLayer, problem.or(Some(failed))),
         }
     }
 
@@ -209,7 +225,7 @@ impl Reader<'_, '_> {
         of(self.file.get(page, "MediaBox")).unwrap_or(612.0 * 792.0)
     }
 
-    fn contents(&self, work: &mut Work<'_>, page: &Dict) -> Step<Vec<u8>> {
+    fn contents(&self, context: &mut ReadContext<'_>, page: &Dict) -> ReadResult<Vec<u8>> {
         let contents = self.file.get(page, "Contents");
         let parts = match contents.as_deref() {
             Some(Object::Array(parts)) => parts.clone(),
@@ -219,8 +235,8 @@ impl Reader<'_, '_> {
         let mut data = Vec::new();
         for part in parts.iter().take(10_000) {
             if let Object::Stream(dict, start) = &*self.file.resolve(part) {
-                let decoded = self.file.data(dict, *start, work.stream_max()).data;
-                work.unpack(decoded.len())?;
+                let decoded = self.file.data(dict, *start, context.stream_max()).data;
+                context.unpack(decoded.len())?;
                 data.extend(decoded);
                 data.push(b'\n');
             }

@@ -1,46 +1,74 @@
 //! Pictures of pages: PNG, JPEG and TIFF of one or many pages, all by OCR.
 
-use crate::work::{Step, Work};
-use crate::{Code, Kind, Problem, Source};
+use crate::context::{ReadContext, ReadResult};
+use crate::{Format, ProblemCode, ReadProblem, TextSource};
 
 /// A page of A3 at 1200 dots an inch has fewer; beyond it OCR only uses up its time.
 const PIXELS_MAX: u64 = 300_000_000;
 
-pub(crate) fn read(work: &mut Work<'_>, kind: Kind, bytes: &[u8]) -> Step {
-    let count = if kind == Kind::Tiff { tiff_pages(bytes) } else { 1 };
+pub(crate) fn is_png(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\x89PNG\r\n\x1a\n")
+}
+
+pub(crate) fn is_jpeg(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xff, 0xd8, 0xff])
+}
+
+pub(crate) fn is_tiff(bytes: &[u8]) -> bool {
+    matches!(bytes, [b'I', b'I', 42 | 43, 0, ..] | [b'M', b'M', 0, 42 | 43, ..])
+}
+
+pub(crate) fn read_png(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
+    read(context, Format::Png, bytes)
+}
+
+pub(crate) fn read_jpeg(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
+    read(context, Format::Jpeg, bytes)
+}
+
+pub(crate) fn read_tiff(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
+    read(context, Format::Tiff, bytes)
+}
+
+fn read(context: &mut ReadContext<'_>, format: Format, bytes: &[u8]) -> ReadResult {
+    let count = if format == Format::Tiff { tiff_pages(bytes) } else { 1 };
     if count == 0 {
-        return Err(Problem::new(Code::Truncated, "the picture's directory is missing"));
+        return Err(ReadProblem::new(ProblemCode::Truncated, "the picture's directory is missing"));
     }
     let pages = u32::try_from(count).unwrap_or(u32::MAX);
-    work.total(pages);
-    let outcome = work.ocr.ready().and_then(|()| check_size(kind, bytes)).and_then(|()| {
+    context.total(pages);
+    let outcome = context.ocr.ready().and_then(|()| check_size(format, bytes)).and_then(|()| {
         for _ in 0..count {
-            work.spend_ocr()?;
+            context.spend_ocr()?;
         }
-        work.ocr.image(bytes, 0, work.time_left())
+        context.ocr.image(bytes, 0, context.time_left())
     });
     match outcome {
         Ok(found) => {
             for page in found {
-                work.page_from(page.text, Source::Ocr { confidence: page.confidence }, None)?;
+                context.page_from(
+                    page.text,
+                    TextSource::Ocr { confidence: page.confidence },
+                    None,
+                )?;
             }
             Ok(())
         }
-        Err(problem) if problem.code == Code::TimedOut => Err(problem),
+        Err(problem) if problem.code == ProblemCode::TimedOut => Err(problem),
         Err(problem) => {
-            // The pages exist even if nobody could read them.
+            // The pages exist although OCR could not read them.
             for _ in 0..count {
-                work.page_from(String::new(), Source::TextLayer, Some(problem.clone()))?;
+                context.page_from(String::new(), TextSource::TextLayer, Some(problem.clone()))?;
             }
             Ok(())
         }
     }
 }
 
-fn check_size(kind: Kind, bytes: &[u8]) -> Result<(), Problem> {
-    let size = match kind {
-        Kind::Png => number(bytes, 16, 4, true).zip(number(bytes, 20, 4, true)),
-        Kind::Jpeg => jpeg_size(bytes),
+fn check_size(format: Format, bytes: &[u8]) -> Result<(), ReadProblem> {
+    let size = match format {
+        Format::Png => number(bytes, 16, 4, true).zip(number(bytes, 20, 4, true)),
+        Format::Jpeg => jpeg_size(bytes),
         _ => tiff_sizes(bytes).into_iter().max_by_key(|(wide, high)| wide.saturating_mul(*high)),
     };
     let pixels = size.map_or(0, |(wide, high)| wide.saturating_mul(high)) as u64;
@@ -49,7 +77,7 @@ fn check_size(kind: Kind, bytes: &[u8]) -> Result<(), Problem> {
     }
     let (has, most) = (pixels / 1_000_000, PIXELS_MAX / 1_000_000);
     let message = format!("the picture has {has} megapixels; save it with at most {most}");
-    Err(Problem::new(Code::TooLarge, message))
+    Err(ReadProblem::new(ProblemCode::TooLarge, message))
 }
 
 fn number(bytes: &[u8], at: usize, size: usize, big_endian: bool) -> Option<usize> {
@@ -109,8 +137,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(kind: Kind, bytes: &[u8], megapixels: Option<&str>) {
-        let told = check_size(kind, bytes).err().map(|it| it.message);
+    fn check(format: Format, bytes: &[u8], megapixels: Option<&str>) {
+        let told = check_size(format, bytes).err().map(|it| it.message);
         assert_eq!(told.is_some(), megapixels.is_some(), "{told:?}");
         assert!(told.unwrap_or_default().contains(megapixels.unwrap_or_default()));
     }
@@ -136,16 +164,16 @@ mod tests {
 
     #[test]
     fn pictures_that_are_too_large_are_told_by_their_head() {
-        check(Kind::Png, &png(10_000, 30_000), None);
-        check(Kind::Png, &png(30_000, 30_000), Some("900 megapixels"));
-        check(Kind::Png, &png(u32::MAX, u32::MAX), Some("megapixels"));
-        check(Kind::Png, &png(1, 1)[..18], None);
-        check(Kind::Jpeg, &jpeg(5_000, 7_000), None);
-        check(Kind::Jpeg, &jpeg(60_000, 50_000), Some("3000 megapixels"));
-        check(Kind::Jpeg, &jpeg(60_000, 50_000)[..12], None);
-        check(Kind::Jpeg, b"\xff\xd8\xff\xe0\0\0", None);
-        check(Kind::Tiff, &tiff(5_000, 7_000), None);
-        check(Kind::Tiff, &tiff(40_000, 40_000), Some("1600 megapixels"));
-        check(Kind::Tiff, b"MM\0*", None);
+        check(Format::Png, &png(10_000, 30_000), None);
+        check(Format::Png, &png(30_000, 30_000), Some("900 megapixels"));
+        check(Format::Png, &png(u32::MAX, u32::MAX), Some("megapixels"));
+        check(Format::Png, &png(1, 1)[..18], None);
+        check(Format::Jpeg, &jpeg(5_000, 7_000), None);
+        check(Format::Jpeg, &jpeg(60_000, 50_000), Some("3000 megapixels"));
+        check(Format::Jpeg, &jpeg(60_000, 50_000)[..12], None);
+        check(Format::Jpeg, b"\xff\xd8\xff\xe0\0\0", None);
+        check(Format::Tiff, &tiff(5_000, 7_000), None);
+        check(Format::Tiff, &tiff(40_000, 40_000), Some("1600 megapixels"));
+        check(Format::Tiff, b"MM\0*", None);
     }
 }

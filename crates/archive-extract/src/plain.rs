@@ -2,23 +2,23 @@
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1251, WINDOWS_1252};
 
-use crate::work::{Step, Work};
+use crate::context::{ReadContext, ReadResult};
 
 /// How much of a file is looked at to tell text from data.
 const HEAD: usize = 64 << 10;
 
-pub(crate) fn read(work: &mut Work<'_>, bytes: &[u8]) -> Step {
+pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
     let encoding = encoding_of(bytes);
-    work.metadata("encoding", encoding.name());
+    context.metadata("encoding", encoding.name());
     let text = encoding.decode(bytes).0;
-    work.unpack(text.len())?;
+    context.unpack(text.len())?;
     let mut pages = text.split('\u{c}').peekable();
     while let Some(page) = pages.next() {
         // A form feed ends the last page as often as it separates two.
-        if pages.peek().is_none() && page.trim().is_empty() && work.next_page() > 1 {
+        if pages.peek().is_none() && page.trim().is_empty() && context.next_page() > 1 {
             break;
         }
-        work.page(tidy(page))?;
+        context.page(tidy(page))?;
     }
     Ok(())
 }

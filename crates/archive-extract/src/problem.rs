@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The kinds of failure a caller may treat differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Code {
+pub enum ProblemCode {
     /// A password stands before the text.
     Encrypted,
     /// The end of the file is missing.
@@ -40,21 +40,21 @@ pub enum Code {
 
 /// One failure. Pages and attachments that worked are kept beside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Problem {
-    pub code: Code,
+pub struct ReadProblem {
+    pub code: ProblemCode,
     /// The page it concerns; the whole file if absent.
     pub page: Option<u32>,
     pub message: String,
 }
 
-impl Problem {
+impl ReadProblem {
     #[must_use]
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
+    pub fn new(code: ProblemCode, message: impl Into<String>) -> Self {
         Self { code, page: None, message: message.into() }
     }
 
     pub(crate) fn malformed(message: impl Into<String>) -> Self {
-        Self::new(Code::Malformed, message)
+        Self::new(ProblemCode::Malformed, message)
     }
 
     pub(crate) fn on(mut self, page: u32) -> Self {
@@ -64,6 +64,9 @@ impl Problem {
 
     /// Whether going on with the same file is pointless.
     pub(crate) fn ends_everything(&self) -> bool {
-        matches!(self.code, Code::TimedOut | Code::TooLarge | Code::TooManyPages)
+        matches!(
+            self.code,
+            ProblemCode::TimedOut | ProblemCode::TooLarge | ProblemCode::TooManyPages
+        )
     }
 }

@@ -5,29 +5,33 @@ mod packed;
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
-use crate::work::{Step, Work};
+use crate::context::{ReadContext, ReadResult};
 pub(crate) use packed::unpack;
 
 /// Deeper groups than any program writes; what is below is skipped.
 const GROUPS_MAX: usize = 1_000;
 
-pub(crate) fn read(work: &mut Work<'_>, bytes: &[u8]) -> Step {
-    let text = text(work, bytes)?;
-    work.unpack(text.len())?;
+pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
+    let text = text(context, bytes)?;
+    context.unpack(text.len())?;
     for page in text.trim_end().split('\u{c}') {
-        work.page(page.trim_end().to_owned())?;
+        context.page(page.trim_end().to_owned())?;
     }
     Ok(())
 }
 
+pub(crate) fn has_signature(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"{\\rtf")
+}
+
 /// The text, with a form feed for each page break.
-pub(crate) fn text(work: &Work<'_>, bytes: &[u8]) -> Step<String> {
-    let mut reader = Reader::new(bytes);
+pub(crate) fn text(context: &ReadContext<'_>, bytes: &[u8]) -> ReadResult<String> {
+    let mut reader = RtfParser::new(bytes);
     let mut steps = 0_u32;
     while reader.step() {
         steps = steps.wrapping_add(1);
         if steps.is_multiple_of(4_096) {
-            work.tick()?;
+            context.tick()?;
         }
     }
     reader.flush();
@@ -45,7 +49,7 @@ struct Group {
     encoding: &'static Encoding,
 }
 
-struct Reader<'a> {
+struct RtfParser<'a> {
     bytes: &'a [u8],
     at: usize,
     text: String,
@@ -61,7 +65,7 @@ struct Reader<'a> {
     page: &'static Encoding,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> RtfParser<'a> {
     fn new(bytes: &'a [u8]) -> Self {
         let group = Group {
             skipped: false,

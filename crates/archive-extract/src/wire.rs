@@ -6,25 +6,25 @@ use std::path::PathBuf;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::{Event, Limits};
+use crate::{ReadEvent, ReadLimits};
 
 /// Longer text is sent in pieces; JSON may make a piece six times as long.
 const TEXT_MAX: usize = 1 << 20;
 const FRAME_MAX: u32 = 16 << 20;
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Request {
+pub(crate) struct ReadRequest {
     pub(crate) path: PathBuf,
     pub(crate) name: String,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ReadLimits,
     pub(crate) scratch: PathBuf,
     /// Absent: no OCR.
     pub(crate) languages: Option<Vec<String>>,
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Answer {
-    Event(Event),
+pub(crate) enum ChildMessage {
+    Event(ReadEvent),
     /// Nothing is missing.
     Done,
 }
@@ -55,19 +55,19 @@ pub(crate) fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<O
 }
 
 /// Sends an event, a long page in pieces.
-pub(crate) fn send_event(to: &mut impl Write, mut event: Event) -> io::Result<()> {
+pub(crate) fn send_event(to: &mut impl Write, mut event: ReadEvent) -> io::Result<()> {
     let mut rest = String::new();
-    if let Event::Page(page) = &mut event
+    if let ReadEvent::Page(page) = &mut event
         && page.page.text.len() > TEXT_MAX
     {
         let text = &mut page.page.text;
         rest = text.split_off(text.floor_char_boundary(TEXT_MAX));
     }
-    send(to, &Answer::Event(event))?;
+    send(to, &ChildMessage::Event(event))?;
     let mut rest = rest.as_str();
     while !rest.is_empty() {
         let (piece, after) = rest.split_at(rest.floor_char_boundary(TEXT_MAX));
-        send(to, &Answer::Event(Event::More(piece.to_owned())))?;
+        send(to, &ChildMessage::Event(ReadEvent::More(piece.to_owned())))?;
         rest = after;
     }
     Ok(())
@@ -78,19 +78,19 @@ mod tests {
     use archive_text::Page;
 
     use super::*;
-    use crate::{Draft, ExtractedPage, Source};
+    use crate::{DocumentBuilder, ExtractedPage, TextSource};
 
     #[test]
     fn long_pages_travel_in_pieces() {
         let text = "я\u{1}".repeat(1_200_000);
         let page = Page { number: 1, text };
-        let page = ExtractedPage { page, source: Source::TextLayer, problem: None };
+        let page = ExtractedPage { page, source: TextSource::TextLayer, problem: None };
         let mut pipe = Vec::new();
-        send_event(&mut pipe, Event::Page(page.clone())).unwrap();
+        send_event(&mut pipe, ReadEvent::Page(page.clone())).unwrap();
         let mut from = pipe.as_slice();
-        let mut draft = Draft::default();
+        let mut draft = DocumentBuilder::default();
         let mut frames = 0;
-        while let Some(Answer::Event(event)) = receive(&mut from).unwrap() {
+        while let Some(ChildMessage::Event(event)) = receive(&mut from).unwrap() {
             draft.apply(event);
             frames += 1;
         }
@@ -101,8 +101,8 @@ mod tests {
     #[test]
     fn a_frame_without_measure_is_refused() {
         let mut from: &[u8] = &[0xff, 0xff, 0xff, 0xff, 1];
-        assert!(receive::<Answer>(&mut from).is_err());
+        assert!(receive::<ChildMessage>(&mut from).is_err());
         let mut cut: &[u8] = &[4, 0, 0, 0, b'"'];
-        assert!(receive::<Answer>(&mut cut).is_err());
+        assert!(receive::<ChildMessage>(&mut cut).is_err());
     }
 }

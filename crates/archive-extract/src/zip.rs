@@ -5,13 +5,13 @@ use std::io::Read;
 
 use flate2::read::{DeflateDecoder, ZlibDecoder};
 
-use crate::work::{Step, Work};
-use crate::{Code, Kind, Problem};
+use crate::context::{ReadContext, ReadResult};
+use crate::{ProblemCode, ReadProblem};
 
 /// Below this an entry may be as compressible as it likes.
 const RATIO_FREE: u64 = 8 << 20;
 
-pub(crate) struct Entry {
+pub(crate) struct ZipEntry {
     pub(crate) name: String,
     method: u16,
     encrypted: bool,
@@ -29,7 +29,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// The archive's entries, or nothing if its directory is missing. At most `max` are listed.
-pub(crate) fn entries(bytes: &[u8], max: usize) -> Option<Vec<Entry>> {
+pub(crate) fn entries(bytes: &[u8], max: usize) -> Option<Vec<ZipEntry>> {
     let from = bytes.len().saturating_sub(66_000);
     let end = bytes[from..].windows(4).rposition(|it| it == b"PK\x05\x06")? + from;
     let mut at = u32_at(bytes, end + 16)?;
@@ -38,7 +38,7 @@ pub(crate) fn entries(bytes: &[u8], max: usize) -> Option<Vec<Entry>> {
         let name_len = usize::from(u16_at(bytes, at + 28)?);
         let extra = usize::from(u16_at(bytes, at + 30)?) + usize::from(u16_at(bytes, at + 32)?);
         let name = bytes.get(at + 46..at + 46 + name_len)?;
-        entries.push(Entry {
+        entries.push(ZipEntry {
             name: String::from_utf8_lossy(name).replace('\\', "/"),
             method: u16_at(bytes, at + 10)?,
             encrypted: u16_at(bytes, at + 8)? & 1 != 0,
@@ -51,34 +51,41 @@ pub(crate) fn entries(bytes: &[u8], max: usize) -> Option<Vec<Entry>> {
 }
 
 /// Unpacks one entry; bombs are stopped by ratio and by size.
-pub(crate) fn unpack(work: &mut Work<'_>, bytes: &[u8], entry: &Entry) -> Step<Vec<u8>> {
+pub(crate) fn unpack(
+    context: &mut ReadContext<'_>,
+    bytes: &[u8],
+    entry: &ZipEntry,
+) -> ReadResult<Vec<u8>> {
     if entry.encrypted {
-        return Err(Problem::new(Code::Encrypted, "the archive is encrypted; remove the password"));
+        return Err(ReadProblem::new(
+            ProblemCode::Encrypted,
+            "the archive is encrypted; remove the password",
+        ));
     }
-    let cut = || Problem::new(Code::Truncated, "the file is cut short; send it again");
+    let cut = || ReadProblem::new(ProblemCode::Truncated, "the file is cut short; send it again");
     let name_len = usize::from(u16_at(bytes, entry.header + 26).ok_or_else(cut)?);
     let extra_len = usize::from(u16_at(bytes, entry.header + 28).ok_or_else(cut)?);
     let start = entry.header + 30 + name_len + extra_len;
     let packed = bytes.get(start..start.saturating_add(entry.packed)).ok_or_else(cut)?;
-    let by_ratio = (packed.len() as u64).saturating_mul(work.limits.ratio).max(RATIO_FREE);
-    let max = work.stream_max().min(usize::try_from(by_ratio).unwrap_or(usize::MAX));
+    let by_ratio = (packed.len() as u64).saturating_mul(context.limits.ratio).max(RATIO_FREE);
+    let max = context.stream_max().min(usize::try_from(by_ratio).unwrap_or(usize::MAX));
     let (data, whole) = match entry.method {
         0 => (packed.to_vec(), true),
         8 => inflate(packed, false, max),
         _ => {
-            return Err(Problem::new(
-                Code::Unsupported,
+            return Err(ReadProblem::new(
+                ProblemCode::Unsupported,
                 "the archive uses a compression that Word does not; save the file again",
             ));
         }
     };
-    work.unpack(data.len())?;
+    context.unpack(data.len())?;
     if whole {
         return Ok(data);
     }
     if data.len() >= max {
-        return Err(Problem::new(
-            Code::TooLarge,
+        return Err(ReadProblem::new(
+            ProblemCode::TooLarge,
             format!(
                 "part {:?} unpacks to more than {} MB: a decompression bomb",
                 entry.name,
@@ -86,7 +93,7 @@ pub(crate) fn unpack(work: &mut Work<'_>, bytes: &[u8], entry: &Entry) -> Step<V
             ),
         ));
     }
-    Err(Problem::malformed(format!("part {:?} is damaged; save the file again", entry.name)))
+    Err(ReadProblem::malformed(format!("part {:?} is damaged; save the file again", entry.name)))
 }
 
 /// Inflates at most `max` bytes; says whether the stream ended well.
@@ -102,23 +109,6 @@ pub(crate) fn inflate(packed: &[u8], zlib: bool, max: usize) -> (Vec<u8>, bool) 
     (data, whole)
 }
 
-/// Which document an archive is.
-pub(crate) fn kind(bytes: &[u8]) -> Result<Kind, Problem> {
-    let Some(entries) = entries(bytes, 10_000) else {
-        return Err(Problem::new(Code::Truncated, "the end of the file is missing; send it again"));
-    };
-    let has = |start: &str| entries.iter().any(|it| it.name.starts_with(start));
-    if has("word/document") {
-        return Ok(Kind::Docx);
-    }
-    let what = if has("xl/") {
-        "a spreadsheet; save it as PDF"
-    } else if has("ppt/") {
-        "a presentation; save it as PDF"
-    } else if has("content.xml") {
-        "an OpenDocument file; save it as DOCX or PDF"
-    } else {
-        "an archive; send the documents themselves"
-    };
-    Err(Problem::new(Code::Unsupported, what))
+pub(crate) fn has_signature(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06")
 }

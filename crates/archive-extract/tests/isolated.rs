@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use archive_extract::{Child, Code, Document, Event, Limits};
+use archive_extract::{Document, ProblemCode, ReadEvent, ReadLimits, ReaderProcess};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -42,8 +42,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn child(folder: &Path, word: &str) -> Child {
-    Child {
+fn child(folder: &Path, word: &str) -> ReaderProcess {
+    ReaderProcess {
         program: std::env::current_exe().unwrap(),
         arguments: vec![word.to_owned()],
         scratch: folder.to_owned(),
@@ -57,7 +57,7 @@ fn file(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
     path
 }
 
-fn codes(document: &Document) -> Vec<Code> {
+fn codes(document: &Document) -> Vec<ProblemCode> {
     document.problems_all().map(|it| it.code).collect()
 }
 
@@ -67,7 +67,7 @@ fn pages_arrive(folder: &Path) {
         &child(folder, "worker"),
         &path,
         "a.txt",
-        &Limits::default(),
+        &ReadLimits::default(),
     );
     let texts: Vec<&str> = document.pages.iter().map(|it| it.page.text.as_str()).collect();
     assert_eq!(texts, ["one", "\u{442}wo"]);
@@ -78,7 +78,7 @@ fn pages_arrive(folder: &Path) {
         &child(folder, "worker"),
         &path,
         "a.txt",
-        &Limits::default(),
+        &ReadLimits::default(),
     );
     assert_eq!(document.pages.len(), 1);
     assert_eq!(document.pages[0].page.text, long);
@@ -90,35 +90,36 @@ fn the_end_is_reported(folder: &Path) {
         &child(folder, "crash"),
         &path,
         "a.txt",
-        &Limits::default(),
+        &ReadLimits::default(),
     );
-    assert_eq!(codes(&document), [Code::TooLarge], "an abort is how memory runs out");
+    assert_eq!(codes(&document), [ProblemCode::TooLarge], "an abort is how memory runs out");
     let mut absent = child(folder, "worker");
     absent.program = folder.join("absent");
-    let document = archive_extract::isolated::read_all(&absent, &path, "a.txt", &Limits::default());
-    assert_eq!(codes(&document), [Code::Crashed]);
+    let document =
+        archive_extract::isolated::read_all(&absent, &path, "a.txt", &ReadLimits::default());
+    assert_eq!(codes(&document), [ProblemCode::Crashed]);
     let document = archive_extract::isolated::read_all(
         &child(folder, "worker"),
         &folder.join("no such"),
         "a.txt",
-        &Limits::default(),
+        &ReadLimits::default(),
     );
-    assert_eq!(codes(&document), [Code::Crashed]);
+    assert_eq!(codes(&document), [ProblemCode::Crashed]);
 }
 
 fn limits_hold(folder: &Path) {
     let path = file(folder, "blob", "word ".repeat(8 << 20).as_bytes());
-    let small = Limits { memory_bytes: 48 << 20, ..Limits::default() };
+    let small = ReadLimits { memory_bytes: 48 << 20, ..ReadLimits::default() };
     let document =
         archive_extract::isolated::read_all(&child(folder, "worker"), &path, "a.txt", &small);
     if cfg!(target_os = "linux") {
         assert_ne!(codes(&document), [], "40 MB of text fit into 48 MB of memory");
     }
     let path = file(folder, "blob", b"text");
-    let none = Limits { seconds: 0, ..Limits::default() };
+    let none = ReadLimits { seconds: 0, ..ReadLimits::default() };
     let document =
         archive_extract::isolated::read_all(&child(folder, "hang"), &path, "a.txt", &none);
-    assert_eq!(codes(&document), [Code::TimedOut]);
+    assert_eq!(codes(&document), [ProblemCode::TimedOut]);
 }
 
 fn a_reader_may_stop(folder: &Path) {
@@ -128,9 +129,9 @@ fn a_reader_may_stop(folder: &Path) {
         &child(folder, "worker"),
         &path,
         "a.txt",
-        &Limits::default(),
+        &ReadLimits::default(),
         &mut |event| {
-            pages += usize::from(matches!(event, Event::Page(_)));
+            pages += usize::from(matches!(event, ReadEvent::Page(_)));
             if pages == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         },
     );
@@ -140,7 +141,7 @@ fn a_reader_may_stop(folder: &Path) {
         &child(folder, "hang"),
         &path,
         "a.txt",
-        &Limits::default(),
+        &ReadLimits::default(),
         &|| false,
         &mut |event| panic!("nothing was to be said: {event:?}"),
     );

@@ -51,15 +51,21 @@ fn pin(text: &str) -> Option<(u32, u32)> {
 
 impl CiteKey {
     fn new(it: &cite::Citation<'_>) -> Option<Self> {
-        use cite::Kind;
+        use cite::CitationKind;
         let bare = |text: Option<&str>| -> String {
             let text = text.unwrap_or_default();
             text.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
         };
-        if matches!(it.kind, Kind::Id | Kind::Supra | Kind::Reference | Kind::Section) {
+        if matches!(
+            it.kind,
+            CitationKind::Id
+                | CitationKind::Supra
+                | CitationKind::Reference
+                | CitationKind::Section
+        ) {
             return None;
         }
-        let short = it.kind == Kind::ShortCase;
+        let short = it.kind == CitationKind::ShortCase;
         let volume = bare(it.volume.or(it.title));
         let page = if short { String::new() } else { bare(it.section.or(it.page).or(it.number)) };
         let parties = match (it.plaintiff, it.defendant) {

@@ -1,13 +1,13 @@
 //! Citations by volume, reporter and page: full and short, of cases and of journals.
 
-use crate::citation::{Citation, Kind, Span};
+use crate::citation::{Citation, CitationKind, Span};
 use crate::law;
 use crate::table::{Candidate, Edition, Group, TABLE};
-use crate::text::Text;
+use crate::text::ScanText;
 
 /// A citation that still lacks its surroundings.
 #[derive(Debug)]
-pub(crate) struct Found<'t> {
+pub(crate) struct PartialCitation<'t> {
     pub(crate) cite: Citation<'t>,
     /// What the spelling of its reporter may mean.
     pub(crate) candidates: &'static [Candidate],
@@ -18,7 +18,7 @@ pub(crate) struct Found<'t> {
     pub(crate) blank: bool,
 }
 
-impl<'t> Found<'t> {
+impl<'t> PartialCitation<'t> {
     pub(crate) fn plain(cite: Citation<'t>) -> Self {
         let tail = cite.span.end;
         Self { cite, candidates: &[], group: Group::Case, tail, blank: false }
@@ -40,7 +40,7 @@ impl Volume {
         self.joint == b'd'
     }
 
-    pub(crate) fn is_year(self, text: &Text<'_>) -> bool {
+    pub(crate) fn is_year(self, text: &ScanText<'_>) -> bool {
         self.end - self.start == 4
             && matches!(text.slice(self.start, self.start + 2), "17" | "18" | "19" | "20")
     }
@@ -48,10 +48,10 @@ impl Volume {
 
 /// A citation that begins with the number at `start`.
 pub(crate) fn after_number<'t>(
-    text: &Text<'t>,
+    text: &ScanText<'t>,
     start: usize,
     hits: &mut Vec<(usize, u32)>,
-) -> Option<Found<'t>> {
+) -> Option<PartialCitation<'t>> {
     let end = text.digits(start, 5)?;
     let plain = |joint, end| Volume { start, end, joint };
     let (volume, at) = match text.at(end) {
@@ -93,10 +93,10 @@ pub(crate) fn after_number<'t>(
 
 /// A citation that begins with the name of the publication.
 pub(crate) fn opener<'t>(
-    text: &Text<'t>,
+    text: &ScanText<'t>,
     start: usize,
     hits: &mut Vec<(usize, u32)>,
-) -> Option<Found<'t>> {
+) -> Option<PartialCitation<'t>> {
     TABLE.openers.walk(text, start, hits);
     for (end, row) in hits.iter().rev().copied() {
         let key = Span::new(start, end);
@@ -108,12 +108,12 @@ pub(crate) fn opener<'t>(
 }
 
 fn by_candidates<'t>(
-    text: &Text<'t>,
+    text: &ScanText<'t>,
     volume: Option<Volume>,
     key: Span,
     candidates: &'static [Candidate],
-) -> Option<Found<'t>> {
-    let mut best: Option<Found<'t>> = None;
+) -> Option<PartialCitation<'t>> {
+    let mut best: Option<PartialCitation<'t>> = None;
     for exact in [true, false] {
         for candidate in candidates.iter().filter(|it| it.exact == exact) {
             let edition = candidate.edition;
@@ -129,7 +129,7 @@ fn by_candidates<'t>(
                 let (tail, group) = (cite.span.end, edition.group);
                 // A subject makes another code of the same name.
                 let candidates = if edition.shapes.has(b'j') { &[] } else { candidates };
-                best = Some(Found { cite, candidates, group, tail, blank: false });
+                best = Some(PartialCitation { cite, candidates, group, tail, blank: false });
             }
         }
         if best.is_some() {
@@ -139,16 +139,16 @@ fn by_candidates<'t>(
     best
 }
 
-fn kind(edition: &Edition) -> Kind {
+fn kind(edition: &Edition) -> CitationKind {
     match (edition.group, edition.kind) {
-        (Group::Journal, _) => Kind::Journal,
-        (_, b'n') => Kind::PublicDomain,
-        _ => Kind::FullCase,
+        (Group::Journal, _) => CitationKind::Journal,
+        (_, b'n') => CitationKind::PublicDomain,
+        _ => CitationKind::FullCase,
     }
 }
 
 fn with_volume<'t>(
-    text: &Text<'t>,
+    text: &ScanText<'t>,
     volume: Volume,
     key: Span,
     edition: &Edition,
@@ -188,7 +188,7 @@ fn with_volume<'t>(
     if page.short && !short {
         return None;
     }
-    let kind = if short { Kind::ShortCase } else { kind(edition) };
+    let kind = if short { CitationKind::ShortCase } else { kind(edition) };
     let mut cite = Citation::new(kind, text.whole, volume.start, page.end);
     cite.volume = Some(text.slice(volume.start, volume.end));
     cite.reporter = Some(text.slice(key.start, key.end));
@@ -196,7 +196,7 @@ fn with_volume<'t>(
     Some(cite)
 }
 
-fn without_volume<'t>(text: &Text<'t>, key: Span, edition: &Edition) -> Option<Citation<'t>> {
+fn without_volume<'t>(text: &ScanText<'t>, key: Span, edition: &Edition) -> Option<Citation<'t>> {
     let shapes = edition.shapes;
     let at = text.gap(key.end + usize::from(text.at(key.end) == b','))?;
     let mut volume = None;
@@ -227,11 +227,11 @@ fn without_volume<'t>(text: &Text<'t>, key: Span, edition: &Edition) -> Option<C
 
 /// `2011-0402R (La.App. 2 Cir. 09/21/12)`: a docket whose reporter is in the brackets.
 fn louisiana<'t>(
-    text: &Text<'t>,
+    text: &ScanText<'t>,
     volume: Volume,
     number: usize,
     hits: &mut Vec<(usize, u32)>,
-) -> Option<Found<'t>> {
+) -> Option<PartialCitation<'t>> {
     let mut end = text.digits(number, 5)?;
     let number_end = {
         end += usize::from(text.at(end).is_ascii_uppercase());
@@ -246,7 +246,7 @@ fn louisiana<'t>(
     let close = text.closing(date, 12)?;
     let day = text.slice(date, close);
     let year = day.rsplit_once('/')?.1.parse::<u16>().ok()?;
-    let mut cite = Citation::new(Kind::FullCase, text.whole, volume.start, close + 1);
+    let mut cite = Citation::new(CitationKind::FullCase, text.whole, volume.start, close + 1);
     cite.volume = Some(text.slice(volume.start, volume.end));
     cite.page = Some(text.slice(number, number_end));
     cite.reporter = Some(text.slice(open + 1, key_end));
@@ -257,30 +257,30 @@ fn louisiana<'t>(
         _ => year,
     });
     let tail = cite.span.end;
-    Some(Found { cite, candidates, group: Group::Case, tail, blank: false })
+    Some(PartialCitation { cite, candidates, group: Group::Case, tail, blank: false })
 }
 
 /// `— U.S. —` or `___ Iowa ___`: what will be printed but is not yet.
 pub(crate) fn blank_volume<'t>(
-    text: &Text<'t>,
+    text: &ScanText<'t>,
     start: usize,
     end: usize,
     hits: &mut Vec<(usize, u32)>,
-) -> Option<Found<'t>> {
+) -> Option<PartialCitation<'t>> {
     let at = text.gap(end)?;
     TABLE.all.walk(text, at, hits);
     let (key_end, _) = hits.last().copied()?;
     let page = text.skip(key_end + usize::from(text.at(key_end) == b','));
     let lone = || (text.at(page) == b'-' && text.ends(page + 1)).then_some(page + 1);
     let last = blank_page(text, page).or_else(lone)?;
-    let mut cite = Citation::new(Kind::FullCase, text.whole, start, last);
+    let mut cite = Citation::new(CitationKind::FullCase, text.whole, start, last);
     cite.reporter = Some(text.slice(at, key_end));
     let tail = cite.span.end;
-    Some(Found { cite, candidates: &[], group: Group::Case, tail, blank: true })
+    Some(PartialCitation { cite, candidates: &[], group: Group::Case, tail, blank: true })
 }
 
 /// After a run of lines or dashes.
-pub(crate) fn blank_page(text: &Text<'_>, i: usize) -> Option<usize> {
+pub(crate) fn blank_page(text: &ScanText<'_>, i: usize) -> Option<usize> {
     let mut at = i;
     while at - i < 24 {
         match text.at(at) {
@@ -293,13 +293,13 @@ pub(crate) fn blank_page(text: &Text<'_>, i: usize) -> Option<usize> {
     (at > i && !dash && text.ends(at)).then_some(at)
 }
 
-struct Page {
+struct PageNumber {
     number: Option<Span>,
     end: usize,
     short: bool,
 }
 
-fn after_reporter(text: &Text<'_>, i: usize, edition: &Edition) -> Option<Page> {
+fn after_reporter(text: &ScanText<'_>, i: usize, edition: &Edition) -> Option<PageNumber> {
     let comma = i + usize::from(text.at(i) == b',');
     let mut at = text.skip(comma);
     if at == comma && !(text.before(at) == b'.' && text.at(at).is_ascii_digit()) {
@@ -329,15 +329,15 @@ fn after_reporter(text: &Text<'_>, i: usize, edition: &Edition) -> Option<Page> 
 }
 
 /// The page of a short form: after `at`, perhaps with `p.` before it.
-fn short_page(text: &Text<'_>, at: usize) -> Option<Page> {
+fn short_page(text: &ScanText<'_>, at: usize) -> Option<PageNumber> {
     let word = ["pp.", "p.", "pages", "page", "p", "*"].into_iter().find(|it| text.has(at, it));
     let at = word.map_or(at, |it| text.skip(at + it.len()));
     let end = text.digits(at, 9)?;
-    text.ends(end).then_some(Page { number: Some(Span::new(at, end)), end, short: true })
+    text.ends(end).then_some(PageNumber { number: Some(Span::new(at, end)), end, short: true })
 }
 
 /// `1 Cranch) ` inside the brackets after a reporter.
-fn nominative(text: &Text<'_>, i: usize) -> Option<usize> {
+fn nominative(text: &ScanText<'_>, i: usize) -> Option<usize> {
     let at = text.digits(i, 2).map_or(i, |it| text.skip(it));
     let mut hits = Vec::new();
     TABLE.all.walk(text, at, &mut hits);
@@ -346,21 +346,21 @@ fn nominative(text: &Text<'_>, i: usize) -> Option<usize> {
 }
 
 /// `1834) ` likewise.
-fn year_within(text: &Text<'_>, i: usize) -> Option<usize> {
+fn year_within(text: &ScanText<'_>, i: usize) -> Option<usize> {
     let end = text.digits(i, 4).filter(|it| *it == i + 4)?;
     let end = end + usize::from(text.at(end) == b',');
     (text.at(end) == b')').then_some(text.skip(end + 1))
 }
 
-fn page(text: &Text<'_>, at: usize, edition: &Edition) -> Option<Page> {
+fn page(text: &ScanText<'_>, at: usize, edition: &Edition) -> Option<PageNumber> {
     let shapes = edition.shapes;
-    let full = |end, last| Page { number: Some(Span::new(at, end)), end: last, short: false };
+    let full = |end, last| PageNumber { number: Some(Span::new(at, end)), end: last, short: false };
     let Some(mut end) = text.digits(at, 9) else {
         if let Some(end) = roman(text, at, shapes.has(b'R')) {
             return Some(full(end, end));
         }
         let end = blank_page(text, at)?;
-        return Some(Page { number: None, end, short: false });
+        return Some(PageNumber { number: None, end, short: false });
     };
     if shapes.has(b'm') || shapes.has(b'c') {
         while text.at(end) == b','
@@ -390,7 +390,7 @@ fn page(text: &Text<'_>, at: usize, edition: &Edition) -> Option<Page> {
 }
 
 /// After a Roman number below two hundred that cannot be taken for a word or an initial.
-fn roman(text: &Text<'_>, at: usize, capitals: bool) -> Option<usize> {
+fn roman(text: &ScanText<'_>, at: usize, capitals: bool) -> Option<usize> {
     let mut end = at;
     while end - at < 10 && b"ivxlc".contains(&text.at(end).to_ascii_lowercase()) {
         end += 1;

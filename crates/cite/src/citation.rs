@@ -3,7 +3,7 @@
 /// What sort of citation it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
-pub enum Kind {
+pub enum CitationKind {
     /// `Roe v. Wade, 410 U.S. 113 (1973)`
     FullCase,
     /// A citation without a publisher: `2020 UT 5`, `2012-Ohio-418`.
@@ -55,7 +55,7 @@ impl Span {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Citation<'t> {
-    pub kind: Kind,
+    pub kind: CitationKind,
     /// The citation itself: volume, reporter and page; `Id.`; the article and its code.
     pub span: Span,
     /// With the name of the case before it and the pin cite, date and parentheticals after it.
@@ -95,7 +95,7 @@ pub struct Citation<'t> {
 }
 
 impl<'t> Citation<'t> {
-    pub(crate) fn new(kind: Kind, text: &'t str, start: usize, end: usize) -> Self {
+    pub(crate) fn new(kind: CitationKind, text: &'t str, start: usize, end: usize) -> Self {
         let span = Span::new(start, end);
         Self {
             kind,
@@ -125,13 +125,19 @@ impl<'t> Citation<'t> {
     /// Whether it names a decision by itself.
     #[must_use]
     pub fn is_full_case(&self) -> bool {
-        matches!(self.kind, Kind::FullCase | Kind::PublicDomain)
+        matches!(self.kind, CitationKind::FullCase | CitationKind::PublicDomain)
     }
 
     /// Whether it names its source by itself, so that others may refer to it.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        !matches!(self.kind, Kind::ShortCase | Kind::Id | Kind::Supra | Kind::Reference)
+        !matches!(
+            self.kind,
+            CitationKind::ShortCase
+                | CitationKind::Id
+                | CitationKind::Supra
+                | CitationKind::Reference
+        )
     }
 
     /// The reporter as everyone writes it, or as it stands here where that is not known.

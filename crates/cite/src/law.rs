@@ -1,17 +1,17 @@
 //! Statutes, regulations, rules of court and constitutions.
 
-use crate::case::{Found, Volume};
-use crate::citation::{Citation, Kind, Span};
+use crate::case::{PartialCitation, Volume};
+use crate::citation::{Citation, CitationKind, Span};
 use crate::table::Edition;
 use crate::tail;
-use crate::text::Text;
+use crate::text::ScanText;
 
 /// Words of a subject between the code and the section: `Bus. & Prof.`
 const SUBJECT_MAX: usize = 6;
 
 /// The rest of a citation of which the numbers before it and the name are known.
 pub(crate) fn after_key<'t>(
-    text: &Text<'t>,
+    text: &ScanText<'t>,
     before: Option<Volume>,
     key: Span,
     edition: &Edition,
@@ -43,7 +43,7 @@ pub(crate) fn after_key<'t>(
         None => return None,
     };
     let start = before.map_or(key.start, |it| it.start);
-    let kind = if edition.kind == b'r' { Kind::Regulation } else { Kind::Statute };
+    let kind = if edition.kind == b'r' { CitationKind::Regulation } else { CitationKind::Statute };
     let mut cite = Citation::new(kind, text.whole, start, end);
     cite.reporter = Some(text.slice(key.start, name_end));
     let slice = |it: Span| text.slice(it.start, it.end);
@@ -61,7 +61,7 @@ pub(crate) fn after_key<'t>(
 }
 
 /// Whether a law or a docket is cited by its number, not by its sections.
-fn numbered(text: &Text<'_>, at: usize) -> bool {
+fn numbered(text: &ScanText<'_>, at: usize) -> bool {
     let word = ["No.", "Number"].into_iter().find(|it| text.has(at, it));
     word.is_some_and(|it| {
         let end = text.skip(at + it.len());
@@ -70,7 +70,7 @@ fn numbered(text: &Text<'_>, at: usize) -> bool {
 }
 
 /// After the words that name the subject, at the sign of the section.
-fn subject(text: &Text<'_>, i: usize) -> Option<usize> {
+fn subject(text: &ScanText<'_>, i: usize) -> Option<usize> {
     let mut at = i;
     for _ in 0..SUBJECT_MAX {
         if text.has(at, "\u{a7}") || text.at(at).is_ascii_digit() {
@@ -88,10 +88,10 @@ fn subject(text: &Text<'_>, i: usize) -> Option<usize> {
     None
 }
 
-type Place = (Option<Span>, Span, usize);
+type LawPlace = (Option<Span>, Span, usize);
 
 /// `tit. 5, § 12`, `ch. 1, § 2`, `art 5`, `No. 123-A`, `§ 12`: the part, the section, the end.
-fn place(text: &Text<'_>, i: usize, roman: bool) -> Option<Place> {
+fn place(text: &ScanText<'_>, i: usize, roman: bool) -> Option<LawPlace> {
     if let Some(at) = sign(text, i) {
         let end = section(text, at, false)?;
         return Some((None, Span::new(at, end), end));
@@ -114,7 +114,7 @@ fn place(text: &Text<'_>, i: usize, roman: bool) -> Option<Place> {
     Some((None, part, end))
 }
 
-fn capitals(text: &Text<'_>, at: usize) -> Option<usize> {
+fn capitals(text: &ScanText<'_>, at: usize) -> Option<usize> {
     let mut end = at;
     while end - at < 8 && b"IVXL".contains(&text.at(end)) {
         end += 1;
@@ -123,7 +123,7 @@ fn capitals(text: &Text<'_>, at: usize) -> Option<usize> {
 }
 
 /// After the sign or the word for a section.
-fn sign(text: &Text<'_>, i: usize) -> Option<usize> {
+fn sign(text: &ScanText<'_>, i: usize) -> Option<usize> {
     if text.has(i, "\u{a7}") {
         let mut at = i + 2;
         at = text.skip(at);
@@ -144,7 +144,7 @@ fn sign(text: &Text<'_>, i: usize) -> Option<usize> {
 
 /// The number of a section: `1983`, `2000e-5`, `164.512`, `5/2-1401`, `12:34-5`. With `pages`
 /// also `12,345`.
-fn section(text: &Text<'_>, at: usize, pages: bool) -> Option<usize> {
+fn section(text: &ScanText<'_>, at: usize, pages: bool) -> Option<usize> {
     let mut end = text.digits(at, 9)?;
     while pages
         && text.at(end) == b','
@@ -172,7 +172,7 @@ fn section(text: &Text<'_>, at: usize, pages: bool) -> Option<usize> {
 }
 
 /// Adds what stands after the section: subsections, `et seq.`, the publisher and the year.
-pub(crate) fn surroundings<'t>(text: &Text<'t>, found: &mut Found<'t>) {
+pub(crate) fn surroundings<'t>(text: &ScanText<'t>, found: &mut PartialCitation<'t>) {
     let start = found.cite.span.end;
     let mut end = subsections(text, start);
     let and = text.skip(end);
@@ -210,7 +210,7 @@ pub(crate) fn surroundings<'t>(text: &Text<'t>, found: &mut Found<'t>) {
 }
 
 /// After `(a)(2)(xiii)`.
-fn subsections(text: &Text<'_>, i: usize) -> usize {
+fn subsections(text: &ScanText<'_>, i: usize) -> usize {
     let mut at = i;
     for _ in 0..12 {
         if text.at(at) != b'(' {
@@ -231,20 +231,22 @@ fn subsections(text: &Text<'_>, i: usize) -> usize {
 
 /// A section sign that no known code stands before. Where the words before it name a state and a
 /// code it is a citation of that code, otherwise of a section alone.
-pub(crate) fn lone_sign<'t>(text: &Text<'t>, i: usize, floor: usize) -> Found<'t> {
+pub(crate) fn lone_sign<'t>(text: &ScanText<'t>, i: usize, floor: usize) -> PartialCitation<'t> {
     let at = sign(text, i).unwrap_or(i + 2);
     let end = section(text, at, false);
     let code = end.and_then(|_| code_before(text, i, floor));
     let (start, kind) = match code {
-        Some(it) if text.slice(it.start, it.end).contains("Admin") => (it.start, Kind::Regulation),
-        Some(it) => (it.start, Kind::Statute),
-        None => (i, Kind::Section),
+        Some(it) if text.slice(it.start, it.end).contains("Admin") => {
+            (it.start, CitationKind::Regulation)
+        }
+        Some(it) => (it.start, CitationKind::Statute),
+        None => (i, CitationKind::Section),
     };
     let stop = end.unwrap_or_else(|| text.skip_back(at, i + 2));
     let mut cite = Citation::new(kind, text.whole, start, stop);
     cite.section = end.map(|it| text.slice(at, it));
     cite.reporter = code.map(|it| text.slice(it.start, it.end));
-    Found { group: crate::table::Group::Law, ..Found::plain(cite) }
+    PartialCitation { group: crate::table::Group::Law, ..PartialCitation::plain(cite) }
 }
 
 const STATES: [&str; 54] = [
@@ -261,12 +263,12 @@ const CODES: [&str; 12] = [
 
 /// Whether a state stands right before this place, so that a code that begins here is the
 /// state's and its name is longer.
-pub(crate) fn follows_state(text: &Text<'_>, i: usize) -> bool {
+pub(crate) fn follows_state(text: &ScanText<'_>, i: usize) -> bool {
     STATES.iter().any(|it| i > it.len() && text.blank(i - 1) > 0 && text.has(i - 1 - it.len(), it))
 }
 
 /// The run of capitalised words before the sign that begins with a state and has a code in it.
-fn code_before(text: &Text<'_>, i: usize, floor: usize) -> Option<Span> {
+fn code_before(text: &ScanText<'_>, i: usize, floor: usize) -> Option<Span> {
     let floor = floor.max(i.saturating_sub(80));
     let last = text.skip_back(i, floor);
     let stop = if last > floor && text.before(last) == b',' { last - 1 } else { last };

@@ -19,23 +19,23 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use citation::{CharPositions, Citation, Kind, Span};
-pub use resolve::{Resolutions, Source, resolve};
+pub use citation::{CharPositions, Citation, CitationKind, Span};
+pub use resolve::{CitedSource, Resolutions, resolve};
 
 /// Every citation in the text, in the order they stand there.
 #[must_use]
 pub fn find(text: &str) -> Vec<Citation<'_>> {
-    search(&text::Text::new(text), &[])
+    search(&text::ScanText::new(text), &[])
 }
 
 /// The same, where it is known what is printed in italics: the name of a case cited before that
 /// stands in italics refers to it, with or without a page.
 #[must_use]
 pub fn find_emphasised<'t>(text: &'t str, emphasis: &[Span]) -> Vec<Citation<'t>> {
-    search(&text::Text::new(text), emphasis)
+    search(&text::ScanText::new(text), emphasis)
 }
 
-fn search<'t>(text: &text::Text<'t>, emphasis: &[Span]) -> Vec<Citation<'t>> {
+fn search<'t>(text: &text::ScanText<'t>, emphasis: &[Span]) -> Vec<Citation<'t>> {
     let mut scan = scan::scan(text);
     scan::settle(&mut scan.found);
     let references = reference::find(text, &scan.found, &scan.pages, emphasis);
@@ -44,7 +44,10 @@ fn search<'t>(text: &text::Text<'t>, emphasis: &[Span]) -> Vec<Citation<'t>> {
 
 /// Both lists in order, without what only carried a name, and with the places of parallel
 /// citations counted anew.
-fn merge<'t>(found: Vec<case::Found<'t>>, references: Vec<case::Found<'t>>) -> Vec<Citation<'t>> {
+fn merge<'t>(
+    found: Vec<case::PartialCitation<'t>>,
+    references: Vec<case::PartialCitation<'t>>,
+) -> Vec<Citation<'t>> {
     let mut places = Vec::with_capacity(found.len());
     let mut list: Vec<Citation<'t>> = Vec::with_capacity(found.len() + references.len());
     let mut references = references.into_iter().peekable();

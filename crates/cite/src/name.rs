@@ -2,8 +2,8 @@
 //! distance at most and never past the citation before it.
 
 use crate::citation::{Citation, Span};
-use crate::tail::{self, Dated};
-use crate::text::Text;
+use crate::tail::{self, DateParenthetical};
+use crate::text::ScanText;
 use crate::words::{abbreviation, capital, company, connects, signal};
 
 const BACK_MAX: usize = 260;
@@ -13,7 +13,7 @@ const WORD_MAX: usize = 48;
 const ALONE_MAX: usize = 6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Want {
+pub(crate) enum NameUse {
     /// What a citation of volume and page is called.
     Case,
     /// What `supra` refers to, which may be a small word.
@@ -27,12 +27,12 @@ pub(crate) struct Name {
     antecedent: Option<Span>,
     docket: Option<Span>,
     pin: Option<Span>,
-    pub(crate) dated: Option<Dated>,
+    pub(crate) dated: Option<DateParenthetical>,
     start: usize,
 }
 
 impl Name {
-    pub(crate) fn tell<'t>(&self, text: &Text<'t>, cite: &mut Citation<'t>, short: bool) {
+    pub(crate) fn tell<'t>(&self, text: &ScanText<'t>, cite: &mut Citation<'t>, short: bool) {
         let slice = |it: Span| text.slice(it.start, it.end);
         cite.plaintiff = self.plaintiff.map(slice);
         cite.defendant = self.defendant.map(slice);
@@ -44,7 +44,7 @@ impl Name {
 }
 
 /// What the walk has seen so far.
-struct Walk {
+struct NameScan {
     /// The end of the name.
     end: usize,
     /// The beginning of what has been accepted.
@@ -56,12 +56,12 @@ struct Walk {
     words: usize,
 }
 
-enum Step {
+enum ScanStep {
     On(usize),
     Stop,
 }
 
-pub(crate) fn before(text: &Text<'_>, end: usize, floor: usize, want: Want) -> Option<Name> {
+pub(crate) fn before(text: &ScanText<'_>, end: usize, floor: usize, want: NameUse) -> Option<Name> {
     let floor = floor.max(end.saturating_sub(BACK_MAX));
     let mut name = Name::default();
     let mut at = trim(text, end, floor);
@@ -73,14 +73,15 @@ pub(crate) fn before(text: &Text<'_>, end: usize, floor: usize, want: Want) -> O
         name.pin = Some(pin);
         at = trim(text, pin.start, floor);
     }
-    let mut walk = Walk { end: at, start: None, versus: None, sole: None, docket: None, words: 0 };
+    let mut walk =
+        NameScan { end: at, start: None, versus: None, sole: None, docket: None, words: 0 };
     for _ in 0..WORDS_MAX {
         match step(text, at, floor, &mut walk) {
-            Step::On(next) => at = next,
-            Step::Stop => break,
+            ScanStep::On(next) => at = next,
+            ScanStep::Stop => break,
         }
     }
-    if walk.start.is_none() && want == Want::Antecedent {
+    if walk.start.is_none() && want == NameUse::Antecedent {
         let small = word_before(text, walk.end, floor)?;
         let comma = text.at(walk.end) == b',';
         if !comma || !text.slice(small.start, small.end).bytes().all(|it| it.is_ascii_alphabetic())
@@ -94,7 +95,7 @@ pub(crate) fn before(text: &Text<'_>, end: usize, floor: usize, want: Want) -> O
     finish(text, name, &walk, floor)
 }
 
-fn finish(text: &Text<'_>, mut name: Name, walk: &Walk, floor: usize) -> Option<Name> {
+fn finish(text: &ScanText<'_>, mut name: Name, walk: &NameScan, floor: usize) -> Option<Name> {
     let Some(start) = walk.start.filter(|it| *it < walk.end) else {
         name.start = walk.end;
         return name.dated.is_some().then_some(name);
@@ -120,26 +121,26 @@ fn finish(text: &Text<'_>, mut name: Name, walk: &Walk, floor: usize) -> Option<
     Some(name)
 }
 
-fn step(text: &Text<'_>, at: usize, floor: usize, walk: &mut Walk) -> Step {
-    let Some(word) = word_before(text, at, floor) else { return Step::Stop };
+fn step(text: &ScanText<'_>, at: usize, floor: usize, walk: &mut NameScan) -> ScanStep {
+    let Some(word) = word_before(text, at, floor) else { return ScanStep::Stop };
     let raw = text.slice(word.start, word.end);
     let bare = raw.trim_start_matches(['(', '[', '"', '\'', '\u{201c}', '\u{2018}']);
     let opened = bare.len() < raw.len();
     let from = word.end - bare.len();
     let next = text.skip_back(word.start, floor);
     if bare.is_empty() || bare.ends_with([';', ':', '"', '\u{201d}', '\u{2014}', '?', '!']) {
-        return Step::Stop;
+        return ScanStep::Stop;
     }
     if bare.ends_with([')', ']']) || bare.ends_with("),") {
         return group(text, word, floor, walk);
     }
     if matches!(bare, "v." | "v" | "vs." | "vs") {
         if walk.versus.is_some() || walk.start.is_none() {
-            return Step::Stop;
+            return ScanStep::Stop;
         }
         walk.versus = Some(word);
         walk.start = Some(word.start);
-        return Step::On(next);
+        return ScanStep::On(next);
     }
     if matches!(bare, "re" | "parte") && walk.versus.is_none() {
         let first = word_before(text, next, floor);
@@ -151,16 +152,16 @@ fn step(text: &Text<'_>, at: usize, floor: usize, walk: &mut Walk) -> Step {
             walk.sole = Some(text.skip(word.end));
             walk.start = Some(first.end - 2);
         }
-        return Step::Stop;
+        return ScanStep::Stop;
     }
     if bare.starts_with("supra") && walk.start.is_none() {
         walk.end = trim(text, word.start, floor);
-        return Step::On(walk.end);
+        return ScanStep::On(walk.end);
     }
     // The number of a page of the print.
     if bare.starts_with('*') && walk.start.is_none() {
         walk.end = trim(text, word.start, floor);
-        return Step::On(walk.end);
+        return ScanStep::On(walk.end);
     }
     let docket = matches!(bare, "No." | "Nos." | "Docket" | "Case") && text.before(next) == b',';
     if docket && walk.versus.is_none() {
@@ -168,56 +169,56 @@ fn step(text: &Text<'_>, at: usize, floor: usize, walk: &mut Walk) -> Step {
         walk.docket = (number < walk.end).then_some(Span::new(number, walk.end));
         walk.end = trim(text, word.start, floor);
         (walk.start, walk.words) = (None, 0);
-        return Step::On(walk.end);
+        return ScanStep::On(walk.end);
     }
     accept(text, bare, from, next, opened, walk)
 }
 
 fn accept(
-    text: &Text<'_>,
+    text: &ScanText<'_>,
     bare: &str,
     from: usize,
     next: usize,
     opened: bool,
-    walk: &mut Walk,
-) -> Step {
+    walk: &mut NameScan,
+) -> ScanStep {
     let plain = bare.trim_end_matches(',');
     if !capital(plain) {
         let small = connects(plain) || plain.starts_with(|it: char| it.is_ascii_digit());
-        return if small && !opened { Step::On(next) } else { Step::Stop };
+        return if small && !opened { ScanStep::On(next) } else { ScanStep::Stop };
     }
     if plain == "The" && walk.words > 0 && (walk.versus.is_some() || walk.words <= 4) {
         walk.start = Some(from);
         let opposed = ["v.", "v", "vs."].iter().any(|it| ends_with_word(text, next, it));
-        return if opposed && walk.versus.is_none() { Step::On(next) } else { Step::Stop };
+        return if opposed && walk.versus.is_none() { ScanStep::On(next) } else { ScanStep::Stop };
     }
     if signal(plain) {
-        return Step::Stop;
+        return ScanStep::Stop;
     }
     if let Some(start) = walk.start {
         // A stop ends a sentence unless it shortens the word.
         if plain.ends_with('.') && !abbreviation(plain) {
-            return Step::Stop;
+            return ScanStep::Stop;
         }
         // A comma joins parties to each other and to their kind of company, not a lone name to
         // what stands before it.
         let list = walk.versus.is_none() && bare.ends_with(',');
         if list && !company(text.slice(start, walk.end)) && !versus_near(text, next) {
-            return Step::Stop;
+            return ScanStep::Stop;
         }
     }
     walk.start = Some(from);
     walk.words += 1;
-    if opened { Step::Stop } else { Step::On(next) }
+    if opened { ScanStep::Stop } else { ScanStep::On(next) }
 }
 
-fn ends_with_word(text: &Text<'_>, end: usize, word: &str) -> bool {
+fn ends_with_word(text: &ScanText<'_>, end: usize, word: &str) -> bool {
     let start = end.saturating_sub(word.len());
     text.slice(start, end) == word && start > 0 && text.blank(start - 1) > 0
 }
 
 /// Whether `v.` stands within a few words before a place.
-fn versus_near(text: &Text<'_>, at: usize) -> bool {
+fn versus_near(text: &ScanText<'_>, at: usize) -> bool {
     let mut at = at;
     for _ in 0..10 {
         let Some(word) = word_before(text, at, at.saturating_sub(WORD_MAX * 2)) else {
@@ -233,10 +234,10 @@ fn versus_near(text: &Text<'_>, at: usize) -> bool {
 }
 
 /// Brackets within a name: `(In re Hatch)`.
-fn group(text: &Text<'_>, word: Span, floor: usize, walk: &mut Walk) -> Step {
+fn group(text: &ScanText<'_>, word: Span, floor: usize, walk: &mut NameScan) -> ScanStep {
     let low = floor.max(word.end.saturating_sub(80));
     let close = (low..word.end).rev().find(|it| matches!(text.at(*it), b')' | b']'));
-    let Some(close) = close else { return Step::Stop };
+    let Some(close) = close else { return ScanStep::Stop };
     let open = (low..close).rev().find(|it| matches!(text.at(*it), b'(' | b'[' | b')' | b']'));
     match open {
         // Numbers in brackets are notes.
@@ -246,14 +247,14 @@ fn group(text: &Text<'_>, word: Span, floor: usize, walk: &mut Walk) -> Step {
                 && text.slice(open, close).contains(char::is_alphabetic) =>
         {
             walk.start = Some(open);
-            Step::On(text.skip_back(open, floor))
+            ScanStep::On(text.skip_back(open, floor))
         }
-        _ => Step::Stop,
+        _ => ScanStep::Stop,
     }
 }
 
 /// The word that ends at or before a place.
-fn word_before(text: &Text<'_>, at: usize, floor: usize) -> Option<Span> {
+fn word_before(text: &ScanText<'_>, at: usize, floor: usize) -> Option<Span> {
     let end = text.skip_back(at, floor);
     let mut start = end;
     while start > floor && !matches!(text.before(start), b' ' | b'\n' | b'\t' | b'\r') {
@@ -273,7 +274,7 @@ fn word_before(text: &Text<'_>, at: usize, floor: usize) -> Option<Span> {
 }
 
 /// Without the blank, the commas and the opened brackets at the end.
-fn trim(text: &Text<'_>, end: usize, floor: usize) -> usize {
+fn trim(text: &ScanText<'_>, end: usize, floor: usize) -> usize {
     let mut at = end;
     loop {
         let mut next = text.skip_back(at, floor);
@@ -294,7 +295,7 @@ fn trim(text: &Text<'_>, end: usize, floor: usize) -> usize {
 }
 
 /// `at 332` before a citation that follows it after a comma.
-fn pin_before(text: &Text<'_>, end: usize, floor: usize) -> Option<Span> {
+fn pin_before(text: &ScanText<'_>, end: usize, floor: usize) -> Option<Span> {
     let page = word_before(text, end, floor)?;
     if !text.at(page.start).is_ascii_digit() || !text.before(page.end).is_ascii_digit() {
         return None;
@@ -311,8 +312,8 @@ mod tests {
 
     #[track_caller]
     fn check(words: &str, expected: Parties<'_>) {
-        let text = Text::new(words);
-        let found = before(&text, words.len(), 0, Want::Case).unwrap_or_default();
+        let text = ScanText::new(words);
+        let found = before(&text, words.len(), 0, NameUse::Case).unwrap_or_default();
         let slice = |it: Option<Span>| it.map(|it| text.slice(it.start, it.end));
         let parties = (slice(found.plaintiff), slice(found.defendant), slice(found.antecedent));
         assert_eq!(parties, expected, "{words}");

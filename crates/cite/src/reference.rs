@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::case::Found;
-use crate::citation::{Citation, Kind, Span};
+use crate::case::PartialCitation;
+use crate::citation::{Citation, CitationKind, Span};
 use crate::tail;
-use crate::text::Text;
+use crate::text::ScanText;
 use crate::words::capital;
 
 /// Names with the same last word that are remembered.
@@ -28,33 +28,33 @@ const EVERYONE: [&str; 14] = [
     "Mass",
 ];
 
-struct Known<'t> {
+struct KnownName<'t> {
     name: &'t str,
     plaintiff: bool,
     /// It is known after this place.
     from: usize,
 }
 
-pub(crate) struct Names<'t> {
-    by_last: HashMap<&'t str, Vec<Known<'t>>>,
+pub(crate) struct KnownNames<'t> {
+    by_last: HashMap<&'t str, Vec<KnownName<'t>>>,
 }
 
-impl<'t> Names<'t> {
-    pub(crate) fn of(found: &[Found<'t>]) -> Self {
+impl<'t> KnownNames<'t> {
+    pub(crate) fn of(found: &[PartialCitation<'t>]) -> Self {
         let mut names = Self { by_last: HashMap::new() };
         for it in found.iter().filter(|it| it.cite.is_full_case()) {
             let from = it.cite.span.end;
             for (name, plaintiff) in [(it.cite.plaintiff, true), (it.cite.defendant, false)] {
                 let Some(name) = name else { continue };
                 if name.len() >= 3 && capital(name) && !EVERYONE.contains(&name) {
-                    names.learn(Known { name, plaintiff, from });
+                    names.learn(KnownName { name, plaintiff, from });
                 }
             }
         }
         names
     }
 
-    fn learn(&mut self, known: Known<'t>) {
+    fn learn(&mut self, known: KnownName<'t>) {
         let Some(last) = known.name.rsplit([' ', '\n']).next() else { return };
         let alike = self.by_last.entry(last).or_default();
         if alike.len() < ALIKE_MAX && !alike.iter().any(|it| it.name == known.name) {
@@ -63,7 +63,7 @@ impl<'t> Names<'t> {
     }
 
     /// The known name that ends there.
-    fn ending(&self, text: &Text<'t>, end: usize) -> Option<&Known<'t>> {
+    fn ending(&self, text: &ScanText<'t>, end: usize) -> Option<&KnownName<'t>> {
         let mut start = end;
         while start > 0 && end - start < 48 && text.blank(start - 1) == 0 {
             start -= 1;
@@ -82,7 +82,7 @@ impl<'t> Names<'t> {
     }
 
     /// The reference whose page begins at `at`, if a known name stands before it.
-    fn paged(&self, text: &Text<'t>, at: usize) -> Option<Found<'t>> {
+    fn paged(&self, text: &ScanText<'t>, at: usize) -> Option<PartialCitation<'t>> {
         let end = text.skip_back(at, 0);
         let known = self.ending(text, end)?;
         let first = if text.at(at) == b'a' { text.skip(at + 2) } else { at };
@@ -93,7 +93,7 @@ impl<'t> Names<'t> {
     }
 
     /// The reference that a name in italics is, unless it is part of a longer citation.
-    fn emphasised(&self, text: &Text<'t>, span: Span) -> Option<Found<'t>> {
+    fn emphasised(&self, text: &ScanText<'t>, span: Span) -> Option<PartialCitation<'t>> {
         let words = text.slice(span.start, span.end);
         let end = span.start + words.trim_end_matches([' ', '\n', ',', ';', ':', '.']).len();
         let known = self.ending(text, end).or_else(|| self.ending(text, span.end))?;
@@ -106,30 +106,31 @@ impl<'t> Names<'t> {
     }
 }
 
-impl<'t> Known<'t> {
-    fn reference(&self, text: &Text<'t>, name_end: usize, end: usize) -> Found<'t> {
-        let mut cite = Citation::new(Kind::Reference, text.whole, name_end - self.name.len(), end);
+impl<'t> KnownName<'t> {
+    fn reference(&self, text: &ScanText<'t>, name_end: usize, end: usize) -> PartialCitation<'t> {
+        let mut cite =
+            Citation::new(CitationKind::Reference, text.whole, name_end - self.name.len(), end);
         if self.plaintiff {
             cite.plaintiff = Some(self.name);
         } else {
             cite.defendant = Some(self.name);
         }
-        Found::plain(cite)
+        PartialCitation::plain(cite)
     }
 }
 
 /// The references at those places, and among those words in italics, that no other citation
 /// covers.
 pub(crate) fn find<'t>(
-    text: &Text<'t>,
-    found: &[Found<'t>],
+    text: &ScanText<'t>,
+    found: &[PartialCitation<'t>],
     pages: &[usize],
     emphasis: &[Span],
-) -> Vec<Found<'t>> {
+) -> Vec<PartialCitation<'t>> {
     if (pages.is_empty() && emphasis.is_empty()) || found.is_empty() {
         return Vec::new();
     }
-    let names = Names::of(found);
+    let names = KnownNames::of(found);
     if names.by_last.is_empty() {
         return Vec::new();
     }
@@ -138,7 +139,7 @@ pub(crate) fn find<'t>(
         found.get(before.wrapping_sub(1)).is_some_and(|it| at < it.tail)
     };
     let free = pages.iter().filter(|at| !covered(**at));
-    let mut list: Vec<Found<'t>> = free.filter_map(|at| names.paged(text, *at)).collect();
+    let mut list: Vec<PartialCitation<'t>> = free.filter_map(|at| names.paged(text, *at)).collect();
     let within = |it: &&Span| text.whole.get(it.start..it.end).is_some();
     let free = emphasis.iter().filter(within).filter(|it| !covered(it.start));
     list.extend(free.filter_map(|it| names.emphasised(text, *it)));
@@ -150,7 +151,7 @@ pub(crate) fn find<'t>(
 
 #[cfg(test)]
 mod tests {
-    use crate::{Kind, Span};
+    use crate::{CitationKind, Span};
 
     #[test]
     fn names_in_italics_are_references() {
@@ -163,9 +164,9 @@ mod tests {
             [at(0, "Able"), at(26, "Able,"), at(44, "Able"), at(50, "Able"), at(60, "Baker.")];
         let found = crate::find_emphasised(text, &emphasis);
         let shown: Vec<_> = found.iter().map(|it| (it.kind, it.text)).collect();
-        let reference = |text| (Kind::Reference, text);
+        let reference = |text| (CitationKind::Reference, text);
         let expected = [
-            (Kind::FullCase, "5 F.3d 10"),
+            (CitationKind::FullCase, "5 F.3d 10"),
             reference("Able"),
             reference("Able at 12"),
             reference("Baker"),

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::citation::{Citation, Kind};
+use crate::citation::{Citation, CitationKind};
 
 /// Sources alike in volume or in name that are told apart; older ones are forgotten.
 const ALIKE_MAX: usize = 16;
@@ -11,7 +11,7 @@ const ALIKE_MAX: usize = 16;
 /// A decision, a law or an article, and every citation of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Source {
+pub struct CitedSource {
     /// Places in the list of citations, in order; the first names the source in full.
     pub citations: Vec<usize>,
 }
@@ -20,7 +20,7 @@ pub struct Source {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Resolutions {
-    pub sources: Vec<Source>,
+    pub sources: Vec<CitedSource>,
     /// For each citation its source, if it could be told.
     pub source_of: Vec<Option<usize>>,
 }
@@ -37,7 +37,7 @@ impl Resolutions {
 /// Finds the source of each citation of one text.
 #[must_use]
 pub fn resolve(citations: &[Citation<'_>]) -> Resolutions {
-    let mut state = State::default();
+    let mut state = Resolver::default();
     for (place, citation) in citations.iter().enumerate() {
         let source = state.source(citations, place, citation);
         state.enter(citation, source);
@@ -51,12 +51,12 @@ pub fn resolve(citations: &[Citation<'_>]) -> Resolutions {
 
 /// What tells one source from another: kind, publication, volume or title, page or section,
 /// number, and names where a page is not known yet.
-type Key<'t> = [&'t str; 6];
+type SourceKey<'t> = [&'t str; 6];
 
 #[derive(Default)]
-struct State<'t> {
+struct Resolver<'t> {
     found: Resolutions,
-    by_key: HashMap<Key<'t>, usize>,
+    by_key: HashMap<SourceKey<'t>, usize>,
     by_volume: HashMap<(&'t str, &'t str), Vec<usize>>,
     by_name: HashMap<String, Vec<usize>>,
     by_section: HashMap<&'t str, Vec<usize>>,
@@ -70,16 +70,16 @@ struct State<'t> {
     outer: (usize, Option<usize>),
 }
 
-impl<'t> State<'t> {
+impl<'t> Resolver<'t> {
     fn source(&mut self, all: &[Citation<'t>], place: usize, it: &Citation<'t>) -> Option<usize> {
         if it.span.start >= self.outer.0 {
             self.last = self.outer.1;
         }
         match it.kind {
-            Kind::Id => self.last.filter(|source| self.reaches(*source, it)),
-            Kind::Supra | Kind::Reference => self.named(it),
-            Kind::ShortCase => self.short(all, it),
-            Kind::Section => self.by_section.get(it.section?).and_then(|them| only(them)),
+            CitationKind::Id => self.last.filter(|source| self.reaches(*source, it)),
+            CitationKind::Supra | CitationKind::Reference => self.named(it),
+            CitationKind::ShortCase => self.short(all, it),
+            CitationKind::Section => self.by_section.get(it.section?).and_then(|them| only(them)),
             _ => Some(self.full(all, place, it)),
         }
     }
@@ -87,7 +87,7 @@ impl<'t> State<'t> {
     /// Remembers what `Id.` will mean.
     fn enter(&mut self, it: &Citation<'t>, source: Option<usize>) {
         // An `Id.` that fits nothing leaves the one before it in place.
-        let means = if it.kind == Kind::Id { source.or(self.last) } else { source };
+        let means = if it.kind == CitationKind::Id { source.or(self.last) } else { source };
         self.last = means;
         if it.span.start >= self.outer.0 {
             self.outer = (it.full_span.end, means);
@@ -103,7 +103,7 @@ impl<'t> State<'t> {
             group.filter_map(|it| self.by_key.get(&key(it)).copied()).next()
         };
         let source = known.or(head).or_else(later).unwrap_or_else(|| {
-            self.found.sources.push(Source { citations: Vec::new() });
+            self.found.sources.push(CitedSource { citations: Vec::new() });
             self.pages.push(it.page.and_then(number));
             self.names.push(Vec::new());
             self.found.sources.len() - 1
@@ -158,7 +158,7 @@ impl<'t> State<'t> {
         let last = || self.by_name.get(name.rsplit(' ').next()?);
         let them = them.or_else(last)?;
         match only(them) {
-            None if it.kind == Kind::Reference => them.last().copied(),
+            None if it.kind == CitationKind::Reference => them.last().copied(),
             found => found,
         }
     }
@@ -224,9 +224,9 @@ fn publication<'t>(it: &Citation<'t>) -> Option<&'t str> {
     it.edition.or(it.reporter)
 }
 
-fn key<'t>(it: &Citation<'t>) -> Key<'t> {
+fn key<'t>(it: &Citation<'t>) -> SourceKey<'t> {
     let or = |it: Option<&'t str>| it.unwrap_or_default();
-    let case = it.is_full_case() || it.kind == Kind::Journal;
+    let case = it.is_full_case() || it.kind == CitationKind::Journal;
     let blank = case && it.page.is_none();
     let number = if case { None } else { it.number };
     // What has a number is declined in prose, so its number and its year tell it.

@@ -5,11 +5,11 @@ mod parts;
 
 use std::sync::LazyLock;
 
-use crate::case::Found;
-use crate::citation::{Citation, Kind, Span};
+use crate::case::PartialCitation;
+use crate::citation::{Citation, CitationKind, Span};
 use crate::table::Group;
 use crate::tail;
-use crate::text::Text;
+use crate::text::ScanText;
 
 static CODES: &str = include_str!("../data/russian.tsv");
 
@@ -27,7 +27,7 @@ static SPELLINGS: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(||
 
 /// What a word at the beginning of a citation announces.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Opens {
+enum CitationOpener {
     Part,
     Article,
     Law,
@@ -37,36 +37,36 @@ enum Opens {
 }
 
 /// Small letters; how many letters may follow; what it opens.
-const STEMS: [(&str, usize, Opens); 25] = [
-    ("подпункт", 3, Opens::Part),
-    ("подп", 0, Opens::Part),
-    ("пункт", 3, Opens::Part),
-    ("пп", 0, Opens::Part),
-    ("п", 0, Opens::Part),
-    ("част", 3, Opens::Part),
-    ("ч", 0, Opens::Part),
-    ("абзац", 3, Opens::Part),
-    ("абз", 0, Opens::Part),
-    ("стать", 3, Opens::Article),
-    ("статей", 0, Opens::Article),
-    ("ст", 0, Opens::Article),
-    ("федеральн", 3, Opens::Law),
-    ("закон", 3, Opens::Law),
-    ("фЗ", 0, Opens::Law),
-    ("постановлени", 3, Opens::Act),
-    ("определени", 3, Opens::Act),
-    ("решени", 3, Opens::Act),
-    ("приговор", 3, Opens::Act),
-    ("указ", 2, Opens::Act),
-    ("приказ", 3, Opens::Act),
-    ("распоряжени", 3, Opens::Act),
-    ("письм", 2, Opens::Act),
-    ("дел", 2, Opens::Docket),
-    ("там", 0, Opens::There),
+const STEMS: [(&str, usize, CitationOpener); 25] = [
+    ("подпункт", 3, CitationOpener::Part),
+    ("подп", 0, CitationOpener::Part),
+    ("пункт", 3, CitationOpener::Part),
+    ("пп", 0, CitationOpener::Part),
+    ("п", 0, CitationOpener::Part),
+    ("част", 3, CitationOpener::Part),
+    ("ч", 0, CitationOpener::Part),
+    ("абзац", 3, CitationOpener::Part),
+    ("абз", 0, CitationOpener::Part),
+    ("стать", 3, CitationOpener::Article),
+    ("статей", 0, CitationOpener::Article),
+    ("ст", 0, CitationOpener::Article),
+    ("федеральн", 3, CitationOpener::Law),
+    ("закон", 3, CitationOpener::Law),
+    ("фЗ", 0, CitationOpener::Law),
+    ("постановлени", 3, CitationOpener::Act),
+    ("определени", 3, CitationOpener::Act),
+    ("решени", 3, CitationOpener::Act),
+    ("приговор", 3, CitationOpener::Act),
+    ("указ", 2, CitationOpener::Act),
+    ("приказ", 3, CitationOpener::Act),
+    ("распоряжени", 3, CitationOpener::Act),
+    ("письм", 2, CitationOpener::Act),
+    ("дел", 2, CitationOpener::Docket),
+    ("там", 0, CitationOpener::There),
 ];
 
 /// The citation that begins with the word at `i`, or where that word ends.
-pub(crate) fn at<'t>(text: &Text<'t>, i: usize) -> Result<Found<'t>, usize> {
+pub(crate) fn at<'t>(text: &ScanText<'t>, i: usize) -> Result<PartialCitation<'t>, usize> {
     let end = parts::word(text, i);
     if end == i {
         return Err(i + 2);
@@ -75,17 +75,17 @@ pub(crate) fn at<'t>(text: &Text<'t>, i: usize) -> Result<Found<'t>, usize> {
         return Ok(docket(text, i, number));
     }
     let found = match opens(text.slice(i, end)) {
-        Some(Opens::Part | Opens::Article) => provision(text, i),
-        Some(Opens::Law) => law(text, i, end),
-        Some(Opens::Act) => act(text, i, end),
-        Some(Opens::Docket) => named_docket(text, i, end),
-        Some(Opens::There) => there(text, i, end),
+        Some(CitationOpener::Part | CitationOpener::Article) => provision(text, i),
+        Some(CitationOpener::Law) => law(text, i, end),
+        Some(CitationOpener::Act) => act(text, i, end),
+        Some(CitationOpener::Docket) => named_docket(text, i, end),
+        Some(CitationOpener::There) => there(text, i, end),
         None => None,
     };
     found.ok_or(end)
 }
 
-fn opens(word: &str) -> Option<Opens> {
+fn opens(word: &str) -> Option<CitationOpener> {
     // Most words begin with none of these letters.
     let first = word.as_bytes().get(1)?;
     let large = [0xa7, 0x90, 0x9f, 0xa1, 0xa4, 0x97, 0x94, 0x9e, 0xa3, 0xa0, 0xa2];
@@ -100,12 +100,12 @@ fn opens(word: &str) -> Option<Opens> {
     })
 }
 
-fn found<'t>(cite: Citation<'t>) -> Found<'t> {
-    Found { group: Group::Law, ..Found::plain(cite) }
+fn found<'t>(cite: Citation<'t>) -> PartialCitation<'t> {
+    PartialCitation { group: Group::Law, ..PartialCitation::plain(cite) }
 }
 
-fn docket<'t>(text: &Text<'t>, start: usize, number: Span) -> Found<'t> {
-    let mut cite = Citation::new(Kind::Docket, text.whole, start, number.end);
+fn docket<'t>(text: &ScanText<'t>, start: usize, number: Span) -> PartialCitation<'t> {
+    let mut cite = Citation::new(CitationKind::Docket, text.whole, start, number.end);
     let digits = text.slice(number.start, number.end);
     cite.number = Some(digits);
     cite.year = digits.rsplit_once('/').and_then(|it| it.1.get(..4)?.parse().ok());
@@ -113,12 +113,12 @@ fn docket<'t>(text: &Text<'t>, start: usize, number: Span) -> Found<'t> {
 }
 
 /// A docket whose letter was typed in Latin.
-pub(crate) fn latin_docket<'t>(text: &Text<'t>, i: usize) -> Option<Found<'t>> {
+pub(crate) fn latin_docket<'t>(text: &ScanText<'t>, i: usize) -> Option<PartialCitation<'t>> {
     parts::arbitration(text, i).map(|it| docket(text, i, it))
 }
 
 /// `дело № 2-1234/2021`
-fn named_docket<'t>(text: &Text<'t>, i: usize, end: usize) -> Option<Found<'t>> {
+fn named_docket<'t>(text: &ScanText<'t>, i: usize, end: usize) -> Option<PartialCitation<'t>> {
     let number = parts::numbered(text, text.skip(end))?;
     let shown = text.slice(number.start, number.end);
     (shown.contains(['/', '-']) && shown.contains(|it: char| it.is_ascii_digit()))
@@ -126,13 +126,13 @@ fn named_docket<'t>(text: &Text<'t>, i: usize, end: usize) -> Option<Found<'t>> 
 }
 
 /// `там же`
-fn there<'t>(text: &Text<'t>, i: usize, end: usize) -> Option<Found<'t>> {
+fn there<'t>(text: &ScanText<'t>, i: usize, end: usize) -> Option<PartialCitation<'t>> {
     let next = text.gap(end)?;
     let last = parts::word(text, next);
     if text.slice(next, last) != "же" {
         return None;
     }
-    let mut cite = Citation::new(Kind::Id, text.whole, i, last);
+    let mut cite = Citation::new(CitationKind::Id, text.whole, i, last);
     let mut tail = last;
     let comma = text.skip(last + usize::from(text.at(last) == b','));
     if let Some((start, stop)) = parts::page(text, comma) {
@@ -140,21 +140,21 @@ fn there<'t>(text: &Text<'t>, i: usize, end: usize) -> Option<Found<'t>> {
         tail = stop;
     }
     cite.full_span.end = tail;
-    Some(Found { tail, ..found(cite) })
+    Some(PartialCitation { tail, ..found(cite) })
 }
 
 /// `п. 2 ст. 432 ГК РФ`: parts, an article, and whose they are.
-fn provision<'t>(text: &Text<'t>, i: usize) -> Option<Found<'t>> {
+fn provision<'t>(text: &ScanText<'t>, i: usize) -> Option<PartialCitation<'t>> {
     let (mut at, mut article, mut parts_end) = (i, None, i);
     for _ in 0..6 {
         let end = parts::word(text, at);
         let Some(opened) = opens(text.slice(at, end)) else { break };
-        if !matches!(opened, Opens::Part | Opens::Article) {
+        if !matches!(opened, CitationOpener::Part | CitationOpener::Article) {
             break;
         }
-        let from = parts::label_end(text, end, opened == Opens::Article);
+        let from = parts::label_end(text, end, opened == CitationOpener::Article);
         let numbers = parts::numbers(text, from)?;
-        if opened == Opens::Article {
+        if opened == CitationOpener::Article {
             article = Some(numbers);
             at = text.skip(numbers.end);
             break;
@@ -178,37 +178,37 @@ fn provision<'t>(text: &Text<'t>, i: usize) -> Option<Found<'t>> {
         end = close;
     }
     cite.full_span.end = end;
-    Some(Found { tail, ..found(cite) })
+    Some(PartialCitation { tail, ..found(cite) })
 }
 
-fn of_article<'t>(text: &Text<'t>, i: usize, article: Span, at: usize) -> Citation<'t> {
+fn of_article<'t>(text: &ScanText<'t>, i: usize, article: Span, at: usize) -> Citation<'t> {
     let section = text.slice(article.start, article.end);
     if let Some((end, name)) = code(text, at) {
-        let mut cite = Citation::new(Kind::Statute, text.whole, i, end);
+        let mut cite = Citation::new(CitationKind::Statute, text.whole, i, end);
         cite.reporter = Some(text.slice(at, end));
         cite.edition = Some(name);
         cite.section = Some(section);
         return cite;
     }
     let word = parts::word(text, at);
-    if opens(text.slice(at, word)) == Some(Opens::Law)
+    if opens(text.slice(at, word)) == Some(CitationOpener::Law)
         && let Some(law) = law(text, at, word)
     {
-        let mut cite = Citation::new(Kind::Statute, text.whole, i, law.cite.span.end);
+        let mut cite = Citation::new(CitationKind::Statute, text.whole, i, law.cite.span.end);
         cite.section = Some(section);
         (cite.reporter, cite.edition) = (law.cite.reporter, law.cite.edition);
         (cite.number, cite.date, cite.year) = (law.cite.number, law.cite.date, law.cite.year);
         cite.title = law.cite.title;
         return cite;
     }
-    let mut cite = Citation::new(Kind::Section, text.whole, i, article.end);
+    let mut cite = Citation::new(CitationKind::Section, text.whole, i, article.end);
     cite.section = Some(section);
     cite
 }
 
-fn part_of_act<'t>(text: &Text<'t>, i: usize, at: usize) -> Option<Citation<'t>> {
+fn part_of_act<'t>(text: &ScanText<'t>, i: usize, at: usize) -> Option<Citation<'t>> {
     let end = parts::word(text, at);
-    (opens(text.slice(at, end)) == Some(Opens::Act)).then_some(())?;
+    (opens(text.slice(at, end)) == Some(CitationOpener::Act)).then_some(())?;
     let inner = act(text, at, end)?.cite;
     let mut cite = Citation::new(inner.kind, text.whole, i, inner.span.end);
     (cite.reporter, cite.court) = (inner.reporter, inner.court);
@@ -217,7 +217,7 @@ fn part_of_act<'t>(text: &Text<'t>, i: usize, at: usize) -> Option<Citation<'t>>
 }
 
 /// The code that begins there: where it ends, and what it is called.
-fn code(text: &Text<'_>, at: usize) -> Option<(usize, &'static str)> {
+fn code(text: &ScanText<'_>, at: usize) -> Option<(usize, &'static str)> {
     SPELLINGS.iter().find_map(|(spelling, name)| {
         let end = at + spelling.len();
         (text.has(at, spelling) && parts::word(text, end) == end).then_some((end, *name))
@@ -225,7 +225,7 @@ fn code(text: &Text<'_>, at: usize) -> Option<(usize, &'static str)> {
 }
 
 /// `Федеральный закон от 26.10.2002 № 127-ФЗ «О …»`, `Закон РФ «О …»`
-fn law<'t>(text: &Text<'t>, i: usize, end: usize) -> Option<Found<'t>> {
+fn law<'t>(text: &ScanText<'t>, i: usize, end: usize) -> Option<PartialCitation<'t>> {
     let mut named = end;
     let first = text.slice(i, end);
     if parts::same_beginning(first, "федеральн").is_some() {
@@ -250,7 +250,7 @@ fn law<'t>(text: &Text<'t>, i: usize, end: usize) -> Option<Found<'t>> {
     if number.is_none() && title.is_none() {
         return None;
     }
-    let mut cite = Citation::new(Kind::Statute, text.whole, i, last);
+    let mut cite = Citation::new(CitationKind::Statute, text.whole, i, last);
     cite.reporter = Some(text.slice(i, named));
     cite.edition = federal.then_some("Федеральный закон");
     cite.number = number.map(|it| text.slice(it.start, it.end));
@@ -261,7 +261,7 @@ fn law<'t>(text: &Text<'t>, i: usize, end: usize) -> Option<Found<'t>> {
 }
 
 /// `Постановление Пленума Верховного Суда РФ от 23.06.2015 № 25`
-fn act<'t>(text: &Text<'t>, i: usize, end: usize) -> Option<Found<'t>> {
+fn act<'t>(text: &ScanText<'t>, i: usize, end: usize) -> Option<PartialCitation<'t>> {
     let (issuer, dated) = parts::issuer(text, end)?;
     let after = text.skip(dated.end);
     let number = parts::numbered(text, after);
@@ -282,7 +282,7 @@ fn act<'t>(text: &Text<'t>, i: usize, end: usize) -> Option<Found<'t>> {
     if number.is_none() && (ruled || (court.is_none() && !named.contains("суда"))) {
         return None;
     }
-    let kind = if ruled { Kind::Regulation } else { Kind::Decision };
+    let kind = if ruled { CitationKind::Regulation } else { CitationKind::Decision };
     let mut cite = Citation::new(kind, text.whole, i, last);
     cite.reporter = Some(named);
     cite.court = court.filter(|_| !ruled);

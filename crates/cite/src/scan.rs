@@ -1,27 +1,27 @@
 //! One pass over the text. What a citation may begin with is decided by the first byte of each
 //! word; what stands around it is read at once, so that the next one knows where to stop.
 
-use crate::case::{self, Found};
-use crate::citation::{Citation, Kind};
+use crate::case::{self, PartialCitation};
+use crate::citation::{Citation, CitationKind};
 use crate::law;
-use crate::name::{self, Want};
+use crate::name::{self, NameUse};
 use crate::russian;
 use crate::short;
 use crate::table::{self, Group, TABLE};
 use crate::tail;
-use crate::text::Text;
+use crate::text::ScanText;
 
 /// Digits of a number that may be a volume.
 const VOLUME_MAX: usize = 5;
 
 pub(crate) struct Scan<'t> {
-    pub(crate) found: Vec<Found<'t>>,
+    pub(crate) found: Vec<PartialCitation<'t>>,
     /// Where `at` or `p.` stands before something like a page.
     pub(crate) pages: Vec<usize>,
     hits: Vec<(usize, u32)>,
 }
 
-pub(crate) fn scan<'t>(text: &Text<'t>) -> Scan<'t> {
+pub(crate) fn scan<'t>(text: &ScanText<'t>) -> Scan<'t> {
     let mut scan = Scan { found: Vec::new(), pages: Vec::new(), hits: Vec::new() };
     let mut i = 0;
     while i < text.len() {
@@ -46,7 +46,7 @@ impl<'t> Scan<'t> {
         self.found.last().map_or(0, |it| it.tail)
     }
 
-    fn number(&mut self, text: &Text<'t>, i: usize) -> usize {
+    fn number(&mut self, text: &ScanText<'t>, i: usize) -> usize {
         let mut end = i + 1;
         while text.at(end).is_ascii_digit() {
             end += 1;
@@ -59,7 +59,7 @@ impl<'t> Scan<'t> {
         word_end(text, end)
     }
 
-    fn capital(&mut self, text: &Text<'t>, i: usize) -> usize {
+    fn capital(&mut self, text: &ScanText<'t>, i: usize) -> usize {
         let found = match text.at(i) {
             b'I' => short::id(text, i),
             b'S' => short::supra(text, i, self.floor()),
@@ -83,7 +83,7 @@ impl<'t> Scan<'t> {
         word_end(text, i + 1)
     }
 
-    fn small(&mut self, text: &Text<'t>, i: usize, byte: u8) -> usize {
+    fn small(&mut self, text: &ScanText<'t>, i: usize, byte: u8) -> usize {
         match byte {
             b'i' => {
                 if let Some(found) = short::id(text, i) {
@@ -102,7 +102,7 @@ impl<'t> Scan<'t> {
         word_end(text, i + 1)
     }
 
-    fn blank(&mut self, text: &Text<'t>, i: usize) -> usize {
+    fn blank(&mut self, text: &ScanText<'t>, i: usize) -> usize {
         let lone = text.at(i) == b'-' && text.blank(i + 1) > 0 && text.before(i) == b' ';
         let Some(end) = case::blank_page(text, i).or(lone.then_some(i + 1)) else {
             return i + 1;
@@ -113,12 +113,12 @@ impl<'t> Scan<'t> {
         }
     }
 
-    fn section(&mut self, text: &Text<'t>, i: usize) -> usize {
+    fn section(&mut self, text: &ScanText<'t>, i: usize) -> usize {
         let found = law::lone_sign(text, i, self.floor());
         self.take(text, found)
     }
 
-    fn russian(&mut self, text: &Text<'t>, i: usize) -> usize {
+    fn russian(&mut self, text: &ScanText<'t>, i: usize) -> usize {
         match russian::at(text, i) {
             Ok(found) => self.add(found),
             Err(next) => next,
@@ -126,40 +126,40 @@ impl<'t> Scan<'t> {
     }
 
     /// Keeps a short form, of which the pin cite is no citation of its own.
-    fn refer(&mut self, found: Found<'t>) -> usize {
+    fn refer(&mut self, found: PartialCitation<'t>) -> usize {
         let next = found.tail;
         self.found.push(found);
         next
     }
 
-    fn add(&mut self, found: Found<'t>) -> usize {
+    fn add(&mut self, found: PartialCitation<'t>) -> usize {
         let next = found.cite.span.end;
         self.found.push(found);
         next
     }
 
     /// Reads what stands around a citation and keeps it.
-    fn take(&mut self, text: &Text<'t>, mut found: Found<'t>) -> usize {
+    fn take(&mut self, text: &ScanText<'t>, mut found: PartialCitation<'t>) -> usize {
         if found.group == Group::Law {
             law::surroundings(text, &mut found);
             return self.add(found);
         }
         after(text, &mut found);
-        if found.cite.kind == Kind::Journal {
+        if found.cite.kind == CitationKind::Journal {
             return self.add(found);
         }
         // `Able, supra, 1 U.S. at 2` is one citation.
         let start = found.cite.span.start;
         if let Some(last) = self.found.last()
-            && last.cite.kind == Kind::Supra
+            && last.cite.kind == CitationKind::Supra
             && joins(text, last.tail, start)
         {
             self.found.pop();
         }
         if !self.parallel(text, &mut found) {
             let floor = self.floor();
-            if let Some(name) = name::before(text, start, floor, Want::Case) {
-                let short = found.cite.kind == Kind::ShortCase;
+            if let Some(name) = name::before(text, start, floor, NameUse::Case) {
+                let short = found.cite.kind == CitationKind::ShortCase;
                 name.tell(text, &mut found.cite, short);
                 if let Some(dated) = name.dated {
                     found.cite.year = found.cite.year.or(Some(dated.year));
@@ -171,10 +171,10 @@ impl<'t> Scan<'t> {
     }
 
     /// Whether the citation before this one is of the same decision; then it has its name.
-    fn parallel(&mut self, text: &Text<'t>, found: &mut Found<'t>) -> bool {
+    fn parallel(&mut self, text: &ScanText<'t>, found: &mut PartialCitation<'t>) -> bool {
         let place = self.found.len();
         let Some(last) = self.found.last() else { return false };
-        let case = |it: &Citation<'_>| it.is_full_case() || it.kind == Kind::ShortCase;
+        let case = |it: &Citation<'_>| it.is_full_case() || it.kind == CitationKind::ShortCase;
         let michigan = last.cite.reporter.is_some_and(|it| it.starts_with("Mich"));
         let start = found.cite.span.start;
         let near = joins(text, last.tail, start)
@@ -194,15 +194,15 @@ impl<'t> Scan<'t> {
     }
 }
 
-impl Found<'_> {
+impl PartialCitation<'_> {
     /// Whether its date has not been closed by brackets, so that more of the same may follow.
-    fn open(&self, text: &Text<'_>) -> bool {
+    fn open(&self, text: &ScanText<'_>) -> bool {
         self.tail == 0 || !matches!(text.before(self.tail), b')') || self.cite.span.end == self.tail
     }
 }
 
 /// Whether only a comma, blank or an opening bracket stands between two places.
-fn joins(text: &Text<'_>, from: usize, to: usize) -> bool {
+fn joins(text: &ScanText<'_>, from: usize, to: usize) -> bool {
     if to < from || to - from > 24 {
         return false;
     }
@@ -217,10 +217,10 @@ fn joins(text: &Text<'_>, from: usize, to: usize) -> bool {
 }
 
 /// The pin cite, the court and the date, and the explanation of a case or an article.
-fn after<'t>(text: &Text<'t>, found: &mut Found<'t>) {
+fn after<'t>(text: &ScanText<'t>, found: &mut PartialCitation<'t>) {
     let cite = &mut found.cite;
     let mut end = cite.span.end;
-    if cite.kind == Kind::ShortCase {
+    if cite.kind == CitationKind::ShortCase {
         // The page of a short form is its pin cite.
         let start = cite.page.map_or(end, |it| end - it.len());
         let pin = tail::pages(text, start, start).unwrap_or(crate::Span::new(start, end));
@@ -232,7 +232,7 @@ fn after<'t>(text: &Text<'t>, found: &mut Found<'t>) {
     }
     let open = text.skip(end);
     if let Some(dated) = tail::dated(text, open) {
-        if cite.kind != Kind::ShortCase {
+        if cite.kind != CitationKind::ShortCase {
             cite.year = Some(dated.year);
             cite.court = dated.court;
             cite.date = dated.date.map(|it| text.slice(it.start, it.end));
@@ -249,7 +249,7 @@ fn after<'t>(text: &Text<'t>, found: &mut Found<'t>) {
 
 /// What only the whole list tells: dates at the end of parallel citations, the edition that the
 /// date allows, the court that the edition allows.
-pub(crate) fn settle(found: &mut [Found<'_>]) {
+pub(crate) fn settle(found: &mut [PartialCitation<'_>]) {
     let mut next: Option<(Option<u16>, Option<&'static str>, usize)> = None;
     for place in (0..found.len()).rev() {
         let Some(it) = found.get_mut(place) else { continue };
@@ -279,7 +279,7 @@ pub(crate) fn settle(found: &mut [Found<'_>]) {
 
 /// After the rest of a word or a number.
 #[inline]
-fn word_end(text: &Text<'_>, i: usize) -> usize {
+fn word_end(text: &ScanText<'_>, i: usize) -> usize {
     let mut end = i;
     while text.at(end).is_ascii_alphanumeric() {
         end += 1;

@@ -1,13 +1,13 @@
 //! `Id.`, `Ibid.` and `supra`.
 
-use crate::case::Found;
-use crate::citation::{Citation, Kind};
+use crate::case::PartialCitation;
+use crate::citation::{Citation, CitationKind};
 use crate::name;
 use crate::tail;
-use crate::text::Text;
+use crate::text::ScanText;
 
 /// `Id.` or `Ibid.` at the beginning of a word.
-pub(crate) fn id<'t>(text: &Text<'t>, i: usize) -> Option<Found<'t>> {
+pub(crate) fn id<'t>(text: &ScanText<'t>, i: usize) -> Option<PartialCitation<'t>> {
     let end = match text.at(i + 1) {
         b'd' if text.at(i + 2) == b'.' => i + 3,
         b'b' if text.has(i + 1, "bid.") => i + 5,
@@ -16,18 +16,22 @@ pub(crate) fn id<'t>(text: &Text<'t>, i: usize) -> Option<Found<'t>> {
     if !free(text, i) || !text.ends(end) {
         return None;
     }
-    let mut found = Found::plain(Citation::new(Kind::Id, text.whole, i, end));
+    let mut found = PartialCitation::plain(Citation::new(CitationKind::Id, text.whole, i, end));
     after(text, &mut found);
     Some(found)
 }
 
 /// `supra` at the beginning of a word.
-pub(crate) fn supra<'t>(text: &Text<'t>, i: usize, floor: usize) -> Option<Found<'t>> {
+pub(crate) fn supra<'t>(
+    text: &ScanText<'t>,
+    i: usize,
+    floor: usize,
+) -> Option<PartialCitation<'t>> {
     let end = i + 5;
     if !text.has(i + 1, "upra") || !text.ends(end) || !free(text, i) {
         return None;
     }
-    let mut found = Found::plain(Citation::new(Kind::Supra, text.whole, i, end));
+    let mut found = PartialCitation::plain(Citation::new(CitationKind::Supra, text.whole, i, end));
     after(text, &mut found);
     let mut before = text.skip_back(i, floor);
     // A volume may stand between the name and the word.
@@ -39,22 +43,22 @@ pub(crate) fn supra<'t>(text: &Text<'t>, i: usize, floor: usize) -> Option<Found
         found.cite.volume = Some(text.slice(start, before));
         before = start;
     }
-    if let Some(name) = name::before(text, before, floor, name::Want::Antecedent) {
+    if let Some(name) = name::before(text, before, floor, name::NameUse::Antecedent) {
         name.tell(text, &mut found.cite, true);
     }
     Some(found)
 }
 
 /// Whether a word may begin here: not in an address and not after an apostrophe or a hyphen.
-fn free(text: &Text<'_>, i: usize) -> bool {
+fn free(text: &ScanText<'_>, i: usize) -> bool {
     !matches!(text.before(i), b'.' | b'@' | b'/' | b'-' | b'_' | b'\'' | b'&')
 }
 
 /// The pin cite and the explanation.
-fn after<'t>(text: &Text<'t>, found: &mut Found<'t>) {
+fn after<'t>(text: &ScanText<'t>, found: &mut PartialCitation<'t>) {
     let cite = &mut found.cite;
     let mut end = cite.span.end;
-    let from = end + usize::from(cite.kind == Kind::Supra && text.at(end) == b'.');
+    let from = end + usize::from(cite.kind == CitationKind::Supra && text.at(end) == b'.');
     if let Some(pin) = tail::pin(text, end).filter(|it| follows(text, from, it.start)) {
         cite.pin_cite = Some(text.slice(pin.start, pin.end));
         end = pin.end;
@@ -67,6 +71,6 @@ fn after<'t>(text: &Text<'t>, found: &mut Found<'t>) {
     cite.full_span.end = end;
 }
 
-fn follows(text: &Text<'_>, from: usize, start: usize) -> bool {
+fn follows(text: &ScanText<'_>, from: usize, start: usize) -> bool {
     start <= from + 2 || text.skip(from + usize::from(text.at(from) == b',')) == start
 }

@@ -77,7 +77,7 @@ impl Candidate {
     }
 }
 
-pub(crate) struct Table {
+pub(crate) struct ReporterTable {
     /// Everything, for what follows a number.
     pub(crate) all: Trie,
     /// What a citation may begin with.
@@ -85,13 +85,13 @@ pub(crate) struct Table {
     spellings: Vec<Vec<Candidate>>,
 }
 
-impl Table {
+impl ReporterTable {
     pub(crate) fn candidates(&self, spelling: u32) -> &[Candidate] {
         self.spellings.get(spelling as usize).map_or(&[], Vec::as_slice)
     }
 }
 
-pub(crate) static TABLE: LazyLock<Table> = LazyLock::new(load);
+pub(crate) static TABLE: LazyLock<ReporterTable> = LazyLock::new(load);
 
 /// The edition meant, if the exact spellings, then the year, leave one.
 pub(crate) fn choose(
@@ -112,7 +112,7 @@ pub(crate) fn choose(
     left.all(|it| it.edition.name == first.edition.name).then_some(first.edition)
 }
 
-fn load() -> Table {
+fn load() -> ReporterTable {
     let mut spellings: HashMap<String, Vec<Candidate>> = HashMap::new();
     for (file, group) in FILES {
         for line in file.lines().filter(|it| !it.starts_with('#')) {
@@ -148,7 +148,7 @@ fn add(spellings: &mut HashMap<String, Vec<Candidate>>, key: String, candidate: 
     }
 }
 
-fn build(spellings: HashMap<String, Vec<Candidate>>) -> Table {
+fn build(spellings: HashMap<String, Vec<Candidate>>) -> ReporterTable {
     let mut sorted: Vec<(String, Vec<Candidate>)> = spellings.into_iter().collect();
     sorted.sort_by(|left, right| left.0.cmp(&right.0));
     let opens = |candidates: &[Candidate], key: &str| {
@@ -165,7 +165,7 @@ fn build(spellings: HashMap<String, Vec<Candidate>>) -> Table {
     };
     let all = Trie::build(&keys(&|_, _| true));
     let openers = Trie::build(&keys(&opens));
-    Table { all, openers, spellings: sorted.into_iter().map(|(_, it)| it).collect() }
+    ReporterTable { all, openers, spellings: sorted.into_iter().map(|(_, it)| it).collect() }
 }
 
 /// The keys of a name: blanks only between letters or digits, with and without stops where it
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn the_year_decides_between_editions_of_one_name() {
         let mut hits = Vec::new();
-        let text = crate::text::Text::new("P.R. ");
+        let text = crate::text::ScanText::new("P.R. ");
         TABLE.all.walk(&text, 0, &mut hits);
         let candidates = TABLE.candidates(hits.last().unwrap().1);
         assert!(candidates.len() > 1);

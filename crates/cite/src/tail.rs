@@ -2,7 +2,7 @@
 
 use crate::citation::Span;
 use crate::table;
-use crate::text::Text;
+use crate::text::ScanText;
 
 /// Longest brackets that are read for a court and a date, and for an explanation.
 const DATED_MAX: usize = 160;
@@ -11,7 +11,7 @@ const EXPLAINED_MAX: usize = 2_000;
 const PINS_MAX: usize = 24;
 
 /// A pin cite and whatever stands before its first page: `, at 31-32, n. 6`.
-pub(crate) fn pin(text: &Text<'_>, i: usize) -> Option<Span> {
+pub(crate) fn pin(text: &ScanText<'_>, i: usize) -> Option<Span> {
     let mut at = i;
     if text.at(at) == b',' {
         at += 1;
@@ -25,7 +25,7 @@ pub(crate) fn pin(text: &Text<'_>, i: usize) -> Option<Span> {
 }
 
 /// Pages from `at` on, in a list that ends where a sentence, a bracket or a clause may end.
-pub(crate) fn pages(text: &Text<'_>, start: usize, at: usize) -> Option<Span> {
+pub(crate) fn pages(text: &ScanText<'_>, start: usize, at: usize) -> Option<Span> {
     let (mut at, mut good) = (at, None);
     for _ in 0..PINS_MAX {
         let Some(end) = one(text, at) else { break };
@@ -48,7 +48,7 @@ pub(crate) fn pages(text: &Text<'_>, start: usize, at: usize) -> Option<Span> {
     good
 }
 
-fn closes(text: &Text<'_>, end: usize) -> bool {
+fn closes(text: &ScanText<'_>, end: usize) -> bool {
     match text.at(end) {
         b',' | b'.' | b';' | b')' | b']' | b'\\' | b'(' | b'[' | b':' => true,
         _ if end >= text.len() => true,
@@ -62,7 +62,7 @@ fn closes(text: &Text<'_>, end: usize) -> bool {
     }
 }
 
-fn one(text: &Text<'_>, at: usize) -> Option<usize> {
+fn one(text: &ScanText<'_>, at: usize) -> Option<usize> {
     let section = text.has(at, "\u{a7}");
     let at = labelled(text, at).map_or(at, |it| text.skip(it));
     let mut end = number(text, at)?;
@@ -80,7 +80,7 @@ fn one(text: &Text<'_>, at: usize) -> Option<usize> {
 }
 
 /// After the word or sign that says what is counted.
-fn labelled(text: &Text<'_>, at: usize) -> Option<usize> {
+fn labelled(text: &ScanText<'_>, at: usize) -> Option<usize> {
     let from = if text.at(at) == b'&' { text.skip(at + 1) } else { at };
     match text.at(from) {
         b'n' | b'f' | b'p' => {
@@ -101,7 +101,7 @@ fn labelled(text: &Text<'_>, at: usize) -> Option<usize> {
 }
 
 /// `12`, `*12`, `12-13`, `44:3-9`.
-fn number(text: &Text<'_>, at: usize) -> Option<usize> {
+fn number(text: &ScanText<'_>, at: usize) -> Option<usize> {
     let at = if text.at(at) == b'*' { at + 1 } else { at };
     let mut end = text.digits(at, 9)?;
     if text.at(end) == b':'
@@ -127,7 +127,7 @@ fn number(text: &Text<'_>, at: usize) -> Option<usize> {
 
 /// What brackets with a year say.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Dated {
+pub(crate) struct DateParenthetical {
     pub(crate) end: usize,
     pub(crate) court: Option<&'static str>,
     pub(crate) date: Option<Span>,
@@ -137,7 +137,7 @@ pub(crate) struct Dated {
 }
 
 /// Brackets that end with a year, the first of which is at `i`.
-pub(crate) fn dated(text: &Text<'_>, i: usize) -> Option<Dated> {
+pub(crate) fn dated(text: &ScanText<'_>, i: usize) -> Option<DateParenthetical> {
     if !matches!(text.at(i), b'(' | b'[') {
         return None;
     }
@@ -148,7 +148,7 @@ pub(crate) fn dated(text: &Text<'_>, i: usize) -> Option<Dated> {
 }
 
 /// A court, perhaps a month and a day, and a year, between two places.
-fn within(text: &Text<'_>, start: usize, end: usize) -> Option<Dated> {
+fn within(text: &ScanText<'_>, start: usize, end: usize) -> Option<DateParenthetical> {
     // A range such as 1997-98 counts as its first year.
     let dash = end.checked_sub(3).filter(|it| {
         *it >= start + 4 && text.at(*it) == b'-' && text.digits(it + 1, 2) == Some(end)
@@ -185,11 +185,11 @@ fn within(text: &Text<'_>, start: usize, end: usize) -> Option<Dated> {
         return None;
     }
     let court = named.and_then(|it| table::court(text.slice(it.start, it.end)));
-    Some(Dated { end, court, date, year, named })
+    Some(DateParenthetical { end, court, date, year, named })
 }
 
 /// Where the month begins that ends there.
-fn month(text: &Text<'_>, end: usize, floor: usize) -> Option<usize> {
+fn month(text: &ScanText<'_>, end: usize, floor: usize) -> Option<usize> {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let mut start = end;
@@ -203,7 +203,11 @@ fn month(text: &Text<'_>, end: usize, floor: usize) -> Option<usize> {
 }
 
 /// The date before a citation, as California writes it: the brackets that end at `end`.
-pub(crate) fn dated_before(text: &Text<'_>, end: usize, floor: usize) -> Option<(usize, Dated)> {
+pub(crate) fn dated_before(
+    text: &ScanText<'_>,
+    end: usize,
+    floor: usize,
+) -> Option<(usize, DateParenthetical)> {
     if end == 0 || text.before(end) != b')' {
         return None;
     }
@@ -217,7 +221,7 @@ pub(crate) fn dated_before(text: &Text<'_>, end: usize, floor: usize) -> Option<
 }
 
 /// An explanation in brackets, after blank; without its brackets, and where it ends.
-pub(crate) fn explained(text: &Text<'_>, i: usize) -> Option<(Span, usize)> {
+pub(crate) fn explained(text: &ScanText<'_>, i: usize) -> Option<(Span, usize)> {
     let open = text.skip(i);
     if text.at(open) != b'(' || open - i > 2 {
         return None;
@@ -233,7 +237,7 @@ mod tests {
 
     #[track_caller]
     fn check(after: &str, expected: Option<&str>) {
-        let text = Text::new(after);
+        let text = ScanText::new(after);
         let found = pin(&text, 0).map(|it| text.slice(it.start, it.end));
         assert_eq!(found, expected, "{after}");
     }
@@ -262,13 +266,13 @@ mod tests {
             ("(1997-98)", None, 1997, None),
             ("( 2d Cir. 1977)", Some("ca2"), 1977, None),
         ] {
-            let text = Text::new(brackets);
+            let text = ScanText::new(brackets);
             let found = dated(&text, 0).unwrap();
             let day = found.date.map(|it| text.slice(it.start, it.end));
             assert_eq!((found.court, found.year, day), (court, year, date), "{brackets}");
         }
         for brackets in ["(discussing abc)", "(", "(19)", "(1981", "(12345)", "(5000)"] {
-            assert!(dated(&Text::new(brackets), 0).is_none(), "{brackets}");
+            assert!(dated(&ScanText::new(brackets), 0).is_none(), "{brackets}");
         }
     }
 }

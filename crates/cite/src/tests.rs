@@ -5,8 +5,8 @@ mod rows;
 
 use proptest::prelude::*;
 
-use crate::text::Text;
-use crate::{CharPositions, Citation, Kind, Span, find, resolve};
+use crate::text::ScanText;
+use crate::{CharPositions, Citation, CitationKind, Span, find, resolve};
 
 const PIECES: [&str; 40] = [
     "Able v. Baker, ",
@@ -143,7 +143,7 @@ proptest! {
 fn joining_texts_finds_the_same() {
     let rows: Vec<(String, serde_json::Value)> =
         serde_json::from_str(include_str!("../tests/citations.json")).unwrap();
-    let seen = |text: &str, shift: usize| -> Vec<(Kind, usize, String)> {
+    let seen = |text: &str, shift: usize| -> Vec<(CitationKind, usize, String)> {
         let list = find(text);
         list.iter().map(|it| (it.kind, it.span.start + shift, it.text.to_owned())).collect()
     };
@@ -161,7 +161,7 @@ fn joining_texts_finds_the_same() {
 /// Steps for so many repetitions of a piece after a beginning.
 fn steps(beginning: &str, piece: &str, times: usize) -> (u64, usize) {
     let whole = beginning.to_owned() + &piece.repeat(times);
-    let text = Text::new(&whole);
+    let text = ScanText::new(&whole);
     let found = crate::search(&text, &[]);
     let resolved = resolve(&found);
     assert_eq!(resolved.source_of.len(), found.len());

@@ -4,14 +4,14 @@
 /// No recogniser looks across more blank than this.
 const BLANK_MAX: usize = 64;
 
-pub(crate) struct Text<'t> {
+pub(crate) struct ScanText<'t> {
     pub(crate) whole: &'t str,
     bytes: &'t [u8],
     #[cfg(test)]
     steps: std::cell::Cell<u64>,
 }
 
-impl<'t> Text<'t> {
+impl<'t> ScanText<'t> {
     pub(crate) fn new(whole: &'t str) -> Self {
         Self {
             whole,

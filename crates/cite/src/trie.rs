@@ -1,7 +1,7 @@
 //! The names of publications as a tree of bytes, walked along a text in one pass. Blank and
 //! apostrophes of the text are evened out on the way; the depth of the tree bounds the walk.
 
-use crate::text::Text;
+use crate::text::ScanText;
 
 struct Node {
     /// Where its edges begin in the list of edges, and how many there are.
@@ -69,7 +69,7 @@ impl Trie {
     }
 
     /// Puts where each name that begins at `i` ends, and its row, shortest first.
-    pub(crate) fn walk(&self, text: &Text<'_>, i: usize, ends: &mut Vec<(usize, u32)>) {
+    pub(crate) fn walk(&self, text: &ScanText<'_>, i: usize, ends: &mut Vec<(usize, u32)>) {
         ends.clear();
         let (mut node, mut at, mut last) = (0, i, b' ');
         loop {

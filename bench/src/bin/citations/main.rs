@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use cite::{CharPositions, Kind};
+use cite::{CharPositions, CitationKind};
 use corpus::Corpus;
 use cpu_time::ThreadTime;
 use serde::Deserialize;
@@ -128,16 +128,16 @@ fn compare(texts: &[String], theirs: &[Vec<(String, usize)>]) -> (usize, usize, 
 }
 
 /// The class that eyecite has for a kind.
-fn kind(kind: Kind) -> &'static str {
+fn kind(kind: CitationKind) -> &'static str {
     match kind {
-        Kind::FullCase | Kind::PublicDomain => "FullCaseCitation",
-        Kind::ShortCase => "ShortCaseCitation",
-        Kind::Id => "IdCitation",
-        Kind::Supra => "SupraCitation",
-        Kind::Reference => "ReferenceCitation",
-        Kind::Statute | Kind::Regulation => "FullLawCitation",
-        Kind::Journal => "FullJournalCitation",
-        Kind::Section | Kind::Decision | Kind::Docket => "UnknownCitation",
+        CitationKind::FullCase | CitationKind::PublicDomain => "FullCaseCitation",
+        CitationKind::ShortCase => "ShortCaseCitation",
+        CitationKind::Id => "IdCitation",
+        CitationKind::Supra => "SupraCitation",
+        CitationKind::Reference => "ReferenceCitation",
+        CitationKind::Statute | CitationKind::Regulation => "FullLawCitation",
+        CitationKind::Journal => "FullJournalCitation",
+        CitationKind::Section | CitationKind::Decision | CitationKind::Docket => "UnknownCitation",
     }
 }
 

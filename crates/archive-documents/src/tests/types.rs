@@ -56,7 +56,7 @@ async fn judge(name: &str, bytes: &[u8]) -> Result<String, (String, String)> {
     let world = World::new(&db).await;
     let received = world.receive("user:1", name, bytes).await;
     let judged = match &received {
-        Ok(receipt) => Ok(receipt.kind().mime().to_owned()),
+        Ok(receipt) => Ok(receipt.kind().media_type().to_owned()),
         Err(fault) => Err((fault.code().to_owned(), fault.message().to_owned())),
     };
     // Refused or not, nothing stays of what was never kept.

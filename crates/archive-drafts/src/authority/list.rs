@@ -1,7 +1,7 @@
 //! The further sections of a law that are cited in one breath: `28 U.S.C. §§ 1331 and 1343`. The
 //! first is a citation of its own; the others are read here from the words after it.
 
-use cite::{Citation, Kind, Span};
+use cite::{Citation, CitationKind, Span};
 
 /// Sections of one list that are read after the first.
 const SECTIONS_MAX: usize = 12;
@@ -11,10 +11,10 @@ const SECTION_BYTES: usize = 24;
 /// Where the other sections stand.
 pub(super) fn further(text: &str, cite: &Citation<'_>) -> Vec<Span> {
     let mut list = Vec::new();
-    let listed = matches!(cite.kind, Kind::Statute | Kind::Regulation)
+    let listed = matches!(cite.kind, CitationKind::Statute | CitationKind::Regulation)
         && cite.section.is_some()
         && (cite.text.contains("§§") || cite.text.contains("sections"));
-    let rule = cite.kind == Kind::Statute
+    let rule = cite.kind == CitationKind::Statute
         && cite.edition.is_some_and(|it| it.starts_with("Fed. R.") || matches!(it, "MCR" | "MCL"));
     if !(listed || rule) {
         return list;

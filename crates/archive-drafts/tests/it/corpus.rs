@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use archive_drafts::{Choice, Mode};
-use archive_entities::testing::{Dice, Truth};
-use archive_extract::{Attachment, Document, Limits, NoOcr, Ocr};
+use archive_drafts::{DraftMode, DraftOptions};
+use archive_entities::testing::{CorpusRng, ExpectedFacts};
+use archive_extract::{Attachment, Document, NoOcr, Ocr, ReadLimits};
 use archive_text::PageText;
 
 use crate::facts::{self, Scores};
-use crate::files::{self, Form};
+use crate::files::{self, FileForm};
 use crate::{fresh, proof};
 
 /// The pages of a file and of what is attached to it, numbered from one.
@@ -25,41 +25,41 @@ pub(crate) fn pages(document: &Document) -> Vec<(String, String)> {
     out
 }
 
-pub(crate) struct Case {
+pub(crate) struct CorpusCase {
     pub(crate) name: String,
-    pub(crate) form: Form,
+    pub(crate) form: FileForm,
     pub(crate) bytes: Vec<u8>,
-    pub(crate) truth: Truth,
+    pub(crate) truth: ExpectedFacts,
 }
 
-fn cases(documents: Vec<(String, Vec<String>, Truth)>) -> Vec<Case> {
+fn cases(documents: Vec<(String, Vec<String>, ExpectedFacts)>) -> Vec<CorpusCase> {
     let mut list = Vec::new();
     for (place, (name, pages, mut truth)) in documents.into_iter().enumerate() {
         let ascii = pages.iter().all(|it| it.chars().all(|it| (it as u32) < 0x250));
-        let form = Form::of(place, ascii);
-        let mut dice = Dice::new(place as u64 + 5);
+        let form = FileForm::of(place, ascii);
+        let mut dice = CorpusRng::new(place as u64 + 5);
         let bytes = files::write(form, &pages, &mut dice, &mut truth);
-        if matches!(form, Form::Eml | Form::Msg) {
+        if matches!(form, FileForm::Eml | FileForm::Msg) {
             truth.genre = "e-mail";
         }
-        list.push(Case { name, form, bytes, truth });
+        list.push(CorpusCase { name, form, bytes, truth });
     }
     list
 }
 
 /// Reads, proves and scores the cases; what a check of facts doubts.
-pub(crate) fn run(cases: &[Case], ocr: &dyn Ocr, scores: &mut Scores) -> Vec<String> {
+pub(crate) fn run(cases: &[CorpusCase], ocr: &dyn Ocr, scores: &mut Scores) -> Vec<String> {
     let mut doubts = Vec::new();
     for case in cases {
         let document =
-            archive_extract::read_all(case.form.name(), &case.bytes, &Limits::default(), ocr);
+            archive_extract::read_all(case.form.name(), &case.bytes, &ReadLimits::default(), ocr);
         let texts = pages(&document);
         let pages: Vec<PageText<'_>> = texts
             .iter()
             .zip(1..)
             .map(|((part, text), number)| PageText { number, part, text })
             .collect();
-        let digest = archive_drafts::read(&pages, &Choice::all(Mode::Deep));
+        let digest = archive_drafts::read(&pages, &DraftOptions::all(DraftMode::Deep));
         proof::verify(&pages, &digest);
         let label = format!("{} ({:?})", case.name, case.form);
         for it in proof::doubts(&pages, &digest) {

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use archive_drafts::{Category, Digest, Draft};
-use archive_entities::testing::{Truth, plain, plain_court};
-use archive_entities::{EventKind, Role, Unit};
+use archive_drafts::{Category, DocumentDrafts, Draft};
+use archive_entities::testing::{ExpectedFacts, plain, plain_court};
+use archive_entities::{DeadlineUnit, EventKind, Role};
 use serde_json::Value;
 
 use crate::law::{bare, laws};
@@ -19,7 +19,7 @@ fn event(kind: EventKind) -> String {
     if kind == EventKind::Deadline { "due".to_owned() } else { bare(&format!("{kind:?}")) }
 }
 
-fn unit(unit: Unit) -> String {
+fn unit(unit: DeadlineUnit) -> String {
     bare(&format!("{unit:?}"))
 }
 
@@ -68,7 +68,7 @@ fn court(name: &str) -> String {
     plain_court(&kept.join(" "))
 }
 
-pub(crate) fn stated(truth: &Truth) -> Facts {
+pub(crate) fn stated(truth: &ExpectedFacts) -> Facts {
     let set = |list: &[String], form: fn(&str) -> String| list.iter().map(|it| form(it)).collect();
     let day = |it: &Option<String>| it.clone().unwrap_or_default();
     Facts::from([
@@ -113,7 +113,7 @@ fn list<'v>(draft: &'v Draft, key: &str) -> impl Iterator<Item = &'v str> {
     values.into_iter().flatten().filter_map(Value::as_str)
 }
 
-pub(crate) fn read(digest: &Digest) -> Facts {
+pub(crate) fn read(digest: &DocumentDrafts) -> Facts {
     let mut facts = Facts::new();
     let mut add = |kind: &'static str, fact: String| {
         facts.entry(kind).or_default().insert(fact);

@@ -2,7 +2,7 @@
 //! names, dates and citations run over the ends of lines.
 
 use archive_entities::EventKind;
-use archive_entities::testing::{Dice, Truth};
+use archive_entities::testing::{CorpusRng, ExpectedFacts};
 use archive_extract::testing::doc::Doc;
 use archive_extract::testing::docx::{docx, paragraph};
 use archive_extract::testing::msg::{Body, Msg};
@@ -14,7 +14,7 @@ const WIDTH: usize = 88;
 const HEIGHT: usize = 46;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum FileForm {
     Pdf,
     Docx,
     Doc,
@@ -30,10 +30,10 @@ pub(crate) enum Form {
     Tiff,
 }
 
-impl Form {
+impl FileForm {
     /// Russian letters have no place in the fonts of our PDF writer.
     pub(crate) fn of(place: usize, ascii: bool) -> Self {
-        use Form::{Doc, Docx, Eml, Md, Msg, Pdf, Rtf, Txt};
+        use FileForm::{Doc, Docx, Eml, Md, Msg, Pdf, Rtf, Txt};
         let all = [Pdf, Docx, Txt, Eml, Doc, Md, Rtf, Msg];
         let wide = [Docx, Txt, Eml, Doc, Md, Rtf, Msg];
         if ascii { all[place % all.len()] } else { wide[place % wide.len()] }
@@ -121,7 +121,7 @@ fn body(pages: &[String]) -> String {
 const COVER: &str = "The document is attached.";
 
 /// The day on which a covering message was sent, which the document then has as well.
-fn sent(dice: &mut Dice, truth: &mut Truth) -> Date {
+fn sent(dice: &mut CorpusRng, truth: &mut ExpectedFacts) -> Date {
     let day = dice.day();
     truth.event(day, EventKind::Dated);
     day
@@ -164,23 +164,28 @@ fn ticks(day: Date) -> u64 {
 }
 
 /// The file, and what is true of it beyond the text.
-pub(crate) fn write(form: Form, pages: &[String], dice: &mut Dice, truth: &mut Truth) -> Vec<u8> {
+pub(crate) fn write(
+    form: FileForm,
+    pages: &[String],
+    dice: &mut CorpusRng,
+    truth: &mut ExpectedFacts,
+) -> Vec<u8> {
     match form {
-        Form::Pdf => {
+        FileForm::Pdf => {
             let pages = paged(pages);
             pdf::text(&pages.iter().map(String::as_str).collect::<Vec<_>>())
         }
-        Form::Docx => attached(pages),
-        Form::Doc => {
+        FileForm::Docx => attached(pages),
+        FileForm::Doc => {
             let body = pages.join("\n").replace('\n', "\r");
             Doc { body, ..Doc::default() }.finish()
         }
-        Form::Rtf => rtf(&pages.join("\n")),
-        Form::Png | Form::Jpg | Form::Tiff => unreachable!("pictures are drawn"),
-        Form::Txt => paged(pages).join("\u{c}").into_bytes(),
-        Form::Md => pages.join("\n").into_bytes(),
-        Form::Eml => eml(pages, sent(dice, truth)),
-        Form::Msg => {
+        FileForm::Rtf => rtf(&pages.join("\n")),
+        FileForm::Png | FileForm::Jpg | FileForm::Tiff => unreachable!("pictures are drawn"),
+        FileForm::Txt => paged(pages).join("\u{c}").into_bytes(),
+        FileForm::Md => pages.join("\n").into_bytes(),
+        FileForm::Eml => eml(pages, sent(dice, truth)),
+        FileForm::Msg => {
             let sent = ticks(sent(dice, truth));
             let files = vec![("paper.docx", attached(pages))];
             let (sender, recipients) = ("records@example.com", vec![(1, "desk@example.com")]);

@@ -25,16 +25,16 @@ mod paper;
 mod private;
 mod russian;
 
-use archive_entities::testing::{Dice, Truth};
+use archive_entities::testing::{CorpusRng, ExpectedFacts};
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 
-pub(crate) type Made = (Vec<String>, Truth);
-type Maker = fn(&mut Dice) -> Made;
+pub(crate) type GeneratedDocument = (Vec<String>, ExpectedFacts);
+type DocumentGenerator = fn(&mut CorpusRng) -> GeneratedDocument;
 
 /// So many documents of each kind.
-pub(crate) fn corpus(copies: usize) -> Vec<(String, Vec<String>, Truth)> {
-    let makers: [(&str, Maker); 25] = [
+pub(crate) fn corpus(copies: usize) -> Vec<(String, Vec<String>, ExpectedFacts)> {
+    let makers: [(&str, DocumentGenerator); 25] = [
         ("California complaint", court::complaint),
         ("Texas motion", court::motion),
         ("New York order", court::order),
@@ -64,7 +64,7 @@ pub(crate) fn corpus(copies: usize) -> Vec<(String, Vec<String>, Truth)> {
     let mut list = Vec::new();
     for (place, (name, make)) in makers.iter().enumerate() {
         for copy in 0..copies {
-            let mut dice = Dice::new((place * 1_000 + copy * 17 + 90_001) as u64);
+            let mut dice = CorpusRng::new((place * 1_000 + copy * 17 + 90_001) as u64);
             let (pages, truth) = make(&mut dice);
             list.push((format!("{name} {copy}"), pages, truth));
         }
@@ -106,13 +106,13 @@ pub(crate) const FIRMS: [&str; 8] = [
 ];
 
 /// So many different people.
-pub(crate) fn people<const N: usize>(dice: &mut Dice) -> [&'static str; N] {
+pub(crate) fn people<const N: usize>(dice: &mut CorpusRng) -> [&'static str; N] {
     let first = dice.below(PEOPLE.len());
     let step = [1, 3, 7, 9][dice.below(4)];
     std::array::from_fn(|at| PEOPLE[(first + at * step) % PEOPLE.len()])
 }
 
-pub(crate) fn two_firms(dice: &mut Dice) -> (&'static str, &'static str) {
+pub(crate) fn two_firms(dice: &mut CorpusRng) -> (&'static str, &'static str) {
     let first = dice.below(FIRMS.len());
     (FIRMS[first], FIRMS[(first + 1 + dice.below(FIRMS.len() - 1)) % FIRMS.len()])
 }
@@ -163,7 +163,7 @@ pub(crate) fn working(day: Date) -> Date {
 }
 
 /// A round sum of dollars, and the truth of it.
-pub(crate) fn dollars(dice: &mut Dice, truth: &mut Truth) -> String {
+pub(crate) fn dollars(dice: &mut CorpusRng, truth: &mut ExpectedFacts) -> String {
     let thousands = 3 + dice.below(900);
     truth.money.push(format!("USD {thousands}000.00"));
     format!("${thousands},000")

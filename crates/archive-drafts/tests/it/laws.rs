@@ -1,6 +1,6 @@
 //! The laws that hold for any pages, and the bounds.
 
-use archive_drafts::{Category, Choice, Mode};
+use archive_drafts::{Category, DraftMode, DraftOptions};
 use archive_text::PageText;
 use proptest::prelude::*;
 
@@ -34,8 +34,8 @@ const SCRAPS: [&str; 24] = [
     " The complaint was filed on ",
 ];
 
-fn modes() -> [Choice; 3] {
-    [Mode::Fast, Mode::Standard, Mode::Deep].map(Choice::all)
+fn modes() -> [DraftOptions; 3] {
+    [DraftMode::Fast, DraftMode::Standard, DraftMode::Deep].map(DraftOptions::all)
 }
 
 fn check(texts: &[String]) {
@@ -52,7 +52,7 @@ fn check(texts: &[String]) {
         let mut shares = vec![0.0];
         assert_eq!(
             digest,
-            archive_drafts::read_watched(&pages, &choice, &mut |it| shares.push(it))
+            archive_drafts::read_with_progress(&pages, &choice, &mut |it| shares.push(it))
         );
         assert!(shares.is_sorted_by(|before, after| before < after), "{shares:?}");
         let whole = if digest.words == 0 { 0.0 } else { 1.0 };
@@ -78,13 +78,13 @@ proptest! {
     }
 }
 
-fn one(text: &str, choice: Choice) -> archive_drafts::Digest {
+fn one(text: &str, choice: DraftOptions) -> archive_drafts::DocumentDrafts {
     archive_drafts::read(&[PageText { number: 1, part: "", text }], &choice)
 }
 
 #[test]
 fn no_words_give_no_drafts() {
-    assert!(one(" \n\t\u{c}", Choice::all(Mode::Deep)).drafts.is_empty());
+    assert!(one(" \n\t\u{c}", DraftOptions::all(DraftMode::Deep)).drafts.is_empty());
 }
 
 #[test]
@@ -92,18 +92,19 @@ fn modes_and_choices_differ_as_they_say() {
     let text = "COMPLAINT\n\nPlaintiff Jane Roe sued Defendant Acme, LLC for $5,000. The complaint was filed on March 3, 2024. See Roe v. Wade, 410 U.S. 113 (1973). Id. at 120.";
     let has = |choice, category| one(text, choice).drafts.iter().any(|it| it.category == category);
     let places = |mode| {
-        let digest = one(text, Choice::all(mode));
+        let digest = one(text, DraftOptions::all(mode));
         let it = digest.drafts.iter().find(|it| it.category == Category::Citation).unwrap();
         it.passages.len()
     };
-    assert_eq!(places(Mode::Fast), 1);
-    assert_eq!(places(Mode::Standard), 1);
-    assert_eq!(places(Mode::Deep), 2);
+    assert_eq!(places(DraftMode::Fast), 1);
+    assert_eq!(places(DraftMode::Standard), 1);
+    assert_eq!(places(DraftMode::Deep), 2);
     for category in [Category::Money, Category::Organisation, Category::Event] {
-        assert!(!has(Choice::all(Mode::Fast), category), "{category:?}");
-        assert!(has(Choice::all(Mode::Standard), category), "{category:?}");
+        assert!(!has(DraftOptions::all(DraftMode::Fast), category), "{category:?}");
+        assert!(has(DraftOptions::all(DraftMode::Standard), category), "{category:?}");
     }
-    let nothing = Choice { mode: Mode::Deep, citations: false, entities: false, timeline: false };
+    let nothing =
+        DraftOptions { mode: DraftMode::Deep, citations: false, entities: false, timeline: false };
     let digest = one(text, nothing);
     assert_eq!(digest.processors, ["summary"]);
     assert_eq!(digest.drafts.len(), 1);
@@ -119,7 +120,7 @@ fn short_forms_reach_over_pages_and_not_over_parts() {
         page(3, "", "Id. at 120."),
         page(4, "b.txt", "Id. at 121."),
     ];
-    let digest = archive_drafts::read(&pages, &Choice::all(Mode::Deep));
+    let digest = archive_drafts::read(&pages, &DraftOptions::all(DraftMode::Deep));
     proof::verify(&pages, &digest);
     let it = digest.drafts.iter().find(|it| it.category == Category::Citation).unwrap();
     assert_eq!(it.title, "Cites Roe v. Wade, 410 U.S. 113 (1973)");
@@ -139,7 +140,7 @@ fn many_things_leave_room_for_the_others() {
             at % 500 + 1
         ));
     }
-    let digest = one(&text, Choice::all(Mode::Standard));
+    let digest = one(&text, DraftOptions::all(DraftMode::Standard));
     assert_eq!(digest.drafts.len(), archive_drafts::DRAFTS_MAX);
     assert!(digest.truncated);
     let count = |category| digest.drafts.iter().filter(|it| it.category == category).count();

@@ -1,6 +1,6 @@
 //! Everything that a digest says, checked against the pages by machine.
 
-use archive_drafts::{Digest, Draft};
+use archive_drafts::{DocumentDrafts, Draft};
 use archive_integrity::{
     CitedSource, Insight, IntegrityTest, SourceText, Span, Support, TestOptions, Verdict,
 };
@@ -11,7 +11,7 @@ fn slice(page: &PageText<'_>, start: u32, end: u32) -> String {
 }
 
 /// The laws of every draft of any pages.
-pub(crate) fn verify(pages: &[PageText<'_>], digest: &Digest) {
+pub(crate) fn verify(pages: &[PageText<'_>], digest: &DocumentDrafts) {
     assert!(digest.drafts.len() <= archive_drafts::DRAFTS_MAX);
     assert!(digest.drafts.is_sorted_by_key(|it| it.category));
     for it in &digest.drafts {
@@ -51,7 +51,7 @@ fn insight(place: usize, draft: &Draft) -> Insight {
 }
 
 /// What a check of facts finds wrong with the drafts of a document against that document.
-pub(crate) fn doubts(pages: &[PageText<'_>], digest: &Digest) -> Vec<String> {
+pub(crate) fn doubts(pages: &[PageText<'_>], digest: &DocumentDrafts) -> Vec<String> {
     let texts = [SourceText {
         file_hash: "f".to_owned(),
         pages: pages.iter().map(|it| it.text.to_owned()).collect(),

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 
-use archive_entities::testing::Truth;
+use archive_entities::testing::ExpectedFacts;
 use archive_extract::testing::pdf::{self, Pdf};
 use archive_extract::{Ocr, Tesseract};
 
-use crate::corpus::{Case, check, run};
+use crate::corpus::{CorpusCase, check, run};
 use crate::facts::Scores;
-use crate::files::{self, Form};
+use crate::files::{self, FileForm};
 use crate::fresh;
 
 const DOTS: usize = 200;
@@ -60,13 +60,13 @@ fn scan(jpeg: &[u8]) -> Vec<u8> {
     pdf::pages_into(&mut file, &[content], &format!("/XObject << /I {image} 0 R >>"), false)
 }
 
-fn drawn(folder: &Path, place: usize, pages: &[String]) -> Option<(Form, Vec<u8>)> {
+fn drawn(folder: &Path, place: usize, pages: &[String]) -> Option<(FileForm, Vec<u8>)> {
     let file = pdf::text(&pages.iter().map(String::as_str).collect::<Vec<_>>());
     Some(match place % 4 {
-        0 => (Form::Png, picture(folder, &file, "-png")?),
-        1 => (Form::Jpg, picture(folder, &file, "-jpeg")?),
-        2 => (Form::Tiff, picture(folder, &file, "-tiff")?),
-        _ => (Form::Pdf, scan(&picture(folder, &file, "-jpeg")?)),
+        0 => (FileForm::Png, picture(folder, &file, "-png")?),
+        1 => (FileForm::Jpg, picture(folder, &file, "-jpeg")?),
+        2 => (FileForm::Tiff, picture(folder, &file, "-tiff")?),
+        _ => (FileForm::Pdf, scan(&picture(folder, &file, "-jpeg")?)),
     })
 }
 
@@ -80,13 +80,13 @@ fn scanned_pages_are_read_as_well_as_is_said() {
         return;
     }
     let documents = archive_entities::testing::corpus(2).into_iter().chain(fresh::corpus(1));
-    let single = |it: &(String, Vec<String>, Truth)| {
+    let single = |it: &(String, Vec<String>, ExpectedFacts)| {
         it.1.iter().all(|it| it.is_ascii()) && files::paged(&it.1).len() == 1
     };
     let mut cases = Vec::new();
     for (place, (name, pages, truth)) in documents.filter(single).step_by(2).take(4).enumerate() {
         let Some((form, bytes)) = drawn(&folder, place, &files::paged(&pages)) else { continue };
-        cases.push(Case { name, form, bytes, truth });
+        cases.push(CorpusCase { name, form, bytes, truth });
     }
     assert_eq!(cases.len(), 4);
     let mut scores = Scores::new();

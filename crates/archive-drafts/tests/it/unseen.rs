@@ -29,7 +29,7 @@
 
 use std::collections::BTreeSet;
 
-use archive_drafts::{Choice, Mode};
+use archive_drafts::{DraftMode, DraftOptions};
 use archive_text::PageText;
 
 use crate::facts::{self, Scores};
@@ -65,7 +65,8 @@ fn score<'s>(samples: impl Iterator<Item = &'s Sample>, show: bool) -> Scores {
     for it in samples {
         let pages = [PageText { number: 1, part: "", text: &it.text }];
         let mut truth = facts::stated(&it.truth);
-        let mut read = facts::read(&archive_drafts::read(&pages, &Choice::all(Mode::Deep)));
+        let mut read =
+            facts::read(&archive_drafts::read(&pages, &DraftOptions::all(DraftMode::Deep)));
         judge::even(&mut truth);
         judge::even(&mut read);
         // Nobody wrote down the truth of these.

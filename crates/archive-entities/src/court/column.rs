@@ -2,13 +2,13 @@
 //! the parties beside them. It only joins lines; which words are parts is told elsewhere.
 
 use super::place::{bench, place, region, state};
-use crate::text::Text;
+use crate::text::TokenText;
 
 /// Lines below the court that are looked at.
 const LINES: usize = 12;
 
 /// `IN THE DISTRICT COURT OF`, `HARRIS COUNTY, TEXAS`, `165TH JUDICIAL DISTRICT` as one name.
-pub(super) fn name(text: &Text<'_>, from: usize, at: usize, to: usize) -> Option<String> {
+pub(super) fn name(text: &TokenText<'_>, from: usize, at: usize, to: usize) -> Option<String> {
     let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
     let shout = |it: usize| text.at(it).is_some_and(|token| token.shout);
     let first = text.line_start(at);
@@ -51,14 +51,14 @@ pub(super) fn name(text: &Text<'_>, from: usize, at: usize, to: usize) -> Option
 }
 
 /// The end of a place or a bench that fills its column: `HARRIS COUNTY, TEXAS`.
-fn part(text: &Text<'_>, at: usize) -> Option<usize> {
+fn part(text: &TokenText<'_>, at: usize) -> Option<usize> {
     let end = region(text, at).or_else(|| bench(text, at)).or_else(|| ordinal(text, at))?;
     let comma = text.is(end, ",").then(|| place(text, end + 1).or_else(|| state(text, end + 1)));
     Some(comma.flatten().unwrap_or(end))
 }
 
 /// `165TH JUDICIAL DISTRICT`
-fn ordinal(text: &Text<'_>, at: usize) -> Option<usize> {
+fn ordinal(text: &TokenText<'_>, at: usize) -> Option<usize> {
     let word = at + 1 + usize::from(text.is_number(at));
     let bench = text.is(word, "judicial") && matches!(text.low(word + 1), "district" | "circuit");
     bench.then_some(word + 2)

@@ -1,12 +1,12 @@
 //! Places and benches in the names of courts: states, counties, circuits, divisions.
 
-use crate::text::Text;
+use crate::text::TokenText;
 
-pub(super) fn capital(text: &Text<'_>, at: usize) -> bool {
+pub(super) fn capital(text: &TokenText<'_>, at: usize) -> bool {
     text.capital(at) && text.is_word(at)
 }
 
-pub(super) fn place(text: &Text<'_>, at: usize) -> Option<usize> {
+pub(super) fn place(text: &TokenText<'_>, at: usize) -> Option<usize> {
     if !capital(text, at) && !text.is_number(at) {
         return None;
     }
@@ -24,7 +24,7 @@ pub(super) fn place(text: &Text<'_>, at: usize) -> Option<usize> {
 }
 
 /// What the court is of: appeals, claims, a circuit or a division of the state's courts.
-pub(super) fn bench(text: &Text<'_>, at: usize) -> Option<usize> {
+pub(super) fn bench(text: &TokenText<'_>, at: usize) -> Option<usize> {
     const NAMES: [&[&str]; 22] = [
         &["common", "pleas"],
         &["federal", "claims"],
@@ -80,7 +80,7 @@ pub(super) fn bench(text: &Text<'_>, at: usize) -> Option<usize> {
     Some(if seat { name_end(text, end + 1) } else { end })
 }
 
-pub(super) fn is_ordinal(text: &Text<'_>, at: usize) -> bool {
+pub(super) fn is_ordinal(text: &TokenText<'_>, at: usize) -> bool {
     text.is_number(at)
         || capital(text, at)
             && ["first", "second", "third", "fifth", "th", "federal"]
@@ -89,7 +89,7 @@ pub(super) fn is_ordinal(text: &Text<'_>, at: usize) -> bool {
 }
 
 /// A state, a county, a parish, a city or a district that the court is for.
-pub(super) fn region(text: &Text<'_>, at: usize) -> Option<usize> {
+pub(super) fn region(text: &TokenText<'_>, at: usize) -> Option<usize> {
     let of = matches!(
         text.low(at),
         "state" | "county" | "city" | "parish" | "commonwealth" | "borough" | "town"
@@ -142,7 +142,7 @@ fn is_closed(word: &str) -> bool {
 
 /// The end of the name of a place: one word, or more where the first never stands alone or the
 /// rest of its line and column is capitals.
-pub(super) fn name_end(text: &Text<'_>, at: usize) -> usize {
+pub(super) fn name_end(text: &TokenText<'_>, at: usize) -> usize {
     let aside = |it: usize| text.at(it).map(|it| it.aside);
     let goes = |it: usize| text.breaks(it) == 0 && capital(text, it) && aside(it) == aside(at);
     if text.is(at, "st") && text.is(at + 1, ".") && goes(at + 2) {
@@ -197,7 +197,7 @@ pub(super) fn name_end(text: &Text<'_>, at: usize) -> usize {
 }
 
 /// The end of the state's name that stands here.
-pub(super) fn state(text: &Text<'_>, at: usize) -> Option<usize> {
+pub(super) fn state(text: &TokenText<'_>, at: usize) -> Option<usize> {
     const STATES: &str = "alabama alaska arizona arkansas california colorado connecticut delaware \
         florida georgia hawaii hawai'i hawai’i idaho illinois indiana iowa kansas kentucky \
         louisiana maine maryland massachusetts michigan minnesota mississippi missouri montana \

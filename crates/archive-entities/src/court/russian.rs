@@ -1,9 +1,9 @@
 //! Russian courts, in whatever case they stand, and the precincts of justices of the peace.
 
-use crate::text::Text;
+use crate::text::TokenText;
 
 /// `Арбитражный суд города Москвы`, `Девятый арбитражный апелляционный суд`
-pub(super) fn find(text: &Text<'_>, at: usize) -> Option<(usize, usize)> {
+pub(super) fn find(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
     let telling = |word: &str| {
         [
             "арбитражн",
@@ -70,7 +70,7 @@ pub(super) fn find(text: &Text<'_>, at: usize) -> Option<(usize, usize)> {
 }
 
 /// The end of a city's name: `Москвы`, `Нижнего Новгорода`, `Набережные Челны`.
-fn city(text: &Text<'_>, at: usize) -> usize {
+fn city(text: &TokenText<'_>, at: usize) -> usize {
     let first = ["ого", "его", "ой", "их", "ых", "ые", "ий", "ая"];
     let two = first.iter().any(|it| text.low(at).ends_with(it))
         && text.capital(at + 1)
@@ -81,7 +81,7 @@ fn city(text: &Text<'_>, at: usize) -> usize {
 }
 
 /// `судебного участка № 117 Засвияжского судебного района г. Ульяновска`
-pub(super) fn precinct(text: &Text<'_>, at: usize) -> Option<(usize, usize)> {
+pub(super) fn precinct(text: &TokenText<'_>, at: usize) -> Option<(usize, usize)> {
     let from = at.checked_sub(1).filter(|it| text.low(*it).starts_with("судебн"))?;
     if !text.is(at + 1, "№") || !text.is_number(at + 2) {
         return None;

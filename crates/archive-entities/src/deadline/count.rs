@@ -4,8 +4,10 @@
 use jiff::civil::{Date, Weekday};
 use jiff::{Span, ToSpan};
 
+use crate::chronology::{
+    Anchor, CaseEvent, Deadline, DeadlineUnit, Due, EventKind, Precision, UncountedReason,
+};
 use crate::event::FULL_TEXT;
-use crate::when::{Anchor, Deadline, Due, Event, EventKind, Precision, Uncounted, Unit};
 
 /// Events that are looked at for one that a deadline names by a word.
 const NAMED_MAX: usize = 400;
@@ -33,7 +35,7 @@ fn slot(kind: EventKind) -> Option<usize> {
 }
 
 impl Anchors {
-    pub(crate) fn of(events: &[Event<'_>], decides: bool) -> Self {
+    pub(crate) fn of(events: &[CaseEvent<'_>], decides: bool) -> Self {
         let mut days: [Vec<(Date, usize)>; 7] = Default::default();
         for (place, it) in events.iter().enumerate() {
             let list = slot(it.kind).and_then(|it| days.get_mut(it));
@@ -51,15 +53,15 @@ impl Anchors {
         self.days.get(slot).map(Vec::as_slice).unwrap_or_default()
     }
 
-    fn one(&self, slots: &[usize]) -> Result<(Date, usize), Uncounted> {
+    fn one(&self, slots: &[usize]) -> Result<(Date, usize), UncountedReason> {
         for slot in slots {
             match self.list(*slot) {
                 [one] => return Ok(*one),
-                [_, _, ..] => return Err(Uncounted::AnchorAmbiguous),
+                [_, _, ..] => return Err(UncountedReason::AnchorAmbiguous),
                 [] => {}
             }
         }
-        Err(Uncounted::AnchorUnknown)
+        Err(UncountedReason::AnchorUnknown)
     }
 
     /// The day that a deadline ends on; `known` is the event that its own sentence counts from.
@@ -67,23 +69,28 @@ impl Anchors {
         &self,
         it: &Deadline<'_>,
         known: Option<usize>,
-        events: &[Event<'_>],
-    ) -> Result<Due, Uncounted> {
+        events: &[CaseEvent<'_>],
+    ) -> Result<Due, UncountedReason> {
         let known = known.and_then(|place| events.get(place).map(|it| (it.when.from, place)));
         let (start, from) = match known {
             Some(it) => it,
             None => self.start(it, events).or_else(|why| match why {
-                Uncounted::AnchorUnknown => named(&it.mention.quote.to_lowercase(), events),
+                UncountedReason::AnchorUnknown => named(&it.mention.quote.to_lowercase(), events),
                 _ => Err(why),
             })?,
         };
         debug_assert!(from < events.len());
-        let counted = step(start, it.count, it.unit, it.before).ok_or(Uncounted::OutOfCalendar)?;
-        let day = off_weekend(counted, it.before).ok_or(Uncounted::OutOfCalendar)?;
+        let counted =
+            step(start, it.count, it.unit, it.before).ok_or(UncountedReason::OutOfCalendar)?;
+        let day = off_weekend(counted, it.before).ok_or(UncountedReason::OutOfCalendar)?;
         Ok(Due { day, counted, from })
     }
 
-    fn start(&self, it: &Deadline<'_>, events: &[Event<'_>]) -> Result<(Date, usize), Uncounted> {
+    fn start(
+        &self,
+        it: &Deadline<'_>,
+        events: &[CaseEvent<'_>],
+    ) -> Result<(Date, usize), UncountedReason> {
         let words = it.mention.quote.to_lowercase();
         match it.anchor {
             Anchor::Service => self.service(&words),
@@ -107,23 +114,27 @@ impl Anchors {
             Anchor::Judgment if self.decides => self.decision(&[4, 3], events),
             Anchor::Judgment => self.one(&[4]),
             Anchor::Hearing => self.hearing(it, &words, events),
-            Anchor::Unknown => Err(Uncounted::AnchorUnknown),
+            Anchor::Unknown => Err(UncountedReason::AnchorUnknown),
         }
     }
 
     /// `service of this motion` is that of the paper in hand, and not of those before it.
-    fn service(&self, words: &str) -> Result<(Date, usize), Uncounted> {
+    fn service(&self, words: &str) -> Result<(Date, usize), UncountedReason> {
         let served = self.list(0);
         let this = words.contains("this") || words.contains("hereof");
         if served.len() < 2 || !this {
             return self.one(&[0]);
         }
         let own = served.iter().find(|it| self.list(3).iter().any(|own| own.0 == it.0));
-        own.or_else(|| served.last()).copied().ok_or(Uncounted::AnchorUnknown)
+        own.or_else(|| served.last()).copied().ok_or(UncountedReason::AnchorUnknown)
     }
 
     /// A paper that is yet to be filed has no day, whatever else was filed.
-    fn filing(&self, words: &str, events: &[Event<'_>]) -> Result<(Date, usize), Uncounted> {
+    fn filing(
+        &self,
+        words: &str,
+        events: &[CaseEvent<'_>],
+    ) -> Result<(Date, usize), UncountedReason> {
         const PAPERS: [&str; 6] =
             ["answer", "response", "opposition", "reply", "objection", "motion"];
         let Some(paper) = PAPERS.iter().find(|it| words.contains(**it)) else {
@@ -136,13 +147,17 @@ impl Anchors {
         let mut list = self.list(1).iter().filter(of);
         match (list.next(), list.next()) {
             (Some(one), None) => Ok(*one),
-            (Some(_), Some(_)) => Err(Uncounted::AnchorAmbiguous),
-            _ => Err(Uncounted::AnchorUnknown),
+            (Some(_), Some(_)) => Err(UncountedReason::AnchorAmbiguous),
+            _ => Err(UncountedReason::AnchorUnknown),
         }
     }
 
     /// The day of the decision; of a Russian one the day on which it was written out.
-    fn decision(&self, slots: &[usize], events: &[Event<'_>]) -> Result<(Date, usize), Uncounted> {
+    fn decision(
+        &self,
+        slots: &[usize],
+        events: &[CaseEvent<'_>],
+    ) -> Result<(Date, usize), UncountedReason> {
         let whole = |it: &&(Date, usize)| {
             events.get(it.1).is_some_and(|it| it.subject.as_deref() == Some(FULL_TEXT))
         };
@@ -155,8 +170,8 @@ impl Anchors {
         &self,
         it: &Deadline<'_>,
         words: &str,
-        events: &[Event<'_>],
-    ) -> Result<(Date, usize), Uncounted> {
+        events: &[CaseEvent<'_>],
+    ) -> Result<(Date, usize), UncountedReason> {
         let all = self.list(5);
         if all.len() < 2 {
             return self.one(&[5]);
@@ -177,7 +192,7 @@ impl Anchors {
         let before = |place: &&&(Date, usize)| {
             events.get(place.1).is_some_and(|event| event.date.span <= it.mention.span)
         };
-        list.iter().rev().find(before).map(|it| **it).ok_or(Uncounted::AnchorAmbiguous)
+        list.iter().rev().find(before).map(|it| **it).ok_or(UncountedReason::AnchorAmbiguous)
     }
 }
 
@@ -216,30 +231,31 @@ const STEMS: [(&str, &[&str]); 30] = [
 ];
 
 /// `after the first publication`: the one day of which the text says that word.
-fn named(words: &str, events: &[Event<'_>]) -> Result<(Date, usize), Uncounted> {
-    let says = STEMS.iter().find(|it| words.contains(it.0)).ok_or(Uncounted::AnchorUnknown)?.1;
+fn named(words: &str, events: &[CaseEvent<'_>]) -> Result<(Date, usize), UncountedReason> {
+    let says =
+        STEMS.iter().find(|it| words.contains(it.0)).ok_or(UncountedReason::AnchorUnknown)?.1;
     let mut found: Option<(Date, usize)> = None;
     for (place, it) in events.iter().enumerate().take(NAMED_MAX) {
         let says = it.when.precision == Precision::Day
             && it.kind != EventKind::Deadline
             && says.iter().any(|stem| it.sentence.quote.to_lowercase().contains(stem));
         match found.filter(|_| says) {
-            Some((day, _)) if day != it.when.from => return Err(Uncounted::AnchorAmbiguous),
+            Some((day, _)) if day != it.when.from => return Err(UncountedReason::AnchorAmbiguous),
             None if says => found = Some((it.when.from, place)),
             _ => {}
         }
     }
-    found.ok_or(Uncounted::AnchorUnknown)
+    found.ok_or(UncountedReason::AnchorUnknown)
 }
 
-fn step(start: Date, count: u16, unit: Unit, before: bool) -> Option<Date> {
+fn step(start: Date, count: u16, unit: DeadlineUnit, before: bool) -> Option<Date> {
     let count = i64::from(count);
     let length: Span = match unit {
-        Unit::Days => count.days(),
-        Unit::Weeks => count.weeks(),
-        Unit::Months => count.months(),
-        Unit::Years => count.years(),
-        Unit::BusinessDays => return business(start, count, before),
+        DeadlineUnit::Days => count.days(),
+        DeadlineUnit::Weeks => count.weeks(),
+        DeadlineUnit::Months => count.months(),
+        DeadlineUnit::Years => count.years(),
+        DeadlineUnit::BusinessDays => return business(start, count, before),
     };
     if before { start.checked_sub(length).ok() } else { start.checked_add(length).ok() }
 }

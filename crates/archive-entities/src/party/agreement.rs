@@ -3,10 +3,10 @@
 
 use super::names::shared;
 use super::{kind_of, party_at};
-use crate::entity::{Ground, Kind, Role};
-use crate::finding::{Finding, Reading};
+use crate::entity::{EntityKind, Ground, Role};
+use crate::entity_match::{EntityMatch, PieceContext};
 use crate::name;
-use crate::text::Text;
+use crate::text::TokenText;
 
 /// `This Agreement is made … between` is looked for this far back.
 const OPENING_TOKENS: usize = 40;
@@ -19,7 +19,11 @@ const HEAD_TOKENS: usize = 60;
 const DESCRIPTION_TOKENS: usize = 24;
 
 /// `This Agreement is made between Acme LLC, a … company (\"Buyer\"), and Jane Roe (\"Seller\")`
-pub(super) fn between<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+pub(super) fn between<'t>(
+    reading: &PieceContext<'_, 't>,
+    at: usize,
+    out: &mut Vec<EntityMatch<'t>>,
+) {
     let text = reading.text;
     if !opens(text, at) {
         return;
@@ -49,13 +53,13 @@ pub(super) fn between<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Fi
     }
 }
 
-fn side<'t>(reading: &Reading<'_, 't>, (from, to): (usize, usize)) -> Finding<'t> {
+fn side<'t>(reading: &PieceContext<'_, 't>, (from, to): (usize, usize)) -> EntityMatch<'t> {
     let person = name::person(reading.text, from, false) == Some(to);
-    let kind = if person { kind_of(reading, from, to) } else { Kind::Organisation };
-    Finding::new(kind, reading.text, (from, to), Ground::Layout).with(Role::Contracting)
+    let kind = if person { kind_of(reading, from, to) } else { EntityKind::Organisation };
+    EntityMatch::new(kind, reading.text, (from, to), Ground::Layout).with(Role::Contracting)
 }
 
-fn opens(text: &Text<'_>, at: usize) -> bool {
+fn opens(text: &TokenText<'_>, at: usize) -> bool {
     if text.at(at).is_some_and(|it| it.shout) && text.breaks(at) > 0 {
         return true;
     }
@@ -67,7 +71,7 @@ fn opens(text: &Text<'_>, at: usize) -> bool {
 }
 
 /// `Gordon & Faye Hastings`: the end of the second name.
-fn couple(text: &Text<'_>, at: usize) -> Option<usize> {
+fn couple(text: &TokenText<'_>, at: usize) -> Option<usize> {
     let first = name::is_name_word(text, at) && matches!(text.low(at + 1), "&" | "and");
     let end = first.then(|| name::person(text, at + 2, false))??;
     (end == at + 4).then_some(end)
@@ -99,7 +103,7 @@ fn is_agreement(word: &str) -> bool {
 }
 
 /// A side whose name has no word that makes it an organisation: capitals up to a mark.
-fn capitals(text: &Text<'_>, at: usize) -> Option<usize> {
+fn capitals(text: &TokenText<'_>, at: usize) -> Option<usize> {
     let goes = |it: usize| {
         text.breaks(it) <= 1
             && (text.is_word(it) && text.capital(it) || matches!(text.low(it), "&" | "of" | "and"))
@@ -110,7 +114,11 @@ fn capitals(text: &Text<'_>, at: usize) -> Option<usize> {
 }
 
 /// `ООО «Ромашка» (далее — Заказчик)` in an agreement.
-pub(super) fn further<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+pub(super) fn further<'t>(
+    reading: &PieceContext<'_, 't>,
+    at: usize,
+    out: &mut Vec<EntityMatch<'t>>,
+) {
     let text = reading.text;
     if !text.is(at + 1, "далее") {
         return;
@@ -120,7 +128,11 @@ pub(super) fn further<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Fi
 }
 
 /// Acme LLC, hereinafter called Lessor
-pub(super) fn hereinafter<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+pub(super) fn hereinafter<'t>(
+    reading: &PieceContext<'_, 't>,
+    at: usize,
+    out: &mut Vec<EntityMatch<'t>>,
+) {
     let text = reading.text;
     let named = (at + 1..at + 8).any(|it| is_side(text.low(it)));
     let end = if at > 0 && matches!(text.low(at - 1), "," | "(") { at - 1 } else { at };
@@ -129,13 +141,17 @@ pub(super) fn hereinafter<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Ve
 }
 
 /// Whether the heading of the piece says that it is an agreement.
-pub(super) fn is_headed(text: &Text<'_>) -> bool {
+pub(super) fn is_headed(text: &TokenText<'_>) -> bool {
     (0..text.len().min(HEAD_TOKENS))
         .any(|it| text.at(it).is_some_and(|token| token.shout) && is_agreement(text.low(it)))
 }
 
 /// `Acme LLC, an Idaho company ("Borrower")`: a name and what the agreement calls it.
-pub(super) fn defined<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+pub(super) fn defined<'t>(
+    reading: &PieceContext<'_, 't>,
+    at: usize,
+    out: &mut Vec<EntityMatch<'t>>,
+) {
     let text = reading.text;
     let quote = at + 1 + usize::from(text.is(at + 1, "the"));
     let term = text.low(quote + 1);
@@ -158,7 +174,11 @@ pub(super) fn defined<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Fi
 }
 
 /// `Seller: Acme LLC` in an agreement.
-pub(super) fn labelled<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+pub(super) fn labelled<'t>(
+    reading: &PieceContext<'_, 't>,
+    at: usize,
+    out: &mut Vec<EntityMatch<'t>>,
+) {
     let text = reading.text;
     let from = at + 2;
     if !text.is(at + 1, ":") || !is_side(text.low(at)) || text.breaks(from) > 1 {
@@ -180,7 +200,7 @@ fn is_side(word: &str) -> bool {
 }
 
 /// Past `:`, `(1)`, `and` and the like.
-fn past_links(text: &Text<'_>, at: usize) -> usize {
+fn past_links(text: &TokenText<'_>, at: usize) -> usize {
     let mut next = at;
     while next < at + 8 {
         if text.is(next, "(") && text.is_number(next + 1) && text.is(next + 2, ")") {
@@ -197,7 +217,7 @@ fn past_links(text: &Text<'_>, at: usize) -> usize {
 }
 
 /// The place of the `and` or of the number that leads to the next side.
-fn link_after(text: &Text<'_>, end: usize) -> Option<usize> {
+fn link_after(text: &TokenText<'_>, end: usize) -> Option<usize> {
     let mut at = end;
     let mut depth = 0_usize;
     while at < (end + SIDE_TOKENS).min(text.len()) {
@@ -217,7 +237,11 @@ fn link_after(text: &Text<'_>, end: usize) -> Option<usize> {
 }
 
 /// `ООО «Ромашка», именуемое в дальнейшем «Поставщик»`
-pub(super) fn called<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+pub(super) fn called<'t>(
+    reading: &PieceContext<'_, 't>,
+    at: usize,
+    out: &mut Vec<EntityMatch<'t>>,
+) {
     let text = reading.text;
     let end = if at > 0 && text.is(at - 1, ",") { at - 1 } else { at };
     let from = reading.organisation_before(end).or_else(|| name::person_before(text, end, false));

@@ -2,9 +2,9 @@
 //! Б», «апелляционную жалобу А».
 
 use super::{kind_of, named};
-use crate::entity::{Ground, Kind, Role};
-use crate::finding::{Finding, Reading};
-use crate::text::Text;
+use crate::entity::{EntityKind, Ground, Role};
+use crate::entity_match::{EntityMatch, PieceContext};
+use crate::text::TokenText;
 
 /// Names of one side that are read.
 const NAMES_MAX: usize = 6;
@@ -17,7 +17,7 @@ pub(super) fn opens(word: &str) -> bool {
 }
 
 /// `по иску ООО «Ромашка» (ИНН …) к АО «Вектор»`
-pub(super) fn find<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+pub(super) fn find<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
     let before = at.checked_sub(1).map(|it| text.low(it)).unwrap_or_default();
     if text.low(at).starts_with("жалоб") {
@@ -61,10 +61,10 @@ pub(super) fn find<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Findi
 
 /// The names of one side, and the token after the last.
 fn side<'t>(
-    reading: &Reading<'_, 't>,
+    reading: &PieceContext<'_, 't>,
     at: usize,
     role: Role,
-    out: &mut Vec<Finding<'t>>,
+    out: &mut Vec<EntityMatch<'t>>,
 ) -> Option<usize> {
     let text = reading.text;
     let mut end = labelled(reading, at, role, out)?;
@@ -81,7 +81,7 @@ fn side<'t>(
 
 /// An authority that is a side: `администрации города Тулы`, `Межрайонной ИФНС России № 7 по
 /// Тульской области`.
-fn body(text: &Text<'_>, at: usize) -> Option<usize> {
+fn body(text: &TokenText<'_>, at: usize) -> Option<usize> {
     const STEMS: [&str; 11] = [
         "администраци",
         "управлени",
@@ -123,7 +123,7 @@ fn body(text: &Text<'_>, at: usize) -> Option<usize> {
 }
 
 /// Past `(ИНН 7700000000)`.
-fn past_brackets(text: &Text<'_>, at: usize) -> usize {
+fn past_brackets(text: &TokenText<'_>, at: usize) -> usize {
     if !text.is(at, "(") {
         return at;
     }
@@ -132,21 +132,24 @@ fn past_brackets(text: &Text<'_>, at: usize) -> usize {
 
 /// The name after a label and up to three tokens of punctuation or description.
 pub(super) fn labelled<'t>(
-    reading: &Reading<'_, 't>,
+    reading: &PieceContext<'_, 't>,
     at: usize,
     role: Role,
-    out: &mut Vec<Finding<'t>>,
+    out: &mut Vec<EntityMatch<'t>>,
 ) -> Option<usize> {
     let text = reading.text;
     for from in at..at + 4 {
         if let Some(end) = body(text, from) {
-            out.push(Finding::new(Kind::Organisation, text, (from, end), Ground::Label).with(role));
+            out.push(
+                EntityMatch::new(EntityKind::Organisation, text, (from, end), Ground::Label)
+                    .with(role),
+            );
             return Some(end);
         }
         if let Some(end) = named(reading, from).filter(|end| *end > from + 1) {
             let from = if text.is(from, "ип") { from + 1 } else { from };
             out.push(
-                Finding::new(kind_of(reading, from, end), text, (from, end), Ground::Label)
+                EntityMatch::new(kind_of(reading, from, end), text, (from, end), Ground::Label)
                     .with(role),
             );
             return Some(end);

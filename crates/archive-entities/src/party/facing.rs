@@ -3,10 +3,10 @@
 use super::names::split;
 use super::{kind_of, roles};
 use crate::entity::{Ground, Role};
-use crate::finding::{Finding, Reading};
+use crate::entity_match::{EntityMatch, PieceContext};
 
 /// A caption without roles: one side in the line above `v.`, the other in the line below.
-pub(super) fn sides<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+pub(super) fn sides<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
     let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
     let next = text.line_end(at);
@@ -60,7 +60,7 @@ pub(super) fn sides<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Find
     for (names, role) in sides.iter().zip([Role::Plaintiff, Role::Defendant]).take(count) {
         if let Some((from, to)) = split(reading, names).first().copied() {
             out.push(
-                Finding::new(kind_of(reading, from, to), text, (from, to), Ground::Layout)
+                EntityMatch::new(kind_of(reading, from, to), text, (from, to), Ground::Layout)
                     .with(role),
             );
         }

@@ -3,13 +3,13 @@
 use super::names::{shared, split};
 use super::{kind_of, roles};
 use crate::entity::Ground;
-use crate::finding::{Finding, Reading};
+use crate::entity_match::{EntityMatch, PieceContext};
 
 /// Lines below the label that are looked at.
 const LINES: usize = 3;
 
 /// `Plaintiff name(s), address(es)       Defendant name(s)` and the names in the lines below.
-pub(super) fn find<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+pub(super) fn find<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
     let word = text.low(at).trim_end_matches("'s").trim_end_matches("’s");
     let Some(role) = roles(word).next() else { return };
@@ -31,7 +31,7 @@ pub(super) fn find<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Findi
                 out.push(spouse.with(role));
             }
             let kind = kind_of(reading, *from, *to);
-            out.push(Finding::new(kind, text, (*from, *to), Ground::Layout).with(role));
+            out.push(EntityMatch::new(kind, text, (*from, *to), Ground::Layout).with(role));
         }
         if !names.is_empty() || end >= text.len() {
             return;

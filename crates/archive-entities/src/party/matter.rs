@@ -1,15 +1,15 @@
 //! Whom a matter is about: `In re Roe`, the estate of somebody, whose will it is.
 
 use super::{kind_of, party_at};
-use crate::entity::{Ground, Kind, Role};
-use crate::finding::{Finding, Reading};
+use crate::entity::{EntityKind, Ground, Role};
+use crate::entity_match::{EntityMatch, PieceContext};
 use crate::name;
-use crate::text::Text;
+use crate::text::TokenText;
 
 /// Where the name is looked for below words that end their column.
 const BELOW_TOKENS: usize = 24;
 
-pub(super) fn opens(text: &Text<'_>, at: usize) -> bool {
+pub(super) fn opens(text: &TokenText<'_>, at: usize) -> bool {
     text.capital(at)
         && (text.run(at, &["in", "re"])
             || text.run(at, &["in", "the", "matter", "of"])
@@ -18,7 +18,7 @@ pub(super) fn opens(text: &Text<'_>, at: usize) -> bool {
 }
 
 /// `In re Roe`, `In the Matter of the Estate of Roe`
-pub(super) fn find<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Finding<'t>>) {
+pub(super) fn find<'t>(reading: &PieceContext<'_, 't>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
     let aside = |it: usize| text.at(it).is_some_and(|token| token.aside);
     let mut at = match text.low(at) {
@@ -64,14 +64,14 @@ pub(super) fn find<'t>(reading: &Reading<'_, 't>, at: usize, out: &mut Vec<Findi
         estate_below(text, at, out);
     } else if let Some(end) = party_at(reading, at) {
         out.push(
-            Finding::new(kind_of(reading, at, end), text, (at, end), Ground::Layout)
+            EntityMatch::new(kind_of(reading, at, end), text, (at, end), Ground::Layout)
                 .with(Role::Subject),
         );
     }
 }
 
 /// `ESTATE OF      File No. 1\n\nJANE ROE,\n  Deceased.`
-fn estate_below<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn estate_below<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let opened = |it: &usize| text.breaks(*it) > 0;
     let Some(line) = (at + 2..at + BELOW_TOKENS).find(opened) else { return };
     let mut from = line;
@@ -80,7 +80,7 @@ fn estate_below<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     }
     if let Some(end) = name::person(text, from, false) {
         let name = format!("{} {}", text.slice(at, at + 2), text.slice(from, end));
-        let found = Finding::new(Kind::Person, text, (from, end), Ground::Layout);
+        let found = EntityMatch::new(EntityKind::Person, text, (from, end), Ground::Layout);
         out.push(found.called(name).with(Role::Subject));
     }
 }

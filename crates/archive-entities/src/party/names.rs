@@ -2,13 +2,13 @@
 
 use super::party_at;
 use super::sort::is_office;
-use crate::entity::{Ground, Kind};
-use crate::finding::{Finding, Reading};
+use crate::entity::{EntityKind, Ground};
+use crate::entity_match::{EntityMatch, PieceContext};
 use crate::name;
-use crate::text::Text;
+use crate::text::TokenText;
 
 /// The single names of a block: at commas, semicolons and `and`, without what describes them.
-pub(super) fn split(reading: &Reading<'_, '_>, names: &[usize]) -> Vec<(usize, usize)> {
+pub(super) fn split(reading: &PieceContext<'_, '_>, names: &[usize]) -> Vec<(usize, usize)> {
     let text = reading.text;
     let mut list = Vec::new();
     let mut place = 0;
@@ -66,7 +66,7 @@ pub(super) fn split(reading: &Reading<'_, '_>, names: &[usize]) -> Vec<(usize, u
 
 /// Whether the words before a name say that somebody named before acts for it: `Special
 /// Administrator of the Estate of`.
-fn acts_for(text: &Text<'_>, names: &[usize], place: usize) -> bool {
+fn acts_for(text: &TokenText<'_>, names: &[usize], place: usize) -> bool {
     let before = names.get(place.saturating_sub(5)..place).unwrap_or_default();
     let acts = |it: &usize| {
         matches!(
@@ -89,7 +89,7 @@ fn acts_for(text: &Text<'_>, names: &[usize], place: usize) -> bool {
 }
 
 /// A name with small words in it that no other rule knows: `FRIENDS OF THE LITTLE RIVER,`.
-fn whole(reading: &Reading<'_, '_>, at: usize) -> Option<usize> {
+fn whole(reading: &PieceContext<'_, '_>, at: usize) -> Option<usize> {
     let text = reading.text;
     if reading.organisation_at(at).is_some() || !name::is_name_word(text, at) {
         return None;
@@ -103,7 +103,7 @@ fn whole(reading: &Reading<'_, '_>, at: usize) -> Option<usize> {
 }
 
 /// Past `d/b/a Blue Heron Pools`.
-fn trading_as(text: &Text<'_>, names: &[usize], end: usize) -> usize {
+fn trading_as(text: &TokenText<'_>, names: &[usize], end: usize) -> usize {
     let next = names.partition_point(|it| *it < end);
     let skip = names.get(next).is_some_and(|it| text.is(*it, ","));
     let Some(at) = names.get(next + usize::from(skip)).copied() else { return end };
@@ -118,7 +118,7 @@ fn trading_as(text: &Text<'_>, names: &[usize], end: usize) -> usize {
 }
 
 /// `WENDELL and GRACE OYELARAN`: the first has the surname of the second.
-pub(super) fn shared<'t>(text: &Text<'t>, from: usize, to: usize) -> Option<Finding<'t>> {
+pub(super) fn shared<'t>(text: &TokenText<'t>, from: usize, to: usize) -> Option<EntityMatch<'t>> {
     let first = from.checked_sub(2).filter(|_| matches!(text.low(from - 1), "and" | "&"))?;
     let single = name::is_name_word(text, first)
         && (first == 0
@@ -126,6 +126,7 @@ pub(super) fn shared<'t>(text: &Text<'t>, from: usize, to: usize) -> Option<Find
             || !text.capital(first - 1) && !text.is(first - 1, "."))
         && name::person(text, from, false) == Some(to);
     let name = format!("{} {}", text.word(first), text.word(to - 1));
-    single
-        .then(|| Finding::new(Kind::Person, text, (first, first + 1), Ground::Layout).called(name))
+    single.then(|| {
+        EntityMatch::new(EntityKind::Person, text, (first, first + 1), Ground::Layout).called(name)
+    })
 }

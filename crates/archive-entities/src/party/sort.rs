@@ -1,13 +1,13 @@
 //! What a capital in a caption begins: a government, an office, a placeholder, or a description.
 
-use crate::text::Text;
+use crate::text::TokenText;
 
 pub(super) fn is_office(word: &str) -> bool {
     matches!(word, "commissioner" | "secretary" | "director" | "administrator" | "warden")
 }
 
 /// A government that sues or is sued by its bare name.
-pub(super) fn government(text: &Text<'_>, at: usize) -> Option<usize> {
+pub(super) fn government(text: &TokenText<'_>, at: usize) -> Option<usize> {
     if !text.capital(at) {
         return None;
     }
@@ -42,7 +42,7 @@ pub(super) fn government(text: &Text<'_>, at: usize) -> Option<usize> {
 }
 
 /// `JOHN DOES 1-3`, `JANE DOE 1`, `DOES 1 through 25`: nobody in particular.
-pub(super) fn is_placeholder(text: &Text<'_>, at: usize) -> bool {
+pub(super) fn is_placeholder(text: &TokenText<'_>, at: usize) -> bool {
     let last = at + usize::from(matches!(text.low(at), "john" | "jane" | "abc" | "xyz"));
     text.is(last, "does")
         || matches!(text.low(last), "doe" | "roe" | "corp" | "corporations" | "corporation")

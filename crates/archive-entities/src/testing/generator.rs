@@ -4,14 +4,14 @@
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 
+use super::expected::ExpectedFacts;
 use super::russian;
-use super::truth::Truth;
-use crate::{EventKind, Role, Unit};
+use crate::{DeadlineUnit, EventKind, Role};
 
 /// A generator of numbers that gives the same ones each time.
-pub struct Dice(u64);
+pub struct CorpusRng(u64);
 
-impl Dice {
+impl CorpusRng {
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
@@ -95,12 +95,12 @@ pub(super) const MONTHS: [&str; 12] = [
 ];
 
 /// People of one document never share a surname.
-struct Cast {
+struct DocumentPeople {
     surnames: Vec<&'static str>,
 }
 
-impl Cast {
-    fn new(dice: &mut Dice) -> Self {
+impl DocumentPeople {
+    fn new(dice: &mut CorpusRng) -> Self {
         let mut surnames = SURNAMES.to_vec();
         for at in (1..surnames.len()).rev() {
             surnames.swap(at, dice.below(at + 1));
@@ -108,7 +108,7 @@ impl Cast {
         Self { surnames }
     }
 
-    fn person(&mut self, dice: &mut Dice) -> String {
+    fn person(&mut self, dice: &mut CorpusRng) -> String {
         let surname = self.surnames.pop().unwrap();
         let middle = ["", "", " Q.", " L.", " T."][dice.below(5)];
         format!("{}{middle} {surname}", dice.pick(&GIVEN))
@@ -120,7 +120,7 @@ fn surname(name: &str) -> &str {
 }
 
 /// A day as one of the ways to write it.
-fn written(dice: &mut Dice, day: Date) -> String {
+fn written(dice: &mut CorpusRng, day: Date) -> String {
     let month = MONTHS[day.month() as usize - 1];
     let short = [
         "Jan.", "Feb.", "Mar.", "Apr.", "May", "June", "July", "Aug.", "Sept.", "Oct.", "Nov.",
@@ -144,7 +144,7 @@ pub fn ordinal(day: i8) -> String {
     format!("{day}{end}")
 }
 
-fn dollars(dice: &mut Dice, truth: &mut Truth) -> String {
+fn dollars(dice: &mut CorpusRng, truth: &mut ExpectedFacts) -> String {
     let whole = (dice.below(900) + 12) as u64;
     let (text, cents) = match dice.below(4) {
         0 => (format!("${whole},500.25"), whole * 100_000 + 50_025),
@@ -164,7 +164,7 @@ pub(super) fn working(day: Date) -> Date {
     }
 }
 
-impl Truth {
+impl ExpectedFacts {
     pub fn event(&mut self, day: Date, kind: EventKind) {
         self.events.push((day.to_string(), day.to_string(), kind));
     }
@@ -178,12 +178,12 @@ impl Truth {
     }
 }
 
-type Maker = fn(&mut Dice) -> (Vec<String>, Truth);
+type DocumentGenerator = fn(&mut CorpusRng) -> (Vec<String>, ExpectedFacts);
 
 /// So many documents of each kind: the name, the pages and the truth about it.
 #[must_use]
-pub fn corpus(copies: usize) -> Vec<(String, Vec<String>, Truth)> {
-    let makers: [(&str, Maker); 8] = [
+pub fn corpus(copies: usize) -> Vec<(String, Vec<String>, ExpectedFacts)> {
+    let makers: [(&str, DocumentGenerator); 8] = [
         ("complaint", complaint),
         ("order", order),
         ("motion", motion),
@@ -196,7 +196,7 @@ pub fn corpus(copies: usize) -> Vec<(String, Vec<String>, Truth)> {
     let mut list = Vec::new();
     for (place, (name, make)) in makers.iter().enumerate() {
         for copy in 0..copies {
-            let mut dice = Dice::new((place * 100 + copy + 7) as u64);
+            let mut dice = CorpusRng::new((place * 100 + copy + 7) as u64);
             let (pages, truth) = make(&mut dice);
             list.push((format!("{name} {copy}"), pages, truth));
         }
@@ -204,10 +204,10 @@ pub fn corpus(copies: usize) -> Vec<(String, Vec<String>, Truth)> {
     list
 }
 
-fn complaint(dice: &mut Dice) -> (Vec<String>, Truth) {
-    let mut truth = Truth { genre: "complaint", ..Truth::default() };
+fn complaint(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
+    let mut truth = ExpectedFacts { genre: "complaint", ..ExpectedFacts::default() };
     truth.cites(&["MCL 600.2956", "412 Mich 220"]);
-    let mut cast = Cast::new(dice);
+    let mut cast = DocumentPeople::new(dice);
     let (plaintiff, driver, lawyer, judge, witness) = (
         cast.person(dice),
         cast.person(dice),
@@ -260,7 +260,7 @@ fn complaint(dice: &mut Dice) -> (Vec<String>, Truth) {
     truth.event(filed, EventKind::Filed);
     truth.event(served, EventKind::Served);
     let due = working(served.checked_add(21.days()).unwrap());
-    truth.deadlines.push((21, Unit::Days, Some(due.to_string())));
+    truth.deadlines.push((21, DeadlineUnit::Days, Some(due.to_string())));
     truth.parties = vec![
         (plaintiff, Role::Plaintiff),
         (company.to_owned(), Role::Defendant),
@@ -275,10 +275,10 @@ fn complaint(dice: &mut Dice) -> (Vec<String>, Truth) {
     (vec![first, second], truth)
 }
 
-fn order(dice: &mut Dice) -> (Vec<String>, Truth) {
-    let mut truth = Truth { genre: "order", ..Truth::default() };
+fn order(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
+    let mut truth = ExpectedFacts { genre: "order", ..ExpectedFacts::default() };
     truth.cites(&["Fed. R. Civ. P. 37", "123 F.3d 456"]);
-    let mut cast = Cast::new(dice);
+    let mut cast = DocumentPeople::new(dice);
     let (plaintiff, judge) = (cast.person(dice), cast.person(dice));
     let company = dice.pick(&FIRMS);
     let side = dice.pick(&["Eastern", "Western"]);
@@ -313,7 +313,7 @@ fn order(dice: &mut Dice) -> (Vec<String>, Truth) {
     truth.event(hearing, EventKind::Hearing);
     truth.event(entered, EventKind::Dated);
     let last = working(entered.checked_add(i64::from(count).days()).unwrap());
-    truth.deadlines.push((count, Unit::Days, Some(last.to_string())));
+    truth.deadlines.push((count, DeadlineUnit::Days, Some(last.to_string())));
     truth.parties = vec![(plaintiff, Role::Plaintiff), (company.to_owned(), Role::Defendant)];
     truth.judges.push(judge);
     truth.courts.push(format!("United States District Court for the {side} District of Michigan"));
@@ -326,10 +326,10 @@ fn plainly(day: Date) -> String {
     format!("{} {}, {}", MONTHS[day.month() as usize - 1], day.day(), day.year())
 }
 
-fn motion(dice: &mut Dice) -> (Vec<String>, Truth) {
-    let mut truth = Truth { genre: "motion", ..Truth::default() };
+fn motion(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
+    let mut truth = ExpectedFacts { genre: "motion", ..ExpectedFacts::default() };
     truth.cites(&["MCR 2.116"]);
-    let mut cast = Cast::new(dice);
+    let mut cast = DocumentPeople::new(dice);
     let (first, second, ours, theirs) =
         (cast.person(dice), cast.person(dice), cast.person(dice), cast.person(dice));
     let company = dice.pick(&FIRMS);
@@ -374,7 +374,7 @@ fn motion(dice: &mut Dice) -> (Vec<String>, Truth) {
         Weekday::Sunday => counted.checked_sub(2.days()).unwrap(),
         _ => counted,
     };
-    truth.deadlines.push((7, Unit::Days, Some(due.to_string())));
+    truth.deadlines.push((7, DeadlineUnit::Days, Some(due.to_string())));
     truth.parties = vec![
         (first, Role::Plaintiff),
         (second, Role::Plaintiff),
@@ -387,10 +387,10 @@ fn motion(dice: &mut Dice) -> (Vec<String>, Truth) {
     (vec![text], truth)
 }
 
-fn opinion(dice: &mut Dice) -> (Vec<String>, Truth) {
-    let mut truth = Truth { genre: "opinion", ..Truth::default() };
+fn opinion(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
+    let mut truth = ExpectedFacts { genre: "opinion", ..ExpectedFacts::default() };
     truth.cites(&["500 Mich 123", "899 NW2d 45"]);
-    let mut cast = Cast::new(dice);
+    let mut cast = DocumentPeople::new(dice);
     let person = cast.person(dice);
     let judges = [cast.person(dice), cast.person(dice), cast.person(dice)];
     let names: Vec<String> = judges.iter().map(|it| surname(it).to_uppercase()).collect();
@@ -423,9 +423,9 @@ fn opinion(dice: &mut Dice) -> (Vec<String>, Truth) {
     (vec![text], truth)
 }
 
-fn letter(dice: &mut Dice) -> (Vec<String>, Truth) {
-    let mut truth = Truth { genre: "letter", ..Truth::default() };
-    let mut cast = Cast::new(dice);
+fn letter(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
+    let mut truth = ExpectedFacts { genre: "letter", ..ExpectedFacts::default() };
+    let mut cast = DocumentPeople::new(dice);
     let (writer, client, reader) = (cast.person(dice), cast.person(dice), cast.person(dice));
     let company = dice.pick(&FIRMS);
     let number = format!("2{}-cv-{:05}", dice.below(5), 10_000 + dice.below(8_000));
@@ -450,8 +450,8 @@ fn letter(dice: &mut Dice) -> (Vec<String>, Truth) {
     for _ in 0..10 {
         due = working(due.checked_add(1.days()).unwrap());
     }
-    truth.deadlines.push((10, Unit::BusinessDays, Some(due.to_string())));
-    truth.deadlines.push((30, Unit::Days, None));
+    truth.deadlines.push((10, DeadlineUnit::BusinessDays, Some(due.to_string())));
+    truth.deadlines.push((30, DeadlineUnit::Days, None));
     truth.parties =
         vec![(surname(&client).to_owned(), Role::Plaintiff), (company.to_owned(), Role::Defendant)];
     truth.attorneys = vec![writer, reader];
@@ -461,9 +461,9 @@ fn letter(dice: &mut Dice) -> (Vec<String>, Truth) {
     (vec![text], truth)
 }
 
-fn email(dice: &mut Dice) -> (Vec<String>, Truth) {
-    let mut truth = Truth { genre: "e-mail", ..Truth::default() };
-    let mut cast = Cast::new(dice);
+fn email(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
+    let mut truth = ExpectedFacts { genre: "e-mail", ..ExpectedFacts::default() };
+    let mut cast = DocumentPeople::new(dice);
     let (from, to, judge) = (cast.person(dice), cast.person(dice), cast.person(dice));
     let company = dice.pick(&FIRMS);
     let (sent, filed, due) = (dice.day(), dice.day(), dice.day());

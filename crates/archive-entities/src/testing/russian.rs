@@ -3,9 +3,9 @@
 use jiff::ToSpan;
 use jiff::civil::Date;
 
-use super::generator::{Dice, working};
-use super::truth::Truth;
-use crate::{EventKind, Role, Unit};
+use super::expected::ExpectedFacts;
+use super::generator::{CorpusRng, working};
+use crate::{DeadlineUnit, EventKind, Role};
 
 const NAMES: [&str; 10] = [
     "Ромашка",
@@ -51,7 +51,7 @@ const MONTHS: [&str; 12] = [
     "декабря",
 ];
 
-fn written(dice: &mut Dice, day: Date) -> String {
+fn written(dice: &mut CorpusRng, day: Date) -> String {
     let month = MONTHS[day.month() as usize - 1];
     match dice.below(3) {
         0 => format!("{:02}.{:02}.{}", day.day(), day.month(), day.year()),
@@ -60,7 +60,7 @@ fn written(dice: &mut Dice, day: Date) -> String {
     }
 }
 
-fn rubles(dice: &mut Dice, truth: &mut Truth) -> String {
+fn rubles(dice: &mut CorpusRng, truth: &mut ExpectedFacts) -> String {
     let whole = (dice.below(800) + 101) as u64;
     let (text, cents) = match dice.below(4) {
         0 => (format!("{whole} 450 руб. 15 коп."), whole * 100_000 + 45_015),
@@ -72,14 +72,14 @@ fn rubles(dice: &mut Dice, truth: &mut Truth) -> String {
     text
 }
 
-fn two<'a>(dice: &mut Dice, list: &[&'a str]) -> (&'a str, &'a str) {
+fn two<'a>(dice: &mut CorpusRng, list: &[&'a str]) -> (&'a str, &'a str) {
     let first = dice.below(list.len());
     let second = (first + 1 + dice.below(list.len() - 1)) % list.len();
     (list[first], list[second])
 }
 
-pub(super) fn decision(dice: &mut Dice) -> (Vec<String>, Truth) {
-    let mut truth = Truth { genre: "judgment", ..Truth::default() };
+pub(super) fn decision(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
+    let mut truth = ExpectedFacts { genre: "judgment", ..ExpectedFacts::default() };
     truth.cites(&["ст. 309 ГК РФ"]);
     let (court, code) = COURTS[dice.below(COURTS.len())];
     let number = format!("{code}-{}/202{}", 1000 + dice.below(90_000), dice.below(5));
@@ -102,7 +102,7 @@ pub(super) fn decision(dice: &mut Dice) -> (Vec<String>, Truth) {
     truth.event(paid, EventKind::Payment);
     truth.deadlines.push((
         1,
-        Unit::Months,
+        DeadlineUnit::Months,
         Some(working(made.checked_add(1.months()).unwrap()).to_string()),
     ));
     truth.parties =
@@ -115,8 +115,8 @@ pub(super) fn decision(dice: &mut Dice) -> (Vec<String>, Truth) {
     (vec![text], truth)
 }
 
-pub(super) fn claim(dice: &mut Dice) -> (Vec<String>, Truth) {
-    let mut truth = Truth { genre: "complaint", ..Truth::default() };
+pub(super) fn claim(dice: &mut CorpusRng) -> (Vec<String>, ExpectedFacts) {
+    let mut truth = ExpectedFacts { genre: "complaint", ..ExpectedFacts::default() };
     let (court, _) = COURTS[dice.below(COURTS.len())];
     let (ours, theirs) = two(dice, &NAMES);
     let (signed, sent, due) = (dice.day(), dice.day(), dice.day());
@@ -132,7 +132,7 @@ pub(super) fn claim(dice: &mut Dice) -> (Vec<String>, Truth) {
     truth.event(signed, EventKind::Agreement);
     truth.event(sent, EventKind::Notice);
     truth.event(due, EventKind::Deadline);
-    truth.deadlines.push((30, Unit::Days, None));
+    truth.deadlines.push((30, DeadlineUnit::Days, None));
     truth.parties =
         vec![(format!("ООО {ours}"), Role::Plaintiff), (format!("ПАО {theirs}"), Role::Defendant)];
     truth.courts.push(court.to_owned());

@@ -2,7 +2,7 @@
 
 use archive_text::PageText;
 
-use crate::{Deadline, Kind, Role, read};
+use crate::{Deadline, EntityKind, Role, read};
 
 #[track_caller]
 fn dates(text: &str, expected: &[&str]) {
@@ -115,7 +115,7 @@ fn deadlines_are_counted_when_their_anchor_has_a_day() {
 fn money(text: &str, expected: &[&str]) {
     let pages = [PageText { number: 1, part: "", text }];
     let casefile = read(&pages);
-    let sums = casefile.entities.iter().filter(|it| it.kind == Kind::Money);
+    let sums = casefile.entities.iter().filter(|it| it.kind == EntityKind::Money);
     assert_eq!(sums.map(|it| it.key.as_str()).collect::<Vec<_>>(), expected, "{text}");
 }
 
@@ -173,7 +173,7 @@ fn roles_are_read_from_captions_signatures_and_prose() {
 }
 
 #[track_caller]
-fn named(text: &str, kind: Kind, expected: &[&str]) {
+fn named(text: &str, kind: EntityKind, expected: &[&str]) {
     let pages = [PageText { number: 1, part: "", text }];
     let casefile = read(&pages);
     let found = casefile.entities.iter().filter(|it| it.kind == kind);
@@ -182,7 +182,7 @@ fn named(text: &str, kind: Kind, expected: &[&str]) {
 
 #[test]
 fn courts_numbers_and_firms_of_other_states_are_whole() {
-    use Kind::{CaseNumber, Court, Organisation};
+    use EntityKind::{CaseNumber, Court, Organisation};
     named(
         "IN THE COURT OF COMMON PLEAS\nFRANKLIN COUNTY, OHIO\n",
         Court,

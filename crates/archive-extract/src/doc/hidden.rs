@@ -2,7 +2,7 @@
 //! Character formatting is kept in pages of 512 bytes, each with its runs and their changes.
 
 use crate::compound::{u16_at, usize_at};
-use crate::work::{Step, Work};
+use crate::context::{ReadContext, ReadResult};
 
 const PAGE: usize = 512;
 const DELETED: u16 = 0x0800;
@@ -11,12 +11,16 @@ const HIDDEN: u16 = 0x083c;
 /// Sorted, as the formatting pages are.
 pub(super) struct Ranges(Vec<(usize, usize)>);
 
-pub(super) fn ranges(work: &Work<'_>, main: &[u8], table: Option<&[u8]>) -> Step<Ranges> {
+pub(super) fn ranges(
+    context: &ReadContext<'_>,
+    main: &[u8],
+    table: Option<&[u8]>,
+) -> ReadResult<Ranges> {
     let table = table.unwrap_or_default();
     let count = table.len().saturating_sub(4) / 8;
     let mut ranges = Vec::new();
     for entry in 0..count {
-        work.tick()?;
+        context.tick()?;
         let Some(number) = usize_at(table, (count + 1) * 4 + entry * 4) else { break };
         let start = (number & 0x3f_ffff) * PAGE;
         let Some(page) = main.get(start..start + PAGE) else { continue };

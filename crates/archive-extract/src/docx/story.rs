@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use crate::context::{ReadContext, ReadResult};
 use crate::plain;
-use crate::work::{Step, Work};
 
 pub(super) type Notes = BTreeMap<(char, String), String>;
 
 #[derive(Default)]
-pub(super) struct PageText {
+pub(super) struct DocxPage {
     pub(super) text: String,
     /// Notes referred to, in order: `f` or `e`, and the id.
     pub(super) references: Vec<(char, String)>,
@@ -21,15 +21,15 @@ pub(super) struct PageText {
 /// One part's text. A notes part fills `notes` instead of pages.
 #[derive(Default)]
 pub(super) struct Story {
-    pub(super) pages: Vec<PageText>,
+    pub(super) pages: Vec<DocxPage>,
     pub(super) notes: Notes,
     /// What made the reader stop before the end.
     pub(super) damage: Option<String>,
 }
 
-struct State<'a> {
+struct StoryParser<'a> {
     story: Story,
-    page: PageText,
+    page: DocxPage,
     hidden_styles: &'a BTreeSet<String>,
     /// Depth inside elements whose content is not shown.
     skipped: usize,
@@ -47,15 +47,19 @@ struct State<'a> {
 }
 
 impl Story {
-    pub(super) fn read(work: &Work<'_>, xml: &[u8], hidden: &BTreeSet<String>) -> Step<Self> {
+    pub(super) fn read(
+        context: &ReadContext<'_>,
+        xml: &[u8],
+        hidden: &BTreeSet<String>,
+    ) -> ReadResult<Self> {
         let text = plain::decode(xml);
         let mut reader = lenient(&text);
-        let mut state = State::new(hidden);
+        let mut state = StoryParser::new(hidden);
         let mut events = 0_u32;
         loop {
             events = events.wrapping_add(1);
             if events.is_multiple_of(1_024) {
-                work.tick()?;
+                context.tick()?;
             }
             match reader.read_event() {
                 Ok(Event::Start(it)) => state.start(&it),
@@ -117,11 +121,11 @@ fn is_on(it: &BytesStart<'_>) -> bool {
     !matches!(attribute(it, "val").as_deref(), Some("0" | "false" | "off" | "none"))
 }
 
-impl<'a> State<'a> {
+impl<'a> StoryParser<'a> {
     fn new(hidden_styles: &'a BTreeSet<String>) -> Self {
         Self {
             story: Story::default(),
-            page: PageText::default(),
+            page: DocxPage::default(),
             hidden_styles,
             skipped: 0,
             in_text: false,
@@ -285,7 +289,7 @@ impl<'a> State<'a> {
 }
 
 /// The ids of styles that hide their text.
-pub(super) fn hidden_styles(work: &Work<'_>, xml: &[u8]) -> Step<BTreeSet<String>> {
+pub(super) fn hidden_styles(context: &ReadContext<'_>, xml: &[u8]) -> ReadResult<BTreeSet<String>> {
     let text = plain::decode(xml);
     let mut reader = lenient(&text);
     let mut hidden = BTreeSet::new();
@@ -294,7 +298,7 @@ pub(super) fn hidden_styles(work: &Work<'_>, xml: &[u8]) -> Step<BTreeSet<String
         match event {
             Event::Start(it) | Event::Empty(it) => match it.local_name().as_ref() {
                 "style" => {
-                    work.tick()?;
+                    context.tick()?;
                     style = attribute(&it, "styleId").unwrap_or_default();
                 }
                 "vanish" if is_on(&it) && !style.is_empty() => {
@@ -310,8 +314,12 @@ pub(super) fn hidden_styles(work: &Work<'_>, xml: &[u8]) -> Step<BTreeSet<String
 }
 
 /// The texts of elements without children, by local name; at most `max`.
-pub(super) fn leaves(work: &Work<'_>, xml: &[u8], max: usize) -> Step<Vec<(String, String)>> {
-    work.tick()?;
+pub(super) fn leaves(
+    context: &ReadContext<'_>,
+    xml: &[u8],
+    max: usize,
+) -> ReadResult<Vec<(String, String)>> {
+    context.tick()?;
     let text = plain::decode(xml);
     let mut reader = lenient(&text);
     let mut leaves = Vec::new();

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::{Code, Problem};
+use crate::{ProblemCode, ReadProblem};
 
 /// A page rendered in grey at 300 dpi has 9 MB; large formats have more.
 const OUTPUT_MAX: u64 = 256 << 20;
@@ -17,9 +17,9 @@ pub(super) fn run(
     arguments: &[&str],
     input: &[u8],
     time: Duration,
-) -> Result<Vec<u8>, Problem> {
+) -> Result<Vec<u8>, ReadProblem> {
     let shown = program.display();
-    let failed = |what: String| Problem::new(Code::OcrFailed, format!("{shown} {what}"));
+    let failed = |what: String| ReadProblem::new(ProblemCode::OcrFailed, format!("{shown} {what}"));
     let mut child = Command::new(program)
         .args(arguments)
         // One thread a page: pages, not threads, share the processors.
@@ -28,7 +28,7 @@ pub(super) fn run(
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .map_err(|error| Problem::new(Code::Unsupported, format!("{shown}: {error}")))?;
+        .map_err(|error| ReadProblem::new(ProblemCode::Unsupported, format!("{shown}: {error}")))?;
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(failed("could not be connected".to_owned()));
     };
@@ -58,7 +58,10 @@ pub(super) fn run(
     }
     let status = child.wait().map_err(|error| failed(format!("was lost: {error}")))?;
     if timed_out {
-        return Err(Problem::new(Code::TimedOut, format!("{shown} did not end in time")));
+        return Err(ReadProblem::new(
+            ProblemCode::TimedOut,
+            format!("{shown} did not end in time"),
+        ));
     }
     if !status.success() {
         return Err(failed(format!("failed ({status}); the picture may be damaged")));
@@ -74,7 +77,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(script: &str, input: &[u8], seconds: u64) -> Result<Vec<u8>, Code> {
+    fn check(script: &str, input: &[u8], seconds: u64) -> Result<Vec<u8>, ProblemCode> {
         let time = Duration::from_secs(seconds);
         run(Path::new("/bin/sh"), &["-c", script], input, time).map_err(|it| it.code)
     }
@@ -82,9 +85,9 @@ mod tests {
     #[test]
     fn tools_answer_fail_or_are_stopped() {
         assert_eq!(check("cat", b"echo", 60), Ok(b"echo".to_vec()));
-        assert_eq!(check("exit 3", &vec![0; 1 << 20], 60), Err(Code::OcrFailed));
-        assert_eq!(check("exec sleep 600", b"", 0), Err(Code::TimedOut));
+        assert_eq!(check("exit 3", &vec![0; 1 << 20], 60), Err(ProblemCode::OcrFailed));
+        assert_eq!(check("exec sleep 600", b"", 0), Err(ProblemCode::TimedOut));
         let absent = run(Path::new("/nonexistent/tool"), &[], b"", Duration::from_secs(1));
-        assert_eq!(absent.map_err(|it| it.code), Err(Code::Unsupported));
+        assert_eq!(absent.map_err(|it| it.code), Err(ProblemCode::Unsupported));
     }
 }

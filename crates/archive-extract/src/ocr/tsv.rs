@@ -4,14 +4,14 @@
 use super::OcrPage;
 
 pub(super) fn pages(rows: &str) -> Vec<OcrPage> {
-    let mut pages: Vec<Draft> = Vec::new();
+    let mut pages: Vec<TsvPage> = Vec::new();
     for row in rows.lines() {
         let cells: Vec<&str> = row.splitn(12, '\t').collect();
         let [level, _, block, paragraph, line, _, _, _, _, _, confidence, text] = cells[..] else {
             continue;
         };
         match level {
-            "1" => pages.push(Draft::default()),
+            "1" => pages.push(TsvPage::default()),
             "5" => {
                 if let Some(page) = pages.last_mut() {
                     page.word([block, paragraph, line], confidence, text);
@@ -20,18 +20,18 @@ pub(super) fn pages(rows: &str) -> Vec<OcrPage> {
             _ => {}
         }
     }
-    pages.into_iter().map(Draft::finish).collect()
+    pages.into_iter().map(TsvPage::finish).collect()
 }
 
 #[derive(Default)]
-struct Draft {
+struct TsvPage {
     text: String,
     place: [String; 3],
     sum: f32,
     words: f32,
 }
 
-impl Draft {
+impl TsvPage {
     fn word(&mut self, place: [&str; 3], confidence: &str, text: &str) {
         if text.trim().is_empty() {
             return;

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::file::File;
+use super::file::PdfFile;
 use super::font::Font;
 use super::layout::{Glyph, Layout};
 use super::object::{Dict, Lexer, Object, Token};
-use crate::work::{Step, Work};
+use crate::context::{ReadContext, ReadResult};
 
 /// Forms draw forms; real files stop after a few.
 const FORMS_MAX: usize = 12;
@@ -49,8 +49,8 @@ pub(super) struct Picture {
     pub(super) upright: bool,
 }
 
-pub(super) struct Page<'a, 'b> {
-    file: &'a File<'b>,
+pub(super) struct PageInterpreter<'a, 'b> {
+    file: &'a PdfFile<'b>,
     pub(super) layout: Layout,
     pub(super) pictures: Vec<Picture>,
     fonts: HashMap<u32, Rc<Font>>,
@@ -61,8 +61,8 @@ pub(super) struct Page<'a, 'b> {
     operators: usize,
 }
 
-impl<'a, 'b> Page<'a, 'b> {
-    pub(super) fn new(file: &'a File<'b>, fonts: HashMap<u32, Rc<Font>>) -> Self {
+impl<'a, 'b> PageInterpreter<'a, 'b> {
+    pub(super) fn new(file: &'a PdfFile<'b>, fonts: HashMap<u32, Rc<Font>>) -> Self {
         let graphics = Graphics {
             matrix: IDENTITY,
             font: None,
@@ -93,11 +93,11 @@ impl<'a, 'b> Page<'a, 'b> {
 
     pub(super) fn run(
         &mut self,
-        work: &mut Work<'_>,
+        context: &mut ReadContext<'_>,
         data: &[u8],
         resources: &Dict,
         depth: usize,
-    ) -> Step {
+    ) -> ReadResult {
         let mut lexer = Lexer::new(data, 0);
         let mut operands: Vec<Object> = Vec::new();
         while let Some(token) = lexer.token() {
@@ -107,15 +107,15 @@ impl<'a, 'b> Page<'a, 'b> {
                 Token::Operator(word) => {
                     self.operators += 1;
                     if self.operators.is_multiple_of(1_024) {
-                        work.tick()?;
+                        context.tick()?;
                     }
                     if self.operators > OPERATORS_MAX {
                         return Ok(());
                     }
                     match word.as_str() {
-                        "Do" => self.draw(work, &operands, resources, depth)?,
+                        "Do" => self.draw(context, &operands, resources, depth)?,
                         "BI" => skip_inline_picture(&mut lexer),
-                        "Tf" => self.set_font(work, &operands, resources)?,
+                        "Tf" => self.set_font(context, &operands, resources)?,
                         word => self.operate(word, &operands),
                     }
                     operands.clear();
@@ -213,7 +213,12 @@ impl<'a, 'b> Page<'a, 'b> {
         }
     }
 
-    fn set_font(&mut self, work: &mut Work<'_>, operands: &[Object], resources: &Dict) -> Step {
+    fn set_font(
+        &mut self,
+        context: &mut ReadContext<'_>,
+        operands: &[Object],
+        resources: &Dict,
+    ) -> ReadResult {
         let [Object::Name(name), size] = operands else { return Ok(()) };
         self.graphics.size = size.number().unwrap_or(1.0);
         let fonts = self.file.get(resources, "Font");
@@ -227,10 +232,10 @@ impl<'a, 'b> Page<'a, 'b> {
             self.graphics.font = Some(font.clone());
             return Ok(());
         }
-        work.tick()?;
+        context.tick()?;
         let dict = self.file.resolve(entry);
         let Some(dict) = dict.dict() else { return Ok(()) };
-        let font = Rc::new(Font::load(self.file, dict, work.stream_max()));
+        let font = Rc::new(Font::load(self.file, dict, context.stream_max()));
         if let Object::Reference(number) = entry {
             if self.fonts.len() >= 256 {
                 self.fonts.clear();
@@ -243,11 +248,11 @@ impl<'a, 'b> Page<'a, 'b> {
 
     fn draw(
         &mut self,
-        work: &mut Work<'_>,
+        context: &mut ReadContext<'_>,
         operands: &[Object],
         resources: &Dict,
         depth: usize,
-    ) -> Step {
+    ) -> ReadResult {
         let [Object::Name(name)] = operands else { return Ok(()) };
         let objects = self.file.get(resources, "XObject");
         let Some(entry) = objects.as_deref().and_then(Object::dict).and_then(|it| it.get(name))
@@ -259,7 +264,9 @@ impl<'a, 'b> Page<'a, 'b> {
         let subtype = self.file.get(dict, "Subtype");
         match subtype.as_deref().and_then(Object::name) {
             Some("Image") => self.keep_picture(object.clone()),
-            Some("Form") if depth < FORMS_MAX => self.form(work, dict, *start, resources, depth)?,
+            Some("Form") if depth < FORMS_MAX => {
+                self.form(context, dict, *start, resources, depth)?
+            }
             _ => {}
         }
         Ok(())
@@ -267,21 +274,21 @@ impl<'a, 'b> Page<'a, 'b> {
 
     fn form(
         &mut self,
-        work: &mut Work<'_>,
+        context: &mut ReadContext<'_>,
         dict: &Dict,
         start: usize,
         resources: &Dict,
         depth: usize,
-    ) -> Step {
-        let data = self.file.data(dict, start, work.stream_max()).data;
-        work.unpack(data.len())?;
+    ) -> ReadResult {
+        let data = self.file.data(dict, start, context.stream_max()).data;
+        context.unpack(data.len())?;
         let inner = self.file.get(dict, "Resources");
         let inner = inner.as_deref().and_then(Object::dict).unwrap_or(resources);
         let outer = (self.graphics.clone(), self.text_matrix, self.line_matrix);
         let saved = std::mem::take(&mut self.saved);
         let own = self.numbers(dict, "Matrix").unwrap_or(IDENTITY);
         self.graphics.matrix = multiply(&own, &self.graphics.matrix);
-        self.run(work, &data, inner, depth + 1)?;
+        self.run(context, &data, inner, depth + 1)?;
         self.saved = saved;
         (self.graphics, self.text_matrix, self.line_matrix) = outer;
         Ok(())
@@ -296,7 +303,7 @@ impl<'a, 'b> Page<'a, 'b> {
 
     /// What people filled into fields or wrote on the page stands in annotations, each with a form
     /// that draws it. Links, notes and hidden ones are left out.
-    pub(super) fn annotations(&mut self, work: &mut Work<'_>, page: &Dict) -> Step {
+    pub(super) fn annotations(&mut self, context: &mut ReadContext<'_>, page: &Dict) -> ReadResult {
         let list = self.file.get(page, "Annots");
         let list = list.as_deref().and_then(Object::array).unwrap_or_default();
         for entry in list.iter().take(5_000) {
@@ -309,13 +316,13 @@ impl<'a, 'b> Page<'a, 'b> {
             );
             let flags = self.file.get(dict, "F").and_then(|it| it.integer()).unwrap_or(0);
             if wanted && flags & 0b10_0010 == 0 {
-                self.annotation(work, dict)?;
+                self.annotation(context, dict)?;
             }
         }
         Ok(())
     }
 
-    fn annotation(&mut self, work: &mut Work<'_>, dict: &Dict) -> Step {
+    fn annotation(&mut self, context: &mut ReadContext<'_>, dict: &Dict) -> ReadResult {
         let looks = self.file.get(dict, "AP");
         let Some(mut look) =
             looks.as_deref().and_then(Object::dict).and_then(|it| self.file.get(it, "N"))
@@ -335,7 +342,7 @@ impl<'a, 'b> Page<'a, 'b> {
         self.saved.clear();
         let (x, y) = (rect[0].min(rect[2]) - inside[0], rect[1].min(rect[3]) - inside[1]);
         self.graphics.matrix = [1.0, 0.0, 0.0, 1.0, x, y];
-        self.form(work, form, *start, &Dict::new(), 0)
+        self.form(context, form, *start, &Dict::new(), 0)
     }
 
     fn keep_picture(&mut self, object: Rc<Object>) {

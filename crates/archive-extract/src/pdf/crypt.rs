@@ -5,7 +5,7 @@ mod cipher;
 
 use md5::{Digest, Md5};
 
-use super::file::File;
+use super::file::PdfFile;
 use super::object::{Dict, Object};
 use cipher::{aes_cbc, password_hash, rc4, unwrap_key};
 
@@ -16,7 +16,7 @@ const PADDING: [u8; 32] = [
 ];
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Method {
+enum CipherMethod {
     Plain,
     Rc4,
     Aes128,
@@ -26,12 +26,12 @@ enum Method {
 /// Decrypts the streams of one file.
 pub(super) struct Decryptor {
     key: Vec<u8>,
-    method: Method,
+    method: CipherMethod,
 }
 
 impl Decryptor {
     /// `None` if the file needs a password or uses an unknown scheme.
-    pub(super) fn open(file: &File<'_>, encrypt: &Dict) -> Option<Self> {
+    pub(super) fn open(file: &PdfFile<'_>, encrypt: &Dict) -> Option<Self> {
         let number = |key: &str| file.get(encrypt, key).and_then(|it| it.integer());
         match (number("V")?, number("R")?) {
             (version @ 1..=4, revision @ 2..=4) => Self::open_md5(file, encrypt, version, revision),
@@ -41,7 +41,7 @@ impl Decryptor {
     }
 
     /// Revisions 5 and 6: the user entry holds a hash of the password and two salts.
-    fn open_sha2(file: &File<'_>, encrypt: &Dict, revision: i64) -> Option<Self> {
+    fn open_sha2(file: &PdfFile<'_>, encrypt: &Dict, revision: i64) -> Option<Self> {
         let user = bytes_of(file, encrypt, "U")?;
         let (hash, salts) = user.get(..48)?.split_at(32);
         let (validation_salt, key_salt) = salts.split_at(8);
@@ -54,9 +54,9 @@ impl Decryptor {
     }
 
     /// Revisions 2 to 4: the key is a hash of the password and of the file's identity.
-    fn open_md5(file: &File<'_>, encrypt: &Dict, version: i64, revision: i64) -> Option<Self> {
+    fn open_md5(file: &PdfFile<'_>, encrypt: &Dict, version: i64, revision: i64) -> Option<Self> {
         let number = |key: &str| file.get(encrypt, key).and_then(|it| it.integer());
-        let method = if version == 4 { method(file, encrypt)? } else { Method::Rc4 };
+        let method = if version == 4 { method(file, encrypt)? } else { CipherMethod::Rc4 };
         let bits = if version == 4 { 128 } else { number("Length").unwrap_or(40) };
         let length = if revision == 2 { 5 } else { usize::try_from(bits / 8).ok()?.clamp(5, 16) };
         let identity = match file.get(&file.trailer, "ID").as_deref() {
@@ -92,10 +92,10 @@ impl Decryptor {
     /// ciphers derive one for each object.
     pub(super) fn decrypt(&self, data: &[u8], number: u32, generation: u32) -> Vec<u8> {
         match self.method {
-            Method::Plain => data.to_vec(),
-            Method::Rc4 => rc4(&self.object_key(number, generation, b""), data),
-            Method::Aes128 => aes_cbc(&self.object_key(number, generation, b"sAlT"), data),
-            Method::Aes256 => aes_cbc(&self.key, data),
+            CipherMethod::Plain => data.to_vec(),
+            CipherMethod::Rc4 => rc4(&self.object_key(number, generation, b""), data),
+            CipherMethod::Aes128 => aes_cbc(&self.object_key(number, generation, b"sAlT"), data),
+            CipherMethod::Aes256 => aes_cbc(&self.key, data),
         }
     }
 
@@ -109,7 +109,7 @@ impl Decryptor {
     }
 }
 
-fn bytes_of(file: &File<'_>, dict: &Dict, key: &str) -> Option<Vec<u8>> {
+fn bytes_of(file: &PdfFile<'_>, dict: &Dict, key: &str) -> Option<Vec<u8>> {
     match file.get(dict, key).as_deref() {
         Some(Object::Text(bytes)) => Some(bytes.clone()),
         _ => None,
@@ -134,20 +134,20 @@ fn check(key: &[u8], revision: i64, identity: &[u8]) -> Vec<u8> {
     check
 }
 
-fn method(file: &File<'_>, encrypt: &Dict) -> Option<Method> {
+fn method(file: &PdfFile<'_>, encrypt: &Dict) -> Option<CipherMethod> {
     let name = file.get(encrypt, "StmF");
     let name = name.as_deref().and_then(Object::name).unwrap_or("Identity");
     if name == "Identity" {
-        return Some(Method::Plain);
+        return Some(CipherMethod::Plain);
     }
     let filters = file.get(encrypt, "CF")?;
     let filter = file.get(filters.dict()?, name)?;
     let method = file.get(filter.dict()?, "CFM")?;
     match method.name()? {
-        "V2" => Some(Method::Rc4),
-        "AESV2" => Some(Method::Aes128),
-        "AESV3" => Some(Method::Aes256),
-        "None" => Some(Method::Plain),
+        "V2" => Some(CipherMethod::Rc4),
+        "AESV2" => Some(CipherMethod::Aes128),
+        "AESV3" => Some(CipherMethod::Aes256),
+        "None" => Some(CipherMethod::Plain),
         _ => None,
     }
 }
@@ -169,7 +169,7 @@ mod tests {
         }
         let mut user = check(&key, 3, &identity);
         user[0] ^= u8::from(spoiled);
-        let crypt = Decryptor { key, method: Method::Rc4 };
+        let crypt = Decryptor { key, method: CipherMethod::Rc4 };
         let content = format!("BT /F 9 Tf 9 9 Td ({text}) Tj ET");
         let data = crypt.decrypt(content.as_bytes(), 3, 0);
         let hex = |it: &[u8]| it.iter().map(|it| format!("{it:02x}")).collect::<String>();
@@ -192,11 +192,11 @@ mod tests {
     #[test]
     fn the_empty_password_opens_what_it_locked() {
         let read = |bytes: &[u8]| {
-            crate::read_all("a.pdf", bytes, &crate::Limits::default(), &crate::NoOcr)
+            crate::read_all("a.pdf", bytes, &crate::ReadLimits::default(), &crate::NoOcr)
         };
         assert_eq!(read(&locked("open to all", false)).pages[0].page.text, "open to all");
         let refused = read(&locked("open to all", true));
-        assert_eq!(refused.problems[0].code, crate::Code::Encrypted);
+        assert_eq!(refused.problems[0].code, crate::ProblemCode::Encrypted);
         assert!(refused.pages.is_empty());
     }
 }

@@ -14,7 +14,7 @@ const CACHE_MAX: usize = 20_000;
 const OBJECTS_MAX: usize = 8_000_000;
 
 #[derive(Clone, Copy)]
-enum Place {
+enum ObjectLocation {
     At(usize),
     /// In an object stream: its number, and the index within.
     In(u32, usize),
@@ -23,9 +23,9 @@ enum Place {
 /// The content of an object stream: numbers with offsets, and data.
 type Packed = Rc<(Vec<(u32, usize)>, Vec<u8>)>;
 
-pub(super) struct File<'a> {
+pub(super) struct PdfFile<'a> {
     pub(super) bytes: &'a [u8],
-    places: HashMap<u32, Place>,
+    places: HashMap<u32, ObjectLocation>,
     pub(super) trailer: Dict,
     cache: RefCell<HashMap<u32, Rc<Object>>>,
     packed: RefCell<HashMap<u32, Packed>>,
@@ -39,7 +39,7 @@ pub(super) struct File<'a> {
     owners: RefCell<HashMap<usize, (u32, u32)>>,
 }
 
-impl<'a> File<'a> {
+impl<'a> PdfFile<'a> {
     pub(super) fn open(bytes: &'a [u8], stream_max: usize) -> Self {
         let mut file = Self {
             bytes,
@@ -144,13 +144,13 @@ impl<'a> File<'a> {
                     return None;
                 }
                 if used && at > 0 {
-                    self.place(first + step, Place::At(at));
+                    self.place(first + step, ObjectLocation::At(at));
                 }
             }
         }
     }
 
-    fn place(&mut self, number: usize, place: Place) {
+    fn place(&mut self, number: usize, place: ObjectLocation) {
         if self.places.len() < OBJECTS_MAX
             && let Ok(number) = u32::try_from(number)
         {
@@ -189,10 +189,10 @@ impl<'a> File<'a> {
                 let kind_value = if kind == 0 { 1 } else { field(0, kind) };
                 let value = field(kind, second);
                 match kind_value {
-                    1 => self.place(number, Place::At(value)),
+                    1 => self.place(number, ObjectLocation::At(value)),
                     2 => {
                         let stream = u32::try_from(value).ok()?;
-                        self.place(number, Place::In(stream, field(kind + second, third)));
+                        self.place(number, ObjectLocation::In(stream, field(kind + second, third)));
                     }
                     _ => {}
                 }
@@ -215,7 +215,7 @@ impl<'a> File<'a> {
             }
             let Some((number, start)) = header_before(self.bytes, word) else { continue };
             if self.places.len() < OBJECTS_MAX {
-                self.places.insert(number, Place::At(start));
+                self.places.insert(number, ObjectLocation::At(start));
             }
             let head = &self.bytes[at..self.bytes.len().min(at + 300)];
             if find(head, b"/ObjStm").is_some() {
@@ -235,7 +235,7 @@ impl<'a> File<'a> {
         for stream in streams {
             let Some(packed) = self.packed_objects(stream) else { continue };
             for (index, (number, _)) in packed.0.iter().enumerate() {
-                self.place(*number as usize, Place::In(stream, index));
+                self.place(*number as usize, ObjectLocation::In(stream, index));
             }
         }
         let mut at = 0;
@@ -309,11 +309,11 @@ impl<'a> File<'a> {
 
     fn load(&self, number: u32) -> Option<Object> {
         match *self.places.get(&number)? {
-            Place::At(at) => {
+            ObjectLocation::At(at) => {
                 let (found, object) = self.indirect(at)?;
                 (found == number).then_some(object)
             }
-            Place::In(stream, index) => {
+            ObjectLocation::In(stream, index) => {
                 let packed = self.packed_objects(stream)?;
                 let by_index = packed.0.get(index).filter(|it| it.0 == number);
                 let entry = by_index.or_else(|| packed.0.iter().find(|it| it.0 == number))?;
@@ -327,7 +327,7 @@ impl<'a> File<'a> {
             return Some(found.clone());
         }
         // An object stream is never inside another.
-        let Place::At(at) = *self.places.get(&stream)? else { return None };
+        let ObjectLocation::At(at) = *self.places.get(&stream)? else { return None };
         let (_, Object::Stream(dict, start)) = self.indirect(at)? else { return None };
         let data = self.data(&dict, start, self.stream_max.min(64 << 20)).data;
         let first = self.get(&dict, "First")?.count()?;

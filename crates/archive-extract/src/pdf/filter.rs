@@ -1,6 +1,6 @@
 //! Stream filters: what text streams use is decoded, what pictures use is named and left.
 
-use super::file::File;
+use super::file::PdfFile;
 use super::object::{Dict, Object};
 use crate::zip::inflate;
 
@@ -10,7 +10,7 @@ pub(super) struct Decoded {
     pub(super) picture: Option<(String, Dict)>,
 }
 
-pub(super) fn decode(file: &File<'_>, dict: &Dict, data: &[u8], max: usize) -> Decoded {
+pub(super) fn decode(file: &PdfFile<'_>, dict: &Dict, data: &[u8], max: usize) -> Decoded {
     let mut data = data.to_vec();
     let filters = list(file, dict.get("Filter").or_else(|| dict.get("F")));
     let parameters = list(file, dict.get("DecodeParms").or_else(|| dict.get("DP")));
@@ -33,7 +33,7 @@ pub(super) fn decode(file: &File<'_>, dict: &Dict, data: &[u8], max: usize) -> D
     Decoded { data, picture: None }
 }
 
-fn list(file: &File<'_>, object: Option<&Object>) -> Vec<Object> {
+fn list(file: &PdfFile<'_>, object: Option<&Object>) -> Vec<Object> {
     match object.map(|it| file.resolve(it)).as_deref() {
         Some(Object::Array(items)) => {
             items.iter().take(8).map(|it| (*file.resolve(it)).clone()).collect()
@@ -170,7 +170,7 @@ fn lzw(data: &[u8], early: bool, max: usize) -> Vec<u8> {
     out
 }
 
-fn predict(file: &File<'_>, data: Vec<u8>, parameters: &Dict) -> Vec<u8> {
+fn predict(file: &PdfFile<'_>, data: Vec<u8>, parameters: &Dict) -> Vec<u8> {
     let value = |key: &str, default: usize| {
         let found = file.get(parameters, key).and_then(|it| it.count());
         found.unwrap_or(default).clamp(1, 1 << 20)

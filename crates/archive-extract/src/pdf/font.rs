@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::cmap::{Cmap, to_code};
-use super::file::File;
+use super::file::PdfFile;
 use super::glyphs;
 use super::object::{Dict, Object};
 
@@ -23,14 +23,14 @@ pub(super) struct Font {
 }
 
 /// One character drawn: its text if it is known, and how far it moves.
-pub(super) struct Shown {
+pub(super) struct DrawnChar {
     pub(super) text: Option<String>,
     pub(super) width: f64,
     pub(super) is_space: bool,
 }
 
 impl Font {
-    pub(super) fn load(file: &File<'_>, dict: &Dict, max: usize) -> Self {
+    pub(super) fn load(file: &PdfFile<'_>, dict: &Dict, max: usize) -> Self {
         let subtype = file.get(dict, "Subtype");
         let subtype = subtype.as_deref().and_then(Object::name).unwrap_or_default();
         let map = match file.get(dict, "ToUnicode").as_deref() {
@@ -65,7 +65,7 @@ impl Font {
         font
     }
 
-    fn load_simple(&mut self, file: &File<'_>, dict: &Dict) {
+    fn load_simple(&mut self, file: &PdfFile<'_>, dict: &Dict) {
         let encoding = file.get(dict, "Encoding");
         let (base, differences) = match encoding.as_deref() {
             Some(Object::Name(name)) => (Some(name.clone()), None),
@@ -108,7 +108,7 @@ impl Font {
         }
     }
 
-    fn load_composite(&mut self, file: &File<'_>, dict: &Dict, max: usize) {
+    fn load_composite(&mut self, file: &PdfFile<'_>, dict: &Dict, max: usize) {
         self.code_bytes = 2;
         match file.get(dict, "Encoding").as_deref() {
             Some(Object::Name(name)) => {
@@ -152,12 +152,12 @@ impl Font {
     }
 
     /// The characters of a string drawn in this font.
-    pub(super) fn show(&self, bytes: &[u8]) -> impl Iterator<Item = Shown> {
+    pub(super) fn show(&self, bytes: &[u8]) -> impl Iterator<Item = DrawnChar> {
         bytes.chunks(self.code_bytes).map(|it| {
             let code = to_code(it);
             let width = self.widths.get(&code).copied().or(self.width_default);
             let width = width.unwrap_or_else(|| glyphs::standard_width(&self.face, code));
-            Shown { text: self.text(code), width: width * self.scale, is_space: it == b" " }
+            DrawnChar { text: self.text(code), width: width * self.scale, is_space: it == b" " }
         })
     }
 

@@ -7,14 +7,14 @@ const TEXT_MAX: usize = 8 << 20;
 #[derive(Default)]
 pub(super) struct Layout {
     text: String,
-    last: Option<Last>,
+    last: Option<LastGlyph>,
     /// Characters whose fonts do not say what they are.
     pub(super) unknown: usize,
     pub(super) known: usize,
 }
 
 #[derive(Clone, Copy)]
-struct Last {
+struct LastGlyph {
     /// Where the next character would stand if nothing moved it.
     x: f64,
     y: f64,
@@ -56,7 +56,7 @@ impl Layout {
         }
         self.known += usize::from(!text.trim().is_empty());
         let (x, y) = glyph.end;
-        self.last = Some(Last { x, y, size: glyph.size, direction });
+        self.last = Some(LastGlyph { x, y, size: glyph.size, direction });
     }
 
     /// A space or a line end, if the distance to the last character asks for one.

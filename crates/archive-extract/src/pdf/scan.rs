@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use super::content::Picture;
-use super::file::File;
+use super::file::PdfFile;
 use super::object::{Dict, Object};
-use crate::work::{Step, Work};
-use crate::{Code, OcrPage, Problem};
+use crate::context::{ReadContext, ReadResult};
+use crate::{OcrPage, ProblemCode, ReadProblem};
 
 /// The file on disk for the renderer, written once and removed at the end.
 #[derive(Default)]
-pub(super) struct Scratch(Option<PathBuf>);
+pub(super) struct ScratchFile(Option<PathBuf>);
 
-impl Drop for Scratch {
+impl Drop for ScratchFile {
     fn drop(&mut self) {
         if let Some(path) = self.0.take() {
             // The parent process removes the folder if this fails.
@@ -30,47 +30,51 @@ pub(super) struct PageScan<'a> {
 }
 
 pub(super) fn read(
-    work: &mut Work<'_>,
-    file: &File<'_>,
-    scratch: &mut Scratch,
+    context: &mut ReadContext<'_>,
+    file: &PdfFile<'_>,
+    scratch: &mut ScratchFile,
     page: &PageScan<'_>,
-) -> Step<OcrPage> {
-    work.ocr.ready()?;
-    work.spend_ocr()?;
+) -> ReadResult<OcrPage> {
+    context.ocr.ready()?;
+    context.spend_ocr()?;
     let alone = match page.pictures {
         [one] if one.upright && !page.rotated && !page.needs_render => Some(one),
         _ => None,
     };
     if let Some(picture) = alone
-        && let Some(image) = take_out(work, file, picture)?
+        && let Some(image) = take_out(context, file, picture)?
     {
         let dpi = dots_per_inch(file, picture);
-        let pages = work.ocr.image(&image, dpi, work.time_left())?;
+        let pages = context.ocr.image(&image, dpi, context.time_left())?;
         return pages
             .into_iter()
             .next()
-            .ok_or_else(|| Problem::new(Code::OcrFailed, "OCR gave no page"));
+            .ok_or_else(|| ReadProblem::new(ProblemCode::OcrFailed, "OCR gave no page"));
     }
     if scratch.0.is_none() {
-        scratch.0 = Some(work.ocr.scratch_file(file.bytes)?);
+        scratch.0 = Some(context.ocr.scratch_file(file.bytes)?);
     }
     let path = scratch.0.as_deref().unwrap_or_else(|| std::path::Path::new(""));
     let number = u32::try_from(page.index + 1).unwrap_or(u32::MAX);
-    work.ocr.pdf_page(path, number, work.time_left())
+    context.ocr.pdf_page(path, number, context.time_left())
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped first")]
-fn dots_per_inch(file: &File<'_>, picture: &Picture) -> u32 {
+fn dots_per_inch(file: &PdfFile<'_>, picture: &Picture) -> u32 {
     let dict = picture.object.dict();
     let pixels = dict.and_then(|it| file.number(it, "Width")).unwrap_or(0.0);
     (pixels / picture.width * 72.0).clamp(70.0, 1_200.0) as u32
 }
 
 /// The picture as an image file, if its form is one that needs no decoder of ours.
-fn take_out(work: &mut Work<'_>, file: &File<'_>, picture: &Picture) -> Step<Option<Vec<u8>>> {
+fn take_out(
+    context: &mut ReadContext<'_>,
+    file: &PdfFile<'_>,
+    picture: &Picture,
+) -> ReadResult<Option<Vec<u8>>> {
     let Object::Stream(dict, start) = &*picture.object else { return Ok(None) };
-    let decoded = file.data(dict, *start, work.stream_max());
-    work.unpack(decoded.data.len())?;
+    let decoded = file.data(dict, *start, context.stream_max());
+    context.unpack(decoded.data.len())?;
     let size = |key: &str| file.get(dict, key).and_then(|it| it.count());
     let Some((width, height)) = size("Width").zip(size("Height")) else { return Ok(None) };
     let inverted = file
@@ -88,7 +92,7 @@ fn take_out(work: &mut Work<'_>, file: &File<'_>, picture: &Picture) -> Step<Opt
 
 /// Fax data in a TIFF that says what it is.
 fn fax(
-    file: &File<'_>,
+    file: &PdfFile<'_>,
     parameters: &Dict,
     (width, height): (usize, usize),
     inverted: bool,
@@ -124,7 +128,7 @@ fn fax(
 
 /// Samples in a portable map: one bit, grey or colour.
 fn plain(
-    file: &File<'_>,
+    file: &PdfFile<'_>,
     dict: &Dict,
     (width, height): (usize, usize),
     inverted: bool,

@@ -1,7 +1,7 @@
 //! Encrypted PDF files, one for each scheme. Each is a page that says `Readable by all`, written
 //! by qpdf 11 with `--encrypt USER owner BITS`, and with `--force-R5` or `--use-aes` by its name.
 
-use archive_extract::Code;
+use archive_extract::ProblemCode;
 
 use crate::{codes, read, texts};
 
@@ -35,7 +35,7 @@ fn a_file_that_needs_a_password_is_refused() {
     ] {
         let document = read("a.pdf", file);
         assert!(document.pages.is_empty());
-        assert_eq!(codes(&document), [Code::Encrypted]);
+        assert_eq!(codes(&document), [ProblemCode::Encrypted]);
         assert!(document.problems[0].message.contains("remove the password"));
     }
 }

@@ -1,6 +1,6 @@
 //! Text, DOCX, DOC and RTF, and the decision which is which.
 
-use archive_extract::{Code, Kind};
+use archive_extract::{Format, ProblemCode};
 
 use crate::{codes, read, texts};
 use archive_extract::testing::doc::Doc;
@@ -30,22 +30,22 @@ fn plain_text_is_split_at_form_feeds() {
 
 #[test]
 fn content_decides_and_the_name_is_checked() {
-    let rows: [(&str, Vec<u8>, Kind, bool); 10] = [
-        ("a.pdf", pdf::text(&["x"]), Kind::Pdf, true),
-        ("a.docx", docx(&paragraph("x"), &[]), Kind::Docx, true),
-        ("a.pdf", docx(&paragraph("x"), &[]), Kind::Docx, false),
-        ("a.txt", pdf::text(&["x"]), Kind::Pdf, false),
-        ("a.doc", Doc { body: "x\r".to_owned(), ..Doc::default() }.finish(), Kind::Doc, true),
-        ("a.doc", b"{\\rtf1 x}".to_vec(), Kind::Rtf, true),
-        ("a.msg", Msg::default().finish(), Kind::Msg, true),
-        ("noname", b"From: memo\n\ntext".to_vec(), Kind::Text, true),
-        ("a.eml", b"From: a@b.c\nSubject: x\n\ntext".to_vec(), Kind::Eml, true),
-        ("a.tif", tiff(1), Kind::Tiff, true),
+    let rows: [(&str, Vec<u8>, Format, bool); 10] = [
+        ("a.pdf", pdf::text(&["x"]), Format::Pdf, true),
+        ("a.docx", docx(&paragraph("x"), &[]), Format::Docx, true),
+        ("a.pdf", docx(&paragraph("x"), &[]), Format::Docx, false),
+        ("a.txt", pdf::text(&["x"]), Format::Pdf, false),
+        ("a.doc", Doc { body: "x\r".to_owned(), ..Doc::default() }.finish(), Format::Doc, true),
+        ("a.doc", b"{\\rtf1 x}".to_vec(), Format::Rtf, true),
+        ("a.msg", Msg::default().finish(), Format::Msg, true),
+        ("noname", b"From: memo\n\ntext".to_vec(), Format::Text, true),
+        ("a.eml", b"From: a@b.c\nSubject: x\n\ntext".to_vec(), Format::Eml, true),
+        ("a.tif", tiff(1), Format::Tiff, true),
     ];
     for (name, bytes, kind, agrees) in rows {
         let document = read(name, &bytes);
-        assert_eq!(document.kind, Some(kind), "{name}");
-        let warned = document.problems.iter().any(|it| it.code == Code::NameMismatch);
+        assert_eq!(document.format, Some(kind), "{name}");
+        let warned = document.problems.iter().any(|it| it.code == ProblemCode::NameMismatch);
         assert_eq!(warned, !agrees, "{name}: {:?}", document.problems);
     }
 }
@@ -59,11 +59,11 @@ fn what_is_not_read_says_what_it_is() {
         (b"\x00\x01\x02\x03\x04".to_vec(), "no known type"),
     ] {
         let document = read("a.bin", &bytes);
-        assert_eq!(document.kind, None);
-        assert_eq!(document.problems[0].code, Code::Unsupported);
+        assert_eq!(document.format, None);
+        assert_eq!(document.problems[0].code, ProblemCode::Unsupported);
         assert!(document.problems[0].message.contains(word), "{:?}", document.problems);
     }
-    assert_eq!(codes(&read("a.txt", b"")), [Code::Empty]);
+    assert_eq!(codes(&read("a.txt", b"")), [ProblemCode::Empty]);
 }
 
 #[test]

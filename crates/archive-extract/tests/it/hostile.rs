@@ -1,6 +1,6 @@
 //! Files made to hurt: each must end, within bounds, with a reason.
 
-use archive_extract::{Code, Limits, NoOcr};
+use archive_extract::{NoOcr, ProblemCode, ReadLimits};
 
 use crate::{codes, read, texts};
 use archive_extract::testing::doc::Doc;
@@ -14,15 +14,15 @@ fn a_zip_bomb_is_stopped_by_ratio_and_by_size() {
     let packed = deflate(&zeros);
     let file = zip_packed(&[("word/document.xml", packed.clone(), zeros.len())]);
     let document = read("a.docx", &file);
-    assert_eq!(codes(&document), [Code::TooLarge]);
+    assert_eq!(codes(&document), [ProblemCode::TooLarge]);
     let many: Vec<(String, Vec<u8>, usize)> =
         (0..50).map(|it| (format!("word/header{it}.xml"), packed.clone(), zeros.len())).collect();
     let mut entries: Vec<(&str, Vec<u8>, usize)> =
         many.iter().map(|it| (it.0.as_str(), it.1.clone(), it.2)).collect();
     entries.push(("word/document.xml", deflate(b"<a/>"), 4));
-    let limits = Limits { ratio: 1 << 30, unpacked_bytes: 100 << 20, ..Limits::default() };
+    let limits = ReadLimits { ratio: 1 << 30, unpacked_bytes: 100 << 20, ..ReadLimits::default() };
     let document = archive_extract::read_all("a.docx", &zip_packed(&entries), &limits, &NoOcr);
-    assert_eq!(codes(&document), [Code::TooLarge]);
+    assert_eq!(codes(&document), [ProblemCode::TooLarge]);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn deep_nesting_ends() {
             "Content-Type: multipart/mixed; boundary=b{step}\r\n\r\n--b{step}\r\n"
         ));
     }
-    assert_eq!(codes(&read("a.eml", mail.as_bytes())), [Code::TooDeep]);
+    assert_eq!(codes(&read("a.eml", mail.as_bytes())), [ProblemCode::TooDeep]);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn pdf_loops_end() {
             &b"/X Do ".repeat(10),
         );
     }
-    let limits = Limits { unpacked_bytes: 2 << 20, ..Limits::default() };
+    let limits = ReadLimits { unpacked_bytes: 2 << 20, ..ReadLimits::default() };
     let file = pages_into(&mut pdf, &[b"/X Do".to_vec()], "/XObject << /X 1 0 R >>", false);
     let document = archive_extract::read_all("a.pdf", &file, &limits, &NoOcr);
     assert!(document.pages.len() <= 1);
@@ -96,27 +96,27 @@ fn pdf_bombs_are_stopped() {
     let page = pdf.add(format!("<< /Type /Page /Contents [{parts}] >>"));
     let tree = pdf.add(format!("<< /Type /Pages /Kids [{page} 0 R] >>"));
     let root = pdf.add(format!("<< /Type /Catalog /Pages {tree} 0 R >>"));
-    let limits = Limits { unpacked_bytes: 256 << 20, ..Limits::default() };
+    let limits = ReadLimits { unpacked_bytes: 256 << 20, ..ReadLimits::default() };
     let document = archive_extract::read_all("a.pdf", &pdf.finish(root, ""), &limits, &NoOcr);
-    assert_eq!(codes(&document), [Code::TooLarge]);
+    assert_eq!(codes(&document), [ProblemCode::TooLarge]);
 }
 
 #[test]
 fn time_and_size_and_text_are_bounded() {
     let file = text(&["a", "b"]);
-    let limits = Limits { seconds: 0, ..Limits::default() };
+    let limits = ReadLimits { seconds: 0, ..ReadLimits::default() };
     assert_eq!(
         codes(&archive_extract::read_all("a.pdf", &file, &limits, &NoOcr)),
-        [Code::TimedOut]
+        [ProblemCode::TimedOut]
     );
-    let limits = Limits { bytes: 10, ..Limits::default() };
+    let limits = ReadLimits { bytes: 10, ..ReadLimits::default() };
     assert_eq!(
         codes(&archive_extract::read_all("a.pdf", &file, &limits, &NoOcr)),
-        [Code::TooLarge]
+        [ProblemCode::TooLarge]
     );
-    let limits = Limits { text_bytes: 3, ..Limits::default() };
+    let limits = ReadLimits { text_bytes: 3, ..ReadLimits::default() };
     let document = archive_extract::read_all("a.txt", b"ab\x0ccd", &limits, &NoOcr);
-    assert_eq!((texts(&document), codes(&document)), (vec!["ab"], vec![Code::TooLarge]));
+    assert_eq!((texts(&document), codes(&document)), (vec!["ab"], vec![ProblemCode::TooLarge]));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn polyglots_are_one_thing_and_say_so() {
     file.extend(text(&["inside"]));
     let document = read("a.txt", &file);
     assert_eq!(texts(&document), ["inside"]);
-    assert_eq!(codes(&document), [Code::NameMismatch]);
+    assert_eq!(codes(&document), [ProblemCode::NameMismatch]);
     let mut file = text(&["seen"]);
     file.extend(docx(&paragraph("not seen"), &[]));
     assert_eq!(texts(&read("a.pdf", &file)), ["seen"]);
@@ -135,17 +135,17 @@ fn polyglots_are_one_thing_and_say_so() {
 #[test]
 fn truncated_and_encrypted_files_say_so() {
     let whole = docx(&paragraph("x"), &[]);
-    assert_eq!(codes(&read("a.docx", &whole[..whole.len() - 60])), [Code::Truncated]);
+    assert_eq!(codes(&read("a.docx", &whole[..whole.len() - 60])), [ProblemCode::Truncated]);
     let cut = docx("<w:p><w:r><w:t>kept</w:t></w:r></w:p><w:p><w:r><w:t>lost</w", &[]);
     let document = read("a.docx", &cut);
     assert!(document.pages[0].page.text.starts_with("kept"));
     let locked = Doc { body: "x".to_owned(), encrypted: true, ..Doc::default() };
-    assert_eq!(codes(&read("a.doc", &locked.finish())), [Code::Encrypted]);
+    assert_eq!(codes(&read("a.doc", &locked.finish())), [ProblemCode::Encrypted]);
     let mut package = cfb::CompoundFile::create(std::io::Cursor::new(Vec::new())).unwrap();
     package.create_stream("/EncryptedPackage").unwrap();
     let package = package.into_inner().into_inner();
-    assert_eq!(codes(&read("a.docx", &package)), [Code::Encrypted]);
-    assert_eq!(codes(&read("a.tif", b"II\x2a\0\xff\xff\0\0")), [Code::Truncated]);
+    assert_eq!(codes(&read("a.docx", &package)), [ProblemCode::Encrypted]);
+    assert_eq!(codes(&read("a.tif", b"II\x2a\0\xff\xff\0\0")), [ProblemCode::Truncated]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What holds for any bytes: reading ends without a panic, pages are numbered without gaps, and
 //! positions fall on the pages they name.
 
-use archive_extract::{Document, Limits, NoOcr};
+use archive_extract::{Document, NoOcr, ReadLimits};
 use proptest::prelude::*;
 
 use archive_extract::testing::doc::Doc;
@@ -9,8 +9,13 @@ use archive_extract::testing::docx::{docx, paragraph, zip};
 use archive_extract::testing::msg::{Body, Msg};
 use archive_extract::testing::{pdf, tiff};
 
-fn limits() -> Limits {
-    Limits { unpacked_bytes: 32 << 20, stream_bytes: 16 << 20, pages: 500, ..Limits::default() }
+fn limits() -> ReadLimits {
+    ReadLimits {
+        unpacked_bytes: 32 << 20,
+        stream_bytes: 16 << 20,
+        pages: 500,
+        ..ReadLimits::default()
+    }
 }
 
 fn consistent(document: &Document) {

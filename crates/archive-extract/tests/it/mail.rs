@@ -1,6 +1,6 @@
 //! Messages in both forms, with what is attached to them.
 
-use archive_extract::{Document, Kind, Limits, NoOcr};
+use archive_extract::{Document, Format, NoOcr, ReadLimits};
 
 use crate::{codes, read, texts};
 use archive_extract::testing::msg::{Body, Msg};
@@ -29,7 +29,7 @@ fn mail_has_headers_body_and_attachments() {
     assert_eq!(value(&document, "subject"), "Иск");
     let [note, inner] = &document.attachments[..] else { panic!("{document:?}") };
     assert_eq!((note.name.as_str(), texts(&note.document)), ("note.txt", vec!["Note"]));
-    assert_eq!(inner.document.kind, Some(Kind::Eml));
+    assert_eq!(inner.document.format, Some(Format::Eml));
     assert_eq!(texts(&inner.document), ["From: c@example.com\nSubject: inner\n\nInner body."]);
 }
 
@@ -68,7 +68,7 @@ fn outlook_messages_nest() {
     assert_eq!(texts(&document), [expected]);
     let [brief, inner] = &document.attachments[..] else { panic!("{document:?}") };
     assert_eq!((brief.name.as_str(), texts(&brief.document)), ("brief.pdf", vec!["In the brief"]));
-    assert_eq!(inner.document.kind, Some(Kind::Msg));
+    assert_eq!(inner.document.format, Some(Format::Msg));
     let expected = "From: Eve\nTo: Frank\nSubject: Inner\n\nRich body.\nSecond";
     assert_eq!(texts(&inner.document), [expected]);
     assert_eq!(texts(&inner.document.attachments[0].document), ["deep"]);
@@ -94,10 +94,10 @@ fn depth_and_number_of_messages_are_bounded() {
         nested = Msg { messages: vec![nested], ..Msg::default() };
     }
     let document = read("a.msg", &nested.finish());
-    assert!(codes(&document).contains(&archive_extract::Code::TooDeep));
+    assert!(codes(&document).contains(&archive_extract::ProblemCode::TooDeep));
     let many = Msg { files: vec![("a.txt", b"x".to_vec()); 20], ..Msg::default() };
-    let limits = Limits { entries: 5, ..Limits::default() };
+    let limits = ReadLimits { entries: 5, ..ReadLimits::default() };
     let document = archive_extract::read_all("a.msg", &many.finish(), &limits, &NoOcr);
     assert_eq!(document.attachments.len(), 5);
-    assert_eq!(codes(&document), [archive_extract::Code::TooManyEntries]);
+    assert_eq!(codes(&document), [archive_extract::ProblemCode::TooManyEntries]);
 }

@@ -10,16 +10,16 @@ mod mail;
 mod pdf;
 mod pictures;
 
-use archive_extract::{Code, Document, Limits, NoOcr};
+use archive_extract::{Document, NoOcr, ProblemCode, ReadLimits};
 
 fn read(name: &str, bytes: &[u8]) -> Document {
-    archive_extract::read_all(name, bytes, &Limits::default(), &NoOcr)
+    archive_extract::read_all(name, bytes, &ReadLimits::default(), &NoOcr)
 }
 
 fn texts(document: &Document) -> Vec<&str> {
     document.pages.iter().map(|it| it.page.text.as_str()).collect()
 }
 
-fn codes(document: &Document) -> Vec<Code> {
+fn codes(document: &Document) -> Vec<ProblemCode> {
     document.problems_all().map(|it| it.code).collect()
 }

@@ -1,6 +1,6 @@
 //! The text layer of PDF: fonts, positions, structure and damage.
 
-use archive_extract::{Code, Limits, NoOcr, Source};
+use archive_extract::{NoOcr, ProblemCode, ReadLimits, TextSource};
 
 use crate::{codes, read, texts};
 use archive_extract::testing::pdf::{HELVETICA, Pdf, lines, pages, pages_into, text};
@@ -59,7 +59,7 @@ fn fonts_say_what_their_codes_mean() {
     check(&pages_into(&mut pdf, &[content], &fonts, false), &["АБВ\nА§fi€"]);
     let silent = "/Font << /F1 << /Subtype /Type0 /Encoding /Identity-H /DescendantFonts [<< /DW 600 >>] >> >>";
     let file = pages(&[b"BT /F1 10 Tf <00010002> Tj ET".to_vec()], silent, false);
-    assert_eq!(codes(&read("a.pdf", &file)), [Code::NoUnicode]);
+    assert_eq!(codes(&read("a.pdf", &file)), [ProblemCode::NoUnicode]);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn damage_costs_what_is_damaged() {
         let at = whole.windows(9).rposition(|it| it == b"startxref").unwrap();
         let document = read("a.pdf", &whole[..at]);
         assert_eq!(document.pages.len(), expected);
-        assert_eq!(codes(&document), [Code::Truncated]);
+        assert_eq!(codes(&document), [ProblemCode::Truncated]);
     }
     // The tree is at the end: without it the pages are found by their type.
     let whole = text(&["first page", "second page", "third page"]);
@@ -182,7 +182,7 @@ fn encrypted_files_ask_for_the_password() {
     let root = pdf.objects.len();
     let file = pdf.finish(root, "/Encrypt << /Filter /Standard /V 9 /R 9 /O (x) /U (y) /P -4 >>");
     let document = read("a.pdf", &file);
-    assert_eq!(codes(&document), [Code::Encrypted]);
+    assert_eq!(codes(&document), [ProblemCode::Encrypted]);
     assert!(document.problems[0].message.contains("remove the password"));
 }
 
@@ -200,10 +200,10 @@ fn scans_without_ocr_say_what_to_install() {
     let file = pages_into(&mut pdf, &[scan, stamped, lines("text")], &resources, false);
     let document = read("a.pdf", &file);
     assert_eq!(texts(&document), ["", "Case 1:20-cv-1 Filed", "text"]);
-    assert_eq!(codes(&document), [Code::NeedsOcr, Code::NeedsOcr]);
+    assert_eq!(codes(&document), [ProblemCode::NeedsOcr, ProblemCode::NeedsOcr]);
     assert_eq!(document.pages[1].problem.as_ref().unwrap().page, Some(2));
     assert!(document.pages[0].problem.as_ref().unwrap().message.contains("tesseract-ocr"));
-    assert_eq!(document.pages[2].source, Source::TextLayer);
+    assert_eq!(document.pages[2].source, TextSource::TextLayer);
 }
 
 #[test]
@@ -212,8 +212,8 @@ fn ten_thousand_pages_are_read_and_one_more_is_not() {
     let document = read("a.pdf", &pages(&contents, HELVETICA, false));
     assert_eq!(document.pages.len(), 10_000);
     assert_eq!(document.pages[9_999].page.text, "page 9999");
-    assert_eq!(codes(&document), [Code::TooManyPages]);
-    let limits = Limits { pages: 2, ..Limits::default() };
+    assert_eq!(codes(&document), [ProblemCode::TooManyPages]);
+    let limits = ReadLimits { pages: 2, ..ReadLimits::default() };
     let document = archive_extract::read_all("a.pdf", &text(&["a", "b", "c"]), &limits, &NoOcr);
     assert_eq!(texts(&document), ["a", "b"]);
 }

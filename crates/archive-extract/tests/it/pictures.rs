@@ -4,7 +4,9 @@ use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use archive_extract::{Code, Limits, NoOcr, Ocr, OcrPage, Problem, Source, Tesseract};
+use archive_extract::{
+    NoOcr, Ocr, OcrPage, ProblemCode, ReadLimits, ReadProblem, Tesseract, TextSource,
+};
 
 use crate::{codes, read, texts};
 use archive_extract::testing::pdf::{HELVETICA, Pdf, lines, pages_into, text};
@@ -12,40 +14,40 @@ use archive_extract::testing::tiff;
 
 /// Answers with what it was given, and remembers it.
 #[derive(Default)]
-struct Echo {
+struct EchoOcr {
     images: Mutex<Vec<(Vec<u8>, u32)>>,
     pages: usize,
 }
 
-impl Ocr for Echo {
-    fn ready(&self) -> Result<(), Problem> {
+impl Ocr for EchoOcr {
+    fn ready(&self) -> Result<(), ReadProblem> {
         Ok(())
     }
 
-    fn image(&self, image: &[u8], dpi: u32, _: Duration) -> Result<Vec<OcrPage>, Problem> {
+    fn image(&self, image: &[u8], dpi: u32, _: Duration) -> Result<Vec<OcrPage>, ReadProblem> {
         self.images.lock().push((image.to_vec(), dpi));
         let page = |at| OcrPage { text: format!("seen {at}"), confidence: 0.9 };
         Ok((1..=self.pages).map(page).collect())
     }
 
-    fn pdf_page(&self, _: &Path, page: u32, _: Duration) -> Result<OcrPage, Problem> {
+    fn pdf_page(&self, _: &Path, page: u32, _: Duration) -> Result<OcrPage, ReadProblem> {
         Ok(OcrPage { text: format!("rendered {page}"), confidence: 0.8 })
     }
 
-    fn scratch_file(&self, _: &[u8]) -> Result<PathBuf, Problem> {
+    fn scratch_file(&self, _: &[u8]) -> Result<PathBuf, ReadProblem> {
         Ok(PathBuf::from("/nonexistent/scratch"))
     }
 }
 
 #[test]
 fn pictures_go_to_ocr_page_by_page() {
-    let ocr = Echo { pages: 3, ..Echo::default() };
-    let document = archive_extract::read_all("a.tif", &tiff(3), &Limits::default(), &ocr);
+    let ocr = EchoOcr { pages: 3, ..EchoOcr::default() };
+    let document = archive_extract::read_all("a.tif", &tiff(3), &ReadLimits::default(), &ocr);
     assert_eq!(texts(&document), ["seen 1", "seen 2", "seen 3"]);
-    assert_eq!(document.pages[0].source, Source::Ocr { confidence: 0.9 });
+    assert_eq!(document.pages[0].source, TextSource::Ocr { confidence: 0.9 });
     let document = read("a.tif", &tiff(3));
     assert_eq!(document.pages.len(), 3);
-    assert_eq!(codes(&document), [Code::NeedsOcr; 3]);
+    assert_eq!(codes(&document), [ProblemCode::NeedsOcr; 3]);
 }
 
 fn scan(dict: &str, data: &[u8], content: &str) -> Vec<u8> {
@@ -78,19 +80,23 @@ fn a_scanned_page_gives_its_picture_as_it_is() {
         ),
     ];
     for (dict, data, expected) in cases {
-        let ocr = Echo { pages: 1, ..Echo::default() };
-        let document =
-            archive_extract::read_all("a.pdf", &scan(dict, data, FULL), &Limits::default(), &ocr);
+        let ocr = EchoOcr { pages: 1, ..EchoOcr::default() };
+        let document = archive_extract::read_all(
+            "a.pdf",
+            &scan(dict, data, FULL),
+            &ReadLimits::default(),
+            &ocr,
+        );
         assert_eq!(texts(&document), ["seen 1", "typed"], "{dict}");
         assert_eq!(ocr.images.lock()[0].0, expected, "{dict}");
     }
-    let ocr = Echo { pages: 1, ..Echo::default() };
+    let ocr = EchoOcr { pages: 1, ..EchoOcr::default() };
     let fax = scan(
         "/Width 2550 /Height 9 /Filter /CCITTFaxDecode /DecodeParms << /K -1 /Columns 2550 >>",
         b"fax",
         FULL,
     );
-    assert_eq!(codes(&archive_extract::read_all("a.pdf", &fax, &Limits::default(), &ocr)), []);
+    assert_eq!(codes(&archive_extract::read_all("a.pdf", &fax, &ReadLimits::default(), &ocr)), []);
     let (image, dpi) = ocr.images.lock().remove(0);
     assert!(image.starts_with(b"II\x2a\0") && image.ends_with(b"fax"));
     assert_eq!(dpi, 300);
@@ -105,11 +111,11 @@ fn other_pages_are_rendered() {
         (jpeg, "q 612 0 0 400 0 0 cm /I Do Q q 612 0 0 392 0 400 cm /I Do Q", "rendered 1"),
         (jpeg, "q 612 0 0 792 0 0 cm /I Do Q BT /F1 9 Tf 9 9 Td (Filed) Tj ET", "Filed\n\nseen 1"),
     ] {
-        let ocr = Echo { pages: 1, ..Echo::default() };
+        let ocr = EchoOcr { pages: 1, ..EchoOcr::default() };
         let document = archive_extract::read_all(
             "a.pdf",
             &scan(dict, b"x", content),
-            &Limits::default(),
+            &ReadLimits::default(),
             &ocr,
         );
         assert_eq!(document.pages[0].page.text, expected, "{content}");
@@ -118,21 +124,21 @@ fn other_pages_are_rendered() {
 
 #[test]
 fn only_so_many_pages_go_to_ocr() {
-    let limits = Limits { ocr_pages: 0, ..Limits::default() };
-    let ocr = Echo { pages: 1, ..Echo::default() };
+    let limits = ReadLimits { ocr_pages: 0, ..ReadLimits::default() };
+    let ocr = EchoOcr { pages: 1, ..EchoOcr::default() };
     let file = scan("/Width 9 /Height 9 /Filter /DCTDecode", b"x", FULL);
     let document = archive_extract::read_all("a.pdf", &file, &limits, &ocr);
     assert_eq!(texts(&document), ["", "typed"]);
-    assert_eq!(codes(&document), [Code::NeedsOcr]);
+    assert_eq!(codes(&document), [ProblemCode::NeedsOcr]);
 }
 
 #[test]
 fn a_missing_tool_is_named() {
     let ocr = Tesseract::with("/nonexistent/tesseract", "none", vec!["eng".to_owned()], "/tmp");
     let problem = ocr.ready().unwrap_err();
-    assert_eq!(problem.code, Code::NeedsOcr);
+    assert_eq!(problem.code, ProblemCode::NeedsOcr);
     assert!(problem.message.contains("apt-get install tesseract-ocr"));
-    assert_eq!(NoOcr.ready().unwrap_err().code, Code::NeedsOcr);
+    assert_eq!(NoOcr.ready().unwrap_err().code, ProblemCode::NeedsOcr);
 }
 
 /// A page drawn by `pdftoppm` and read back by Tesseract, where both are installed.
@@ -154,8 +160,8 @@ fn tesseract_reads_a_page() {
             assert_eq!(page.text.trim(), "The motion to dismiss is denied.");
             assert!(page.confidence > 0.7, "{}", page.confidence);
         }
-        Err(problem) => assert_eq!(problem.code, Code::NeedsOcr, "{problem:?}"),
+        Err(problem) => assert_eq!(problem.code, ProblemCode::NeedsOcr, "{problem:?}"),
     }
     let failed = ocr.image(&text(&["no picture"]), 0, Duration::from_secs(60));
-    assert_eq!(failed.unwrap_err().code, Code::OcrFailed);
+    assert_eq!(failed.unwrap_err().code, ProblemCode::OcrFailed);
 }

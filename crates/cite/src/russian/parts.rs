@@ -1,13 +1,13 @@
 //! Words, numbers, dates and issuers in Russian citations.
 
 use crate::citation::Span;
-use crate::text::Text;
+use crate::text::ScanText;
 
 /// Longest name of who issued an act.
 const ISSUER_MAX: usize = 240;
 
 /// The end of the Cyrillic word at `i`, hyphens within it included.
-pub(super) fn word(text: &Text<'_>, i: usize) -> usize {
+pub(super) fn word(text: &ScanText<'_>, i: usize) -> usize {
     let mut at = i;
     while matches!(text.at(at), 0xd0..=0xd3) && (text.at(at + 1) & 0xc0) == 0x80 {
         at += 2;
@@ -38,7 +38,7 @@ fn lower(letter: &[u8]) -> Option<[u8; 2]> {
 }
 
 /// After the stop and the blank of `ст.` or `ст. ст.`.
-pub(super) fn label_end(text: &Text<'_>, end: usize, twice: bool) -> usize {
+pub(super) fn label_end(text: &ScanText<'_>, end: usize, twice: bool) -> usize {
     let mut at = text.skip(end + usize::from(text.at(end) == b'.'));
     if twice && text.has(at, "ст.") {
         at = text.skip(at + "ст.".len());
@@ -47,7 +47,7 @@ pub(super) fn label_end(text: &Text<'_>, end: usize, twice: bool) -> usize {
 }
 
 /// `15`, `61.2`, `15, 393 и 1102`, `15–17`, `«а»`.
-pub(super) fn numbers(text: &Text<'_>, start: usize) -> Option<Span> {
+pub(super) fn numbers(text: &ScanText<'_>, start: usize) -> Option<Span> {
     let mut end = one(text, start)?;
     for _ in 0..16 {
         let mut next = end;
@@ -71,7 +71,7 @@ pub(super) fn numbers(text: &Text<'_>, start: usize) -> Option<Span> {
     Some(Span::new(start, end))
 }
 
-fn one(text: &Text<'_>, at: usize) -> Option<usize> {
+fn one(text: &ScanText<'_>, at: usize) -> Option<usize> {
     for (open, close) in [("«", "»"), ("\"", "\""), ("'", "'")] {
         if text.has(at, open) {
             let letter = at + open.len();
@@ -91,7 +91,7 @@ fn one(text: &Text<'_>, at: usize) -> Option<usize> {
 }
 
 /// `№ 127-ФЗ`, `N 25`: the number alone.
-pub(super) fn numbered(text: &Text<'_>, at: usize) -> Option<Span> {
+pub(super) fn numbered(text: &ScanText<'_>, at: usize) -> Option<Span> {
     let sign = ["№", "N", "No.", "No"].into_iter().find(|it| text.has(at, it))?;
     let start = text.skip(at + sign.len());
     let mut end = start;
@@ -118,7 +118,7 @@ pub(super) fn numbered(text: &Text<'_>, at: usize) -> Option<Span> {
 }
 
 /// `А40-12345/2020`, with a Russian or a Latin letter.
-pub(super) fn arbitration(text: &Text<'_>, i: usize) -> Option<Span> {
+pub(super) fn arbitration(text: &ScanText<'_>, i: usize) -> Option<Span> {
     let letter = ["А", "A"].into_iter().find(|it| text.has(i, it))?;
     let start = i + letter.len();
     let region = text.digits(start, 2)?;
@@ -138,14 +138,14 @@ pub(super) fn arbitration(text: &Text<'_>, i: usize) -> Option<Span> {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Day {
+pub(super) struct RussianDate {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) year: u16,
 }
 
 /// `от 26.10.2002`, `от 26 октября 2002 г.`: the day alone.
-pub(super) fn dated(text: &Text<'_>, at: usize) -> Option<Day> {
+pub(super) fn dated(text: &ScanText<'_>, at: usize) -> Option<RussianDate> {
     if !text.has(at, "от") {
         return None;
     }
@@ -167,7 +167,7 @@ const MONTHS: [&str; 12] = [
     "декабр",
 ];
 
-fn day(text: &Text<'_>, start: usize) -> Option<Day> {
+fn day(text: &ScanText<'_>, start: usize) -> Option<RussianDate> {
     let first = text.digits(start, 2)?;
     let year_at = if text.at(first) == b'.' {
         let month = text.digits(first + 1, 2)?;
@@ -183,11 +183,11 @@ fn day(text: &Text<'_>, start: usize) -> Option<Day> {
     let year = text.slice(year_at, end).parse().ok()?;
     let after = text.skip(end);
     let last = ["года", "г."].into_iter().find(|it| text.has(after, it));
-    Some(Day { start, end: last.map_or(end, |it| after + it.len()), year })
+    Some(RussianDate { start, end: last.map_or(end, |it| after + it.len()), year })
 }
 
 /// Who issued the act whose first word ends at `end`: where the name ends, and the day.
-pub(super) fn issuer(text: &Text<'_>, end: usize) -> Option<(usize, Day)> {
+pub(super) fn issuer(text: &ScanText<'_>, end: usize) -> Option<(usize, RussianDate)> {
     let mut at = end;
     for _ in 0..16 {
         let next = text.gap(at)?;
@@ -210,7 +210,7 @@ pub(super) fn issuer(text: &Text<'_>, end: usize) -> Option<(usize, Day)> {
 }
 
 /// `«О несостоятельности (банкротстве)»`, with its marks.
-pub(super) fn quoted(text: &Text<'_>, at: usize) -> Option<Span> {
+pub(super) fn quoted(text: &ScanText<'_>, at: usize) -> Option<Span> {
     let (open, close) = [("«", "»"), ("\"", "\"")].into_iter().find(|it| text.has(at, it.0))?;
     let from = at + open.len();
     let mut end = from;
@@ -226,7 +226,7 @@ pub(super) fn quoted(text: &Text<'_>, at: usize) -> Option<Span> {
 }
 
 /// `с. 12`
-pub(super) fn page(text: &Text<'_>, at: usize) -> Option<(usize, usize)> {
+pub(super) fn page(text: &ScanText<'_>, at: usize) -> Option<(usize, usize)> {
     let sign = ["с.", "С."].into_iter().find(|it| text.has(at, it))?;
     let number = text.skip(at + sign.len());
     let end = text.digits(number, 6)?;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use archive_accounts::Accounts;
 use archive_documents::{Documents, ExtractionResult, FileFilter, FileRecord, PageRecord};
-use archive_drafts::{Category, Digest, Draft};
-use archive_extract::Child;
+use archive_drafts::{Category, DocumentDrafts, Draft};
+use archive_extract::ReaderProcess;
 use archive_insights::{Insights, NewInsight};
 use archive_text::PageText;
 use async_trait::async_trait;
@@ -173,7 +173,7 @@ impl ProcessingJob {
     ) -> Result<CollectedPages, Fault> {
         let path = self.documents.path(file)?;
         let (name, bytes, ocr) = (file.name.clone(), file.size, settings.ocr());
-        let child = Child {
+        let child = ReaderProcess {
             program: self.extractor.program.clone(),
             arguments: self.extractor.arguments.clone(),
             scratch: scratch::job_folder(&self.extractor.scratch, context.id()),
@@ -305,7 +305,10 @@ struct FileInProgress<'a> {
 
 impl FileInProgress<'_> {
     /// The drafts of the selected pages, the number of those pages, and the words of all pages.
-    async fn analyse(&mut self, others: Vec<OtherFile>) -> Result<(Digest, usize, u64), Fault> {
+    async fn analyse(
+        &mut self,
+        others: Vec<OtherFile>,
+    ) -> Result<(DocumentDrafts, usize, u64), Fault> {
         let (pages, settings) = (Arc::clone(self.pages), self.settings.clone());
         let (permit, context) = (Arc::clone(&self.permit), self.context.clone());
         let work = move || {
@@ -317,7 +320,7 @@ impl FileInProgress<'_> {
                 .map(|(_, it)| it.text())
                 .collect();
             let mut digest =
-                archive_drafts::read_watched(&looked, &settings.choice(), &mut |share| {
+                archive_drafts::read_with_progress(&looked, &settings.choice(), &mut |share| {
                     let percent = (EXTRACTED + share * (ANALYSED - EXTRACTED)) as u64;
                     context.progress(percent, Some(100), Some("finding what it says"));
                 });

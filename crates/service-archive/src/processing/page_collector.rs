@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use archive_documents::PageRecord;
-use archive_extract::{Code, Event, ExtractedPage, Kind, Problem, Source};
+use archive_extract::{ExtractedPage, Format, ProblemCode, ReadEvent, ReadProblem, TextSource};
 use archive_text::Page;
 use fault::{Fault, Kind as FaultKind};
 
@@ -25,8 +25,8 @@ pub(crate) struct PageCollector {
     problems: Vec<PageProblem>,
     problems_more: usize,
     /// The most serious problem, which is reported when no text was found.
-    worst: Option<(u8, String, Code)>,
-    kinds: Vec<Kind>,
+    worst: Option<(u8, String, ProblemCode)>,
+    formats: Vec<Format>,
     ocr_pages: u32,
     /// Whether OCR was requested.
     ocr: bool,
@@ -54,7 +54,7 @@ pub(crate) struct CollectedPages {
     pub(crate) problems: Vec<String>,
     pub(crate) extractors: Vec<&'static str>,
     pub(crate) ocr_pages: u32,
-    worst: Option<(u8, String, Code)>,
+    worst: Option<(u8, String, ProblemCode)>,
 }
 
 impl PageCollector {
@@ -67,7 +67,7 @@ impl PageCollector {
             problems: Vec::new(),
             problems_more: 0,
             worst: None,
-            kinds: Vec::new(),
+            formats: Vec::new(),
             ocr_pages: 0,
             ocr,
             file_bytes,
@@ -75,27 +75,27 @@ impl PageCollector {
         }
     }
 
-    pub(crate) fn apply(&mut self, event: Event) {
-        if !matches!(event, Event::More(_)) {
+    pub(crate) fn apply(&mut self, event: ReadEvent) {
+        if !matches!(event, ReadEvent::More(_)) {
             self.close_page();
         }
         match event {
-            Event::Kind(kind) => {
-                if !self.kinds.contains(&kind) {
-                    self.kinds.push(kind);
+            ReadEvent::Format(format) => {
+                if !self.formats.contains(&format) {
+                    self.formats.push(format);
                 }
             }
-            Event::Metadata(..) => {}
-            Event::Total(pages) => {
+            ReadEvent::Metadata(..) => {}
+            ReadEvent::Total(pages) => {
                 if let Some(level) = self.open_parts.last_mut() {
                     level.total = Some(pages);
                 }
             }
-            Event::Page(page) => self.page(page),
-            Event::More(text) => self.append(&text),
-            Event::Problem(problem) => self.problem(&problem, None),
-            Event::Open { name, bytes } => self.open_part(&name, bytes),
-            Event::Close => {
+            ReadEvent::Page(page) => self.page(page),
+            ReadEvent::More(text) => self.append(&text),
+            ReadEvent::Problem(problem) => self.problem(&problem, None),
+            ReadEvent::Open { name, bytes } => self.open_part(&name, bytes),
+            ReadEvent::Close => {
                 if self.open_parts.len() > 1
                     && let Some(level) = self.open_parts.pop()
                     && self.open_parts.len() == 1
@@ -119,8 +119,8 @@ impl PageCollector {
 
     fn page(&mut self, page: ExtractedPage) {
         let ocr_confidence = match page.source {
-            Source::TextLayer => None,
-            Source::Ocr { confidence } => {
+            TextSource::TextLayer => None,
+            TextSource::Ocr { confidence } => {
                 self.ocr_pages += 1;
                 Some(f64::from(confidence))
             }
@@ -175,8 +175,8 @@ impl PageCollector {
         }
     }
 
-    fn problem(&mut self, problem: &Problem, page: Option<u32>) {
-        let message = if problem.code == Code::NeedsOcr && !self.ocr {
+    fn problem(&mut self, problem: &ReadProblem, page: Option<u32>) {
+        let message = if problem.code == ProblemCode::NeedsOcr && !self.ocr {
             "the page is a picture; process the file again with enableOCR: true".to_owned()
         } else {
             crate::clip::clip(&problem.message, PROBLEM_CHARS_MAX)
@@ -229,8 +229,7 @@ impl PageCollector {
         if self.problems_more > 0 {
             problems.push(format!("and {} more problems", self.problems_more));
         }
-        let mut extractors: Vec<&'static str> =
-            self.kinds.iter().map(|it| extractor(*it)).collect();
+        let mut extractors: Vec<&'static str> = self.formats.iter().map(|it| it.name()).collect();
         if self.ocr_pages > 0 {
             extractors.push("ocr");
         }
@@ -267,7 +266,7 @@ impl CollectedPages {
             self.worst.as_ref().map_or("there is no text in the file", |it| it.1.as_str());
         // A child process that was killed may succeed on the next attempt.
         let kind = match self.worst.as_ref().map(|it| it.2) {
-            Some(Code::Crashed) => FaultKind::Unavailable,
+            Some(ProblemCode::Crashed) => FaultKind::Unavailable,
             _ => FaultKind::Invalid,
         };
         Fault::new(kind, "processing_failed", format!("the file could not be read: {message}"))
@@ -275,33 +274,20 @@ impl CollectedPages {
 }
 
 /// Which problem to report for a file without text: a higher rank explains more.
-fn rank(code: Code) -> u8 {
+fn rank(code: ProblemCode) -> u8 {
     match code {
-        Code::Encrypted => 9,
-        Code::Crashed => 8,
-        Code::TimedOut => 7,
-        Code::TooLarge | Code::TooManyPages | Code::TooManyEntries | Code::TooDeep => 6,
-        Code::NeedsOcr | Code::OcrFailed => 5,
-        Code::Truncated | Code::Malformed => 4,
-        Code::Unsupported | Code::NoUnicode => 3,
-        Code::Empty => 2,
-        Code::NameMismatch => 1,
-    }
-}
-
-fn extractor(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Pdf => "pdf",
-        Kind::Docx => "docx",
-        Kind::Doc => "doc",
-        Kind::Rtf => "rtf",
-        Kind::Text => "text",
-        Kind::Markdown => "markdown",
-        Kind::Eml => "eml",
-        Kind::Msg => "msg",
-        Kind::Png => "png",
-        Kind::Jpeg => "jpeg",
-        Kind::Tiff => "tiff",
+        ProblemCode::Encrypted => 9,
+        ProblemCode::Crashed => 8,
+        ProblemCode::TimedOut => 7,
+        ProblemCode::TooLarge
+        | ProblemCode::TooManyPages
+        | ProblemCode::TooManyEntries
+        | ProblemCode::TooDeep => 6,
+        ProblemCode::NeedsOcr | ProblemCode::OcrFailed => 5,
+        ProblemCode::Truncated | ProblemCode::Malformed => 4,
+        ProblemCode::Unsupported | ProblemCode::NoUnicode => 3,
+        ProblemCode::Empty => 2,
+        ProblemCode::NameMismatch => 1,
     }
 }
 
@@ -325,16 +311,16 @@ fn overflow(text: &mut String) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn page(number: u32, text: &str, problem: Option<Problem>) -> Event {
+    fn page(number: u32, text: &str, problem: Option<ReadProblem>) -> ReadEvent {
         let page = Page { number, text: text.to_owned() };
-        Event::Page(ExtractedPage { page, source: Source::TextLayer, problem })
+        ReadEvent::Page(ExtractedPage { page, source: TextSource::TextLayer, problem })
     }
 
-    fn open(name: &str) -> Event {
-        Event::Open { name: name.to_owned(), bytes: 9 }
+    fn open(name: &str) -> ReadEvent {
+        ReadEvent::Open { name: name.to_owned(), bytes: 9 }
     }
 
-    fn gathered(ocr: bool, events: impl IntoIterator<Item = Event>) -> CollectedPages {
+    fn gathered(ocr: bool, events: impl IntoIterator<Item = ReadEvent>) -> CollectedPages {
         let mut collector = PageCollector::new(1000, ocr);
         for event in events {
             collector.apply(event);
@@ -345,20 +331,20 @@ mod tests {
     #[test]
     fn pages_are_numbered_over_the_attachments_and_parts_are_told_apart() {
         let events = [
-            Event::Kind(Kind::Eml),
+            ReadEvent::Format(Format::Eml),
             page(1, "body", None),
             open("a.pdf"),
-            Event::Kind(Kind::Pdf),
+            ReadEvent::Format(Format::Pdf),
             page(1, "one", None),
             page(2, "two", None),
-            Event::More(" more".to_owned()),
-            Event::Close,
+            ReadEvent::More(" more".to_owned()),
+            ReadEvent::Close,
             open("b.eml"),
             page(1, "inner", None),
             open("a.pdf"),
             page(1, "deep", None),
-            Event::Close,
-            Event::Close,
+            ReadEvent::Close,
+            ReadEvent::Close,
             open("a.pdf"),
             page(1, "again", None),
         ];
@@ -384,7 +370,7 @@ mod tests {
 
     #[test]
     fn a_problem_of_many_pages_is_told_once_and_says_what_to_do() {
-        let picture = || Some(Problem::new(Code::NeedsOcr, "install something"));
+        let picture = || Some(ReadProblem::new(ProblemCode::NeedsOcr, "install something"));
         let pages = (1..=40).map(|at| page(at, "", picture()));
         let told = gathered(false, pages);
         assert_eq!(told.problems.len(), 1);
@@ -398,19 +384,19 @@ mod tests {
 
     #[test]
     fn the_gravest_problem_is_the_reason() {
-        let problem = |code, message: &str| Event::Problem(Problem::new(code, message));
+        let problem = |code, message: &str| ReadEvent::Problem(ReadProblem::new(code, message));
         let told = gathered(
             true,
             [
-                problem(Code::NameMismatch, "another type"),
-                problem(Code::Encrypted, "a password"),
-                problem(Code::Malformed, "damaged"),
+                problem(ProblemCode::NameMismatch, "another type"),
+                problem(ProblemCode::Encrypted, "a password"),
+                problem(ProblemCode::Malformed, "damaged"),
             ],
         );
         let fault = told.failure();
         assert_eq!((fault.code(), fault.kind()), ("processing_failed", FaultKind::Invalid));
         assert!(fault.message().contains("a password"), "{fault}");
-        let crashed = gathered(true, [problem(Code::Crashed, "lost")]);
+        let crashed = gathered(true, [problem(ProblemCode::Crashed, "lost")]);
         assert_eq!(crashed.failure().kind(), FaultKind::Unavailable);
         assert!(gathered(true, []).failure().message().contains("no text"));
     }
@@ -422,7 +408,7 @@ mod tests {
         let events = [page(1, &whole[..paragraph.len() * 3], None)].into_iter().chain(
             whole.as_bytes()[paragraph.len() * 3..]
                 .chunks(paragraph.len())
-                .map(|it| Event::More(String::from_utf8(it.to_vec()).unwrap())),
+                .map(|it| ReadEvent::More(String::from_utf8(it.to_vec()).unwrap())),
         );
         let told = gathered(true, events);
         assert!(told.pages.len() > 5);
@@ -442,7 +428,7 @@ mod tests {
         collector.apply(page(1, &"x".repeat(250), None));
         assert!((collector.share() - 0.25).abs() < 1e-9);
         let mut collector = PageCollector::new(1000, true);
-        collector.apply(Event::Total(4));
+        collector.apply(ReadEvent::Total(4));
         collector.apply(page(1, "x", None));
         assert!((collector.share() - 0.25).abs() < 1e-9);
         assert_eq!(collector.progress_note(), "page 1 of 4");

@@ -1,7 +1,7 @@
 //! The processing settings of a call, and the limits of the extraction that follow from them.
 
-use archive_drafts::{Choice, Mode};
-use archive_extract::Limits;
+use archive_drafts::{DraftMode, DraftOptions};
+use archive_extract::ReadLimits;
 use serde::{Deserialize, Serialize};
 
 /// Pages that go to OCR, at several seconds a page.
@@ -60,24 +60,24 @@ impl ProcessingSettings {
         self.enable_ocr.unwrap_or(self.extraction_mode != ExtractionMode::Fast)
     }
 
-    pub(crate) fn limits(&self) -> Limits {
-        let usual = Limits::default();
+    pub(crate) fn limits(&self) -> ReadLimits {
+        let usual = ReadLimits::default();
         match self.extraction_mode {
             ExtractionMode::Fast => {
-                Limits { ocr_pages: OCR_PAGES_FAST, seconds: FAST_SECONDS, ..usual }
+                ReadLimits { ocr_pages: OCR_PAGES_FAST, seconds: FAST_SECONDS, ..usual }
             }
-            ExtractionMode::Standard => Limits { ocr_pages: OCR_PAGES, ..usual },
-            ExtractionMode::Deep => Limits { ocr_pages: OCR_PAGES_DEEP, ..usual },
+            ExtractionMode::Standard => ReadLimits { ocr_pages: OCR_PAGES, ..usual },
+            ExtractionMode::Deep => ReadLimits { ocr_pages: OCR_PAGES_DEEP, ..usual },
         }
     }
 
-    pub(crate) fn choice(&self) -> Choice {
+    pub(crate) fn choice(&self) -> DraftOptions {
         let mode = match self.extraction_mode {
-            ExtractionMode::Fast => Mode::Fast,
-            ExtractionMode::Standard => Mode::Standard,
-            ExtractionMode::Deep => Mode::Deep,
+            ExtractionMode::Fast => DraftMode::Fast,
+            ExtractionMode::Standard => DraftMode::Standard,
+            ExtractionMode::Deep => DraftMode::Deep,
         };
-        Choice {
+        DraftOptions {
             mode,
             citations: self.extract_citations,
             entities: self.extract_entities,

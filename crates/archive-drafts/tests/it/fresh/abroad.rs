@@ -1,13 +1,13 @@
 //! An English lease and Russian papers.
 
-use archive_entities::testing::{Dice, Truth};
-use archive_entities::{EventKind, Role, Unit};
+use archive_entities::testing::{CorpusRng, ExpectedFacts};
+use archive_entities::{DeadlineUnit, EventKind, Role};
 
 use super::russian::{dotted, spelled};
-use super::{FIRMS, Made, british, later, people};
+use super::{FIRMS, GeneratedDocument, british, later, people};
 
-pub(super) fn lease(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "contract", ..Truth::default() };
+pub(super) fn lease(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "contract", ..ExpectedFacts::default() };
     let [tenant, witness] = people(dice);
     let landlord = dice.pick(&FIRMS);
     let (made, starts) = (dice.day(), dice.day());
@@ -20,7 +20,7 @@ pub(super) fn lease(dice: &mut Dice) -> Made {
     );
     truth.event(made, EventKind::Agreement);
     truth.event(starts, EventKind::Agreement);
-    truth.deadlines.push((6, Unit::Months, None));
+    truth.deadlines.push((6, DeadlineUnit::Months, None));
     truth.parties =
         vec![(landlord.to_owned(), Role::Contracting), (tenant.to_owned(), Role::Contracting)];
     truth.organisation(landlord);
@@ -29,8 +29,8 @@ pub(super) fn lease(dice: &mut Dice) -> Made {
 
 const NAMES: [&str; 5] = ["Прогресс-Агро", "Невский причал", "ЭнергоСбыт", "Кама", "Белый дом"];
 
-pub(super) fn ruling(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "order", ..Truth::default() };
+pub(super) fn ruling(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "order", ..ExpectedFacts::default() };
     let first = dice.below(NAMES.len());
     let (ours, theirs) = (NAMES[first], NAMES[(first + 1 + dice.below(4)) % NAMES.len()]);
     let number = format!("А56-{}/202{}", 1_000 + dice.below(90_000), dice.below(4));
@@ -50,7 +50,7 @@ pub(super) fn ruling(dice: &mut Dice) -> Made {
         jiff::civil::Weekday::Sunday => later(back, -2),
         _ => back,
     };
-    truth.deadlines.push((5, Unit::Days, Some(due.to_string())));
+    truth.deadlines.push((5, DeadlineUnit::Days, Some(due.to_string())));
     truth.parties =
         vec![(format!("АО {ours}"), Role::Plaintiff), (format!("ООО {theirs}"), Role::Defendant)];
     truth.judges.push("Лаврентьева О.С.".to_owned());
@@ -60,8 +60,8 @@ pub(super) fn ruling(dice: &mut Dice) -> Made {
     (vec![text], truth)
 }
 
-pub(super) fn motion(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "motion", ..Truth::default() };
+pub(super) fn motion(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "motion", ..ExpectedFacts::default() };
     let ours = NAMES[dice.below(NAMES.len())];
     let number = format!("А40-{}/202{}", 1_000 + dice.below(90_000), dice.below(4));
     let (signed, filed) = (dice.day(), dice.day());

@@ -1,12 +1,12 @@
 //! Papers of courts and agencies.
 
-use archive_entities::testing::{Dice, Truth};
-use archive_entities::{EventKind, Role, Unit};
+use archive_entities::testing::{CorpusRng, ExpectedFacts};
+use archive_entities::{DeadlineUnit, EventKind, Role};
 
-use super::{FIRMS, Made, american, dollars, later, people, two_firms, working};
+use super::{FIRMS, GeneratedDocument, american, dollars, later, people, two_firms, working};
 
-pub(super) fn objections(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "brief", ..Truth::default() };
+pub(super) fn objections(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "brief", ..ExpectedFacts::default() };
     let [plaintiff, lawyer] = people(dice);
     let (company, _) = two_firms(dice);
     let number = format!("GD-2{}-{:06}", dice.below(4), 1_000 + dice.below(20_000));
@@ -22,7 +22,7 @@ pub(super) fn objections(dice: &mut Dice) -> Made {
     truth.cites(&["Pa. R. Civ. P. 1026", "612 Pa. 404", "31 A.3d 117"]);
     truth.event(filed, EventKind::Filed);
     truth.event(served, EventKind::Served);
-    truth.deadlines.push((20, Unit::Days, Some(working(later(served, 20)).to_string())));
+    truth.deadlines.push((20, DeadlineUnit::Days, Some(working(later(served, 20)).to_string())));
     truth.parties =
         vec![(plaintiff.to_owned(), Role::Plaintiff), (company.to_owned(), Role::Defendant)];
     truth.attorneys.push(lawyer.to_owned());
@@ -32,8 +32,8 @@ pub(super) fn objections(dice: &mut Dice) -> Made {
     (vec![text], truth)
 }
 
-pub(super) fn judgment(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "judgment", ..Truth::default() };
+pub(super) fn judgment(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "judgment", ..ExpectedFacts::default() };
     let [plaintiff, defendant, judge] = people(dice);
     let number = format!("2{} CV {:06}", dice.below(4), 1_000 + dice.below(9_000));
     let (trial, breach, signed) = (dice.day(), dice.day(), dice.day());
@@ -49,7 +49,7 @@ pub(super) fn judgment(dice: &mut Dice) -> Made {
     truth.event(trial, EventKind::Hearing);
     truth.event(breach, EventKind::Agreement);
     truth.event(signed, EventKind::Dated);
-    truth.deadlines.push((30, Unit::Days, Some(working(later(signed, 30)).to_string())));
+    truth.deadlines.push((30, DeadlineUnit::Days, Some(working(later(signed, 30)).to_string())));
     truth.parties =
         vec![(plaintiff.to_owned(), Role::Plaintiff), (defendant.to_owned(), Role::Defendant)];
     truth.judges.push(judge.to_owned());
@@ -58,8 +58,8 @@ pub(super) fn judgment(dice: &mut Dice) -> Made {
     (vec![text], truth)
 }
 
-pub(super) fn agency(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "order", ..Truth::default() };
+pub(super) fn agency(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "order", ..ExpectedFacts::default() };
     let [worker, examiner, counsel] = people(dice);
     let company = dice.pick(&FIRMS);
     let number = format!("2{}-WC-{:04}", dice.below(4), 1_000 + dice.below(8_000));
@@ -76,7 +76,7 @@ pub(super) fn agency(dice: &mut Dice) -> Made {
     truth.event(hearing, EventKind::Hearing);
     truth.event(injury, EventKind::Incident);
     truth.event(issued, EventKind::Dated);
-    truth.deadlines.push((15, Unit::Days, Some(working(later(issued, 15)).to_string())));
+    truth.deadlines.push((15, DeadlineUnit::Days, Some(working(later(issued, 15)).to_string())));
     truth.parties.push((worker.to_owned(), Role::Plaintiff));
     truth.attorneys.push(counsel.to_owned());
     truth.numbers.push(number);

@@ -1,12 +1,14 @@
 //! Papers of American courts that the rules were not written for.
 
-use archive_entities::testing::{Dice, Truth, ordinal};
-use archive_entities::{EventKind, Role, Unit};
+use archive_entities::testing::{CorpusRng, ExpectedFacts, ordinal};
+use archive_entities::{DeadlineUnit, EventKind, Role};
 
-use super::{FIRMS, Made, american, dollars, later, month, people, surname, two_firms, working};
+use super::{
+    FIRMS, GeneratedDocument, american, dollars, later, month, people, surname, two_firms, working,
+};
 
-pub(super) fn complaint(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "complaint", ..Truth::default() };
+pub(super) fn complaint(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "complaint", ..ExpectedFacts::default() };
     let [plaintiff, lawyer, manager] = people(dice);
     let company = dice.pick(&FIRMS);
     let county = dice.pick(&["Alameda", "Fresno", "Sonoma", "Ventura"]);
@@ -39,8 +41,8 @@ pub(super) fn complaint(dice: &mut Dice) -> Made {
     (vec![first, second], truth)
 }
 
-pub(super) fn motion(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "motion", ..Truth::default() };
+pub(super) fn motion(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "motion", ..ExpectedFacts::default() };
     let [plaintiff, lawyer] = people(dice);
     let company = dice.pick(&FIRMS);
     let number = format!("4:2{}-cv-{:05}", dice.below(4), 100 + dice.below(9_000));
@@ -65,7 +67,7 @@ pub(super) fn motion(dice: &mut Dice) -> Made {
     truth.cites(&["Local Rule 7.3", "28 U.S.C. § 1404", "587 F.3d 221", "512 U.S. 44"]);
     truth.event(filed, EventKind::Filed);
     truth.event(served, EventKind::Served);
-    truth.deadlines.push((21, Unit::Days, Some(working(later(served, 21)).to_string())));
+    truth.deadlines.push((21, DeadlineUnit::Days, Some(working(later(served, 21)).to_string())));
     truth.parties =
         vec![(plaintiff.to_owned(), Role::Plaintiff), (company.to_owned(), Role::Defendant)];
     truth.attorneys.push(lawyer.to_owned());
@@ -75,8 +77,8 @@ pub(super) fn motion(dice: &mut Dice) -> Made {
     (vec![text], truth)
 }
 
-pub(super) fn order(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "order", ..Truth::default() };
+pub(super) fn order(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "order", ..ExpectedFacts::default() };
     let [judge, tenant] = people(dice);
     let company = dice.pick(&FIRMS);
     let county = dice.pick(&["Kings", "Queens", "Albany", "Erie"]);
@@ -100,7 +102,7 @@ pub(super) fn order(dice: &mut Dice) -> Made {
     truth.event(next, EventKind::Hearing);
     truth.event(made, EventKind::Dated);
     let due = working(later(made, i64::from(count)));
-    truth.deadlines.push((count, Unit::Days, Some(due.to_string())));
+    truth.deadlines.push((count, DeadlineUnit::Days, Some(due.to_string())));
     truth.parties =
         vec![(company.to_owned(), Role::Plaintiff), (tenant.to_owned(), Role::Defendant)];
     truth.judges.push(judge.to_owned());
@@ -110,8 +112,8 @@ pub(super) fn order(dice: &mut Dice) -> Made {
     (vec![text], truth)
 }
 
-pub(super) fn opinion(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "opinion", ..Truth::default() };
+pub(super) fn opinion(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "opinion", ..ExpectedFacts::default() };
     let [appellant, first, second, third] = people(dice);
     let (company, _) = two_firms(dice);
     let number = format!("2{}-35{:03}", dice.below(4), 100 + dice.below(800));
@@ -150,8 +152,8 @@ pub(super) fn opinion(dice: &mut Dice) -> Made {
     (vec![text], truth)
 }
 
-pub(super) fn notice(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "notice", ..Truth::default() };
+pub(super) fn notice(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "notice", ..ExpectedFacts::default() };
     let [trustee, judge] = people(dice);
     let company = dice.pick(&FIRMS);
     let number = format!("2{}-1{:04}", dice.below(4), dice.below(9_000));
@@ -171,7 +173,7 @@ pub(super) fn notice(dice: &mut Dice) -> Made {
     truth.event(petition, EventKind::Filed);
     truth.event(meeting, EventKind::Other);
     truth.event(claims, EventKind::Deadline);
-    truth.deadlines.push((7, Unit::Days, None));
+    truth.deadlines.push((7, DeadlineUnit::Days, None));
     truth.parties.push((company.to_owned(), Role::Debtor));
     truth.attorneys.push(trustee.to_owned());
     truth.judges.push(judge.to_owned());

@@ -1,12 +1,14 @@
 //! American papers.
 
-use archive_entities::testing::{Dice, Truth};
-use archive_entities::{EventKind, Role, Unit};
+use archive_entities::testing::{CorpusRng, ExpectedFacts};
+use archive_entities::{DeadlineUnit, EventKind, Role};
 
-use super::{FIRMS, Made, american, dollars, later, people, surname, two_firms, working};
+use super::{
+    FIRMS, GeneratedDocument, american, dollars, later, people, surname, two_firms, working,
+};
 
-pub(super) fn affidavit(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "affidavit", ..Truth::default() };
+pub(super) fn affidavit(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "affidavit", ..ExpectedFacts::default() };
     let [accused, officer, prosecutor] = people(dice);
     let number = format!("F2{}-{:06}", dice.below(4), 1_000 + dice.below(90_000));
     let (seen, sworn) = (dice.day(), dice.day());
@@ -35,8 +37,8 @@ pub(super) fn affidavit(dice: &mut Dice) -> Made {
     (vec![text], truth)
 }
 
-pub(super) fn answer(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "answer", ..Truth::default() };
+pub(super) fn answer(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "answer", ..ExpectedFacts::default() };
     let [plaintiff, lawyer, judge] = people(dice);
     let (company, _) = two_firms(dice);
     let number = format!("202{} L {:06}", dice.below(4), 1_000 + dice.below(9_000));
@@ -59,7 +61,7 @@ pub(super) fn answer(dice: &mut Dice) -> Made {
     truth.cites(&["735 ILCS 5/2-1007"]);
     truth.event(crash, EventKind::Incident);
     truth.event(served, EventKind::Served);
-    truth.deadlines.push((30, Unit::Days, Some(working(later(served, 30)).to_string())));
+    truth.deadlines.push((30, DeadlineUnit::Days, Some(working(later(served, 30)).to_string())));
     truth.parties =
         vec![(plaintiff.to_owned(), Role::Plaintiff), (company.to_owned(), Role::Defendant)];
     truth.attorneys.push(lawyer.to_owned());
@@ -71,8 +73,8 @@ pub(super) fn answer(dice: &mut Dice) -> Made {
     (vec![text], truth)
 }
 
-pub(super) fn minutes(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "order", ..Truth::default() };
+pub(super) fn minutes(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "order", ..ExpectedFacts::default() };
     let [judge, one, other] = people(dice);
     let (left, right) = two_firms(dice);
     let number = format!("1:2{}-cv-{:05}", dice.below(4), 100 + dice.below(9_000));
@@ -93,8 +95,8 @@ pub(super) fn minutes(dice: &mut Dice) -> Made {
         jiff::civil::Weekday::Sunday => later(back, -2),
         _ => back,
     };
-    truth.deadlines.push((14, Unit::Days, Some(due.to_string())));
-    truth.deadlines.push((10, Unit::Days, Some(working(later(today, 10)).to_string())));
+    truth.deadlines.push((14, DeadlineUnit::Days, Some(due.to_string())));
+    truth.deadlines.push((10, DeadlineUnit::Days, Some(working(later(today, 10)).to_string())));
     truth.parties = vec![(left.to_owned(), Role::Plaintiff), (right.to_owned(), Role::Defendant)];
     truth.attorneys = vec![one.to_owned(), other.to_owned()];
     truth.judges.push(judge.to_owned());
@@ -105,8 +107,8 @@ pub(super) fn minutes(dice: &mut Dice) -> Made {
     (vec![text], truth)
 }
 
-pub(super) fn insurer(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "letter", ..Truth::default() };
+pub(super) fn insurer(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "letter", ..ExpectedFacts::default() };
     let [writer, reader] = people(dice);
     let insured = dice.pick(&FIRMS);
     let (today, loss, reported) = (dice.day(), dice.day(), dice.day());
@@ -123,14 +125,14 @@ pub(super) fn insurer(dice: &mut Dice) -> Made {
     truth.event(today, EventKind::Dated);
     truth.event(loss, EventKind::Incident);
     truth.event(reported, EventKind::Incident);
-    truth.deadlines.push((60, Unit::Days, Some(working(later(today, 60)).to_string())));
+    truth.deadlines.push((60, DeadlineUnit::Days, Some(working(later(today, 60)).to_string())));
     truth.organisation("Tideline Casualty Company");
     truth.organisation(insured);
     (vec![text], truth)
 }
 
-pub(super) fn memorandum(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "memorandum", ..Truth::default() };
+pub(super) fn memorandum(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "memorandum", ..ExpectedFacts::default() };
     let [from, to, witness] = people(dice);
     let company = dice.pick(&FIRMS);
     let (today, met, due) = (dice.day(), dice.day(), dice.day());

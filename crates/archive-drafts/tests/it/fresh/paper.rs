@@ -1,12 +1,14 @@
 //! Letters, messages and contracts that the rules were not written for.
 
-use archive_entities::testing::{Dice, Truth};
-use archive_entities::{EventKind, Role, Unit};
+use archive_entities::testing::{CorpusRng, ExpectedFacts};
+use archive_entities::{DeadlineUnit, EventKind, Role};
 
-use super::{FIRMS, Made, american, british, dollars, later, month, people, surname, two_firms};
+use super::{
+    FIRMS, GeneratedDocument, american, british, dollars, later, month, people, surname, two_firms,
+};
 
-pub(super) fn letter(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "letter", ..Truth::default() };
+pub(super) fn letter(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "letter", ..ExpectedFacts::default() };
     let [writer, client, reader] = people(dice);
     let company = dice.pick(&FIRMS);
     let (today, signed, broke) = (dice.day(), dice.day(), dice.day());
@@ -22,14 +24,14 @@ pub(super) fn letter(dice: &mut Dice) -> Made {
     truth.event(today, EventKind::Dated);
     truth.event(signed, EventKind::Agreement);
     truth.event(broke, EventKind::Other);
-    truth.deadlines.push((14, Unit::Days, None));
+    truth.deadlines.push((14, DeadlineUnit::Days, None));
     truth.organisation(company);
     truth.organisation(&firm);
     (vec![text], truth)
 }
 
-pub(super) fn email(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "e-mail", ..Truth::default() };
+pub(super) fn email(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "e-mail", ..ExpectedFacts::default() };
     let [from, to, judge, expert] = people(dice);
     let (company, other) = two_firms(dice);
     let (sent, hearing, due) = (dice.day(), dice.day(), dice.day());
@@ -57,8 +59,8 @@ pub(super) fn email(dice: &mut Dice) -> Made {
     (vec![text], truth)
 }
 
-pub(super) fn contract(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "contract", ..Truth::default() };
+pub(super) fn contract(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "contract", ..ExpectedFacts::default() };
     let [consultant, signer] = people(dice);
     let (company, guarantor) = two_firms(dice);
     let (signed, ends) = (dice.day(), dice.day());
@@ -79,8 +81,8 @@ pub(super) fn contract(dice: &mut Dice) -> Made {
     let last = started.last_of_month();
     truth.events.push((first.to_string(), last.to_string(), EventKind::Other));
     truth.event(ends, EventKind::Deadline);
-    truth.deadlines.push((30, Unit::Days, None));
-    truth.deadlines.push((60, Unit::Days, None));
+    truth.deadlines.push((30, DeadlineUnit::Days, None));
+    truth.deadlines.push((60, DeadlineUnit::Days, None));
     truth.parties =
         vec![(company.to_owned(), Role::Contracting), (consultant.to_owned(), Role::Contracting)];
     truth.organisation(company);

@@ -1,14 +1,14 @@
 //! Letters, messages and contracts.
 
-use archive_entities::testing::{Dice, Truth};
-use archive_entities::{EventKind, Role, Unit};
+use archive_entities::testing::{CorpusRng, ExpectedFacts};
+use archive_entities::{DeadlineUnit, EventKind, Role};
 use jiff::civil::Date;
 
 use super::russian::MONTHS;
-use super::{FIRMS, Made, american, dollars, later, people, two_firms};
+use super::{FIRMS, GeneratedDocument, american, dollars, later, people, two_firms};
 
-pub(super) fn severance(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "letter", ..Truth::default() };
+pub(super) fn severance(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "letter", ..ExpectedFacts::default() };
     let [worker, writer] = people(dice);
     let company = dice.pick(&FIRMS);
     let (today, last) = (dice.day(), dice.day());
@@ -21,14 +21,14 @@ pub(super) fn severance(dice: &mut Dice) -> Made {
     );
     truth.event(today, EventKind::Dated);
     truth.event(last, EventKind::Employment);
-    truth.deadlines.push((21, Unit::Days, None));
-    truth.deadlines.push((7, Unit::Days, None));
+    truth.deadlines.push((21, DeadlineUnit::Days, None));
+    truth.deadlines.push((7, DeadlineUnit::Days, None));
     truth.organisation(company);
     (vec![text], truth)
 }
 
-pub(super) fn settlement(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "e-mail", ..Truth::default() };
+pub(super) fn settlement(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "e-mail", ..ExpectedFacts::default() };
     let [from, to, mediator] = people(dice);
     let (left, right) = two_firms(dice);
     let (sent, met, close) = (dice.day(), dice.day(), dice.day());
@@ -48,8 +48,8 @@ pub(super) fn settlement(dice: &mut Dice) -> Made {
     (vec![text], truth)
 }
 
-pub(super) fn secrecy(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "contract", ..Truth::default() };
+pub(super) fn secrecy(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "contract", ..ExpectedFacts::default() };
     let [signer, _] = people(dice);
     let (left, right) = two_firms(dice);
     let made = dice.day();
@@ -58,7 +58,7 @@ pub(super) fn secrecy(dice: &mut Dice) -> Made {
         american(made),
     );
     truth.event(made, EventKind::Agreement);
-    truth.deadlines.push((10, Unit::BusinessDays, None));
+    truth.deadlines.push((10, DeadlineUnit::BusinessDays, None));
     truth.parties =
         vec![(left.to_owned(), Role::Contracting), (right.to_owned(), Role::Contracting)];
     truth.organisation(left);
@@ -66,8 +66,8 @@ pub(super) fn secrecy(dice: &mut Dice) -> Made {
     (vec![text], truth)
 }
 
-pub(super) fn supply(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "contract", ..Truth::default() };
+pub(super) fn supply(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "contract", ..ExpectedFacts::default() };
     let spelled = |day: Date| {
         format!("«{:02}» {} {} г.", day.day(), MONTHS[day.month() as usize - 1], day.year())
     };
@@ -84,7 +84,7 @@ pub(super) fn supply(dice: &mut Dice) -> Made {
     truth.cites(&["ст. 506 ГК РФ"]);
     truth.event(made, EventKind::Dated);
     truth.event(until, EventKind::Deadline);
-    truth.deadlines.push((5, Unit::BusinessDays, None));
+    truth.deadlines.push((5, DeadlineUnit::BusinessDays, None));
     truth.parties = vec![
         (format!("ООО {seller}"), Role::Contracting),
         (format!("АО {buyer}"), Role::Contracting),

@@ -1,11 +1,11 @@
 //! A district court's judgment and a demand, in Russian, in styles of their own.
 
-use archive_entities::testing::{Dice, Truth};
-use archive_entities::{EventKind, Role, Unit};
+use archive_entities::testing::{CorpusRng, ExpectedFacts};
+use archive_entities::{DeadlineUnit, EventKind, Role};
 use jiff::ToSpan;
 use jiff::civil::Date;
 
-use super::{Made, later, working};
+use super::{GeneratedDocument, later, working};
 
 /// Nominative, genitive and dative.
 const PEOPLE: [(&str, &str, &str); 6] = [
@@ -50,14 +50,14 @@ pub(super) fn dotted(day: Date) -> String {
     format!("{:02}.{:02}.{}", day.day(), day.month(), day.year())
 }
 
-fn rubles(dice: &mut Dice, truth: &mut Truth) -> String {
+fn rubles(dice: &mut CorpusRng, truth: &mut ExpectedFacts) -> String {
     let thousands = 11 + dice.below(900);
     truth.money.push(format!("RUB {thousands}000.00"));
     format!("{thousands} 000 рублей")
 }
 
-pub(super) fn judgment(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "judgment", ..Truth::default() };
+pub(super) fn judgment(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "judgment", ..ExpectedFacts::default() };
     let first = dice.below(PEOPLE.len());
     let (ours, theirs) = (PEOPLE[first], PEOPLE[(first + 1 + dice.below(5)) % PEOPLE.len()]);
     let judge = JUDGES[dice.below(JUDGES.len())];
@@ -81,7 +81,7 @@ pub(super) fn judgment(dice: &mut Dice) -> Made {
     truth.event(lent, EventKind::Agreement);
     truth.event(back, EventKind::Deadline);
     let due = working(made.checked_add(1.months()).unwrap());
-    truth.deadlines.push((1, Unit::Months, Some(due.to_string())));
+    truth.deadlines.push((1, DeadlineUnit::Months, Some(due.to_string())));
     truth.parties =
         vec![(ours.0.to_owned(), Role::Plaintiff), (theirs.0.to_owned(), Role::Defendant)];
     truth.judges.push(judge.0.to_owned());
@@ -90,8 +90,8 @@ pub(super) fn judgment(dice: &mut Dice) -> Made {
     (vec![text], truth)
 }
 
-pub(super) fn demand(dice: &mut Dice) -> Made {
-    let mut truth = Truth { genre: "letter", ..Truth::default() };
+pub(super) fn demand(dice: &mut CorpusRng) -> GeneratedDocument {
+    let mut truth = ExpectedFacts { genre: "letter", ..ExpectedFacts::default() };
     let ours = dice.pick(&["Полярис", "Гранит-Сервис", "Лесная биржа"]);
     let theirs = dice.pick(&["Маяк", "ТрансКарго", "Уральский камень"]);
     let boss = JUDGES[dice.below(JUDGES.len())].0;
@@ -105,7 +105,7 @@ pub(super) fn demand(dice: &mut Dice) -> Made {
     truth.cites(&["ст. 330 ГК РФ"]);
     truth.event(signed, EventKind::Agreement);
     truth.event(shipped, EventKind::Other);
-    truth.deadlines.push((10, Unit::BusinessDays, None));
+    truth.deadlines.push((10, DeadlineUnit::BusinessDays, None));
     truth.organisations = vec![format!("ООО {ours}"), format!("ООО {theirs}")];
     (vec![text], truth)
 }

@@ -1,15 +1,15 @@
 //! The labelled documents of a lot: names, texts, and what is true of them, from the rows below
 //! each.
 
-use archive_entities::testing::Truth;
-use archive_entities::{EventKind, Role, Unit};
+use archive_entities::testing::ExpectedFacts;
+use archive_entities::{DeadlineUnit, EventKind, Role};
 use jiff::civil::{Date, Weekday};
 use jiff::{Span, ToSpan};
 
 pub(super) struct Sample {
     pub(super) name: String,
     pub(super) text: String,
-    pub(super) truth: Truth,
+    pub(super) truth: ExpectedFacts,
 }
 
 impl Sample {
@@ -26,7 +26,7 @@ pub(super) fn samples(lot: &str) -> Vec<Sample> {
     let list = lot.split("=== ").skip(1).map(|document| {
         let (name, rest) = document.split_once('\n').unwrap();
         let (text, rows) = rest.split_once("\n---\n").unwrap();
-        let mut truth = Truth::default();
+        let mut truth = ExpectedFacts::default();
         for row in rows.lines().filter(|it| !it.is_empty()) {
             let (label, value) = row.split_once(": ").unwrap();
             put(&mut truth, label, value);
@@ -36,7 +36,7 @@ pub(super) fn samples(lot: &str) -> Vec<Sample> {
     list.collect()
 }
 
-fn put(truth: &mut Truth, label: &str, value: &str) {
+fn put(truth: &mut ExpectedFacts, label: &str, value: &str) {
     let whole = value.to_owned();
     match label.split_once(' ') {
         Some(("party", role)) => truth.parties.push((whole, role_of(role))),
@@ -92,13 +92,13 @@ fn kind_of(word: &str) -> EventKind {
 }
 
 /// `14 days after 2023-05-08`, `15 days before 2023-10-05`, `90 days`
-fn deadline(value: &str) -> (u16, Unit, Option<String>) {
+fn deadline(value: &str) -> (u16, DeadlineUnit, Option<String>) {
     let words: Vec<&str> = value.split(' ').collect();
     let count: u16 = words[0].parse().unwrap();
     let unit = match words[1] {
-        "days" => Unit::Days,
-        "businessdays" => Unit::BusinessDays,
-        "months" => Unit::Months,
+        "days" => DeadlineUnit::Days,
+        "businessdays" => DeadlineUnit::BusinessDays,
+        "months" => DeadlineUnit::Months,
         it => unreachable!("{it}"),
     };
     let day = words.get(3).map(|it| {
@@ -109,13 +109,13 @@ fn deadline(value: &str) -> (u16, Unit, Option<String>) {
     (count, unit, day)
 }
 
-fn counted(start: Date, count: i64, unit: Unit) -> Date {
+fn counted(start: Date, count: i64, unit: DeadlineUnit) -> Date {
     let add = |day: Date, span: Span| day.checked_add(span).unwrap();
     let free = |day: Date| matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday);
     let step = count.signum();
     let mut day = match unit {
-        Unit::Months => add(start, count.months()),
-        Unit::Days => add(start, count.days()),
+        DeadlineUnit::Months => add(start, count.months()),
+        DeadlineUnit::Days => add(start, count.days()),
         _ => {
             let mut day = start;
             for _ in 0..count.abs() {

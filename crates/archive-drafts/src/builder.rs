@@ -1,4 +1,4 @@
-//! A draft while a document is read: its spans count bytes until [`settle`] makes them passages.
+//! A draft while a document is read: its spans count bytes until [`finish_all`] makes them passages.
 
 use archive_entities::Ground;
 use archive_text::{PageText, Passage, TextSpan};
@@ -8,7 +8,7 @@ use crate::draft::{Category, Draft, PASSAGES_MAX};
 
 /// A draft whose spans are not yet passages.
 #[derive(Debug)]
-pub(crate) struct Sketch {
+pub(crate) struct DraftBuilder {
     pub(crate) category: Category,
     pub(crate) title: String,
     pub(crate) content: String,
@@ -21,7 +21,7 @@ pub(crate) struct Sketch {
     pub(crate) spans_total: usize,
 }
 
-impl Sketch {
+impl DraftBuilder {
     pub(crate) fn new(category: Category, ground: Ground) -> Self {
         let mut entities = Map::new();
         entities.insert("kind".to_owned(), Value::from(category.word()));
@@ -65,7 +65,7 @@ impl Sketch {
 }
 
 /// Gives every draft the passages of its spans. A draft without any is left out.
-pub(crate) fn settle(pages: &[PageText<'_>], sketches: Vec<Sketch>) -> Vec<Draft> {
+pub(crate) fn finish_all(pages: &[PageText<'_>], sketches: Vec<DraftBuilder>) -> Vec<Draft> {
     let spans: Vec<TextSpan> = sketches.iter().flat_map(|it| it.spans.iter().copied()).collect();
     let mut found = archive_text::passages(pages, &spans).into_iter();
     let mut list = Vec::with_capacity(sketches.len());

@@ -1,17 +1,17 @@
 //! Numbers written in words: `twenty-one`, `two hundred fifty thousand`, «пять тысяч».
 
-use crate::text::Text;
+use crate::text::TokenText;
 
 /// No number in words takes more tokens than this.
 const TOKENS_MAX: usize = 16;
 
-enum Part {
+enum NumberWord {
     Add(u64),
     Hundred,
     Scale(u64),
 }
 
-fn part(word: &str) -> Option<Part> {
+fn part(word: &str) -> Option<NumberWord> {
     let value = match word {
         "one" | "один" | "одна" | "одного" | "одной" => 1,
         "two" | "два" | "две" | "двух" => 2,
@@ -49,19 +49,19 @@ fn part(word: &str) -> Option<Part> {
         "семьсот" => 700,
         "восемьсот" => 800,
         "девятьсот" => 900,
-        "hundred" => return Some(Part::Hundred),
+        "hundred" => return Some(NumberWord::Hundred),
         "thousand" | "тысяча" | "тысячи" | "тысяч" => {
-            return Some(Part::Scale(1_000));
+            return Some(NumberWord::Scale(1_000));
         }
         "million" | "миллион" | "миллиона" | "миллионов" => {
-            return Some(Part::Scale(1_000_000));
+            return Some(NumberWord::Scale(1_000_000));
         }
         "billion" | "миллиард" | "миллиарда" | "миллиардов" => {
-            return Some(Part::Scale(1_000_000_000));
+            return Some(NumberWord::Scale(1_000_000_000));
         }
         _ => return None,
     };
-    Some(Part::Add(value))
+    Some(NumberWord::Add(value))
 }
 
 /// Whether a word is a number, or the beginning of one.
@@ -70,7 +70,7 @@ pub(crate) fn is_number(word: &str) -> bool {
 }
 
 /// The number that the words from here on spell, and the token after them.
-pub(crate) fn number(text: &Text<'_>, at: usize) -> Option<(u64, usize)> {
+pub(crate) fn number(text: &TokenText<'_>, at: usize) -> Option<(u64, usize)> {
     let (mut total, mut group, mut next, mut seen) = (0u64, 0u64, at, false);
     while next < at + TOKENS_MAX {
         let word = text.low(next);
@@ -84,15 +84,15 @@ pub(crate) fn number(text: &Text<'_>, at: usize) -> Option<(u64, usize)> {
             break;
         };
         match first {
-            Part::Add(value) => group = group.checked_add(value)?,
-            Part::Hundred => group = group.max(1).checked_mul(100)?,
-            Part::Scale(by) => {
+            NumberWord::Add(value) => group = group.checked_add(value)?,
+            NumberWord::Hundred => group = group.max(1).checked_mul(100)?,
+            NumberWord::Scale(by) => {
                 total = total.checked_add(group.max(1).checked_mul(by)?)?;
                 group = 0;
             }
         }
         if !halves.1.is_empty() {
-            let Some(Part::Add(value)) = part(halves.1) else { break };
+            let Some(NumberWord::Add(value)) = part(halves.1) else { break };
             group = group.checked_add(value)?;
         }
         seen = true;

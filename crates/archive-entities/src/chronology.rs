@@ -16,13 +16,13 @@ pub enum Precision {
 
 /// A time: its first and last day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct When {
+pub struct DateRange {
     pub from: Date,
     pub to: Date,
     pub precision: Precision,
 }
 
-impl When {
+impl DateRange {
     pub(crate) fn day(year: i16, month: i8, day: i8) -> Option<Self> {
         let day = Date::new(year, month, day).ok()?;
         Some(Self { from: day, to: day, precision: Precision::Day })
@@ -68,8 +68,8 @@ pub enum EventKind {
 
 /// A date and what is said of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Event<'t> {
-    pub when: When,
+pub struct CaseEvent<'t> {
+    pub when: DateRange,
     pub kind: EventKind,
     /// What the event was about, where it can be told: `complaint`, `motion to dismiss`.
     pub subject: Option<String>,
@@ -80,7 +80,7 @@ pub struct Event<'t> {
     pub ground: Ground,
 }
 
-impl Event<'_> {
+impl CaseEvent<'_> {
     #[must_use]
     pub fn confidence(&self) -> f64 {
         self.ground.confidence()
@@ -88,7 +88,7 @@ impl Event<'_> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Unit {
+pub enum DeadlineUnit {
     Days,
     /// Monday to Friday.
     BusinessDays,
@@ -114,7 +114,7 @@ pub enum Anchor {
 
 /// Why a deadline has no day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Uncounted {
+pub enum UncountedReason {
     /// The text does not say what it counts from, or gives no date for it.
     AnchorUnknown,
     /// The text gives several dates for it.
@@ -138,11 +138,11 @@ pub struct Due {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Deadline<'t> {
     pub count: u16,
-    pub unit: Unit,
+    pub unit: DeadlineUnit,
     /// It is counted back: `7 days before the hearing`.
     pub before: bool,
     pub anchor: Anchor,
-    pub due: Result<Due, Uncounted>,
+    pub due: Result<Due, UncountedReason>,
     pub mention: Mention<'t>,
     pub sentence: Mention<'t>,
     pub ground: Ground,

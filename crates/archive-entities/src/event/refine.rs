@@ -1,12 +1,12 @@
 //! Words that tell only together with others of their sentence: `entered` of an order or of a shop,
 //! `signed` of a contract or of a will.
 
-use crate::text::Text;
-use crate::when::EventKind;
+use crate::chronology::EventKind;
+use crate::text::TokenText;
 
 /// Words that say only that something was done take their meaning from the noun beside them.
-pub(super) fn settle(
-    text: &Text<'_>,
+pub(super) fn refine_kind(
+    text: &TokenText<'_>,
     from: usize,
     to: usize,
     at: usize,
@@ -75,7 +75,7 @@ pub(super) fn settle(
     }
 }
 
-fn russian(text: &Text<'_>, from: usize, to: usize, at: usize, kind: EventKind) -> EventKind {
+fn russian(text: &TokenText<'_>, from: usize, to: usize, at: usize, kind: EventKind) -> EventKind {
     let noun = |stems: &[&str]| {
         (from..to).any(|it| stems.iter().any(|stem| text.low(it).starts_with(stem)))
     };
@@ -100,7 +100,7 @@ fn russian(text: &Text<'_>, from: usize, to: usize, at: usize, kind: EventKind) 
 }
 
 /// Whether what is signed is somebody's will.
-fn testament(text: &Text<'_>, from: usize, to: usize) -> bool {
+fn testament(text: &TokenText<'_>, from: usize, to: usize) -> bool {
     (from + 1..to).any(|it| {
         matches!(text.low(it), "testament" | "codicil")
             || text.is(it, "will")

@@ -1,11 +1,11 @@
 //! One thing seen in one place, before those that are the same are brought together.
 
-use crate::entity::{Ground, Kind, Mention, Money, Role};
-use crate::text::Text;
+use crate::entity::{EntityKind, Ground, Mention, Money, Role};
+use crate::text::TokenText;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Finding<'t> {
-    pub(crate) kind: Kind,
+pub(crate) struct EntityMatch<'t> {
+    pub(crate) kind: EntityKind,
     pub(crate) mention: Mention<'t>,
     /// The whole name, where its parts stand apart: in two lines of a box, before a shared surname.
     pub(crate) shown: Option<String>,
@@ -16,8 +16,13 @@ pub(crate) struct Finding<'t> {
     pub(crate) money: Option<Money>,
 }
 
-impl<'t> Finding<'t> {
-    pub(crate) fn new(kind: Kind, text: &Text<'t>, range: (usize, usize), ground: Ground) -> Self {
+impl<'t> EntityMatch<'t> {
+    pub(crate) fn new(
+        kind: EntityKind,
+        text: &TokenText<'t>,
+        range: (usize, usize),
+        ground: Ground,
+    ) -> Self {
         Self {
             kind,
             mention: text.mention(range.0, range.1),
@@ -32,12 +37,12 @@ impl<'t> Finding<'t> {
 
     /// Of an attorney, for the side that is known.
     pub(crate) fn attorney(
-        text: &Text<'t>,
+        text: &TokenText<'t>,
         range: (usize, usize),
         ground: Ground,
         side: Option<Role>,
     ) -> Self {
-        let it = Self::new(Kind::Person, text, range, ground).with(Role::Attorney);
+        let it = Self::new(EntityKind::Person, text, range, ground).with(Role::Attorney);
         Self { represents: side, ..it }
     }
 
@@ -53,15 +58,15 @@ impl<'t> Finding<'t> {
 }
 
 /// A piece with what every rule asks of it.
-pub(crate) struct Reading<'a, 't> {
-    pub(crate) text: &'a Text<'t>,
+pub(crate) struct PieceContext<'a, 't> {
+    pub(crate) text: &'a TokenText<'t>,
     /// Tokens that belong to citations of other cases.
     pub(crate) cited: &'a [bool],
     /// Organisations, in order: first token, token after the last, how sure.
     pub(crate) organisations: Vec<(usize, usize, Ground)>,
 }
 
-impl Reading<'_, '_> {
+impl PieceContext<'_, '_> {
     pub(crate) fn is_cited(&self, at: usize) -> bool {
         self.cited.get(at).copied().unwrap_or_default()
     }

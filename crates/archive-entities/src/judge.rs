@@ -1,16 +1,16 @@
 //! Judges: by title before or after the name, by the panel's list, by the signature's next line.
 
-use crate::entity::{Ground, Kind, Role};
-use crate::finding::{Finding, Reading};
+use crate::entity::{EntityKind, Ground, Role};
+use crate::entity_match::{EntityMatch, PieceContext};
 use crate::name;
-use crate::text::Text;
+use crate::text::TokenText;
 
 /// The name of the court between a Russian judge's title and name is no longer.
 const COURT_TOKENS: usize = 14;
 /// A panel's list is read this far.
 const PANEL_TOKENS: usize = 40;
 
-pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
+pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch<'t>>) {
     let text = reading.text;
     for at in 0..text.len() {
         if reading.is_cited(at) {
@@ -53,12 +53,12 @@ pub(crate) fn find<'t>(reading: &Reading<'_, 't>, out: &mut Vec<Finding<'t>>) {
     }
 }
 
-fn judge<'t>(text: &Text<'t>, range: (usize, usize), ground: Ground) -> Finding<'t> {
-    Finding::new(Kind::Person, text, range, ground).with(Role::Judge)
+fn judge<'t>(text: &TokenText<'t>, range: (usize, usize), ground: Ground) -> EntityMatch<'t> {
+    EntityMatch::new(EntityKind::Person, text, range, ground).with(Role::Judge)
 }
 
 /// `Hon. Mary Roe`, `Judge Roe`, `Hon. Judge Roe`
-fn titled<'t>(text: &Text<'t>, at: usize, single: bool, out: &mut Vec<Finding<'t>>) {
+fn titled<'t>(text: &TokenText<'t>, at: usize, single: bool, out: &mut Vec<EntityMatch<'t>>) {
     let mut from = at + usize::from(text.is(at, "."));
     while matches!(text.low(from), "judge" | "justice" | "magistrate" | "chief") && from < at + 4 {
         from += 1;
@@ -78,7 +78,7 @@ fn titled<'t>(text: &Text<'t>, at: usize, single: bool, out: &mut Vec<Finding<'t
 }
 
 /// `Mary Roe, United States District Judge`, with or without a line end between.
-fn entitled<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn entitled<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let mut from = at;
     while from > 0 && at - from < 6 {
         let word = text.low(from - 1);
@@ -137,7 +137,7 @@ fn entitled<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 }
 
 /// `Before: ROE, P.J., and DOE and POE, JJ.`; `Before ROE, DOE, and POE, Circuit Judges.`
-fn panel<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn panel<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let from = at + usize::from(text.is(at, ":"));
     let mut names = Vec::new();
     let mut judges = false;
@@ -183,7 +183,7 @@ fn panel<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 }
 
 /// `ROE, J.` at the head of an opinion.
-fn author<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn author<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     if at < 2 || !text.is(at - 1, ",") || !text.is(at + 1, ".") {
         return;
     }
@@ -195,7 +195,7 @@ fn author<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 }
 
 /// `ROE, C.J., and DOE, POE, and COE, JJ., concur`: the names before the title.
-fn joined<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn joined<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     if at < 2 || !text.is(at - 1, ",") {
         return;
     }
@@ -219,7 +219,7 @@ fn joined<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
     }
 }
 
-fn is_letters(text: &Text<'_>, at: usize) -> bool {
+fn is_letters(text: &TokenText<'_>, at: usize) -> bool {
     let rest = |from: usize, words: &[&str]| text.run(from, words);
     rest(at, &["u", ".", "s", "."])
         && matches!(text.low(at + 4), "d" | "m" | "b")
@@ -228,7 +228,7 @@ fn is_letters(text: &Text<'_>, at: usize) -> bool {
         || rest(at, &["a", ".", "l", ".", "j"])
 }
 
-fn lettered<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn lettered<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     let end = if at > 0 && text.is(at - 1, ",") { at - 1 } else { at };
     let near = end < at || text.breaks(at) == 1;
     if let Some(from) = name::person_before(text, end, false).filter(|_| near) {
@@ -238,9 +238,9 @@ fn lettered<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
 
 /// `/s/ Mary Roe` below an opinion says the whole name of a judge who was named before; what role
 /// it has is told elsewhere.
-fn signed<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn signed<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     if let Some(end) = name::person(text, at, false) {
-        out.push(Finding::new(Kind::Person, text, (at, end), Ground::Layout));
+        out.push(EntityMatch::new(EntityKind::Person, text, (at, end), Ground::Layout));
     }
 }
 
@@ -267,7 +267,7 @@ fn of_court(word: &str) -> bool {
 }
 
 /// `судья Иванова А.А.`, `судей: Петрова П.П., Сидоровой С.С.`
-fn russian<'t>(text: &Text<'t>, at: usize, out: &mut Vec<Finding<'t>>) {
+fn russian<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     // `Судья Кировского районного суда г. Екатеринбурга Лосев Д.А.`: the court stands between.
     let goes = |it: usize| {
         text.breaks(it) <= 1

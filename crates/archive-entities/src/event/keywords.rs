@@ -1,12 +1,12 @@
 //! The words that tell what a date is the date of. It knows words alone, not where they stand.
 
-use crate::when::EventKind::{
+use crate::chronology::EventKind::{
     self, Agreement, Employment, Filed, Hearing, Incident, Judgment, Notice, Order, Other, Payment,
     Served,
 };
 
 /// What a word tells by itself.
-pub(super) fn telling(word: &str) -> Option<EventKind> {
+pub(super) fn kind_of_word(word: &str) -> Option<EventKind> {
     Some(match word {
         "filed" | "files" | "filing" | "lodged" | "commenced" | "e-filed" | "sued" | "answered"
         | "appealed" | "impleaded" | "petitioned" | "docketed" | "counterclaimed" | "noticed" => {

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Casefile, EventKind, Ground, Kind, Role, Unit};
+use crate::{CaseFacts, DeadlineUnit, EntityKind, EventKind, Ground, Role};
 
 /// What a generated document says. Each list is written by the same hand as the text.
 #[derive(Debug, Default, Clone)]
-pub struct Truth {
+pub struct ExpectedFacts {
     /// What a summary should call the document.
     pub genre: &'static str,
     /// Volume, reporter and page, or what a law has instead; parallel ones too.
@@ -22,7 +22,7 @@ pub struct Truth {
     /// First day, last day and kind: `2024-03-05`.
     pub events: Vec<(String, String, EventKind)>,
     /// Count, unit and the day, or none where the text does not allow to count.
-    pub deadlines: Vec<(u16, Unit, Option<String>)>,
+    pub deadlines: Vec<(u16, DeadlineUnit, Option<String>)>,
     pub conflicts: Vec<(EventKind, String)>,
 }
 
@@ -67,13 +67,13 @@ pub fn plain_court(name: &str) -> String {
     words.join(" ")
 }
 
-type Facts = BTreeMap<&'static str, BTreeSet<String>>;
+type FactSets = BTreeMap<&'static str, BTreeSet<String>>;
 
-pub fn stated(truth: &Truth) -> Facts {
+pub fn stated(truth: &ExpectedFacts) -> FactSets {
     let set = |list: &[String], form: fn(&str) -> String| list.iter().map(|it| form(it)).collect();
     let events = |it: &(String, String, EventKind)| format!("{} {} {:?}", it.0, it.1, it.2);
     let days = |it: &(String, String, EventKind)| format!("{} {}", it.0, it.1);
-    Facts::from([
+    FactSets::from([
         (
             "party",
             truth.parties.iter().map(|(name, role)| format!("{} {role:?}", plain(name))).collect(),
@@ -95,7 +95,7 @@ pub fn stated(truth: &Truth) -> Facts {
 }
 
 /// The same facts as they were read, each with its ground.
-pub fn found(casefile: &Casefile<'_>) -> Vec<(&'static str, String, Ground)> {
+pub fn found(casefile: &CaseFacts<'_>) -> Vec<(&'static str, String, Ground)> {
     let mut list = Vec::new();
     for it in &casefile.entities {
         for role in it.roles.iter().filter(|it| it.is_party()) {
@@ -108,11 +108,11 @@ pub fn found(casefile: &Casefile<'_>) -> Vec<(&'static str, String, Ground)> {
             list.push(("judge", plain(&it.name), it.ground));
         }
         match it.kind {
-            Kind::Court => list.push(("court", plain_court(&it.name), it.ground)),
-            Kind::CaseNumber => list.push(("case number", plain(&it.name), it.ground)),
-            Kind::Organisation => list.push(("organisation", plain(&it.name), it.ground)),
-            Kind::Money => list.push(("money", it.key.clone(), it.ground)),
-            Kind::Person => {}
+            EntityKind::Court => list.push(("court", plain_court(&it.name), it.ground)),
+            EntityKind::CaseNumber => list.push(("case number", plain(&it.name), it.ground)),
+            EntityKind::Organisation => list.push(("organisation", plain(&it.name), it.ground)),
+            EntityKind::Money => list.push(("money", it.key.clone(), it.ground)),
+            EntityKind::Person => {}
         }
     }
     for it in &casefile.events {

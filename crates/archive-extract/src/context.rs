@@ -1,17 +1,20 @@
-//! The state of one file's reading: what is left of each bound, and where events go.
+//! The state of reading one file: what is left of each limit, and where events go.
 
 use std::time::{Duration, Instant};
 
 use archive_text::Page;
 
-use crate::{Code, Event, ExtractedPage, Kind, Limits, Ocr, Problem, Source};
+use crate::{
+    ExtractedPage, Format, Ocr, ProblemCode, ReadEvent, ReadLimits, ReadProblem, TextSource,
+};
 
-pub(crate) type Step<T = ()> = Result<T, Problem>;
+/// An error ends the reading of the file or attachment at hand.
+pub(crate) type ReadResult<T = ()> = Result<T, ReadProblem>;
 
-pub(crate) struct Work<'a> {
-    pub(crate) limits: &'a Limits,
+pub(crate) struct ReadContext<'a> {
+    pub(crate) limits: &'a ReadLimits,
     pub(crate) ocr: &'a dyn Ocr,
-    emit: &'a mut dyn FnMut(Event),
+    emit: &'a mut dyn FnMut(ReadEvent),
     deadline: Instant,
     depth: u32,
     /// Pages of the file being read, which number them.
@@ -23,11 +26,11 @@ pub(crate) struct Work<'a> {
     unpacked_left: u64,
 }
 
-impl<'a> Work<'a> {
+impl<'a> ReadContext<'a> {
     pub(crate) fn new(
-        limits: &'a Limits,
+        limits: &'a ReadLimits,
         ocr: &'a dyn Ocr,
-        emit: &'a mut dyn FnMut(Event),
+        emit: &'a mut dyn FnMut(ReadEvent),
     ) -> Self {
         Self {
             limits,
@@ -44,45 +47,38 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Reads one file and reports everything about it, its failure included.
+    /// Detects the format of one file, reads it and reports everything, its failure included.
     pub(crate) fn file(&mut self, name: &str, bytes: &[u8]) {
-        let kind = crate::detect(name, bytes);
-        let outcome = match kind {
-            Ok(kind) => {
-                (self.emit)(Event::Kind(kind));
-                if let Some(problem) = kind.disagrees_with(name) {
+        match crate::detect(name, bytes) {
+            Ok(format) => {
+                self.format(format);
+                if let Some(problem) = format.disagrees_with(name) {
                     self.problem(problem);
                 }
-                self.dispatch(kind, bytes)
+                self.read_as(format, bytes);
             }
+            Err(problem) => self.problem(problem),
+        }
+    }
+
+    /// Reads bytes as a format and reports what fails.
+    pub(crate) fn read_as(&mut self, format: Format, bytes: &[u8]) {
+        let done = match self.tick() {
+            Ok(()) => format.read(self, bytes),
             Err(problem) => Err(problem),
         };
-        if let Err(problem) = outcome {
+        if let Err(problem) = done {
             self.problem(problem);
         }
     }
 
-    fn dispatch(&mut self, kind: Kind, bytes: &[u8]) -> Step {
-        self.tick()?;
-        match kind {
-            Kind::Pdf => crate::pdf::read(self, bytes),
-            Kind::Docx => crate::docx::read(self, bytes),
-            Kind::Doc => crate::doc::read(self, bytes),
-            Kind::Rtf => crate::rtf::read(self, bytes),
-            Kind::Text | Kind::Markdown => crate::plain::read(self, bytes),
-            Kind::Eml => crate::eml::read(self, bytes),
-            Kind::Msg => crate::msg::read(self, bytes),
-            Kind::Png | Kind::Jpeg | Kind::Tiff => crate::picture::read(self, kind, bytes),
-        }
-    }
-
     /// Fails when the time is up; called inside every loop over foreign data.
-    pub(crate) fn tick(&self) -> Step {
+    pub(crate) fn tick(&self) -> ReadResult {
         if Instant::now() < self.deadline {
             return Ok(());
         }
-        Err(Problem::new(
-            Code::TimedOut,
+        Err(ReadProblem::new(
+            ProblemCode::TimedOut,
             format!("reading took more than {} s; split the file", self.limits.seconds),
         ))
     }
@@ -91,63 +87,66 @@ impl<'a> Work<'a> {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    pub(crate) fn problem(&mut self, problem: Problem) {
-        (self.emit)(Event::Problem(problem));
+    pub(crate) fn problem(&mut self, problem: ReadProblem) {
+        (self.emit)(ReadEvent::Problem(problem));
     }
 
     pub(crate) fn metadata(&mut self, key: &str, value: &str) {
         let value = value.trim().trim_matches('\0');
         if !value.is_empty() {
             let short: String = value.chars().take(2_000).collect();
-            (self.emit)(Event::Metadata(key.to_owned(), short));
+            (self.emit)(ReadEvent::Metadata(key.to_owned(), short));
         }
     }
 
     pub(crate) fn total(&mut self, pages: u32) {
-        (self.emit)(Event::Total(pages));
+        (self.emit)(ReadEvent::Total(pages));
     }
 
     pub(crate) fn next_page(&self) -> u32 {
         self.page_number + 1
     }
 
-    pub(crate) fn page(&mut self, text: String) -> Step {
-        self.page_from(text, Source::TextLayer, None)
+    pub(crate) fn page(&mut self, text: String) -> ReadResult {
+        self.page_from(text, TextSource::TextLayer, None)
     }
 
     /// Reports a page; the next number is its number.
     pub(crate) fn page_from(
         &mut self,
         text: String,
-        source: Source,
-        problem: Option<Problem>,
-    ) -> Step {
+        source: TextSource,
+        problem: Option<ReadProblem>,
+    ) -> ReadResult {
         if self.pages_left == 0 {
-            return Err(Problem::new(
-                Code::TooManyPages,
+            return Err(ReadProblem::new(
+                ProblemCode::TooManyPages,
                 format!("only the first {} pages were read; split the file", self.limits.pages),
             ));
         }
         self.text_left = self.text_left.checked_sub(text.len() as u64).ok_or_else(|| {
-            Problem::new(Code::TooLarge, "the file holds more text than is read; split it")
+            ReadProblem::new(
+                ProblemCode::TooLarge,
+                "the file holds more text than is read; split it",
+            )
         })?;
         self.pages_left -= 1;
         self.page_number += 1;
         let number = self.page_number;
         let problem = problem.map(|it| it.on(number));
         let page = Page { number, text };
-        (self.emit)(Event::Page(ExtractedPage { page, source, problem }));
+        (self.emit)(ReadEvent::Page(ExtractedPage { page, source, problem }));
         self.tick()
     }
 
     /// Takes from the budget of everything decompressed or decoded.
-    pub(crate) fn unpack(&mut self, bytes: usize) -> Step {
+    pub(crate) fn unpack(&mut self, bytes: usize) -> ReadResult {
         // A stream is cut at what is left, so reaching the end means that there was more.
         match self.unpacked_left.checked_sub(bytes as u64) {
             Some(left @ 1..) => self.unpacked_left = left,
             _ => {
-                return Err(Problem::new(
-                    Code::TooLarge,
+                return Err(ReadProblem::new(
+                    ProblemCode::TooLarge,
                     "the file unpacks to more than is allowed; it may be a decompression bomb",
                 ));
             }
@@ -161,12 +160,12 @@ impl<'a> Work<'a> {
     }
 
     /// Takes one of the pages that may go to OCR.
-    pub(crate) fn spend_ocr(&mut self) -> Step {
+    pub(crate) fn spend_ocr(&mut self) -> ReadResult {
         match self.ocr_left.checked_sub(1) {
             Some(left) => self.ocr_left = left,
             None => {
-                return Err(Problem::new(
-                    Code::NeedsOcr,
+                return Err(ReadProblem::new(
+                    ProblemCode::NeedsOcr,
                     format!(
                         "only {} pages of a file go to OCR; split the file",
                         self.limits.ocr_pages
@@ -178,12 +177,12 @@ impl<'a> Work<'a> {
     }
 
     /// Takes one of the attachments that may be opened.
-    pub(crate) fn spend_entry(&mut self) -> Step {
+    pub(crate) fn spend_entry(&mut self) -> ReadResult {
         match self.entries_left.checked_sub(1) {
             Some(left) => self.entries_left = left,
             None => {
-                return Err(Problem::new(
-                    Code::TooManyEntries,
+                return Err(ReadProblem::new(
+                    ProblemCode::TooManyEntries,
                     format!("only the first {} attachments were read", self.limits.entries),
                 ));
             }
@@ -192,9 +191,9 @@ impl<'a> Work<'a> {
     }
 
     /// Reads a file within the file. Its failures are its own; an error means: no more of them.
-    pub(crate) fn attachment(&mut self, name: &str, bytes: &[u8]) -> Step {
-        self.within(name, bytes.len() as u64, |work| {
-            work.file(name, bytes);
+    pub(crate) fn attachment(&mut self, name: &str, bytes: &[u8]) -> ReadResult {
+        self.within(name, bytes.len() as u64, |context| {
+            context.file(name, bytes);
             Ok(())
         })
     }
@@ -204,16 +203,16 @@ impl<'a> Work<'a> {
         &mut self,
         name: &str,
         bytes: u64,
-        inner: impl FnOnce(&mut Self) -> Step,
-    ) -> Step {
+        inner: impl FnOnce(&mut Self) -> ReadResult,
+    ) -> ReadResult {
         self.spend_entry()?;
         let name: String = name.chars().filter(|it| !it.is_control()).take(255).collect();
-        (self.emit)(Event::Open { name, bytes });
+        (self.emit)(ReadEvent::Open { name, bytes });
         let outer_number = std::mem::take(&mut self.page_number);
         self.depth += 1;
         if self.depth > self.limits.depth {
-            self.problem(Problem::new(
-                Code::TooDeep,
+            self.problem(ReadProblem::new(
+                ProblemCode::TooDeep,
                 format!("messages nested deeper than {} are not opened", self.limits.depth),
             ));
         } else if let Err(problem) = inner(self) {
@@ -221,11 +220,11 @@ impl<'a> Work<'a> {
         }
         self.depth -= 1;
         self.page_number = outer_number;
-        (self.emit)(Event::Close);
+        (self.emit)(ReadEvent::Close);
         self.tick()
     }
 
-    pub(crate) fn kind(&mut self, kind: Kind) {
-        (self.emit)(Event::Kind(kind));
+    pub(crate) fn format(&mut self, format: Format) {
+        (self.emit)(ReadEvent::Format(format));
     }
 }
