@@ -1,5 +1,5 @@
-//! Authorities: every decision, law and article that a document cites, with the places where it
-//! does. Short forms are places of what they mean in the deep mode alone.
+//! Authorities: every decision, law and article that a document cites, with the passages where it
+//! does. Only the deep mode counts short forms as passages of their authority.
 
 mod list;
 
@@ -150,7 +150,7 @@ impl CitedAuthority {
         }
         self.pins_and_names(joined, it, full);
         if full && it.parallel_to.is_some() {
-            // The same breath was a place already, with the first of the two.
+            // The first of the parallel citations already has this passage.
             return;
         }
         self.cited += 1;
@@ -244,7 +244,7 @@ fn note(list: &mut Vec<String>, text: Option<&str>) {
     }
 }
 
-/// Volume, reporter and page, or what a law has instead, with the reporter as everyone writes it.
+/// Volume, reporter and page, or what a law has instead, with the standard abbreviation of the reporter.
 fn core(it: &Citation<'_>) -> String {
     let text = match (it.edition, it.reporter) {
         (Some(edition), Some(reporter)) if edition != reporter => {

@@ -1,4 +1,4 @@
-//! What reading a document gives: drafts of insights with their places, and what was asked for.
+//! The drafts of a document with their passages, and the options of reading it.
 
 use archive_text::Passage;
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ pub const DRAFTS_MAX: usize = 2_000;
 /// Passages that are listed of one draft; all are counted.
 pub const PASSAGES_MAX: usize = 20;
 
-/// How much is asked for. Which pages are read is the caller's choice.
+/// How much is extracted. The caller chooses which pages are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DraftMode {
     /// Authorities by their full citations, parties, attorneys, judges, courts, case numbers and
@@ -21,7 +21,7 @@ pub enum DraftMode {
     Deep,
 }
 
-/// What is asked for. The summary is always made.
+/// What is extracted. The summary is always made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DraftOptions {
     pub mode: DraftMode,
@@ -98,9 +98,9 @@ pub struct Draft {
     pub content: String,
     pub tags: Vec<String>,
     pub entities: Map<String, Value>,
-    /// Authorities in the form that everyone writes.
+    /// Authorities in their standard form.
     pub citations: Vec<String>,
-    /// The share of such findings that are right at the least.
+    /// At least this share of such drafts is right.
     pub confidence: f64,
     /// The same in words.
     pub meaning: &'static str,
@@ -110,7 +110,7 @@ pub struct Draft {
     pub passages_total: u32,
 }
 
-/// All that a document gave.
+/// All drafts of one document.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DocumentDrafts {
     /// By category, and within one in the order of the document.

@@ -3,7 +3,7 @@
 use archive_entities::Ground;
 use archive_text::{PageText, TextSpan};
 
-/// Lines that are looked at for a heading.
+/// Lines that are searched for a heading.
 const LINES_MAX: usize = 240;
 /// A longer line is no heading.
 const LINE_BYTES: usize = 240;
@@ -156,7 +156,7 @@ fn kind(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Words that two kinds share are told apart by the rest of the line.
+/// The rest of the line decides between kinds that share a word.
 fn settled(line: &str, word: &'static str) -> &'static str {
     let has = |it: &str| words(line).any(|word| word == it);
     match word {
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_are_told_by_their_headings() {
+    fn the_heading_gives_the_kind_of_document() {
         check("STATE OF OHIO\n\nCOMPLAINT AND JURY DEMAND\n\n1. Plaintiff", Some("complaint"));
         check("ORDER GRANTING MOTION TO COMPEL", Some("order"));
         check("PLAINTIFF'S MOTION TO DISMISS\n", Some("motion"));

@@ -1,10 +1,9 @@
 //! Pages of a legal document to drafts of insights: a summary, the authorities it cites, who and
 //! what it names, what happened when, what is due and what contradicts itself.
 //!
-//! Every draft carries the places it was read from, and a page's text at a place is the quote,
-//! always. No I/O, no clock, no knowledge from outside the pages; what is said in a content can
-//! be held against the same pages by the crate `integrity`. Time grows with the text and no
-//! faster, and what is given is bounded.
+//! Every draft carries the passages it was read from, and a page's text at a passage is its quote,
+//! always. No I/O, no clock, no knowledge from outside the pages; the crate `archive-integrity` can
+//! check a content against the same pages. Time is linear in the text, and the output is bounded.
 //!
 //! # Entities
 //!
@@ -53,7 +52,7 @@ pub fn read(pages: &[PageText<'_>], choice: &DraftOptions) -> DocumentDrafts {
     read_with_progress(pages, choice, &mut |_| ())
 }
 
-/// The same; `watch` is told again and again how much of it is done, from 0 to 1.
+/// Like [`read`]; calls `watch` with the share that is done, from 0 to 1, after each page.
 #[must_use]
 pub fn read_with_progress(
     pages: &[PageText<'_>],
@@ -145,8 +144,8 @@ fn by_category(sorted: Vec<DraftBuilder>) -> Vec<Vec<DraftBuilder>> {
     lists
 }
 
-/// Keeps as many as may be given, and of every list its fair share, so that ten thousand events
-/// leave room for the parties.
+/// Keeps at most `most` drafts and a fair share of every list, so that ten thousand events leave
+/// room for the parties.
 fn fit(mut lists: Vec<Vec<DraftBuilder>>, most: usize) -> Vec<DraftBuilder> {
     lists.sort_by_key(Vec::len);
     let mut left = most;

@@ -88,7 +88,7 @@ impl<'a, 't> SummaryWriter<'a, '_, 't> {
         }
     }
 
-    /// Says whom or what a list names, and adds the first span of each.
+    /// Adds a sentence that names the listed entities, and the first span of each.
     fn list(
         &mut self,
         known: Vec<&'a FileEntity<'t>>,

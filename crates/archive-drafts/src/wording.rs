@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shouted_names_are_spoken() {
+    fn names_in_capitals_get_ordinary_case() {
         for (name, want) in [
             ("JANE Q. ROE", "Jane Q. Roe"),
             ("Jane Roe", "Jane Roe"),

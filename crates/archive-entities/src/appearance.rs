@@ -1,5 +1,5 @@
 //! Attorneys by the words about an appearance: `represented by`, `on behalf of`, `for appellant`,
-//! «по доверенности», and those who sign a law firm's letter. Bar numbers are read elsewhere.
+//! «по доверенности», and the signature of a law firm's letter. `counsel` reads bar numbers.
 
 use crate::entity::{Ground, Role};
 use crate::entity_match::{EntityMatch, PieceContext};
@@ -7,7 +7,7 @@ use crate::name;
 use crate::party;
 use crate::text::TokenText;
 
-/// A letterhead is read this far; whom the letter is to stands below it.
+/// Lines of a letterhead; the recipient stands below it.
 const HEAD_TOKENS: usize = 16;
 
 pub(crate) fn find<'t>(reading: &PieceContext<'_, 't>, out: &mut Vec<EntityMatch<'t>>) {

@@ -1,4 +1,4 @@
-//! What the timeline is made of: days with their precision, events, deadlines, contradictions.
+//! The types of the timeline: date ranges with their precision, events, deadlines, conflicts.
 
 use jiff::civil::Date;
 
@@ -66,12 +66,12 @@ pub enum EventKind {
     Other,
 }
 
-/// A date and what is said of it.
+/// A date and what happened on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseEvent<'t> {
     pub when: DateRange,
     pub kind: EventKind,
-    /// What the event was about, where it can be told: `complaint`, `motion to dismiss`.
+    /// What the event was about, if the text says so: `complaint`, `motion to dismiss`.
     pub subject: Option<String>,
     /// The date alone.
     pub date: Mention<'t>,

@@ -1,4 +1,4 @@
-//! Attorneys: bar numbers, signatures, appearances, and the words that say somebody is one.
+//! Attorneys: by bar numbers, signatures, appearances and titles.
 
 use crate::entity::{EntityKind, Ground, Role};
 use crate::entity_match::{EntityMatch, PieceContext};
@@ -170,7 +170,7 @@ fn signature<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>
     let Some(end) = name::person(text, from, false) else { return };
     let judge =
         (end..end + 14).any(|it| matches!(text.low(it), "judge" | "justice" | "magistrate"));
-    // What stands beside it in another column is about somebody else.
+    // The other column is about another person.
     let column = text.at(from).map(|it| it.aside);
     let lawyer = (end..end + 40).any(|it| {
         matches!(text.low(it), "attorney" | "attorneys" | "counsel" | "bar")

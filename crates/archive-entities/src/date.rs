@@ -19,7 +19,7 @@ fn found(end: usize, when: Option<DateRange>) -> Option<DateMatch> {
 /// The date that begins at this token, ranges first.
 pub(crate) fn at(text: &TokenText<'_>, at: usize) -> Option<DateMatch> {
     let token = text.at(at)?;
-    // Most tokens begin no date, and this is asked of each.
+    // Called for each token, and most begin no date.
     let opens = match token.sort {
         TokenKind::Number => true,
         TokenKind::Mark => matches!(text.low(at), "«" | "\"" | "“"),

@@ -1,5 +1,5 @@
-//! Deadlines given as a count from something. What they are counted from is told here by its word;
-//! its day is looked for in `deadline/count`.
+//! Deadlines given as a count of days from an anchor. The anchor is recognised here by its word;
+//! `deadline/count` finds its day.
 
 mod count;
 
@@ -220,7 +220,7 @@ fn obliges(text: &TokenText<'_>, at: usize) -> bool {
     false
 }
 
-/// Whether a time is told for which something was so, not one in which something is to be done.
+/// Whether the count is a duration (`was employed for 5 years`) and no deadline.
 fn is_state(text: &TokenText<'_>, at: usize) -> bool {
     (at.saturating_sub(12)..at).any(|it| {
         ["resided", "resident", "lived", "survive", "domicil", "проживал"]
@@ -350,7 +350,7 @@ fn noun(text: &TokenText<'_>, at: usize) -> Option<Anchor> {
         | "award"
         | "определения"
         | "постановления" => Anchor::Order,
-        // What was pronounced may follow, and then tells more.
+        // The pronounced act may follow, and decides then.
         "вынесения"
             if !["решени", "определени", "постановлени", "приговор"]
                 .iter()

@@ -273,7 +273,7 @@ fn tail(text: &TokenText<'_>, end: usize) -> usize {
     if apart && closes { end + 1 } else { end }
 }
 
-/// Numbers that tell by themselves what they are: `IPR2022-00714`, `3AN-22-06617`,
+/// Numbers whose form alone shows that they are case numbers: `IPR2022-00714`, `3AN-22-06617`,
 /// `54RS0006-01-2022-003317-08`, `305-ЭС22-11844`, `17АП-4417/2023-ГК`, and a line of its own
 /// such as `22 CVS 14418`.
 fn formed(text: &TokenText<'_>, at: usize) -> Option<(usize, Ground)> {

@@ -1,4 +1,4 @@
-//! What is said about people, organisations, courts, case numbers and sums. No rules live here.
+//! The entity types: people, organisations, courts, case numbers and sums. No rules live here.
 
 use archive_text::TextSpan;
 
@@ -9,10 +9,10 @@ pub struct Mention<'t> {
     pub quote: &'t str,
 }
 
-/// Why a finding is believed.
+/// What a match rests on.
 ///
-/// `confidence` is the share of findings on this ground that are right at the least; the test on
-/// the generated documents measures each ground and fails when it does worse than it says.
+/// At least the share `confidence` of the matches on a ground is right: a test on generated documents
+/// measures each ground and fails below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ground {
     /// Only the shape of the words speaks for it: capitals, a year alone.
@@ -36,7 +36,7 @@ impl Ground {
         }
     }
 
-    /// The same in words, for people.
+    /// The confidence in words.
     #[must_use]
     pub fn meaning(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl Ground {
     }
 }
 
-/// What sort of thing is named.
+/// What an entity is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EntityKind {
     Person,
@@ -58,7 +58,7 @@ pub enum EntityKind {
     Money,
 }
 
-/// What somebody is in the case.
+/// The role of a person or an organisation in the case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     Plaintiff,
@@ -82,7 +82,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether it is a side of the case, and not somebody who works on it.
+    /// Whether it is a side of the case: not an attorney, a judge, a sender or a recipient.
     #[must_use]
     pub fn is_party(self) -> bool {
         !matches!(self, Self::Attorney | Self::Judge | Self::Sender | Self::Recipient)

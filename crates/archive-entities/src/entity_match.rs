@@ -1,4 +1,4 @@
-//! One thing seen in one place, before those that are the same are brought together.
+//! One match of a rule in the text, before matches of the same entity are merged.
 
 use crate::entity::{EntityKind, Ground, Mention, Money, Role};
 use crate::text::TokenText;
@@ -57,7 +57,7 @@ impl<'t> EntityMatch<'t> {
     }
 }
 
-/// A piece with what every rule asks of it.
+/// A piece of text with the flags and organisations that every rule needs.
 pub(crate) struct PieceContext<'a, 't> {
     pub(crate) text: &'a TokenText<'t>,
     /// Tokens that belong to citations of other cases.

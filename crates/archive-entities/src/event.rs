@@ -1,5 +1,5 @@
-//! What a date is the date of, told from the words of its sentence. It does not understand the
-//! sentence: the nearest telling word wins, and words before the date outweigh those after it.
+//! What a date is the date of, by the words of its sentence. The nearest keyword wins, and words
+//! before the date outweigh words after it.
 
 mod keywords;
 mod refine;
@@ -55,7 +55,7 @@ pub(crate) fn is_due(text: &TokenText<'_>, date: usize) -> bool {
         }
         "to" => matches!(back(2), "extended" | "extension"),
         "истек" | "истёк" | "истекает" | "истекал" => near(6, "срок"),
-        // The end of somebody's employment is no term.
+        // The end of an employment is no term.
         "on" | "is" if (2..=16).any(|it| back(it) == "employment") => false,
         "is" => near(9, "deadline") || near(9, "cutoff") || near(4, "due") || back(2) == "due",
         "on" => ends(back(2)) || (2..=5).any(|it| back(it) == "expires") || near(4, "due"),
@@ -210,7 +210,7 @@ fn signs(text: &TokenText<'_>, date: usize) -> bool {
     labelled || closing || this
 }
 
-/// The kind of the event, and whether a word told it. `from..to` is the part of the sentence that
+/// The kind of the event, and whether a keyword gave it. `from..to` is the part of the sentence that
 /// belongs to this date rather than to the dates beside it.
 pub(crate) fn kind(
     text: &TokenText<'_>,
@@ -237,7 +237,7 @@ pub(crate) fn kind(
     Some(refine_kind(text, from, to, at, kind))
 }
 
-/// What the word here tells, or it and the next one.
+/// The kind that the word here gives, alone or with the next one.
 fn said(text: &TokenText<'_>, at: usize) -> Option<EventKind> {
     let pair = |words: [&str; 2]| text.run(at, &words);
     match text.low(at) {
@@ -254,7 +254,7 @@ fn said(text: &TokenText<'_>, at: usize) -> Option<EventKind> {
         "принят" | "принята" if text.run(at + 1, &["на", "работу"]) => {
             Some(EventKind::Employment)
         }
-        // A machine that failed, not somebody who failed to do something.
+        // A machine that failed, not a person who failed to do something.
         "failed" if !text.is(at + 1, "to") => Some(EventKind::Incident),
         "order" if text.is(at + 1, "of") && at > 0 && text.is(at - 1, "the") => None,
         "состоянию" => Some(EventKind::Other),

@@ -237,7 +237,7 @@ fn lettered<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>)
 }
 
 /// `/s/ Mary Roe` below an opinion says the whole name of a judge who was named before; what role
-/// it has is told elsewhere.
+/// it has is decided elsewhere.
 fn signed<'t>(text: &TokenText<'t>, at: usize, out: &mut Vec<EntityMatch<'t>>) {
     if let Some(end) = name::person(text, at, false) {
         out.push(EntityMatch::new(EntityKind::Person, text, (at, end), Ground::Layout));

@@ -77,7 +77,7 @@ impl<'t> CaseFacts<'t> {
         self.entities.iter().filter(move |it| it.roles.contains(&role))
     }
 
-    /// The events in order of time: places in `events`.
+    /// Indices of `events` in order of time.
     #[must_use]
     pub fn by_time(&self) -> Vec<usize> {
         let mut list: Vec<usize> = (0..self.events.len()).collect();
@@ -173,7 +173,7 @@ impl<'t> PieceCache<'t> {
     }
 }
 
-/// Everything that the rules see in one piece, in the order of the text.
+/// The matches of all rules in one piece, in the order of the text.
 fn findings<'t>(text: &TokenText<'t>, cited: &[bool]) -> Vec<EntityMatch<'t>> {
     let organisations = organisation::find(text);
     let reading = PieceContext { text, cited, organisations };
@@ -187,7 +187,7 @@ fn findings<'t>(text: &TokenText<'t>, cited: &[bool]) -> Vec<EntityMatch<'t>> {
     court::find(&reading, &mut list);
     docket::find(&reading, &mut list);
     money::find(text, &mut list);
-    // A county in the name of a court is no body of its own.
+    // A county in the name of a court is no organisation of its own.
     let courts: Vec<TextSpan> =
         list.iter().filter(|it| it.kind == EntityKind::Court).map(|it| it.mention.span).collect();
     for (from, to, ground) in &reading.organisations {

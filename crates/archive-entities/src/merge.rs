@@ -1,4 +1,4 @@
-//! Findings of one person or thing brought together, and its other mentions looked for.
+//! Merges the matches of one entity, and finds its further mentions by name.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

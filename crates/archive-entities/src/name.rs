@@ -30,7 +30,7 @@ const OFFICE_WORDS: &str = "
     executive commissioner warden mayor esquire lead signature name title address phone fax
     conservator receiver deceased individually city township";
 
-/// First names that are common enough to tell a person from a firm.
+/// First names that distinguish a person from a firm.
 const GIVEN_NAMES: &str = "
     aaron adam alan albert alexander alice amanda amy andrea andrew angela ann anna anthony arthur
     barbara benjamin betty beverly brandon brenda brian bruce carl carlos carol catherine charles
@@ -66,7 +66,7 @@ pub(crate) fn is_office_word(word: &str) -> bool {
     OFFICES.contains(word)
 }
 
-/// Past the words that say what somebody is, before the name: `Assistant Federal Defender`.
+/// Skips a title before the name: `Assistant Federal Defender`.
 pub(crate) fn past_titles(text: &TokenText<'_>, at: usize) -> usize {
     let title = |it: usize| {
         is_office_word(text.low(it))

@@ -8,7 +8,7 @@ use crate::organisation::legal_form;
 use crate::party;
 use crate::text::TokenText;
 
-/// Lines of a block that are looked at above the words that say whom it speaks for.
+/// Lines of a block that are read above the words that name the represented side.
 const LINES: usize = 7;
 /// How far an appearance runs from the name to the side.
 const APPEARANCE_TOKENS: usize = 40;

@@ -1,4 +1,4 @@
-//! Documents of our own making with what is true of them, for tests here and elsewhere.
+//! Generated documents with the facts they state, for tests here and in other crates.
 #![allow(
     clippy::unwrap_used,
     clippy::missing_panics_doc,

@@ -6,7 +6,7 @@ use crate::entity::Mention;
 
 #[cfg(test)]
 thread_local! {
-    /// Tokens looked at by this thread, so that a test can count the work.
+    /// Tokens read by this thread; a test counts the work by it.
     pub(crate) static STEPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_keeps_what_came_before_the_end() {
+    fn a_builder_keeps_what_came_before_the_end() {
         let mut draft = DocumentBuilder::default();
         draft.apply(page(1, "one"));
         draft.apply(ReadEvent::More(" more".to_owned()));

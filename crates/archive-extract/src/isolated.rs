@@ -19,10 +19,10 @@ use crate::{
 
 /// The child stops by itself when the time is up; this much later it is stopped.
 const GRACE: Duration = Duration::from_secs(5);
-/// How often it is asked whether the child is still wanted while it says nothing.
+/// How often `wanted` is asked while the child is silent.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// What the child and its tools are told of the environment: where programs, languages and their
+/// Environment variables that the child and its tools get: where programs, languages and their
 /// data are.
 const HARMLESS: [&str; 9] = [
     "PATH",
@@ -72,8 +72,8 @@ pub fn read(
     read_while(child, path, name, limits, &|| true, emit);
 }
 
-/// The same for a reading that somebody may call off: the child is stopped soon after it is no
-/// longer `wanted`, even while it says nothing.
+/// Like [`read`], and stops the child within 200 ms after `wanted` turns false, even while the
+/// child is silent.
 pub fn read_while(
     child: &ReaderProcess,
     path: &Path,
@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_is_told_nothing_that_it_does_not_need() {
+    fn a_child_gets_only_harmless_variables() {
         // What starts the tests sets this, as an operator sets keys.
         assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
         let child = ReaderProcess {

@@ -2,7 +2,7 @@
 //! It does not store anything, and it does not decide what a file means.
 //!
 //! [`read`] works in this process; [`isolated::read`] runs the same in a child process, so that a
-//! file that crashes or never ends costs that file alone. Both report through [`ReadEvent`]s, which
+//! file that crashes or never ends the reader fails alone. Both report through [`ReadEvent`]s, which
 //! [`DocumentBuilder`] gathers into a [`Document`]; what worked before a failure is kept.
 
 mod compound;

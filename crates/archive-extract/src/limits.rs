@@ -1,8 +1,8 @@
-//! How much work one file may cost. Every loop over foreign data asks one of these.
+//! The limits of reading one file. Every loop over its data checks one of them.
 
 use serde::{Deserialize, Serialize};
 
-/// Bounds for one file, its attachments included.
+/// Limits for one file, its attachments included.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadLimits {
     /// The file itself.

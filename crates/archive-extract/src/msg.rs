@@ -168,7 +168,7 @@ impl<'a, 'b> Storage<'a, 'b> {
         names
     }
 
-    /// Those to whom, and those in copy, of this message alone.
+    /// The recipients and the copied recipients of this message alone.
     fn recipients(&mut self, context: &mut ReadContext<'_>) -> ReadResult<[Option<String>; 2]> {
         let mut lists = [Vec::new(), Vec::new()];
         for name in self.children("__recip_version1.0_", 1_000) {

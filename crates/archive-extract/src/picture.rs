@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_that_are_too_large_are_told_by_their_head() {
+    fn pictures_over_the_pixel_limit_are_refused() {
         check(Format::Png, &png(10_000, 30_000), None);
         check(Format::Png, &png(30_000, 30_000), Some("900 megapixels"));
         check(Format::Png, &png(u32::MAX, u32::MAX), Some("megapixels"));

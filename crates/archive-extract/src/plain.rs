@@ -4,7 +4,7 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1251, WINDOWS_125
 
 use crate::context::{ReadContext, ReadResult};
 
-/// How much of a file is looked at to tell text from data.
+/// Bytes that decide whether a file is text.
 const HEAD: usize = 64 << 10;
 
 pub(crate) fn read(context: &mut ReadContext<'_>, bytes: &[u8]) -> ReadResult {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn encodings_are_told_apart() {
+    fn encodings_are_recognised() {
         check("plain".as_bytes(), "plain");
         check("Суд решил".as_bytes(), "Суд решил");
         check(b"\xef\xbb\xbfmarked", "marked");

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemCode {
-    /// A password stands before the text.
+    /// The file needs a password.
     Encrypted,
     /// The end of the file is missing.
     Truncated,
@@ -14,7 +14,7 @@ pub enum ProblemCode {
     Malformed,
     /// A format, or a part of one, that is not read.
     Unsupported,
-    /// There is a picture where the text should be, and no OCR at hand.
+    /// The page is a picture, and no OCR is installed.
     NeedsOcr,
     /// OCR ran and failed.
     OcrFailed,

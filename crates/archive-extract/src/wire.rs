@@ -1,4 +1,4 @@
-//! What parent and child say to each other: JSON in frames, each behind its length.
+//! The messages between parent and child: JSON frames with a 4-byte length.
 
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
@@ -18,14 +18,14 @@ pub(crate) struct ReadRequest {
     pub(crate) name: String,
     pub(crate) limits: ReadLimits,
     pub(crate) scratch: PathBuf,
-    /// Absent: no OCR.
+    /// `None`: no OCR.
     pub(crate) languages: Option<Vec<String>>,
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum ChildMessage {
     Event(ReadEvent),
-    /// Nothing is missing.
+    /// The file was read to its end.
     Done,
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<
     to.write_all(&frame)
 }
 
-/// The next message; nothing at the end.
+/// The next message; `None` at the end.
 pub(crate) fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> {
     let mut length = [0; 4];
     match from.read_exact(&mut length) {
@@ -54,7 +54,7 @@ pub(crate) fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<O
     Ok(Some(serde_json::from_slice(&frame)?))
 }
 
-/// Sends an event, a long page in pieces.
+/// Sends an event; a page over 1 MiB goes in pieces.
 pub(crate) fn send_event(to: &mut impl Write, mut event: ReadEvent) -> io::Result<()> {
     let mut rest = String::new();
     if let ReadEvent::Page(page) = &mut event
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_without_measure_is_refused() {
+    fn an_oversized_or_cut_frame_is_refused() {
         let mut from: &[u8] = &[0xff, 0xff, 0xff, 0xff, 1];
         assert!(receive::<ChildMessage>(&mut from).is_err());
         let mut cut: &[u8] = &[4, 0, 0, 0, b'"'];

@@ -1,6 +1,6 @@
-//! What a citation is made of. Everything textual is a slice of the text it was found in.
+//! The parts of a citation. Every text field is a slice of the text it was found in.
 
-/// What sort of citation it is.
+/// The form of a citation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum CitationKind {
@@ -30,15 +30,18 @@ pub enum CitationKind {
     Section,
 }
 
-/// A place in the text, in bytes.
+/// A byte range of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Span {
+    /// The first byte.
     pub start: usize,
+    /// The byte after the last.
     pub end: usize,
 }
 
 impl Span {
+    /// The bytes `start..end`.
     #[must_use]
     pub fn new(start: usize, end: usize) -> Self {
         Self { start, end }
@@ -51,10 +54,11 @@ impl Span {
     }
 }
 
-/// One citation and what stands around it.
+/// One citation with its case name, pin cite, date and parenthetical.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Citation<'t> {
+    /// The form.
     pub kind: CitationKind,
     /// The citation itself: volume, reporter and page; `Id.`; the article and its code.
     pub span: Span,
@@ -62,12 +66,13 @@ pub struct Citation<'t> {
     pub full_span: Span,
     /// `span` of the text.
     pub text: &'t str,
+    /// The volume of the reporter.
     pub volume: Option<&'t str>,
-    /// As it is written.
+    /// The reporter as the text writes it.
     pub reporter: Option<&'t str>,
-    /// As it is written by everyone: the one edition that the reporter and the year allow.
+    /// The standard abbreviation of the one edition that the reporter and the year allow.
     pub edition: Option<&'static str>,
-    /// Absent where a blank stands for a page that is not known yet.
+    /// `None` where a blank stands for a page that is not known yet.
     pub page: Option<&'t str>,
     /// Title, chapter, act or pamphlet of a law.
     pub title: Option<&'t str>,
@@ -75,12 +80,15 @@ pub struct Citation<'t> {
     pub section: Option<&'t str>,
     /// Number of a law, of a decision or of a case.
     pub number: Option<&'t str>,
+    /// The page or paragraph within the source: `at 120`, `(a)(2)`.
     pub pin_cite: Option<&'t str>,
     /// The day as it is written, where it says more than the year.
     pub date: Option<&'t str>,
+    /// The year of the decision or of the edition.
     pub year: Option<u16>,
     /// The identifier that public tables give the court, `ca5` or `mich`.
     pub court: Option<&'static str>,
+    /// The first party of the case name.
     pub plaintiff: Option<&'t str>,
     /// The other party, or the only one of `In re …`.
     pub defendant: Option<&'t str>,
@@ -90,7 +98,8 @@ pub struct Citation<'t> {
     pub parenthetical: Option<&'t str>,
     /// Who printed the law: `West`.
     pub publisher: Option<&'t str>,
-    /// The place in the list of the first citation of the same decision in the same breath.
+    /// The index of the citation that this one is parallel to: the same decision, cited in another
+    /// reporter directly before.
     pub parallel_to: Option<usize>,
 }
 
@@ -128,7 +137,7 @@ impl<'t> Citation<'t> {
         matches!(self.kind, CitationKind::FullCase | CitationKind::PublicDomain)
     }
 
-    /// Whether it names its source by itself, so that others may refer to it.
+    /// Whether it names its source by itself, so that short forms may refer to it.
     #[must_use]
     pub fn is_full(&self) -> bool {
         !matches!(
@@ -140,15 +149,15 @@ impl<'t> Citation<'t> {
         )
     }
 
-    /// The reporter as everyone writes it, or as it stands here where that is not known.
+    /// The standard abbreviation of the reporter, else the reporter as the text writes it.
     #[must_use]
     pub fn source(&self) -> Option<&str> {
         self.edition.or(self.reporter)
     }
 }
 
-/// Turns bytes into characters for readers that count those. It walks the text once as long as
-/// it is asked in rising order.
+/// Converts byte positions to character positions. It walks the text once when the positions
+/// rise.
 #[derive(Debug)]
 pub struct CharPositions<'t> {
     text: &'t str,
@@ -157,12 +166,13 @@ pub struct CharPositions<'t> {
 }
 
 impl<'t> CharPositions<'t> {
+    /// Starts at the first byte of the text.
     #[must_use]
     pub fn new(text: &'t str) -> Self {
         Self { text, byte: 0, chars: 0 }
     }
 
-    /// How many characters stand before the byte; the end of the text for what lies after it.
+    /// The number of characters before the byte; a byte after the end counts as the end.
     pub fn at(&mut self, byte: usize) -> usize {
         let byte = byte.min(self.text.len());
         if byte < self.byte {
@@ -174,7 +184,7 @@ impl<'t> CharPositions<'t> {
         self.chars
     }
 
-    /// A span in characters.
+    /// Converts a byte span to a character span.
     pub fn span(&mut self, span: Span) -> Span {
         Span::new(self.at(span.start), self.at(span.end))
     }

@@ -1,5 +1,6 @@
-//! Legal citations: found in one pass, told apart, and led back to what they mean.
+//! Finds legal citations in one pass, classifies them and resolves short forms to their source.
 #![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
 
 mod case;
 mod citation;
@@ -22,14 +23,14 @@ mod tests;
 pub use citation::{CharPositions, Citation, CitationKind, Span};
 pub use resolve::{CitedSource, Resolutions, resolve};
 
-/// Every citation in the text, in the order they stand there.
+/// Finds every citation in the text, in the order of the text.
 #[must_use]
 pub fn find(text: &str) -> Vec<Citation<'_>> {
     search(&text::ScanText::new(text), &[])
 }
 
-/// The same, where it is known what is printed in italics: the name of a case cited before that
-/// stands in italics refers to it, with or without a page.
+/// Like [`find`], for a text whose italics are known: the name of a case that was cited before
+/// refers to that case when it is in italics, with or without a page.
 #[must_use]
 pub fn find_emphasised<'t>(text: &'t str, emphasis: &[Span]) -> Vec<Citation<'t>> {
     search(&text::ScanText::new(text), emphasis)
@@ -42,8 +43,8 @@ fn search<'t>(text: &text::ScanText<'t>, emphasis: &[Span]) -> Vec<Citation<'t>>
     merge(scan.found, references)
 }
 
-/// Both lists in order, without what only carried a name, and with the places of parallel
-/// citations counted anew.
+/// Merges both lists in the order of the text, drops citations that only carried a name, and
+/// renumbers `parallel_to`.
 fn merge<'t>(
     found: Vec<case::PartialCitation<'t>>,
     references: Vec<case::PartialCitation<'t>>,
@@ -56,7 +57,7 @@ fn merge<'t>(
         while let Some(reference) = references.next_if(|it| it.cite.span.start < start) {
             list.push(reference.cite);
         }
-        // What only carried a name gives its place to the first that has it.
+        // A dropped citation gives its index to the first parallel citation after it.
         places.push(list.len());
         if it.blank {
             continue;

@@ -1,18 +1,18 @@
-//! Which source each citation means. Full citations name theirs; short ones are matched by
-//! volume, name or place. What fits several sources equally is left open, never guessed.
+//! Resolves each citation to its source. Full citations name it; short ones are matched by volume,
+//! name or position. A citation that fits several sources equally stays unresolved.
 
 use std::collections::HashMap;
 
 use crate::citation::{Citation, CitationKind};
 
-/// Sources alike in volume or in name that are told apart; older ones are forgotten.
+/// Sources with one volume or one name that are kept as candidates; older ones are dropped.
 const ALIKE_MAX: usize = 16;
 
 /// A decision, a law or an article, and every citation of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CitedSource {
-    /// Places in the list of citations, in order; the first names the source in full.
+    /// Indices of the citations, in order; the first names the source in full.
     pub citations: Vec<usize>,
 }
 
@@ -20,8 +20,9 @@ pub struct CitedSource {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Resolutions {
+    /// The sources, in the order of their first citation.
     pub sources: Vec<CitedSource>,
-    /// For each citation its source, if it could be told.
+    /// For each citation the index of its source; `None` if it is unresolved.
     pub source_of: Vec<Option<usize>>,
 }
 
@@ -49,7 +50,7 @@ pub fn resolve(citations: &[Citation<'_>]) -> Resolutions {
     state.found
 }
 
-/// What tells one source from another: kind, publication, volume or title, page or section,
+/// What distinguishes one source from another: kind, publication, volume or title, page or section,
 /// number, and names where a page is not known yet.
 type SourceKey<'t> = [&'t str; 6];
 
@@ -145,7 +146,7 @@ impl<'t> Resolver<'t> {
     }
 
     fn named(&self, it: &Citation<'_>) -> Option<usize> {
-        // Both parties tell more than one.
+        // A match of both parties outweighs a match of one.
         let both = it.plaintiff.zip(it.defendant).map(|(left, right)| (plain(left), plain(right)));
         if let Some((left, right)) = both {
             let them = self.by_name.get(&right)?.iter().copied();
@@ -229,7 +230,7 @@ fn key<'t>(it: &Citation<'t>) -> SourceKey<'t> {
     let case = it.is_full_case() || it.kind == CitationKind::Journal;
     let blank = case && it.page.is_none();
     let number = if case { None } else { it.number };
-    // What has a number is declined in prose, so its number and its year tell it.
+    // Prose declines the name of an act that has a number, so its number and year identify it.
     let name = if number.is_some() { it.edition } else { publication(it) };
     [
         or(name),

@@ -1,5 +1,5 @@
 //! Russian citations: articles of codes, laws, acts of courts and of the government, dockets.
-//! What is counted and by whom it was issued is read here; numbers and dates in `russian/parts`.
+//! The kind of act and its issuer are read here; numbers and dates in `russian/parts`.
 
 mod parts;
 
@@ -273,11 +273,11 @@ fn act<'t>(text: &ScanText<'t>, i: usize, end: usize) -> Option<PartialCitation<
         || ["Правительств", "Президент", "Минист", "Банка России"]
             .iter()
             .any(|it| named.contains(it));
-    // An employer's order has nobody's name: `приказ от 14.07.2023 № 212-к`.
+    // An employer's order names no issuer: `приказ от 14.07.2023 № 212-к`.
     if ruled && issuer == end {
         return None;
     }
-    // Without a number only the name of a court tells an act from a word of prose.
+    // Without a number only the name of a court distinguishes an act from a word of prose.
     let court = parts::court(named);
     if number.is_none() && (ruled || (court.is_none() && !named.contains("суда"))) {
         return None;

@@ -247,7 +247,7 @@ fn after<'t>(text: &ScanText<'t>, found: &mut PartialCitation<'t>) {
     cite.full_span.end = end;
 }
 
-/// What only the whole list tells: dates at the end of parallel citations, the edition that the
+/// Completes citations by their neighbours: dates at the end of parallel citations, the edition that the
 /// date allows, the court that the edition allows.
 pub(crate) fn settle(found: &mut [PartialCitation<'_>]) {
     let mut next: Option<(Option<u16>, Option<&'static str>, usize)> = None;

@@ -158,7 +158,7 @@ fn joining_texts_finds_the_same() {
     }
 }
 
-/// Steps for so many repetitions of a piece after a beginning.
+/// Steps for a number of repetitions of a piece after a beginning.
 fn steps(beginning: &str, piece: &str, times: usize) -> (u64, usize) {
     let whole = beginning.to_owned() + &piece.repeat(times);
     let text = ScanText::new(&whole);

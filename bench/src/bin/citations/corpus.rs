@@ -118,7 +118,7 @@ impl Corpus {
         of.get(self.below(of.len())).copied().unwrap_or_default()
     }
 
-    /// One opinion of about so many characters.
+    /// One opinion of about `length` bytes.
     pub(crate) fn opinion(&mut self, length: usize) -> String {
         let mut text = String::with_capacity(length + 400);
         let mut cited: Vec<(String, String)> = Vec::new();

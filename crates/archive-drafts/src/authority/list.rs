@@ -1,5 +1,5 @@
-//! The further sections of a law that are cited in one breath: `28 U.S.C. §§ 1331 and 1343`. The
-//! first is a citation of its own; the others are read here from the words after it.
+//! Further sections of a law in one citation: `28 U.S.C. §§ 1331 and 1343`. `cite` finds the first;
+//! the words after it are read here.
 
 use cite::{Citation, CitationKind, Span};
 
@@ -8,7 +8,7 @@ const SECTIONS_MAX: usize = 12;
 /// No number of a section is longer, in bytes.
 const SECTION_BYTES: usize = 24;
 
-/// Where the other sections stand.
+/// The spans of the other sections.
 pub(super) fn further(text: &str, cite: &Citation<'_>) -> Vec<Span> {
     let mut list = Vec::new();
     let listed = matches!(cite.kind, CitationKind::Statute | CitationKind::Regulation)

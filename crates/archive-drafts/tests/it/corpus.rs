@@ -139,7 +139,7 @@ const FRESH: [(&str, f64, f64); 12] = [
 ];
 
 #[test]
-fn files_of_known_styles_are_read_as_well_as_is_said() {
+fn files_of_known_styles_reach_their_floors() {
     let cases = cases(archive_entities::testing::corpus(13));
     assert!(cases.len() >= 100);
     let mut scores = Scores::new();
@@ -149,7 +149,7 @@ fn files_of_known_styles_are_read_as_well_as_is_said() {
 }
 
 #[test]
-fn files_of_fresh_styles_are_read_as_well_as_is_said() {
+fn files_of_fresh_styles_reach_their_floors() {
     let cases = cases(fresh::corpus(7));
     assert!(cases.len() >= 100);
     let mut scores = Scores::new();

@@ -1,4 +1,4 @@
-//! Citations in one form, whoever wrote them: letters and digits alone, each article of a list by
+//! Citations in one normal form: letters and digits alone, each article of a list by
 //! itself, without the paragraphs below a section.
 
 /// Letters and digits alone, so that `NW2d` is `N.W.2d`.

@@ -64,12 +64,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
-    fn anything_can_be_digested(texts in prop::collection::vec(".{0,200}", 0..4)) {
+    fn any_text_gives_valid_drafts(texts in prop::collection::vec(".{0,200}", 0..4)) {
         check(&texts);
     }
 
     #[test]
-    fn scraps_of_law_can_be_digested(
+    fn scraps_of_law_give_valid_drafts(
         scraps in prop::collection::vec(prop::sample::select(SCRAPS.to_vec()), 0..60),
         cut in 0..60_usize,
     ) {
@@ -88,7 +88,7 @@ fn no_words_give_no_drafts() {
 }
 
 #[test]
-fn modes_and_choices_differ_as_they_say() {
+fn modes_and_options_select_their_categories() {
     let text = "COMPLAINT\n\nPlaintiff Jane Roe sued Defendant Acme, LLC for $5,000. The complaint was filed on March 3, 2024. See Roe v. Wade, 410 U.S. 113 (1973). Id. at 120.";
     let has = |choice, category| one(text, choice).drafts.iter().any(|it| it.category == category);
     let places = |mode| {
@@ -130,7 +130,7 @@ fn short_forms_reach_over_pages_and_not_over_parts() {
 }
 
 #[test]
-fn many_things_leave_room_for_the_others() {
+fn many_events_leave_room_for_other_categories() {
     let mut text = String::from("Plaintiff Jane Roe and Defendant Acme, LLC.\n");
     for at in 0..3_000 {
         text.push_str(&format!(

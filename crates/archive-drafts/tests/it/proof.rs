@@ -1,4 +1,4 @@
-//! Everything that a digest says, checked against the pages by machine.
+//! Checks every draft against the pages it was read from.
 
 use archive_drafts::{DocumentDrafts, Draft};
 use archive_integrity::{

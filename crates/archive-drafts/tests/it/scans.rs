@@ -71,7 +71,7 @@ fn drawn(folder: &Path, place: usize, pages: &[String]) -> Option<(FileForm, Vec
 }
 
 #[test]
-fn scanned_pages_are_read_as_well_as_is_said() {
+fn scanned_pages_reach_their_floors() {
     let folder = std::env::temp_dir().join(format!("digest-scans-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let ocr = Tesseract::new(&folder);

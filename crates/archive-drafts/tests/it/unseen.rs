@@ -25,7 +25,7 @@
 //!
 //! The figures at first sight are those of a stricter judge, who took no paragraph of a law, no
 //! article of a list and no kind of a paper's own day for another; a part of the gain in citations
-//! and events is his. The columns of `sealed` are what to expect of papers nobody has seen.
+//! and events is his. The columns of `sealed` are what to expect of unseen documents.
 
 use std::collections::BTreeSet;
 
@@ -149,7 +149,7 @@ fn check<'s>(title: &str, samples: impl Iterator<Item = &'s Sample>, show: bool,
 }
 
 #[test]
-fn styles_that_no_rule_was_made_for() {
+fn documents_of_unseen_styles_reach_their_floors() {
     let samples = samples(&FIRST);
     for held_out in [false, true] {
         let half = if held_out { "held out" } else { "shown" };
@@ -159,13 +159,13 @@ fn styles_that_no_rule_was_made_for() {
 }
 
 #[test]
-fn styles_of_another_writer() {
+fn open_documents_of_another_writer_reach_their_floors() {
     check("open", samples(&OPEN).iter(), true, &OPEN_FLOORS);
 }
 
 /// What is misread in these is not shown.
 #[test]
-fn styles_that_nobody_looked_at() {
+fn sealed_documents_reach_their_floors() {
     check("sealed", samples(&SEALED).iter(), false, &SEALED_FLOORS);
 }
 

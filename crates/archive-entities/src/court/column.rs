@@ -1,10 +1,10 @@
 //! The name of a court whose parts stand below each other in the right column of a caption, with
-//! the parties beside them. It only joins lines; which words are parts is told elsewhere.
+//! the parties beside them. It only joins lines; `court` decides which words belong to the name.
 
 use super::place::{bench, place, region, state};
 use crate::text::TokenText;
 
-/// Lines below the court that are looked at.
+/// Lines below the court that are read.
 const LINES: usize = 12;
 
 /// `IN THE DISTRICT COURT OF`, `HARRIS COUNTY, TEXAS`, `165TH JUDICIAL DISTRICT` as one name.

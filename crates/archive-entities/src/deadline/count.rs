@@ -1,5 +1,5 @@
-//! Deadlines counted: the day of what each is counted from, and the days from there on. It counts
-//! weekdays and weekends, and knows no holidays.
+//! Counts deadlines: finds the day of the anchor and adds the days. It knows weekends and no
+//! holidays.
 
 use jiff::civil::{Date, Weekday};
 use jiff::{Span, ToSpan};
@@ -9,7 +9,7 @@ use crate::chronology::{
 };
 use crate::event::FULL_TEXT;
 
-/// Events that are looked at for one that a deadline names by a word.
+/// Events that are searched for the one that a deadline names.
 const NAMED_MAX: usize = 400;
 /// Days that are kept of one kind.
 const DAYS_MAX: usize = 16;
@@ -118,7 +118,7 @@ impl Anchors {
         }
     }
 
-    /// `service of this motion` is that of the paper in hand, and not of those before it.
+    /// `service of this motion` is the service of this document, not of an earlier one.
     fn service(&self, words: &str) -> Result<(Date, usize), UncountedReason> {
         let served = self.list(0);
         let this = words.contains("this") || words.contains("hereof");

@@ -1,11 +1,11 @@
-//! The words that tell what a date is the date of. It knows words alone, not where they stand.
+//! Keywords that say what a date is the date of, without regard to their position.
 
 use crate::chronology::EventKind::{
     self, Agreement, Employment, Filed, Hearing, Incident, Judgment, Notice, Order, Other, Payment,
     Served,
 };
 
-/// What a word tells by itself.
+/// The kind of event that a word gives by itself.
 pub(super) fn kind_of_word(word: &str) -> Option<EventKind> {
     Some(match word {
         "filed" | "files" | "filing" | "lodged" | "commenced" | "e-filed" | "sued" | "answered"
@@ -38,7 +38,7 @@ pub(super) fn kind_of_word(word: &str) -> Option<EventKind> {
         | "retired" | "employed" | "rehired" | "employment" | "worked" | "resignation"
         | "eliminated" | "layoff" => Employment,
         "дтп" => Incident,
-        // They tell that it is none of the others.
+        // These words exclude the other kinds.
         "submitted" | "shipped" | "delivered" | "shipment" | "delivery" | "meeting"
         | "inspected" | "installed" | "completed" | "born" | "conferred" | "interview"
         | "underwent" | "examined" | "diagnosed" | "surgery" | "received" | "recorded"

@@ -1,10 +1,10 @@
-//! Words that tell only together with others of their sentence: `entered` of an order or of a shop,
+//! Keywords whose kind depends on other words of the sentence: `entered` of an order or of a shop,
 //! `signed` of a contract or of a will.
 
 use crate::chronology::EventKind;
 use crate::text::TokenText;
 
-/// Words that say only that something was done take their meaning from the noun beside them.
+/// Replaces the kind of a general verb by the kind that the nouns of the sentence give.
 pub(super) fn refine_kind(
     text: &TokenText<'_>,
     from: usize,
@@ -99,7 +99,7 @@ fn russian(text: &TokenText<'_>, from: usize, to: usize, at: usize, kind: EventK
     }
 }
 
-/// Whether what is signed is somebody's will.
+/// Whether the signed paper is a will.
 fn testament(text: &TokenText<'_>, from: usize, to: usize) -> bool {
     (from + 1..to).any(|it| {
         matches!(text.low(it), "testament" | "codicil")

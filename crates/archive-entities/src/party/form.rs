@@ -5,7 +5,7 @@ use super::{kind_of, roles};
 use crate::entity::Ground;
 use crate::entity_match::{EntityMatch, PieceContext};
 
-/// Lines below the label that are looked at.
+/// Lines below the label that are read.
 const LINES: usize = 3;
 
 /// `Plaintiff name(s), address(es)       Defendant name(s)` and the names in the lines below.

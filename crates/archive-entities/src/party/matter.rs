@@ -1,4 +1,4 @@
-//! Whom a matter is about: `In re Roe`, the estate of somebody, whose will it is.
+//! The subject of a matter: `In re Roe`, an estate, the author of a will.
 
 use super::{kind_of, party_at};
 use crate::entity::{EntityKind, Ground, Role};

@@ -64,7 +64,7 @@ pub(super) fn split(reading: &PieceContext<'_, '_>, names: &[usize]) -> Vec<(usi
     list
 }
 
-/// Whether the words before a name say that somebody named before acts for it: `Special
+/// Whether the words before a name say that a person named before acts for it: `Special
 /// Administrator of the Estate of`.
 fn acts_for(text: &TokenText<'_>, names: &[usize], place: usize) -> bool {
     let before = names.get(place.saturating_sub(5)..place).unwrap_or_default();

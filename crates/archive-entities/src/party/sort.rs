@@ -41,7 +41,7 @@ pub(super) fn government(text: &TokenText<'_>, at: usize) -> Option<usize> {
     None
 }
 
-/// `JOHN DOES 1-3`, `JANE DOE 1`, `DOES 1 through 25`: nobody in particular.
+/// `JOHN DOES 1-3`, `JANE DOE 1`, `DOES 1 through 25`: placeholder parties.
 pub(super) fn is_placeholder(text: &TokenText<'_>, at: usize) -> bool {
     let last = at + usize::from(matches!(text.low(at), "john" | "jane" | "abc" | "xyz"));
     text.is(last, "does")

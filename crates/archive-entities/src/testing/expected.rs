@@ -1,10 +1,10 @@
-//! What is true of a generated document, and how much of it was read.
+//! The facts that a generated document states, and how many of them were found.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{CaseFacts, DeadlineUnit, EntityKind, EventKind, Ground, Role};
 
-/// What a generated document says. Each list is written by the same hand as the text.
+/// What a generated document states; its generator fills each list together with the text.
 #[derive(Debug, Default, Clone)]
 pub struct ExpectedFacts {
     /// What a summary should call the document.
@@ -49,7 +49,7 @@ pub fn plain(name: &str) -> String {
     cut.filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Courts are compared without the words that do not tell them apart.
+/// Courts are compared without the words that all of them share.
 pub fn plain_court(name: &str) -> String {
     let name = plain(name).replace("u s ", "united states ");
     let mut words: Vec<&str> = name

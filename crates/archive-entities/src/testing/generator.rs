@@ -8,7 +8,7 @@ use super::expected::ExpectedFacts;
 use super::russian;
 use crate::{DeadlineUnit, EventKind, Role};
 
-/// A generator of numbers that gives the same ones each time.
+/// A seeded generator; the corpora depend on its sequence.
 pub struct CorpusRng(u64);
 
 impl CorpusRng {

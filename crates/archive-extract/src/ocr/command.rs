@@ -45,7 +45,7 @@ pub(super) fn run(
             done.send(()).ok();
             outcome
         });
-        // Where memory is short there may be no threads; then nobody feeds the tool.
+        // Without memory for a thread the tool gets no input and fails.
         let timed_out = writer.is_ok() && reader.is_ok() && wait.recv_timeout(time).is_err();
         if timed_out || writer.is_err() || reader.is_err() {
             drop(child.kill());

@@ -59,7 +59,7 @@ impl<'a> PdfFile<'a> {
         for from in [start, 0] {
             file.bytes = &bytes[from..];
             file.forget();
-            // What is locked cannot be looked at yet.
+            // An encrypted file is checked after it is unlocked.
             if file.tables() && (file.trailer.contains_key("Encrypt") || file.has_root()) {
                 return file;
             }

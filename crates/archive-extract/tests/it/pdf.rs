@@ -127,7 +127,7 @@ fn modern() -> Vec<u8> {
     let mut rows: Vec<[usize; 3]> = vec![[0, 0, 0], [2, 4, 0], [2, 4, 1], [2, 4, 2]];
     rows.extend(places.iter().map(|it| [1, *it, 0]));
     rows.push([1, at, 0]);
-    // Each row is told as its difference to the one above, as most writers do.
+    // Each row is written as its difference to the row above, as most writers do.
     let mut above = [0_u8; 4];
     let mut table = Vec::new();
     for [kind, place, index] in rows {

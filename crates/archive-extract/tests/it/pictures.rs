@@ -123,7 +123,7 @@ fn other_pages_are_rendered() {
 }
 
 #[test]
-fn only_so_many_pages_go_to_ocr() {
+fn the_number_of_ocr_pages_is_limited() {
     let limits = ReadLimits { ocr_pages: 0, ..ReadLimits::default() };
     let ocr = EchoOcr { pages: 1, ..EchoOcr::default() };
     let file = scan("/Width 9 /Height 9 /Filter /DCTDecode", b"x", FULL);

@@ -13,7 +13,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// Whether nobody looks at what was misread in it.
+    /// Whether its errors are only counted and never shown.
     pub(super) fn is_held_out(&self) -> bool {
         let hash = self.name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
